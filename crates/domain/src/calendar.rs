@@ -1,0 +1,163 @@
+//! Dates and times as the interface writes them, in the service's own zone.
+
+use time::{Date, Month, OffsetDateTime, UtcOffset};
+
+use crate::draft::Invalid;
+
+/// The service's own time zone: a fixed offset from UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Zone(UtcOffset);
+
+impl Zone {
+    /// The zone at `offset`.
+    #[must_use]
+    pub const fn new(offset: UtcOffset) -> Self {
+        Self(offset)
+    }
+
+    /// The offset from UTC.
+    #[must_use]
+    pub const fn offset(self) -> UtcOffset {
+        self.0
+    }
+
+    /// Reads `+03:00`, `-05:30` or `Z`.
+    ///
+    /// # Errors
+    /// [`Invalid`] for anything else.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let invalid = || Invalid::new("must be an offset such as +03:00");
+        if text == "Z" {
+            return Ok(Self(UtcOffset::UTC));
+        }
+        let (sign, rest) = match (text.strip_prefix('+'), text.strip_prefix('-')) {
+            (Some(rest), _) => (1, rest),
+            (_, Some(rest)) => (-1, rest),
+            (None, None) => return Err(invalid()),
+        };
+        let (hours, minutes) = rest.split_once(':').ok_or_else(invalid)?;
+        let hours = i8::try_from(digits(hours, 2).ok_or_else(invalid)?).map_err(|_| invalid())?;
+        let minutes = i8::try_from(digits(minutes, 2).ok_or_else(invalid)?).map_err(|_| invalid())?;
+        if hours > 14 || minutes > 59 {
+            return Err(invalid());
+        }
+        UtcOffset::from_hms(sign * hours, sign * minutes, 0).map(Self).map_err(|_| invalid())
+    }
+
+    /// The calendar day of `moment` here.
+    #[must_use]
+    pub fn day(self, moment: OffsetDateTime) -> Date {
+        moment.to_offset(self.0).date()
+    }
+
+    /// `DD.MM.YYYY` of `moment` here.
+    #[must_use]
+    pub fn date_text(self, moment: OffsetDateTime) -> String {
+        date_text(self.day(moment))
+    }
+
+    /// `HH:MM` of `moment` here.
+    #[must_use]
+    pub fn time_text(self, moment: OffsetDateTime) -> String {
+        let local = moment.to_offset(self.0);
+        format!("{:02}:{:02}", local.hour(), local.minute())
+    }
+
+    /// `DD.MM.YYYY HH:MM` of `moment` here.
+    #[must_use]
+    pub fn moment_text(self, moment: OffsetDateTime) -> String {
+        format!("{} {}", self.date_text(moment), self.time_text(moment))
+    }
+
+    /// The first moment of `day` here.
+    #[must_use]
+    pub fn start_of(self, day: Date) -> OffsetDateTime {
+        day.midnight().assume_offset(self.0)
+    }
+}
+
+/// `DD.MM.YYYY` of a day.
+#[must_use]
+pub fn date_text(day: Date) -> String {
+    format!("{:02}.{:02}.{:04}", day.day(), u8::from(day.month()), day.year())
+}
+
+/// Reads `DD.MM.YYYY`.
+///
+/// # Errors
+/// [`Invalid`] for another form or a day that no calendar has.
+pub fn parse_date(text: &str) -> Result<Date, Invalid> {
+    let invalid = || Invalid::new("must be a date of the form DD.MM.YYYY");
+    let mut parts = text.split('.');
+    let (Some(day), Some(month), Some(year), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(invalid());
+    };
+    let day = u8::try_from(digits(day, 2).ok_or_else(invalid)?).map_err(|_| invalid())?;
+    let month = u8::try_from(digits(month, 2).ok_or_else(invalid)?).map_err(|_| invalid())?;
+    let year = i32::try_from(digits(year, 4).ok_or_else(invalid)?).map_err(|_| invalid())?;
+    let month = Month::try_from(month).map_err(|_| invalid())?;
+    Date::from_calendar_date(year, month, day).map_err(|_| invalid())
+}
+
+fn digits(text: &str, length: usize) -> Option<u32> {
+    (text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit()))
+        .then(|| text.parse().ok())
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn reads_and_shows_zones() {
+        assert_eq!(Zone::parse("+03:00").unwrap().offset(), UtcOffset::from_hms(3, 0, 0).unwrap());
+        assert_eq!(Zone::parse("-05:30").unwrap().offset(), UtcOffset::from_hms(-5, -30, 0).unwrap());
+        for text in ["", "3", "+3:00", "+15:00", "+03:60", "03:00", "+03:00:00", "+０3:00"] {
+            assert!(Zone::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn shows_a_moment_in_the_zone() {
+        let zone = Zone::parse("+03:00").unwrap();
+        let moment = OffsetDateTime::from_unix_timestamp(1_767_225_599).unwrap(); // 31.12.2025 23:59:59 UTC
+        assert_eq!(zone.moment_text(moment), "01.01.2026 02:59");
+        assert_eq!(zone.start_of(zone.day(moment)).unix_timestamp(), 1_767_214_800);
+    }
+
+    #[test]
+    fn refuses_days_that_do_not_exist() {
+        for text in [
+            "29.02.2025",
+            "31.04.2026",
+            "00.01.2026",
+            "01.13.2026",
+            "1.1.2026",
+            "01.01.26",
+            "01.01.2026.",
+            "+1.01.2026",
+        ] {
+            assert!(parse_date(text).is_err(), "{text}");
+        }
+        assert!(parse_date("29.02.2028").is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn dates_survive_the_round_trip(julian in 1_721_426_i32..5_373_484) {
+            let day = Date::from_julian_day(julian).unwrap();
+            prop_assert_eq!(parse_date(&date_text(day)), Ok(day));
+        }
+
+        #[test]
+        fn parsing_never_panics(text in ".*") {
+            if let Ok(day) = parse_date(&text) {
+                prop_assert_eq!(date_text(day), text.as_str());
+            }
+            let _ = Zone::parse(&text);
+        }
+    }
+}

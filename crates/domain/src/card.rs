@@ -1,0 +1,311 @@
+//! Cards: their types, their link to an employee, and the rules of linking and switching.
+
+use time::{Date, OffsetDateTime};
+
+use crate::Kopecks;
+use crate::card_number::CardNumber;
+use crate::ids::{CardId, EmployeeId, OrderId};
+use crate::vocabulary::vocabulary;
+
+vocabulary! {
+    /// The product a card is.
+    CardType {
+        /// Virtual card of the national payment system.
+        Mlz = "MLZ",
+        /// Plastic card of the national payment system.
+        Mp4 = "MP4",
+        /// Plastic card of an international payment network (first).
+        P04 = "P04",
+        /// Plastic card of an international payment network (second).
+        Cp4 = "CP4",
+        /// Plastic benefits-programme card of the national payment system.
+        Kkl = "KKL",
+    }
+}
+
+impl CardType {
+    /// Whether the card exists only as a number.
+    #[must_use]
+    pub const fn is_virtual(self) -> bool {
+        match self {
+            Self::Mlz => true,
+            Self::Mp4 | Self::P04 | Self::Cp4 | Self::Kkl => false,
+        }
+    }
+}
+
+vocabulary! {
+    /// What a linked card is to its employee. Set by the partner; not to be confused with a block at the bank.
+    CardStatus {
+        /// The card that top-ups go to. One per employee at most.
+        Main = "MAIN",
+        /// A further card.
+        Additional = "ADDITIONAL",
+        /// Blocked for a while by the partner.
+        TemporarilyBlocked = "TEMPORARILY_BLOCKED",
+    }
+}
+
+/// A card of a partner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// The service's identifier.
+    pub id: CardId,
+    /// The bank's number of it.
+    pub number: CardNumber,
+    /// The product.
+    pub kind: CardType,
+    /// The order it was issued for.
+    pub order: OrderId,
+    /// The last day on which it is valid.
+    pub valid_until: Date,
+    /// The employee who holds it, if any.
+    pub link: Option<CardLink>,
+}
+
+/// A card's place with an employee.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CardLink {
+    /// Who holds the card.
+    pub employee: EmployeeId,
+    /// What it is to them.
+    pub status: CardStatus,
+}
+
+/// What the bank says of a card, and when it said so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BankView {
+    /// Money on the card.
+    pub balance: Kopecks,
+    /// By how much it can still be topped up.
+    pub can_to_up: Kopecks,
+    /// When the card was activated, if it was.
+    pub activated_at: Option<OffsetDateTime>,
+    /// Whether the bank lets it pay.
+    pub standing: Standing,
+    /// The moment of the bank's answer.
+    pub seen_at: OffsetDateTime,
+}
+
+vocabulary! {
+    /// How a card stands at the bank.
+    Standing {
+        /// In order.
+        Open = "OPEN",
+        /// Blocked by the bank.
+        Blocked = "BLOCKED",
+        /// Closed for good.
+        Closed = "CLOSED",
+    }
+}
+
+/// The balance of a card's account as of the last daily refresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccountBalance {
+    /// Kopecks on the account.
+    pub value: Kopecks,
+    /// When the refresh was.
+    pub updated_at: OffsetDateTime,
+}
+
+/// Why a card cannot be linked as asked. Each is a 409 of the interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LinkRefusal {
+    /// Linked to this employee already, with another status.
+    #[error("the card is already linked to this employee with another status")]
+    AlreadyLinked,
+    /// Linked to somebody else.
+    #[error("the card is already linked to another employee")]
+    LinkedToAnother,
+    /// Blocked or closed at the bank.
+    #[error("the card is not available")]
+    NotAvailable,
+    /// Past its last day.
+    #[error("the card has expired")]
+    Expired,
+    /// The employee has a MAIN card.
+    #[error("the employee already has a main card: change its status or add the card as additional")]
+    HasMainCard,
+}
+
+/// Why the status of a card cannot be switched. Each is a 409 of the interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SwitchRefusal {
+    /// Past its last day.
+    #[error("the status cannot change: the card has expired")]
+    Expired,
+    /// Blocked or closed at the bank.
+    #[error("the status cannot change: the card is blocked at the bank")]
+    Blocked,
+    /// Another card of the employee is MAIN.
+    #[error("the employee already has a main card: change its status first")]
+    HasMainCard,
+}
+
+/// What linking or switching found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Linked {
+    /// The card changed and has to be stored.
+    Changed(Card),
+    /// It already is as asked for.
+    AsItWas(Card),
+}
+
+impl Card {
+    /// A card is valid on its last day and expired on the day after it. `today` is a day of the service's zone.
+    #[must_use]
+    pub fn is_expired(&self, today: Date) -> bool {
+        today > self.valid_until
+    }
+
+    /// Links the card to `employee`. `main_card` is the employee's MAIN card at present.
+    ///
+    /// # Errors
+    /// The first [`LinkRefusal`] that applies, in the order: linked already, expired, not available, main card.
+    pub fn link(
+        self,
+        employee: EmployeeId,
+        status: CardStatus,
+        main_card: Option<CardId>,
+        standing: Standing,
+        today: Date,
+    ) -> Result<Linked, LinkRefusal> {
+        match self.link {
+            Some(link) if link.employee != employee => return Err(LinkRefusal::LinkedToAnother),
+            Some(link) if link.status == status => return Ok(Linked::AsItWas(self)),
+            Some(_) => return Err(LinkRefusal::AlreadyLinked),
+            None => {}
+        }
+        if self.is_expired(today) {
+            return Err(LinkRefusal::Expired);
+        }
+        match standing {
+            Standing::Blocked | Standing::Closed => return Err(LinkRefusal::NotAvailable),
+            Standing::Open => {}
+        }
+        if status == CardStatus::Main && main_card.is_some() {
+            return Err(LinkRefusal::HasMainCard);
+        }
+        Ok(Linked::Changed(Self { link: Some(CardLink { employee, status }), ..self }))
+    }
+
+    /// Gives the linked card another status. The caller has made sure that it is linked to the employee at hand.
+    ///
+    /// # Errors
+    /// The first [`SwitchRefusal`] that applies.
+    pub fn switch(
+        self,
+        link: CardLink,
+        status: CardStatus,
+        main_card: Option<CardId>,
+        standing: Standing,
+        today: Date,
+    ) -> Result<Linked, SwitchRefusal> {
+        if self.is_expired(today) {
+            return Err(SwitchRefusal::Expired);
+        }
+        match standing {
+            Standing::Blocked | Standing::Closed => return Err(SwitchRefusal::Blocked),
+            Standing::Open => {}
+        }
+        if link.status == status {
+            return Ok(Linked::AsItWas(self));
+        }
+        if status == CardStatus::Main && main_card.is_some_and(|main| main != self.id) {
+            return Err(SwitchRefusal::HasMainCard);
+        }
+        Ok(Linked::Changed(Self { link: Some(CardLink { status, ..link }), ..self }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::date;
+    use uuid::Uuid;
+
+    fn employee(id: u128) -> EmployeeId {
+        EmployeeId::new(Uuid::from_u128(id))
+    }
+
+    fn card(link: Option<(u128, CardStatus)>) -> Card {
+        Card {
+            id: CardId::new(Uuid::from_u128(9)),
+            number: CardNumber::parse("4006381333931").unwrap(),
+            kind: CardType::Mp4,
+            order: OrderId::new(Uuid::nil()),
+            valid_until: date!(2029 - 11 - 30),
+            link: link.map(|(id, status)| CardLink { employee: employee(id), status }),
+        }
+    }
+
+    const LAST_DAY: Date = date!(2029 - 11 - 30);
+    const DAY_AFTER: Date = date!(2029 - 12 - 01);
+
+    #[test]
+    fn a_card_expires_on_the_day_after_its_last() {
+        assert!(!card(None).is_expired(LAST_DAY));
+        assert!(card(None).is_expired(DAY_AFTER));
+    }
+
+    /// Every way a card can be linked × every status asked for × every standing × main card or none × the day.
+    #[test]
+    fn the_whole_table_of_linking() {
+        let links = [None].into_iter().chain(
+            [1, 2].into_iter().flat_map(|id| CardStatus::ALL.iter().map(move |status| Some((id, *status)))),
+        );
+        for link in links {
+            for &asked in CardStatus::ALL {
+                for &standing in Standing::ALL {
+                    for main in [None, Some(CardId::new(Uuid::from_u128(5)))] {
+                        for today in [LAST_DAY, DAY_AFTER] {
+                            let result = card(link).link(employee(1), asked, main, standing, today);
+                            let expected = match link {
+                                Some((2, _)) => Err(LinkRefusal::LinkedToAnother),
+                                Some((_, status)) if status == asked => Ok(Linked::AsItWas(card(link))),
+                                Some(_) => Err(LinkRefusal::AlreadyLinked),
+                                None if today > LAST_DAY => Err(LinkRefusal::Expired),
+                                None if standing != Standing::Open => Err(LinkRefusal::NotAvailable),
+                                None if asked == CardStatus::Main && main.is_some() => {
+                                    Err(LinkRefusal::HasMainCard)
+                                }
+                                None => Ok(Linked::Changed(card(Some((1, asked))))),
+                            };
+                            assert_eq!(result, expected, "{link:?} {asked} {standing} {main:?} {today}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_whole_table_of_switching() {
+        let (own, other) = (CardId::new(Uuid::from_u128(9)), CardId::new(Uuid::from_u128(5)));
+        for &present in CardStatus::ALL {
+            for &asked in CardStatus::ALL {
+                for &standing in Standing::ALL {
+                    for main in [None, Some(own), Some(other)] {
+                        for today in [LAST_DAY, DAY_AFTER] {
+                            let before = card(Some((1, present)));
+                            let link = before.link.unwrap();
+                            let result = before.clone().switch(link, asked, main, standing, today);
+                            let expected = if today > LAST_DAY {
+                                Err(SwitchRefusal::Expired)
+                            } else if standing != Standing::Open {
+                                Err(SwitchRefusal::Blocked)
+                            } else if present == asked {
+                                Ok(Linked::AsItWas(before))
+                            } else if asked == CardStatus::Main && main == Some(other) {
+                                Err(SwitchRefusal::HasMainCard)
+                            } else {
+                                Ok(Linked::Changed(card(Some((1, asked)))))
+                            };
+                            assert_eq!(result, expected, "{present} {asked} {standing} {main:?} {today}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

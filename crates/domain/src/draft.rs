@@ -1,0 +1,82 @@
+//! Faulty values: what a parser answers, and how faults of a whole body are gathered.
+
+/// Why a value was refused, in words a partner's engineer can act on. Never holds the value itself, which may be
+/// personal data.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct Invalid {
+    detail: String,
+}
+
+impl Invalid {
+    /// A refusal explained by `detail`.
+    #[must_use]
+    pub fn new(detail: impl Into<String>) -> Self {
+        Self { detail: detail.into() }
+    }
+
+    /// The explanation.
+    #[must_use]
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+}
+
+/// A faulty field of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The field as the caller spelt it: `phone`, `cards[3].idCard`.
+    pub field: String,
+    /// What is wrong with its value.
+    pub detail: String,
+}
+
+/// All faulty fields of one call, in the order in which they were found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Faults(Vec<Fault>);
+
+impl Faults {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One faulty field.
+    #[must_use]
+    pub fn of(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        let mut faults = Self::new();
+        faults.push(field, detail);
+        faults
+    }
+
+    /// Adds a faulty field.
+    pub fn push(&mut self, field: impl Into<String>, detail: impl Into<String>) {
+        self.0.push(Fault { field: field.into(), detail: detail.into() });
+    }
+
+    /// The value of a parsed field, or a fault under its name.
+    pub fn take<T>(&mut self, field: &str, parsed: Result<T, Invalid>) -> Option<T> {
+        parsed.map_err(|invalid| self.push(field, invalid.detail)).ok()
+    }
+
+    /// Whether no field is faulty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The faulty fields.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Fault] {
+        &self.0
+    }
+
+    /// `Ok` if no field is faulty.
+    ///
+    /// # Errors
+    /// The faults themselves, if there are any.
+    pub fn check(self) -> Result<(), Self> {
+        if self.is_empty() { Ok(()) } else { Err(self) }
+    }
+}

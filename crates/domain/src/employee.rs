@@ -1,0 +1,215 @@
+//! Employees of a partner.
+
+use time::OffsetDateTime;
+
+use crate::ids::{CategoryId, EmployeeId};
+use crate::person::{CustomId, Email, PersonName, Phone};
+use crate::vocabulary::vocabulary;
+
+vocabulary! {
+    /// Where an employee is. The partner sets it directly; there are no rules between the values.
+    EmployeeStatus {
+        /// Working; the default at creation.
+        Work = "WORK",
+        /// On vacation.
+        Vacation = "VACATION",
+        /// On sick leave.
+        Medical = "MEDICAL",
+        /// Not working, moved to the archive.
+        DontWork = "DONT_WORK",
+    }
+}
+
+/// An employee of a partner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Employee {
+    /// The service's identifier.
+    pub id: EmployeeId,
+    /// The partner's own identifier, unique among the partner's employees.
+    pub custom_id: CustomId,
+    /// Family name.
+    pub surname: Option<PersonName>,
+    /// Given name.
+    pub name: Option<PersonName>,
+    /// Patronymic.
+    pub patronymic: Option<PersonName>,
+    /// Phone.
+    pub phone: Option<Phone>,
+    /// E-mail.
+    pub email: Option<Email>,
+    /// Category, one of the same partner's.
+    pub category: Option<CategoryId>,
+    /// Where the employee is.
+    pub status: EmployeeStatus,
+    /// When the employee was added.
+    pub created_at: OffsetDateTime,
+    /// When the status last changed; at first the creation.
+    pub status_updated_at: OffsetDateTime,
+}
+
+/// The fields of a new employee.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEmployee {
+    /// The partner's own identifier.
+    pub custom_id: CustomId,
+    /// Family name.
+    pub surname: Option<PersonName>,
+    /// Given name.
+    pub name: Option<PersonName>,
+    /// Patronymic.
+    pub patronymic: Option<PersonName>,
+    /// Phone.
+    pub phone: Option<Phone>,
+    /// E-mail.
+    pub email: Option<Email>,
+    /// Category.
+    pub category: Option<CategoryId>,
+    /// Where the employee is; WORK unless said.
+    pub status: Option<EmployeeStatus>,
+}
+
+/// What an update does to one optional field.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Change<T> {
+    /// Leaves the value.
+    #[default]
+    Keep,
+    /// Empties the field.
+    Clear,
+    /// Puts another value.
+    Set(T),
+}
+
+impl<T> Change<T> {
+    fn apply(self, present: Option<T>) -> Option<T> {
+        match self {
+            Self::Keep => present,
+            Self::Clear => None,
+            Self::Set(value) => Some(value),
+        }
+    }
+}
+
+/// An update: `customId` and `status` can be changed but not cleared.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EmployeeUpdate {
+    /// Another custom identifier.
+    pub custom_id: Option<CustomId>,
+    /// Family name.
+    pub surname: Change<PersonName>,
+    /// Given name.
+    pub name: Change<PersonName>,
+    /// Patronymic.
+    pub patronymic: Change<PersonName>,
+    /// Phone.
+    pub phone: Change<Phone>,
+    /// E-mail.
+    pub email: Change<Email>,
+    /// Category.
+    pub category: Change<CategoryId>,
+    /// Another status.
+    pub status: Option<EmployeeStatus>,
+}
+
+impl Employee {
+    /// The employee that `fields` describe, added at `now`.
+    #[must_use]
+    pub fn add(id: EmployeeId, fields: NewEmployee, now: OffsetDateTime) -> Self {
+        let NewEmployee { custom_id, surname, name, patronymic, phone, email, category, status } = fields;
+        Self {
+            id,
+            custom_id,
+            surname,
+            name,
+            patronymic,
+            phone,
+            email,
+            category,
+            status: status.unwrap_or(EmployeeStatus::Work),
+            created_at: now,
+            status_updated_at: now,
+        }
+    }
+
+    /// The employee after `update` at `now`. `status_updated_at` moves only when the status really changes.
+    #[must_use]
+    pub fn update(self, update: EmployeeUpdate, now: OffsetDateTime) -> Self {
+        let status = update.status.unwrap_or(self.status);
+        Self {
+            id: self.id,
+            custom_id: update.custom_id.unwrap_or(self.custom_id),
+            surname: update.surname.apply(self.surname),
+            name: update.name.apply(self.name),
+            patronymic: update.patronymic.apply(self.patronymic),
+            phone: update.phone.apply(self.phone),
+            email: update.email.apply(self.email),
+            category: update.category.apply(self.category),
+            status,
+            created_at: self.created_at,
+            status_updated_at: if status == self.status { self.status_updated_at } else { now },
+        }
+    }
+
+    /// The text that the list's filter `q` looks into: surname, name and custom identifier in lower case, parted by
+    /// a line break that no query can hold.
+    #[must_use]
+    pub fn search_text(&self) -> String {
+        let part =
+            |name: &Option<PersonName>| name.as_ref().map_or(String::new(), |n| n.as_str().to_lowercase());
+        format!("{}\n{}\n{}", part(&self.surname), part(&self.name), self.custom_id.as_str().to_lowercase())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::Duration;
+    use uuid::Uuid;
+
+    fn new_employee() -> NewEmployee {
+        NewEmployee {
+            custom_id: CustomId::parse("E-1").unwrap(),
+            surname: Some(PersonName::parse("Ёжиков").unwrap()),
+            name: None,
+            patronymic: None,
+            phone: Some(Phone::parse("9031234567").unwrap()),
+            email: None,
+            category: None,
+            status: None,
+        }
+    }
+
+    #[test]
+    fn a_new_employee_works_unless_said() {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let employee = Employee::add(EmployeeId::new(Uuid::nil()), new_employee(), now);
+        assert_eq!(employee.status, EmployeeStatus::Work);
+        let on_leave = NewEmployee { status: Some(EmployeeStatus::Medical), ..new_employee() };
+        assert_eq!(
+            Employee::add(EmployeeId::new(Uuid::nil()), on_leave, now).status,
+            EmployeeStatus::Medical
+        );
+    }
+
+    #[test]
+    fn only_a_change_of_status_moves_its_date() {
+        let then = OffsetDateTime::UNIX_EPOCH;
+        let now = then + Duration::days(3);
+        let employee = Employee::add(EmployeeId::new(Uuid::nil()), new_employee(), then);
+        for status in EmployeeStatus::ALL {
+            let update =
+                EmployeeUpdate { status: Some(*status), phone: Change::Clear, ..EmployeeUpdate::default() };
+            let updated = employee.clone().update(update, now);
+            let expected = if *status == EmployeeStatus::Work { then } else { now };
+            assert_eq!((updated.status, updated.status_updated_at, updated.phone), (*status, expected, None));
+            assert_eq!(updated.surname, employee.surname, "what was not named stays");
+        }
+    }
+
+    #[test]
+    fn the_search_text_knows_no_letter_case() {
+        let employee =
+            Employee::add(EmployeeId::new(Uuid::nil()), new_employee(), OffsetDateTime::UNIX_EPOCH);
+        assert_eq!(employee.search_text(), "ёжиков\n\ne-1");
+    }
+}

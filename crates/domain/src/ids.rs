@@ -1,0 +1,57 @@
+//! Identifiers, one type each: a [`CardId`] is never taken for an [`OrderId`].
+
+use uuid::Uuid;
+
+macro_rules! identifiers {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Names an existing or fresh identifier.
+            #[must_use]
+            pub const fn new(id: Uuid) -> Self {
+                Self(id)
+            }
+
+            /// The plain uuid.
+            #[must_use]
+            pub const fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl From<Uuid> for $name {
+            fn from(id: Uuid) -> Self {
+                Self(id)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )*};
+}
+
+identifiers! {
+    /// A company that runs a card programme through the service.
+    PartnerId;
+    /// An employee of a partner.
+    EmployeeId;
+    /// A category of employees.
+    CategoryId;
+    /// A payment card.
+    CardId;
+    /// A card order.
+    OrderId;
+    /// A replenishment (top-up) request.
+    ReplenishmentId;
+    /// A login: all tokens that grew from it form one family.
+    SessionId;
+    /// An access and a refresh token that were issued together.
+    TokenPairId;
+}

@@ -1,0 +1,282 @@
+//! The double-entry ledger of a partner's money.
+//!
+//! Every movement is a set of signed entries that adds up to zero, so money never appears or vanishes: it goes from
+//! one account to another. A partner has four accounts:
+//!
+//! | account | what lies on it |
+//! |---|---|
+//! | DEPOSITED | the other side of every deposit; never above zero |
+//! | AVAILABLE | what the partner can spend |
+//! | HELD | what is set aside for requests that are not decided |
+//! | SPENT | what went to the bank for good |
+//!
+//! What the interface calls the partner's *balance* is AVAILABLE + HELD.
+
+use crate::draft::Invalid;
+use crate::ids::{OrderId, ReplenishmentId};
+use crate::money::{AmountOverflow, Kopecks};
+use crate::vocabulary::vocabulary;
+
+vocabulary! {
+    /// An account of a partner.
+    Account {
+        /// The other side of every deposit.
+        Deposited = "DEPOSITED",
+        /// What the partner can spend.
+        Available = "AVAILABLE",
+        /// What is set aside.
+        Held = "HELD",
+        /// What went to the bank.
+        Spent = "SPENT",
+    }
+}
+
+vocabulary! {
+    /// What a movement is for.
+    MovementKind {
+        /// Money of the partner arrives: DEPOSITED to AVAILABLE.
+        Deposit = "DEPOSIT",
+        /// Money is set aside: AVAILABLE to HELD.
+        Hold = "HOLD",
+        /// A hold is settled: HELD to SPENT.
+        Capture = "CAPTURE",
+        /// A hold is given back: HELD to AVAILABLE.
+        Release = "RELEASE",
+    }
+}
+
+impl MovementKind {
+    /// The account the money leaves and the one it reaches.
+    #[must_use]
+    pub const fn route(self) -> (Account, Account) {
+        match self {
+            Self::Deposit => (Account::Deposited, Account::Available),
+            Self::Hold => (Account::Available, Account::Held),
+            Self::Capture => (Account::Held, Account::Spent),
+            Self::Release => (Account::Held, Account::Available),
+        }
+    }
+}
+
+/// What a movement belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Reference {
+    /// A deposit, by the reference it was made under.
+    Deposit(DepositReference),
+    /// A virtual order.
+    Order(OrderId),
+    /// A replenishment.
+    Replenishment(ReplenishmentId),
+}
+
+/// Names a deposit: a reference deposits once. 1..=64 visible ASCII characters.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DepositReference(String);
+
+impl DepositReference {
+    /// Reads a reference.
+    ///
+    /// # Errors
+    /// [`Invalid`] with the rule that is broken.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.is_empty() || text.len() > 64 || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Invalid::new("must have 1 to 64 visible ASCII characters"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// One side of a movement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// The account.
+    pub account: Account,
+    /// What it gains (above zero) or loses (below).
+    pub amount: Kopecks,
+}
+
+/// A movement of money within a partner's books.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Movement {
+    kind: MovementKind,
+    reference: Reference,
+    amount: Kopecks,
+}
+
+/// Why a movement cannot be booked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LedgerError {
+    /// The account the money should leave does not have it.
+    #[error("the account {0} does not cover the amount")]
+    Insufficient(Account),
+    /// An amount of zero or below moves nothing.
+    #[error("only an amount above zero can be moved")]
+    NotPositive,
+    /// A sum does not fit.
+    #[error(transparent)]
+    Overflow(#[from] AmountOverflow),
+}
+
+impl Movement {
+    /// A movement of `amount` kopecks.
+    ///
+    /// # Errors
+    /// [`LedgerError::NotPositive`] for zero or less.
+    pub fn new(kind: MovementKind, reference: Reference, amount: Kopecks) -> Result<Self, LedgerError> {
+        if amount.is_positive() {
+            Ok(Self { kind, reference, amount })
+        } else {
+            Err(LedgerError::NotPositive)
+        }
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub const fn kind(&self) -> MovementKind {
+        self.kind
+    }
+
+    /// What it belongs to.
+    #[must_use]
+    pub const fn reference(&self) -> &Reference {
+        &self.reference
+    }
+
+    /// How much moves.
+    #[must_use]
+    pub const fn amount(&self) -> Kopecks {
+        self.amount
+    }
+
+    /// Its two entries, which add up to zero.
+    #[must_use]
+    pub fn entries(&self) -> [Entry; 2] {
+        let (from, to) = self.kind.route();
+        // An amount above zero always has an opposite.
+        let taken = Kopecks::new(-self.amount.get());
+        [Entry { account: from, amount: taken }, Entry { account: to, amount: self.amount }]
+    }
+}
+
+/// What lies on the accounts of a partner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Balances {
+    /// On DEPOSITED, never above zero.
+    pub deposited: Kopecks,
+    /// On AVAILABLE, never below zero.
+    pub available: Kopecks,
+    /// On HELD, never below zero.
+    pub held: Kopecks,
+    /// On SPENT, never below zero.
+    pub spent: Kopecks,
+}
+
+impl Balances {
+    /// The balances after `movement`.
+    ///
+    /// # Errors
+    /// [`LedgerError::Insufficient`] if money would leave an account that does not have it.
+    pub fn after(self, movement: &Movement) -> Result<Self, LedgerError> {
+        let mut next = self;
+        for entry in movement.entries() {
+            let slot = next.slot(entry.account);
+            *slot = slot.plus(entry.amount)?;
+            if slot.is_negative() && entry.account != Account::Deposited {
+                return Err(LedgerError::Insufficient(entry.account));
+            }
+        }
+        Ok(next)
+    }
+
+    /// What lies on `account`.
+    #[must_use]
+    pub fn on(&self, account: Account) -> Kopecks {
+        match account {
+            Account::Deposited => self.deposited,
+            Account::Available => self.available,
+            Account::Held => self.held,
+            Account::Spent => self.spent,
+        }
+    }
+
+    /// The partner's balance in the interface's sense: AVAILABLE + HELD.
+    ///
+    /// # Errors
+    /// [`AmountOverflow`] if the sum does not fit.
+    pub fn balance(&self) -> Result<Kopecks, AmountOverflow> {
+        self.available.plus(self.held)
+    }
+
+    fn slot(&mut self, account: Account) -> &mut Kopecks {
+        match account {
+            Account::Deposited => &mut self.deposited,
+            Account::Available => &mut self.available,
+            Account::Held => &mut self.held,
+            Account::Spent => &mut self.spent,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    fn movement(kind: MovementKind, amount: i64) -> Movement {
+        Movement::new(kind, Reference::Order(OrderId::new(Uuid::nil())), Kopecks::new(amount)).unwrap()
+    }
+
+    #[test]
+    fn a_hold_needs_money() {
+        let poor = Balances::default().after(&movement(MovementKind::Deposit, 99)).unwrap();
+        let refusal = poor.after(&movement(MovementKind::Hold, 100));
+        assert_eq!(refusal, Err(LedgerError::Insufficient(Account::Available)));
+        assert!(poor.after(&movement(MovementKind::Hold, 99)).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_held_can_neither_be_captured_nor_released() {
+        let balances = Balances::default().after(&movement(MovementKind::Deposit, 100)).unwrap();
+        for kind in [MovementKind::Capture, MovementKind::Release] {
+            assert_eq!(balances.after(&movement(kind, 1)), Err(LedgerError::Insufficient(Account::Held)));
+        }
+    }
+
+    #[test]
+    fn nothing_and_less_cannot_be_moved() {
+        let reference = || Reference::Order(OrderId::new(Uuid::nil()));
+        for amount in [0, -1, i64::MIN] {
+            let refused = Movement::new(MovementKind::Deposit, reference(), Kopecks::new(amount));
+            assert_eq!(refused, Err(LedgerError::NotPositive));
+        }
+    }
+
+    #[test]
+    fn an_overflow_changes_nothing() {
+        let rich = Balances::default().after(&movement(MovementKind::Deposit, i64::MAX)).unwrap();
+        assert!(matches!(rich.after(&movement(MovementKind::Deposit, 2)), Err(LedgerError::Overflow(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn accounts_always_add_up_to_zero(steps in prop::collection::vec((0_usize..4, 1_i64..1_000), 0..200)) {
+            let mut balances = Balances::default();
+            for (kind, amount) in steps {
+                let movement = movement(MovementKind::ALL[kind], amount);
+                prop_assert_eq!(Kopecks::sum(movement.entries().map(|entry| entry.amount)), Ok(Kopecks::ZERO));
+                if let Ok(next) = balances.after(&movement) {
+                    balances = next;
+                }
+                prop_assert_eq!(Kopecks::sum(Account::ALL.iter().map(|account| balances.on(*account))), Ok(Kopecks::ZERO));
+                prop_assert!(!balances.available.is_negative() && !balances.held.is_negative() && !balances.spent.is_negative());
+            }
+        }
+    }
+}

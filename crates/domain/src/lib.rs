@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+pub mod calendar;
+pub mod card;
+pub mod card_number;
+pub mod category;
+pub mod draft;
+pub mod employee;
+pub mod ids;
+pub mod ledger;
+pub mod money;
+pub mod order;
+pub mod page;
+pub mod partner;
+pub mod person;
+pub mod replenishment;
+pub mod request;
+pub mod session;
+pub mod throttle;
+pub mod transaction;
+mod vocabulary;
+
+pub use draft::{Fault, Faults};
+pub use money::Kopecks;

@@ -1,0 +1,263 @@
+//! Orders of plastic and virtual cards.
+
+use time::OffsetDateTime;
+
+use crate::card::CardType;
+use crate::draft::{Faults, Invalid};
+use crate::ids::OrderId;
+use crate::money::{AmountOverflow, Kopecks};
+use crate::person::{DeliveryAddress, Phone, Recipient};
+use crate::request::{RequestEvent, RequestKind, RequestState, TransitionError};
+use crate::vocabulary::vocabulary;
+
+/// The greatest number of items in one order.
+pub const MAX_ITEMS: usize = 100;
+/// The greatest number of cards in one order.
+pub const MAX_CARDS: u32 = 100_000;
+/// The greatest `numberCards` of a plastic item.
+pub const MAX_PLASTIC_CARDS: i64 = 10_000;
+/// The greatest `numberCards` of a virtual item.
+pub const MAX_VIRTUAL_CARDS: i64 = 5_000;
+/// The least first top-up of a virtual card, kopecks.
+pub const MIN_FIRST_TOP_UP: i64 = 5_000;
+/// The greatest first top-up of a virtual card, kopecks.
+pub const MAX_FIRST_TOP_UP: i64 = 1_500_000;
+
+vocabulary! {
+    /// What is ordered.
+    OrderKind {
+        /// Cards that a courier brings.
+        Plastic = "PLASTIC",
+        /// Cards that exist as numbers.
+        Virtual = "VIRTUAL",
+    }
+}
+
+/// One item of an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderLine {
+    /// The product.
+    pub card_type: CardType,
+    /// How many cards.
+    pub count: u32,
+    /// What only plastic or only virtual cards have.
+    pub details: LineDetails,
+}
+
+/// What only plastic or only virtual cards have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineDetails {
+    /// Where the cards go.
+    Plastic {
+        /// Postal address.
+        address: DeliveryAddress,
+        /// Who receives them.
+        recipient: Recipient,
+        /// The recipient's phone.
+        phone: Phone,
+    },
+    /// The first top-up of each card.
+    Virtual {
+        /// Kopecks a card.
+        amount: Kopecks,
+    },
+}
+
+/// The `numberCards` of a plastic item, 1..=10,000.
+///
+/// # Errors
+/// [`Invalid`] out of the range.
+pub fn plastic_count(count: i64) -> Result<u32, Invalid> {
+    count_up_to(count, MAX_PLASTIC_CARDS)
+}
+
+/// The `numberCards` of a virtual item, 1..=5,000.
+///
+/// # Errors
+/// [`Invalid`] out of the range.
+pub fn virtual_count(count: i64) -> Result<u32, Invalid> {
+    count_up_to(count, MAX_VIRTUAL_CARDS)
+}
+
+/// The first top-up of a virtual card, 5,000..=1,500,000 kopecks.
+///
+/// # Errors
+/// [`Invalid`] out of the range.
+pub fn first_top_up(kopecks: i64) -> Result<Kopecks, Invalid> {
+    if (MIN_FIRST_TOP_UP..=MAX_FIRST_TOP_UP).contains(&kopecks) {
+        Ok(Kopecks::new(kopecks))
+    } else {
+        Err(Invalid::new(format!("must be from {MIN_FIRST_TOP_UP} to {MAX_FIRST_TOP_UP} kopecks")))
+    }
+}
+
+/// The product of a plastic item: MP4 or KKL.
+///
+/// # Errors
+/// [`Invalid`] for any other word.
+pub fn plastic_type(word: &str) -> Result<CardType, Invalid> {
+    one_of(word, &[CardType::Mp4, CardType::Kkl])
+}
+
+/// The product of a virtual item: MLZ.
+///
+/// # Errors
+/// [`Invalid`] for any other word.
+pub fn virtual_type(word: &str) -> Result<CardType, Invalid> {
+    one_of(word, &[CardType::Mlz])
+}
+
+/// A card order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// The service's identifier.
+    pub id: OrderId,
+    /// What is ordered.
+    pub kind: OrderKind,
+    /// The product of the first item.
+    pub card_type: CardType,
+    /// All cards of all items.
+    pub cards: u32,
+    /// What the order costs; zero for plastic.
+    pub cost: Kopecks,
+    /// Where it stands.
+    pub state: RequestState,
+    /// When it was accepted.
+    pub created_at: OffsetDateTime,
+    /// When it last changed its state.
+    pub state_since: OffsetDateTime,
+}
+
+impl Order {
+    /// A new order of `lines`, all plastic or all virtual as `kind` says.
+    ///
+    /// # Errors
+    /// [`Faults`] naming `data` if there are no lines or too many, or more than [`MAX_CARDS`] cards in all.
+    pub fn place(
+        id: OrderId,
+        kind: OrderKind,
+        lines: &[OrderLine],
+        now: OffsetDateTime,
+    ) -> Result<Self, Faults> {
+        let first = lines.first().ok_or_else(|| Faults::of("data", "must have 1 to 100 items"))?;
+        if lines.len() > MAX_ITEMS {
+            return Err(Faults::of("data", "must have 1 to 100 items"));
+        }
+        let cards = lines.iter().try_fold(0_u32, |sum, line| sum.checked_add(line.count)).unwrap_or(u32::MAX);
+        if cards > MAX_CARDS {
+            return Err(Faults::of("data", format!("must order at most {MAX_CARDS} cards in all")));
+        }
+        let cost = cost_of(lines).map_err(|overflow| Faults::of("data", overflow.to_string()))?;
+        Ok(Self {
+            id,
+            kind,
+            card_type: first.card_type,
+            cards,
+            cost,
+            state: RequestState::New,
+            created_at: now,
+            state_since: now,
+        })
+    }
+
+    /// The order after `event` at `now`; an event that changes nothing leaves its date too.
+    ///
+    /// # Errors
+    /// [`TransitionError`] if the present state does not allow it.
+    pub fn on(self, event: RequestEvent, now: OffsetDateTime) -> Result<Self, TransitionError> {
+        let state = self.state.after(event, RequestKind::Order)?;
+        let state_since = if state == self.state { self.state_since } else { now };
+        Ok(Self { state, state_since, ..self })
+    }
+
+    /// Whether money of the partner is held for it.
+    #[must_use]
+    pub fn holds_money(&self) -> bool {
+        self.state.is_open() && self.cost.is_positive()
+    }
+}
+
+/// What `lines` cost together: the first top-ups of the virtual cards. Plastic costs nothing.
+///
+/// # Errors
+/// [`AmountOverflow`] if the sum does not fit.
+pub fn cost_of(lines: &[OrderLine]) -> Result<Kopecks, AmountOverflow> {
+    lines.iter().try_fold(Kopecks::ZERO, |sum, line| match &line.details {
+        LineDetails::Virtual { amount } => sum.plus(amount.times(line.count)?),
+        LineDetails::Plastic { .. } => Ok(sum),
+    })
+}
+
+fn count_up_to(count: i64, most: i64) -> Result<u32, Invalid> {
+    u32::try_from(count)
+        .ok()
+        .filter(|_| (1..=most).contains(&count))
+        .ok_or_else(|| Invalid::new(format!("must be an integer from 1 to {most}")))
+}
+
+fn one_of(word: &str, allowed: &[CardType]) -> Result<CardType, Invalid> {
+    allowed.iter().copied().find(|kind| kind.as_str() == word).ok_or_else(|| {
+        let words: Vec<&str> = allowed.iter().map(|kind| kind.as_str()).collect();
+        Invalid::new(format!("must be {}", words.join(" or ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    fn virtual_line(count: u32, amount: i64) -> OrderLine {
+        OrderLine {
+            card_type: CardType::Mlz,
+            count,
+            details: LineDetails::Virtual { amount: Kopecks::new(amount) },
+        }
+    }
+
+    fn place(lines: &[OrderLine]) -> Result<Order, Faults> {
+        Order::place(OrderId::new(Uuid::nil()), OrderKind::Virtual, lines, OffsetDateTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn ranges_are_those_of_the_interface() {
+        assert!(plastic_count(1).is_ok() && plastic_count(10_000).is_ok());
+        assert!(virtual_count(1).is_ok() && virtual_count(5_000).is_ok());
+        assert!(first_top_up(5_000).is_ok() && first_top_up(1_500_000).is_ok());
+        for out in [0, -1, 10_001, i64::MAX, i64::MIN] {
+            assert!(plastic_count(out).is_err() && virtual_count(out).is_err());
+        }
+        assert!(virtual_count(5_001).is_err());
+        assert!(first_top_up(4_999).is_err() && first_top_up(1_500_001).is_err());
+        assert!(plastic_type("MLZ").is_err() && plastic_type("P04").is_err() && plastic_type("KKL").is_ok());
+        assert!(virtual_type("MP4").is_err() && virtual_type("mlz").is_err());
+    }
+
+    #[test]
+    fn an_order_has_1_to_100_items_and_at_most_100_000_cards() {
+        assert!(place(&[]).is_err());
+        assert!(place(&vec![virtual_line(1, 5_000); 101]).is_err());
+        assert_eq!(place(&vec![virtual_line(5_000, 5_000); 20]).unwrap().cards, 100_000);
+        assert!(
+            place(&[vec![virtual_line(5_000, 5_000); 20], vec![virtual_line(1, 5_000)]].concat()).is_err()
+        );
+    }
+
+    #[test]
+    fn a_repeated_cancel_keeps_its_date() {
+        let order = place(&[virtual_line(1, 5_000)]).unwrap();
+        let (first, second) = (OffsetDateTime::UNIX_EPOCH, OffsetDateTime::UNIX_EPOCH + time::Duration::HOUR);
+        let cancelled = order.on(RequestEvent::Cancel, first).unwrap();
+        assert_eq!(cancelled.clone().on(RequestEvent::Cancel, second), Ok(cancelled));
+    }
+
+    proptest! {
+        #[test]
+        fn the_cost_is_the_sum_of_count_times_amount(lines in prop::collection::vec((1_u32..=5_000, 5_000_i64..=1_500_000), 1..=20)) {
+            let order = place(&lines.iter().map(|(count, amount)| virtual_line(*count, *amount)).collect::<Vec<_>>()).unwrap();
+            let expected: i64 = lines.iter().map(|(count, amount)| i64::from(*count) * amount).sum();
+            prop_assert_eq!(order.cost.get(), expected);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Partners: the companies that run a card programme through the service.
+
+use time::OffsetDateTime;
+
+use crate::draft::Invalid;
+use crate::ids::PartnerId;
+use crate::vocabulary::vocabulary;
+
+vocabulary! {
+    /// Whether a partner may use the service.
+    PartnerStatus {
+        /// Yes.
+        Active = "ACTIVE",
+        /// No token and no sealing key of it is accepted.
+        Suspended = "SUSPENDED",
+    }
+}
+
+vocabulary! {
+    /// Whether the partner's bodies have to come sealed. Kept by the service, never negotiated.
+    SealingPolicy {
+        /// Every body must be sealed.
+        Required = "required",
+        /// Everything may travel clear.
+        Optional = "optional",
+    }
+}
+
+/// A partner, without its secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partner {
+    /// The service's identifier.
+    pub id: PartnerId,
+    /// What people call it.
+    pub name: String,
+    /// Its login.
+    pub login: String,
+    /// Whether it may use the service.
+    pub status: PartnerStatus,
+    /// Whether it has to seal.
+    pub sealing: SealingPolicy,
+    /// When it was made.
+    pub created_at: OffsetDateTime,
+}
+
+/// Reads a partner's name: 1..=128 characters.
+///
+/// # Errors
+/// [`Invalid`] with the rule that is broken.
+pub fn parse_name(text: &str) -> Result<String, Invalid> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() || trimmed.chars().nth(128).is_some() || trimmed.chars().any(char::is_control) {
+        return Err(Invalid::new("must have 1 to 128 printable characters"));
+    }
+    Ok(trimmed.to_owned())
+}
+
+/// Reads a login: 1..=64 visible ASCII characters.
+///
+/// # Errors
+/// [`Invalid`] with the rule that is broken.
+pub fn parse_login(text: &str) -> Result<String, Invalid> {
+    if text.is_empty() || text.len() > 64 || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Invalid::new("must have 1 to 64 visible ASCII characters"));
+    }
+    Ok(text.to_owned())
+}

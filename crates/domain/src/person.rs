@@ -1,0 +1,262 @@
+//! What is known of a person: names, phone, e-mail. None of it shows in `Debug` output.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::draft::Invalid;
+
+/// Latin letters, and every letter of the Unicode block Cyrillic (`Ё` lies outside `А..я`).
+fn is_name_letter(letter: char) -> bool {
+    letter.is_ascii_alphabetic() || ('\u{0400}'..='\u{04FF}').contains(&letter) && letter.is_alphabetic()
+}
+
+/// Refuses an empty text and one of more than `most` characters.
+fn check_length(text: &str, most: usize) -> Result<(), Invalid> {
+    if text.is_empty() {
+        return Err(Invalid::new("must not be empty"));
+    }
+    if text.chars().nth(most).is_some() {
+        return Err(Invalid::new(format!("must have at most {most} characters")));
+    }
+    Ok(())
+}
+
+macro_rules! personal_text {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        /// Personal data: the text stays out of logs.
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(concat!(stringify!($name), "(..)"))
+            }
+        }
+    };
+}
+
+personal_text! {
+    /// The partner's own identifier of an employee: 1..=64 Latin or Cyrillic letters, digits, `-`, `_`.
+    CustomId
+}
+personal_text! {
+    /// A surname, name or patronymic: 1..=32 Latin or Cyrillic letters and `-`.
+    PersonName
+}
+personal_text! {
+    /// A phone of exactly ten digits, without a country code.
+    Phone
+}
+personal_text! {
+    /// An e-mail address of the form local-part@domain, at most 254 characters.
+    Email
+}
+personal_text! {
+    /// The full name of who receives an order: 1..=128 characters.
+    Recipient
+}
+personal_text! {
+    /// A postal address: 1..=512 characters.
+    DeliveryAddress
+}
+
+impl CustomId {
+    /// Reads a custom identifier.
+    ///
+    /// # Errors
+    /// [`Invalid`] with the rule that is broken.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        check_length(text, 64)?;
+        if !text.chars().all(|c| is_name_letter(c) || c.is_ascii_digit() || c == '-' || c == '_') {
+            return Err(Invalid::new("may hold Latin and Cyrillic letters, digits, '-' and '_' only"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl PersonName {
+    /// Reads a name.
+    ///
+    /// # Errors
+    /// [`Invalid`] with the rule that is broken.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        check_length(text, 32)?;
+        if !text.chars().all(|c| is_name_letter(c) || c == '-') {
+            return Err(Invalid::new("may hold Latin and Cyrillic letters and '-' only"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl Phone {
+    /// Reads a phone.
+    ///
+    /// # Errors
+    /// [`Invalid`] unless the text is ten digits 0-9.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        if text.len() != 10 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(Invalid::new("must be exactly 10 digits without a country code"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The digits as a number, as the reads of an employee give them; leading zeros are lost.
+    #[must_use]
+    pub fn as_number(&self) -> u64 {
+        self.0.bytes().fold(0, |number, byte| number * 10 + u64::from(byte.wrapping_sub(b'0')))
+    }
+}
+
+impl Email {
+    /// Reads an address.
+    ///
+    /// # Errors
+    /// [`Invalid`] unless it has the form local-part@domain of RFC 5322, without a display name.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        check_length(text, 254)?;
+        email_address::EmailAddress::from_str(text)
+            .ok()
+            .filter(|address| address.as_str() == text && !text.contains('<'))
+            .map(|_| Self(text.to_owned()))
+            .ok_or_else(|| Invalid::new("must be of the form local-part@domain"))
+    }
+}
+
+/// Printable text of bounded length, for what a courier reads.
+fn check_line(text: &str, most: usize) -> Result<(), Invalid> {
+    if text.trim().is_empty() {
+        return Err(Invalid::new("must not be empty"));
+    }
+    check_length(text, most)?;
+    if text.chars().any(char::is_control) {
+        return Err(Invalid::new("must not hold control characters"));
+    }
+    Ok(())
+}
+
+impl Recipient {
+    /// Reads a recipient's full name.
+    ///
+    /// # Errors
+    /// [`Invalid`] with the rule that is broken.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        check_line(text, 128)?;
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl DeliveryAddress {
+    /// Reads a postal address.
+    ///
+    /// # Errors
+    /// [`Invalid`] with the rule that is broken.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        check_line(text, 512)?;
+        Ok(Self(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_take_both_alphabets() {
+        for text in ["Иванов", "Ёжиков", "ёлка", "O", "Smith-Jones", "Ґалаґан", "Ӣ", "Пётр-Paul"]
+        {
+            assert_eq!(PersonName::parse(text).unwrap().as_str(), text);
+        }
+        for text in
+            ["", " ", "Anna Maria", "O'Neil", "José", "Ivan1", "王", "a\u{0300}", "\u{0482}", "\u{0483}"]
+        {
+            assert!(PersonName::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn lengths_count_characters() {
+        assert!(PersonName::parse(&"Ж".repeat(32)).is_ok());
+        assert!(PersonName::parse(&"Ж".repeat(33)).is_err());
+        assert!(CustomId::parse(&"ы".repeat(64)).is_ok());
+        assert!(CustomId::parse(&"ы".repeat(65)).is_err());
+        assert!(Recipient::parse(&"ы".repeat(129)).is_err());
+        assert!(DeliveryAddress::parse(&"ы".repeat(512)).is_ok());
+    }
+
+    #[test]
+    fn custom_ids_take_digits_and_two_signs() {
+        assert!(CustomId::parse("Таб_0-1x").is_ok());
+        for text in ["", "a b", "a.b", "١", "№1"] {
+            assert!(CustomId::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn phones_are_ten_ascii_digits() {
+        assert_eq!(Phone::parse("0031234567").unwrap().as_number(), 31_234_567);
+        for text in
+            ["", "903123456", "90312345678", "+903123456", "903 123456", "９０３１２３４５６７", "١٢٣٤٥"]
+        {
+            assert!(Phone::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn emails_are_local_part_at_domain() {
+        for text in ["p@example.ru", "a.b+c@sub.example.com", "почта@пример.рф"] {
+            assert!(Email::parse(text).is_ok(), "{text}");
+        }
+        for text in [
+            "",
+            "p",
+            "@example.ru",
+            "p@",
+            "p@@example.ru",
+            "P <p@example.ru>",
+            "p@exa mple.ru",
+            " p@example.ru",
+        ] {
+            assert!(Email::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn debug_output_hides_the_person() {
+        assert_eq!(format!("{:?}", PersonName::parse("Иванов").unwrap()), "PersonName(..)");
+        assert_eq!(format!("{:?}", Phone::parse("9031234567").unwrap()), "Phone(..)");
+    }
+
+    proptest! {
+        #[test]
+        fn parsers_never_panic_and_change_nothing(text in ".*") {
+            if let Ok(parsed) = CustomId::parse(&text) { prop_assert_eq!(parsed.as_str(), &text); }
+            if let Ok(parsed) = PersonName::parse(&text) { prop_assert_eq!(parsed.as_str(), &text); }
+            if let Ok(parsed) = Phone::parse(&text) { prop_assert_eq!(parsed.as_str(), &text); }
+            if let Ok(parsed) = Email::parse(&text) { prop_assert_eq!(parsed.as_str(), &text); }
+            if let Ok(parsed) = Recipient::parse(&text) { prop_assert_eq!(parsed.as_str(), &text); }
+            if let Ok(parsed) = DeliveryAddress::parse(&text) { prop_assert_eq!(parsed.as_str(), &text); }
+        }
+
+        #[test]
+        fn every_allowed_name_is_taken(text in "[A-Za-zА-Яа-яЁё-]{1,32}") {
+            prop_assert!(PersonName::parse(&text).is_ok());
+            prop_assert!(CustomId::parse(&text).is_ok());
+        }
+
+        #[test]
+        fn every_phone_of_ten_digits_is_taken(text in "[0-9]{10}") {
+            let phone = Phone::parse(&text).unwrap();
+            prop_assert_eq!(format!("{:010}", phone.as_number()), text);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Replenishments: top-ups of many cards in one request, each card for itself.
+
+use time::OffsetDateTime;
+
+use crate::card_number::CardNumber;
+use crate::draft::Invalid;
+use crate::ids::{CardId, ReplenishmentId};
+use crate::money::{AmountOverflow, Kopecks};
+use crate::request::{RequestEvent, RequestKind, RequestState, TransitionError};
+use crate::vocabulary::vocabulary;
+
+/// The greatest number of cards in one request.
+pub const MAX_CARDS: usize = 10_000;
+/// The greatest top-up of one card, kopecks.
+pub const MAX_AMOUNT: i64 = 100_000_000;
+
+/// The amount of a top-up, 1..=100,000,000 kopecks.
+///
+/// # Errors
+/// [`Invalid`] out of the range.
+pub fn top_up_amount(kopecks: i64) -> Result<Kopecks, Invalid> {
+    if (1..=MAX_AMOUNT).contains(&kopecks) {
+        Ok(Kopecks::new(kopecks))
+    } else {
+        Err(Invalid::new(format!("must be an integer from 1 to {MAX_AMOUNT} kopecks")))
+    }
+}
+
+vocabulary! {
+    /// Why a card was not topped up.
+    TopUpRefusal {
+        /// The partner's balance did not cover it.
+        NotEnoughBalance = "NOT_ENOUGH_BALANCE",
+        /// Over the amount by which the card can be topped up.
+        OverCardLimit = "OVER_CARD_LIMIT",
+        /// The bank blocks the card.
+        Blocked = "BLOCKED",
+        /// The card has expired.
+        Expired = "EXPIRED",
+        /// The card is not activated.
+        NotActivated = "NOT_ACTIVATED",
+        /// The bank refused for another reason.
+        RefusedByBank = "REFUSED_BY_BANK",
+    }
+}
+
+impl TopUpRefusal {
+    /// The text of `errorReplenishment`.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::NotEnoughBalance => "not enough partner balance",
+            Self::OverCardLimit => "over the amount by which the card can be topped up",
+            Self::Blocked => "the card is blocked by the bank",
+            Self::Expired => "the card has expired",
+            Self::NotActivated => "the card is not activated",
+            Self::RefusedByBank => "refused by the bank",
+        }
+    }
+}
+
+/// What became of one card of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemState {
+    /// Not decided yet. While the request is IN_PROCESS the amount is held.
+    Open,
+    /// Topped up; the amount was debited.
+    ToppedUp,
+    /// Not topped up; the amount is free again.
+    Refused(TopUpRefusal),
+}
+
+/// One card of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplenishmentItem {
+    /// Its place in the request, from 0.
+    pub ordinal: u32,
+    /// The card.
+    pub card: CardId,
+    /// The bank's number of the card.
+    pub number: CardNumber,
+    /// The amount asked for.
+    pub amount: Kopecks,
+    /// What became of it.
+    pub state: ItemState,
+}
+
+/// A top-up request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replenishment {
+    /// The service's identifier.
+    pub id: ReplenishmentId,
+    /// How many cards.
+    pub cards: u32,
+    /// The sum asked for.
+    pub amount: Kopecks,
+    /// Where it stands.
+    pub state: RequestState,
+    /// When it was accepted.
+    pub created_at: OffsetDateTime,
+    /// When it last changed its state.
+    pub state_since: OffsetDateTime,
+}
+
+impl Replenishment {
+    /// A new request for `amounts`, one a card.
+    ///
+    /// # Errors
+    /// [`AmountOverflow`] if the sum does not fit.
+    pub fn request(
+        id: ReplenishmentId,
+        amounts: impl ExactSizeIterator<Item = Kopecks>,
+        now: OffsetDateTime,
+    ) -> Result<Self, AmountOverflow> {
+        let cards = u32::try_from(amounts.len()).map_err(|_| AmountOverflow)?;
+        let amount = Kopecks::sum(amounts)?;
+        Ok(Self { id, cards, amount, state: RequestState::New, created_at: now, state_since: now })
+    }
+
+    /// The request after `event` at `now`; an event that changes nothing leaves its date too.
+    ///
+    /// # Errors
+    /// [`TransitionError`] if the present state does not allow it.
+    pub fn on(self, event: RequestEvent, now: OffsetDateTime) -> Result<Self, TransitionError> {
+        let state = self.state.after(event, RequestKind::Replenishment)?;
+        let state_since = if state == self.state { self.state_since } else { now };
+        Ok(Self { state, state_since, ..self })
+    }
+}
+
+/// Which of `items` the partner's `available` money covers, taken card by card in their order; a card that is not
+/// covered does not stand in the way of a smaller one behind it.
+///
+/// Answers the sum to hold and the ordinals that are not covered.
+///
+/// # Errors
+/// [`AmountOverflow`] if a sum does not fit.
+pub fn cover(items: &[ReplenishmentItem], available: Kopecks) -> Result<(Kopecks, Vec<u32>), AmountOverflow> {
+    let mut held = Kopecks::ZERO;
+    let mut uncovered = Vec::new();
+    for item in items {
+        let with_it = held.plus(item.amount)?;
+        if with_it <= available {
+            held = with_it;
+        } else {
+            uncovered.push(item.ordinal);
+        }
+    }
+    Ok((held, uncovered))
+}
+
+/// How a request ends, of whose cards `topped_up` were topped up and `refused` were not.
+#[must_use]
+pub const fn conclusion(topped_up: u32, refused: u32) -> RequestEvent {
+    match (topped_up, refused) {
+        (0, _) => RequestEvent::Decline,
+        (_, 0) => RequestEvent::Succeed,
+        (_, _) => RequestEvent::SucceedInPart,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    fn items(amounts: &[i64]) -> Vec<ReplenishmentItem> {
+        let number = CardNumber::parse("4006381333931").unwrap();
+        (0..)
+            .zip(amounts)
+            .map(|(ordinal, amount)| ReplenishmentItem {
+                ordinal,
+                card: CardId::new(Uuid::nil()),
+                number,
+                amount: Kopecks::new(*amount),
+                state: ItemState::Open,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn what_is_not_covered_is_refused_card_by_card() {
+        let (held, uncovered) = cover(&items(&[60, 50, 40]), Kopecks::new(100)).unwrap();
+        assert_eq!((held, uncovered), (Kopecks::new(100), vec![1]));
+    }
+
+    #[test]
+    fn a_request_ends_as_its_cards_did() {
+        assert_eq!(conclusion(3, 0), RequestEvent::Succeed);
+        assert_eq!(conclusion(3, 1), RequestEvent::SucceedInPart);
+        assert_eq!(conclusion(0, 4), RequestEvent::Decline);
+    }
+
+    #[test]
+    fn amounts_have_a_range() {
+        assert!(top_up_amount(1).is_ok() && top_up_amount(100_000_000).is_ok());
+        for out in [0, -1, 100_000_001, i64::MIN, i64::MAX] {
+            assert!(top_up_amount(out).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn never_holds_more_than_is_there(amounts in prop::collection::vec(1_i64..1_000_000, 0..100), available in 0_i64..50_000_000) {
+            let items = items(&amounts);
+            let (held, uncovered) = cover(&items, Kopecks::new(available)).unwrap();
+            prop_assert!(held <= Kopecks::new(available));
+            let covered = items.iter().filter(|item| !uncovered.contains(&item.ordinal));
+            prop_assert_eq!(Kopecks::sum(covered.map(|item| item.amount)).unwrap(), held);
+        }
+
+        #[test]
+        fn enough_money_covers_everything(amounts in prop::collection::vec(1_i64..1_000_000, 0..100)) {
+            let (held, uncovered) = cover(&items(&amounts), Kopecks::new(amounts.iter().sum())).unwrap();
+            prop_assert!(uncovered.is_empty());
+            prop_assert_eq!(held.get(), amounts.iter().sum::<i64>());
+        }
+    }
+}

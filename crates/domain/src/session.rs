@@ -1,0 +1,131 @@
+//! Token pairs and the rules of their rotation.
+//!
+//! A login starts a *session*; every refresh spends the pair it was called with and issues a new one in the same
+//! session. Who presents a spent refresh token is either a client that lost the answer, or a thief: [`refresh`]
+//! tells them apart.
+
+use time::{Duration, OffsetDateTime};
+
+use crate::ids::TokenPairId;
+use crate::vocabulary::vocabulary;
+
+vocabulary! {
+    /// What a pair of tokens is good for.
+    PairState {
+        /// Its refresh token can be exchanged.
+        Fresh = "FRESH",
+        /// Its refresh token was exchanged; the access token lives on to its end.
+        Spent = "SPENT",
+        /// Neither token is accepted any more.
+        Revoked = "REVOKED",
+    }
+}
+
+/// A pair of tokens as the store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenPair {
+    /// Names the pair.
+    pub id: TokenPairId,
+    /// What it is good for.
+    pub state: PairState,
+    /// Whether either of its tokens was ever used.
+    pub used: bool,
+    /// The pair it was last exchanged for.
+    pub successor: Option<TokenPairId>,
+    /// Whether the lost-answer rule was used up for it.
+    pub reissued: bool,
+    /// The end of its refresh token.
+    pub refresh_expires_at: OffsetDateTime,
+}
+
+/// What a refresh has to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefreshDecision {
+    /// Spend the pair and issue a new one.
+    Rotate,
+    /// The answer to the first exchange was lost: revoke the pair it gave and issue another.
+    Reissue {
+        /// The pair whose tokens never arrived.
+        revoke: TokenPairId,
+    },
+    /// The token was stolen or copied: revoke the whole session.
+    RevokeSession,
+    /// Refuse, and change nothing.
+    Refuse,
+}
+
+/// Decides what presenting the refresh token of `pair` does. `successor` is the pair it was last exchanged for.
+#[must_use]
+pub fn refresh(pair: &TokenPair, successor: Option<&TokenPair>, now: OffsetDateTime) -> RefreshDecision {
+    match pair.state {
+        PairState::Revoked => RefreshDecision::Refuse,
+        PairState::Fresh if pair.refresh_expires_at <= now => RefreshDecision::Refuse,
+        PairState::Fresh => RefreshDecision::Rotate,
+        PairState::Spent => match successor {
+            Some(next) if !pair.reissued && !next.used && next.state == PairState::Fresh => {
+                RefreshDecision::Reissue { revoke: next.id }
+            }
+            Some(_) | None => RefreshDecision::RevokeSession,
+        },
+    }
+}
+
+/// How long tokens live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lifetimes {
+    /// Of an access token; 15 minutes unless set.
+    pub access: Duration,
+    /// Of a refresh token; 30 days unless set.
+    pub refresh: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn pair(id: u128, state: PairState, used: bool, reissued: bool) -> TokenPair {
+        TokenPair {
+            id: TokenPairId::new(Uuid::from_u128(id)),
+            state,
+            used,
+            successor: Some(TokenPairId::new(Uuid::from_u128(id + 1))),
+            reissued,
+            refresh_expires_at: OffsetDateTime::UNIX_EPOCH + Duration::days(30),
+        }
+    }
+
+    /// Every state of the pair × what became of its successor.
+    #[test]
+    fn the_whole_table() {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let lost = RefreshDecision::Reissue { revoke: TokenPairId::new(Uuid::from_u128(2)) };
+        for state in PairState::ALL {
+            for next_state in PairState::ALL {
+                for (used, reissued) in [(false, false), (false, true), (true, false), (true, true)] {
+                    let next = pair(2, *next_state, used, false);
+                    let decision = refresh(&pair(1, *state, true, reissued), Some(&next), now);
+                    let expected = match (state, next_state, used, reissued) {
+                        (PairState::Fresh, _, _, _) => RefreshDecision::Rotate,
+                        (PairState::Revoked, _, _, _) => RefreshDecision::Refuse,
+                        (PairState::Spent, PairState::Fresh, false, false) => lost,
+                        (PairState::Spent, _, _, _) => RefreshDecision::RevokeSession,
+                    };
+                    assert_eq!(decision, expected, "{state} {next_state} used={used} reissued={reissued}");
+                }
+            }
+        }
+        assert_eq!(
+            refresh(&pair(1, PairState::Spent, true, false), None, now),
+            RefreshDecision::RevokeSession
+        );
+    }
+
+    #[test]
+    fn an_expired_refresh_token_is_refused() {
+        let fresh = pair(1, PairState::Fresh, false, false);
+        let end = fresh.refresh_expires_at;
+        assert_eq!(refresh(&fresh, None, end - Duration::SECOND), RefreshDecision::Rotate);
+        assert_eq!(refresh(&fresh, None, end), RefreshDecision::Refuse);
+    }
+}

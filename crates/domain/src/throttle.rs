@@ -1,0 +1,41 @@
+//! How many wrong logins are borne.
+
+use time::{Duration, OffsetDateTime};
+
+/// Failures within [`WINDOW`] after which every further try is refused.
+pub const MAX_FAILURES: usize = 10;
+
+/// How long a failure counts.
+pub const WINDOW: Duration = Duration::minutes(15);
+
+/// How long a login or address is locked, given the moments of its latest failures in any order; `None` if it is
+/// not. The lock ends when the tenth-last failure leaves the window.
+#[must_use]
+pub fn locked_for(failures: &[OffsetDateTime], now: OffsetDateTime) -> Option<Duration> {
+    let mut recent: Vec<OffsetDateTime> = failures.iter().copied().filter(|at| *at + WINDOW > now).collect();
+    recent.sort_unstable_by(|a, b| b.cmp(a));
+    recent.get(MAX_FAILURES - 1).map(|tenth| *tenth + WINDOW - now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_failures_lock_until_the_first_of_them_is_old() {
+        let start = OffsetDateTime::UNIX_EPOCH;
+        let failures: Vec<_> = (0..10).map(|minute| start + Duration::minutes(minute)).collect();
+        let now = start + Duration::minutes(9);
+        assert_eq!(locked_for(&failures[..9], now), None);
+        assert_eq!(locked_for(&failures, now), Some(Duration::minutes(6)));
+        assert_eq!(locked_for(&failures, start + WINDOW - Duration::SECOND), Some(Duration::SECOND));
+        assert_eq!(locked_for(&failures, start + WINDOW), None);
+    }
+
+    #[test]
+    fn more_failures_lock_for_longer() {
+        let start = OffsetDateTime::UNIX_EPOCH;
+        let failures: Vec<_> = (0..12).map(|minute| start + Duration::minutes(minute)).collect();
+        assert_eq!(locked_for(&failures, start + Duration::minutes(11)), Some(Duration::minutes(6)));
+    }
+}

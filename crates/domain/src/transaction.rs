@@ -1,0 +1,41 @@
+//! Transactions of a card, as the bank books them.
+
+use time::OffsetDateTime;
+
+use crate::Kopecks;
+use crate::vocabulary::vocabulary;
+
+vocabulary! {
+    /// What kind of movement a transaction is. The type tells the direction: amounts are positive.
+    TransactionType {
+        /// Money arrived on the card.
+        Replenishment = "REPLENISHMENT",
+        /// A purchase at a merchant.
+        Payment = "PAYMENT",
+        /// A merchant gave money back.
+        Refund = "REFUND",
+        /// A purchase was undone before it settled.
+        Reversal = "REVERSAL",
+        /// The bank put a mistake right.
+        Correction = "CORRECTION",
+    }
+}
+
+/// A transaction of a card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transaction {
+    /// The bank's number of it; later ones are greater.
+    pub id: i64,
+    /// When it happened.
+    pub executed_at: OffsetDateTime,
+    /// What it was.
+    pub kind: TransactionType,
+    /// How much, above zero.
+    pub amount: Kopecks,
+    /// Name of the merchant's outlet, for spending.
+    pub place: Option<String>,
+    /// Merchant category code, for spending.
+    pub mcc: Option<String>,
+    /// The merchant's identifier, for spending.
+    pub merchant_id: Option<String>,
+}

@@ -1,0 +1,111 @@
+//! What the use cases ask of cryptography: passwords, tokens, secrets at rest.
+//!
+//! The ports hide algorithms, not rules: how long a token lives and when a refresh revokes a family is decided by
+//! `kopeck-domain` and `kopeck-service`.
+
+use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
+use secrecy::{SecretSlice, SecretString};
+
+/// Why a cryptographic port could not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SecurityError {
+    /// The stored value or the token was not made under our keys, or was changed since.
+    #[error("not authentic")]
+    NotAuthentic,
+    /// The machinery itself failed; `0` says where and holds no secret.
+    #[error("cryptography failed: {0}")]
+    Failed(String),
+}
+
+/// Hashes and checks passwords (argon2id).
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait PasswordHasher: Send + Sync {
+    /// The text to store for `password`, with its own salt and parameters.
+    ///
+    /// # Errors
+    /// [`SecurityError::Failed`] when the machinery fails.
+    fn hash(&self, password: &SecretString) -> Result<String, SecurityError>;
+
+    /// Whether `password` is the one behind `stored`. Without a `stored` hash it does the same work against a
+    /// dummy and answers `false`, so that an unknown login takes as long as a wrong password.
+    #[allow(clippy::needless_lifetimes, reason = "mockall wants the lifetime inside an Option spelt out")]
+    fn verify<'a>(&self, password: &SecretString, stored: Option<&'a str>) -> bool;
+}
+
+/// Which of the two tokens of a pair a text is. Neither is ever taken for the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TokenKind {
+    /// `typ` `at+jwt`: carried by every call.
+    Access,
+    /// `typ` `rt+jwt`: exchanged for a new pair.
+    Refresh,
+}
+
+/// The claims of a token of ours. Times are Unix seconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenClaims {
+    /// Access or refresh.
+    pub kind: TokenKind,
+    /// `sub`: whose token it is.
+    pub partner: PartnerId,
+    /// `sid`: the login that all tokens of a family grew from.
+    pub session: SessionId,
+    /// The pair the token was issued in; with the kind it makes up `jti`.
+    pub pair: TokenPairId,
+    /// `iat`.
+    pub issued_at: i64,
+    /// `nbf`.
+    pub not_before: i64,
+    /// `exp`.
+    pub expires_at: i64,
+}
+
+/// Signs and verifies tokens (JWT, HS256).
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait TokenCodec: Send + Sync {
+    /// The signed text of `claims`.
+    ///
+    /// # Errors
+    /// [`SecurityError::Failed`] when the machinery fails.
+    fn sign(&self, claims: &TokenClaims) -> Result<String, SecurityError>;
+
+    /// The claims of a text that we signed for this use. The caller compares `nbf` and `exp` with its own clock:
+    /// the service has only one.
+    ///
+    /// # Errors
+    /// [`SecurityError::NotAuthentic`] for anything that is not a token of `kind` signed by us: form, algorithm,
+    /// key, signature, issuer, audience, a missing claim.
+    fn verify(&self, text: &str, kind: TokenKind) -> Result<TokenClaims, SecurityError>;
+}
+
+/// Where a secret is kept; bound to it as associated data, so that a stored secret cannot be moved elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretPlace {
+    /// Table of the store.
+    pub table: &'static str,
+    /// Column of the table.
+    pub column: &'static str,
+    /// The partner it belongs to.
+    pub partner: PartnerId,
+    /// The id of the key, as the row names it.
+    pub key_id: Vec<u8>,
+}
+
+/// Encrypts secrets at rest under the master key (XChaCha20-Poly1305).
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait SecretBox: Send + Sync {
+    /// The bytes to store for `secret`.
+    ///
+    /// # Errors
+    /// [`SecurityError::Failed`] when the machinery fails.
+    fn encrypt(&self, place: &SecretPlace, secret: &SecretSlice<u8>) -> Result<Vec<u8>, SecurityError>;
+
+    /// The secret behind `stored`.
+    ///
+    /// # Errors
+    /// [`SecurityError::NotAuthentic`] if it was made under another key or for another place.
+    fn decrypt(&self, place: &SecretPlace, stored: &[u8]) -> Result<SecretSlice<u8>, SecurityError>;
+
+    /// A keyed digest for values that have to be found again but not read: logins and addresses of the throttle.
+    fn fingerprint(&self, purpose: &'static str, value: &[u8]) -> [u8; 32];
+}

@@ -1,0 +1,43 @@
+//! Why the store could not do as asked.
+
+/// A rule that the database itself guards; the use cases check it first, and the constraint decides when two calls
+/// check at the same moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// A login belongs to one partner.
+    PartnerLogin,
+    /// A custom identifier belongs to one employee of a partner.
+    EmployeeCustomId,
+    /// A category's name is the partner's only one, without regard to letter case.
+    CategoryName,
+    /// An employee has one MAIN card at most.
+    OneMainCard,
+    /// A card is in one open replenishment at most.
+    CardInOneReplenishment,
+    /// A deposit's reference deposits once.
+    DepositReference,
+    /// An idempotency key has one answer.
+    IdempotencyKey,
+    /// Something refers to the row, or the row refers to something that is not there.
+    Reference,
+}
+
+/// Why the store could not do as asked. Holds no data of a row.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// A constraint of the database said no.
+    #[error("the database refused: {0:?}")]
+    Conflict(Rule),
+    /// The queue is full: try again in a second.
+    #[error("the store is busy")]
+    Busy,
+    /// The database is away.
+    #[error("the database is not available: {0}")]
+    Unavailable(String),
+    /// A stored value is none that the domain allows; names the table and column.
+    #[error("stored data is corrupt: {0}")]
+    Corrupt(String),
+    /// Anything else: a bug, a full disk.
+    #[error("the database failed: {0}")]
+    Failed(String),
+}

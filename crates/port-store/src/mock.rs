@@ -1,0 +1,68 @@
+//! A unit of work made of mockall mocks, and a store that runs work on it at once.
+
+use std::sync::{Mutex, PoisonError};
+
+pub use crate::repositories::{
+    MockBooksRepository, MockCardRepository, MockCategoryRepository, MockEmployeeRepository,
+    MockIdempotencyRepository, MockLedgerRepository, MockOrderRepository, MockPartnerRepository,
+    MockReplenishmentRepository, MockSessionRepository, MockThrottleRepository, MockTransactionRepository,
+};
+use crate::store::{Access, Done, Store, UnitOfWork, Work};
+pub use crate::work::MockWorkRepository;
+use crate::{
+    BooksRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
+    LedgerRepository, OrderRepository, PartnerRepository, ReplenishmentRepository, SessionRepository,
+    ThrottleRepository, TransactionRepository, WorkRepository,
+};
+
+macro_rules! mock_unit {
+    ($($field:ident: $mock:ident as $repository:ident;)*) => {
+        /// A unit of work whose every repository is a mock; a call that a test did not expect fails it.
+        #[derive(Default)]
+        pub struct MockUnit {
+            $(/// The mock behind the method of this name.
+            pub $field: $mock,)*
+        }
+
+        impl UnitOfWork for MockUnit {
+            $(fn $field(&mut self) -> &mut dyn $repository {
+                &mut self.$field
+            })*
+        }
+    };
+}
+
+mock_unit! {
+    partners: MockPartnerRepository as PartnerRepository;
+    sessions: MockSessionRepository as SessionRepository;
+    throttle: MockThrottleRepository as ThrottleRepository;
+    idempotency: MockIdempotencyRepository as IdempotencyRepository;
+    employees: MockEmployeeRepository as EmployeeRepository;
+    categories: MockCategoryRepository as CategoryRepository;
+    cards: MockCardRepository as CardRepository;
+    transactions: MockTransactionRepository as TransactionRepository;
+    orders: MockOrderRepository as OrderRepository;
+    replenishments: MockReplenishmentRepository as ReplenishmentRepository;
+    ledger: MockLedgerRepository as LedgerRepository;
+    work: MockWorkRepository as WorkRepository;
+    books: MockBooksRepository as BooksRepository;
+}
+
+/// A store that runs every unit of work at once, on the caller's thread, on the unit it was given.
+pub struct InPlaceStore<U> {
+    unit: Mutex<U>,
+}
+
+impl<U: UnitOfWork + Send> InPlaceStore<U> {
+    /// A store over `unit`.
+    pub fn new(unit: U) -> Self {
+        Self { unit: Mutex::new(unit) }
+    }
+}
+
+impl<U: UnitOfWork + Send> Store for InPlaceStore<U> {
+    fn submit(&self, _access: Access, mut work: Work, done: Done) {
+        work(&mut *self.unit.lock().unwrap_or_else(PoisonError::into_inner));
+        done(Ok(()));
+    }
+}

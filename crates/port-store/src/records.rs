@@ -1,0 +1,258 @@
+//! What the repositories take and give beside the domain's own aggregates.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, CardType};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::category::Category;
+use kopeck_domain::employee::EmployeeStatus;
+use kopeck_domain::ids::{CardId, CategoryId, OrderId, ReplenishmentId, SessionId};
+use kopeck_domain::ledger::{Balances, Reference};
+use kopeck_domain::partner::Partner;
+use kopeck_domain::person::CustomId;
+use kopeck_domain::request::RequestState;
+use kopeck_domain::session::TokenPair;
+use kopeck_domain::transaction::TransactionType;
+use time::{Date, OffsetDateTime};
+
+/// A partner with what proves that a caller is it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// The partner.
+    pub partner: Partner,
+    /// SHA-256 of the API key.
+    pub api_key_hash: [u8; 32],
+    /// argon2id text of the password.
+    pub password_hash: String,
+}
+
+/// Hashes stay out of logs.
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Credentials").field("partner", &self.partner.id).finish_non_exhaustive()
+    }
+}
+
+/// A sealing key at rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealingKeyRecord {
+    /// The key's id.
+    pub key_id: [u8; 8],
+    /// Its secret, encrypted under the master key.
+    pub encrypted_secret: Vec<u8>,
+    /// When it was issued; the newest is the active one.
+    pub created_at: OffsetDateTime,
+    /// The moment it stops being accepted; `None` for the active key.
+    pub accepted_until: Option<OffsetDateTime>,
+}
+
+/// A token pair with the session it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredPair {
+    /// The session.
+    pub session: SessionId,
+    /// Whether the whole session was revoked.
+    pub session_revoked: bool,
+    /// The pair.
+    pub pair: TokenPair,
+}
+
+/// The first answer of a call that may be repeated.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RecordedAnswer {
+    /// SHA-256 over method, path and body of the call.
+    pub fingerprint: [u8; 32],
+    /// HTTP status.
+    pub status: u16,
+    /// The answer's body, byte for byte.
+    pub body: Vec<u8>,
+    /// When it was recorded.
+    pub recorded_at: OffsetDateTime,
+}
+
+/// Bodies hold personal data.
+impl std::fmt::Debug for RecordedAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RecordedAnswer").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
+/// Which employees a list shows; everything that is set has to fit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EmployeeFilter {
+    /// With this status.
+    pub status: Option<EmployeeStatus>,
+    /// In this category.
+    pub category: Option<CategoryId>,
+    /// With this custom identifier.
+    pub custom_id: Option<CustomId>,
+    /// With this text in surname, name or custom identifier; lower case.
+    pub query: Option<String>,
+}
+
+/// A category with the number of employees in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CategoryUse {
+    /// The category.
+    pub category: Category,
+    /// Employees in it.
+    pub employees: u64,
+}
+
+/// A card with the service's copy of what the bank said of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardRecord {
+    /// The card.
+    pub card: Card,
+    /// The bank's latest answer.
+    pub bank: BankView,
+    /// The account as of the last daily refresh.
+    pub account: AccountBalance,
+    /// When its transactions were last fetched.
+    pub transactions_seen_at: Option<OffsetDateTime>,
+}
+
+/// A card that the bank issued, as it enters the store.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NewCard {
+    /// The card and the bank's first word of it.
+    pub record: CardRecord,
+    /// Its place in the order, from 0.
+    pub ordinal: u32,
+    /// Virtual cards: what activates it.
+    pub activation: Option<Activation>,
+}
+
+/// What activates a virtual card.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Activation {
+    /// The code; whoever has it has the card.
+    pub code: String,
+    /// The last day on which it is good.
+    pub valid_until: Date,
+    /// The money on the card from the start.
+    pub first_top_up: Kopecks,
+}
+
+/// The code stays out of logs.
+impl std::fmt::Debug for Activation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Activation").field("valid_until", &self.valid_until).finish_non_exhaustive()
+    }
+}
+
+/// One card of an order's result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderResultItem {
+    /// Its place in the order, from 0.
+    pub ordinal: u32,
+    /// The product.
+    pub card_type: CardType,
+    /// The bank's number.
+    pub number: CardNumber,
+    /// Virtual cards: what activates it.
+    pub activation: Option<Activation>,
+}
+
+/// A card as a new top-up request finds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TopUpTarget {
+    /// The card.
+    pub card: CardId,
+    /// The bank's number.
+    pub number: CardNumber,
+    /// What it is to its employee, if it is linked.
+    pub status: Option<CardStatus>,
+    /// The last day on which it is valid.
+    pub valid_until: Date,
+    /// Whether an open request has it.
+    pub in_request: bool,
+}
+
+/// Which transactions a list shows; everything that is set has to fit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TransactionFilter {
+    /// Not before this moment.
+    pub from: Option<OffsetDateTime>,
+    /// Before this moment.
+    pub before: Option<OffsetDateTime>,
+    /// Of this type.
+    pub kind: Option<TransactionType>,
+}
+
+/// Which free cards a list shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AvailableFilter {
+    /// Of this product.
+    pub kind: Option<CardType>,
+    /// Valid on this day.
+    pub today: Date,
+}
+
+/// What lies on a partner's accounts, and since when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BalanceSheet {
+    /// The accounts.
+    pub balances: Balances,
+    /// When something last moved; the partner's creation at first.
+    pub updated_at: OffsetDateTime,
+}
+
+/// How the cards of a replenishment stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ItemCounts {
+    /// Not decided.
+    pub open: u32,
+    /// Topped up.
+    pub topped_up: u32,
+    /// Refused.
+    pub refused: u32,
+}
+
+/// What the ledger says of one reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReferenceSums {
+    /// The deposit, order or replenishment.
+    pub reference: Reference,
+    /// Sum of its entries on HELD.
+    pub held: Kopecks,
+    /// Sum of its entries on SPENT.
+    pub spent: Kopecks,
+}
+
+/// What the books should say of a virtual order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderFacts {
+    /// The order.
+    pub id: OrderId,
+    /// Where it stands.
+    pub state: RequestState,
+    /// What it costs.
+    pub cost: Kopecks,
+    /// Cards it asked for.
+    pub cards: u32,
+    /// Cards stored for it.
+    pub stored_cards: u32,
+    /// Whether work is waiting for it.
+    pub has_work: bool,
+}
+
+/// What the books should say of a replenishment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplenishmentFacts {
+    /// The request.
+    pub id: ReplenishmentId,
+    /// Where it stands.
+    pub state: RequestState,
+    /// Cards it asked for.
+    pub cards: u32,
+    /// How its cards stand.
+    pub counts: ItemCounts,
+    /// Sum of the amounts of its open cards.
+    pub open_amount: Kopecks,
+    /// Sum of the amounts of its topped-up cards.
+    pub topped_up_amount: Kopecks,
+    /// Cards that it still keeps from other requests.
+    pub claimed_cards: u32,
+    /// Whether work is waiting for it.
+    pub has_work: bool,
+}

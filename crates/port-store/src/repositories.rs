@@ -1,0 +1,363 @@
+//! One repository an aggregate. Everything belongs to a partner: what is another's is as if it were not there.
+//!
+//! Every method fails with a [`StoreError`] if the database does, and those that can meet a constraint say which
+//! [`Rule`](crate::Rule) they answer with.
+#![expect(clippy::missing_errors_doc, reason = "the module says it once for all")]
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::{BankView, Card, CardStatus};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::category::{Category, CategoryName};
+use kopeck_domain::employee::Employee;
+use kopeck_domain::ids::{
+    CardId, CategoryId, EmployeeId, OrderId, PartnerId, ReplenishmentId, SessionId, TokenPairId,
+};
+use kopeck_domain::ledger::{Balances, DepositReference, Movement};
+use kopeck_domain::order::{Order, OrderLine};
+use kopeck_domain::page::{Listed, Page};
+use kopeck_domain::partner::{Partner, PartnerStatus};
+use kopeck_domain::person::CustomId;
+use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
+use kopeck_domain::request::RequestState;
+use kopeck_domain::session::TokenPair;
+use kopeck_domain::transaction::Transaction;
+use time::{Date, OffsetDateTime};
+
+use crate::{
+    AvailableFilter, BalanceSheet, CardRecord, CategoryUse, Credentials, EmployeeFilter, ItemCounts, NewCard,
+    OrderFacts, OrderResultItem, RecordedAnswer, ReferenceSums, ReplenishmentFacts, SealingKeyRecord,
+    StoreError, StoredPair, TopUpTarget, TransactionFilter,
+};
+
+/// Partners and their keys.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait PartnerRepository {
+    /// Adds a partner with empty accounts. `Rule::PartnerLogin` if the login is taken.
+    fn insert(&mut self, credentials: &Credentials) -> Result<(), StoreError>;
+    /// The partner with this API key.
+    fn by_api_key(&mut self, api_key_hash: &[u8; 32]) -> Result<Option<Credentials>, StoreError>;
+    /// The partner with this identifier.
+    fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError>;
+    /// All partners, oldest first.
+    fn list(&mut self) -> Result<Vec<Partner>, StoreError>;
+    /// Suspends or resumes.
+    fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError>;
+    /// The partner's sealing keys, newest first, also those no longer accepted.
+    fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError>;
+    /// Adds a sealing key.
+    fn add_sealing_key(&mut self, id: PartnerId, key: &SealingKeyRecord) -> Result<(), StoreError>;
+    /// Sets the moment from which a key is no longer accepted.
+    fn end_sealing_key(
+        &mut self,
+        id: PartnerId,
+        key_id: [u8; 8],
+        until: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+}
+
+/// Logins and token pairs.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait SessionRepository {
+    /// Starts a session.
+    fn insert(
+        &mut self,
+        partner: PartnerId,
+        session: SessionId,
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// Revokes a session and with it every token that grew from it.
+    fn revoke(&mut self, partner: PartnerId, session: SessionId) -> Result<(), StoreError>;
+    /// Adds a pair to a session.
+    fn insert_pair(
+        &mut self,
+        partner: PartnerId,
+        session: SessionId,
+        pair: &TokenPair,
+    ) -> Result<(), StoreError>;
+    /// A pair with its session.
+    fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError>;
+    /// Stores a changed pair.
+    fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError>;
+    /// Removes pairs whose refresh token ended before `moment`, and sessions without pairs; `limit` rows at most.
+    fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// Failed logins and spent nonces. Subjects are keyed digests: no login and no address is stored.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait ThrottleRepository {
+    /// The moments of the latest failures of `subject` after `since`, `limit` at most, latest first.
+    fn failures(
+        &mut self,
+        subject: &[u8; 32],
+        since: OffsetDateTime,
+        limit: u32,
+    ) -> Result<Vec<OffsetDateTime>, StoreError>;
+    /// Records a failure.
+    fn record_failure(&mut self, subject: &[u8; 32], at: OffsetDateTime) -> Result<(), StoreError>;
+    /// Spends a nonce of a token call: `false` if it was spent under this API key after `since` before.
+    fn spend_nonce(
+        &mut self,
+        api_key_hash: &[u8; 32],
+        nonce: &str,
+        at: OffsetDateTime,
+        since: OffsetDateTime,
+    ) -> Result<bool, StoreError>;
+    /// Removes what is older than `moment`, `limit` rows at most.
+    fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// Answers of calls that may be repeated.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait IdempotencyRepository {
+    /// The answer recorded under the key, if any.
+    fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedAnswer>, StoreError>;
+    /// Records an answer, in place of an older one under the same key if that was recorded before `stale_before`.
+    /// `Rule::IdempotencyKey` if the key has an answer that is not stale.
+    fn record(
+        &mut self,
+        partner: PartnerId,
+        key: &str,
+        answer: &RecordedAnswer,
+        stale_before: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// Removes answers recorded before `moment`, `limit` at most.
+    fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// Employees.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait EmployeeRepository {
+    /// Adds an employee at the end of the partner's list. `Rule::EmployeeCustomId`, `Rule::Reference` (category).
+    fn insert(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError>;
+    /// Stores a changed employee. `Rule::EmployeeCustomId`, `Rule::Reference` (category).
+    fn update(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError>;
+    /// The employee with this identifier. Within a writing unit of work it stays as read until the end.
+    fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError>;
+    /// Who has this custom identifier.
+    fn id_by_custom_id(
+        &mut self,
+        partner: PartnerId,
+        custom_id: &CustomId,
+    ) -> Result<Option<EmployeeId>, StoreError>;
+    /// A page, in order of creation.
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        filter: &EmployeeFilter,
+        page: Page,
+    ) -> Result<Listed<Employee>, StoreError>;
+}
+
+/// Categories.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait CategoryRepository {
+    /// Adds a category. `Rule::CategoryName`.
+    fn insert(
+        &mut self,
+        partner: PartnerId,
+        category: &Category,
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// Renames a category. `Rule::CategoryName`.
+    fn rename(&mut self, partner: PartnerId, category: &Category) -> Result<(), StoreError>;
+    /// Removes a category. `Rule::Reference` if an employee has it.
+    fn delete(&mut self, partner: PartnerId, id: CategoryId) -> Result<(), StoreError>;
+    /// The category with this identifier.
+    fn get(&mut self, partner: PartnerId, id: CategoryId) -> Result<Option<Category>, StoreError>;
+    /// Which category has this name, without regard to letter case.
+    fn id_by_name(
+        &mut self,
+        partner: PartnerId,
+        name: &CategoryName,
+    ) -> Result<Option<CategoryId>, StoreError>;
+    /// How many employees have the category.
+    fn employees_in(&mut self, partner: PartnerId, id: CategoryId) -> Result<u64, StoreError>;
+    /// A page, in order of creation.
+    fn list(&mut self, partner: PartnerId, page: Page) -> Result<Listed<CategoryUse>, StoreError>;
+}
+
+/// Cards.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait CardRepository {
+    /// Adds cards that the bank issued for an order.
+    fn insert_issued(&mut self, partner: PartnerId, cards: &[NewCard]) -> Result<(), StoreError>;
+    /// The card with this identifier. Within a writing unit of work it stays as read until the end.
+    fn get(&mut self, partner: PartnerId, id: CardId) -> Result<Option<CardRecord>, StoreError>;
+    /// The card with this number.
+    fn by_number(&mut self, partner: PartnerId, number: CardNumber)
+    -> Result<Option<CardRecord>, StoreError>;
+    /// The employee's MAIN card.
+    fn main_card(&mut self, partner: PartnerId, employee: EmployeeId) -> Result<Option<CardId>, StoreError>;
+    /// The employee's cards, in the order in which they were issued.
+    fn of_employee(
+        &mut self,
+        partner: PartnerId,
+        employee: EmployeeId,
+    ) -> Result<Vec<(CardId, CardStatus)>, StoreError>;
+    /// Stores the card's link. `Rule::OneMainCard`, `Rule::Reference` (employee).
+    fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError>;
+    /// Stores the bank's newer word of a card.
+    fn set_bank_view(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        view: &BankView,
+        valid_until: Date,
+    ) -> Result<(), StoreError>;
+    /// Those of `cards` that exist, as a new top-up finds them; in any order.
+    fn top_up_targets(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+    ) -> Result<Vec<TopUpTarget>, StoreError>;
+    /// A page of the free cards: linked to no one, valid on the filter's day, open at the bank; in the order of
+    /// their issue.
+    fn available(
+        &mut self,
+        partner: PartnerId,
+        filter: AvailableFilter,
+        page: Page,
+    ) -> Result<Listed<Card>, StoreError>;
+}
+
+/// The copy of the bank's transactions.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait TransactionRepository {
+    /// The greatest id stored for the card; 0 if none is.
+    fn latest_id(&mut self, partner: PartnerId, card: CardId) -> Result<i64, StoreError>;
+    /// Adds transactions, passing over those that are stored already, and notes when they were fetched.
+    fn append(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        transactions: &[Transaction],
+        seen_at: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// A page, newest first.
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        filter: TransactionFilter,
+        page: Page,
+    ) -> Result<Listed<Transaction>, StoreError>;
+}
+
+/// Orders.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait OrderRepository {
+    /// Adds an order with its lines.
+    fn insert(&mut self, partner: PartnerId, order: &Order, lines: &[OrderLine]) -> Result<(), StoreError>;
+    /// The order with this identifier. Within a writing unit of work it stays as read until the end.
+    fn get(&mut self, partner: PartnerId, id: OrderId) -> Result<Option<Order>, StoreError>;
+    /// The order's lines, in their order.
+    fn lines(&mut self, partner: PartnerId, id: OrderId) -> Result<Vec<OrderLine>, StoreError>;
+    /// Stores the order's state.
+    fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError>;
+    /// How many of its cards are stored.
+    fn stored_cards(&mut self, partner: PartnerId, id: OrderId) -> Result<u32, StoreError>;
+    /// Cards of its result from `from_ordinal` on, `limit` at most.
+    fn result(
+        &mut self,
+        partner: PartnerId,
+        id: OrderId,
+        from_ordinal: u32,
+        limit: u32,
+    ) -> Result<Vec<OrderResultItem>, StoreError>;
+    /// A page, newest first.
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        status: Option<RequestState>,
+        page: Page,
+    ) -> Result<Listed<Order>, StoreError>;
+}
+
+/// Replenishments.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait ReplenishmentRepository {
+    /// Adds a request with its cards, which are its own until [`Self::release_cards`].
+    /// `Rule::CardInOneReplenishment` if another open request has one of them.
+    fn insert(
+        &mut self,
+        partner: PartnerId,
+        request: &Replenishment,
+        items: &[ReplenishmentItem],
+    ) -> Result<(), StoreError>;
+    /// The request with this identifier. Within a writing unit of work it stays as read until the end.
+    fn get(&mut self, partner: PartnerId, id: ReplenishmentId) -> Result<Option<Replenishment>, StoreError>;
+    /// Stores the request's state.
+    fn set_state(&mut self, partner: PartnerId, request: &Replenishment) -> Result<(), StoreError>;
+    /// Its cards from `from_ordinal` on, `limit` at most, by ordinal.
+    fn items(
+        &mut self,
+        partner: PartnerId,
+        id: ReplenishmentId,
+        from_ordinal: u32,
+        limit: u32,
+    ) -> Result<Vec<ReplenishmentItem>, StoreError>;
+    /// Its undecided cards, `limit` at most, by ordinal.
+    fn open_items(
+        &mut self,
+        partner: PartnerId,
+        id: ReplenishmentId,
+        limit: u32,
+    ) -> Result<Vec<ReplenishmentItem>, StoreError>;
+    /// Decides cards, by ordinal. Cards decided before stay as they are.
+    fn settle_items(
+        &mut self,
+        partner: PartnerId,
+        id: ReplenishmentId,
+        decided: &[(u32, ItemState)],
+    ) -> Result<(), StoreError>;
+    /// How its cards stand.
+    fn counts(&mut self, partner: PartnerId, id: ReplenishmentId) -> Result<ItemCounts, StoreError>;
+    /// Lets other requests have its cards.
+    fn release_cards(&mut self, partner: PartnerId, id: ReplenishmentId) -> Result<(), StoreError>;
+    /// A page, newest first.
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        status: Option<RequestState>,
+        page: Page,
+    ) -> Result<Listed<Replenishment>, StoreError>;
+}
+
+/// The ledger.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait LedgerRepository {
+    /// What lies on the partner's accounts. Within a writing unit of work it stays as read until the end.
+    fn sheet(&mut self, partner: PartnerId) -> Result<Option<BalanceSheet>, StoreError>;
+    /// Writes `movement` with its entries and the balances after it.
+    /// `Rule::DepositReference` if it is a deposit under a reference that deposited before.
+    fn book(
+        &mut self,
+        partner: PartnerId,
+        movement: &Movement,
+        after: Balances,
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// The amount that a reference deposited.
+    fn deposit(
+        &mut self,
+        partner: PartnerId,
+        reference: &DepositReference,
+    ) -> Result<Option<Kopecks>, StoreError>;
+}
+
+/// Sums over the whole books of a partner, for the check. None of them trusts a stored balance.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait BooksRepository {
+    /// The accounts, added up from the entries.
+    fn entry_sums(&mut self, partner: PartnerId) -> Result<Balances, StoreError>;
+    /// Numbers of movements whose entries do not add up to zero.
+    fn unbalanced_movements(&mut self, partner: PartnerId) -> Result<Vec<i64>, StoreError>;
+    /// HELD and SPENT by reference, without references that are zero on both.
+    fn reference_sums(&mut self, partner: PartnerId) -> Result<Vec<ReferenceSums>, StoreError>;
+    /// Every order.
+    fn orders(&mut self, partner: PartnerId) -> Result<Vec<OrderFacts>, StoreError>;
+    /// Every replenishment.
+    fn replenishments(&mut self, partner: PartnerId) -> Result<Vec<ReplenishmentFacts>, StoreError>;
+    /// Employees with more than one MAIN card.
+    fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError>;
+}

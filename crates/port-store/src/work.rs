@@ -1,0 +1,113 @@
+//! Work for the workers: what is due, and who has it.
+
+use kopeck_domain::ids::{OrderId, PartnerId, ReplenishmentId};
+use time::OffsetDateTime;
+
+use crate::StoreError;
+
+/// What the work is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Subject {
+    /// Issue the cards of an order.
+    Order(OrderId),
+    /// Top up the cards of a replenishment.
+    Replenishment(ReplenishmentId),
+}
+
+/// Work that a worker has under a lease. Only the worker with the latest attempt may settle it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// Whose work it is.
+    pub partner: PartnerId,
+    /// What it is about.
+    pub subject: Subject,
+    /// Counts the claims of this work, from 1.
+    pub attempt: u32,
+    /// Whether an earlier claim may have sent something to the bank without settling it: a worker that finds this
+    /// asks the bank before it sends anything. Set by every claim, and cleared only by [`WorkRepository::put_back`].
+    pub may_have_sent: bool,
+    /// Tries in a row that ended without a word from the bank; decides how long to wait for the next.
+    pub failures: u32,
+    /// When the lease ends.
+    pub leased_until: OffsetDateTime,
+}
+
+/// How work is given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PutBack {
+    /// When it is due again.
+    pub due_at: OffsetDateTime,
+    /// Fruitless tries in a row so far.
+    pub failures: u32,
+    /// Whether something may have been sent to the bank that is not settled; see [`Claim::may_have_sent`].
+    pub may_have_sent: bool,
+}
+
+/// Work for the workers.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait WorkRepository {
+    /// Adds work that is due at `due_at`.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn enqueue(
+        &mut self,
+        partner: PartnerId,
+        subject: Subject,
+        due_at: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+
+    /// Takes up to `limit` pieces of work that are due and not leased (or whose lease is over), the longest due
+    /// first, and leases them until `leased_until`. No two workers ever get the same attempt.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn claim(
+        &mut self,
+        now: OffsetDateTime,
+        leased_until: OffsetDateTime,
+        limit: u32,
+    ) -> Result<Vec<Claim>, StoreError>;
+
+    /// Whether `claim` is still the latest attempt. Within a writing unit of work the answer holds until its end.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn is_current(&mut self, claim: &Claim) -> Result<bool, StoreError>;
+
+    /// Gives the work back and ends the lease. Does nothing if the claim is not current.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn put_back(&mut self, claim: &Claim, terms: PutBack) -> Result<(), StoreError>;
+
+    /// Removes the work: it is done.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn finish(&mut self, claim: &Claim) -> Result<(), StoreError>;
+
+    /// Removes the work of a request that was cancelled before a worker took it.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn withdraw(&mut self, partner: PartnerId, subject: Subject) -> Result<(), StoreError>;
+
+    /// Ends every lease: for the start of a process that is the only one on its database.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn end_all_leases(&mut self) -> Result<(), StoreError>;
+
+    /// The moment at which the next work is due or its lease ends, if there is any work.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn next_due(&mut self) -> Result<Option<OffsetDateTime>, StoreError>;
+
+    /// How many pieces of work there are, due or not.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn count(&mut self) -> Result<u64, StoreError>;
+}

@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+
+mod context;
+mod key;
+mod padding;
+mod pae;
+mod refusal;
+mod seal;
+#[cfg(test)]
+mod vectors;
+
+pub use context::{
+    Clear, MAX_PARAMETER_CHARS, MAX_QUERY_CHARS, RequestContext, ResponseContext, Slot, bound_path,
+    valid_nonce,
+};
+pub use key::{KeyError, KeyId, SealingKey};
+pub use refusal::Refusal;
+pub use seal::{
+    WINDOW_SECONDS, key_id_of, looks_sealed, open_request, open_response, seal_request, seal_response,
+};

@@ -1,0 +1,212 @@
+//! The check of the books: every balance and hold is worked out again from the entries and compared with what the
+//! requests say. Nothing here trusts a stored balance.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_domain::ledger::{Account, Reference};
+use kopeck_domain::request::RequestState;
+use kopeck_port_store::{OrderFacts, ReferenceSums, ReplenishmentFacts, StoreError, UnitOfWork};
+
+/// An invariant of the books that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Breach {
+    /// The entries of a movement do not add up to zero.
+    UnbalancedMovement(i64),
+    /// A stored balance is not the sum of its entries.
+    WrongBalance {
+        /// The account.
+        account: Account,
+        /// What is stored.
+        stored: Kopecks,
+        /// What the entries add up to.
+        computed: Kopecks,
+    },
+    /// The ledger holds or spent something else than a request says.
+    WrongMoney {
+        /// The request.
+        reference: Reference,
+        /// `held` or `spent`.
+        what: &'static str,
+        /// What the ledger has.
+        booked: Kopecks,
+        /// What the request says.
+        expected: Kopecks,
+    },
+    /// A request's cards, items or work do not fit its state.
+    WrongRequest {
+        /// The request.
+        reference: Reference,
+        /// What does not fit.
+        what: &'static str,
+    },
+    /// An employee with more than one MAIN card.
+    TwoMainCards(EmployeeId),
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnbalancedMovement(number) => {
+                write!(f, "movement {number}: its entries do not add up to zero")
+            }
+            Self::WrongBalance { account, stored, computed } => {
+                write!(f, "account {account}: {stored} is stored, the entries add up to {computed}")
+            }
+            Self::WrongMoney { reference, what, booked, expected } => {
+                write!(f, "{}: {booked} is {what}, the request says {expected}", Named(reference))
+            }
+            Self::WrongRequest { reference, what } => write!(f, "{}: {what}", Named(reference)),
+            Self::TwoMainCards(employee) => write!(f, "employee {employee}: more than one MAIN card"),
+        }
+    }
+}
+
+struct Named<'a>(&'a Reference);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Reference::Deposit(reference) => write!(f, "deposit {}", reference.as_str()),
+            Reference::Order(id) => write!(f, "order {id}"),
+            Reference::Replenishment(id) => write!(f, "replenishment {id}"),
+        }
+    }
+}
+
+/// Checks the books of one partner; answers every breach found.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn check(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Vec<Breach>, StoreError> {
+    let mut breaches = check_accounts(unit, partner)?;
+    let sums: HashMap<Reference, ReferenceSums> = unit
+        .books()
+        .reference_sums(partner)?
+        .into_iter()
+        .map(|sums| (sums.reference.clone(), sums))
+        .collect();
+    let mut expected = Vec::new();
+    for order in unit.books().orders(partner)? {
+        check_order(&order, &mut breaches);
+        expected.push(order_money(&order));
+    }
+    for request in unit.books().replenishments(partner)? {
+        check_replenishment(&request, &mut breaches);
+        expected.push(replenishment_money(&request));
+    }
+    compare_money(sums, expected, &mut breaches);
+    breaches
+        .extend(unit.books().employees_with_two_main_cards(partner)?.into_iter().map(Breach::TwoMainCards));
+    Ok(breaches)
+}
+
+fn check_accounts(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Vec<Breach>, StoreError> {
+    let mut breaches: Vec<Breach> =
+        unit.books().unbalanced_movements(partner)?.into_iter().map(Breach::UnbalancedMovement).collect();
+    let computed = unit.books().entry_sums(partner)?;
+    let stored = unit.ledger().sheet(partner)?.ok_or_else(crate::money::no_accounts)?.balances;
+    for &account in Account::ALL {
+        let (stored, computed) = (stored.on(account), computed.on(account));
+        if stored != computed {
+            breaches.push(Breach::WrongBalance { account, stored, computed });
+        }
+    }
+    Ok(breaches)
+}
+
+/// What the ledger should hold and have spent for a request.
+fn order_money(order: &OrderFacts) -> ReferenceSums {
+    let (held, spent) = match order.state {
+        RequestState::New | RequestState::InProcess => (order.cost, Kopecks::ZERO),
+        RequestState::Success | RequestState::PartSuccess | RequestState::Confirmed => {
+            (Kopecks::ZERO, order.cost)
+        }
+        RequestState::Decline | RequestState::Rejected => (Kopecks::ZERO, Kopecks::ZERO),
+    };
+    ReferenceSums { reference: Reference::Order(order.id), held, spent }
+}
+
+fn replenishment_money(request: &ReplenishmentFacts) -> ReferenceSums {
+    let held = match request.state {
+        RequestState::InProcess => request.open_amount,
+        RequestState::New
+        | RequestState::Success
+        | RequestState::PartSuccess
+        | RequestState::Confirmed
+        | RequestState::Decline
+        | RequestState::Rejected => Kopecks::ZERO,
+    };
+    ReferenceSums { reference: Reference::Replenishment(request.id), held, spent: request.topped_up_amount }
+}
+
+fn compare_money(
+    mut booked: HashMap<Reference, ReferenceSums>,
+    expected: Vec<ReferenceSums>,
+    breaches: &mut Vec<Breach>,
+) {
+    let mut compare = |reference: &Reference, booked: (Kopecks, Kopecks), expected: (Kopecks, Kopecks)| {
+        for (what, booked, expected) in [("held", booked.0, expected.0), ("spent", booked.1, expected.1)] {
+            if booked != expected {
+                breaches.push(Breach::WrongMoney { reference: reference.clone(), what, booked, expected });
+            }
+        }
+    };
+    for request in expected {
+        let found = booked.remove(&request.reference);
+        let sums = found.map_or((Kopecks::ZERO, Kopecks::ZERO), |sums| (sums.held, sums.spent));
+        compare(&request.reference, sums, (request.held, request.spent));
+    }
+    for (reference, sums) in booked {
+        compare(&reference, (sums.held, sums.spent), (Kopecks::ZERO, Kopecks::ZERO));
+    }
+}
+
+fn check_order(order: &OrderFacts, breaches: &mut Vec<Breach>) {
+    let mut breach =
+        |what| breaches.push(Breach::WrongRequest { reference: Reference::Order(order.id), what });
+    if order.state.is_open() != order.has_work {
+        breach("open requests have work, and only they");
+    }
+    match order.state {
+        RequestState::Success | RequestState::PartSuccess | RequestState::Confirmed => {
+            if order.stored_cards != order.cards {
+                breach("done, but its cards are not all there");
+            }
+        }
+        RequestState::New | RequestState::Decline | RequestState::Rejected => {
+            if order.stored_cards > 0 {
+                breach("has cards that were never issued");
+            }
+        }
+        RequestState::InProcess => {}
+    }
+}
+
+fn check_replenishment(request: &ReplenishmentFacts, breaches: &mut Vec<Breach>) {
+    let reference = Reference::Replenishment(request.id);
+    let mut breach = |what| breaches.push(Breach::WrongRequest { reference: reference.clone(), what });
+    let counts = request.counts;
+    if counts.open + counts.topped_up + counts.refused != request.cards {
+        breach("its cards are not all there");
+    }
+    if request.state.is_open() != request.has_work {
+        breach("open requests have work, and only they");
+    }
+    if request.claimed_cards != if request.state.is_open() { request.cards } else { 0 } {
+        breach("open requests keep their cards, and only they");
+    }
+    let fits = match request.state {
+        RequestState::New | RequestState::Rejected => counts.topped_up + counts.refused == 0,
+        RequestState::InProcess => true,
+        RequestState::Success => counts.open + counts.refused == 0,
+        RequestState::PartSuccess => counts.open == 0 && counts.refused > 0 && counts.topped_up > 0,
+        RequestState::Decline => counts.open + counts.topped_up == 0,
+        RequestState::Confirmed => false,
+    };
+    if !fits {
+        breach("the state does not fit what became of its cards");
+    }
+}

@@ -1,0 +1,234 @@
+//! Cards: look at one, ask the bank about it, link it, switch its status, list the free ones.
+
+use kopeck_domain::card::{
+    BankView, Card, CardLink, CardStatus, CardType, LinkRefusal, Linked, SwitchRefusal,
+};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
+use kopeck_domain::page::{Listed, Page};
+use kopeck_port_bank::{BankCard, BankError, BankGateway};
+use kopeck_port_store::{Access, AvailableFilter, CardRecord, Rule, Store, StoreError, UnitOfWork, transact};
+
+use crate::Env;
+
+/// Names a card of the partner one way or the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CardKey {
+    /// By the service's identifier.
+    Id(CardId),
+    /// By the bank's number.
+    Number(CardNumber),
+}
+
+/// A card as the service has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// The card.
+    pub record: CardRecord,
+    /// Whether the copy of the bank's word is young enough to answer from.
+    pub fresh: bool,
+}
+
+/// Why a card was not shown.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CardError {
+    /// The partner has no such card.
+    #[error("no such card")]
+    NotFound,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a card was not linked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LinkCardError {
+    /// The partner has no such employee.
+    #[error("no such employee")]
+    EmployeeNotFound,
+    /// The partner has no card with this number.
+    #[error("no such card")]
+    CardNotFound,
+    /// The rules of linking say no.
+    #[error(transparent)]
+    Refused(#[from] LinkRefusal),
+    /// The store failed.
+    #[error(transparent)]
+    Store(StoreError),
+}
+
+/// Why a card's status was not switched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SwitchCardError {
+    /// The partner has no such employee.
+    #[error("no such employee")]
+    EmployeeNotFound,
+    /// The employee has no such card.
+    #[error("no such card")]
+    CardNotFound,
+    /// The rules of switching say no.
+    #[error(transparent)]
+    Refused(#[from] SwitchRefusal),
+    /// The store failed.
+    #[error(transparent)]
+    Store(StoreError),
+}
+
+/// The constraint stands for the same refusal as the check before it.
+impl From<StoreError> for LinkCardError {
+    fn from(error: StoreError) -> Self {
+        if error == StoreError::Conflict(Rule::OneMainCard) {
+            Self::Refused(LinkRefusal::HasMainCard)
+        } else {
+            Self::Store(error)
+        }
+    }
+}
+
+impl From<StoreError> for SwitchCardError {
+    fn from(error: StoreError) -> Self {
+        if error == StoreError::Conflict(Rule::OneMainCard) {
+            Self::Refused(SwitchRefusal::HasMainCard)
+        } else {
+            Self::Store(error)
+        }
+    }
+}
+
+/// The card as the service has it.
+///
+/// # Errors
+/// [`CardError`].
+pub fn look(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, id: CardId) -> Result<Look, CardError> {
+    let record = unit.cards().get(partner, id)?.ok_or(CardError::NotFound)?;
+    let fresh = !env.is_stale(record.bank.seen_at);
+    Ok(Look { record, fresh })
+}
+
+/// The card with the bank's present word of it, which is also stored. While the bank cannot be reached, the record
+/// as it was. Blocks while the bank thinks.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn refresh(
+    store: &dyn Store,
+    bank: &dyn BankGateway,
+    env: &Env,
+    partner: PartnerId,
+    record: CardRecord,
+) -> Result<CardRecord, StoreError> {
+    let id = record.card.id;
+    let answer = match bank.card(record.card.number) {
+        Ok(Some(answer)) => answer,
+        Ok(None) => {
+            log::error!(card:% = id; "the bank does not know a card that it issued");
+            return Ok(record);
+        }
+        Err(BankError::Unavailable(reason) | BankError::Unknown(reason)) => {
+            log::warn!(reason = reason.as_str(); "answering from the last copy of a card");
+            return Ok(record);
+        }
+    };
+    let view = view_of(&answer, env);
+    let valid_until = answer.valid_until;
+    transact(store, Access::Write, move |unit| -> Result<(), StoreError> {
+        unit.cards().set_bank_view(partner, id, &view, valid_until)
+    })?;
+    Ok(CardRecord { bank: view, card: Card { valid_until, ..record.card }, ..record })
+}
+
+/// Asks the bank about a card whose link is about to change, so that a block of a moment ago is seen. A card that
+/// the partner does not have is passed over: the use case behind this one refuses it. Blocks while the bank thinks.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn prepare(
+    store: &dyn Store,
+    bank: &dyn BankGateway,
+    env: &Env,
+    partner: PartnerId,
+    key: CardKey,
+) -> Result<(), StoreError> {
+    let record = transact(store, Access::Read, move |unit| match key {
+        CardKey::Id(id) => unit.cards().get(partner, id),
+        CardKey::Number(number) => unit.cards().by_number(partner, number),
+    })?;
+    match record {
+        Some(record) => refresh(store, bank, env, partner, record).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// Links a card to an employee.
+///
+/// # Errors
+/// [`LinkCardError`].
+pub fn link(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    employee: EmployeeId,
+    number: CardNumber,
+    status: CardStatus,
+) -> Result<Card, LinkCardError> {
+    unit.employees().get(partner, employee)?.ok_or(LinkCardError::EmployeeNotFound)?;
+    let record = unit.cards().by_number(partner, number)?.ok_or(LinkCardError::CardNotFound)?;
+    let main = unit.cards().main_card(partner, employee)?;
+    match record.card.link(employee, status, main, record.bank.standing, env.today())? {
+        Linked::AsItWas(card) => Ok(card),
+        Linked::Changed(card) => {
+            unit.cards().set_link(partner, &card)?;
+            Ok(card)
+        }
+    }
+}
+
+/// Gives a card of an employee another status.
+///
+/// # Errors
+/// [`SwitchCardError`].
+pub fn switch(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    employee: EmployeeId,
+    card: CardId,
+    status: CardStatus,
+) -> Result<Card, SwitchCardError> {
+    unit.employees().get(partner, employee)?.ok_or(SwitchCardError::EmployeeNotFound)?;
+    let record = unit.cards().get(partner, card)?.ok_or(SwitchCardError::CardNotFound)?;
+    let link: CardLink =
+        record.card.link.filter(|link| link.employee == employee).ok_or(SwitchCardError::CardNotFound)?;
+    let main = unit.cards().main_card(partner, employee)?;
+    match record.card.switch(link, status, main, record.bank.standing, env.today())? {
+        Linked::AsItWas(card) => Ok(card),
+        Linked::Changed(card) => {
+            unit.cards().set_link(partner, &card)?;
+            Ok(card)
+        }
+    }
+}
+
+/// A page of the partner's free cards.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn available(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    kind: Option<CardType>,
+    page: Page,
+) -> Result<Listed<Card>, StoreError> {
+    unit.cards().available(partner, AvailableFilter { kind, today: env.today() }, page)
+}
+
+fn view_of(answer: &BankCard, env: &Env) -> BankView {
+    BankView {
+        balance: answer.balance,
+        can_to_up: answer.can_to_up,
+        activated_at: answer.activated_at,
+        standing: answer.standing,
+        seen_at: env.now(),
+    }
+}

@@ -1,0 +1,215 @@
+//! Employees: add, update, get, list.
+
+use kopeck_domain::Faults;
+use kopeck_domain::card::CardStatus;
+use kopeck_domain::employee::{Change, Employee, EmployeeStatus, EmployeeUpdate, NewEmployee};
+use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, PartnerId};
+use kopeck_domain::page::{Listed, Page};
+use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
+use kopeck_port_store::{EmployeeFilter, Rule, StoreError, UnitOfWork};
+
+use crate::Env;
+
+/// The readable fields of a body that adds an employee. A faulty or missing one is `None` and stands among the
+/// faults that come with the draft.
+#[derive(Debug, Clone, Default)]
+pub struct EmployeeDraft {
+    /// Required.
+    pub custom_id: Option<CustomId>,
+    /// Family name.
+    pub surname: Option<PersonName>,
+    /// Given name.
+    pub name: Option<PersonName>,
+    /// Patronymic.
+    pub patronymic: Option<PersonName>,
+    /// Phone.
+    pub phone: Option<Phone>,
+    /// E-mail.
+    pub email: Option<Email>,
+    /// Category.
+    pub category: Option<CategoryId>,
+    /// WORK unless said.
+    pub status: Option<EmployeeStatus>,
+}
+
+/// An employee with the cards linked to them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmployeeWithCards {
+    /// The employee.
+    pub employee: Employee,
+    /// Their cards and what each is to them.
+    pub cards: Vec<(CardId, CardStatus)>,
+}
+
+/// Why an employee was not added.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddEmployeeError {
+    /// Fields are faulty; all of them are named.
+    #[error("faulty fields")]
+    Invalid(Faults),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why an employee was not updated.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UpdateEmployeeError {
+    /// Fields are faulty; all of them are named.
+    #[error("faulty fields")]
+    Invalid(Faults),
+    /// The partner has no such employee.
+    #[error("no such employee")]
+    NotFound,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why an employee was not shown.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GetEmployeeError {
+    /// The partner has no such employee.
+    #[error("no such employee")]
+    NotFound,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Adds an employee. `faults` are those found while reading the body; what only the store can know (a taken
+/// `customId`, an unknown category) is added to them.
+///
+/// # Errors
+/// [`AddEmployeeError`].
+pub fn add(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    draft: EmployeeDraft,
+    faults: Faults,
+) -> Result<Employee, AddEmployeeError> {
+    let faults = stored_faults(unit, partner, None, draft.custom_id.as_ref(), draft.category, faults)?;
+    let Some(custom_id) = draft.custom_id.filter(|_| faults.is_empty()) else {
+        return Err(AddEmployeeError::Invalid(faults));
+    };
+    let fields = NewEmployee {
+        custom_id,
+        surname: draft.surname,
+        name: draft.name,
+        patronymic: draft.patronymic,
+        phone: draft.phone,
+        email: draft.email,
+        category: draft.category,
+        status: draft.status,
+    };
+    let employee = Employee::add(EmployeeId::new(env.ids.next_id()), fields, env.now());
+    match unit.employees().insert(partner, &employee) {
+        Ok(()) => Ok(employee),
+        Err(error) => {
+            Err(raced_fault(&error).map_or(AddEmployeeError::Store(error), AddEmployeeError::Invalid))
+        }
+    }
+}
+
+/// Updates an employee; `faults` as in [`add`].
+///
+/// # Errors
+/// [`UpdateEmployeeError`].
+pub fn update(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: EmployeeId,
+    update: EmployeeUpdate,
+    faults: Faults,
+) -> Result<Employee, UpdateEmployeeError> {
+    let category = match update.category {
+        Change::Set(category) => Some(category),
+        Change::Keep | Change::Clear => None,
+    };
+    stored_faults(unit, partner, Some(id), update.custom_id.as_ref(), category, faults)?
+        .check()
+        .map_err(UpdateEmployeeError::Invalid)?;
+    let present = unit.employees().get(partner, id)?.ok_or(UpdateEmployeeError::NotFound)?;
+    let employee = present.update(update, env.now());
+    match unit.employees().update(partner, &employee) {
+        Ok(()) => Ok(employee),
+        Err(error) => {
+            Err(raced_fault(&error).map_or(UpdateEmployeeError::Store(error), UpdateEmployeeError::Invalid))
+        }
+    }
+}
+
+/// An employee with their cards.
+///
+/// # Errors
+/// [`GetEmployeeError`].
+pub fn get(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    id: EmployeeId,
+) -> Result<EmployeeWithCards, GetEmployeeError> {
+    let employee = unit.employees().get(partner, id)?.ok_or(GetEmployeeError::NotFound)?;
+    let cards = unit.cards().of_employee(partner, id)?;
+    Ok(EmployeeWithCards { employee, cards })
+}
+
+/// A page of the partner's employees in order of creation.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn list(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    filter: &EmployeeFilter,
+    page: Page,
+) -> Result<Listed<Employee>, StoreError> {
+    unit.employees().list(partner, filter, page)
+}
+
+/// Adds the faults that only the store can know. `own` is the employee that may keep its custom identifier.
+fn stored_faults(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    own: Option<EmployeeId>,
+    custom_id: Option<&CustomId>,
+    category: Option<CategoryId>,
+    mut faults: Faults,
+) -> Result<Faults, StoreError> {
+    if let Some(custom_id) = custom_id {
+        let holder = unit.employees().id_by_custom_id(partner, custom_id)?;
+        if holder.is_some() && holder != own {
+            faults.push("customId", CUSTOM_ID_TAKEN);
+        }
+    }
+    if let Some(category) = category
+        && unit.categories().get(partner, category)?.is_none()
+    {
+        faults.push("idCategory", NO_CATEGORY);
+    }
+    Ok(faults)
+}
+
+const CUSTOM_ID_TAKEN: &str = "belongs to another employee";
+const NO_CATEGORY: &str = "there is no such category";
+
+/// The fault behind a constraint that a call which ran at the same moment made us break.
+fn raced_fault(error: &StoreError) -> Option<Faults> {
+    match error {
+        StoreError::Conflict(Rule::EmployeeCustomId) => Some(Faults::of("customId", CUSTOM_ID_TAKEN)),
+        StoreError::Conflict(Rule::Reference) => Some(Faults::of("idCategory", NO_CATEGORY)),
+        StoreError::Conflict(
+            Rule::PartnerLogin
+            | Rule::CategoryName
+            | Rule::OneMainCard
+            | Rule::CardInOneReplenishment
+            | Rule::DepositReference
+            | Rule::IdempotencyKey,
+        )
+        | StoreError::Busy
+        | StoreError::Unavailable(_)
+        | StoreError::Corrupt(_)
+        | StoreError::Failed(_) => None,
+    }
+}

@@ -1,0 +1,57 @@
+//! What every use case has at hand beside its unit of work.
+
+use std::sync::Arc;
+
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::session::Lifetimes;
+use kopeck_port_system::{Clock, Entropy, IdSource};
+use time::{Date, Duration, OffsetDateTime};
+
+/// The clock, the sources of ids and bytes, and the settings.
+pub struct Env {
+    /// The service's one clock.
+    pub clock: Arc<dyn Clock>,
+    /// Fresh identifiers.
+    pub ids: Arc<dyn IdSource>,
+    /// Fresh random bytes.
+    pub entropy: Arc<dyn Entropy>,
+    /// The settings.
+    pub settings: Settings,
+}
+
+/// What an operator can choose about the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// The time zone of days, periods and every date in an answer.
+    pub zone: Zone,
+    /// How long a request stays NEW, so that it can be cancelled.
+    pub processing_delay: Duration,
+    /// How long the service answers from its own copy of what the bank says of a card.
+    pub card_cache: Duration,
+    /// How long tokens live.
+    pub lifetimes: Lifetimes,
+    /// How long the answer to a call that may be repeated is kept.
+    pub idempotency_retention: Duration,
+    /// How long the old sealing key is accepted beside the new one after a rotation.
+    pub key_overlap: Duration,
+}
+
+impl Env {
+    /// The present moment.
+    #[must_use]
+    pub fn now(&self) -> OffsetDateTime {
+        self.clock.now()
+    }
+
+    /// The present day in the service's zone.
+    #[must_use]
+    pub fn today(&self) -> Date {
+        self.settings.zone.day(self.now())
+    }
+
+    /// Whether something seen at `moment` is too old to answer from.
+    #[must_use]
+    pub fn is_stale(&self, moment: OffsetDateTime) -> bool {
+        self.now() - moment >= self.settings.card_cache
+    }
+}

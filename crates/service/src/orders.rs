@@ -1,0 +1,197 @@
+//! Orders of cards: place, follow, confirm, cancel, list. The rest of their life is the worker's.
+
+use kopeck_domain::Faults;
+use kopeck_domain::ids::{OrderId, PartnerId};
+use kopeck_domain::ledger::{LedgerError, MovementKind, Reference};
+use kopeck_domain::order::{Order, OrderKind, OrderLine};
+use kopeck_domain::page::{Listed, Page};
+use kopeck_domain::request::{RequestEvent, RequestState};
+use kopeck_port_store::{OrderResultItem, StoreError, Subject, UnitOfWork};
+
+use crate::Env;
+use crate::money::{self, MoveError};
+
+/// Why an order was not accepted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlaceOrderError {
+    /// The order as a whole is faulty: too many items or cards.
+    #[error("faulty fields")]
+    Invalid(Faults),
+    /// The partner's balance does not cover it.
+    #[error("insufficient balance")]
+    InsufficientBalance,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why an order was not shown.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OrderError {
+    /// The partner has no such order.
+    #[error("no such order")]
+    NotFound,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why an order has no result to show.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OrderResultError {
+    /// The partner has no such order.
+    #[error("no such order")]
+    NotFound,
+    /// The partner cancelled it.
+    #[error("the order is cancelled")]
+    Cancelled,
+    /// The bank refused it.
+    #[error("the order is declined")]
+    Declined,
+    /// It is not done yet.
+    #[error("the order is not processed yet")]
+    NotProcessed,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why an order was not confirmed or cancelled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeOrderError {
+    /// The partner has no such order.
+    #[error("no such order")]
+    NotFound,
+    /// Its state does not allow it.
+    #[error("the order is {0}")]
+    WrongState(RequestState),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The cards of an order that is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderResult {
+    /// The order.
+    pub order: Order,
+    /// Its cards, in the order of its lines.
+    pub items: Vec<OrderResultItem>,
+}
+
+/// Accepts an order, holds what it costs, and puts it before the workers after the processing delay.
+///
+/// # Errors
+/// [`PlaceOrderError`].
+pub fn place(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    kind: OrderKind,
+    lines: &[OrderLine],
+) -> Result<Order, PlaceOrderError> {
+    let now = env.now();
+    let order =
+        Order::place(OrderId::new(env.ids.next_id()), kind, lines, now).map_err(PlaceOrderError::Invalid)?;
+    let hold = money::book(unit, partner, MovementKind::Hold, Reference::Order(order.id), order.cost, now);
+    hold.map_err(|error| match error {
+        MoveError::Ledger(LedgerError::Insufficient(_)) => PlaceOrderError::InsufficientBalance,
+        MoveError::Ledger(LedgerError::NotPositive | LedgerError::Overflow(_)) | MoveError::Store(_) => {
+            PlaceOrderError::Store(error.unexpected())
+        }
+    })?;
+    unit.orders().insert(partner, &order, lines)?;
+    unit.work().enqueue(partner, Subject::Order(order.id), now + env.settings.processing_delay)?;
+    Ok(order)
+}
+
+/// Where an order stands.
+///
+/// # Errors
+/// [`OrderError`].
+pub fn status(unit: &mut dyn UnitOfWork, partner: PartnerId, id: OrderId) -> Result<Order, OrderError> {
+    unit.orders().get(partner, id)?.ok_or(OrderError::NotFound)
+}
+
+/// The cards of an order that is done.
+///
+/// # Errors
+/// [`OrderResultError`].
+pub fn result(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    id: OrderId,
+) -> Result<OrderResult, OrderResultError> {
+    let order = unit.orders().get(partner, id)?.ok_or(OrderResultError::NotFound)?;
+    match order.state {
+        RequestState::Success | RequestState::PartSuccess | RequestState::Confirmed => {
+            let items = unit.orders().result(partner, id, 0, order.cards)?;
+            Ok(OrderResult { order, items })
+        }
+        RequestState::Rejected => Err(OrderResultError::Cancelled),
+        RequestState::Decline => Err(OrderResultError::Declined),
+        RequestState::New | RequestState::InProcess => Err(OrderResultError::NotProcessed),
+    }
+}
+
+/// Confirms the receipt of an order's cards; confirming twice changes nothing.
+///
+/// # Errors
+/// [`ChangeOrderError`].
+pub fn confirm(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: OrderId,
+) -> Result<Order, ChangeOrderError> {
+    change(unit, env, partner, id, RequestEvent::Confirm).map(|(_, order)| order)
+}
+
+/// Cancels an order that no worker has taken up, and frees its money; cancelling twice changes nothing.
+///
+/// # Errors
+/// [`ChangeOrderError`].
+pub fn cancel(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: OrderId,
+) -> Result<Order, ChangeOrderError> {
+    let (before, order) = change(unit, env, partner, id, RequestEvent::Cancel)?;
+    if before.holds_money() {
+        money::book(unit, partner, MovementKind::Release, Reference::Order(id), order.cost, env.now())
+            .map_err(MoveError::unexpected)?;
+    }
+    unit.work().withdraw(partner, Subject::Order(id))?;
+    Ok(order)
+}
+
+/// A page of the partner's orders, newest first.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn list(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    status: Option<RequestState>,
+    page: Page,
+) -> Result<Listed<Order>, StoreError> {
+    unit.orders().list(partner, status, page)
+}
+
+/// Puts `event` to the order; answers it as it was and as it is.
+fn change(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: OrderId,
+    event: RequestEvent,
+) -> Result<(Order, Order), ChangeOrderError> {
+    let before = unit.orders().get(partner, id)?.ok_or(ChangeOrderError::NotFound)?;
+    let order =
+        before.clone().on(event, env.now()).map_err(|refusal| ChangeOrderError::WrongState(refusal.from))?;
+    if order.state != before.state {
+        unit.orders().set_state(partner, &order)?;
+    }
+    Ok((before, order))
+}

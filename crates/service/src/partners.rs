@@ -1,0 +1,262 @@
+//! Partners: create, list, suspend, resume, deposit, rotate keys. Called by the operator's commands.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ledger::{DepositReference, LedgerError, MovementKind, Reference};
+use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
+use kopeck_port_security::{PasswordHasher, SecretBox, SecretPlace, SecurityError};
+use kopeck_port_store::{Credentials, Rule, SealingKeyRecord, StoreError, UnitOfWork};
+use secrecy::{ExposeSecret, SecretSlice, SecretString};
+
+use crate::Env;
+use crate::money::{self, MoveError};
+use crate::tokens::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE, api_key_hash};
+
+/// What the operator says of a new partner; names and logins are checked by [`kopeck_domain::partner`].
+#[derive(Debug)]
+pub struct NewPartner {
+    /// What people call it.
+    pub name: String,
+    /// Its login; one is made up if absent.
+    pub login: Option<String>,
+    /// Its password; one is made up if absent.
+    pub password: Option<SecretString>,
+    /// Whether it has to seal.
+    pub sealing: SealingPolicy,
+}
+
+/// A partner's secrets, made ready outside of any unit of work because a password takes its time.
+pub struct Prepared {
+    credentials: Credentials,
+    key: SealingKeyRecord,
+    secrets: PartnerSecrets,
+}
+
+/// What is shown once and never again.
+#[derive(Debug, Clone)]
+pub struct PartnerSecrets {
+    /// The API key.
+    pub api_key: SecretString,
+    /// The password.
+    pub password: SecretString,
+    /// The sealing key.
+    pub sealing_key: NewSealingKey,
+}
+
+/// A sealing key at its making.
+#[derive(Debug, Clone)]
+pub struct NewSealingKey {
+    /// Its id.
+    pub id: [u8; 8],
+    /// Its secret.
+    pub secret: SecretSlice<u8>,
+}
+
+/// Why an operator's command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum PartnerError {
+    /// The login belongs to another partner.
+    #[error("the login is taken")]
+    LoginTaken,
+    /// There is no such partner.
+    #[error("there is no such partner")]
+    NotFound,
+    /// Only an amount above zero can be deposited.
+    #[error("only an amount above zero can be deposited")]
+    NotPositive,
+    /// The reference deposited another amount before.
+    #[error("the reference deposited another amount before: {0}")]
+    ReferenceUsed(Kopecks),
+    /// The balance would not fit.
+    #[error("the balance would not fit")]
+    Overflow,
+    /// The store failed.
+    #[error(transparent)]
+    Store(StoreError),
+    /// Cryptography failed.
+    #[error(transparent)]
+    Security(#[from] SecurityError),
+}
+
+impl From<StoreError> for PartnerError {
+    fn from(error: StoreError) -> Self {
+        if error == StoreError::Conflict(Rule::PartnerLogin) { Self::LoginTaken } else { Self::Store(error) }
+    }
+}
+
+/// Whether a deposit moved money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deposited {
+    /// It did.
+    Now,
+    /// The same reference deposited the same amount before; nothing moved.
+    Before,
+}
+
+/// Makes partners and their keys.
+pub struct PartnerDesk {
+    env: Arc<Env>,
+    passwords: Arc<dyn PasswordHasher>,
+    secrets: Arc<dyn SecretBox>,
+}
+
+impl PartnerDesk {
+    /// A desk over these ports.
+    #[must_use]
+    pub fn new(env: Arc<Env>, passwords: Arc<dyn PasswordHasher>, secrets: Arc<dyn SecretBox>) -> Self {
+        Self { env, passwords, secrets }
+    }
+
+    /// Makes a partner's identifiers and secrets; nothing is stored yet.
+    ///
+    /// # Errors
+    /// [`PartnerError::Security`].
+    pub fn prepare(&self, new: NewPartner) -> Result<Prepared, PartnerError> {
+        let id = PartnerId::new(self.env.ids.next_id());
+        let api_key = SecretString::from(format!("ak_{}", self.random_text(32)));
+        let password = new.password.unwrap_or_else(|| SecretString::from(self.random_text(18)));
+        let (key, sealing_key) = self.new_sealing_key(id)?;
+        let partner = Partner {
+            id,
+            name: new.name,
+            login: new.login.unwrap_or_else(|| format!("partner-{}", self.random_text(6))),
+            status: PartnerStatus::Active,
+            sealing: new.sealing,
+            created_at: self.env.now(),
+        };
+        let credentials = Credentials {
+            partner,
+            api_key_hash: api_key_hash(api_key.expose_secret()),
+            password_hash: self.passwords.hash(&password)?,
+        };
+        Ok(Prepared { credentials, key, secrets: PartnerSecrets { api_key, password, sealing_key } })
+    }
+
+    /// Stores a prepared partner. It can log in at once.
+    ///
+    /// # Errors
+    /// [`PartnerError::LoginTaken`].
+    pub fn create(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        prepared: &Prepared,
+    ) -> Result<(Partner, PartnerSecrets), PartnerError> {
+        unit.partners().insert(&prepared.credentials)?;
+        unit.partners().add_sealing_key(prepared.credentials.partner.id, &prepared.key)?;
+        Ok((prepared.credentials.partner.clone(), prepared.secrets.clone()))
+    }
+
+    /// Issues a new sealing key. The one that was active is accepted for the overlap; an older one ends at once.
+    ///
+    /// # Errors
+    /// [`PartnerError::NotFound`].
+    pub fn rotate_keys(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        id: PartnerId,
+    ) -> Result<NewSealingKey, PartnerError> {
+        unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
+        let now = self.env.now();
+        for key in unit.partners().sealing_keys(id)? {
+            match key.accepted_until {
+                None => {
+                    unit.partners().end_sealing_key(id, key.key_id, now + self.env.settings.key_overlap)?
+                }
+                Some(until) if until > now => unit.partners().end_sealing_key(id, key.key_id, now)?,
+                Some(_) => {}
+            }
+        }
+        let (record, key) = self.new_sealing_key(id)?;
+        unit.partners().add_sealing_key(id, &record)?;
+        Ok(key)
+    }
+
+    fn new_sealing_key(&self, partner: PartnerId) -> Result<(SealingKeyRecord, NewSealingKey), PartnerError> {
+        let (mut id, mut secret) = ([0_u8; 8], [0_u8; 32]);
+        self.env.entropy.fill(&mut id);
+        self.env.entropy.fill(&mut secret);
+        let secret = SecretSlice::from(secret.to_vec());
+        let place = SecretPlace {
+            table: SEALING_KEY_TABLE,
+            column: SEALING_KEY_COLUMN,
+            partner,
+            key_id: id.to_vec(),
+        };
+        let record = SealingKeyRecord {
+            key_id: id,
+            encrypted_secret: self.secrets.encrypt(&place, &secret)?,
+            created_at: self.env.now(),
+            accepted_until: None,
+        };
+        Ok((record, NewSealingKey { id, secret }))
+    }
+
+    fn random_text(&self, bytes: usize) -> String {
+        let mut random = vec![0_u8; bytes];
+        self.env.entropy.fill(&mut random);
+        URL_SAFE_NO_PAD.encode(random)
+    }
+}
+
+/// All partners, oldest first.
+///
+/// # Errors
+/// [`PartnerError::Store`].
+pub fn list(unit: &mut dyn UnitOfWork) -> Result<Vec<Partner>, PartnerError> {
+    Ok(unit.partners().list()?)
+}
+
+/// Suspends or resumes a partner; every instance sees it within seconds.
+///
+/// # Errors
+/// [`PartnerError::NotFound`].
+pub fn set_status(
+    unit: &mut dyn UnitOfWork,
+    id: PartnerId,
+    status: PartnerStatus,
+) -> Result<(), PartnerError> {
+    unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
+    Ok(unit.partners().set_status(id, status)?)
+}
+
+/// Books money that arrived on the partner's balance. A reference deposits once.
+///
+/// # Errors
+/// [`PartnerError`].
+pub fn deposit(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    id: PartnerId,
+    amount: Kopecks,
+    reference: &DepositReference,
+) -> Result<Deposited, PartnerError> {
+    unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
+    if !amount.is_positive() {
+        return Err(PartnerError::NotPositive);
+    }
+    match unit.ledger().deposit(id, reference)? {
+        Some(before) if before == amount => return Ok(Deposited::Before),
+        Some(before) => return Err(PartnerError::ReferenceUsed(before)),
+        None => {}
+    }
+    let booked = money::book(
+        unit,
+        id,
+        MovementKind::Deposit,
+        Reference::Deposit(reference.clone()),
+        amount,
+        env.now(),
+    );
+    match booked {
+        Ok(()) => Ok(Deposited::Now),
+        Err(MoveError::Ledger(LedgerError::Overflow(_))) => Err(PartnerError::Overflow),
+        Err(MoveError::Ledger(LedgerError::NotPositive)) => Err(PartnerError::NotPositive),
+        Err(error @ (MoveError::Ledger(LedgerError::Insufficient(_)) | MoveError::Store(_))) => {
+            Err(PartnerError::Store(error.unexpected()))
+        }
+    }
+}

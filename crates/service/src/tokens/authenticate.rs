@@ -1,0 +1,58 @@
+//! Who is behind an access token.
+
+use kopeck_domain::partner::PartnerStatus;
+use kopeck_domain::session::{PairState, TokenPair};
+use kopeck_port_security::{TokenClaims, TokenKind};
+use kopeck_port_store::{StoredPair, UnitOfWork};
+
+use super::{Caller, TokenDesk, TokenError};
+
+impl TokenDesk {
+    /// The claims of an access token that is good at this moment, by its own word. [`Self::session`] knows whether
+    /// it was revoked.
+    ///
+    /// # Errors
+    /// [`TokenError::Unauthorized`].
+    pub fn verify(&self, access_token: &str) -> Result<TokenClaims, TokenError> {
+        self.verify_kind(access_token, TokenKind::Access)
+    }
+
+    /// The partner behind `claims`, unless it is suspended or the token was revoked.
+    ///
+    /// # Errors
+    /// [`TokenError::Unauthorized`].
+    pub fn session(&self, unit: &mut dyn UnitOfWork, claims: &TokenClaims) -> Result<Caller, TokenError> {
+        let partner = unit
+            .partners()
+            .get(claims.partner)?
+            .filter(|partner| partner.status == PartnerStatus::Active)
+            .ok_or(TokenError::Unauthorized)?;
+        let stored = live_pair(unit, claims)?;
+        let keys = self.accepted_keys(unit, partner.id)?;
+        Ok(Caller { partner: partner.id, sealing: partner.sealing, keys, pair_used: stored.pair.used })
+    }
+
+    /// Notes that a token of the pair arrived at its owner: from now on the refresh token that it was exchanged for
+    /// is not accepted once more.
+    ///
+    /// # Errors
+    /// [`TokenError::Unauthorized`] if the token was revoked since.
+    pub fn mark_used(&self, unit: &mut dyn UnitOfWork, claims: &TokenClaims) -> Result<(), TokenError> {
+        let stored = live_pair(unit, claims)?;
+        if !stored.pair.used {
+            unit.sessions().update_pair(claims.partner, &TokenPair { used: true, ..stored.pair })?;
+        }
+        Ok(())
+    }
+}
+
+fn live_pair(unit: &mut dyn UnitOfWork, claims: &TokenClaims) -> Result<StoredPair, TokenError> {
+    unit.sessions()
+        .pair(claims.partner, claims.pair)?
+        .filter(|stored| {
+            stored.session == claims.session
+                && !stored.session_revoked
+                && stored.pair.state != PairState::Revoked
+        })
+        .ok_or(TokenError::Unauthorized)
+}

@@ -1,0 +1,66 @@
+//! API keys and sealing keys of a partner.
+
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_security::{SecretPlace, SecurityError};
+use kopeck_port_store::{SealingKeyRecord, StoreError, UnitOfWork};
+use sha2::{Digest, Sha256};
+
+use super::{AcceptedKey, KnownPartner, TokenDesk, TokenError};
+
+/// Where the store keeps sealing keys; bound to each encrypted secret.
+pub(crate) const SEALING_KEY_TABLE: &str = "sealing_keys";
+/// The column of [`SEALING_KEY_TABLE`].
+pub(crate) const SEALING_KEY_COLUMN: &str = "encrypted_secret";
+
+/// What the store keeps of an API key. A key has 256 random bits, so one round of SHA-256 is enough, and it can be
+/// looked up by it.
+#[must_use]
+pub fn api_key_hash(api_key: &str) -> [u8; 32] {
+    Sha256::digest(api_key.as_bytes()).into()
+}
+
+impl TokenDesk {
+    /// The partner with this API key, also a suspended one.
+    ///
+    /// # Errors
+    /// [`TokenError::Store`] or [`TokenError::Security`].
+    pub fn identify(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        api_key: &str,
+    ) -> Result<Option<KnownPartner>, TokenError> {
+        let Some(credentials) = unit.partners().by_api_key(&api_key_hash(api_key))? else {
+            return Ok(None);
+        };
+        let keys = self.accepted_keys(unit, credentials.partner.id)?;
+        Ok(Some(KnownPartner { credentials, keys }))
+    }
+
+    /// The partner's sealing keys that are accepted at present.
+    pub(super) fn accepted_keys(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        partner: PartnerId,
+    ) -> Result<Vec<AcceptedKey>, TokenError> {
+        let now = self.env.now();
+        let records = unit.partners().sealing_keys(partner)?;
+        let accepted = records.iter().filter(|record| record.accepted_until.is_none_or(|until| until > now));
+        accepted.map(|record| self.open_key(partner, record)).collect()
+    }
+
+    fn open_key(&self, partner: PartnerId, record: &SealingKeyRecord) -> Result<AcceptedKey, TokenError> {
+        let place = SecretPlace {
+            table: SEALING_KEY_TABLE,
+            column: SEALING_KEY_COLUMN,
+            partner,
+            key_id: record.key_id.to_vec(),
+        };
+        let secret = self.secrets.decrypt(&place, &record.encrypted_secret).map_err(|error| match error {
+            SecurityError::NotAuthentic => {
+                TokenError::Store(StoreError::Corrupt(format!("{SEALING_KEY_TABLE}.{SEALING_KEY_COLUMN}")))
+            }
+            SecurityError::Failed(_) => TokenError::Security(error),
+        })?;
+        Ok(AcceptedKey { id: record.key_id, secret, active: record.accepted_until.is_none() })
+    }
+}

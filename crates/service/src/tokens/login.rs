@@ -1,0 +1,111 @@
+//! The login call.
+
+use kopeck_domain::ids::SessionId;
+use kopeck_domain::partner::PartnerStatus;
+use kopeck_domain::throttle::{MAX_FAILURES, WINDOW, locked_for};
+use kopeck_port_store::{Access, Store, UnitOfWork, transact};
+use secrecy::{ExposeSecret, SecretString};
+use subtle::ConstantTimeEq;
+use time::OffsetDateTime;
+
+use super::{
+    IssuedTokens, KnownPartner, LoginAttempt, LoginBody, NONCE_LIFE, TokenDesk, TokenError, api_key_hash,
+};
+
+/// What failures are counted by: the client's address and the login, as keyed digests.
+type Subjects = Vec<[u8; 32]>;
+
+impl TokenDesk {
+    /// Refuses a client address with too many failures; to be asked before a body is opened.
+    ///
+    /// # Errors
+    /// [`TokenError::TooMany`].
+    pub fn check_address(&self, unit: &mut dyn UnitOfWork, address: &str) -> Result<(), TokenError> {
+        check_throttle(unit, &vec![self.address_subject(address)], self.env.now())
+    }
+
+    /// Logs in. Blocks for the tens of milliseconds that a password takes, and for two units of work, whatever the
+    /// outcome: a wrong API key, a wrong login, a wrong password and a suspended partner take the same steps.
+    ///
+    /// # Errors
+    /// [`TokenError`].
+    pub fn login(&self, store: &dyn Store, attempt: LoginAttempt) -> Result<IssuedTokens, TokenError> {
+        let LoginAttempt { known, api_key, nonce, address, body } = attempt;
+        let (login, password) = match body {
+            LoginBody::Given { login, password } => (Some(login), password),
+            LoginBody::Unreadable => (None, SecretString::from("")),
+        };
+        let mut subjects = vec![self.address_subject(&address)];
+        subjects.extend(login.as_deref().map(|login| self.secrets.fingerprint("login", login.as_bytes())));
+
+        let key_hash = api_key_hash(api_key.expose_secret());
+        let now = self.env.now();
+        let begin = subjects.clone();
+        transact(store, Access::Write, move |unit| {
+            check_throttle(unit, &begin, now)?;
+            let fresh = unit.throttle().spend_nonce(&key_hash, &nonce, now, now - NONCE_LIFE)?;
+            if fresh { Ok(()) } else { Err(TokenError::NonceSpent) }
+        })?;
+
+        let stored = known.as_ref().map(|known| known.credentials.password_hash.as_str());
+        let password_fits = self.passwords.verify(&password, stored);
+        let partner = known.filter(|known| password_fits & may_log_in(known, login.as_deref()));
+        self.finish(store, partner, subjects)
+    }
+
+    /// Issues tokens to `partner`, or records the failure if there is none.
+    fn finish(
+        &self,
+        store: &dyn Store,
+        partner: Option<KnownPartner>,
+        subjects: Subjects,
+    ) -> Result<IssuedTokens, TokenError> {
+        let now = self.env.now();
+        let Some(known) = partner else {
+            transact(store, Access::Write, move |unit| -> Result<(), TokenError> {
+                for subject in &subjects {
+                    unit.throttle().record_failure(subject, now)?;
+                }
+                Ok(())
+            })?;
+            return Err(TokenError::BadCredentials);
+        };
+        let partner = known.credentials.partner.id;
+        let session = SessionId::new(self.env.ids.next_id());
+        let (pair, issued) = self.issue(partner, session, now)?;
+        transact(store, Access::Write, move |unit| -> Result<(), TokenError> {
+            // Asked once more, so that many guesses sent at the same moment do not all slip past the first check.
+            check_throttle(unit, &subjects, now)?;
+            unit.sessions().insert(partner, session, now)?;
+            unit.sessions().insert_pair(partner, session, &pair)?;
+            Ok(())
+        })?;
+        Ok(issued)
+    }
+
+    fn address_subject(&self, address: &str) -> [u8; 32] {
+        self.secrets.fingerprint("address", address.as_bytes())
+    }
+}
+
+fn check_throttle(
+    unit: &mut dyn UnitOfWork,
+    subjects: &Subjects,
+    now: OffsetDateTime,
+) -> Result<(), TokenError> {
+    let limit = u32::try_from(MAX_FAILURES).unwrap_or(u32::MAX);
+    for subject in subjects {
+        let failures = unit.throttle().failures(subject, now - WINDOW, limit)?;
+        if let Some(retry_after) = locked_for(&failures, now) {
+            return Err(TokenError::TooMany { retry_after });
+        }
+    }
+    Ok(())
+}
+
+/// Compares in constant time, and both conditions always.
+fn may_log_in(known: &KnownPartner, login: Option<&str>) -> bool {
+    let partner = &known.credentials.partner;
+    let same = partner.login.as_bytes().ct_eq(login.unwrap_or_default().as_bytes());
+    bool::from(same) & (partner.status == PartnerStatus::Active)
+}

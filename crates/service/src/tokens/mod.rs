@@ -1,0 +1,222 @@
+//! Tokens: login, refresh, and who is behind a token.
+//!
+//! Three rules shape this file's neighbours. A wrong API key, login and password cannot be told apart, by answer or
+//! by time. A refresh token is spent by its use, with one exception for a lost answer
+//! ([`kopeck_domain::session::refresh`]). And everything that revokes (a suspended partner, a revoked session) is
+//! read from the store, so that it holds on every instance.
+
+mod authenticate;
+mod keys;
+mod login;
+mod refresh;
+
+use std::sync::Arc;
+
+use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
+use kopeck_domain::partner::SealingPolicy;
+use kopeck_domain::session::{PairState, TokenPair};
+use kopeck_port_security::{PasswordHasher, SecretBox, SecurityError, TokenClaims, TokenCodec, TokenKind};
+use kopeck_port_store::{Credentials, StoreError};
+use secrecy::{SecretSlice, SecretString};
+use time::{Duration, OffsetDateTime};
+
+use crate::Env;
+
+pub use keys::api_key_hash;
+pub(crate) use keys::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE};
+
+/// How far the clocks of two machines may lie apart, for `nbf` and `exp`.
+const LEEWAY: Duration = Duration::seconds(5);
+
+/// For how long the nonce of a token call stays spent.
+pub(crate) const NONCE_LIFE: Duration = Duration::minutes(10);
+
+/// Everything about tokens.
+pub struct TokenDesk {
+    env: Arc<Env>,
+    passwords: Arc<dyn PasswordHasher>,
+    tokens: Arc<dyn TokenCodec>,
+    secrets: Arc<dyn SecretBox>,
+}
+
+/// A sealing key that is accepted at present.
+#[derive(Debug, Clone)]
+pub struct AcceptedKey {
+    /// The key's id.
+    pub id: [u8; 8],
+    /// Its 32 secret bytes.
+    pub secret: SecretSlice<u8>,
+    /// Whether answers are sealed under it when the caller's key does not say.
+    pub active: bool,
+}
+
+/// A partner found by its API key.
+#[derive(Debug, Clone)]
+pub struct KnownPartner {
+    /// The partner and its hashes.
+    pub credentials: Credentials,
+    /// Its sealing keys.
+    pub keys: Vec<AcceptedKey>,
+}
+
+/// What a login call brought in its body.
+#[derive(Debug)]
+pub enum LoginBody {
+    /// A login and a password.
+    Given {
+        /// The login.
+        login: String,
+        /// The password.
+        password: SecretString,
+    },
+    /// Nothing that can be read, because the API key is wrong and so no key could open it.
+    Unreadable,
+}
+
+/// A login call.
+#[derive(Debug)]
+pub struct LoginAttempt {
+    /// The partner behind the API key, if any.
+    pub known: Option<KnownPartner>,
+    /// The API key as it came.
+    pub api_key: SecretString,
+    /// `x-nonce`.
+    pub nonce: String,
+    /// The client's address.
+    pub address: String,
+    /// The body.
+    pub body: LoginBody,
+}
+
+/// A pair of tokens as the partner gets it.
+#[derive(Clone)]
+pub struct IssuedTokens {
+    /// The access token.
+    pub access_token: String,
+    /// Its end, Unix seconds.
+    pub access_expires_at: i64,
+    /// The refresh token.
+    pub refresh_token: String,
+    /// Its end, Unix seconds.
+    pub refresh_expires_at: i64,
+}
+
+/// Tokens stay out of logs.
+impl std::fmt::Debug for IssuedTokens {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IssuedTokens")
+            .field("access_expires_at", &self.access_expires_at)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a refresh came to. Both are to be committed: a refusal may have revoked a session.
+#[derive(Debug, Clone)]
+pub enum RefreshOutcome {
+    /// A new pair.
+    Issued(IssuedTokens),
+    /// 401.
+    Refused,
+}
+
+/// Who is behind an access token.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The partner.
+    pub partner: PartnerId,
+    /// Whether it has to seal.
+    pub sealing: SealingPolicy,
+    /// Its sealing keys.
+    pub keys: Vec<AcceptedKey>,
+    /// Whether the token's pair is marked as used already.
+    pub pair_used: bool,
+}
+
+/// Why a token call or a token was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// Wrong API key, login or password: 400.
+    #[error("wrong credentials")]
+    BadCredentials,
+    /// The token is not good: 401.
+    #[error("the token is not accepted")]
+    Unauthorized,
+    /// Too many failures: 429.
+    #[error("too many failed logins")]
+    TooMany {
+        /// When to try again.
+        retry_after: Duration,
+    },
+    /// The nonce was used by a token call before: 422.
+    #[error("the nonce is spent")]
+    NonceSpent,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Cryptography failed.
+    #[error(transparent)]
+    Security(#[from] SecurityError),
+}
+
+impl TokenDesk {
+    /// A desk over these ports.
+    #[must_use]
+    pub fn new(
+        env: Arc<Env>,
+        passwords: Arc<dyn PasswordHasher>,
+        tokens: Arc<dyn TokenCodec>,
+        secrets: Arc<dyn SecretBox>,
+    ) -> Self {
+        Self { env, passwords, tokens, secrets }
+    }
+
+    /// A new pair and its tokens; the caller stores the pair.
+    fn issue(
+        &self,
+        partner: PartnerId,
+        session: SessionId,
+        now: OffsetDateTime,
+    ) -> Result<(TokenPair, IssuedTokens), SecurityError> {
+        let lifetimes = self.env.settings.lifetimes;
+        let pair = TokenPair {
+            id: TokenPairId::new(self.env.ids.next_id()),
+            state: PairState::Fresh,
+            used: false,
+            successor: None,
+            reissued: false,
+            refresh_expires_at: now + lifetimes.refresh,
+        };
+        let claims = |kind, life: Duration| TokenClaims {
+            kind,
+            partner,
+            session,
+            pair: pair.id,
+            issued_at: now.unix_timestamp(),
+            not_before: now.unix_timestamp(),
+            expires_at: (now + life).unix_timestamp(),
+        };
+        let (access, refresh) =
+            (claims(TokenKind::Access, lifetimes.access), claims(TokenKind::Refresh, lifetimes.refresh));
+        let issued = IssuedTokens {
+            access_token: self.tokens.sign(&access)?,
+            access_expires_at: access.expires_at,
+            refresh_token: self.tokens.sign(&refresh)?,
+            refresh_expires_at: refresh.expires_at,
+        };
+        Ok((pair, issued))
+    }
+
+    /// The claims of `text` if it is a token of `kind` that is good at this moment.
+    fn verify_kind(&self, text: &str, kind: TokenKind) -> Result<TokenClaims, TokenError> {
+        let claims = self.tokens.verify(text, kind).map_err(|error| match error {
+            SecurityError::NotAuthentic => TokenError::Unauthorized,
+            SecurityError::Failed(_) => TokenError::Security(error),
+        })?;
+        let now = self.env.now().unix_timestamp();
+        let leeway = LEEWAY.whole_seconds();
+        if claims.not_before > now.saturating_add(leeway) || claims.expires_at.saturating_add(leeway) <= now {
+            return Err(TokenError::Unauthorized);
+        }
+        Ok(claims)
+    }
+}

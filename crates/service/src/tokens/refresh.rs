@@ -1,0 +1,84 @@
+//! The refresh call.
+
+use kopeck_domain::ids::{PartnerId, SessionId};
+use kopeck_domain::partner::PartnerStatus;
+use kopeck_domain::session::{PairState, RefreshDecision, TokenPair, refresh};
+use kopeck_port_security::TokenKind;
+use kopeck_port_store::UnitOfWork;
+
+use super::{IssuedTokens, KnownPartner, NONCE_LIFE, RefreshOutcome, TokenDesk, TokenError, api_key_hash};
+
+impl TokenDesk {
+    /// Exchanges a refresh token for a new pair.
+    ///
+    /// # Errors
+    /// [`TokenError::NonceSpent`], or the failure of a port. A token that is not accepted is no error but
+    /// [`RefreshOutcome::Refused`], because the revocation that may come with it has to be committed.
+    pub fn refresh(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        known: Option<&KnownPartner>,
+        api_key: &str,
+        nonce: &str,
+        token: &str,
+    ) -> Result<RefreshOutcome, TokenError> {
+        let now = self.env.now();
+        if !unit.throttle().spend_nonce(&api_key_hash(api_key), nonce, now, now - NONCE_LIFE)? {
+            return Err(TokenError::NonceSpent);
+        }
+        let claims = match self.verify_kind(token, TokenKind::Refresh) {
+            Ok(claims) => claims,
+            Err(TokenError::Unauthorized) => return Ok(RefreshOutcome::Refused),
+            Err(error) => return Err(error),
+        };
+        let active =
+            known.map(|known| &known.credentials.partner).filter(|p| p.status == PartnerStatus::Active);
+        let Some(partner) = active.map(|partner| partner.id).filter(|id| *id == claims.partner) else {
+            return Ok(RefreshOutcome::Refused);
+        };
+        let Some(stored) = unit.sessions().pair(partner, claims.pair)? else {
+            return Ok(RefreshOutcome::Refused);
+        };
+        if stored.session_revoked || stored.session != claims.session {
+            return Ok(RefreshOutcome::Refused);
+        }
+        let successor = match stored.pair.successor {
+            Some(id) => unit.sessions().pair(partner, id)?.map(|stored| stored.pair),
+            None => None,
+        };
+        match refresh(&stored.pair, successor.as_ref(), now) {
+            RefreshDecision::Refuse => Ok(RefreshOutcome::Refused),
+            RefreshDecision::RevokeSession => {
+                unit.sessions().revoke(partner, stored.session)?;
+                log::warn!(partner:% = partner; "a spent refresh token came back: its session is revoked");
+                Ok(RefreshOutcome::Refused)
+            }
+            RefreshDecision::Rotate => {
+                self.rotate(unit, partner, stored.session, stored.pair, false).map(RefreshOutcome::Issued)
+            }
+            RefreshDecision::Reissue { revoke: _ } => {
+                if let Some(lost) = successor {
+                    unit.sessions().update_pair(partner, &TokenPair { state: PairState::Revoked, ..lost })?;
+                }
+                self.rotate(unit, partner, stored.session, stored.pair, true).map(RefreshOutcome::Issued)
+            }
+        }
+    }
+
+    /// Spends `pair` and issues its successor.
+    fn rotate(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        partner: PartnerId,
+        session: SessionId,
+        pair: TokenPair,
+        reissued: bool,
+    ) -> Result<IssuedTokens, TokenError> {
+        let (next, issued) = self.issue(partner, session, self.env.now())?;
+        unit.sessions().insert_pair(partner, session, &next)?;
+        let spent =
+            TokenPair { state: PairState::Spent, used: true, successor: Some(next.id), reissued, ..pair };
+        unit.sessions().update_pair(partner, &spent)?;
+        Ok(issued)
+    }
+}

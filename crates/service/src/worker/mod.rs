@@ -1,0 +1,218 @@
+//! The workers' steps. A worker *takes* work that is due under a lease, *calls* the bank outside of any unit of work,
+//! and *settles* what the bank said in a second unit of work that counts only if the lease is still its own.
+//!
+//! The steps stand apart so that a test can stop between any two of them. What makes a crash harmless:
+//!
+//! - the key under which the bank is told something never changes, and is made of the request's own identifier;
+//! - a claim says whether an earlier one may have sent something; then the bank is asked before anything is sent;
+//! - an answer that is not known decides nothing: the money stays held and the work is due again later.
+
+mod order;
+mod replenishment;
+
+use std::sync::Arc;
+
+use kopeck_port_bank::BankGateway;
+use kopeck_port_store::{Access, Claim, PutBack, Store, StoreError, Subject, UnitOfWork, transact};
+use time::{Duration, OffsetDateTime};
+
+use crate::Env;
+use order::{OrderErrand, OrderReport};
+use replenishment::{TopUpErrand, TopUpReport};
+
+/// How a worker works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkerSettings {
+    /// How long work is a worker's own. Longer than any call to the bank takes.
+    pub lease: Duration,
+    /// How many requests are taken at a time.
+    pub batch: u32,
+    /// How many cards of a request are sent or fetched at a time. Work is given back after each such chunk, so that
+    /// a large request does not hold up small ones.
+    pub chunk: u32,
+}
+
+impl Default for WorkerSettings {
+    fn default() -> Self {
+        Self { lease: Duration::seconds(30), batch: 16, chunk: 500 }
+    }
+}
+
+/// Takes, calls, settles.
+pub struct Worker {
+    store: Arc<dyn Store>,
+    bank: Arc<dyn BankGateway>,
+    env: Arc<Env>,
+    settings: WorkerSettings,
+}
+
+/// Work under a lease, with all that the bank has to be told.
+#[derive(Debug, Clone)]
+pub struct Errand {
+    claim: Claim,
+    task: Task,
+}
+
+#[derive(Debug, Clone)]
+enum Task {
+    Order(OrderErrand),
+    TopUp(TopUpErrand),
+}
+
+/// What the bank said.
+#[derive(Debug, Clone)]
+pub struct Report {
+    claim: Claim,
+    findings: Findings,
+}
+
+#[derive(Debug, Clone)]
+enum Findings {
+    Order(OrderReport),
+    TopUp(TopUpReport),
+}
+
+/// How a piece of work goes on after a step that left it current.
+enum Next {
+    /// The request is decided.
+    Finished,
+    /// There is more to do at once.
+    GoOn,
+    /// The bank gave no word on something that may have been sent.
+    AskLater,
+}
+
+impl Worker {
+    /// A worker over these ports.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn Store>,
+        bank: Arc<dyn BankGateway>,
+        env: Arc<Env>,
+        settings: WorkerSettings,
+    ) -> Self {
+        Self { store, bank, env, settings }
+    }
+
+    /// Takes work that is due and makes ready what the bank has to be told. Requests that were NEW are IN_PROCESS
+    /// after this, and their money is held.
+    ///
+    /// # Errors
+    /// [`StoreError`]; then nothing was taken.
+    pub fn take(&self) -> Result<Vec<Errand>, StoreError> {
+        let (env, settings) = (Arc::clone(&self.env), self.settings);
+        transact(&*self.store, Access::Write, move |unit| {
+            let now = env.now();
+            let claims = unit.work().claim(now, now + settings.lease, settings.batch)?;
+            let mut errands = Vec::with_capacity(claims.len());
+            for claim in claims {
+                if let Some(task) = prepare(unit, &env, settings, &claim)? {
+                    errands.push(Errand { claim, task });
+                }
+            }
+            Ok(errands)
+        })
+    }
+
+    /// Tells the bank, and asks it first where an earlier worker may have told it already. Blocks while the bank
+    /// thinks.
+    #[must_use]
+    pub fn call(&self, errand: Errand) -> Report {
+        let Errand { claim, task } = errand;
+        let findings = match task {
+            Task::Order(errand) => Findings::Order(errand.call(&*self.bank, &claim, self.settings.chunk)),
+            Task::TopUp(errand) => Findings::TopUp(errand.call(&*self.bank, &claim)),
+        };
+        Report { claim, findings }
+    }
+
+    /// Books what the bank said, if the work is still this worker's; else somebody else has found it out.
+    ///
+    /// # Errors
+    /// [`StoreError`]; then nothing was booked, and the work is due again when its lease ends.
+    pub fn settle(&self, report: Report) -> Result<(), StoreError> {
+        let env = Arc::clone(&self.env);
+        transact(&*self.store, Access::Write, move |unit| {
+            let Report { claim, findings } = &report;
+            if !unit.work().is_current(claim)? {
+                return Ok(());
+            }
+            let next = match findings {
+                Findings::Order(report) => order::settle(unit, &env, claim, report)?,
+                Findings::TopUp(report) => replenishment::settle(unit, &env, claim, report)?,
+            };
+            conclude(unit, claim, next, env.now())
+        })
+    }
+
+    /// Gives work back that was taken but not told to the bank: for an orderly stop.
+    ///
+    /// # Errors
+    /// [`StoreError`]; then the work is due again when its lease ends.
+    pub fn give_back(&self, errand: Errand) -> Result<(), StoreError> {
+        let now = self.env.now();
+        transact(&*self.store, Access::Write, move |unit| {
+            let claim = &errand.claim;
+            let terms = PutBack { due_at: now, failures: claim.failures, may_have_sent: claim.may_have_sent };
+            unit.work().put_back(claim, terms)
+        })
+    }
+
+    /// One round: takes what is due, calls and settles it. Answers how many pieces of work it had. Asks `stopping`
+    /// before each call to the bank and gives the rest back once it says so.
+    ///
+    /// # Errors
+    /// [`StoreError`] of the first step that failed; what was taken comes back when its lease ends.
+    pub fn run_once(&self, stopping: &dyn Fn() -> bool) -> Result<usize, StoreError> {
+        let errands = self.take()?;
+        let taken = errands.len();
+        for errand in errands {
+            if stopping() {
+                self.give_back(errand)?;
+            } else {
+                self.settle(self.call(errand))?;
+            }
+        }
+        Ok(taken)
+    }
+}
+
+/// What `claim` needs of the bank; `None` if the request needs nothing more and is settled with that.
+fn prepare(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    settings: WorkerSettings,
+    claim: &Claim,
+) -> Result<Option<Task>, StoreError> {
+    match claim.subject {
+        Subject::Order(id) => Ok(order::prepare(unit, env, claim, id)?.map(Task::Order)),
+        Subject::Replenishment(id) => {
+            let ready = replenishment::prepare(unit, env, claim, id, settings.chunk)?;
+            Ok(ready.map(Task::TopUp))
+        }
+    }
+}
+
+fn conclude(
+    unit: &mut dyn UnitOfWork,
+    claim: &Claim,
+    next: Next,
+    now: OffsetDateTime,
+) -> Result<(), StoreError> {
+    match next {
+        Next::Finished => unit.work().finish(claim),
+        Next::GoOn => unit.work().put_back(claim, PutBack { due_at: now, failures: 0, may_have_sent: false }),
+        Next::AskLater => {
+            let failures = claim.failures.saturating_add(1);
+            let terms = PutBack { due_at: now + patience(failures), failures, may_have_sent: true };
+            unit.work().put_back(claim, terms)
+        }
+    }
+}
+
+/// How long to wait after so many tries in a row without a word from the bank: doubling from a quarter of a second
+/// to ten seconds, so that nothing waits long once the bank is well.
+fn patience(failures: u32) -> Duration {
+    let doublings = failures.saturating_sub(1).min(6);
+    Duration::milliseconds(250_i64 << doublings).min(Duration::seconds(10))
+}

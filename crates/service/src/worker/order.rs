@@ -1,0 +1,216 @@
+//! The worker's part of an order: submit it as a whole, then fetch its cards chunk by chunk.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::{AccountBalance, BankView, Card, Standing};
+use kopeck_domain::ids::{CardId, OrderId};
+use kopeck_domain::ledger::{MovementKind, Reference};
+use kopeck_domain::order::{LineDetails, Order, OrderLine};
+use kopeck_domain::request::{RequestEvent, RequestState};
+use kopeck_port_bank::{
+    BankError, BankGateway, BankKey, Delivery, Instruction, IssuedCard, OrderedCards, Submission, Verdict,
+};
+use kopeck_port_store::{Activation, CardRecord, Claim, NewCard, StoreError, UnitOfWork};
+
+use super::Next;
+use crate::Env;
+use crate::money::{self, MoveError};
+
+/// What the bank has to be told of an order.
+#[derive(Debug, Clone)]
+pub(super) struct OrderErrand {
+    order: OrderId,
+    lines: Vec<OrderLine>,
+    /// Cards stored so far; above zero only if the bank accepted the order.
+    stored: u32,
+}
+
+/// What the bank said of an order.
+#[derive(Debug, Clone)]
+pub(super) enum OrderReport {
+    /// The next of its cards.
+    Cards(Vec<IssuedCard>),
+    /// The order is refused.
+    Declined,
+    /// No word.
+    Unknown,
+}
+
+/// Starts the order if it is new, and gathers what the bank has to be told.
+pub(super) fn prepare(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    claim: &Claim,
+    id: OrderId,
+) -> Result<Option<OrderErrand>, StoreError> {
+    let order = load(unit, claim, id)?;
+    if !order.state.is_open() {
+        unit.work().finish(claim)?;
+        return Ok(None);
+    }
+    if order.state == RequestState::New {
+        advance(unit, env, claim, order, RequestEvent::Start)?;
+    }
+    let stored = unit.orders().stored_cards(claim.partner, id)?;
+    let lines = if stored == 0 { unit.orders().lines(claim.partner, id)? } else { Vec::new() };
+    Ok(Some(OrderErrand { order: id, lines, stored }))
+}
+
+impl OrderErrand {
+    /// Submits the order unless it was accepted before, then fetches its next `chunk` cards.
+    pub(super) fn call(self, bank: &dyn BankGateway, claim: &Claim, chunk: u32) -> OrderReport {
+        let key = key_of(self.order);
+        let stored = self.stored;
+        if stored == 0 {
+            match self.submit(bank, claim, &key) {
+                Ok(Verdict::Done) => {}
+                Ok(Verdict::Declined(_)) => return OrderReport::Declined,
+                Err(error) => return unknown(&error),
+            }
+        }
+        match bank.issued_cards(&key, stored, chunk) {
+            Ok(cards) => OrderReport::Cards(cards),
+            Err(error) => unknown(&error),
+        }
+    }
+
+    fn submit(self, bank: &dyn BankGateway, claim: &Claim, key: &BankKey) -> Result<Verdict, BankError> {
+        if claim.may_have_sent {
+            if let Some(verdict) = bank.query(std::slice::from_ref(key))?.into_iter().next().flatten() {
+                return Ok(verdict);
+            }
+            if !bank.repeat_is_safe() {
+                return Err(BankError::Unknown("sent before, and the bank does not know it".to_owned()));
+            }
+        }
+        let lines = self.lines.into_iter().map(ordered).collect();
+        let submission = Submission { key: key.clone(), instruction: Instruction::IssueCards(lines) };
+        bank.submit(&[submission])
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| Err(BankError::Unknown("the bank gave no answer".to_owned())))
+    }
+}
+
+/// Books what the bank said.
+pub(super) fn settle(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    claim: &Claim,
+    report: &OrderReport,
+) -> Result<Next, StoreError> {
+    let kopeck_port_store::Subject::Order(id) = claim.subject else {
+        return Err(StoreError::Corrupt("work: an order's report for another subject".to_owned()));
+    };
+    match report {
+        OrderReport::Unknown => Ok(Next::AskLater),
+        OrderReport::Declined => {
+            let order = load(unit, claim, id)?;
+            finish(unit, env, claim, order, RequestEvent::Decline, MovementKind::Release)
+        }
+        OrderReport::Cards(cards) => {
+            let order = load(unit, claim, id)?;
+            let stored = unit.orders().stored_cards(claim.partner, id)?;
+            let new: Vec<NewCard> =
+                (stored..).zip(cards).map(|(ordinal, issued)| new_card(env, id, ordinal, issued)).collect();
+            unit.cards().insert_issued(claim.partner, &new)?;
+            let stored = stored.saturating_add(u32::try_from(new.len()).unwrap_or(u32::MAX));
+            if stored >= order.cards {
+                finish(unit, env, claim, order, RequestEvent::Succeed, MovementKind::Capture)
+            } else if new.is_empty() {
+                // The bank accepted the order but has no card to show for it yet.
+                Ok(Next::AskLater)
+            } else {
+                Ok(Next::GoOn)
+            }
+        }
+    }
+}
+
+fn load(unit: &mut dyn UnitOfWork, claim: &Claim, id: OrderId) -> Result<Order, StoreError> {
+    let order = unit.orders().get(claim.partner, id)?;
+    order.ok_or_else(|| StoreError::Corrupt("work: there is no such order".to_owned()))
+}
+
+fn finish(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    claim: &Claim,
+    order: Order,
+    event: RequestEvent,
+    money: MovementKind,
+) -> Result<Next, StoreError> {
+    money::book(unit, claim.partner, money, Reference::Order(order.id), order.cost, env.now())
+        .map_err(MoveError::unexpected)?;
+    advance(unit, env, claim, order, event)?;
+    Ok(Next::Finished)
+}
+
+fn advance(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    claim: &Claim,
+    order: Order,
+    event: RequestEvent,
+) -> Result<(), StoreError> {
+    let order =
+        order.on(event, env.now()).map_err(|error| StoreError::Corrupt(format!("orders.state: {error}")))?;
+    unit.orders().set_state(claim.partner, &order)
+}
+
+fn unknown(error: &BankError) -> OrderReport {
+    log::warn!(reason:% = error; "an order waits for the bank");
+    OrderReport::Unknown
+}
+
+fn key_of(order: OrderId) -> BankKey {
+    BankKey::new(format!("order/{order}"))
+}
+
+fn ordered(line: OrderLine) -> OrderedCards {
+    let (first_top_up, delivery) = match line.details {
+        LineDetails::Virtual { amount } => (Some(amount), None),
+        LineDetails::Plastic { address, recipient, phone } => (
+            None,
+            Some(Delivery {
+                address: address.as_str().to_owned(),
+                recipient: recipient.as_str().to_owned(),
+                phone: phone.as_str().to_owned(),
+            }),
+        ),
+    };
+    OrderedCards { kind: line.card_type, count: line.count, first_top_up, delivery }
+}
+
+fn new_card(env: &Env, order: OrderId, ordinal: u32, issued: &IssuedCard) -> NewCard {
+    let balance = issued.first_top_up.unwrap_or(Kopecks::ZERO);
+    let now = env.now();
+    let activation = match (&issued.activation_code, issued.code_valid_until, issued.first_top_up) {
+        (Some(code), Some(valid_until), Some(first_top_up)) => {
+            Some(Activation { code: code.clone(), valid_until, first_top_up })
+        }
+        (None, _, _) | (_, None, _) | (_, _, None) => None,
+    };
+    NewCard {
+        record: CardRecord {
+            card: Card {
+                id: CardId::new(env.ids.next_id()),
+                number: issued.number,
+                kind: issued.kind,
+                order,
+                valid_until: issued.valid_until,
+                link: None,
+            },
+            bank: BankView {
+                balance,
+                can_to_up: issued.can_to_up,
+                activated_at: issued.activated_at,
+                standing: Standing::Open,
+                seen_at: now,
+            },
+            account: AccountBalance { value: balance, updated_at: now },
+            transactions_seen_at: None,
+        },
+        ordinal,
+        activation,
+    }
+}
