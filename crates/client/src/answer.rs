@@ -1,0 +1,141 @@
+//! An answer of the service: what its head says, and which error its body is.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use zeroize::Zeroizing;
+
+use crate::error::{CardFault, Error, ErrorCode, FieldFault};
+use crate::seal::SEALED_JSON;
+
+/// The most characters of a foreign error page that are kept as its message.
+const MAX_FOREIGN_MESSAGE: usize = 200;
+
+/// What the client reads of an answer's head.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) status: StatusCode,
+    pub(crate) sealed: bool,
+    request_id: Option<String>,
+    retry_after: Option<Duration>,
+}
+
+impl Head {
+    pub(crate) fn new(status: StatusCode, headers: &HeaderMap) -> Self {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        Self {
+            status,
+            sealed: text(CONTENT_TYPE.as_str())
+                .is_some_and(|content_type| content_type.starts_with(SEALED_JSON)),
+            request_id: text("x-request-id").map(str::to_owned),
+            retry_after: text(RETRY_AFTER.as_str())
+                .and_then(|value| value.trim().parse().ok())
+                .map(Duration::from_secs),
+        }
+    }
+
+    /// The error that an answer other than 2xx stands for.
+    pub(crate) fn error(self, body: &str) -> Error {
+        let status = self.status.as_u16();
+        if status == 422
+            && let Ok(Faults { data }) = serde_json::from_str(body)
+        {
+            return Error::Invalid { faults: data, request_id: self.request_id };
+        }
+        if let Ok(faults) = serde_json::from_str::<Vec<CardFault>>(body) {
+            return Error::Cards { status, faults, request_id: self.request_id };
+        }
+        let Refused { code, message } = serde_json::from_str(body).unwrap_or_else(|_| Refused::foreign(body));
+        Error::Api { status, code, message, request_id: self.request_id, retry_after: self.retry_after }
+    }
+}
+
+/// The body of a successful answer.
+pub(crate) struct Body(Zeroizing<String>);
+
+impl Body {
+    pub(crate) const fn new(text: Zeroizing<String>) -> Self {
+        Self(text)
+    }
+
+    pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        // An answer without a body reads as `null`.
+        let text = if self.0.is_empty() { "null" } else { self.0.as_str() };
+        serde_json::from_str(text).map_err(|error| Error::Decode(Box::new(error)))
+    }
+}
+
+#[derive(Deserialize)]
+struct Faults {
+    data: Vec<FieldFault>,
+}
+
+#[derive(Deserialize)]
+struct Refused {
+    #[serde(default)]
+    code: Option<ErrorCode>,
+    message: String,
+}
+
+impl Refused {
+    /// An answer that is not the service's own, such as the page of a proxy.
+    fn foreign(body: &str) -> Self {
+        Self { code: None, message: body.trim().chars().take(MAX_FOREIGN_MESSAGE).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(status: u16, body: &str) -> Error {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-request-id", "r-1".parse().unwrap());
+        headers.insert(RETRY_AFTER, "7".parse().unwrap());
+        Head::new(StatusCode::from_u16(status).unwrap(), &headers).error(body)
+    }
+
+    #[test]
+    fn faulty_fields_are_listed() {
+        let body = r#"{"success":false,"data":[
+            {"field":"phone","message":"incorrect value passed","detail":"not 10 digits"},
+            {"field":"email","message":"incorrect value passed"}]}"#;
+        let error = error(422, body);
+        assert_eq!(error.to_string(), "faulty values: phone: not 10 digits; email: incorrect value passed");
+        assert_eq!((error.status(), error.request_id()), (Some(422), Some("r-1")));
+        assert!(!error.is_transient());
+    }
+
+    #[test]
+    fn faulty_cards_are_listed() {
+        let body = r#"[
+            {"message":"card not found","code":"card_not_found","idCard":"0f8fad5b-d9cb-469f-a165-70867728950e"},
+            {"message":"unknown"}]"#;
+        let error = error(404, body);
+        assert_eq!(error.code(), Some(&ErrorCode::CardNotFound));
+        assert_eq!(
+            error.to_string(),
+            "status 404, faulty cards: 0f8fad5b-d9cb-469f-a165-70867728950e: card not found; unknown"
+        );
+    }
+
+    #[test]
+    fn a_refusal_has_code_and_message() {
+        let error = error(503, r#"{"success":false,"code":"bank_unavailable","message":"try later"}"#);
+        assert_eq!(error.to_string(), "status 503 bank_unavailable: try later");
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+        assert!(error.is_transient());
+    }
+
+    #[test]
+    fn unknown_codes_and_foreign_pages_are_errors_of_the_service_too() {
+        let newer = error(409, r#"{"code":"moon_phase","message":"wait"}"#);
+        assert_eq!(newer.code(), Some(&ErrorCode::Unknown("moon_phase".to_owned())));
+        assert_eq!(error(400, r#"{"message":"no"}"#).to_string(), "status 400: no");
+        assert_eq!(error(502, "<h1>Bad gateway</h1>\n").to_string(), "status 502: <h1>Bad gateway</h1>");
+        assert_eq!(error(422, "nonsense").status(), Some(422));
+    }
+}

@@ -1,0 +1,126 @@
+//! Cards.
+
+use reqwest::Method;
+use serde::Serialize;
+use time::PrimitiveDateTime;
+use uuid::Uuid;
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::error::Error;
+use crate::model::card::{
+    AvailableCard, Card, CardBalance, CardStatus, CardType, LinkedCard, PaymentAnswer, Transaction,
+    TransactionFilter,
+};
+use crate::model::page::{Data, Page, Paging};
+use crate::model::wire;
+use crate::write::Write;
+
+/// Calls about cards; see [`Client::cards`].
+#[derive(Debug, Clone, Copy)]
+pub struct Cards<'a> {
+    client: &'a Client,
+}
+
+impl<'a> Cards<'a> {
+    pub(crate) const fn new(client: &'a Client) -> Self {
+        Self { client }
+    }
+
+    /// Reads a card.
+    ///
+    /// # Errors
+    ///
+    /// 404 if there is no such card; see [`Error`].
+    pub async fn info(&self, id_card: Uuid) -> Result<Card, Error> {
+        let call = Call::read(Method::GET, "/v1/card/{idCard}").id(id_card);
+        self.client.read(call).await.map(|Data { data }| data)
+    }
+
+    /// Reads a card's balance.
+    ///
+    /// # Errors
+    ///
+    /// 404 if there is no such card; see [`Error`].
+    pub async fn balance(&self, id_card: Uuid) -> Result<CardBalance, Error> {
+        self.client.read(Call::read(Method::GET, "/v1/card/{idCard}/balance").id(id_card)).await
+    }
+
+    /// Lists a card's transactions, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// 404 if there is no such card; see [`Error`].
+    pub async fn transactions(
+        &self,
+        id_card: Uuid,
+        filter: &TransactionFilter,
+        paging: Paging,
+    ) -> Result<Page<Transaction>, Error> {
+        let call = Call::read(Method::GET, "/v1/card/{idCard}/transactions").id(id_card);
+        self.client.read(paging.add_to(filter.add_to(call))).await
+    }
+
+    /// Asks whether a card may pay `amount` kopecks, now or at another time in the service's time zone. Nothing is
+    /// paid.
+    ///
+    /// # Errors
+    ///
+    /// 404 if there is no such card; see [`Error`].
+    pub async fn can_pay(
+        &self,
+        id_card: Uuid,
+        amount: i64,
+        at: Option<PrimitiveDateTime>,
+    ) -> Result<PaymentAnswer, Error> {
+        #[derive(Serialize)]
+        struct Body {
+            amount: i64,
+            #[serde(
+                serialize_with = "wire::serialize_date_time_or_null",
+                skip_serializing_if = "Option::is_none"
+            )]
+            at: Option<PrimitiveDateTime>,
+        }
+        let call = Call::read(Method::POST, "/v1/card/{idCard}/can-pay").id(id_card);
+        self.client.read(call.body(&Body { amount, at })).await
+    }
+
+    /// Lists the cards that are free to be linked, of one kind or of all.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn available(
+        &self,
+        type_card: Option<&CardType>,
+        paging: Paging,
+    ) -> Result<Page<AvailableCard>, Error> {
+        let call = Call::read(Method::GET, "/v1/cards/available");
+        self.client.read(paging.add_to(call.query("typeCard", type_card.map(CardType::as_str)))).await
+    }
+
+    /// Links a free card, named by its number on the bank's side, to an employee.
+    pub fn link(&self, id_employee: Uuid, custom_id_card: &str, status: &CardStatus) -> Write<LinkedCard> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Body<'a> {
+            custom_id_card: &'a str,
+            status_card: &'a CardStatus,
+        }
+        let call = Call::write(Method::POST, "/v1/employee/{idEmployee}/link_card").id(id_employee);
+        self.client.write(call.body(&Body { custom_id_card, status_card: status }))
+    }
+
+    /// Changes what a card is to its employee.
+    pub fn switch(&self, id_employee: Uuid, id_card: Uuid, status: &CardStatus) -> Write<LinkedCard> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Body<'a> {
+            id_card: Uuid,
+            status_card: &'a CardStatus,
+        }
+        let call = Call::write(Method::POST, "/v1/employee/{idEmployee}/card/switch").id(id_employee);
+        self.client.write(call.body(&Body { id_card, status_card: status }))
+    }
+}

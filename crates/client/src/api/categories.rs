@@ -1,0 +1,55 @@
+//! Categories of employees.
+
+use reqwest::Method;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::error::Error;
+use crate::model::category::{Category, CategoryWithCount};
+use crate::model::page::{Page, Paging};
+use crate::write::Write;
+
+/// Calls about categories of employees; see [`Client::categories`].
+#[derive(Debug, Clone, Copy)]
+pub struct Categories<'a> {
+    client: &'a Client,
+}
+
+impl<'a> Categories<'a> {
+    pub(crate) const fn new(client: &'a Client) -> Self {
+        Self { client }
+    }
+
+    /// Creates a category. Names are 1 to 128 characters and unique; letter case does not matter.
+    pub fn create(&self, name: &str) -> Write<Category> {
+        self.client.write(Call::write(Method::POST, "/v1/category").body(&Body { name_category: name }))
+    }
+
+    /// Renames a category.
+    pub fn rename(&self, id_category: Uuid, name: &str) -> Write<Category> {
+        let call = Call::write(Method::PUT, "/v1/category/{idCategory}").id(id_category);
+        self.client.write(call.body(&Body { name_category: name }))
+    }
+
+    /// Deletes a category that no employee has, and returns what it was.
+    pub fn delete(&self, id_category: Uuid) -> Write<Category> {
+        self.client.write(Call::write(Method::DELETE, "/v1/category/{idCategory}").id(id_category))
+    }
+
+    /// Lists categories, the first created first.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn list(&self, paging: Paging) -> Result<Page<CategoryWithCount>, Error> {
+        self.client.read(paging.add_to(Call::read(Method::GET, "/v1/categories"))).await
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    name_category: &'a str,
+}

@@ -1,0 +1,53 @@
+//! Employees.
+
+use reqwest::Method;
+use uuid::Uuid;
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::error::Error;
+use crate::model::employee::{Employee, EmployeeFilter, EmployeeUpdate, EmployeeWithCards, NewEmployee};
+use crate::model::page::{Data, Page, Paging};
+use crate::write::Write;
+
+/// Calls about employees; see [`Client::employees`].
+#[derive(Debug, Clone, Copy)]
+pub struct Employees<'a> {
+    client: &'a Client,
+}
+
+impl<'a> Employees<'a> {
+    pub(crate) const fn new(client: &'a Client) -> Self {
+        Self { client }
+    }
+
+    /// Adds an employee.
+    pub fn add(&self, employee: &NewEmployee) -> Write<Employee> {
+        self.client.write(Call::write(Method::POST, "/v1/employee/add").body(employee))
+    }
+
+    /// Changes an employee.
+    pub fn update(&self, id_employee: Uuid, update: &EmployeeUpdate) -> Write<Employee> {
+        self.client.write(Call::write(Method::PUT, "/v1/employee/{idEmployee}").id(id_employee).body(update))
+    }
+
+    /// Reads an employee with their cards.
+    ///
+    /// # Errors
+    ///
+    /// 404 if there is no such employee; see [`Error`].
+    pub async fn get(&self, id_employee: Uuid) -> Result<EmployeeWithCards, Error> {
+        let call = Call::read(Method::GET, "/v1/employee/{idEmployee}").id(id_employee);
+        self.client.read(call).await.map(|Data { data }| data)
+    }
+
+    /// Lists employees, the first added first.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn list(&self, filter: &EmployeeFilter, paging: Paging) -> Result<Page<Employee>, Error> {
+        let call = Call::read(Method::GET, "/v1/employees");
+        self.client.read(paging.add_to(filter.add_to(call))).await
+    }
+}

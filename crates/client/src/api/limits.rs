@@ -1,0 +1,105 @@
+//! Changes of cards' limits.
+
+use reqwest::Method;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::error::Error;
+use crate::model::limit::{CardLimit, LimitChange, LimitChangeCreated, LimitResult};
+use crate::model::page::{Data, Page, Paging};
+use crate::model::request::{RequestState, RequestStatus};
+use crate::wait::Wait;
+use crate::write::Write;
+
+/// Calls about changes of cards' limits; see [`Client::limits`].
+#[derive(Debug, Clone, Copy)]
+pub struct Limits<'a> {
+    client: &'a Client,
+}
+
+impl<'a> Limits<'a> {
+    pub(crate) const fn new(client: &'a Client) -> Self {
+        Self { client }
+    }
+
+    /// Asks to give the same limits to 1 to 10,000 cards, each named once.
+    ///
+    /// Fails with [`Error::Cards`] if some of them stand in the way.
+    pub fn set(&self, cards: &[Uuid], limit: &CardLimit) -> Write<LimitChangeCreated> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Card {
+            id_card: Uuid,
+        }
+        #[derive(Serialize)]
+        struct Body<'a> {
+            data: Vec<Card>,
+            limit: &'a CardLimit,
+        }
+        let data = cards.iter().map(|&id_card| Card { id_card }).collect();
+        self.client.write(Call::write(Method::POST, "/v1/setlimitscards").body(&Body { data, limit }))
+    }
+
+    /// Reads the state of a change.
+    ///
+    /// # Errors
+    ///
+    /// 404 if there is no such change; see [`Error`].
+    pub async fn status(&self, set_limits_cards_id: Uuid) -> Result<RequestStatus, Error> {
+        let call = Call::read(Method::POST, "/v1/limits/status");
+        self.client.read(call.body(&Body { set_limits_cards_id })).await
+    }
+
+    /// Waits until a change is processed, and tells `on_progress` each state seen.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unfinished`] if that takes too long.
+    pub async fn wait(
+        &self,
+        set_limits_cards_id: Uuid,
+        wait: Wait,
+        on_progress: impl FnMut(&RequestState),
+    ) -> Result<RequestState, Error> {
+        let poll = async || self.status(set_limits_cards_id).await.map(|status| status.state);
+        wait.until_final(poll, on_progress).await
+    }
+
+    /// Cancels a change that is still new.
+    pub fn cancel(&self, set_limits_cards_id: Uuid) -> Write<RequestStatus> {
+        let call = Call::write(Method::POST, "/v1/limits/cancel");
+        self.client.write(call.body(&Body { set_limits_cards_id }))
+    }
+
+    /// Reads what became of each card.
+    ///
+    /// # Errors
+    ///
+    /// 404 if there is no such change, 409 if it is not processed yet or was cancelled; see [`Error`].
+    pub async fn result(&self, set_limits_cards_id: Uuid) -> Result<Vec<LimitResult>, Error> {
+        let call = Call::read(Method::GET, "/v1/limits/result/{setLimitsCardsId}").id(set_limits_cards_id);
+        self.client.read(call).await.map(|Data { data }| data)
+    }
+
+    /// Lists changes, in one state or in any, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn list(
+        &self,
+        status: Option<&RequestState>,
+        paging: Paging,
+    ) -> Result<Page<LimitChange>, Error> {
+        let call = Call::read(Method::GET, "/v1/limits").query("status", status.map(RequestState::as_str));
+        self.client.read(paging.add_to(call)).await
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body {
+    set_limits_cards_id: Uuid,
+}

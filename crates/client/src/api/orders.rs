@@ -1,0 +1,95 @@
+//! Orders of cards.
+
+use reqwest::Method;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::error::Error;
+use crate::model::order::{Order, OrderCreated, OrderResult, PlasticItem, VirtualItem};
+use crate::model::page::{Data, Page, Paging};
+use crate::model::request::{RequestState, RequestStatus};
+use crate::wait::Wait;
+use crate::write::Write;
+
+/// Calls about orders of cards; see [`Client::orders`].
+#[derive(Debug, Clone, Copy)]
+pub struct Orders<'a> {
+    client: &'a Client,
+}
+
+impl<'a> Orders<'a> {
+    pub(crate) const fn new(client: &'a Client) -> Self {
+        Self { client }
+    }
+
+    /// Orders plastic cards; 1 to 100 items.
+    pub fn plastic(&self, items: &[PlasticItem]) -> Write<OrderCreated> {
+        self.client.write(Call::write(Method::POST, "/v1/order/plasticcards").body(&Data { data: items }))
+    }
+
+    /// Orders virtual cards; 1 to 100 items. What they hold is taken from the partner's balance.
+    pub fn virtual_cards(&self, items: &[VirtualItem]) -> Write<OrderCreated> {
+        self.client.write(Call::write(Method::POST, "/v1/order/virtualcards").body(&Data { data: items }))
+    }
+
+    /// Reads the state of an order.
+    ///
+    /// # Errors
+    ///
+    /// 404 if there is no such order; see [`Error`].
+    pub async fn status(&self, order_id: Uuid) -> Result<RequestStatus, Error> {
+        self.client.read(Call::read(Method::GET, "/v1/order/status/{order_id}").id(order_id)).await
+    }
+
+    /// Waits until an order is processed, and tells `on_progress` each state seen.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unfinished`] if that takes too long.
+    pub async fn wait(
+        &self,
+        order_id: Uuid,
+        wait: Wait,
+        on_progress: impl FnMut(&RequestState),
+    ) -> Result<RequestState, Error> {
+        let poll = async || self.status(order_id).await.map(|status| status.state);
+        wait.until_final(poll, on_progress).await
+    }
+
+    /// Reads the cards that an order brought.
+    ///
+    /// # Errors
+    ///
+    /// 404 if there is no such order, or no result yet; see [`Error::code`].
+    pub async fn result(&self, order_id: Uuid) -> Result<OrderResult, Error> {
+        self.client.read(Call::read(Method::GET, "/v1/order/result/{order_id}").id(order_id)).await
+    }
+
+    /// Confirms the receipt of an order that is done, and so closes it.
+    pub fn confirm(&self, order_id: Uuid) -> Write<RequestStatus> {
+        self.client.write(Call::write(Method::POST, "/v1/order/confirm/").body(&Body { order_id }))
+    }
+
+    /// Cancels an order that is still new.
+    pub fn cancel(&self, order_id: Uuid) -> Write<RequestStatus> {
+        self.client.write(Call::write(Method::POST, "/v1/order/cancel/").body(&Body { order_id }))
+    }
+
+    /// Lists orders, in one state or in any, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn list(&self, status: Option<&RequestState>, paging: Paging) -> Result<Page<Order>, Error> {
+        let call = Call::read(Method::GET, "/v1/orders").query("status", status.map(RequestState::as_str));
+        self.client.read(paging.add_to(call)).await
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body {
+    order_id: Uuid,
+}

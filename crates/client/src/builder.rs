@@ -1,0 +1,226 @@
+//! Setting up a client.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kopeck_sealing::SealingKey;
+use reqwest::Url;
+use secrecy::SecretString;
+
+use crate::client::{Client, Inner};
+use crate::error::Error;
+use crate::retry::RetryPolicy;
+use crate::seal::Sealing;
+use crate::session::{Credentials, Session};
+use crate::system::{self, Clock};
+use crate::tls::{self, Trust};
+use crate::transport::Transport;
+
+/// Sets up a [`Client`]: API key, login and password are needed, all else has a default.
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct ClientBuilder {
+    base_url: String,
+    api_key: Option<SecretString>,
+    login: Option<String>,
+    password: Option<SecretString>,
+    sealing_key: Option<SealingKey>,
+    other_sealing_keys: Vec<SealingKey>,
+    seal_parameters: bool,
+    seal_answers: Option<bool>,
+    timeout: Duration,
+    connect_timeout: Duration,
+    retry: RetryPolicy,
+    trust: Trust,
+    clock: Clock,
+}
+
+impl ClientBuilder {
+    pub(crate) fn new(base_url: String) -> Self {
+        Self {
+            base_url,
+            api_key: None,
+            login: None,
+            password: None,
+            sealing_key: None,
+            other_sealing_keys: Vec::new(),
+            seal_parameters: false,
+            seal_answers: None,
+            timeout: Duration::from_secs(30),
+            connect_timeout: Duration::from_secs(5),
+            retry: RetryPolicy::default(),
+            trust: Trust::default(),
+            clock: Arc::new(system::unix_now),
+        }
+    }
+
+    /// The API key.
+    pub fn api_key(mut self, api_key: impl Into<SecretString>) -> Self {
+        self.api_key = Some(api_key.into());
+        self
+    }
+
+    /// The login.
+    pub fn login(mut self, login: impl Into<String>) -> Self {
+        self.login = Some(login.into());
+        self
+    }
+
+    /// The password.
+    pub fn password(mut self, password: impl Into<SecretString>) -> Self {
+        self.password = Some(password.into());
+        self
+    }
+
+    /// The sealing key. With one, every body is sealed, and answers are asked for sealed. Without one everything
+    /// travels in clear, which the service allows only to partners set up so.
+    pub fn sealing_key(mut self, key: SealingKey) -> Self {
+        self.sealing_key = Some(key);
+        self
+    }
+
+    /// Another key that opens answers. While keys are rotated, two are in force, and the service may seal under
+    /// the one that the client does not seal with.
+    pub fn also_open_with(mut self, key: SealingKey) -> Self {
+        self.other_sealing_keys.push(key);
+        self
+    }
+
+    /// Whether identifiers in paths and query parameters are sealed too. By default they are not.
+    pub const fn seal_parameters(mut self, seal: bool) -> Self {
+        self.seal_parameters = seal;
+        self
+    }
+
+    /// Whether answers are asked for sealed, and a success that comes in clear is refused. By default so if there
+    /// is a sealing key.
+    pub const fn seal_answers(mut self, seal: bool) -> Self {
+        self.seal_answers = Some(seal);
+        self
+    }
+
+    /// How long one try of a call may take, from connecting to the last byte of its answer. Default 30 s.
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How long connecting may take. Default 5 s.
+    pub const fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// When a call is tried again.
+    pub const fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.retry = policy;
+        self
+    }
+
+    /// The certificates, in PEM, that alone may vouch for the service, instead of those of the operating system.
+    pub fn certificate_authority(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.trust = Trust::Only(pem.into());
+        self
+    }
+
+    /// A clock that tells Unix seconds, instead of the machine's. What is sealed carries its time, and the service
+    /// refuses what is more than five minutes off.
+    pub fn clock(mut self, clock: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// The client. Nothing is sent yet: it logs in with its first call.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] if something is missing or malformed.
+    pub fn build(self) -> Result<Client, Error> {
+        let base = base_url(&self.base_url)?;
+        let credentials = Credentials {
+            api_key: self.api_key.ok_or_else(|| missing("API key"))?,
+            login: self.login.ok_or_else(|| missing("login"))?,
+            password: self.password.ok_or_else(|| missing("password"))?,
+        };
+        let sealing = match self.sealing_key {
+            Some(key) => Some(Sealing {
+                key,
+                other_keys: self.other_sealing_keys,
+                parameters: self.seal_parameters,
+                answers: self.seal_answers.unwrap_or(true),
+            }),
+            None if self.seal_parameters || self.seal_answers == Some(true) => {
+                return Err(missing("sealing key"));
+            }
+            None => None,
+        };
+        let trust = if base.scheme() == "http" { Trust::Nobody } else { self.trust };
+        let http = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls::config(&trust)?)
+            .connect_timeout(self.connect_timeout)
+            // The service never redirects, and credentials must not follow anyone who does.
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("kopeck-client/", env!("CARGO_PKG_VERSION")))
+            .build()?;
+        let transport = Transport { http, base, sealing, clock: self.clock, timeout: self.timeout };
+        Ok(Client::new(Inner { transport, session: Session::new(credentials), retry: self.retry }))
+    }
+}
+
+fn base_url(text: &str) -> Result<Url, Error> {
+    let malformed = |why: &dyn std::fmt::Display| Error::Config(format!("base URL: {why}"));
+    let url = Url::parse(text).map_err(|error| malformed(&error))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(malformed(&"it has to start with http:// or https://"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(malformed(&"it must have neither query nor fragment"));
+    }
+    Ok(url)
+}
+
+fn missing(what: &str) -> Error {
+    Error::Config(format!("the {what} is missing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complete(base_url: &str) -> ClientBuilder {
+        ClientBuilder::new(base_url.to_owned()).api_key("k").login("l").password("p")
+    }
+
+    fn config_error(builder: ClientBuilder) -> String {
+        match builder.build() {
+            Err(Error::Config(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let builder = || ClientBuilder::new("http://localhost".to_owned());
+        assert_eq!(config_error(builder()), "the API key is missing");
+        assert_eq!(config_error(builder().api_key("k")), "the login is missing");
+        assert_eq!(config_error(builder().api_key("k").login("l")), "the password is missing");
+        assert_eq!(
+            config_error(complete("http://localhost").seal_answers(true)),
+            "the sealing key is missing"
+        );
+        assert!(complete("http://localhost").build().is_ok());
+    }
+
+    #[test]
+    fn a_base_url_is_absolute() {
+        for bad in ["", "localhost", "ftp://localhost", "https://localhost/?x=1", "https://localhost/#x"] {
+            assert!(config_error(complete(bad)).starts_with("base URL: "), "{bad}");
+        }
+    }
+
+    #[test]
+    fn debug_of_a_client_shows_no_secret() {
+        let client = complete("http://localhost").password("hunter2").api_key("ak_secret").build().unwrap();
+        let debug = format!("{client:?}");
+        assert!(!debug.contains("hunter2") && !debug.contains("ak_secret"), "{debug}");
+    }
+}

@@ -1,0 +1,102 @@
+//! A call before it is sealed and sent.
+
+use reqwest::Method;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+use crate::idempotency::IdempotencyKey;
+
+/// One logical call. It is rendered anew for each try, with a nonce of its own.
+///
+/// No `Debug`: a body may hold a password.
+#[derive(Clone)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    /// The path with at most one placeholder, such as `/v1/card/{idCard}/balance`.
+    pub(crate) template: &'static str,
+    /// What stands in place of the placeholder.
+    pub(crate) id: Option<Uuid>,
+    pub(crate) query: Map<String, Value>,
+    pub(crate) body: Option<Zeroizing<String>>,
+    /// Present if the call changes something.
+    pub(crate) key: Option<IdempotencyKey>,
+}
+
+impl Call {
+    /// A call that reads.
+    pub(crate) fn read(method: Method, template: &'static str) -> Self {
+        Self { method, template, id: None, query: Map::new(), body: None, key: None }
+    }
+
+    /// A call that changes something, under a fresh key.
+    pub(crate) fn write(method: Method, template: &'static str) -> Self {
+        Self { key: Some(IdempotencyKey::random()), ..Self::read(method, template) }
+    }
+
+    pub(crate) fn id(mut self, id: Uuid) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// Adds a query parameter, if there is a value.
+    pub(crate) fn query(mut self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        if let Some(value) = value {
+            self.query.insert(name.to_owned(), value.into());
+        }
+        self
+    }
+
+    #[expect(
+        clippy::expect_used,
+        reason = "serialising fails for maps with other keys than strings, and the client has none"
+    )]
+    pub(crate) fn body(mut self, body: &impl Serialize) -> Self {
+        self.body =
+            Some(Zeroizing::new(serde_json::to_string(body).expect("no map has other keys than strings")));
+        self
+    }
+
+    /// The path with `value` in place of the placeholder.
+    pub(crate) fn path_with(&self, value: &str) -> String {
+        match self.placeholder() {
+            Some((before, _, after)) => [before, value, after].concat(),
+            None => self.template.to_owned(),
+        }
+    }
+
+    /// The name of the placeholder.
+    pub(crate) fn placeholder_name(&self) -> Option<&'static str> {
+        self.placeholder().map(|(_, name, _)| name)
+    }
+
+    fn placeholder(&self) -> Option<(&'static str, &'static str, &'static str)> {
+        let (before, rest) = self.template.split_once('{')?;
+        let (name, after) = rest.split_once('}')?;
+        Some((before, name, after))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_placeholder_is_replaced() {
+        let call = Call::read(Method::GET, "/v1/card/{idCard}/balance");
+        assert_eq!(call.path_with("*"), "/v1/card/*/balance");
+        assert_eq!(call.placeholder_name(), Some("idCard"));
+        let call = Call::read(Method::GET, "/v1/orders");
+        assert_eq!(call.path_with("*"), "/v1/orders");
+        assert_eq!(call.placeholder_name(), None);
+    }
+
+    #[test]
+    fn only_writes_have_a_key_each_its_own() {
+        assert_eq!(Call::read(Method::GET, "/v1/orders").key, None);
+        let key = || Call::write(Method::POST, "/v1/category").key;
+        assert!(key().is_some());
+        assert_ne!(key(), key());
+    }
+}

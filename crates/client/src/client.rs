@@ -1,0 +1,153 @@
+//! The client itself, and the way of a call through it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use reqwest::Method;
+use serde::de::DeserializeOwned;
+
+use crate::answer::Body;
+use crate::api::{Cards, Categories, Employees, Limits, Orders, Replenishments, Sandbox};
+use crate::builder::ClientBuilder;
+use crate::call::Call;
+use crate::error::Error;
+use crate::model::balance::Balance;
+use crate::retry::{Failure, RetryPolicy};
+use crate::session::{Session, TokenPair};
+use crate::transport::Transport;
+use crate::write::Write;
+
+/// A client of the service, for one partner.
+///
+/// Cheap to clone; clones share connections and tokens. It logs in with the first call, and renews its tokens by
+/// itself.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) transport: Transport,
+    pub(crate) session: Session,
+    pub(crate) retry: RetryPolicy,
+}
+
+impl Client {
+    /// Sets up a client of the service at `base_url`, such as `https://api.example.com`.
+    pub fn builder(base_url: impl Into<String>) -> ClientBuilder {
+        ClientBuilder::new(base_url.into())
+    }
+
+    /// Logs in now and returns the tokens. Calls log in by themselves; this tells whether the credentials work.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Api`] with status 400 if API key, login or password is wrong.
+    pub async fn login(&self) -> Result<TokenPair, Error> {
+        let Inner { transport, session, retry } = &*self.inner;
+        session.login(transport, retry).await
+    }
+
+    /// Renews the tokens now and returns them, by login if there are none or they are refused.
+    ///
+    /// # Errors
+    ///
+    /// As for [`login`](Self::login).
+    pub async fn refresh(&self) -> Result<TokenPair, Error> {
+        let Inner { transport, session, retry } = &*self.inner;
+        session.refresh(transport, retry).await
+    }
+
+    /// Employees.
+    #[must_use]
+    pub const fn employees(&self) -> Employees<'_> {
+        Employees::new(self)
+    }
+
+    /// Categories of employees.
+    #[must_use]
+    pub const fn categories(&self) -> Categories<'_> {
+        Categories::new(self)
+    }
+
+    /// Orders of cards.
+    #[must_use]
+    pub const fn orders(&self) -> Orders<'_> {
+        Orders::new(self)
+    }
+
+    /// Cards.
+    #[must_use]
+    pub const fn cards(&self) -> Cards<'_> {
+        Cards::new(self)
+    }
+
+    /// Top-ups of cards.
+    #[must_use]
+    pub const fn replenishments(&self) -> Replenishments<'_> {
+        Replenishments::new(self)
+    }
+
+    /// Changes of cards' limits.
+    #[must_use]
+    pub const fn limits(&self) -> Limits<'_> {
+        Limits::new(self)
+    }
+
+    /// The partner's own balance.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn balance(&self) -> Result<Balance, Error> {
+        self.read(Call::read(Method::GET, "/v1/balance")).await
+    }
+
+    /// Calls that only a sandbox has.
+    #[must_use]
+    pub const fn sandbox(&self) -> Sandbox<'_> {
+        Sandbox::new(self)
+    }
+
+    pub(crate) fn new(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+
+    pub(crate) async fn read<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
+        self.call(&call).await
+    }
+
+    pub(crate) fn write<T>(&self, call: Call) -> Write<T> {
+        Write::new(self.clone(), call)
+    }
+
+    /// Brings one logical call through: every try is the same call under the same key, with a nonce of its own.
+    pub(crate) async fn call<T: DeserializeOwned>(&self, call: &Call) -> Result<T, Error> {
+        self.inner.retry.run(|| self.attempt(call), Error::is_transient).await?.decode()
+    }
+
+    async fn attempt(&self, call: &Call) -> Result<Body, Failure> {
+        let Inner { transport, session, retry } = &*self.inner;
+        // The session tries again by itself, so its failures are final here.
+        let tokens = session.tokens(transport, retry).await.map_err(Failure::Final)?;
+        match transport.send(call, tokens.access()).await {
+            Err(error) if error.status() == Some(401) => {
+                let tokens = session.tokens_after(&tokens, transport, retry).await.map_err(Failure::Final)?;
+                transport.send(call, tokens.access()).await
+            }
+            sent => sent,
+        }
+        .map_err(Failure::Open)
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("base_url", &self.inner.transport.base.as_str())
+            .field("sealing", &self.inner.transport.sealing)
+            .field("session", &self.inner.session)
+            .field("retry", &self.inner.retry)
+            .finish_non_exhaustive()
+    }
+}

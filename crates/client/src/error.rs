@@ -1,0 +1,285 @@
+//! What can go wrong with a call.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::model::open_enum::open_enum;
+use crate::model::request::RequestState;
+
+/// An error of a library underneath.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a call failed. No variant holds a token, a password or a sealing key.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The client is set up in a way that cannot work; nothing was sent.
+    #[error("the client is not set up properly: {0}")]
+    Config(String),
+
+    /// The network failed. If `sent`, the service may have got the call all the same.
+    #[error("the service could not be reached")]
+    Transport {
+        /// Whether the call may have reached the service.
+        sent: bool,
+        /// What the network said.
+        source: BoxError,
+    },
+
+    /// No whole answer came in time. The service may have got the call all the same.
+    #[error("the service did not answer in time")]
+    Timeout,
+
+    /// The service found faulty values (422). All faulty fields are listed at once.
+    #[error("faulty values: {}", list(faults))]
+    Invalid {
+        /// The faulty fields.
+        faults: Vec<FieldFault>,
+        /// The request id, to quote to the support.
+        request_id: Option<String>,
+    },
+
+    /// Some of the cards of a request stand in its way (404 or 409 of a replenishment or limit change).
+    #[error("status {status}, faulty cards: {}", list(faults))]
+    Cards {
+        /// The HTTP status.
+        status: u16,
+        /// The cards and what is wrong with each.
+        faults: Vec<CardFault>,
+        /// The request id, to quote to the support.
+        request_id: Option<String>,
+    },
+
+    /// The service refused the call for another reason.
+    #[error("status {status}{}: {message}", code.as_ref().map(|code| format!(" {code}")).unwrap_or_default())]
+    Api {
+        /// The HTTP status.
+        status: u16,
+        /// The stable word for the reason. `None` where the answer has none, such as one of a proxy.
+        code: Option<ErrorCode>,
+        /// The reason in words.
+        message: String,
+        /// The request id, to quote to the support.
+        request_id: Option<String>,
+        /// How long the service asks to wait before the next try.
+        retry_after: Option<Duration>,
+    },
+
+    /// The answer is not sealed as it should be: it may have been changed on its way, or answer another call,
+    /// or the clocks of client and service differ by more than five minutes.
+    #[error("the answer cannot be opened: {0}")]
+    Sealing(String),
+
+    /// The answer is not of the form that the call answers with.
+    #[error("the answer cannot be read")]
+    Decode(#[source] BoxError),
+
+    /// A request was not finished within the time to wait for it.
+    #[error("the request is not finished, last seen: {}", last.as_ref().map_or("nothing", RequestState::as_str))]
+    Unfinished {
+        /// The state seen last.
+        last: Option<RequestState>,
+    },
+}
+
+impl Error {
+    /// The HTTP status, where an answer came.
+    #[must_use]
+    pub const fn status(&self) -> Option<u16> {
+        match self {
+            Self::Invalid { .. } => Some(422),
+            Self::Cards { status, .. } | Self::Api { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// The stable word for the reason; of a list of cards, that of the first.
+    #[must_use]
+    pub fn code(&self) -> Option<&ErrorCode> {
+        match self {
+            Self::Api { code, .. } => code.as_ref(),
+            Self::Cards { faults, .. } => faults.first().and_then(|fault| fault.code.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// The id under which the service logged the call.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        match self {
+            Self::Invalid { request_id, .. }
+            | Self::Cards { request_id, .. }
+            | Self::Api { request_id, .. } => request_id.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// How long the service asks to wait before the next try.
+    #[must_use]
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Api { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// Whether the same call may succeed a moment later. The client has then tried as often as its
+    /// [`RetryPolicy`](crate::RetryPolicy) allows.
+    #[must_use]
+    pub const fn is_transient(&self) -> bool {
+        match self {
+            Self::Transport { .. } | Self::Timeout => true,
+            Self::Api { status: 429 | 500 | 502 | 503 | 504, .. } => true,
+            Self::Api { code, .. } => matches!(code, Some(ErrorCode::RequestInProgress)),
+            _ => false,
+        }
+    }
+
+    /// Whether the service may have done what was asked without the answer arriving.
+    pub(crate) const fn may_have_happened(&self) -> bool {
+        matches!(
+            self,
+            Self::Transport { sent: true, .. } | Self::Timeout | Self::Api { status: 500 | 502 | 504, .. }
+        )
+    }
+}
+
+impl From<reqwest::Error> for Error {
+    fn from(error: reqwest::Error) -> Self {
+        // The URL may hold identifiers; whoever called knows which call it was.
+        let error = error.without_url();
+        if error.is_builder() {
+            Self::Config(error.to_string())
+        } else if error.is_connect() {
+            Self::Transport { sent: false, source: Box::new(error) }
+        } else if error.is_timeout() {
+            Self::Timeout
+        } else {
+            Self::Transport { sent: true, source: Box::new(error) }
+        }
+    }
+}
+
+/// A faulty field of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct FieldFault {
+    /// The name of the field; an item of a list is named `cards[3].idCard`.
+    pub field: String,
+    /// That the value is not correct; always the same text.
+    pub message: String,
+    /// What is wrong with the value, in words.
+    #[serde(default)]
+    pub detail: Option<String>,
+}
+
+impl fmt::Display for FieldFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.detail.as_ref().unwrap_or(&self.message))
+    }
+}
+
+/// A card that stands in the way of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CardFault {
+    /// What is wrong, in words.
+    pub message: String,
+    /// The stable word for it.
+    #[serde(default)]
+    pub code: Option<ErrorCode>,
+    /// The card.
+    #[serde(default)]
+    pub id_card: Option<Uuid>,
+}
+
+impl fmt::Display for CardFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.id_card {
+            Some(card) => write!(f, "{card}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+open_enum! {
+    /// The stable words by which the service names its refusals.
+    pub enum ErrorCode {
+        /// API key, login or password is wrong.
+        BadCredentials = "bad_credentials",
+        /// The token is missing, expired or revoked.
+        Unauthorized = "unauthorized",
+        /// Too many tries; wait.
+        TooManyRequests = "too_many_requests",
+        /// There is no such path.
+        NotFound = "not_found",
+        /// There is no such employee.
+        EmployeeNotFound = "employee_not_found",
+        /// There is no such card.
+        CardNotFound = "card_not_found",
+        /// There is no such category.
+        CategoryNotFound = "category_not_found",
+        /// A category of this name exists.
+        CategoryExists = "category_exists",
+        /// An employee still has the category.
+        CategoryInUse = "category_in_use",
+        /// The employee has a main card already.
+        EmployeeHasMainCard = "employee_has_main_card",
+        /// The card is linked to this employee already.
+        CardAlreadyLinked = "card_already_linked",
+        /// The card is linked to another employee.
+        CardLinkedToAnother = "card_linked_to_another",
+        /// The card is blocked or closed at the bank.
+        CardNotAvailable = "card_not_available",
+        /// The card has expired.
+        CardExpired = "card_expired",
+        /// The card is blocked at the bank.
+        CardBlocked = "card_blocked",
+        /// The card is not a main card.
+        CardNotMain = "card_not_main",
+        /// The card is part of another request that is not finished.
+        CardInRequest = "card_in_request",
+        /// The partner's balance does not cover the order.
+        InsufficientBalance = "insufficient_balance",
+        /// There is no such order.
+        OrderNotFound = "order_not_found",
+        /// The order was cancelled.
+        OrderCancelled = "order_cancelled",
+        /// The bank declined the order.
+        OrderDeclined = "order_declined",
+        /// The order is not processed yet.
+        OrderNotProcessed = "order_not_processed",
+        /// The order is in no state to be confirmed.
+        OrderNotConfirmable = "order_not_confirmable",
+        /// The order is in no state to be cancelled.
+        OrderNotCancellable = "order_not_cancellable",
+        /// There is no such request.
+        RequestNotFound = "request_not_found",
+        /// The request is not processed yet.
+        RequestNotProcessed = "request_not_processed",
+        /// The request was cancelled.
+        RequestCancelled = "request_cancelled",
+        /// The request is in no state to be cancelled.
+        RequestNotCancellable = "request_not_cancellable",
+        /// `unlimited` was set beside another limit.
+        LimitConflict = "limit_conflict",
+        /// The first call under this key is still running.
+        RequestInProgress = "request_in_progress",
+        /// The path has no such method.
+        MethodNotAllowed = "method_not_allowed",
+        /// The body is too large.
+        PayloadTooLarge = "payload_too_large",
+        /// The body is of a type that the service does not take.
+        UnsupportedMediaType = "unsupported_media_type",
+        /// The bank cannot be reached.
+        BankUnavailable = "bank_unavailable",
+        /// Something failed inside the service.
+        Internal = "internal",
+    }
+}
+
+fn list(faults: &[impl fmt::Display]) -> String {
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}

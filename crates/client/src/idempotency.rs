@@ -1,0 +1,66 @@
+//! The key that makes a repeated call one call.
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::system;
+
+/// Names one logical call that changes something. A call repeated under its key is answered as the first time,
+/// and changes nothing again.
+///
+/// The client makes a key for every such call and keeps it through its own retries. Give one of your own
+/// ([`Write::idempotency_key`](crate::Write::idempotency_key)) where a call has to survive a restart of your
+/// program: store the key first, then call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct IdempotencyKey(String);
+
+impl IdempotencyKey {
+    const MAX_CHARS: usize = 255;
+
+    /// A fresh key of 128 random bits.
+    #[must_use]
+    pub fn random() -> Self {
+        Self(system::random_hex())
+    }
+
+    /// A key of your own: 1 to 255 visible ASCII characters.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Config`] if the text is anything else.
+    pub fn parse(text: impl Into<String>) -> Result<Self, Error> {
+        let text = text.into();
+        let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
+        if !visible || text.is_empty() || text.len() > Self::MAX_CHARS {
+            return Err(Error::Config("an idempotency key is 1 to 255 visible ASCII characters".to_owned()));
+        }
+        Ok(Self(text))
+    }
+
+    /// The text of the key.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for IdempotencyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_have_an_alphabet_and_a_length() {
+        assert!(IdempotencyKey::parse("payroll-2026-01/7").is_ok());
+        assert!(IdempotencyKey::parse("a".repeat(255)).is_ok());
+        for bad in [String::new(), "with space".to_owned(), "ключ".to_owned(), "a".repeat(256)] {
+            assert!(IdempotencyKey::parse(bad).is_err());
+        }
+        assert_ne!(IdempotencyKey::random(), IdempotencyKey::random());
+    }
+}

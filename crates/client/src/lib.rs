@@ -1,0 +1,51 @@
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod api;
+mod builder;
+mod call;
+mod client;
+mod error;
+mod idempotency;
+mod model;
+mod retry;
+mod seal;
+mod session;
+mod system;
+mod tls;
+mod transport;
+mod wait;
+mod write;
+
+pub use api::{Cards, Categories, Employees, Limits, Orders, Replenishments, Sandbox};
+pub use builder::ClientBuilder;
+pub use client::Client;
+pub use error::{BoxError, CardFault, Error, ErrorCode, FieldFault};
+pub use idempotency::IdempotencyKey;
+pub use model::balance::Balance;
+pub use model::card::{
+    AccountBalance, AvailableCard, Card, CardBalance, CardStatus, CardType, LinkedCard, PaymentAnswer,
+    Transaction, TransactionFilter, TransactionType,
+};
+pub use model::category::{Category, CategoryWithCount};
+pub use model::employee::{
+    Employee, EmployeeCard, EmployeeFilter, EmployeeStatus, EmployeeUpdate, EmployeeWithCards, NewEmployee,
+};
+pub use model::limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};
+pub use model::order::{
+    ActivationCode, IssuedCard, Order, OrderCreated, OrderKind, OrderResult, PlasticItem, VirtualItem,
+};
+pub use model::page::{Done, Page, PageMeta, Paging};
+pub use model::patch::Patch;
+pub use model::replenishment::{Replenishment, ReplenishmentCreated, ReplenishmentResult, TopUp};
+pub use model::request::{RequestState, RequestStatus};
+pub use model::sandbox::{BankBehaviour, Purchase, PurchaseResult};
+pub use retry::RetryPolicy;
+pub use session::TokenPair;
+pub use wait::Wait;
+pub use write::Write;
+
+pub use kopeck_sealing::{KeyError, SealingKey};
+pub use secrecy::{ExposeSecret, SecretString};
+pub use time::{Date, PrimitiveDateTime, Time, Weekday};
+pub use uuid::Uuid;

@@ -1,0 +1,222 @@
+//! Employees.
+
+use serde::{Deserialize, Serialize};
+use time::Date;
+use uuid::Uuid;
+
+use crate::call::Call;
+use crate::model::card::CardStatus;
+use crate::model::open_enum::open_enum;
+use crate::model::patch::Patch;
+use crate::model::wire;
+
+open_enum! {
+    /// What an employee is doing.
+    pub enum EmployeeStatus {
+        /// Working.
+        Work = "WORK",
+        /// On vacation.
+        Vacation = "VACATION",
+        /// On sick leave.
+        Medical = "MEDICAL",
+        /// Not working any more; archived.
+        DontWork = "DONT_WORK",
+    }
+}
+
+/// An employee.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Employee {
+    /// The identifier that the service gave.
+    pub id_employee: Uuid,
+    /// The partner's own identifier, unique for the partner.
+    pub custom_id: String,
+    /// The surname.
+    #[serde(default)]
+    pub surname: Option<String>,
+    /// The name.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// The patronymic.
+    #[serde(default)]
+    pub patronymic: Option<String>,
+    /// Ten digits, without country code.
+    #[serde(default, deserialize_with = "wire::phone_or_null")]
+    pub phone: Option<String>,
+    /// The e-mail address.
+    #[serde(default)]
+    pub email: Option<String>,
+    /// The category.
+    #[serde(default)]
+    pub id_category: Option<Uuid>,
+    /// What the employee is doing.
+    pub status: EmployeeStatus,
+    /// The day the employee was added.
+    #[serde(deserialize_with = "wire::date")]
+    pub created_at: Date,
+    /// The day of the last change of status. The service is known to spell it in two ways.
+    #[serde(alias = "statusUpdateAt", deserialize_with = "wire::date")]
+    pub status_updated_at: Date,
+}
+
+/// An employee with the cards linked to them.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct EmployeeWithCards {
+    /// The employee.
+    #[serde(flatten)]
+    pub employee: Employee,
+    /// The cards.
+    #[serde(default)]
+    pub cards: Vec<EmployeeCard>,
+}
+
+/// A card linked to an employee.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EmployeeCard {
+    /// The card.
+    pub id_card: Uuid,
+    /// What the card is to the employee.
+    pub status_card: CardStatus,
+}
+
+/// An employee to add.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewEmployee {
+    /// The partner's own identifier: up to 64 letters, digits, `-` and `_`.
+    pub custom_id: String,
+    /// The surname, up to 32 letters and `-`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surname: Option<String>,
+    /// The name, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The patronymic, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patronymic: Option<String>,
+    /// Ten digits, without country code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+    /// The e-mail address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// The category.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id_category: Option<Uuid>,
+    /// What the employee is doing. Default: working.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<EmployeeStatus>,
+}
+
+impl NewEmployee {
+    /// An employee of whom nothing is known but the partner's own identifier.
+    #[must_use]
+    pub fn new(custom_id: impl Into<String>) -> Self {
+        Self {
+            custom_id: custom_id.into(),
+            surname: None,
+            name: None,
+            patronymic: None,
+            phone: None,
+            email: None,
+            id_category: None,
+            status: None,
+        }
+    }
+}
+
+/// Changes of an employee. What is left at its default stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EmployeeUpdate {
+    /// The partner's own identifier; it cannot be empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub custom_id: Option<String>,
+    /// The surname.
+    #[serde(skip_serializing_if = "Patch::is_keep")]
+    pub surname: Patch<String>,
+    /// The name.
+    #[serde(skip_serializing_if = "Patch::is_keep")]
+    pub name: Patch<String>,
+    /// The patronymic.
+    #[serde(skip_serializing_if = "Patch::is_keep")]
+    pub patronymic: Patch<String>,
+    /// Ten digits, without country code.
+    #[serde(skip_serializing_if = "Patch::is_keep")]
+    pub phone: Patch<String>,
+    /// The e-mail address.
+    #[serde(skip_serializing_if = "Patch::is_keep")]
+    pub email: Patch<String>,
+    /// The category.
+    #[serde(skip_serializing_if = "Patch::is_keep")]
+    pub id_category: Patch<Uuid>,
+    /// What the employee is doing; it cannot be empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<EmployeeStatus>,
+}
+
+/// Which employees to list. The default lists all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EmployeeFilter {
+    /// Those in this status.
+    pub status: Option<EmployeeStatus>,
+    /// Those in this category.
+    pub id_category: Option<Uuid>,
+    /// The one with this identifier of the partner's own.
+    pub custom_id: Option<String>,
+    /// Those with this text in surname, name or the partner's own identifier; letter case does not matter.
+    pub q: Option<String>,
+}
+
+impl EmployeeFilter {
+    pub(crate) fn add_to(&self, call: Call) -> Call {
+        call.query("status", self.status.as_ref().map(EmployeeStatus::as_str))
+            .query("idCategory", self.id_category.map(|id| id.to_string()))
+            .query("customId", self.custom_id.as_deref())
+            .query("q", self.q.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_spellings_and_both_forms_of_phone_are_read() {
+        for (spelling, phone) in [("statusUpdatedAt", "\"9031234567\""), ("statusUpdateAt", "9031234567")] {
+            let json = format!(
+                r#"{{"idEmployee":"0f8fad5b-d9cb-469f-a165-70867728950e","customId":"Т-1","surname":null,
+                    "phone":{phone},"status":"SABBATICAL","createdAt":"01.02.2026","{spelling}":"03.02.2026",
+                    "cards":[{{"idCard":"0f8fad5b-d9cb-469f-a165-70867728950e","statusCard":"MAIN"}}],"newer":1}}"#
+            );
+            let EmployeeWithCards { employee, cards } = serde_json::from_str(&json).unwrap();
+            assert_eq!(employee.phone.as_deref(), Some("9031234567"));
+            assert_eq!(employee.status, EmployeeStatus::Unknown("SABBATICAL".to_owned()));
+            assert_eq!(wire::date_text(employee.status_updated_at), "03.02.2026");
+            assert_eq!(cards.len(), 1);
+            assert_eq!(serde_json::from_str::<Employee>(&json).unwrap(), employee);
+        }
+    }
+
+    #[test]
+    fn an_update_tells_keep_from_clear_from_set() {
+        assert_eq!(serde_json::to_string(&EmployeeUpdate::default()).unwrap(), "{}");
+        let update = EmployeeUpdate {
+            surname: Patch::Clear,
+            name: Patch::Set("Пётр".to_owned()),
+            status: Some(EmployeeStatus::Vacation),
+            ..EmployeeUpdate::default()
+        };
+        let json = serde_json::to_string(&update).unwrap();
+        assert_eq!(json, r#"{"surname":null,"name":"Пётр","status":"VACATION"}"#);
+    }
+
+    #[test]
+    fn a_new_employee_sends_what_is_known() {
+        let employee = NewEmployee { email: Some("p@example.ru".to_owned()), ..NewEmployee::new("T-1") };
+        let json = serde_json::to_string(&employee).unwrap();
+        assert_eq!(json, r#"{"customId":"T-1","email":"p@example.ru"}"#);
+    }
+}

@@ -1,0 +1,81 @@
+//! Enums that a newer service may extend.
+
+/// Declares an enum of words with a catch-all, so that a word added later breaks no older client.
+macro_rules! open_enum {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident { $( $(#[$variant_meta:meta])* $variant:ident = $text:literal, )+ }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $( $(#[$variant_meta])* $variant, )+
+            /// A word that this version of the client does not know.
+            Unknown(String),
+        }
+
+        impl $name {
+            /// The word as the service writes it.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $( Self::$variant => $text, )+
+                    Self::Unknown(text) => text,
+                }
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                match text.as_str() {
+                    $( $text => Self::$variant, )+
+                    _ => Self::Unknown(text),
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self::from(text.to_owned())
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                <String as serde::Deserialize>::deserialize(deserializer).map(Self::from)
+            }
+        }
+    };
+}
+
+pub(crate) use open_enum;
+
+#[cfg(test)]
+mod tests {
+    use crate::CardStatus;
+
+    #[test]
+    fn known_and_unknown_words_come_back_as_they_were() {
+        for (word, status) in
+            [("MAIN", CardStatus::Main), ("FROZEN", CardStatus::Unknown("FROZEN".to_owned()))]
+        {
+            let json = format!("\"{word}\"");
+            assert_eq!(serde_json::from_str::<CardStatus>(&json).unwrap(), status);
+            assert_eq!(serde_json::to_string(&status).unwrap(), json);
+            assert_eq!(status.to_string(), word);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Orders of cards.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use time::{Date, PrimitiveDateTime};
+use uuid::Uuid;
+
+use crate::model::card::CardType;
+use crate::model::open_enum::open_enum;
+use crate::model::request::RequestState;
+use crate::model::wire;
+
+/// Plastic cards to order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlasticItem {
+    /// How many, 1 to 10,000.
+    pub number_cards: u32,
+    /// [`CardType::Mp4`] or [`CardType::Kkl`].
+    pub type_card: CardType,
+    /// Where to send them.
+    pub delivery_address: String,
+    /// Full name of whoever receives them.
+    pub recipient: String,
+    /// Ten digits, without country code.
+    pub phone: String,
+}
+
+/// Virtual cards to order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VirtualItem {
+    /// How many, 1 to 5,000.
+    pub number_cards: u32,
+    /// [`CardType::Mlz`].
+    pub type_card: CardType,
+    /// What each holds from the start, 5,000 to 1,500,000 kopecks.
+    pub amount: i64,
+}
+
+impl VirtualItem {
+    /// Cards that each hold `amount` kopecks from the start.
+    #[must_use]
+    pub const fn new(number_cards: u32, amount: i64) -> Self {
+        Self { number_cards, type_card: CardType::Mlz, amount }
+    }
+}
+
+/// The answer to an accepted order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderCreated {
+    /// The identifier to ask for state and result by.
+    pub order_id: Uuid,
+}
+
+/// The cards that an order brought.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderResult {
+    /// The kind of the cards; of an order of several kinds, that of the first.
+    pub type_card: CardType,
+    /// The cards.
+    pub data: Vec<IssuedCard>,
+}
+
+/// A card that was issued for an order.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IssuedCard {
+    /// The kind.
+    #[serde(default)]
+    pub type_card: Option<CardType>,
+    /// The number on the bank's side: 13 digits (EAN) of a plastic card, 10 of a virtual one.
+    pub custom_id_card: String,
+    /// The code that activates a virtual card.
+    #[serde(default)]
+    pub activation_code: Option<ActivationCode>,
+    /// The last day on which the code of a virtual card can be used.
+    #[serde(default, deserialize_with = "wire::date_or_null")]
+    pub validity_period: Option<Date>,
+    /// What a virtual card holds from the start, in kopecks.
+    #[serde(default)]
+    pub amount: Option<i64>,
+}
+
+/// The code that activates a virtual card. `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ActivationCode(String);
+
+impl ActivationCode {
+    /// The code itself.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for ActivationCode {
+    fn from(code: String) -> Self {
+        Self(code)
+    }
+}
+
+impl fmt::Debug for ActivationCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ActivationCode(..)")
+    }
+}
+
+open_enum! {
+    /// What was ordered.
+    pub enum OrderKind {
+        /// Plastic cards.
+        Plastic = "PLASTIC",
+        /// Virtual cards.
+        Virtual = "VIRTUAL",
+    }
+}
+
+/// An order in the list of orders.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Order {
+    /// The identifier.
+    pub order_id: Uuid,
+    /// The state.
+    pub status: RequestState,
+    /// What was ordered.
+    pub kind: OrderKind,
+    /// The kind of the cards; of an order of several kinds, that of the first.
+    pub type_card: CardType,
+    /// How many cards.
+    pub number_cards: u64,
+    /// What the order costs, in kopecks.
+    pub amount: i64,
+    /// When it was accepted, in the service's time zone.
+    #[serde(deserialize_with = "wire::date_time")]
+    pub created_at: PrimitiveDateTime,
+    /// When its state changed last.
+    #[serde(alias = "statusUpdateAt", deserialize_with = "wire::date_time")]
+    pub status_updated_at: PrimitiveDateTime,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_both_kinds_are_read_and_codes_not_shown() {
+        let json = r#"{"orderId":"0f8fad5b-d9cb-469f-a165-70867728950e","typeCard":"MLZ","data":[
+            {"typeCard":"MLZ","customIdCard":"1234567890","activationCode":"hush","validityPeriod":"01.03.2026",
+             "amount":5000},
+            {"customIdCard":"4006381333931"}]}"#;
+        let result: OrderResult = serde_json::from_str(json).unwrap();
+        let [virtual_card, plastic] = result.data.as_slice() else { panic!("{result:?}") };
+        assert_eq!(virtual_card.activation_code.as_ref().map(ActivationCode::expose), Some("hush"));
+        assert_eq!(plastic.activation_code, None);
+        assert!(!format!("{result:?}").contains("hush"));
+    }
+}

@@ -1,0 +1,163 @@
+//! When a call is tried again, and after how long.
+
+use std::time::Duration;
+
+use backon::{ExponentialBuilder, Retryable as _};
+
+use crate::error::Error;
+
+/// How often a call is tried again after a loss of the network, a timeout, a status of 429, 500, 502, 503 or
+/// 504, or a 409 that says that the first try is still running.
+///
+/// The delay doubles from try to try, with a random part, so that clients that failed together do not come back
+/// together. A retry cannot do anything twice: it carries the key of its call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RetryPolicy {
+    /// The most retries after the first try.
+    pub max_retries: usize,
+    /// The delay before the first retry, without its random part.
+    pub min_delay: Duration,
+    /// The longest delay, without its random part.
+    pub max_delay: Duration,
+    /// The longest `Retry-After` to wait for. If the service asks for more, the call fails at once.
+    pub max_retry_after: Duration,
+}
+
+impl RetryPolicy {
+    /// Never tries again.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { max_retries: 0, ..Self::default() }
+    }
+
+    /// With another number of retries.
+    #[must_use]
+    pub const fn max_retries(mut self, retries: usize) -> Self {
+        self.max_retries = retries;
+        self
+    }
+
+    /// With other delays.
+    #[must_use]
+    pub const fn delays(mut self, min: Duration, max: Duration) -> Self {
+        self.min_delay = min;
+        self.max_delay = max;
+        self
+    }
+
+    /// With another longest `Retry-After`.
+    #[must_use]
+    pub const fn max_retry_after(mut self, max: Duration) -> Self {
+        self.max_retry_after = max;
+        self
+    }
+
+    /// Tries until it succeeds, fails for good, or the retries are used up.
+    pub(crate) async fn run<T, F, Fut>(&self, attempt: F, may_retry: fn(&Error) -> bool) -> Result<T, Error>
+    where
+        F: FnMut() -> Fut,
+        Fut: Future<Output = Result<T, Failure>>,
+    {
+        let backoff = ExponentialBuilder::new()
+            .with_jitter()
+            .with_min_delay(self.min_delay)
+            .with_max_delay(self.max_delay)
+            .with_max_times(self.max_retries);
+        attempt
+            .retry(backoff)
+            .when(|failure| matches!(failure, Failure::Open(error) if may_retry(error)))
+            .adjust(|failure, delay| self.delay(failure.error().retry_after(), delay))
+            .await
+            .map_err(Failure::into_error)
+    }
+
+    /// The delay before the next try: never less than the service asked for. `None` gives up.
+    fn delay(&self, asked: Option<Duration>, backoff: Option<Duration>) -> Option<Duration> {
+        let backoff = backoff?;
+        match asked {
+            Some(asked) if asked > self.max_retry_after => None,
+            Some(asked) => Some(asked.max(backoff)),
+            None => Some(backoff),
+        }
+    }
+}
+
+impl Default for RetryPolicy {
+    /// Four retries, 200 ms to 5 s apart; a `Retry-After` of up to a minute.
+    fn default() -> Self {
+        Self {
+            max_retries: 4,
+            min_delay: Duration::from_millis(200),
+            max_delay: Duration::from_secs(5),
+            max_retry_after: Duration::from_mins(1),
+        }
+    }
+}
+
+/// A failed try.
+pub(crate) enum Failure {
+    /// It may be tried again, if the error is one of those that pass.
+    Open(Error),
+    /// Trying again is over: whoever failed has tried again already.
+    Final(Error),
+}
+
+impl Failure {
+    fn error(&self) -> &Error {
+        match self {
+            Self::Open(error) | Self::Final(error) => error,
+        }
+    }
+
+    fn into_error(self) -> Error {
+        match self {
+            Self::Open(error) | Self::Final(error) => error,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn the_service_decides_when_it_asks() {
+        let policy = RetryPolicy::default().max_retry_after(30 * SECOND);
+        assert_eq!(policy.delay(None, Some(SECOND)), Some(SECOND));
+        assert_eq!(policy.delay(Some(7 * SECOND), Some(SECOND)), Some(7 * SECOND));
+        assert_eq!(policy.delay(Some(Duration::ZERO), Some(SECOND)), Some(SECOND));
+        assert_eq!(policy.delay(Some(31 * SECOND), Some(SECOND)), None);
+        assert_eq!(policy.delay(Some(SECOND), None), None, "no retries are left");
+    }
+
+    #[tokio::test]
+    async fn tries_are_bounded() {
+        let policy = RetryPolicy::default().max_retries(3).delays(Duration::ZERO, Duration::ZERO);
+        let mut tries = 0;
+        let result: Result<(), _> = policy
+            .run(
+                || {
+                    tries += 1;
+                    std::future::ready(Err(Failure::Open(Error::Timeout)))
+                },
+                Error::is_transient,
+            )
+            .await;
+        assert!(matches!(result, Err(Error::Timeout)));
+        assert_eq!(tries, 4);
+    }
+
+    #[tokio::test]
+    async fn what_does_not_pass_is_tried_once() {
+        for failure in [Failure::Open(Error::Sealing(String::new())), Failure::Final(Error::Timeout)] {
+            let mut failure = Some(failure);
+            let result: Result<(), _> = RetryPolicy::default()
+                .run(|| std::future::ready(Err(failure.take().unwrap())), Error::is_transient)
+                .await;
+            assert!(result.is_err());
+        }
+    }
+}

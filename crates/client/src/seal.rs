@@ -1,0 +1,212 @@
+//! Sealing of calls and opening of answers.
+
+use kopeck_sealing::{
+    Clear, RequestContext, ResponseContext, SealingKey, Slot, bound_path, key_id_of, open_response,
+    seal_request,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use zeroize::Zeroizing;
+
+use crate::call::Call;
+use crate::error::Error;
+use crate::system;
+
+/// The type of a sealed body, of a call and of an answer.
+pub(crate) const SEALED_JSON: &str = "application/sealed+json";
+pub(crate) const JSON: &str = "application/json";
+
+/// What is sealed, and with what.
+#[derive(Debug, Clone)]
+pub(crate) struct Sealing {
+    /// Seals every call, and is the first to open answers.
+    pub(crate) key: SealingKey,
+    /// Opens answers too: around a rotation the service may seal under the other key.
+    pub(crate) other_keys: Vec<SealingKey>,
+    pub(crate) parameters: bool,
+    pub(crate) answers: bool,
+}
+
+/// A call as it is sent.
+pub(crate) struct Rendered {
+    /// The path from the version prefix on, with what stands for the identifier.
+    pub(crate) path: String,
+    /// The query parameters, not yet percent-encoded.
+    pub(crate) query: Vec<(String, String)>,
+    /// The body and its type.
+    pub(crate) body: Option<(&'static str, Zeroizing<String>)>,
+}
+
+/// The body of a sealed call or answer.
+#[derive(Deserialize)]
+struct Envelope {
+    sealed: String,
+}
+
+impl Call {
+    /// The call in clear.
+    pub(crate) fn render_clear(&self) -> Rendered {
+        Rendered {
+            path: self.path_with(&self.id_text()),
+            query: self.query.iter().map(|(name, value)| (name.clone(), plain(value))).collect(),
+            body: self.body.clone().map(|body| (JSON, body)),
+        }
+    }
+
+    /// The call with its body sealed and, if that is wanted, its identifier and its query too.
+    pub(crate) fn render_sealed(&self, sealing: &Sealing, nonce: &str, now_unix: u64) -> Rendered {
+        let bound = self.bound_path(sealing.parameters);
+        let seal = |slot, plaintext: &str| {
+            let ctx = RequestContext {
+                method: self.method.as_str(),
+                path: &bound,
+                nonce,
+                slot,
+                clear: Clear::none(),
+            };
+            seal_request(&sealing.key, &ctx, now_unix, system::random(), plaintext.as_bytes())
+        };
+        let clear = self.render_clear();
+        let path = match self.placeholder_name() {
+            Some(name) if sealing.parameters => self.path_with(&seal(Slot::Path(name), &self.id_text())),
+            _ => clear.path,
+        };
+        let query = if sealing.parameters && !self.query.is_empty() {
+            vec![("sealed".to_owned(), seal(Slot::Query, &json(&self.query)))]
+        } else {
+            clear.query
+        };
+        let body = self.body.as_ref().map(|body| {
+            let sealed = seal(Slot::Body, body);
+            (SEALED_JSON, Zeroizing::new(format!(r#"{{"sealed":"{sealed}"}}"#)))
+        });
+        Rendered { path, query, body }
+    }
+
+    /// The path that sealed values are bound to.
+    fn bound_path(&self, parameters_sealed: bool) -> String {
+        let path = if parameters_sealed { self.path_with("*") } else { self.path_with(&self.id_text()) };
+        bound_path(&path).into_owned()
+    }
+
+    fn id_text(&self) -> String {
+        self.id.map(|id| id.to_string()).unwrap_or_default()
+    }
+}
+
+impl Sealing {
+    /// Opens the body of an answer to `call`.
+    pub(crate) fn open(
+        &self,
+        call: &Call,
+        nonce: &str,
+        status: u16,
+        now_unix: u64,
+        body: &str,
+    ) -> Result<Zeroizing<String>, Error> {
+        let refused = |why: &dyn std::fmt::Display| Error::Sealing(why.to_string());
+        let envelope: Envelope = serde_json::from_str(body).map_err(|error| refused(&error))?;
+        let key_id = key_id_of(&envelope.sealed).map_err(|refusal| refused(&refusal))?;
+        let key = self.other_keys.iter().find(|key| key.id() == key_id).unwrap_or(&self.key);
+        let path = call.bound_path(self.parameters);
+        let ctx = ResponseContext { method: call.method.as_str(), path: &path, nonce, status };
+        open_response(key, &ctx, now_unix, &envelope.sealed).map_err(|refusal| refused(&refusal))
+    }
+}
+
+/// A query parameter's value as it stands in a URL.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn json(query: &Map<String, Value>) -> String {
+    // `Value`'s own `Display` is JSON.
+    Value::Object(query.clone()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_sealing::{KeyId, open_request, seal_response};
+    use reqwest::Method;
+    use uuid::Uuid;
+
+    use super::*;
+
+    const NONCE: &str = "3f2a9c51e7d84b0fa6c2d1e45b907788";
+    const NOW: u64 = 1_767_225_600;
+    const CARD: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
+
+    fn sealing(parameters: bool) -> Sealing {
+        let key = SealingKey::new(KeyId::from_bytes([1; 8]), [2; 32]);
+        Sealing { key, other_keys: Vec::new(), parameters, answers: true }
+    }
+
+    fn transactions() -> Call {
+        Call::read(Method::GET, "/v1/card/{idCard}/transactions")
+            .id(CARD)
+            .query("page", Some(2))
+            .query("type", Some("PAYMENT"))
+            .query("per_page", None::<u64>)
+    }
+
+    fn open(path: &str, slot: Slot<'_>, method: &str, text: &str) -> String {
+        let ctx = RequestContext { method, path, nonce: NONCE, slot, clear: Clear::none() };
+        open_request(&sealing(true).key, &ctx, NOW, text).unwrap().to_string()
+    }
+
+    #[test]
+    fn a_clear_call_is_as_written() {
+        let rendered = transactions().render_clear();
+        assert_eq!(rendered.path, format!("/v1/card/{CARD}/transactions"));
+        let query: Vec<_> = rendered.query.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        assert_eq!(query, [("page", "2"), ("type", "PAYMENT")]);
+        assert!(rendered.body.is_none());
+    }
+
+    #[test]
+    fn parameters_are_sealed_as_identifier_and_whole_query() {
+        let rendered = transactions().render_sealed(&sealing(true), NONCE, NOW);
+        let bound = "/v1/card/*/transactions";
+        let id = rendered.path.split('/').nth(3).unwrap();
+        assert_eq!(open(bound, Slot::Path("idCard"), "GET", id), CARD.to_string());
+        let [(name, query)] = rendered.query.try_into().unwrap();
+        assert_eq!(name, "sealed");
+        assert_eq!(open(bound, Slot::Query, "GET", &query), r#"{"page":2,"type":"PAYMENT"}"#);
+    }
+
+    #[test]
+    fn a_body_is_bound_to_the_path_as_it_is_sent() {
+        let call = Call::write(Method::PUT, "/v1/employee/{idEmployee}/").id(CARD).body(&["x"]);
+        for parameters in [true, false] {
+            let rendered = call.render_sealed(&sealing(parameters), NONCE, NOW);
+            let (content_type, body) = rendered.body.unwrap();
+            assert_eq!(content_type, SEALED_JSON);
+            let envelope: Envelope = serde_json::from_str(&body).unwrap();
+            let bound = bound_path(&rendered.path);
+            assert_eq!(open(&bound, Slot::Body, "PUT", &envelope.sealed), r#"["x"]"#);
+        }
+    }
+
+    #[test]
+    fn an_answer_opens_for_its_call_only_and_under_any_of_the_keys() {
+        let mut sealing = sealing(true);
+        let next = SealingKey::new(KeyId::from_bytes([3; 8]), [4; 32]);
+        sealing.other_keys.push(next.clone());
+        let call = transactions();
+        for key in [&sealing.key, &next] {
+            let ctx =
+                ResponseContext { method: "GET", path: "/v1/card/*/transactions", nonce: NONCE, status: 200 };
+            let sealed = seal_response(key, &ctx, NOW, [9; 16], b"{}");
+            let body = format!(r#"{{"sealed":"{sealed}"}}"#);
+            assert_eq!(sealing.open(&call, NONCE, 200, NOW, &body).unwrap().as_str(), "{}");
+            assert!(sealing.open(&call, NONCE, 404, NOW, &body).is_err());
+            assert!(sealing.open(&call, "another-nonce-0123", 200, NOW, &body).is_err());
+            assert!(sealing.open(&call, NONCE, 200, NOW + 301, &body).is_err());
+            let balance = Call::read(Method::GET, "/v1/balance");
+            assert!(sealing.open(&balance, NONCE, 200, NOW, &body).is_err());
+        }
+    }
+}

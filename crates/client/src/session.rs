@@ -1,0 +1,236 @@
+//! The tokens of the client: login at first use, renewal in time, one renewal for all who need it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use reqwest::Method;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Deserializer, Serialize};
+use tokio::sync::Mutex;
+
+use crate::call::Call;
+use crate::error::Error;
+use crate::retry::{Failure, RetryPolicy};
+use crate::transport::{Auth, Transport};
+
+/// An access token is renewed this many seconds before it expires, but not before nine tenths of its life.
+const RENEWAL_MARGIN: u64 = 30;
+
+/// The tokens that a login or a renewal yields.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenPair {
+    /// The type of the access token: `bearer`.
+    pub token_type: String,
+    /// Goes with every call.
+    #[serde(deserialize_with = "secret")]
+    pub access_token: SecretString,
+    /// When the access token expires, in Unix seconds.
+    pub access_expire_at: u64,
+    /// Buys the next pair, once.
+    #[serde(deserialize_with = "secret")]
+    pub refresh_token: SecretString,
+    /// When the refresh token expires, in Unix seconds.
+    pub refresh_expire_at: u64,
+}
+
+/// What the partner was issued.
+pub(crate) struct Credentials {
+    pub(crate) api_key: SecretString,
+    pub(crate) login: String,
+    pub(crate) password: SecretString,
+}
+
+/// The tokens in use.
+pub(crate) struct Session {
+    credentials: Credentials,
+    /// Held through a renewal, so that whoever needs a token meanwhile waits for the same one.
+    current: Mutex<Option<Arc<Tokens>>>,
+}
+
+/// A pair with the time to renew it.
+pub(crate) struct Tokens {
+    pair: TokenPair,
+    renew_at: u64,
+}
+
+impl Tokens {
+    fn new(pair: TokenPair, now: u64) -> Self {
+        let life = pair.access_expire_at.saturating_sub(now);
+        // A token that seems to be expired when it comes tells of a clock that is wrong here. It serves until the
+        // service refuses it, else every call would renew.
+        let renew_at = if life == 0 { u64::MAX } else { now + life - RENEWAL_MARGIN.min(life.div_ceil(10)) };
+        Self { pair, renew_at }
+    }
+
+    pub(crate) fn access(&self) -> Auth<'_> {
+        Auth::Token(&self.pair.access_token)
+    }
+}
+
+impl Session {
+    pub(crate) fn new(credentials: Credentials) -> Self {
+        Self { credentials, current: Mutex::new(None) }
+    }
+
+    /// Tokens that are good as far as can be known here.
+    pub(crate) async fn tokens(
+        &self,
+        transport: &Transport,
+        retry: &RetryPolicy,
+    ) -> Result<Arc<Tokens>, Error> {
+        let mut current = self.current.lock().await;
+        if let Some(tokens) = current.as_ref()
+            && (transport.clock)() < tokens.renew_at
+        {
+            return Ok(Arc::clone(tokens));
+        }
+        self.renew(&mut current, transport, retry).await
+    }
+
+    /// Other tokens than those that the service has just refused.
+    pub(crate) async fn tokens_after(
+        &self,
+        refused: &Arc<Tokens>,
+        transport: &Transport,
+        retry: &RetryPolicy,
+    ) -> Result<Arc<Tokens>, Error> {
+        let mut current = self.current.lock().await;
+        match current.as_ref() {
+            // Another call was refused too, and has renewed them while this one waited.
+            Some(tokens) if !Arc::ptr_eq(tokens, refused) => Ok(Arc::clone(tokens)),
+            _ => self.renew(&mut current, transport, retry).await,
+        }
+    }
+
+    /// Logs in, whatever tokens there are.
+    pub(crate) async fn login(&self, transport: &Transport, retry: &RetryPolicy) -> Result<TokenPair, Error> {
+        let mut current = self.current.lock().await;
+        let pair = self.fetch_by_login(transport, retry).await?;
+        *current = Some(Arc::new(Tokens::new(pair.clone(), (transport.clock)())));
+        Ok(pair)
+    }
+
+    /// Renews the tokens, whether it is time or not.
+    pub(crate) async fn refresh(
+        &self,
+        transport: &Transport,
+        retry: &RetryPolicy,
+    ) -> Result<TokenPair, Error> {
+        let mut current = self.current.lock().await;
+        self.renew(&mut current, transport, retry).await.map(|tokens| tokens.pair.clone())
+    }
+
+    async fn renew(
+        &self,
+        current: &mut Option<Arc<Tokens>>,
+        transport: &Transport,
+        retry: &RetryPolicy,
+    ) -> Result<Arc<Tokens>, Error> {
+        // Taken out, so that a refresh token whose fate is unknown (the refresh failed, or this future was
+        // dropped) is never shown again: the service takes that for theft.
+        let pair = match current.take() {
+            Some(old) => self.fetch_by_refresh(&old.pair.refresh_token, transport, retry).await,
+            None => self.fetch_by_login(transport, retry).await,
+        }?;
+        let tokens = Arc::new(Tokens::new(pair, (transport.clock)()));
+        *current = Some(Arc::clone(&tokens));
+        Ok(tokens)
+    }
+
+    /// By refresh token, or by login if the token is not accepted any more.
+    async fn fetch_by_refresh(
+        &self,
+        token: &SecretString,
+        transport: &Transport,
+        retry: &RetryPolicy,
+    ) -> Result<TokenPair, Error> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            token: &'a str,
+        }
+        let call =
+            Call::read(Method::POST, "/v1/get_refresh_token").body(&Body { token: token.expose_secret() });
+        let without_effect = |error: &Error| error.is_transient() && !error.may_have_happened();
+        let mut fetched = self.fetch(&call, transport, retry, without_effect).await;
+        // The token may be spent and the answer lost. The service accepts such a token once more, and only once.
+        if fetched.as_ref().is_err_and(Error::may_have_happened) {
+            fetched = self.fetch(&call, transport, retry, without_effect).await;
+        }
+        match fetched {
+            Err(Error::Transport { sent: false, .. }) | Ok(_) => fetched,
+            Err(_) => self.fetch_by_login(transport, retry).await,
+        }
+    }
+
+    async fn fetch_by_login(&self, transport: &Transport, retry: &RetryPolicy) -> Result<TokenPair, Error> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            login: &'a str,
+            password: &'a str,
+        }
+        let Credentials { login, password, .. } = &self.credentials;
+        let body = Body { login, password: password.expose_secret() };
+        let call = Call::read(Method::POST, "/v1/get_access_token").body(&body);
+        self.fetch(&call, transport, retry, Error::is_transient).await
+    }
+
+    async fn fetch(
+        &self,
+        call: &Call,
+        transport: &Transport,
+        retry: &RetryPolicy,
+        may_retry: fn(&Error) -> bool,
+    ) -> Result<TokenPair, Error> {
+        let send = || async {
+            transport.send(call, Auth::ApiKey(&self.credentials.api_key)).await.map_err(Failure::Open)
+        };
+        retry.run(send, may_retry).await?.decode()
+    }
+}
+
+/// Says nothing of what it holds.
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").finish_non_exhaustive()
+    }
+}
+
+fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SecretString, D::Error> {
+    String::deserialize(deserializer).map(SecretString::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn renew_at(life: u64) -> u64 {
+        let pair = TokenPair {
+            token_type: "bearer".to_owned(),
+            access_token: "a".into(),
+            access_expire_at: 1_000 + life,
+            refresh_token: "r".into(),
+            refresh_expire_at: 9_999,
+        };
+        Tokens::new(pair, 1_000).renew_at
+    }
+
+    #[test]
+    fn tokens_are_renewed_shortly_before_they_expire() {
+        assert_eq!(renew_at(900), 1_870);
+        assert_eq!(renew_at(50), 1_045);
+        assert_eq!(renew_at(1), 1_000);
+        assert_eq!(renew_at(0), u64::MAX, "a wrong clock must not renew at every call");
+    }
+
+    #[test]
+    fn debug_shows_no_token() {
+        let pair: TokenPair = serde_json::from_str(
+            r#"{"tokenType":"bearer","accessToken":"aaa.bbb.ccc","accessExpireAt":1,
+                "refreshToken":"ddd.eee.fff","refreshExpireAt":2}"#,
+        )
+        .unwrap();
+        let debug = format!("{pair:?}");
+        assert!(!debug.contains("bbb") && !debug.contains("eee"), "{debug}");
+    }
+}

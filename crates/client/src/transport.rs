@@ -1,0 +1,121 @@
+//! One try of a call: seal, send, open.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use reqwest::Url;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, InvalidHeaderValue};
+use secrecy::{ExposeSecret as _, SecretString};
+use zeroize::Zeroizing;
+
+use crate::answer::{Body, Head};
+use crate::call::Call;
+use crate::error::Error;
+use crate::seal::{JSON, SEALED_JSON, Sealing};
+use crate::system::{self, Clock};
+
+/// The largest answer that is read; a result of 100,000 cards, sealed, stays well below it.
+const MAX_ANSWER: usize = 64 << 20;
+
+/// Sends calls, each with a nonce of its own.
+pub(crate) struct Transport {
+    pub(crate) http: reqwest::Client,
+    pub(crate) base: Url,
+    pub(crate) sealing: Option<Sealing>,
+    pub(crate) clock: Clock,
+    pub(crate) timeout: Duration,
+}
+
+/// How a call says who sends it.
+pub(crate) enum Auth<'a> {
+    ApiKey(&'a SecretString),
+    Token(&'a SecretString),
+}
+
+impl Transport {
+    pub(crate) async fn send(&self, call: &Call, auth: Auth<'_>) -> Result<Body, Error> {
+        let nonce = system::random_hex();
+        let request = self.request(call, auth, &nonce)?;
+        let mut response = self.http.execute(request).await?;
+        let head = Head::new(response.status(), response.headers());
+        let mut bytes = Zeroizing::new(Vec::new());
+        while let Some(chunk) = response.chunk().await? {
+            if bytes.len() + chunk.len() > MAX_ANSWER {
+                return Err(Error::Decode(format!("the answer is larger than {MAX_ANSWER} bytes").into()));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        let text = match std::str::from_utf8(&bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            // The error page of a proxy may be in any encoding; its status still counts.
+            Err(_) if !head.status.is_success() => String::from_utf8_lossy(&bytes),
+            Err(error) => return Err(Error::Decode(Box::new(error))),
+        };
+        self.open(call, &nonce, head, &text)
+    }
+
+    fn request(&self, call: &Call, auth: Auth<'_>, nonce: &str) -> Result<reqwest::Request, Error> {
+        let rendered = match &self.sealing {
+            Some(sealing) => call.render_sealed(sealing, nonce, (self.clock)()),
+            None => call.render_clear(),
+        };
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), rendered.path));
+        if !rendered.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&rendered.query);
+        }
+        let accept = if self.seals_answers() { SEALED_JSON } else { JSON };
+        let (name, credential) = auth
+            .header()
+            .map_err(|_| Error::Config("the API key holds characters that no header can carry".to_owned()))?;
+        let mut request = self
+            .http
+            .request(call.method.clone(), url)
+            .timeout(self.timeout)
+            .header(ACCEPT, accept)
+            .header(name, credential)
+            .header("x-nonce", nonce);
+        if let Some(key) = &call.key {
+            request = request.header("idempotency-key", key.as_str());
+        }
+        if let Some((content_type, body)) = rendered.body {
+            request = request.header(CONTENT_TYPE, content_type).body(body.as_bytes().to_vec());
+        }
+        Ok(request.build()?)
+    }
+
+    fn open(&self, call: &Call, nonce: &str, head: Head, text: &str) -> Result<Body, Error> {
+        let succeeded = head.status.is_success();
+        let body = match &self.sealing {
+            Some(sealing) if head.sealed => {
+                sealing.open(call, nonce, head.status.as_u16(), (self.clock)(), text)?
+            }
+            // What the service refuses before it knows the caller comes in clear. A success in clear was made by
+            // someone who cannot seal.
+            _ if succeeded && self.seals_answers() && !text.is_empty() => {
+                return Err(Error::Sealing("it came in clear".to_owned()));
+            }
+            _ => Zeroizing::new(text.to_owned()),
+        };
+        if succeeded { Ok(Body::new(body)) } else { Err(head.error(&body)) }
+    }
+
+    fn seals_answers(&self) -> bool {
+        self.sealing.as_ref().is_some_and(|sealing| sealing.answers)
+    }
+}
+
+impl Auth<'_> {
+    fn header(&self) -> Result<(&'static str, HeaderValue), InvalidHeaderValue> {
+        let (name, value) = match self {
+            Self::ApiKey(key) => ("x-api-key", HeaderValue::from_str(key.expose_secret())?),
+            Self::Token(token) => {
+                let bearer = Zeroizing::new(format!("Bearer {}", token.expose_secret()));
+                (AUTHORIZATION.as_str(), HeaderValue::from_str(&bearer)?)
+            }
+        };
+        let mut value = value;
+        value.set_sensitive(true);
+        Ok((name, value))
+    }
+}

@@ -1,0 +1,13 @@
+//! The client against a service of the tests' own, over real connections.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a helper that panics fails its test, as it should"
+)]
+
+mod errors;
+mod operations;
+mod retries;
+mod sealed;
+mod stub;
+mod tokens;
