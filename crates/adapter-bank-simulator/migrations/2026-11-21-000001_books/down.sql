@@ -1,0 +1,4 @@
+DROP TABLE transactions;
+DROP TABLE cards;
+DROP TABLE instructions;
+DROP TABLE presses;

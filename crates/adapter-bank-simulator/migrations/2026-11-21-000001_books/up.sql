@@ -1,0 +1,62 @@
+-- Amounts are kopecks, moments are Unix microseconds, days are Julian day numbers.
+
+-- One row: what the numbers of cards are made from.
+CREATE TABLE presses (
+    id             INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    scramble_key   BIGINT  NOT NULL,
+    plastic_issued BIGINT  NOT NULL DEFAULT 0 CHECK (plastic_issued >= 0),
+    virtual_issued BIGINT  NOT NULL DEFAULT 0 CHECK (virtual_issued >= 0)
+);
+
+-- What the bank was told to do. The instruction itself is not kept, only a digest to know it again by: nothing
+-- that the bank does later needs an address or a name.
+CREATE TABLE instructions (
+    id          INTEGER NOT NULL PRIMARY KEY,
+    key         TEXT    NOT NULL UNIQUE,
+    kind        TEXT    NOT NULL CHECK (kind IN ('ISSUE_CARDS', 'TOP_UP')),
+    fingerprint BLOB    NOT NULL,
+    verdict     TEXT    NOT NULL CHECK (
+        verdict IN ('DONE', 'OVER_CARD_LIMIT', 'BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED')
+    ),
+    -- How many times it had its effect. More than once only if the bank was told to misbehave.
+    applied     INTEGER NOT NULL CHECK (applied >= 0),
+    CHECK ((verdict = 'DONE') = (applied > 0))
+);
+
+CREATE TABLE cards (
+    number           INTEGER NOT NULL PRIMARY KEY,
+    kind             TEXT    NOT NULL,
+    order_id         BIGINT  NOT NULL REFERENCES instructions (id),
+    -- Its place among the cards of the order, from 0.
+    ordinal          INTEGER NOT NULL,
+    balance          BIGINT  NOT NULL DEFAULT 0 CHECK (balance >= 0),
+    standing         TEXT    NOT NULL CHECK (standing IN ('OPEN', 'BLOCKED', 'CLOSED')),
+    valid_until      INTEGER NOT NULL,
+    issued_at        BIGINT  NOT NULL,
+    activated_at     BIGINT,
+    first_top_up     BIGINT  CHECK (first_top_up > 0),
+    activation_code  TEXT,
+    code_valid_until INTEGER,
+    UNIQUE (order_id, ordinal)
+);
+
+-- Never changed, never deleted: a card's balance is the sum of its transactions.
+CREATE TABLE transactions (
+    id             INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    card           BIGINT  NOT NULL REFERENCES cards (number),
+    kind           TEXT    NOT NULL CHECK (kind IN ('REPLENISHMENT', 'PAYMENT', 'REFUND')),
+    amount         BIGINT  NOT NULL CHECK (amount > 0),
+    executed_at    BIGINT  NOT NULL,
+    place          TEXT,
+    mcc            TEXT,
+    merchant_id    TEXT,
+    -- A replenishment: the instruction that it comes from.
+    instruction_id BIGINT  REFERENCES instructions (id),
+    -- A refund: the payment that it gives back.
+    payment_id     BIGINT  REFERENCES transactions (id),
+    CHECK ((kind = 'REPLENISHMENT') = (instruction_id IS NOT NULL)),
+    CHECK ((kind = 'REFUND') = (payment_id IS NOT NULL))
+);
+
+CREATE INDEX transactions_of_card ON transactions (card, id);
+CREATE INDEX refunds_of_payment ON transactions (payment_id) WHERE payment_id IS NOT NULL;

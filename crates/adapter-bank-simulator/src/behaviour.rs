@@ -1,0 +1,117 @@
+//! How the bank misbehaves.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use kopeck_port_system::Entropy;
+
+/// How the bank misbehaves from now on. The default is a bank in good order.
+///
+/// Rates are probabilities, 0.0 to 1.0, drawn for every instruction by itself. Lasts until it is set anew or the
+/// process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Behaviour {
+    /// Milliseconds by which each answer is late.
+    pub latency_ms: u64,
+    /// How many instructions and reads fail before they have an effect.
+    pub error_rate: f64,
+    /// How many instructions have their effect and no answer. Reads have no effect, so they are answered.
+    pub lose_answer_rate: f64,
+    /// How many instructions that were done are done once more when they are sent once more.
+    pub duplicate_rate: f64,
+    /// Whether the bank answers no call at all.
+    pub down: bool,
+}
+
+/// A rate that is no probability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0} must lie between 0 and 1")]
+pub struct BehaviourError(pub &'static str);
+
+impl Behaviour {
+    fn checked(self) -> Result<Self, BehaviourError> {
+        let rates = [
+            ("errorRate", self.error_rate),
+            ("loseAnswerRate", self.lose_answer_rate),
+            ("duplicateRate", self.duplicate_rate),
+        ];
+        match rates.into_iter().find(|(_, rate)| !(0.0..=1.0).contains(rate)) {
+            Some((name, _)) => Err(BehaviourError(name)),
+            None => Ok(self),
+        }
+    }
+
+    pub(crate) const fn latency(&self) -> Duration {
+        Duration::from_millis(self.latency_ms)
+    }
+}
+
+/// The behaviour in force, and the dice.
+pub(crate) struct Mood {
+    behaviour: Mutex<Behaviour>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl Mood {
+    pub(crate) fn new(entropy: Arc<dyn Entropy>) -> Self {
+        Self { behaviour: Mutex::default(), entropy }
+    }
+
+    pub(crate) fn get(&self) -> Behaviour {
+        *self.behaviour.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set(&self, behaviour: Behaviour) -> Result<(), BehaviourError> {
+        *self.behaviour.lock().unwrap_or_else(PoisonError::into_inner) = behaviour.checked()?;
+        Ok(())
+    }
+
+    /// Whether something that happens at `rate` happens now. Certainties draw nothing.
+    pub(crate) fn strikes(&self, rate: f64) -> bool {
+        if rate <= 0.0 || rate >= 1.0 {
+            return rate >= 1.0;
+        }
+        let mut bytes = [0; 4];
+        self.entropy.fill(&mut bytes);
+        f64::from(u32::from_le_bytes(bytes)) < rate * f64::from(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_port_system::fake::SeededEntropy;
+
+    use super::*;
+
+    fn mood() -> Mood {
+        Mood::new(Arc::new(SeededEntropy::new(1)))
+    }
+
+    #[test]
+    fn rates_are_probabilities() {
+        let mood = mood();
+        for rate in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+            let refused = mood.set(Behaviour { lose_answer_rate: rate, ..Behaviour::default() });
+            assert_eq!(refused, Err(BehaviourError("loseAnswerRate")));
+        }
+        assert_eq!(mood.get(), Behaviour::default());
+        let all = Behaviour {
+            latency_ms: 5,
+            error_rate: 0.0,
+            lose_answer_rate: 0.5,
+            duplicate_rate: 1.0,
+            down: true,
+        };
+        mood.set(all).unwrap();
+        assert_eq!(mood.get(), all);
+    }
+
+    #[test]
+    fn things_happen_as_often_as_they_should() {
+        let mood = mood();
+        let count = |rate| (0..10_000).filter(|_| mood.strikes(rate)).count();
+        assert_eq!(count(0.0), 0);
+        assert_eq!(count(1.0), 10_000);
+        assert!((2_700..3_300).contains(&count(0.3)));
+    }
+}

@@ -1,0 +1,105 @@
+//! A digest of an instruction, to notice when a key comes back with another one.
+
+use kopeck_domain::Kopecks;
+use kopeck_port_bank::{Delivery, Instruction, OrderedCards};
+use sha2::{Digest as _, Sha256};
+
+/// SHA-256 over every field, each with its length or presence before it, so that no two instructions join to the
+/// same bytes.
+pub(crate) fn of(instruction: &Instruction) -> [u8; 32] {
+    let mut digest = Writer(Sha256::new());
+    match instruction {
+        Instruction::IssueCards(lines) => {
+            digest.number(0);
+            digest.length(lines.len());
+            lines.iter().for_each(|line| digest.line(line));
+        }
+        Instruction::TopUp { card, amount } => {
+            digest.number(1);
+            digest.number(card.get());
+            digest.amount(*amount);
+        }
+    }
+    digest.0.finalize().into()
+}
+
+struct Writer(Sha256);
+
+impl Writer {
+    fn line(&mut self, line: &OrderedCards) {
+        let OrderedCards { kind, count, first_top_up, delivery } = line;
+        self.text(kind.as_str());
+        self.number(u64::from(*count));
+        self.number(u64::from(first_top_up.is_some()));
+        if let Some(amount) = first_top_up {
+            self.amount(*amount);
+        }
+        self.number(u64::from(delivery.is_some()));
+        if let Some(Delivery { address, recipient, phone }) = delivery {
+            [address, recipient, phone].into_iter().for_each(|text| self.text(text));
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.length(text.len());
+        self.0.update(text);
+    }
+
+    fn amount(&mut self, amount: Kopecks) {
+        self.0.update(amount.get().to_le_bytes());
+    }
+
+    fn length(&mut self, length: usize) {
+        self.number(length as u64);
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.update(number.to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use kopeck_domain::card::CardType;
+    use kopeck_domain::card_number::CardNumber;
+
+    use super::*;
+
+    fn delivery(address: &str, recipient: &str, phone: &str) -> Option<Delivery> {
+        Some(Delivery { address: address.into(), recipient: recipient.into(), phone: phone.into() })
+    }
+
+    fn line(kind: CardType, count: u32, amount: Option<i64>, delivery: Option<Delivery>) -> OrderedCards {
+        OrderedCards { kind, count, first_top_up: amount.map(Kopecks::new), delivery }
+    }
+
+    fn top_up(card: u64, amount: i64) -> Instruction {
+        Instruction::TopUp { card: CardNumber::from_u64(card).unwrap(), amount: Kopecks::new(amount) }
+    }
+
+    #[test]
+    fn every_field_counts() {
+        let order = |lines: &[OrderedCards]| Instruction::IssueCards(lines.to_vec());
+        let mlz = line(CardType::Mlz, 1, Some(5), None);
+        let instructions = [
+            top_up(1_000_000_000, 1),
+            top_up(1_000_000_000, 2),
+            top_up(1_000_000_001, 1),
+            order(&[]),
+            order(std::slice::from_ref(&mlz)),
+            order(&[mlz.clone(), mlz]),
+            order(&[line(CardType::Mlz, 2, Some(5), None)]),
+            order(&[line(CardType::Mlz, 1, Some(6), None)]),
+            order(&[line(CardType::Mlz, 1, None, None)]),
+            order(&[line(CardType::Mp4, 1, None, None)]),
+            order(&[line(CardType::Mp4, 1, None, delivery("a", "b", "c"))]),
+            order(&[line(CardType::Mp4, 1, None, delivery("ab", "", "c"))]),
+            order(&[line(CardType::Mp4, 1, None, delivery("", "ab", "c"))]),
+            order(&[line(CardType::Mp4, 1, None, delivery("a", "b", "d"))]),
+        ];
+        let marks: HashSet<_> = instructions.iter().map(of).collect();
+        assert_eq!(marks.len(), instructions.len());
+    }
+}

@@ -1,0 +1,127 @@
+//! The simulator as the gateway to a bank.
+
+use std::thread;
+
+use diesel::SqliteConnection;
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::transaction::Transaction;
+use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+
+use crate::behaviour::Behaviour;
+use crate::cards;
+use crate::error::SimulatorError;
+use crate::instructions;
+use crate::simulator::Simulator;
+use crate::submit;
+
+/// A submission under a key that names another instruction has no effect and is answered with
+/// [`BankError::Unavailable`].
+impl BankGateway for Simulator {
+    fn repeat_is_safe(&self) -> bool {
+        self.repeat_is_safe
+    }
+
+    fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
+        let behaviour = self.behaviour();
+        let arrives: Vec<bool> =
+            submissions.iter().map(|_| !behaviour.down && !self.mood.strikes(behaviour.error_rate)).collect();
+        let arrived: Vec<&Submission> =
+            submissions.iter().zip(&arrives).filter(|(_, arrives)| **arrives).map(|(sent, _)| sent).collect();
+        let mut answers = self.carry_out(&arrived, &behaviour).into_iter();
+        let answers = arrives
+            .into_iter()
+            .map(|arrives| {
+                let answer = if arrives { answers.next() } else { None };
+                answer.unwrap_or_else(|| Err(no_answer(&behaviour)))
+            })
+            .collect();
+        wait(&behaviour);
+        answers
+    }
+
+    fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
+        let keys: Vec<&str> = keys.iter().map(BankKey::as_str).collect();
+        self.read(|connection| {
+            let recorded = instructions::recorded(connection, &keys)?;
+            Ok(keys.iter().map(|key| recorded.get(key).map(|recorded| recorded.verdict)).collect())
+        })
+    }
+
+    fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Result<Vec<IssuedCard>, BankError> {
+        self.read(|connection| cards::issued(connection, key.as_str(), skip, limit))
+    }
+
+    fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
+        self.read(|connection| cards::card(connection, number))
+    }
+
+    fn transactions(
+        &self,
+        number: CardNumber,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Transaction>, BankError> {
+        self.read(|connection| cards::transactions(connection, number, after, limit))
+    }
+}
+
+impl Simulator {
+    /// Has the effects of what arrived, and loses answers.
+    fn carry_out(&self, arrived: &[&Submission], behaviour: &Behaviour) -> Vec<Result<Verdict, BankError>> {
+        if arrived.is_empty() {
+            return Vec::new();
+        }
+        let again = || self.mood.strikes(behaviour.duplicate_rate);
+        let answers = self
+            .writing
+            .write(|connection| submit::carry_out(connection, &self.press(), arrived, &again))
+            .unwrap_or_else(|error| vec![Err(bank_error(&error)); arrived.len()]);
+        answers
+            .into_iter()
+            .map(|answer| {
+                if self.mood.strikes(behaviour.lose_answer_rate) {
+                    return Err(BankError::Unknown("the answer was lost".to_owned()));
+                }
+                answer
+            })
+            .collect()
+    }
+
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&mut SqliteConnection) -> Result<T, SimulatorError>,
+    ) -> Result<T, BankError> {
+        let behaviour = self.behaviour();
+        let answer = if behaviour.down || self.mood.strikes(behaviour.error_rate) {
+            Err(no_answer(&behaviour))
+        } else {
+            self.reading.run(work).map_err(|error| bank_error(&error))
+        };
+        wait(&behaviour);
+        answer
+    }
+}
+
+/// A bank that is down does not even keep its callers waiting.
+fn wait(behaviour: &Behaviour) {
+    if !behaviour.down && behaviour.latency_ms > 0 {
+        thread::sleep(behaviour.latency());
+    }
+}
+
+fn no_answer(behaviour: &Behaviour) -> BankError {
+    BankError::Unavailable(if behaviour.down { "the bank is down" } else { "the bank failed" }.to_owned())
+}
+
+/// Everything but a failed commit was rolled back for certain.
+fn bank_error(error: &SimulatorError) -> BankError {
+    match error {
+        SimulatorError::Commit(_) => BankError::Unknown(error.to_string()),
+        SimulatorError::Path
+        | SimulatorError::Open(_)
+        | SimulatorError::Migration(_)
+        | SimulatorError::Store(_)
+        | SimulatorError::Corrupt(_)
+        | SimulatorError::OutOfNumbers => BankError::Unavailable(error.to_string()),
+    }
+}

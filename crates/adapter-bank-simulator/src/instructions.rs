@@ -1,0 +1,148 @@
+//! What the bank was told to do, and what became of it.
+
+use std::collections::HashMap;
+
+use diesel::dsl::max;
+use diesel::prelude::*;
+use kopeck_port_bank::{DeclineReason, Instruction, Verdict};
+
+use crate::error::SimulatorError;
+use crate::schema::instructions;
+
+/// Keys or rows of one statement: well below the variables that SQLite allows in one (32,766).
+pub(crate) const ROWS_OF_A_STATEMENT: usize = 1_000;
+
+/// An instruction as it was recorded under its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    pub(crate) id: i64,
+    pub(crate) fingerprint: [u8; 32],
+    pub(crate) verdict: Verdict,
+}
+
+/// A row to write.
+#[derive(Debug, Insertable)]
+#[diesel(table_name = instructions, treat_none_as_default_value = false)]
+pub(crate) struct NewInstruction<'a> {
+    id: i64,
+    key: &'a str,
+    kind: &'static str,
+    fingerprint: Vec<u8>,
+    verdict: &'static str,
+    applied: i32,
+}
+
+impl<'a> NewInstruction<'a> {
+    pub(crate) fn new(key: &'a str, instruction: &Instruction, recorded: Recorded) -> Self {
+        Self {
+            id: recorded.id,
+            key,
+            kind: match instruction {
+                Instruction::IssueCards(_) => "ISSUE_CARDS",
+                Instruction::TopUp { .. } => "TOP_UP",
+            },
+            fingerprint: recorded.fingerprint.to_vec(),
+            verdict: verdict_word(recorded.verdict),
+            applied: i32::from(recorded.verdict == Verdict::Done),
+        }
+    }
+}
+
+/// What is recorded under each of `keys` that the bank has seen.
+pub(crate) fn recorded<'a>(
+    connection: &mut SqliteConnection,
+    keys: &[&'a str],
+) -> Result<HashMap<&'a str, Recorded>, SimulatorError> {
+    let mut by_text: HashMap<String, Recorded> = HashMap::with_capacity(keys.len());
+    for chunk in keys.chunks(ROWS_OF_A_STATEMENT) {
+        let rows: Vec<(String, i64, Vec<u8>, String)> = instructions::table
+            .filter(instructions::key.eq_any(chunk))
+            .select((instructions::key, instructions::id, instructions::fingerprint, instructions::verdict))
+            .load(connection)?;
+        for (key, id, fingerprint, verdict) in rows {
+            let fingerprint = fingerprint
+                .try_into()
+                .map_err(|_| SimulatorError::Corrupt("a fingerprint of another length"))?;
+            by_text.insert(key, Recorded { id, fingerprint, verdict: verdict_of(&verdict)? });
+        }
+    }
+    Ok(keys.iter().filter_map(|key| Some((*key, *by_text.get(*key)?))).collect())
+}
+
+/// The id that the next new instruction gets. Asked under the right to write, so nobody else gets it.
+pub(crate) fn next_id(connection: &mut SqliteConnection) -> Result<i64, SimulatorError> {
+    let last: Option<i64> = instructions::table.select(max(instructions::id)).first(connection)?;
+    Ok(last.unwrap_or(0) + 1)
+}
+
+pub(crate) fn insert(
+    connection: &mut SqliteConnection,
+    rows: &[NewInstruction<'_>],
+) -> Result<(), SimulatorError> {
+    for chunk in rows.chunks(ROWS_OF_A_STATEMENT) {
+        diesel::insert_into(instructions::table).values(chunk).execute(connection)?;
+    }
+    Ok(())
+}
+
+/// Counts that an instruction had its effect once more.
+pub(crate) fn applied_again(connection: &mut SqliteConnection, id: i64) -> Result<(), SimulatorError> {
+    diesel::update(instructions::table.find(id))
+        .set(instructions::applied.eq(instructions::applied + 1))
+        .execute(connection)?;
+    Ok(())
+}
+
+/// How many times the instruction under `key` had its effect.
+pub(crate) fn applied(connection: &mut SqliteConnection, key: &str) -> Result<u32, SimulatorError> {
+    let applied: Option<i32> = instructions::table
+        .filter(instructions::key.eq(key))
+        .select(instructions::applied)
+        .first(connection)
+        .optional()?;
+    u32::try_from(applied.unwrap_or(0)).map_err(|_| SimulatorError::Corrupt("a negative count"))
+}
+
+const fn verdict_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Done => "DONE",
+        Verdict::Declined(DeclineReason::OverCardLimit) => "OVER_CARD_LIMIT",
+        Verdict::Declined(DeclineReason::Blocked) => "BLOCKED",
+        Verdict::Declined(DeclineReason::Expired) => "EXPIRED",
+        Verdict::Declined(DeclineReason::NotActivated) => "NOT_ACTIVATED",
+        Verdict::Declined(DeclineReason::Refused) => "REFUSED",
+    }
+}
+
+fn verdict_of(word: &str) -> Result<Verdict, SimulatorError> {
+    Ok(match word {
+        "DONE" => Verdict::Done,
+        "OVER_CARD_LIMIT" => Verdict::Declined(DeclineReason::OverCardLimit),
+        "BLOCKED" => Verdict::Declined(DeclineReason::Blocked),
+        "EXPIRED" => Verdict::Declined(DeclineReason::Expired),
+        "NOT_ACTIVATED" => Verdict::Declined(DeclineReason::NotActivated),
+        "REFUSED" => Verdict::Declined(DeclineReason::Refused),
+        _ => return Err(SimulatorError::Corrupt("a verdict with another word")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verdict_survives_the_books() {
+        let declined = [
+            DeclineReason::OverCardLimit,
+            DeclineReason::Blocked,
+            DeclineReason::Expired,
+            DeclineReason::NotActivated,
+            DeclineReason::Refused,
+        ]
+        .map(Verdict::Declined);
+        for verdict in declined.into_iter().chain([Verdict::Done]) {
+            assert_eq!(verdict_of(verdict_word(verdict)).unwrap(), verdict);
+        }
+        assert!(verdict_of("done").is_err());
+    }
+}

@@ -1,0 +1,53 @@
+//! The tables as Diesel sees them; `migrations` is what makes them.
+
+diesel::table! {
+    presses (id) {
+        id -> Integer,
+        scramble_key -> BigInt,
+        plastic_issued -> BigInt,
+        virtual_issued -> BigInt,
+    }
+}
+
+diesel::table! {
+    instructions (id) {
+        id -> BigInt,
+        key -> Text,
+        kind -> Text,
+        fingerprint -> Binary,
+        verdict -> Text,
+        applied -> Integer,
+    }
+}
+
+diesel::table! {
+    cards (number) {
+        number -> BigInt,
+        kind -> Text,
+        order_id -> BigInt,
+        ordinal -> Integer,
+        balance -> BigInt,
+        standing -> Text,
+        valid_until -> Integer,
+        issued_at -> BigInt,
+        activated_at -> Nullable<BigInt>,
+        first_top_up -> Nullable<BigInt>,
+        activation_code -> Nullable<Text>,
+        code_valid_until -> Nullable<Integer>,
+    }
+}
+
+diesel::table! {
+    transactions (id) {
+        id -> BigInt,
+        card -> BigInt,
+        kind -> Text,
+        amount -> BigInt,
+        executed_at -> BigInt,
+        place -> Nullable<Text>,
+        mcc -> Nullable<Text>,
+        merchant_id -> Nullable<Text>,
+        instruction_id -> Nullable<BigInt>,
+        payment_id -> Nullable<BigInt>,
+    }
+}

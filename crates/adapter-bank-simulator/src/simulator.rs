@@ -1,0 +1,132 @@
+//! The simulator itself: its books, its clock, its dice.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use diesel::SqliteConnection;
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness as _, embed_migrations};
+use kopeck_domain::calendar::Zone;
+use kopeck_port_bank::BankKey;
+use kopeck_port_system::{Clock, Entropy};
+
+use crate::behaviour::{Behaviour, BehaviourError, Mood};
+use crate::connection::Line;
+use crate::error::SimulatorError;
+use crate::instructions;
+use crate::issue::{self, Press};
+use crate::ledger::{self, Books, Discrepancy};
+use crate::moments::Moment;
+use crate::numbers::Numbers;
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations");
+
+/// A bank that keeps its books in a SQLite file of its own and outlives a restart.
+///
+/// Calls block, also each other: there is one connection that writes and one that reads. Several processes may have
+/// the same books open.
+pub struct Simulator {
+    pub(crate) writing: Line,
+    pub(crate) reading: Line,
+    pub(crate) mood: Mood,
+    pub(crate) repeat_is_safe: bool,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    zone: Zone,
+    numbers: Numbers,
+}
+
+impl Simulator {
+    /// Opens the books at `path`, or begins them. Days begin and end in `zone`; `entropy` makes card numbers,
+    /// activation codes and the dice of [`Behaviour`].
+    ///
+    /// # Errors
+    /// [`SimulatorError`] if the file cannot be opened or brought up to date.
+    pub fn open(
+        path: &Path,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        zone: Zone,
+    ) -> Result<Self, SimulatorError> {
+        let path = path.to_str().ok_or(SimulatorError::Path)?;
+        let writing = Line::open(path)?;
+        // In one transaction, so that of several processes that begin the same books one does and the others wait.
+        let numbers = writing.write(|connection| {
+            migrate(connection)?;
+            issue::numbers(connection, entropy.as_ref())
+        })?;
+        Ok(Self {
+            writing,
+            reading: Line::open(path)?,
+            mood: Mood::new(Arc::clone(&entropy)),
+            repeat_is_safe: true,
+            clock,
+            entropy,
+            zone,
+            numbers,
+        })
+    }
+
+    /// Sets what the gateway says of itself, `true` unless set. It changes nothing of what the bank does:
+    /// [`Behaviour::duplicate_rate`] does that.
+    #[must_use]
+    pub fn with_repeat_is_safe(self, repeat_is_safe: bool) -> Self {
+        Self { repeat_is_safe, ..self }
+    }
+
+    /// How the bank misbehaves at present.
+    #[must_use]
+    pub fn behaviour(&self) -> Behaviour {
+        self.mood.get()
+    }
+
+    /// How the bank misbehaves from now on. The powers of the sandbox never do.
+    ///
+    /// # Errors
+    /// [`BehaviourError`] if a rate is no probability; then nothing changes.
+    pub fn set_behaviour(&self, behaviour: Behaviour) -> Result<(), BehaviourError> {
+        self.mood.set(behaviour)
+    }
+
+    /// How many times the instruction under `key` had its effect; 0 if it was declined or never arrived.
+    ///
+    /// # Errors
+    /// [`SimulatorError`] if the books cannot be read.
+    pub fn applied(&self, key: &BankKey) -> Result<u32, SimulatorError> {
+        self.reading.run(|connection| instructions::applied(connection, key.as_str()))
+    }
+
+    /// The totals of the books.
+    ///
+    /// # Errors
+    /// [`SimulatorError`] if the books cannot be read.
+    pub fn books(&self) -> Result<Books, SimulatorError> {
+        self.reading.run(ledger::books)
+    }
+
+    /// Recomputes the balance of every card from its transactions and gives those that are stored differently.
+    ///
+    /// # Errors
+    /// [`SimulatorError`] if the books cannot be read.
+    pub fn check(&self) -> Result<Vec<Discrepancy>, SimulatorError> {
+        self.reading.run(ledger::check)
+    }
+
+    pub(crate) fn moment(&self) -> Moment {
+        Moment::new(self.clock.now(), self.zone)
+    }
+
+    pub(crate) fn moment_of(&self, moment: time::OffsetDateTime) -> Moment {
+        Moment::new(moment, self.zone)
+    }
+
+    pub(crate) fn press(&self) -> Press<'_> {
+        Press { numbers: self.numbers, entropy: self.entropy.as_ref(), moment: self.moment() }
+    }
+}
+
+fn migrate(connection: &mut SqliteConnection) -> Result<(), SimulatorError> {
+    match connection.run_pending_migrations(MIGRATIONS) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(SimulatorError::Migration(error.to_string())),
+    }
+}

@@ -1,0 +1,9 @@
+//! The simulator from outside, as the service and the sandbox use it.
+
+#![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
+
+mod bank;
+mod misbehaviour;
+mod orders;
+mod sandbox;
+mod top_ups;

@@ -1,0 +1,243 @@
+//! Purchases, refunds and the bank's hand on cards.
+
+use kopeck_adapter_bank_simulator::{Purchase, PurchaseAnswer, PurchaseRefusal, SandboxError};
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::Standing;
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::transaction::TransactionType;
+use kopeck_port_bank::{BankGateway as _, DeclineReason, IssuedCard, Verdict};
+use proptest::prelude::*;
+use time::{Duration, OffsetDateTime};
+
+use crate::bank::{Bank, START, top_up, virtual_cards};
+
+fn of(amount: i64) -> Purchase<'static> {
+    Purchase {
+        amount: Kopecks::new(amount),
+        place: Some("Bakery"),
+        mcc: Some("5462"),
+        merchant_id: Some("M-1"),
+        at: None,
+    }
+}
+
+/// Buys something that the card can pay, and gives the id of the payment.
+fn buy(bank: &Bank, card: CardNumber, amount: i64) -> i64 {
+    let answer = bank.bank.purchase(card, &of(amount)).unwrap();
+    let PurchaseAnswer::Approved { transaction } = answer else { unreachable!("{answer:?}") };
+    transaction
+}
+
+fn refused(bank: &Bank, card: CardNumber, purchase: &Purchase<'_>) -> PurchaseRefusal {
+    let answer = bank.bank.purchase(card, purchase).unwrap();
+    let PurchaseAnswer::Refused(reason) = answer else { unreachable!("{answer:?}") };
+    reason
+}
+
+fn virtual_card(bank: &Bank) -> IssuedCard {
+    bank.issue("v", vec![virtual_cards(1, 1_000)]).into_iter().next().unwrap()
+}
+
+#[test]
+fn a_purchase_takes_the_money_and_tells_where() {
+    let bank = Bank::new();
+    let card = bank.card_with("o", 1_000);
+    let at = OffsetDateTime::from_unix_timestamp(START - 86_400).unwrap();
+    bank.bank.purchase(card, &Purchase { at: Some(at), ..of(300) }).unwrap();
+    let id = buy(&bank, card, 700);
+    assert_eq!(bank.balance(card), 0);
+    let transactions = bank.bank.transactions(card, 0, 10).unwrap();
+    let [_, first, second] = transactions.as_slice() else { panic!("{transactions:?}") };
+    assert_eq!((first.executed_at, second.executed_at.unix_timestamp()), (at, START));
+    assert_eq!((second.id, second.kind, second.amount.get()), (id, TransactionType::Payment, 700));
+    assert_eq!(second.place.as_deref(), Some("Bakery"));
+    assert_eq!(second.mcc.as_deref(), Some("5462"));
+    assert_eq!(second.merchant_id.as_deref(), Some("M-1"));
+    assert_eq!(bank.card(card).can_to_up.get(), 1_500_000);
+    bank.assert_books_are_right();
+}
+
+#[test]
+fn a_refused_purchase_is_no_transaction() {
+    let bank = Bank::new();
+    let card = bank.card_with("o", 1_000);
+    assert_eq!(refused(&bank, card, &of(1_001)), PurchaseRefusal::InsufficientBalance);
+    bank.bank.block(card).unwrap();
+    assert_eq!(refused(&bank, card, &of(1)), PurchaseRefusal::Blocked);
+    bank.bank.unblock(card).unwrap();
+    let in_four_years = OffsetDateTime::from_unix_timestamp(START).unwrap() + Duration::days(4 * 365);
+    assert_eq!(
+        refused(&bank, card, &Purchase { at: Some(in_four_years), ..of(1) }),
+        PurchaseRefusal::Expired
+    );
+    bank.bank.expire(card).unwrap();
+    assert_eq!(refused(&bank, card, &of(1)), PurchaseRefusal::Expired);
+    let asleep = virtual_card(&bank).number;
+    assert_eq!(refused(&bank, asleep, &of(1)), PurchaseRefusal::NotActivated);
+    assert_eq!(bank.bank.transactions(card, 0, 10).unwrap().len(), 1);
+    assert_eq!(bank.bank.books().unwrap().payments, Kopecks::ZERO);
+}
+
+#[test]
+fn refunds_go_up_to_the_payment() {
+    let bank = Bank::new();
+    let card = bank.card_with("o", 1_000);
+    let payment = buy(&bank, card, 600);
+    let first = bank.bank.refund(card, payment, Kopecks::new(200)).unwrap();
+    let over = bank.bank.refund(card, payment, Kopecks::new(401));
+    assert!(matches!(over, Err(SandboxError::OverPayment { left }) if left.get() == 400), "{over:?}");
+    // Also on a card that can no longer pay.
+    bank.bank.block(card).unwrap();
+    let second = bank.bank.refund(card, payment, Kopecks::new(400)).unwrap();
+    assert!(first > payment && second > first);
+    let done = bank.bank.refund(card, payment, Kopecks::new(1));
+    assert!(matches!(done, Err(SandboxError::OverPayment { left: Kopecks::ZERO })), "{done:?}");
+    let transactions = bank.bank.transactions(card, payment, 10).unwrap();
+    let seen: Vec<_> = transactions.iter().map(|t| (t.kind, t.amount.get(), t.place.as_deref())).collect();
+    let refund = TransactionType::Refund;
+    assert_eq!(seen, [(refund, 200, Some("Bakery")), (refund, 400, Some("Bakery"))]);
+    assert_eq!(bank.balance(card), 1_000);
+    bank.assert_books_are_right();
+}
+
+#[test]
+fn only_a_payment_of_the_card_is_refunded() {
+    let bank = Bank::new();
+    let [card, other] = ["a", "b"].map(|key| bank.card_with(key, 1_000));
+    let payment = buy(&bank, card, 100);
+    let refund = bank.bank.refund(card, payment, Kopecks::new(100)).unwrap();
+    let filling = bank.bank.transactions(card, 0, 1).unwrap().first().unwrap().id;
+    for (number, id) in [(other, payment), (card, refund), (card, filling), (card, 999), (card, -1)] {
+        let answer = bank.bank.refund(number, id, Kopecks::new(1));
+        assert!(matches!(answer, Err(SandboxError::UnknownPayment)), "{number} {id}: {answer:?}");
+    }
+}
+
+#[test]
+fn the_code_activates_a_virtual_card_until_its_last_day() {
+    let bank = Bank::new();
+    let card = virtual_card(&bank);
+    let code = card.activation_code.as_deref();
+    for wrong in ["", "AAAAAAAA", &code.unwrap().to_lowercase()] {
+        assert!(
+            matches!(bank.bank.activate(card.number, Some(wrong)), Err(SandboxError::WrongCode)),
+            "{wrong}"
+        );
+    }
+    bank.days_pass(91);
+    assert!(matches!(bank.bank.activate(card.number, code), Err(SandboxError::CodeExpired)));
+    assert_eq!(bank.card(card.number).activated_at, None);
+    bank.bank.activate(card.number, None).unwrap();
+    let activated_at = bank.card(card.number).activated_at;
+    assert_eq!(activated_at.unwrap().unix_timestamp(), START + 91 * 86_400);
+    bank.days_pass(1);
+    bank.bank.activate(card.number, Some("whatever")).unwrap();
+    assert_eq!(bank.card(card.number).activated_at, activated_at);
+    assert_eq!(bank.submit_one(top_up("t", card.number, 100)), Ok(Verdict::Done));
+}
+
+#[test]
+fn the_code_is_good_on_its_last_day() {
+    let bank = Bank::new();
+    let card = virtual_card(&bank);
+    bank.days_pass(90);
+    bank.bank.activate(card.number, card.activation_code.as_deref()).unwrap();
+    buy(&bank, card.number, 1_000);
+}
+
+#[test]
+fn the_bank_blocks_unblocks_and_expires() {
+    let bank = Bank::new();
+    let card = bank.card_with("o", 0);
+    bank.bank.block(card).unwrap();
+    assert_eq!(bank.card(card).standing, Standing::Blocked);
+    bank.bank.unblock(card).unwrap();
+    assert_eq!(bank.card(card).standing, Standing::Open);
+    bank.bank.expire(card).unwrap();
+    let bank = bank.restarted();
+    assert_eq!(bank.card(card).valid_until.to_string(), "2026-11-20");
+    let refused = Ok(Verdict::Declined(DeclineReason::Expired));
+    assert_eq!(bank.submit_one(top_up("t", card, 100)), refused);
+}
+
+#[test]
+fn a_card_that_is_not_there() {
+    let bank = Bank::new();
+    let nobody = CardNumber::from_u64(1_000_000_000).unwrap();
+    assert_eq!(bank.bank.card(nobody), Ok(None));
+    assert_eq!(bank.bank.transactions(nobody, 0, 10), Ok(vec![]));
+    let answers = [
+        bank.bank.block(nobody),
+        bank.bank.unblock(nobody),
+        bank.bank.expire(nobody),
+        bank.bank.activate(nobody, None),
+        bank.bank.purchase(nobody, &of(1)).map(|_| ()),
+    ];
+    assert!(answers.iter().all(|answer| matches!(answer, Err(SandboxError::UnknownCard))), "{answers:?}");
+    assert!(matches!(bank.bank.refund(nobody, 1, Kopecks::new(1)), Err(SandboxError::UnknownPayment)));
+}
+
+#[test]
+fn amounts_are_above_zero() {
+    let bank = Bank::new();
+    let card = bank.card_with("o", 1_000);
+    let payment = buy(&bank, card, 100);
+    for amount in [0, -1, i64::MIN] {
+        assert!(matches!(bank.bank.purchase(card, &of(amount)), Err(SandboxError::Amount)));
+        let refund = bank.bank.refund(card, payment, Kopecks::new(amount));
+        assert!(matches!(refund, Err(SandboxError::Amount)));
+    }
+    assert_eq!(refused(&bank, card, &of(i64::MAX)), PurchaseRefusal::InsufficientBalance);
+}
+
+/// Something that moves money, if the bank lets it.
+#[derive(Debug, Clone)]
+enum Step {
+    TopUp { key: u8, amount: i64 },
+    Purchase { amount: i64 },
+    Refund { payment: usize, amount: i64 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (0..6_u8, 1..900_000_i64).prop_map(|(key, amount)| Step::TopUp { key, amount }),
+        (1..700_000_i64).prop_map(|amount| Step::Purchase { amount }),
+        (0..4_usize, 1..400_000_i64).prop_map(|(payment, amount)| Step::Refund { payment, amount }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Whatever happens, the balance is what a reader of the answers would expect, and the books are right.
+    #[test]
+    fn the_answers_explain_the_balance(steps in prop::collection::vec(step(), 1..25)) {
+        let bank = Bank::new();
+        let card = bank.card_with("o", 0);
+        let (mut balance, mut payments, mut keys) = (0, Vec::new(), std::collections::HashSet::new());
+        for step in steps {
+            match step {
+                Step::TopUp { key, amount } => {
+                    let answer = bank.submit_one(top_up(&key.to_string(), card, amount));
+                    if keys.insert(key) && answer == Ok(Verdict::Done) {
+                        balance += amount;
+                    }
+                }
+                Step::Purchase { amount } => {
+                    if let PurchaseAnswer::Approved { transaction } = bank.bank.purchase(card, &of(amount)).unwrap() {
+                        balance -= amount;
+                        payments.push(transaction);
+                    }
+                }
+                Step::Refund { payment, amount } => {
+                    let payment = payments.get(payment).copied().unwrap_or(0);
+                    if bank.bank.refund(card, payment, Kopecks::new(amount)).is_ok() {
+                        balance += amount;
+                    }
+                }
+            }
+            prop_assert_eq!(bank.balance(card), balance);
+        }
+        bank.assert_books_are_right();
+    }
+}

@@ -1,0 +1,76 @@
+//! A semaphore: work that needs a lot of memory runs a few at a time.
+
+use std::num::NonZeroUsize;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Lets a fixed number of threads in at once; the others wait.
+#[derive(Debug)]
+pub(crate) struct Bounded {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Bounded {
+    pub(crate) fn new(at_once: NonZeroUsize) -> Self {
+        Self { free: Mutex::new(at_once.get()), freed: Condvar::new() }
+    }
+
+    /// Runs `work` as soon as a place is free. The place is given back even if `work` panics.
+    pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut free =
+            self.freed.wait_while(self.lock(), |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
+        *free -= 1;
+        drop(free);
+        let _place = Place(self);
+        work()
+    }
+
+    /// A poisoned lock is as good as any: the count changes in single steps.
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Place<'a>(&'a Bounded);
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        *self.0.lock() += 1;
+        self.0.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn never_runs_more_than_the_bound() {
+        let bounded = Bounded::new(NonZeroUsize::new(2).unwrap());
+        let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for _ in 0..12 {
+                scope.spawn(|| {
+                    bounded.run(|| {
+                        most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                        thread::sleep(Duration::from_millis(5));
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                    });
+                });
+            }
+        });
+        assert_eq!(most.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn a_panic_gives_its_place_back() {
+        let bounded = Bounded::new(NonZeroUsize::MIN);
+        assert!(catch_unwind(AssertUnwindSafe(|| bounded.run(|| panic!("on purpose")))).is_err());
+        assert_eq!(bounded.run(|| 7), 7);
+    }
+}

@@ -1,0 +1,22 @@
+//! The cryptography behind the ports of `kopeck-port-security`.
+//!
+//! | port | here | by |
+//! |---|---|---|
+//! | `PasswordHasher` | [`Argon2Passwords`] | argon2id, 19 MiB, two passes |
+//! | `TokenCodec` | [`JwtTokens`] | JWT, HS256 |
+//! | `SecretBox` | [`MasterKeyBox`] | XChaCha20-Poly1305, HMAC-SHA256 |
+//!
+//! Tokens and secrets hang on one [`MasterKey`]; each use has a key of its own, derived from it.
+
+mod bounded;
+mod hs256;
+mod master_key;
+mod pae;
+mod passwords;
+mod secret_box;
+mod tokens;
+
+pub use master_key::{MasterKey, MasterKeyError};
+pub use passwords::Argon2Passwords;
+pub use secret_box::MasterKeyBox;
+pub use tokens::JwtTokens;

@@ -1,0 +1,214 @@
+//! Secrets at rest, and fingerprints.
+
+use std::sync::Arc;
+
+use chacha20poly1305::{AeadInOut as _, Key, KeyInit as _, Tag, XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, Mac as _};
+use kopeck_port_security::{SecretBox, SecretPlace, SecurityError};
+use kopeck_port_system::Entropy;
+use secrecy::{ExposeSecret as _, SecretSlice};
+use sha2::Sha256;
+use zeroize::{Zeroize as _, Zeroizing};
+
+use crate::master_key::{KEY_LEN, MasterKey, Purpose};
+use crate::pae::pae;
+
+/// The first byte of what is stored: a later format can tell itself from this one.
+const FORMAT: u8 = 1;
+/// Long enough to be drawn at random for every secret.
+const NONCE_LEN: usize = 24;
+const TAG_LEN: usize = 16;
+
+/// Encrypts secrets at rest: `format 0x01 | nonce, 24 bytes | ciphertext | tag, 16 bytes`, XChaCha20-Poly1305.
+///
+/// The associated data is the format and the place (table, column, partner, key id) in PASETO's pre-authentication
+/// encoding, so that a secret copied to another row, partner or column does not open there.
+pub struct MasterKeyBox {
+    secrets: Zeroizing<[u8; KEY_LEN]>,
+    fingerprints: Zeroizing<[u8; KEY_LEN]>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl MasterKeyBox {
+    /// Encrypts under keys derived from `master`, with nonces from `entropy`.
+    #[must_use]
+    pub fn new(master: &MasterKey, entropy: Arc<dyn Entropy>) -> Self {
+        Self {
+            secrets: master.derive(Purpose::Secrets),
+            fingerprints: master.derive(Purpose::Fingerprints),
+            entropy,
+        }
+    }
+
+    fn cipher(&self) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new(<&Key>::from(&*self.secrets))
+    }
+}
+
+impl SecretBox for MasterKeyBox {
+    fn encrypt(&self, place: &SecretPlace, secret: &SecretSlice<u8>) -> Result<Vec<u8>, SecurityError> {
+        let mut nonce = [0; NONCE_LEN];
+        self.entropy.fill(&mut nonce);
+        let secret = secret.expose_secret();
+        // Exactly as long as it gets: growing would leave a copy of the secret behind.
+        let mut stored = Vec::with_capacity(1 + NONCE_LEN + secret.len() + TAG_LEN);
+        stored.push(FORMAT);
+        stored.extend_from_slice(&nonce);
+        stored.extend_from_slice(secret);
+        let (_, text) = stored.split_at_mut(1 + NONCE_LEN);
+        match self.cipher().encrypt_inout_detached(&XNonce::from(nonce), &associated_data(place), text.into())
+        {
+            Ok(tag) => stored.extend_from_slice(&tag),
+            Err(_) => {
+                stored.zeroize();
+                return Err(SecurityError::Failed("the secret is too long to encrypt".to_owned()));
+            }
+        }
+        Ok(stored)
+    }
+
+    fn decrypt(&self, place: &SecretPlace, stored: &[u8]) -> Result<SecretSlice<u8>, SecurityError> {
+        let (nonce, text, tag) = parts(stored).ok_or(SecurityError::NotAuthentic)?;
+        let mut secret = Zeroizing::new(text.to_vec());
+        self.cipher()
+            .decrypt_inout_detached(
+                &XNonce::from(nonce),
+                &associated_data(place),
+                secret.as_mut_slice().into(),
+                &Tag::from(tag),
+            )
+            .map_err(|_| SecurityError::NotAuthentic)?;
+        Ok(std::mem::take(&mut *secret).into())
+    }
+
+    #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
+    fn fingerprint(&self, purpose: &'static str, value: &[u8]) -> [u8; 32] {
+        Hmac::<Sha256>::new_from_slice(&self.fingerprints[..])
+            .expect("any length is valid")
+            .chain_update(pae(&[purpose.as_bytes(), value]))
+            .finalize()
+            .into_bytes()
+            .into()
+    }
+}
+
+/// Nonce, ciphertext and tag of a stored secret, if it has the form of one.
+fn parts(stored: &[u8]) -> Option<([u8; NONCE_LEN], &[u8], [u8; TAG_LEN])> {
+    let (&format, rest) = stored.split_first()?;
+    let (nonce, rest) = rest.split_first_chunk()?;
+    let (text, tag) = rest.split_last_chunk()?;
+    (format == FORMAT).then_some((*nonce, text, *tag))
+}
+
+fn associated_data(place: &SecretPlace) -> Vec<u8> {
+    pae(&[
+        &[FORMAT],
+        place.table.as_bytes(),
+        place.column.as_bytes(),
+        place.partner.uuid().as_bytes(),
+        &place.key_id,
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_domain::ids::PartnerId;
+    use kopeck_port_system::fake::SeededEntropy;
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn vault() -> MasterKeyBox {
+        MasterKeyBox::new(&MasterKey::from_bytes([1; 32]), Arc::new(SeededEntropy::new(1)))
+    }
+
+    fn place() -> SecretPlace {
+        SecretPlace {
+            table: "sealing_keys",
+            column: "secret",
+            partner: PartnerId::new(Uuid::from_u128(1)),
+            key_id: vec![1, 2, 3],
+        }
+    }
+
+    fn secret(bytes: &[u8]) -> SecretSlice<u8> {
+        bytes.to_vec().into()
+    }
+
+    fn refused(vault: &MasterKeyBox, place: &SecretPlace, stored: &[u8]) -> bool {
+        matches!(vault.decrypt(place, stored), Err(SecurityError::NotAuthentic))
+    }
+
+    #[test]
+    fn a_secret_opens_where_it_was_put() {
+        for bytes in [&b""[..], b"x", &[7; 32], &[9; 1000]] {
+            let stored = vault().encrypt(&place(), &secret(bytes)).unwrap();
+            assert_eq!(stored.len(), 1 + 24 + bytes.len() + 16);
+            assert_eq!(vault().decrypt(&place(), &stored).unwrap().expose_secret(), bytes);
+        }
+    }
+
+    #[test]
+    fn a_moved_secret_does_not_open() {
+        let vault = vault();
+        let stored = vault.encrypt(&place(), &secret(&[7; 32])).unwrap();
+        let places = [
+            SecretPlace { table: "partners", ..place() },
+            SecretPlace { column: "other", ..place() },
+            SecretPlace { partner: PartnerId::new(Uuid::from_u128(2)), ..place() },
+            SecretPlace { key_id: vec![1, 2, 4], ..place() },
+            SecretPlace { key_id: vec![], ..place() },
+            // The same bytes in a row, cut elsewhere.
+            SecretPlace { table: "sealing_key", column: "ssecret", ..place() },
+        ];
+        for other in places {
+            assert!(refused(&vault, &other, &stored), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn another_master_key_does_not_open_it() {
+        let stored = vault().encrypt(&place(), &secret(&[7; 32])).unwrap();
+        let other = MasterKeyBox::new(&MasterKey::from_bytes([2; 32]), Arc::new(SeededEntropy::new(1)));
+        assert!(refused(&other, &place(), &stored));
+    }
+
+    #[test]
+    fn every_changed_byte_and_every_cut_is_noticed() {
+        let vault = vault();
+        let stored = vault.encrypt(&place(), &secret(&[7; 8])).unwrap();
+        for index in 0..stored.len() {
+            let mut changed = stored.clone();
+            *changed.get_mut(index).unwrap() ^= 1;
+            assert!(refused(&vault, &place(), &changed), "byte {index}");
+            assert!(refused(&vault, &place(), stored.split_at(index).0), "cut to {index}");
+        }
+    }
+
+    #[test]
+    fn one_secret_is_stored_differently_each_time() {
+        let vault = vault();
+        let stored = || vault.encrypt(&place(), &secret(&[7; 32])).unwrap();
+        assert_ne!(stored(), stored());
+    }
+
+    #[test]
+    fn fingerprints_depend_on_key_purpose_and_value() {
+        let vault = vault();
+        let other = MasterKeyBox::new(&MasterKey::from_bytes([2; 32]), Arc::new(SeededEntropy::new(1)));
+        let mark = vault.fingerprint("login", b"demo");
+        assert_eq!(mark, vault.fingerprint("login", b"demo"));
+        assert_ne!(mark, vault.fingerprint("address", b"demo"));
+        assert_ne!(mark, vault.fingerprint("login", b"demO"));
+        assert_ne!(mark, vault.fingerprint("logind", b"emo"));
+        assert_ne!(mark, other.fingerprint("login", b"demo"));
+    }
+
+    proptest! {
+        #[test]
+        fn opening_never_panics(stored in prop::collection::vec(any::<u8>(), 0..100)) {
+            prop_assert!(refused(&vault(), &place(), &stored));
+        }
+    }
+}
