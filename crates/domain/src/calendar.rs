@@ -100,7 +100,8 @@ pub fn parse_date(text: &str) -> Result<Date, Invalid> {
     Date::from_calendar_date(year, month, day).map_err(|_| invalid())
 }
 
-fn digits(text: &str, length: usize) -> Option<u32> {
+/// The number that exactly `length` ASCII digits spell.
+pub(crate) fn digits(text: &str, length: usize) -> Option<u32> {
     (text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit()))
         .then(|| text.parse().ok())
         .flatten()

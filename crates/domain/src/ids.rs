@@ -50,6 +50,8 @@ identifiers! {
     OrderId;
     /// A replenishment (top-up) request.
     ReplenishmentId;
+    /// A request to change the limits of cards.
+    LimitChangeId;
     /// A login: all tokens that grew from it form one family.
     SessionId;
     /// An access and a refresh token that were issued together.

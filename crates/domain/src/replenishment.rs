@@ -9,6 +9,8 @@ use crate::money::{AmountOverflow, Kopecks};
 use crate::request::{RequestEvent, RequestKind, RequestState, TransitionError};
 use crate::vocabulary::vocabulary;
 
+pub use crate::request::conclusion;
+
 /// The greatest number of cards in one request.
 pub const MAX_CARDS: usize = 10_000;
 /// The greatest top-up of one card, kopecks.
@@ -149,16 +151,6 @@ pub fn cover(items: &[ReplenishmentItem], available: Kopecks) -> Result<(Kopecks
     Ok((held, uncovered))
 }
 
-/// How a request ends, of whose cards `topped_up` were topped up and `refused` were not.
-#[must_use]
-pub const fn conclusion(topped_up: u32, refused: u32) -> RequestEvent {
-    match (topped_up, refused) {
-        (0, _) => RequestEvent::Decline,
-        (_, 0) => RequestEvent::Succeed,
-        (_, _) => RequestEvent::SucceedInPart,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,13 +175,6 @@ mod tests {
     fn what_is_not_covered_is_refused_card_by_card() {
         let (held, uncovered) = cover(&items(&[60, 50, 40]), Kopecks::new(100)).unwrap();
         assert_eq!((held, uncovered), (Kopecks::new(100), vec![1]));
-    }
-
-    #[test]
-    fn a_request_ends_as_its_cards_did() {
-        assert_eq!(conclusion(3, 0), RequestEvent::Succeed);
-        assert_eq!(conclusion(3, 1), RequestEvent::SucceedInPart);
-        assert_eq!(conclusion(0, 4), RequestEvent::Decline);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The life of an asynchronous request: one vocabulary and one table for orders and replenishments.
+//! The life of an asynchronous request: one vocabulary and one table for orders, replenishments
+//! and limit changes.
 
 use crate::vocabulary::vocabulary;
 
@@ -47,6 +48,8 @@ vocabulary! {
         Order = "ORDER",
         /// A top-up of cards, each for itself.
         Replenishment = "REPLENISHMENT",
+        /// A change of the limits of cards, each for itself.
+        LimitChange = "LIMIT_CHANGE",
     }
 }
 
@@ -75,12 +78,12 @@ impl RequestState {
             (Self::InProcess, E::Succeed) => Some(Self::Success),
             (Self::InProcess, E::SucceedInPart) => match kind {
                 K::Order => None,
-                K::Replenishment => Some(Self::PartSuccess),
+                K::Replenishment | K::LimitChange => Some(Self::PartSuccess),
             },
             (Self::InProcess, E::Decline) => Some(Self::Decline),
             (Self::Success | Self::Confirmed, E::Confirm) => match kind {
                 K::Order => Some(Self::Confirmed),
-                K::Replenishment => None,
+                K::Replenishment | K::LimitChange => None,
             },
             (Self::New, E::Succeed | E::SucceedInPart | E::Decline | E::Confirm)
             | (Self::InProcess, E::Start | E::Cancel | E::Confirm)
@@ -107,6 +110,16 @@ impl RequestState {
     }
 }
 
+/// How a request ends that deals with each card for itself: `done` of its cards were carried out, `refused` were not.
+#[must_use]
+pub const fn conclusion(done: u32, refused: u32) -> RequestEvent {
+    match (done, refused) {
+        (0, _) => RequestEvent::Decline,
+        (_, 0) => RequestEvent::Succeed,
+        (_, _) => RequestEvent::SucceedInPart,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,11 +136,15 @@ mod tests {
     ];
     const ORDER: &[(S, E, S)] =
         &[(S::Success, E::Confirm, S::Confirmed), (S::Confirmed, E::Confirm, S::Confirmed)];
-    const REPLENISHMENT: &[(S, E, S)] = &[(S::InProcess, E::SucceedInPart, S::PartSuccess)];
+    const CARD_BY_CARD: &[(S, E, S)] = &[(S::InProcess, E::SucceedInPart, S::PartSuccess)];
 
     #[test]
     fn the_whole_table_of_states_and_events() {
-        for (kind, own) in [(RequestKind::Order, ORDER), (RequestKind::Replenishment, REPLENISHMENT)] {
+        for &kind in RequestKind::ALL {
+            let own = match kind {
+                RequestKind::Order => ORDER,
+                RequestKind::Replenishment | RequestKind::LimitChange => CARD_BY_CARD,
+            };
             for &state in S::ALL {
                 for &event in E::ALL {
                     let known = SHARED.iter().chain(own).find(|(from, on, _)| (*from, *on) == (state, event));
@@ -146,12 +163,26 @@ mod tests {
             S::Success | S::PartSuccess | S::Decline | S::Rejected => 2,
             S::Confirmed => 3,
         };
-        for &state in S::ALL {
-            for &event in E::ALL {
-                if let Ok(next) = state.after(event, RequestKind::Order) {
-                    assert!(rank(next) > rank(state) || next == state);
+        for &kind in RequestKind::ALL {
+            for &state in S::ALL {
+                for &event in E::ALL {
+                    if let Ok(next) = state.after(event, kind) {
+                        assert!(rank(next) > rank(state) || next == state, "{kind}: {state} + {event}");
+                    }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_request_ends_as_its_cards_did() {
+        for (done, refused, end) in
+            [(3, 0, E::Succeed), (3, 1, E::SucceedInPart), (1, 3, E::SucceedInPart), (0, 4, E::Decline)]
+        {
+            assert_eq!(conclusion(done, refused), end);
+            // Whatever the end, a request in the hands of the bank can take it.
+            assert!(S::InProcess.after(end, RequestKind::Replenishment).is_ok());
+            assert!(S::InProcess.after(end, RequestKind::LimitChange).is_ok());
         }
     }
 }

@@ -13,6 +13,8 @@ mod repositories;
 mod store;
 mod work;
 
+#[cfg(feature = "contract")]
+pub mod contract;
 #[cfg(feature = "mock")]
 pub mod mock;
 

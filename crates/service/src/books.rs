@@ -171,11 +171,12 @@ fn check_order(order: &OrderFacts, breaches: &mut Vec<Breach>) {
         breach("open requests have work, and only they");
     }
     match order.state {
-        RequestState::Success | RequestState::PartSuccess | RequestState::Confirmed => {
+        RequestState::Success | RequestState::Confirmed => {
             if order.stored_cards != order.cards {
                 breach("done, but its cards are not all there");
             }
         }
+        RequestState::PartSuccess => breach("an order is done as a whole or not at all"),
         RequestState::New | RequestState::Decline | RequestState::Rejected => {
             if order.stored_cards > 0 {
                 breach("has cards that were never issued");
@@ -210,3 +211,6 @@ fn check_replenishment(request: &ReplenishmentFacts, breaches: &mut Vec<Breach>)
         breach("the state does not fit what became of its cards");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -232,3 +232,6 @@ fn view_of(answer: &BankCard, env: &Env) -> BankView {
         seen_at: env.now(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -130,3 +130,140 @@ pub fn list(
 ) -> Result<Listed<CategoryUse>, StoreError> {
     unit.categories().list(partner, page)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+    use kopeck_port_store::mock::MockUnit;
+
+    fn name(text: &str) -> CategoryName {
+        CategoryName::parse(text).unwrap()
+    }
+
+    fn office() -> Category {
+        Category { id: category_id(1), name: name("Office") }
+    }
+
+    fn holder_of_name(unit: &mut MockUnit, text: &'static str, holder: Option<CategoryId>) {
+        unit.categories
+            .expect_id_by_name()
+            .withf(move |partner, asked| *partner == PARTNER && asked.as_str() == text)
+            .times(1)
+            .returning(move |_, _| Ok(holder));
+    }
+
+    fn known(unit: &mut MockUnit, category: Option<Category>) {
+        unit.categories
+            .expect_get()
+            .withf(|partner, id| *partner == PARTNER && *id == category_id(1))
+            .times(1)
+            .returning(move |_, _| Ok(category.clone()));
+    }
+
+    #[test]
+    fn a_new_category_is_stored_as_answered() {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        let expected = Category { id: CategoryId::new(fresh_id(1)), name: name("Office") };
+        let stored = expected.clone();
+        holder_of_name(&mut unit, "Office", None);
+        unit.categories
+            .expect_insert()
+            .withf(move |partner, category, at| *partner == PARTNER && *category == stored && *at == START)
+            .times(1)
+            .returning(|_, _, _| Ok(()));
+        assert_eq!(create(&mut unit, &bench, PARTNER, name("Office")), Ok(expected));
+    }
+
+    #[test]
+    fn a_name_is_created_once() {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        holder_of_name(&mut unit, "OFFICE", Some(category_id(1)));
+        assert_eq!(create(&mut unit, &bench, PARTNER, name("OFFICE")), Err(CreateCategoryError::Exists));
+    }
+
+    #[test]
+    fn its_own_name_in_other_letters_is_no_conflict() {
+        let mut unit = MockUnit::default();
+        let renamed = Category { id: category_id(1), name: name("OFFICE") };
+        let stored = renamed.clone();
+        known(&mut unit, Some(office()));
+        holder_of_name(&mut unit, "OFFICE", Some(category_id(1)));
+        unit.categories
+            .expect_rename()
+            .withf(move |partner, category| *partner == PARTNER && *category == stored)
+            .times(1)
+            .returning(|_, _| Ok(()));
+        assert_eq!(rename(&mut unit, PARTNER, category_id(1), name("OFFICE")), Ok(renamed));
+    }
+
+    #[test]
+    fn the_name_of_another_is_a_conflict() {
+        let mut unit = MockUnit::default();
+        known(&mut unit, Some(office()));
+        holder_of_name(&mut unit, "Plant", Some(category_id(2)));
+        assert_eq!(
+            rename(&mut unit, PARTNER, category_id(1), name("Plant")),
+            Err(RenameCategoryError::Exists)
+        );
+    }
+
+    /// An unknown category comes before a name that is taken: the name is not even looked for.
+    #[test]
+    fn an_unknown_category_is_neither_renamed_nor_deleted() {
+        let mut unit = MockUnit::default();
+        unit.categories.expect_get().times(2).returning(|_, _| Ok(None));
+        assert_eq!(
+            rename(&mut unit, PARTNER, category_id(1), name("Plant")),
+            Err(RenameCategoryError::NotFound)
+        );
+        assert_eq!(delete(&mut unit, PARTNER, category_id(1)), Err(DeleteCategoryError::NotFound));
+    }
+
+    #[test]
+    fn a_category_that_an_employee_has_stays() {
+        let mut unit = MockUnit::default();
+        known(&mut unit, Some(office()));
+        unit.categories.expect_employees_in().times(1).returning(|_, _| Ok(1));
+        assert_eq!(delete(&mut unit, PARTNER, category_id(1)), Err(DeleteCategoryError::InUse));
+    }
+
+    #[test]
+    fn an_empty_category_goes_and_is_shown_once_more() {
+        let mut unit = MockUnit::default();
+        known(&mut unit, Some(office()));
+        unit.categories.expect_employees_in().returning(|_, _| Ok(0));
+        unit.categories
+            .expect_delete()
+            .withf(|partner, id| *partner == PARTNER && *id == category_id(1))
+            .times(1)
+            .returning(|_, _| Ok(()));
+        assert_eq!(delete(&mut unit, PARTNER, category_id(1)), Ok(office()));
+    }
+
+    #[test]
+    fn a_raced_constraint_is_the_same_refusal() {
+        for rule in RULES {
+            let (bench, mut unit) = (Bench::new(), MockUnit::default());
+            unit.categories.expect_get().returning(|_, _| Ok(Some(office())));
+            unit.categories.expect_id_by_name().returning(|_, _| Ok(None));
+            unit.categories.expect_employees_in().returning(|_, _| Ok(0));
+            unit.categories.expect_insert().returning(move |_, _, _| Err(StoreError::Conflict(rule)));
+            unit.categories.expect_rename().returning(move |_, _| Err(StoreError::Conflict(rule)));
+            unit.categories.expect_delete().returning(move |_, _| Err(StoreError::Conflict(rule)));
+            let (is_name, is_use) = (rule == Rule::CategoryName, rule == Rule::Reference);
+
+            let created = create(&mut unit, &bench, PARTNER, name("Office"));
+            let other = CreateCategoryError::Store(StoreError::Conflict(rule));
+            assert_eq!(created, Err(if is_name { CreateCategoryError::Exists } else { other }));
+
+            let renamed = rename(&mut unit, PARTNER, category_id(1), name("Plant"));
+            let other = RenameCategoryError::Store(StoreError::Conflict(rule));
+            assert_eq!(renamed, Err(if is_name { RenameCategoryError::Exists } else { other }));
+
+            let deleted = delete(&mut unit, PARTNER, category_id(1));
+            let other = DeleteCategoryError::Store(StoreError::Conflict(rule));
+            assert_eq!(deleted, Err(if is_use { DeleteCategoryError::InUse } else { other }));
+        }
+    }
+}

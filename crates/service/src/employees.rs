@@ -213,3 +213,6 @@ fn raced_fault(error: &StoreError) -> Option<Faults> {
         | StoreError::Failed(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

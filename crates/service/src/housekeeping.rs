@@ -24,3 +24,37 @@ pub fn sweep(unit: &mut dyn UnitOfWork, env: &Env) -> Result<u64, StoreError> {
     let pairs = unit.sessions().forget_expired(now - PAIR_GRACE, SWEEP)?;
     Ok(answers + failures + pairs)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+    use kopeck_port_store::mock::MockUnit;
+
+    #[test]
+    fn each_kind_is_kept_for_its_own_time() {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        unit.idempotency
+            .expect_forget_before()
+            .withf(|moment, limit| (*moment, *limit) == (START - Duration::days(7), 1_000))
+            .times(1)
+            .returning(|_, _| Ok(1));
+        unit.throttle
+            .expect_forget_before()
+            .withf(|moment, limit| (*moment, *limit) == (START - Duration::minutes(15), 1_000))
+            .times(1)
+            .returning(|_, _| Ok(20));
+        unit.sessions
+            .expect_forget_expired()
+            .withf(|moment, limit| (*moment, *limit) == (START - Duration::days(1), 1_000))
+            .times(1)
+            .returning(|_, _| Ok(300));
+        assert_eq!(sweep(&mut unit, &bench), Ok(321));
+    }
+
+    /// A nonce that were forgotten while it counts could be used again.
+    #[test]
+    fn no_nonce_is_forgotten_while_it_is_spent() {
+        assert!(crate::tokens::NONCE_LIFE <= WINDOW);
+    }
+}

@@ -113,3 +113,120 @@ pub fn once<E>(
     unit.idempotency().record(call.partner, &call.key, &recorded, stale_before)?;
     Ok(Once::First(answer))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+    use kopeck_port_store::Rule;
+    use kopeck_port_store::mock::MockUnit;
+    use time::{Duration, OffsetDateTime};
+
+    const WEEK: Duration = Duration::days(7);
+
+    fn call() -> Call {
+        Call { partner: PARTNER, key: "k-1".to_owned(), fingerprint: [1; 32] }
+    }
+
+    fn answer() -> Answer {
+        Answer { status: 202, body: b"{\"a\": 1}".to_vec() }
+    }
+
+    fn recorded(fingerprint: u8, recorded_at: OffsetDateTime) -> RecordedAnswer {
+        let Answer { status, body } = answer();
+        RecordedAnswer { fingerprint: [fingerprint; 32], status, body, recorded_at }
+    }
+
+    fn found(unit: &mut MockUnit, recorded: Option<RecordedAnswer>) {
+        unit.idempotency
+            .expect_find()
+            .withf(|partner, key| *partner == PARTNER && key == "k-1")
+            .times(1)
+            .returning(move |_, _| Ok(recorded.clone()));
+    }
+
+    fn expect_record(unit: &mut MockUnit) {
+        unit.idempotency
+            .expect_record()
+            .withf(|partner, key, answer, stale_before| {
+                *partner == PARTNER
+                    && key == "k-1"
+                    && *answer == recorded(1, START)
+                    && *stale_before == START - WEEK
+            })
+            .times(1)
+            .returning(|_, _, _, _| Ok(()));
+    }
+
+    fn works(_: &mut dyn UnitOfWork) -> Result<Answer, &'static str> {
+        Ok(answer())
+    }
+
+    fn must_not_work(_: &mut dyn UnitOfWork) -> Result<Answer, &'static str> {
+        panic!("the call was carried out")
+    }
+
+    #[test]
+    fn a_first_call_is_carried_out_and_recorded() {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        found(&mut unit, None);
+        expect_record(&mut unit);
+        assert_eq!(once(&mut unit, &bench, &call(), works), Ok(Once::First(answer())));
+    }
+
+    #[test]
+    fn a_repeated_call_gets_the_first_answer_and_has_no_effect() {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        found(&mut unit, Some(recorded(1, START - WEEK)));
+        assert_eq!(once(&mut unit, &bench, &call(), must_not_work), Ok(Once::Replayed(answer())));
+    }
+
+    #[test]
+    fn a_key_that_another_call_used_is_refused() {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        found(&mut unit, Some(recorded(2, START)));
+        assert_eq!(once(&mut unit, &bench, &call(), must_not_work), Err(OnceError::KeyReused));
+        found(&mut unit, Some(recorded(2, START)));
+        assert_eq!(replay(&mut unit, &bench, &call()), Err(ReplayError::KeyReused));
+    }
+
+    /// A record past its retention is as if it were gone, whichever call it belongs to.
+    #[test]
+    fn a_stale_record_is_none() {
+        for fingerprint in [1, 2] {
+            let (bench, mut unit) = (Bench::new(), MockUnit::default());
+            found(&mut unit, Some(recorded(fingerprint, START - WEEK - Duration::MICROSECOND)));
+            expect_record(&mut unit);
+            assert_eq!(once(&mut unit, &bench, &call(), works), Ok(Once::First(answer())));
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_not_recorded() {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        found(&mut unit, None);
+        assert_eq!(once(&mut unit, &bench, &call(), |_| Err("409")), Err(OnceError::UseCase("409")));
+    }
+
+    #[test]
+    fn who_records_second_learns_of_it() {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        let raced = StoreError::Conflict(Rule::IdempotencyKey);
+        let error = raced.clone();
+        found(&mut unit, None);
+        unit.idempotency.expect_record().returning(move |_, _, _, _| Err(error.clone()));
+        assert_eq!(once(&mut unit, &bench, &call(), works), Err(OnceError::Store(raced)));
+    }
+
+    #[test]
+    fn a_store_that_cannot_look_carries_nothing_out() {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        unit.idempotency.expect_find().returning(|_, _| Err(broken()));
+        assert_eq!(once(&mut unit, &bench, &call(), must_not_work), Err(OnceError::Store(broken())));
+    }
+
+    #[test]
+    fn bodies_stay_out_of_logs() {
+        assert_eq!(format!("{:?}", answer()), "Answer { status: 202, .. }");
+    }
+}

@@ -20,6 +20,8 @@ mod money;
 pub mod orders;
 pub mod partners;
 pub mod replenishments;
+#[cfg(test)]
+mod testing;
 pub mod tokens;
 pub mod transactions;
 pub mod worker;

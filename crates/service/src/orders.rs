@@ -195,3 +195,6 @@ fn change(
     }
     Ok((before, order))
 }
+
+#[cfg(test)]
+mod tests;

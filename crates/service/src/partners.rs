@@ -98,6 +98,7 @@ pub enum Deposited {
 }
 
 /// Makes partners and their keys.
+#[derive(Clone)]
 pub struct PartnerDesk {
     env: Arc<Env>,
     passwords: Arc<dyn PasswordHasher>,
@@ -260,3 +261,6 @@ pub fn deposit(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

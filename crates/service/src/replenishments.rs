@@ -1,6 +1,6 @@
 //! Replenishments: create, follow, cancel, list. The rest of their life is the worker's.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
@@ -9,7 +9,7 @@ use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
 use kopeck_domain::request::{RequestEvent, RequestState};
-use kopeck_port_store::{StoreError, Subject, TopUpTarget, UnitOfWork};
+use kopeck_port_store::{Rule, StoreError, Subject, TopUpTarget, UnitOfWork};
 use time::Date;
 
 use crate::Env;
@@ -128,7 +128,9 @@ pub fn create(
     }
     let id = ReplenishmentId::new(env.ids.next_id());
     let request = Replenishment::request(id, top_ups.iter().map(|top_up| top_up.amount), now)?;
-    unit.replenishments().insert(partner, &request, &items)?;
+    if let Err(error) = unit.replenishments().insert(partner, &request, &items) {
+        return Err(raced(unit, partner, &cards, error));
+    }
     unit.work().enqueue(partner, Subject::Replenishment(id), now + env.settings.processing_delay)?;
     Ok(request)
 }
@@ -222,6 +224,28 @@ fn items(
     if unknown.is_empty() { Ok(items) } else { Err(CreateReplenishmentError::UnknownCards(unknown)) }
 }
 
+/// The refusal behind a constraint that a call which ran at the same moment made us break. The cards that the other
+/// call took are named; where the store cannot show them any more, all of them.
+fn raced(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    cards: &[CardId],
+    error: StoreError,
+) -> CreateReplenishmentError {
+    if error != StoreError::Conflict(Rule::CardInOneReplenishment) {
+        return error.into();
+    }
+    let targets = unit.cards().top_up_targets(partner, cards).unwrap_or_default();
+    let taken: HashSet<CardId> =
+        targets.iter().filter(|target| target.in_request).map(|target| target.card).collect();
+    let conflicts = cards
+        .iter()
+        .filter(|card| taken.is_empty() || taken.contains(card))
+        .map(|card| CardConflict { card: *card, reason: ConflictReason::InRequest })
+        .collect();
+    CreateReplenishmentError::Conflicts(conflicts)
+}
+
 /// The cards in conflict, each with the first reason that applies.
 fn conflicts(cards: &[CardId], targets: &HashMap<CardId, TopUpTarget>, today: Date) -> Vec<CardConflict> {
     let reason = |target: &TopUpTarget| match target.status {
@@ -237,3 +261,6 @@ fn conflicts(cards: &[CardId], targets: &HashMap<CardId, TopUpTarget>, today: Da
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,11 +5,15 @@ use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{BankError, BankGateway};
 use kopeck_port_store::{Access, Store, StoreError, TransactionFilter, UnitOfWork, transact};
+use time::OffsetDateTime;
 
 use crate::Env;
 
 /// How many transactions are asked of the bank at a time.
 const FETCH: u32 = 500;
+
+/// When a first copy counts as fetched of which more is to come: so long ago that it is asked for again.
+const NOT_YET_WHOLE: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
 /// Why the transactions of a card were not shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,24 +48,26 @@ pub fn sync(
     if record.transactions_seen_at.is_some_and(|seen_at| !env.is_stale(seen_at)) {
         return Ok(());
     }
+    let mut has_copy = record.transactions_seen_at.is_some();
     loop {
-        let seen_at = env.now();
+        let asked_at = env.now();
         let fetched = match bank.transactions(record.card.number, latest, FETCH) {
             Ok(fetched) => fetched,
             Err(BankError::Unavailable(reason) | BankError::Unknown(reason)) => {
                 log::warn!(reason = reason.as_str(); "the bank did not give transactions");
-                return if record.transactions_seen_at.is_some() {
-                    Ok(())
-                } else {
-                    Err(TransactionsError::BankUnavailable)
-                };
+                return if has_copy { Ok(()) } else { Err(TransactionsError::BankUnavailable) };
             }
         };
-        let more = u32::try_from(fetched.len()).is_ok_and(|count| count >= FETCH);
-        latest = fetched.iter().map(|transaction| transaction.id).fold(latest, i64::max);
+        let newest = fetched.iter().map(|transaction| transaction.id).fold(latest, i64::max);
+        // A bank that gives the same page again has no more to give.
+        let more = newest > latest && u32::try_from(fetched.len()).is_ok_and(|count| count >= FETCH);
+        latest = newest;
+        // A copy that lacks the newest is not young, whenever it was fetched.
+        let seen_at = if more { record.transactions_seen_at.unwrap_or(NOT_YET_WHOLE) } else { asked_at };
         transact(store, Access::Write, move |unit| -> Result<(), StoreError> {
             unit.transactions().append(partner, id, &fetched, seen_at)
         })?;
+        has_copy = true;
         if !more {
             return Ok(());
         }
@@ -81,4 +87,141 @@ pub fn list(
 ) -> Result<Listed<Transaction>, TransactionsError> {
     unit.cards().get(partner, id)?.ok_or(TransactionsError::NotFound)?;
     Ok(unit.transactions().list(partner, id, filter, page)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+    use kopeck_domain::transaction::TransactionType;
+    use kopeck_port_bank::MockBankGateway;
+    use kopeck_port_store::CardRecord;
+    use kopeck_port_store::mock::{InPlaceStore, MockUnit};
+    use time::Duration;
+
+    /// Transactions with the ids from `first` to `last`.
+    fn transactions(first: i64, last: i64) -> Vec<Transaction> {
+        let transaction = |id| Transaction {
+            id,
+            executed_at: BEFORE,
+            kind: TransactionType::Payment,
+            amount: kopecks(id),
+            place: None,
+            mcc: None,
+            merchant_id: None,
+        };
+        (first..=last).map(transaction).collect()
+    }
+
+    /// A card whose transactions were last fetched at `seen_at`, the latest being `latest`.
+    fn copied(seen_at: Option<OffsetDateTime>, latest: i64) -> MockUnit {
+        let mut unit = MockUnit::default();
+        let record = CardRecord { transactions_seen_at: seen_at, ..card_record(1) };
+        unit.cards.expect_get().returning(move |_, _| Ok(Some(record.clone())));
+        unit.transactions.expect_latest_id().returning(move |_, _| Ok(latest));
+        unit
+    }
+
+    fn expect_fetch(bank: &mut MockBankGateway, after: i64, answer: Result<Vec<Transaction>, BankError>) {
+        bank.expect_transactions()
+            .withf(move |asked, from, limit| (*asked, *from, *limit) == (number(1), after, 500))
+            .times(1)
+            .returning(move |_, _, _| answer.clone());
+    }
+
+    fn expect_append(unit: &mut MockUnit, expected: Vec<Transaction>, seen_at: OffsetDateTime) {
+        unit.transactions
+            .expect_append()
+            .withf(move |partner, card, stored, at| {
+                *partner == PARTNER && *card == card_id(1) && *stored == expected[..] && *at == seen_at
+            })
+            .times(1)
+            .returning(|_, _, _, _| Ok(()));
+    }
+
+    fn run(unit: MockUnit, bank: &MockBankGateway, bench: &Bench) -> Result<(), TransactionsError> {
+        sync(&InPlaceStore::new(unit), bank, bench, PARTNER, card_id(1))
+    }
+
+    fn away() -> Result<Vec<Transaction>, BankError> {
+        Err(BankError::Unavailable("down".to_owned()))
+    }
+
+    #[test]
+    fn a_young_copy_asks_nothing() {
+        let bench = Bench::new();
+        bench.clock.advance(Duration::seconds(9));
+        assert_eq!(run(copied(Some(START), 5), &MockBankGateway::new(), &bench), Ok(()));
+    }
+
+    #[test]
+    fn an_old_copy_asks_for_what_is_new() {
+        let (bench, mut unit, mut bank) = (Bench::new(), copied(Some(START), 5), MockBankGateway::new());
+        bench.clock.advance(Duration::seconds(10));
+        expect_fetch(&mut bank, 5, Ok(transactions(6, 7)));
+        expect_append(&mut unit, transactions(6, 7), START + Duration::seconds(10));
+        assert_eq!(run(unit, &bank, &bench), Ok(()));
+    }
+
+    /// That there is nothing new is noted too, or every call would ask.
+    #[test]
+    fn an_empty_answer_makes_the_copy_young() {
+        let (bench, mut unit, mut bank) = (Bench::new(), copied(None, 0), MockBankGateway::new());
+        expect_fetch(&mut bank, 0, Ok(vec![]));
+        expect_append(&mut unit, vec![], START);
+        assert_eq!(run(unit, &bank, &bench), Ok(()));
+    }
+
+    /// Only the last page makes the copy young: before it the newest transactions are missing.
+    #[test]
+    fn more_than_a_page_is_fetched_page_by_page() {
+        for (seen_at, unfinished) in [(None, NOT_YET_WHOLE), (Some(BEFORE), BEFORE)] {
+            let (bench, mut unit, mut bank) = (Bench::new(), copied(seen_at, 0), MockBankGateway::new());
+            expect_fetch(&mut bank, 0, Ok(transactions(1, 500)));
+            expect_fetch(&mut bank, 500, Ok(transactions(501, 1_000)));
+            expect_fetch(&mut bank, 1_000, Ok(transactions(1_001, 1_001)));
+            expect_append(&mut unit, transactions(1, 500), unfinished);
+            expect_append(&mut unit, transactions(501, 1_000), unfinished);
+            expect_append(&mut unit, transactions(1_001, 1_001), START);
+            assert_eq!(run(unit, &bank, &bench), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_was_fetched_before_the_bank_went_away_is_an_older_copy() {
+        let (bench, mut unit, mut bank) = (Bench::new(), copied(None, 0), MockBankGateway::new());
+        expect_fetch(&mut bank, 0, Ok(transactions(1, 500)));
+        expect_fetch(&mut bank, 500, away());
+        expect_append(&mut unit, transactions(1, 500), NOT_YET_WHOLE);
+        assert_eq!(run(unit, &bank, &bench), Ok(()));
+    }
+
+    #[test]
+    fn a_bank_that_repeats_itself_is_not_asked_for_ever() {
+        let (bench, mut unit, mut bank) = (Bench::new(), copied(None, 500), MockBankGateway::new());
+        expect_fetch(&mut bank, 500, Ok(transactions(1, 500)));
+        expect_append(&mut unit, transactions(1, 500), START);
+        assert_eq!(run(unit, &bank, &bench), Ok(()));
+    }
+
+    #[test]
+    fn without_the_bank_an_older_copy_does_and_none_does_not() {
+        for (seen_at, expected) in [(Some(BEFORE), Ok(())), (None, Err(TransactionsError::BankUnavailable))] {
+            for silence in [away(), Err(BankError::Unknown("timeout".to_owned()))] {
+                let (bench, mut bank) = (Bench::new(), MockBankGateway::new());
+                expect_fetch(&mut bank, 3, silence);
+                assert_eq!(run(copied(seen_at, 3), &bank, &bench), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_card_is_not_found_and_the_bank_not_asked() {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        unit.cards.expect_get().times(2).returning(|_, _| Ok(None));
+        let page = Page::new(1, 100).unwrap();
+        let listed = list(&mut unit, PARTNER, card_id(1), TransactionFilter::default(), page);
+        assert_eq!(listed, Err(TransactionsError::NotFound));
+        assert_eq!(run(unit, &MockBankGateway::new(), &bench), Err(TransactionsError::NotFound));
+    }
 }

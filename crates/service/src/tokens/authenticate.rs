@@ -56,3 +56,6 @@ fn live_pair(unit: &mut dyn UnitOfWork, claims: &TokenClaims) -> Result<StoredPa
         })
         .ok_or(TokenError::Unauthorized)
 }
+
+#[cfg(test)]
+mod tests;

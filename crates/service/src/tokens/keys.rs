@@ -64,3 +64,6 @@ impl TokenDesk {
         Ok(AcceptedKey { id: record.key_id, secret, active: record.accepted_until.is_none() })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,6 +54,9 @@ impl TokenDesk {
     }
 
     /// Issues tokens to `partner`, or records the failure if there is none.
+    ///
+    /// The throttle is asked once more, so that many guesses sent at the same moment do not all slip past the first
+    /// check; and in both cases, or a 429 among many 400s would tell which guess was right.
     fn finish(
         &self,
         store: &dyn Store,
@@ -63,6 +66,7 @@ impl TokenDesk {
         let now = self.env.now();
         let Some(known) = partner else {
             transact(store, Access::Write, move |unit| -> Result<(), TokenError> {
+                check_throttle(unit, &subjects, now)?;
                 for subject in &subjects {
                     unit.throttle().record_failure(subject, now)?;
                 }
@@ -74,7 +78,6 @@ impl TokenDesk {
         let session = SessionId::new(self.env.ids.next_id());
         let (pair, issued) = self.issue(partner, session, now)?;
         transact(store, Access::Write, move |unit| -> Result<(), TokenError> {
-            // Asked once more, so that many guesses sent at the same moment do not all slip past the first check.
             check_throttle(unit, &subjects, now)?;
             unit.sessions().insert(partner, session, now)?;
             unit.sessions().insert_pair(partner, session, &pair)?;
@@ -109,3 +112,6 @@ fn may_log_in(known: &KnownPartner, login: Option<&str>) -> bool {
     let same = partner.login.as_bytes().ct_eq(login.unwrap_or_default().as_bytes());
     bool::from(same) & (partner.status == PartnerStatus::Active)
 }
+
+#[cfg(test)]
+mod tests;

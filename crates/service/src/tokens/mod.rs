@@ -9,6 +9,8 @@ mod authenticate;
 mod keys;
 mod login;
 mod refresh;
+#[cfg(test)]
+mod testing;
 
 use std::sync::Arc;
 

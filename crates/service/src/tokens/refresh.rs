@@ -82,3 +82,6 @@ impl TokenDesk {
         Ok(issued)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -216,3 +216,6 @@ fn patience(failures: u32) -> Duration {
     let doublings = failures.saturating_sub(1).min(6);
     Duration::milliseconds(250_i64 << doublings).min(Duration::seconds(10))
 }
+
+#[cfg(test)]
+mod tests;

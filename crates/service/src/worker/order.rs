@@ -110,8 +110,11 @@ pub(super) fn settle(
         OrderReport::Cards(cards) => {
             let order = load(unit, claim, id)?;
             let stored = unit.orders().stored_cards(claim.partner, id)?;
-            let new: Vec<NewCard> =
-                (stored..).zip(cards).map(|(ordinal, issued)| new_card(env, id, ordinal, issued)).collect();
+            // A bank that did the order twice has more cards for it than were ordered.
+            let new: Vec<NewCard> = (stored..order.cards)
+                .zip(cards)
+                .map(|(ordinal, issued)| new_card(env, id, ordinal, issued))
+                .collect();
             unit.cards().insert_issued(claim.partner, &new)?;
             let stored = stored.saturating_add(u32::try_from(new.len()).unwrap_or(u32::MAX));
             if stored >= order.cards {
@@ -214,3 +217,6 @@ fn new_card(env: &Env, order: OrderId, ordinal: u32, issued: &IssuedCard) -> New
         activation,
     }
 }
+
+#[cfg(test)]
+mod tests;

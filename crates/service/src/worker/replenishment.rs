@@ -225,3 +225,6 @@ fn plus(sum: Kopecks, amount: Kopecks) -> Result<Kopecks, StoreError> {
 fn overflow(error: kopeck_domain::money::AmountOverflow) -> StoreError {
     StoreError::Corrupt(format!("replenishment_items.amount: {error}"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! Orders.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::calendar::{Zone, date_text};
+use kopeck_domain::card::CardType;
+use kopeck_domain::ids::OrderId;
+use kopeck_domain::order::{Order, OrderKind};
+use kopeck_domain::request::RequestState;
+use kopeck_port_store::OrderResultItem;
+use kopeck_service::orders::OrderResult;
+use serde::Serialize;
+
+/// An order that was accepted.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OrderIdDto {
+    order_id: OrderId,
+}
+
+impl From<Order> for OrderIdDto {
+    fn from(order: Order) -> Self {
+        Self { order_id: order.id }
+    }
+}
+
+/// Where an order stands.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OrderStateDto {
+    message: RequestState,
+    order_id: OrderId,
+}
+
+impl From<Order> for OrderStateDto {
+    fn from(order: Order) -> Self {
+        Self { message: order.state, order_id: order.id }
+    }
+}
+
+/// The cards of an order.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OrderResultDto<'a> {
+    order_id: OrderId,
+    type_card: CardType,
+    data: Vec<OrderResultItemDto<'a>>,
+}
+
+/// One card of an order; a plastic one has its number alone.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OrderResultItemDto<'a> {
+    type_card: CardType,
+    custom_id_card: String,
+    #[serde(flatten)]
+    activation: Option<ActivationDto<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ActivationDto<'a> {
+    activation_code: &'a str,
+    validity_period: String,
+    amount: Kopecks,
+}
+
+impl<'a> From<&'a OrderResult> for OrderResultDto<'a> {
+    fn from(result: &'a OrderResult) -> Self {
+        Self {
+            order_id: result.order.id,
+            type_card: result.order.card_type,
+            data: result.items.iter().map(OrderResultItemDto::from).collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a OrderResultItem> for OrderResultItemDto<'a> {
+    fn from(item: &'a OrderResultItem) -> Self {
+        Self {
+            type_card: item.card_type,
+            custom_id_card: item.number.to_string(),
+            activation: item.activation.as_ref().map(|activation| ActivationDto {
+                activation_code: &activation.code,
+                validity_period: date_text(activation.valid_until),
+                amount: activation.first_top_up,
+            }),
+        }
+    }
+}
+
+/// An order in a list.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OrderListDto {
+    order_id: OrderId,
+    status: RequestState,
+    kind: OrderKind,
+    type_card: CardType,
+    number_cards: u32,
+    amount: Kopecks,
+    created_at: String,
+    status_updated_at: String,
+}
+
+impl OrderListDto {
+    pub(crate) fn new(order: &Order, zone: Zone) -> Self {
+        Self {
+            order_id: order.id,
+            status: order.state,
+            kind: order.kind,
+            type_card: order.card_type,
+            number_cards: order.cards,
+            amount: order.cost,
+            created_at: zone.moment_text(order.created_at),
+            status_updated_at: zone.moment_text(order.state_since),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_domain::card_number::CardNumber;
+    use kopeck_port_store::Activation;
+    use serde_json::json;
+    use time::OffsetDateTime;
+    use time::macros::date;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn order(kind: OrderKind, card_type: CardType) -> Order {
+        Order {
+            id: OrderId::new(Uuid::nil()),
+            kind,
+            card_type,
+            cards: 1,
+            cost: Kopecks::new(5_000),
+            state: RequestState::Success,
+            created_at: OffsetDateTime::UNIX_EPOCH,
+            state_since: OffsetDateTime::UNIX_EPOCH,
+        }
+    }
+
+    fn result(kind: OrderKind, item: OrderResultItem) -> serde_json::Value {
+        let result = OrderResult { order: order(kind, item.card_type), items: vec![item] };
+        serde_json::to_value(OrderResultDto::from(&result)).unwrap()
+    }
+
+    #[test]
+    fn a_virtual_card_comes_with_what_activates_it() {
+        let activation = Activation {
+            code: "123456".to_owned(),
+            valid_until: date!(2026 - 03 - 01),
+            first_top_up: Kopecks::new(5_000),
+        };
+        let number = CardNumber::parse("1234567890").unwrap();
+        let item =
+            OrderResultItem { ordinal: 0, card_type: CardType::Mlz, number, activation: Some(activation) };
+        assert_eq!(
+            result(OrderKind::Virtual, item),
+            json!({"orderId": Uuid::nil(), "typeCard": "MLZ", "data": [{
+                "typeCard": "MLZ", "customIdCard": "1234567890", "activationCode": "123456",
+                "validityPeriod": "01.03.2026", "amount": 5_000,
+            }]})
+        );
+    }
+
+    #[test]
+    fn a_plastic_card_has_its_number_alone() {
+        let number = CardNumber::parse("4006381333931").unwrap();
+        let item = OrderResultItem { ordinal: 0, card_type: CardType::Kkl, number, activation: None };
+        assert_eq!(
+            result(OrderKind::Plastic, item),
+            json!({"orderId": Uuid::nil(), "typeCard": "KKL", "data": [
+                {"typeCard": "KKL", "customIdCard": "4006381333931"},
+            ]})
+        );
+    }
+
+    #[test]
+    fn a_listed_order_has_times_in_the_zone() {
+        let zone = Zone::parse("+03:00").unwrap();
+        let shown = OrderListDto::new(&order(OrderKind::Virtual, CardType::Mlz), zone);
+        assert_eq!(
+            serde_json::to_value(shown).unwrap(),
+            json!({"orderId": Uuid::nil(), "status": "SUCCESS", "kind": "VIRTUAL", "typeCard": "MLZ",
+                "numberCards": 1, "amount": 5_000, "createdAt": "01.01.1970 03:00",
+                "statusUpdatedAt": "01.01.1970 03:00"})
+        );
+    }
+}

@@ -1,0 +1,226 @@
+//! What a caller is told when a call fails, and what the log is told.
+
+use std::borrow::Cow;
+
+use actix_web::http::StatusCode;
+use kopeck_domain::ids::CardId;
+use kopeck_domain::{Fault, Faults};
+use serde::Serialize;
+
+use crate::code::Code;
+
+/// A refused call. What the partner sees and what the log sees are two things: a 500 shows nothing but the id of the
+/// request, and the reason why a sealed value was refused stands in the log alone.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    shape: Shape,
+    /// Seconds after which the same call may succeed.
+    retry_after: Option<u64>,
+    /// The methods that would have been right.
+    allow: Option<String>,
+    /// What only the log is told.
+    log: Option<String>,
+}
+
+/// The shapes of the interface's error bodies.
+#[derive(Debug)]
+enum Shape {
+    /// 422: every faulty field.
+    Fields(Faults),
+    /// Any other status.
+    Coded { code: Code, message: Cow<'static, str> },
+    /// The 404 and 409 of calls for many cards: one object a faulty card.
+    Cards(Vec<FaultyCard>),
+    /// A 500.
+    Internal,
+}
+
+/// A card that stands in the way of a call for many cards.
+#[derive(Debug, Serialize)]
+pub(crate) struct FaultyCard {
+    message: &'static str,
+    code: Code,
+    #[serde(rename = "idCard")]
+    card: CardId,
+}
+
+impl FaultyCard {
+    pub(crate) fn new(card: CardId, code: Code, message: &'static str) -> Self {
+        Self { message, code, card }
+    }
+}
+
+impl ApiError {
+    /// A refusal with a code.
+    pub(crate) fn new(status: StatusCode, code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::shaped(status, Shape::Coded { code, message: message.into() })
+    }
+
+    /// 422 for one field.
+    pub(crate) fn field(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Faults::of(field, detail).into()
+    }
+
+    /// 401. The reason is told to nobody: a token is good or it is not.
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, Code::Unauthorized, "not authorized, the token failed validation")
+    }
+
+    /// 404 or 409 of a call for many cards.
+    pub(crate) fn cards(status: StatusCode, cards: Vec<FaultyCard>) -> Self {
+        Self::shaped(status, Shape::Cards(cards))
+    }
+
+    /// 500; `reason` goes to the log.
+    pub(crate) fn internal(reason: impl Into<String>) -> Self {
+        Self { log: Some(reason.into()), ..Self::shaped(StatusCode::INTERNAL_SERVER_ERROR, Shape::Internal) }
+    }
+
+    /// 503: nothing was done, and the same call may succeed in a moment; `reason` goes to the log.
+    pub(crate) fn busy(reason: impl Into<String>) -> Self {
+        Self {
+            log: Some(reason.into()),
+            ..Self::unavailable(Code::Internal, "the service is busy, try again")
+        }
+    }
+
+    /// 503 with a code of its own.
+    pub(crate) fn unavailable(code: Code, message: &'static str) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(1)
+    }
+
+    /// Says when the call may be tried again.
+    pub(crate) fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after: Some(seconds), ..self }
+    }
+
+    /// Says which methods would have been right.
+    pub(crate) fn allow(self, methods: String) -> Self {
+        Self { allow: Some(methods), ..self }
+    }
+
+    fn shaped(status: StatusCode, shape: Shape) -> Self {
+        Self { status, shape, retry_after: None, allow: None, log: None }
+    }
+
+    /// The status of the answer.
+    pub(crate) const fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The value of `Retry-After`, if the answer has one.
+    pub(crate) const fn retry_seconds(&self) -> Option<u64> {
+        self.retry_after
+    }
+
+    /// The value of `Allow`, if the answer has one.
+    pub(crate) fn allowed_methods(&self) -> Option<&str> {
+        self.allow.as_deref()
+    }
+
+    /// What only the log is told.
+    pub(crate) fn log_reason(&self) -> Option<&str> {
+        self.log.as_deref()
+    }
+
+    /// The body of the answer.
+    pub(crate) fn body(&self, request_id: &str) -> Vec<u8> {
+        match &self.shape {
+            Shape::Fields(faults) => json(&FieldsBody {
+                success: false,
+                data: faults.as_slice().iter().map(FieldFault::from).collect(),
+            }),
+            Shape::Coded { code, message } => json(&CodedBody { success: false, code: *code, message }),
+            Shape::Cards(cards) => json(cards),
+            Shape::Internal => {
+                let message = format!("internal error, request {request_id}");
+                json(&CodedBody { success: false, code: Code::Internal, message: &message })
+            }
+        }
+    }
+}
+
+/// 422.
+impl From<Faults> for ApiError {
+    fn from(faults: Faults) -> Self {
+        Self::shaped(StatusCode::UNPROCESSABLE_ENTITY, Shape::Fields(faults))
+    }
+}
+
+#[derive(Serialize)]
+struct FieldsBody<'a> {
+    success: bool,
+    data: Vec<FieldFault<'a>>,
+}
+
+#[derive(Serialize)]
+struct FieldFault<'a> {
+    field: &'a str,
+    message: &'static str,
+    detail: &'a str,
+}
+
+impl<'a> From<&'a Fault> for FieldFault<'a> {
+    fn from(fault: &'a Fault) -> Self {
+        Self { field: &fault.field, message: "incorrect value passed", detail: &fault.detail }
+    }
+}
+
+#[derive(Serialize)]
+struct CodedBody<'a> {
+    success: bool,
+    code: Code,
+    message: &'a str,
+}
+
+/// The JSON text of a body of ours. Serialising can only fail for maps with odd keys, which none of them has.
+fn json(body: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(body).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn text(error: &ApiError) -> String {
+        String::from_utf8(error.body("req-1")).unwrap()
+    }
+
+    #[test]
+    fn faulty_fields_have_the_shape_of_the_interface() {
+        let error = ApiError::field("cards[3].idCard", "must be a uuid");
+        assert_eq!(error.status(), 422);
+        assert_eq!(
+            text(&error),
+            r#"{"success":false,"data":[{"field":"cards[3].idCard","message":"incorrect value passed","detail":"must be a uuid"}]}"#
+        );
+    }
+
+    #[test]
+    fn other_refusals_have_a_code_and_a_message() {
+        let error = ApiError::new(StatusCode::NOT_FOUND, Code::CardNotFound, "no such card");
+        assert_eq!(text(&error), r#"{"success":false,"code":"card_not_found","message":"no such card"}"#);
+    }
+
+    #[test]
+    fn faulty_cards_are_a_list() {
+        let card = FaultyCard::new(CardId::new(Uuid::nil()), Code::CardNotMain, "not a main card");
+        assert_eq!(
+            text(&ApiError::cards(StatusCode::CONFLICT, vec![card])),
+            r#"[{"message":"not a main card","code":"card_not_main","idCard":"00000000-0000-0000-0000-000000000000"}]"#
+        );
+    }
+
+    #[test]
+    fn a_500_shows_the_request_and_nothing_else() {
+        let error = ApiError::internal("the disk is full");
+        assert_eq!(
+            text(&error),
+            r#"{"success":false,"code":"internal","message":"internal error, request req-1"}"#
+        );
+        assert_eq!(error.log_reason(), Some("the disk is full"));
+    }
+}

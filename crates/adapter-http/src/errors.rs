@@ -1,0 +1,12 @@
+//! From the refusals of the use cases to what the caller is told: one file a group, every match exhaustive, so that a
+//! new refusal does not compile before it has its status and code.
+
+mod cards;
+mod categories;
+mod employees;
+pub(crate) mod orders;
+pub(crate) mod repeats;
+mod replenishments;
+mod sandbox;
+mod store;
+mod tokens;

@@ -1,0 +1,71 @@
+//! Orders.
+
+use actix_web::http::StatusCode;
+use kopeck_service::orders::{ChangeOrderError, OrderError, OrderResultError, PlaceOrderError};
+
+use crate::code::Code;
+use crate::error::ApiError;
+
+fn no_such_order() -> ApiError {
+    ApiError::new(StatusCode::NOT_FOUND, Code::OrderNotFound, "there is no such order")
+}
+
+impl From<PlaceOrderError> for ApiError {
+    fn from(error: PlaceOrderError) -> Self {
+        match error {
+            PlaceOrderError::Invalid(faults) => faults.into(),
+            PlaceOrderError::InsufficientBalance => {
+                let message = "the partner's balance does not cover the order";
+                Self::new(StatusCode::PAYMENT_REQUIRED, Code::InsufficientBalance, message)
+            }
+            PlaceOrderError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<OrderError> for ApiError {
+    fn from(error: OrderError) -> Self {
+        match error {
+            OrderError::NotFound => no_such_order(),
+            OrderError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<OrderResultError> for ApiError {
+    fn from(error: OrderResultError) -> Self {
+        let code = match error {
+            OrderResultError::NotFound => return no_such_order(),
+            OrderResultError::Cancelled => Code::OrderCancelled,
+            OrderResultError::Declined => Code::OrderDeclined,
+            OrderResultError::NotProcessed => Code::OrderNotProcessed,
+            OrderResultError::Store(error) => return error.into(),
+        };
+        Self::new(StatusCode::NOT_FOUND, code, error.to_string())
+    }
+}
+
+/// What a change of an order was to be: the refusal of each has its own code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum OrderChange {
+    Confirm,
+    Cancel,
+}
+
+impl OrderChange {
+    /// What the caller is told of `error`.
+    pub(crate) fn refusal(self, error: ChangeOrderError) -> ApiError {
+        match error {
+            ChangeOrderError::NotFound => no_such_order(),
+            ChangeOrderError::WrongState(state) => {
+                let (code, word) = match self {
+                    Self::Confirm => (Code::OrderNotConfirmable, "confirmed"),
+                    Self::Cancel => (Code::OrderNotCancellable, "cancelled"),
+                };
+                let message = format!("an order in {state} cannot be {word}");
+                ApiError::new(StatusCode::CONFLICT, code, message)
+            }
+            ChangeOrderError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! What a handler works with: an authenticated, opened call, and the ways to carry it out.
+
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use kopeck_domain::Faults;
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
+use kopeck_service::idempotency::{self, Once, OnceError};
+use kopeck_service::{Env, cards};
+use serde::Serialize;
+
+use crate::bridge::in_store;
+use crate::error::ApiError;
+use crate::errors::repeats;
+use crate::fingerprint;
+use crate::in_flight;
+use crate::input::Call;
+use crate::pipeline::head::RepeatKey;
+use crate::route::{Outcome, Route};
+use crate::sandbox::{SandboxPower, SandboxRefusal};
+use crate::state::Shared;
+
+/// An answer of 2xx, before sealing.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// The status.
+    pub(crate) status: u16,
+    /// JSON.
+    pub(crate) body: Vec<u8>,
+    /// Whether it was given before.
+    pub(crate) replayed: bool,
+}
+
+impl Answer {
+    /// An answer with the JSON of `body`.
+    pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Result<Self, ApiError> {
+        let body = serde_json::to_vec(body).map_err(|error| ApiError::internal(error.to_string()))?;
+        Ok(Self { status: status.as_u16(), body, replayed: false })
+    }
+
+    fn first(answer: idempotency::Answer) -> Self {
+        Self { status: answer.status, body: answer.body, replayed: false }
+    }
+
+    fn replayed(answer: idempotency::Answer) -> Self {
+        Self { status: answer.status, body: answer.body, replayed: true }
+    }
+}
+
+/// An authenticated, opened call.
+pub(crate) struct Exchange {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) partner: PartnerId,
+    pub(crate) call: Call,
+    /// SHA-256 over the call by value; with the key of a call that changes something.
+    repeat: Option<(RepeatKey, [u8; 32])>,
+}
+
+/// A call that is to be carried out once, and whose turn it is.
+pub(crate) struct Turn {
+    exchange: Exchange,
+    key: Arc<RepeatKey>,
+    call: Arc<idempotency::Call>,
+    /// Kept by the unit of work too: the turn lasts as long as the work, even if the caller goes away.
+    in_flight: Arc<in_flight::Turn>,
+}
+
+impl Exchange {
+    /// A call of `partner`, with a key if it changes something.
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        partner: PartnerId,
+        route: &Route,
+        call: Call,
+        key: Option<RepeatKey>,
+    ) -> Self {
+        let repeat = key.map(|key| (key, fingerprint::of(route, &call)));
+        Self { shared, partner, call, repeat }
+    }
+
+    /// The zone of every date in an answer.
+    pub(crate) fn zone(&self) -> Zone {
+        self.env().settings.zone
+    }
+
+    pub(crate) fn env(&self) -> &Arc<Env> {
+        &self.shared.parts.env
+    }
+
+    /// Reads through `work`.
+    pub(crate) async fn read<V, T, E>(
+        &self,
+        values: Result<V, Faults>,
+        work: impl Fn(&mut dyn UnitOfWork, &Env, PartnerId, &V) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, ApiError>
+    where
+        V: Send + 'static,
+        T: Send + 'static,
+        E: Into<ApiError>,
+    {
+        let values = values?;
+        let (env, partner) = (Arc::clone(self.env()), self.partner);
+        in_store(&*self.shared.parts.store, Access::Read, move |unit| {
+            work(unit, &env, partner, &values).map_err(Into::into)
+        })
+        .await
+    }
+
+    /// Asks the bank through `work`, on a thread that may block.
+    pub(crate) async fn ask_bank<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Shared, PartnerId) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let (shared, partner) = (Arc::clone(&self.shared), self.partner);
+        self.shared.bank_calls.run(move || work(&shared, partner)).await
+    }
+
+    /// Shows a result that may be long: `show` takes milliseconds for a hundred thousand cards, for which the other
+    /// calls of this thread do not have to wait.
+    pub(crate) async fn show_large(&self, show: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
+        self.shared.large_answers.run(show).await?
+    }
+
+    /// Brings the copy of a card up to date before its link changes.
+    pub(crate) async fn prepare_card(&self, card: cards::CardKey) -> Result<(), ApiError> {
+        let asked = self.ask_bank(move |shared, partner| {
+            let parts = &shared.parts;
+            cards::prepare(&*parts.store, &*parts.bank, &parts.env, partner, card)
+        });
+        Ok(asked.await??)
+    }
+
+    /// Tells the bank simulator something.
+    pub(crate) async fn command_bank(
+        &self,
+        command: impl FnOnce(&dyn SandboxPower) -> Result<(), SandboxRefusal> + Send + 'static,
+    ) -> Result<(), ApiError> {
+        let told = self.ask_bank(move |shared, _| match &shared.parts.sandbox {
+            Some(power) => command(&**power).map_err(ApiError::from),
+            None => Err(ApiError::internal("a call of the sandbox without a sandbox")),
+        });
+        told.await?
+    }
+
+    /// Changes something through `work`, once: reads the values only after a repeat was answered, as the order of
+    /// checks says.
+    pub(crate) async fn mutate<V, T, E>(
+        self,
+        status: StatusCode,
+        values: Result<V, Faults>,
+        work: impl Fn(&mut dyn UnitOfWork, &Env, PartnerId, &V) -> Result<T, E> + Send + 'static,
+    ) -> Outcome
+    where
+        V: Send + 'static,
+        T: Serialize,
+        E: Into<ApiError>,
+    {
+        let turn = self.turn().await?;
+        match values {
+            Ok(values) => turn.once(status, values, work).await,
+            Err(faults) => turn.replay().await?.ok_or_else(|| faults.into()),
+        }
+    }
+
+    /// Waits for the turn of a call that changes something.
+    ///
+    /// # Errors
+    /// 409 if a call under the same key takes too long.
+    pub(crate) async fn turn(mut self) -> Result<Turn, ApiError> {
+        let Some((key, fingerprint)) = self.repeat.take() else {
+            return Err(ApiError::internal("a call without a key changes something"));
+        };
+        let turn = self.shared.in_flight.turn(self.partner, &key.key).await;
+        let in_flight = Arc::new(turn.ok_or_else(repeats::in_progress)?);
+        let call = idempotency::Call { partner: self.partner, key: key.key.clone(), fingerprint };
+        Ok(Turn { exchange: self, key: Arc::new(key), call: Arc::new(call), in_flight })
+    }
+}
+
+impl Turn {
+    /// The call.
+    pub(crate) const fn exchange(&self) -> &Exchange {
+        &self.exchange
+    }
+
+    /// The answer that was given before, if the call is a repeat.
+    ///
+    /// # Errors
+    /// 422 if the key was used for another call.
+    pub(crate) async fn replay(&self) -> Result<Option<Answer>, ApiError> {
+        let (env, call, key) =
+            (Arc::clone(self.exchange.env()), Arc::clone(&self.call), Arc::clone(&self.key));
+        let answer = in_store(&*self.exchange.shared.parts.store, Access::Read, move |unit| {
+            idempotency::replay(unit, &env, &call).map_err(|error| repeats::of_replay(error, &key))
+        });
+        Ok(answer.await?.map(Answer::replayed))
+    }
+
+    /// Carries out `work` and records its answer, or gives the answer that was recorded before.
+    pub(crate) async fn once<V, T, E>(
+        self,
+        status: StatusCode,
+        values: V,
+        work: impl Fn(&mut dyn UnitOfWork, &Env, PartnerId, &V) -> Result<T, E> + Send + 'static,
+    ) -> Outcome
+    where
+        V: Send + 'static,
+        T: Serialize,
+        E: Into<ApiError>,
+    {
+        let (env, call) = (Arc::clone(self.exchange.env()), Arc::clone(&self.call));
+        let in_flight = Arc::clone(&self.in_flight);
+        let carried_out = in_store(&*self.exchange.shared.parts.store, Access::Write, move |unit| {
+            // Moves the turn into the work: it ends when the work is done, whoever still waits for it.
+            let _in_flight = &in_flight;
+            idempotency::once(unit, &env, &call, |unit| {
+                let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
+                let Answer { status, body, .. } = Answer::json(status, &shown)?;
+                Ok::<_, ApiError>(idempotency::Answer { status, body })
+            })
+        });
+        match carried_out.await {
+            Ok(Once::First(answer)) => Ok(Answer::first(answer)),
+            Ok(Once::Replayed(answer)) => Ok(Answer::replayed(answer)),
+            // On another instance the first call may have won between our look and our write: what refused us is
+            // then its effect, and its answer is ours.
+            Err(OnceError::Store(StoreError::Conflict(Rule::IdempotencyKey))) => {
+                self.replay().await?.ok_or_else(repeats::in_progress)
+            }
+            Err(OnceError::UseCase(refusal)) => match self.replay().await {
+                Ok(Some(answer)) => Ok(answer),
+                Ok(None) | Err(_) => Err(refusal),
+            },
+            Err(error @ (OnceError::KeyReused | OnceError::Store(_))) => {
+                Err(repeats::of_once(error, &self.key))
+            }
+        }
+    }
+}

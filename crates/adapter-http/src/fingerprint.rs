@@ -1,0 +1,108 @@
+//! Tells one call from another: SHA-256 over method, path and body by value.
+
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use crate::input::Call;
+use crate::route::Route;
+
+/// The fingerprint of an opened call of `route`. `PATCH` is `PUT`; it makes no difference what of the call was sealed,
+/// in which order fields stand, or in which letter case an identifier is.
+pub(crate) fn of(route: &Route, call: &Call) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    text(&mut digest, route.method.as_str());
+    text(&mut digest, route.path);
+    for (name, id) in &call.ids {
+        text(&mut digest, name);
+        text(&mut digest, &id.to_ascii_lowercase());
+    }
+    object(&mut digest, &call.body);
+    digest.finalize().into()
+}
+
+/// A text with its length before it, so that no two lists of texts look the same.
+fn text(digest: &mut Sha256, text: &str) {
+    digest.update((text.len() as u64).to_le_bytes());
+    digest.update(text);
+}
+
+/// The fields in the order of their names, whatever order the map keeps.
+fn object(digest: &mut Sha256, fields: &Map<String, Value>) {
+    digest.update((fields.len() as u64).to_le_bytes());
+    let mut fields: Vec<_> = fields.iter().collect();
+    fields.sort_unstable_by_key(|(name, _)| *name);
+    for (name, field) in fields {
+        text(digest, name);
+        value(digest, field);
+    }
+}
+
+/// A value with its kind before it. Recursion is bounded: a value that nests deeper did not parse.
+fn value(digest: &mut Sha256, of: &Value) {
+    match of {
+        Value::Null => digest.update("n"),
+        Value::Bool(true) => digest.update("t"),
+        Value::Bool(false) => digest.update("f"),
+        Value::Number(number) => {
+            digest.update("#");
+            text(digest, &number.to_string());
+        }
+        Value::String(string) => {
+            digest.update("s");
+            text(digest, string);
+        }
+        Value::Array(items) => {
+            digest.update("[");
+            digest.update((items.len() as u64).to_le_bytes());
+            items.iter().for_each(|item| value(digest, item));
+        }
+        Value::Object(fields) => {
+            digest.update("{");
+            object(digest, fields);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::routes;
+
+    const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
+
+    fn print(route: &str, id: &str, body: Value) -> [u8; 32] {
+        let call = Call {
+            ids: vec![("idEmployee", id.to_owned())],
+            body: body.as_object().cloned().unwrap(),
+            ..Call::default()
+        };
+        of(routes::named(route).unwrap(), &call)
+    }
+
+    #[test]
+    fn the_same_call_by_value_has_the_same_fingerprint() {
+        let one: Value = serde_json::from_str(r#"{"a":[1,{"x":1,"y":null}],"b":"t"}"#).unwrap();
+        let two: Value = serde_json::from_str(r#"{ "b":"\u0074", "a":[1, {"y":null,"x":1}] }"#).unwrap();
+        assert_eq!(print("employee.update", ID, one), print("employee.update", &ID.to_uppercase(), two));
+    }
+
+    #[test]
+    fn another_call_has_another() {
+        let base = print("employee.update", ID, json!({"a": "1"}));
+        for other in [
+            print("employee.update", ID, json!({"a": 1})),
+            print("employee.update", ID, json!({"a": "1", "b": null})),
+            print("employee.update", ID, json!({"a": ["1"]})),
+            print("employee.update", &ID.replace('0', "1"), json!({"a": "1"})),
+            print("employee.add", ID, json!({"a": "1"})),
+        ] {
+            assert_ne!(base, other);
+        }
+        assert_ne!(
+            print("employee.add", ID, json!({"a": [[1], 2]})),
+            print("employee.add", ID, json!({"a": [[1, 2]]}))
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! Employees.
+
+use actix_web::http::StatusCode;
+use kopeck_domain::draft::Invalid;
+use kopeck_domain::employee::{EmployeeStatus, EmployeeUpdate};
+use kopeck_domain::ids::{CategoryId, EmployeeId};
+use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
+use kopeck_port_store::EmployeeFilter;
+use kopeck_service::employees::{self, EmployeeDraft};
+
+use crate::dto::{Data, EmployeeDto, EmployeeWithCardsDto, PageDto, PhoneAs};
+use crate::exchange::{Answer, Exchange};
+use crate::input::kinds::{id, text, word};
+use crate::input::reader::Reader;
+use crate::route::Outcome;
+
+/// Records on a page unless the call says another number.
+pub(crate) const LIST_SIZE: u32 = 15;
+
+/// The longest text to search for; no field that is searched is longer.
+const MAX_QUERY_CHARS: usize = 64;
+
+pub(crate) async fn add(x: Exchange) -> Outcome {
+    // The use case adds what only the store knows to these faults, so that all of them are reported at once.
+    let draft = x.call.gather(read_draft);
+    x.mutate(StatusCode::OK, Ok(draft), |unit, env, partner, (draft, faults)| {
+        employees::add(unit, env, partner, draft.clone(), faults.clone())
+            .map(|employee| EmployeeDto::new(&employee, PhoneAs::Text, env.settings.zone))
+    })
+    .await
+}
+
+pub(crate) async fn update(x: Exchange) -> Outcome {
+    let ((id, update), faults) = x.call.gather(|r| (r.id::<EmployeeId>("idEmployee"), read_update(r)));
+    // Without an identifier there is nobody to ask the store about.
+    let values = id.ok_or_else(|| faults.clone()).map(|id| (id, update, faults));
+    x.mutate(StatusCode::OK, values, |unit, env, partner, (id, update, faults)| {
+        employees::update(unit, env, partner, *id, update.clone(), faults.clone())
+            .map(|employee| EmployeeDto::new(&employee, PhoneAs::Text, env.settings.zone))
+    })
+    .await
+}
+
+pub(crate) async fn get(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.id::<EmployeeId>("idEmployee"));
+    let found = x.read(id, |unit, _env, partner, id| employees::get(unit, partner, *id)).await?;
+    Answer::json(StatusCode::OK, &Data { data: EmployeeWithCardsDto::new(&found, x.zone()) })
+}
+
+pub(crate) async fn list(x: Exchange) -> Outcome {
+    let (page, filter) = x.call.values(|r| {
+        let page = r.page(LIST_SIZE);
+        let filter = EmployeeFilter {
+            status: r.param("status", word::<EmployeeStatus>),
+            category: r.param("idCategory", id::<CategoryId>),
+            custom_id: r.param("customId", text(CustomId::parse)),
+            query: r.param("q", text(search)).filter(|query| !query.is_empty()),
+        };
+        Some((page?, filter))
+    })?;
+    let listed = x
+        .read(Ok(filter), move |unit, _env, partner, filter| employees::list(unit, partner, filter, page))
+        .await?;
+    let zone = x.zone();
+    let show = |employee| EmployeeDto::new(employee, PhoneAs::Number, zone);
+    Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
+}
+
+fn read_draft(r: &mut Reader<'_>) -> EmployeeDraft {
+    let mut body = r.body();
+    EmployeeDraft {
+        custom_id: body.required("customId", text(CustomId::parse)),
+        surname: body.optional("surname", text(PersonName::parse)),
+        name: body.optional("name", text(PersonName::parse)),
+        patronymic: body.optional("patronymic", text(PersonName::parse)),
+        phone: body.optional("phone", text(Phone::parse)),
+        email: body.optional("email", text(Email::parse)),
+        category: body.optional("idCategory", id::<CategoryId>),
+        status: body.optional("status", word::<EmployeeStatus>),
+    }
+}
+
+fn read_update(r: &mut Reader<'_>) -> EmployeeUpdate {
+    let mut body = r.body();
+    EmployeeUpdate {
+        custom_id: body.replacement("customId", text(CustomId::parse)),
+        surname: body.change("surname", text(PersonName::parse)),
+        name: body.change("name", text(PersonName::parse)),
+        patronymic: body.change("patronymic", text(PersonName::parse)),
+        phone: body.change("phone", text(Phone::parse)),
+        email: body.change("email", text(Email::parse)),
+        category: body.change("idCategory", id::<CategoryId>),
+        status: body.replacement("status", word::<EmployeeStatus>),
+    }
+}
+
+/// The text to search for, in lower case. Control characters are refused: not every database takes them.
+fn search(text: &str) -> Result<String, Invalid> {
+    if text.chars().nth(MAX_QUERY_CHARS).is_some() {
+        return Err(Invalid::new(format!("must have at most {MAX_QUERY_CHARS} characters")));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(Invalid::new("must not hold control characters"));
+    }
+    Ok(text.to_lowercase())
+}

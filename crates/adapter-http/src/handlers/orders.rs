@@ -1,0 +1,103 @@
+//! Orders.
+
+use actix_web::http::StatusCode;
+use kopeck_domain::ids::OrderId;
+use kopeck_domain::order::{
+    LineDetails, MAX_ITEMS, OrderKind, OrderLine, first_top_up, plastic_count, plastic_type, virtual_count,
+    virtual_type,
+};
+use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
+use kopeck_domain::request::RequestState;
+use kopeck_service::orders;
+
+use super::employees::LIST_SIZE;
+use crate::dto::{OrderIdDto, OrderListDto, OrderResultDto, OrderStateDto, PageDto};
+use crate::errors::orders::OrderChange;
+use crate::exchange::{Answer, Exchange};
+use crate::input::kinds::{id, integer, integer_or_digits, text, word};
+use crate::input::reader::Fields;
+use crate::route::Outcome;
+
+pub(crate) async fn plastic(x: Exchange) -> Outcome {
+    place(x, OrderKind::Plastic, plastic_line).await
+}
+
+pub(crate) async fn virtual_(x: Exchange) -> Outcome {
+    place(x, OrderKind::Virtual, virtual_line).await
+}
+
+async fn place(x: Exchange, kind: OrderKind, line: fn(&mut Fields<'_>) -> Option<OrderLine>) -> Outcome {
+    let lines = x.call.values(|r| r.body().items("data", 1..=MAX_ITEMS, line));
+    x.mutate(StatusCode::ACCEPTED, lines, move |unit, env, partner, lines| {
+        orders::place(unit, env, partner, kind, lines).map(OrderIdDto::from)
+    })
+    .await
+}
+
+pub(crate) async fn status(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.id::<OrderId>("order_id"));
+    let order = x.read(id, |unit, _env, partner, id| orders::status(unit, partner, *id)).await?;
+    Answer::json(StatusCode::OK, &OrderStateDto::from(order))
+}
+
+pub(crate) async fn result(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.id::<OrderId>("order_id"));
+    let result = x.read(id, |unit, _env, partner, id| orders::result(unit, partner, *id)).await?;
+    x.show_large(move || Answer::json(StatusCode::OK, &OrderResultDto::from(&result))).await
+}
+
+pub(crate) async fn confirm(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.body().required("orderId", id::<OrderId>));
+    x.mutate(StatusCode::OK, id, |unit, env, partner, id| {
+        let order = orders::confirm(unit, env, partner, *id);
+        order.map(OrderStateDto::from).map_err(|error| OrderChange::Confirm.refusal(error))
+    })
+    .await
+}
+
+pub(crate) async fn cancel(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.body().required("orderId", id::<OrderId>));
+    x.mutate(StatusCode::OK, id, |unit, env, partner, id| {
+        let order = orders::cancel(unit, env, partner, *id);
+        order.map(OrderStateDto::from).map_err(|error| OrderChange::Cancel.refusal(error))
+    })
+    .await
+}
+
+pub(crate) async fn list(x: Exchange) -> Outcome {
+    let (page, status) = x.call.values(|r| {
+        let page = r.page(LIST_SIZE);
+        let status = r.param("status", word::<RequestState>);
+        Some((page?, status))
+    })?;
+    let listed =
+        x.read(Ok(page), move |unit, _env, partner, page| orders::list(unit, partner, status, *page)).await?;
+    let zone = x.zone();
+    let show = |order| OrderListDto::new(order, zone);
+    Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
+}
+
+fn plastic_line(item: &mut Fields<'_>) -> Option<OrderLine> {
+    let count = item.required("numberCards", integer(plastic_count));
+    let card_type = item.required("typeCard", text(plastic_type));
+    let address = item.required("deliveryAddress", text(DeliveryAddress::parse));
+    let recipient = item.required("recipient", text(Recipient::parse));
+    let phone = item.required("phone", text(Phone::parse));
+    Some(OrderLine {
+        card_type: card_type?,
+        count: count?,
+        details: LineDetails::Plastic { address: address?, recipient: recipient?, phone: phone? },
+    })
+}
+
+fn virtual_line(item: &mut Fields<'_>) -> Option<OrderLine> {
+    let count = item.required("numberCards", integer(virtual_count));
+    let card_type = item.required("typeCard", text(virtual_type));
+    // The interface types it as a text in one place and shows it as a number in another.
+    let amount = item.required("amount", integer_or_digits(first_top_up));
+    Some(OrderLine {
+        card_type: card_type?,
+        count: count?,
+        details: LineDetails::Virtual { amount: amount? },
+    })
+}

@@ -1,0 +1,101 @@
+//! Replenishments.
+
+use std::collections::HashSet;
+
+use actix_web::http::StatusCode;
+use kopeck_domain::Faults;
+use kopeck_domain::ids::{CardId, ReplenishmentId};
+use kopeck_domain::replenishment::{MAX_CARDS, top_up_amount};
+use kopeck_domain::request::RequestState;
+use kopeck_service::replenishments::{self, TopUp};
+
+use super::employees::LIST_SIZE;
+use crate::dto::{
+    AcceptedDto, Data, PageDto, ReplenishmentItemDto, ReplenishmentListDto, ReplenishmentStateDto,
+};
+use crate::exchange::{Answer, Exchange};
+use crate::input::kinds::{id, integer, word};
+use crate::input::reader::Reader;
+use crate::route::Outcome;
+
+/// The names that the query forms give the request.
+const IN_QUERY: [&str; 2] = ["idReplenishment", "replenishmentId"];
+/// The name that the path forms give it.
+const IN_PATH: &str = "replenishmentId";
+
+pub(crate) async fn create(x: Exchange) -> Outcome {
+    let top_ups = x.call.values(read_top_ups);
+    x.mutate(StatusCode::ACCEPTED, top_ups, |unit, env, partner, top_ups| {
+        replenishments::create(unit, env, partner, top_ups).map(AcceptedDto::from)
+    })
+    .await
+}
+
+pub(crate) async fn status_by_query(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.required_param(IN_QUERY, id));
+    status(x, id).await
+}
+
+pub(crate) async fn status_by_path(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.id(IN_PATH));
+    status(x, id).await
+}
+
+pub(crate) async fn result_by_query(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.required_param(IN_QUERY, id));
+    result(x, id).await
+}
+
+pub(crate) async fn result_by_path(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.id(IN_PATH));
+    result(x, id).await
+}
+
+pub(crate) async fn cancel(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.id::<ReplenishmentId>(IN_PATH));
+    x.mutate(StatusCode::OK, id, |unit, env, partner, id| {
+        replenishments::cancel(unit, env, partner, *id).map(ReplenishmentStateDto::from)
+    })
+    .await
+}
+
+pub(crate) async fn list(x: Exchange) -> Outcome {
+    let (page, status) = x.call.values(|r| {
+        let page = r.page(LIST_SIZE);
+        let status = r.param("status", word::<RequestState>);
+        Some((page?, status))
+    })?;
+    let listed = x
+        .read(Ok(page), move |unit, _env, partner, page| replenishments::list(unit, partner, status, *page))
+        .await?;
+    let zone = x.zone();
+    let show = |request| ReplenishmentListDto::new(request, zone);
+    Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
+}
+
+async fn status(x: Exchange, id: Result<ReplenishmentId, Faults>) -> Outcome {
+    let request = x.read(id, |unit, _env, partner, id| replenishments::status(unit, partner, *id)).await?;
+    Answer::json(StatusCode::OK, &ReplenishmentStateDto::from(request))
+}
+
+async fn result(x: Exchange, id: Result<ReplenishmentId, Faults>) -> Outcome {
+    let items = x.read(id, |unit, _env, partner, id| replenishments::result(unit, partner, *id)).await?;
+    x.show_large(move || {
+        let data: Vec<_> = items.iter().map(ReplenishmentItemDto::from).collect();
+        Answer::json(StatusCode::OK, &Data { data })
+    })
+    .await
+}
+
+/// The cards of a request; a card that stands there twice is a fault of its second place.
+fn read_top_ups(r: &mut Reader<'_>) -> Option<Vec<TopUp>> {
+    let mut seen = HashSet::new();
+    r.body().items("cards", 1..=MAX_CARDS, |item| {
+        let card = item.required("idCard", id::<CardId>);
+        let amount = item.required("amountReplenishment", integer(top_up_amount));
+        if card.is_some_and(|card| !seen.insert(card)) {
+            item.fault("idCard", "stands twice in the request");
+        }
+        Some(TopUp { card: card?, amount: amount? })
+    })
+}

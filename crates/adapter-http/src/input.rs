@@ -1,0 +1,32 @@
+//! What a call carries: how it is taken apart, and how its values are read.
+
+pub(crate) mod kinds;
+pub(crate) mod object;
+pub(crate) mod query;
+pub(crate) mod reader;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+/// A value of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Param {
+    /// Text of the path or the query, which stands for a number too.
+    Text(String),
+    /// A value of a JSON body.
+    Json(Value),
+}
+
+/// A call after the opening: nothing in it is sealed any more.
+#[derive(Debug, Default)]
+pub(crate) struct Call {
+    /// The path as called, without query and final slash, a sealed identifier as `*`.
+    pub(crate) path: String,
+    /// The identifiers of the path by their placeholder.
+    pub(crate) ids: Vec<(&'static str, String)>,
+    /// Parameters of the query; of a call that reads, the fields of its body too.
+    pub(crate) params: BTreeMap<String, Param>,
+    /// The body.
+    pub(crate) body: Map<String, Value>,
+}

@@ -1,0 +1,137 @@
+//! The kinds of values: from a value of a call to a value of the domain.
+
+use kopeck_domain::draft::Invalid;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::Param;
+
+/// A value that is about to be read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Given<'a> {
+    /// Text of the path or the query.
+    Text(&'a str),
+    /// A value of a JSON body.
+    Json(&'a Value),
+}
+
+impl<'a> From<&'a Param> for Given<'a> {
+    fn from(param: &'a Param) -> Self {
+        match param {
+            Param::Text(text) => Self::Text(text),
+            Param::Json(value) => Self::Json(value),
+        }
+    }
+}
+
+impl<'a> Given<'a> {
+    fn as_text(self) -> Option<&'a str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Json(value) => value.as_str(),
+        }
+    }
+
+    fn as_integer(self) -> Option<i64> {
+        match self {
+            Self::Text(text) => digits(text),
+            Self::Json(value) => value.as_i64(),
+        }
+    }
+}
+
+/// A text.
+pub(crate) fn text<T>(
+    parse: impl Fn(&str) -> Result<T, Invalid>,
+) -> impl Fn(Given<'_>) -> Result<T, Invalid> {
+    move |given| parse(given.as_text().ok_or_else(|| Invalid::new("must be a string"))?)
+}
+
+/// A word of a closed list.
+pub(crate) fn word<T: std::str::FromStr<Err = Invalid>>(given: Given<'_>) -> Result<T, Invalid> {
+    text(str::parse)(given)
+}
+
+/// An integer.
+pub(crate) fn integer<T>(
+    parse: impl Fn(i64) -> Result<T, Invalid>,
+) -> impl Fn(Given<'_>) -> Result<T, Invalid> {
+    move |given| parse(given.as_integer().ok_or_else(|| Invalid::new("must be an integer"))?)
+}
+
+/// An integer, in a body also as a string of digits.
+pub(crate) fn integer_or_digits<T>(
+    parse: impl Fn(i64) -> Result<T, Invalid>,
+) -> impl Fn(Given<'_>) -> Result<T, Invalid> {
+    move |given| {
+        let number = given.as_integer().or_else(|| given.as_text().and_then(digits));
+        parse(number.ok_or_else(|| Invalid::new("must be an integer or a string of digits"))?)
+    }
+}
+
+/// An identifier: a uuid with its hyphens.
+pub(crate) fn id<T: From<Uuid>>(given: Given<'_>) -> Result<T, Invalid> {
+    let text = given.as_text().filter(|text| text.len() == uuid::fmt::Hyphenated::LENGTH);
+    text.and_then(|text| Uuid::try_parse(text).ok())
+        .map(T::from)
+        .ok_or_else(|| Invalid::new("must be a uuid"))
+}
+
+/// A number in digits, `-` before it where it is negative.
+fn digits(text: &str) -> Option<i64> {
+    if text.starts_with('+') { None } else { text.parse().ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_domain::ids::CardId;
+    use serde_json::json;
+
+    use super::*;
+
+    fn any(number: i64) -> Result<i64, Invalid> {
+        Ok(number)
+    }
+
+    #[test]
+    fn a_number_is_a_number_in_a_body_and_digits_in_a_query() {
+        assert_eq!(integer(any)(Given::Text("-12")), Ok(-12));
+        assert_eq!(integer(any)(Given::Json(&json!(12))), Ok(12));
+        for value in [
+            json!("12"),
+            json!(1.0),
+            json!(1e30),
+            json!(null),
+            json!([1]),
+            json!(9_223_372_036_854_775_808_u64),
+        ] {
+            assert!(integer(any)(Given::Json(&value)).is_err(), "{value}");
+        }
+        for text in ["", "+1", "1.0", " 1", "1e3", "９", "9223372036854775808"] {
+            assert!(integer(any)(Given::Text(text)).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_amount_may_be_a_string_of_digits() {
+        assert_eq!(integer_or_digits(any)(Given::Json(&json!("5000"))), Ok(5_000));
+        assert_eq!(integer_or_digits(any)(Given::Json(&json!(5000))), Ok(5_000));
+        assert!(integer_or_digits(any)(Given::Json(&json!("5e3"))).is_err());
+    }
+
+    #[test]
+    fn an_identifier_has_its_hyphens() {
+        let text = "0F8FAD5B-D9CB-469F-A165-70867728950e";
+        assert_eq!(id::<CardId>(Given::Text(text)).unwrap().to_string(), text.to_lowercase());
+        for text in ["", "x", "0f8fad5bd9cb469fa16570867728950e", "{0f8fad5b-d9cb-469f-a165-70867728950e}"] {
+            assert!(id::<CardId>(Given::Text(text)).is_err(), "{text}");
+        }
+        assert!(id::<CardId>(Given::Json(&json!(7))).is_err());
+    }
+
+    #[test]
+    fn a_text_is_no_number() {
+        assert!(text(|text| Ok(text.len()))(Given::Json(&json!(7))).is_err());
+        assert_eq!(text(|text| Ok(text.len()))(Given::Json(&json!("7"))), Ok(1));
+    }
+}

@@ -1,0 +1,109 @@
+//! A JSON object as it came: each field with its exact text, so that a sealed neighbour can be bound to it.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The fields of a JSON object in their order. No two have the same name: of a name given twice, one reader would
+/// take the first value and another the last.
+#[derive(Debug)]
+pub(crate) struct Object<'a> {
+    pub(crate) fields: Vec<(String, &'a RawValue)>,
+}
+
+impl<'a> Object<'a> {
+    /// Reads a JSON text.
+    ///
+    /// # Errors
+    /// A text for the caller that says what is wrong and holds none of the body.
+    pub(crate) fn parse(text: &'a [u8]) -> Result<Self, String> {
+        serde_json::from_slice(text).map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => "must be a JSON object, each field given once".to_owned(),
+            serde_json::error::Category::Syntax
+            | serde_json::error::Category::Eof
+            | serde_json::error::Category::Io => {
+                format!("must be JSON; see line {}, column {}", error.line(), error.column())
+            }
+        })
+    }
+}
+
+/// The value behind a field's text. Fails for values nested too deeply.
+pub(crate) fn value_of(raw: &RawValue) -> Option<Value> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// The text of a clear field as it is bound: its JSON text, strings without quotes.
+pub(crate) fn bound_text(raw: &RawValue) -> String {
+    serde_json::from_str::<String>(raw.get()).unwrap_or_else(|_| raw.get().to_owned())
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields: Vec<(String, &'de RawValue)> = Vec::new();
+                // Looking through a list is the fastest for the handful of fields a body has; a body that has
+                // thousands is none of ours, and the limit keeps the search from growing without bound.
+                while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
+                    if fields.len() == MAX_FIELDS || fields.iter().any(|(other, _)| *other == name) {
+                        return Err(A::Error::custom("a field is given twice, or there are too many"));
+                    }
+                    fields.push((name, value));
+                }
+                Ok(fields)
+            }
+        }
+
+        deserializer.deserialize_map(Fields).map(|fields| Self { fields })
+    }
+}
+
+/// The most fields at the top level of a body.
+const MAX_FIELDS: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(body: &str) -> Vec<(String, String)> {
+        let object = Object::parse(body.as_bytes()).unwrap();
+        object.fields.iter().map(|(name, raw)| (name.clone(), bound_text(raw))).collect()
+    }
+
+    #[test]
+    fn fields_keep_their_text_and_strings_lose_their_quotes() {
+        let expected = [("a", "1.50"), ("b", "Ё\"x"), ("c", "[1, {\"k\":2}]"), ("d", "null")]
+            .map(|(name, text)| (name.to_owned(), text.to_owned()));
+        assert_eq!(texts(r#"{"a": 1.50, "b":"\u0401\"x", "c":[1, {"k":2}], "d": null}"#), expected);
+    }
+
+    #[test]
+    fn other_texts_are_refused_in_words_without_their_content() {
+        for body in
+            ["", "[1]", "7", "\"secret\"", "{", "{\"secret\":1,\"secret\":2}", "{\"a\":1}x", "\u{feff}{}"]
+        {
+            let error = Object::parse(body.as_bytes()).map(|_| ()).unwrap_err();
+            assert!(!error.contains("secret") && error.starts_with("must be"), "{body}: {error}");
+        }
+        assert!(Object::parse(b"{\"a\":\"\xFF\"}").is_err());
+    }
+
+    #[test]
+    fn deep_nesting_is_no_value() {
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
+        let object = Object::parse(deep.as_bytes());
+        assert!(object.map_or(true, |object| object.fields.iter().all(|(_, raw)| value_of(raw).is_none())));
+    }
+}

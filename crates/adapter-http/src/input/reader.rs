@@ -1,0 +1,340 @@
+//! Reads the values of a call field by field and gathers every fault, so that all of them are reported at once.
+
+use std::ops::RangeInclusive;
+
+use kopeck_domain::Faults;
+use kopeck_domain::draft::Invalid;
+use kopeck_domain::employee::Change;
+use kopeck_domain::page::Page;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::kinds::{self, Given};
+use super::{Call, Param};
+
+/// Reads a call. A value that is missing or faulty is `None`, and its fault is kept.
+pub(crate) struct Reader<'a> {
+    call: &'a Call,
+    faults: Faults,
+}
+
+impl Call {
+    /// What `read` makes of the call, and the faults it met.
+    pub(crate) fn gather<T>(&self, read: impl FnOnce(&mut Reader<'_>) -> T) -> (T, Faults) {
+        let mut reader = Reader { call: self, faults: Faults::new() };
+        let values = read(&mut reader);
+        (values, reader.faults)
+    }
+
+    /// What `read` makes of the call, if nothing in it is faulty.
+    ///
+    /// # Errors
+    /// The faults.
+    pub(crate) fn values<T>(&self, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Result<T, Faults> {
+        let (values, faults) = self.gather(read);
+        faults.check()?;
+        // A reader that gives nothing has said why.
+        values.ok_or_else(|| Faults::of("body", "is faulty"))
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// An identifier of the path.
+    pub(crate) fn id<T: From<Uuid>>(&mut self, placeholder: &str) -> Option<T> {
+        let text = self.call.ids.iter().find(|(name, _)| *name == placeholder).map(|(_, text)| text.as_str());
+        self.faults.take(placeholder, kinds::id(Given::Text(text.unwrap_or_default())))
+    }
+
+    /// The fields of the body.
+    pub(crate) fn body(&mut self) -> Fields<'_> {
+        Fields { object: &self.call.body, item: None, faults: &mut self.faults }
+    }
+
+    /// An optional parameter of a call that reads.
+    pub(crate) fn param<T>(
+        &mut self,
+        name: &str,
+        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+    ) -> Option<T> {
+        let param = self.call.params.get(name)?;
+        self.faults.take(name, kind(param.into()))
+    }
+
+    /// A required parameter that goes by either of two names.
+    pub(crate) fn required_param<T>(
+        &mut self,
+        names: [&str; 2],
+        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+    ) -> Option<T> {
+        let [first, _] = names;
+        match self.either(names)? {
+            Some((name, param)) => self.faults.take(name, kind(param)),
+            None => {
+                self.faults.push(first, "is required");
+                None
+            }
+        }
+    }
+
+    /// The page asked for.
+    pub(crate) fn page(&mut self, default_size: u32) -> Option<Page> {
+        let number = match self.call.params.get("page") {
+            Some(page) => self.faults.take("page", kinds::integer(Page::number_in_range)(page.into())),
+            None => Some(1),
+        };
+        let size = match self.either(["per_page", "perPage"])? {
+            Some((name, size)) => self.faults.take(name, kinds::integer(Page::size_in_range)(size)),
+            None => Some(default_size),
+        };
+        // Both are in range by now, so that a page they do not make is none.
+        Page::new(number?, size?).ok()
+    }
+
+    /// The parameter under the one of two names that is given; `None` if the two contradict each other.
+    fn either<'n>(&mut self, names: [&'n str; 2]) -> Option<Option<(&'n str, Given<'a>)>> {
+        let [first, second] = names;
+        let call = self.call;
+        match (call.params.get(first), call.params.get(second)) {
+            (Some(one), Some(other)) if plain(one) != plain(other) => {
+                self.faults.push(second, format!("contradicts {first}"));
+                None
+            }
+            (Some(param), _) => Some(Some((first, param.into()))),
+            (None, Some(param)) => Some(Some((second, param.into()))),
+            (None, None) => Some(None),
+        }
+    }
+}
+
+/// A value as text, for comparing one in a body with one in the query.
+fn plain(param: &Param) -> String {
+    match param {
+        Param::Text(text) | Param::Json(Value::String(text)) => text.clone(),
+        Param::Json(value) => value.to_string(),
+    }
+}
+
+/// The fields of an object: the body, or an item of a list in it.
+pub(crate) struct Fields<'a> {
+    object: &'a Map<String, Value>,
+    /// The list the object is an item of, and its place there.
+    item: Option<(&'a str, usize)>,
+    faults: &'a mut Faults,
+}
+
+impl Fields<'_> {
+    /// A field that may be missing; `null` is the same as missing.
+    pub(crate) fn optional<T>(
+        &mut self,
+        name: &str,
+        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+    ) -> Option<T> {
+        let value = self.object.get(name).filter(|value| !value.is_null())?;
+        let parsed = kind(Given::Json(value));
+        self.take(name, parsed)
+    }
+
+    /// A field that must be there.
+    pub(crate) fn required<T>(
+        &mut self,
+        name: &str,
+        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+    ) -> Option<T> {
+        match self.object.get(name).filter(|value| !value.is_null()) {
+            Some(value) => {
+                let parsed = kind(Given::Json(value));
+                self.take(name, parsed)
+            }
+            None => self.take(name, Err(Invalid::new("is required"))),
+        }
+    }
+
+    /// A field of an update: missing leaves the value, `null` clears it.
+    pub(crate) fn change<T>(
+        &mut self,
+        name: &str,
+        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+    ) -> Change<T> {
+        match self.object.get(name) {
+            None => Change::Keep,
+            Some(Value::Null) => Change::Clear,
+            Some(_) => self.optional(name, kind).map_or(Change::Keep, Change::Set),
+        }
+    }
+
+    /// A field of an update that cannot be cleared.
+    pub(crate) fn replacement<T>(
+        &mut self,
+        name: &str,
+        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+    ) -> Option<T> {
+        if self.object.get(name).is_some_and(Value::is_null) {
+            return self.take(name, Err(Invalid::new("cannot be cleared")));
+        }
+        self.optional(name, kind)
+    }
+
+    /// A list of objects that must be there, of a length in `lengths`, each read by `item`.
+    pub(crate) fn items<T>(
+        &mut self,
+        name: &str,
+        lengths: RangeInclusive<usize>,
+        mut item: impl FnMut(&mut Fields<'_>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let length = || format!("must be a list of {} to {} items", lengths.start(), lengths.end());
+        let list = match self.object.get(name) {
+            None | Some(Value::Null) => return self.take(name, Err(Invalid::new("is required"))),
+            Some(Value::Array(list)) if lengths.contains(&list.len()) => list,
+            Some(_) => return self.take(name, Err(Invalid::new(length()))),
+        };
+        let mut values = Vec::with_capacity(list.len());
+        for (index, value) in list.iter().enumerate() {
+            match value.as_object() {
+                Some(object) => values.extend(item(&mut Fields {
+                    object,
+                    item: Some((name, index)),
+                    faults: &mut *self.faults,
+                })),
+                None => self.faults.push(format!("{name}[{index}]"), "must be an object"),
+            }
+        }
+        (values.len() == list.len()).then_some(values)
+    }
+
+    /// Names a field as faulty.
+    pub(crate) fn fault(&mut self, name: &str, detail: &'static str) {
+        self.take::<()>(name, Err(Invalid::new(detail)));
+    }
+
+    fn take<T>(&mut self, name: &str, parsed: Result<T, Invalid>) -> Option<T> {
+        match self.item {
+            None => self.faults.take(name, parsed),
+            // Spelt out only where there is something to report: a list may have ten thousand items.
+            Some((list, index)) if parsed.is_err() => {
+                self.faults.take(&format!("{list}[{index}].{name}"), parsed)
+            }
+            Some(_) => parsed.ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_domain::ids::CardId;
+    use kopeck_domain::person::{CustomId, Phone};
+    use serde_json::json;
+
+    use super::super::kinds::{id, integer, text};
+    use super::*;
+
+    fn call(body: Value) -> Call {
+        Call { body: body.as_object().cloned().unwrap_or_default(), ..Call::default() }
+    }
+
+    fn reading(params: &[(&str, Param)]) -> Call {
+        let params = params.iter().map(|(name, param)| ((*name).to_owned(), param.clone())).collect();
+        Call { params, ..Call::default() }
+    }
+
+    fn fields(faults: &Faults) -> Vec<&str> {
+        faults.as_slice().iter().map(|fault| fault.field.as_str()).collect()
+    }
+
+    fn text_param(text: &str) -> Param {
+        Param::Text(text.to_owned())
+    }
+
+    #[test]
+    fn all_faulty_fields_are_reported_at_once() {
+        let call =
+            Call { ids: vec![("idCard", "x".to_owned())], ..call(json!({"phone": "1", "customId": null})) };
+        let (_, faults) = call.gather(|r| {
+            r.id::<CardId>("idCard");
+            let mut body = r.body();
+            body.required("customId", text(CustomId::parse));
+            body.optional("phone", text(Phone::parse));
+            body.optional("missing", text(Phone::parse));
+        });
+        assert_eq!(fields(&faults), ["idCard", "customId", "phone"]);
+    }
+
+    #[test]
+    fn an_update_keeps_clears_or_sets() {
+        let call = call(json!({"clear": null, "set": "1234567890", "status": null, "bad": 7}));
+        let (changes, faults) = call.gather(|r| {
+            let mut body = r.body();
+            let changes = ["keep", "clear", "set", "bad"].map(|name| body.change(name, text(Phone::parse)));
+            assert_eq!(body.replacement("status", text(Phone::parse)), None);
+            changes
+        });
+        let phone = Phone::parse("1234567890").unwrap();
+        assert_eq!(changes, [Change::Keep, Change::Clear, Change::Set(phone), Change::Keep]);
+        assert_eq!(fields(&faults), ["bad", "status"]);
+    }
+
+    #[test]
+    fn items_are_named_by_their_place() {
+        let read = |call: &Call| {
+            call.values(|r| r.body().items("cards", 1..=3, |item| item.required("amount", integer(Ok))))
+                .map_err(|faults| fields(&faults).join(" "))
+        };
+        assert_eq!(read(&call(json!({"cards": [{"amount": 1}, {"amount": 2}]}))), Ok(vec![1, 2]));
+        assert_eq!(
+            read(&call(json!({"cards": [{"amount": 1}, {"amount": "2"}, 3]}))),
+            Err("cards[1].amount cards[2]".to_owned())
+        );
+        for body in [
+            json!({}),
+            json!({"cards": null}),
+            json!({"cards": {}}),
+            json!({"cards": []}),
+            json!({"cards": [1, 2, 3, 4]}),
+        ] {
+            assert_eq!(read(&call(body)), Err("cards".to_owned()));
+        }
+    }
+
+    #[test]
+    fn pages_come_from_query_and_body() {
+        let page = |call: &Call| {
+            call.values(|r| r.page(15))
+                .map(|page| (page.number(), page.size()))
+                .map_err(|faults| fields(&faults).join(" "))
+        };
+        assert_eq!(page(&reading(&[])), Ok((1, 15)));
+        assert_eq!(
+            page(&reading(&[("page", text_param("2")), ("per_page", Param::Json(json!(500)))])),
+            Ok((2, 500))
+        );
+        assert_eq!(page(&reading(&[("perPage", text_param("3"))])), Ok((1, 3)));
+        assert_eq!(
+            page(&reading(&[("perPage", text_param("3")), ("per_page", Param::Json(json!(3)))])),
+            Ok((1, 3))
+        );
+        assert_eq!(
+            page(&reading(&[("perPage", text_param("3")), ("per_page", text_param("4"))])),
+            Err("perPage".to_owned())
+        );
+        assert_eq!(
+            page(&reading(&[("page", text_param("0")), ("perPage", text_param("501"))])),
+            Err("page perPage".to_owned())
+        );
+        assert_eq!(page(&reading(&[("page", Param::Json(json!("2")))])), Err("page".to_owned()));
+        assert_eq!(page(&reading(&[("page", text_param("1000000000"))])), Ok((1_000_000_000, 15)));
+        assert_eq!(page(&reading(&[("page", text_param("1000000001"))])), Err("page".to_owned()));
+    }
+
+    #[test]
+    fn a_required_parameter_goes_by_two_names() {
+        let names = ["idReplenishment", "replenishmentId"];
+        let read = |call: &Call| {
+            call.values(|r| r.required_param(names, id::<CardId>)).map_err(|faults| fields(&faults).join(" "))
+        };
+        let uuid = "0f8fad5b-d9cb-469f-a165-70867728950e";
+        for name in names {
+            assert!(read(&reading(&[(name, text_param(uuid))])).is_ok());
+            assert_eq!(read(&reading(&[(name, text_param("x"))])), Err(name.to_owned()));
+        }
+        assert_eq!(read(&reading(&[])), Err("idReplenishment".to_owned()));
+    }
+}

@@ -1,0 +1,36 @@
+//! The HTTP API of Kopeck.
+//!
+//! A call goes through the pipeline in one fixed order: the form of its head, who sends it, its nonce and key, its
+//! body, the opening of what is sealed; then its handler, which is a few lines: read the values, run a use case of
+//! `kopeck-service` as a unit of work, show its result. [`configure`] puts the operations into an actix application,
+//! [`serve`] runs one.
+//!
+//! Beyond what the interface says, the API answers 408 `request_timeout` when a body does not arrive in time, and 503
+//! `internal` with `Retry-After` when the service is busy.
+//!
+//! Architecture invariants: no rule of the business lives here; no handler blocks the thread that it runs on; and
+//! what a caller is told of a failure is decided in [`errors`](self) alone, by exhaustive matches.
+
+mod bridge;
+mod code;
+mod dto;
+mod error;
+mod errors;
+mod exchange;
+mod fingerprint;
+mod handlers;
+mod in_flight;
+mod input;
+mod pipeline;
+mod reply;
+mod route;
+mod routes;
+mod sandbox;
+mod server;
+mod settings;
+mod state;
+
+pub use sandbox::{SandboxPower, SandboxRefusal};
+pub use server::{configure, serve};
+pub use settings::HttpSettings;
+pub use state::{HttpParts, HttpState};

@@ -1,0 +1,125 @@
+//! The way of a call, in the order of the checks: the head; who calls; nonce and key; the body; the opening. What comes
+//! behind (repeats, values, the use case) is the handler's, see [`crate::exchange`].
+
+mod body;
+pub(crate) mod callers;
+pub(crate) mod head;
+mod opener;
+mod opening;
+mod token_calls;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use actix_web::web::{Bytes, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::FutureExt as _;
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::partner::SealingPolicy;
+use kopeck_sealing::SealingKey;
+
+use crate::error::ApiError;
+use crate::exchange::Exchange;
+use crate::reply::{Seal, Told};
+use crate::route::{Effect, Outcome, Route};
+use crate::state::Shared;
+use head::Head;
+use opening::{Opened, Received};
+
+/// Serves one call of `route`.
+pub(crate) async fn serve(
+    route: &'static Route,
+    shared: Arc<Shared>,
+    request: HttpRequest,
+    payload: Payload,
+) -> HttpResponse {
+    let mut told = Told::new(&shared, Some(route), &request);
+    let mut way = Way { route, shared: &shared, request: &request, known: Known::default() };
+    let outcome = AssertUnwindSafe(way.go(payload, &told.request_id)).catch_unwind().await;
+    let outcome = outcome.unwrap_or_else(|_| Err(ApiError::internal("a handler panicked")));
+    told.partner = way.known.partner;
+    told.seal = way.known.seal;
+    told.answer(&shared, outcome)
+}
+
+/// What the pipeline has found out by now; it holds for the answer whatever becomes of the call.
+#[derive(Default)]
+struct Known {
+    partner: Option<PartnerId>,
+    /// How to seal the answer, from the authentication on.
+    seal: Option<Seal>,
+}
+
+/// A call on its way.
+struct Way<'a> {
+    route: &'static Route,
+    shared: &'a Arc<Shared>,
+    request: &'a HttpRequest,
+    known: Known,
+}
+
+impl Way<'_> {
+    async fn go(&mut self, payload: Payload, request_id: &str) -> Outcome {
+        let limit = self.shared.parts.settings.body_limit;
+        head::check_body_head(self.request.headers(), limit)?;
+        let head = Head::read(self.route, self.request);
+        match self.route.effect {
+            Effect::Login => self.login(head, payload, request_id).await,
+            Effect::Refresh => self.refresh(head, payload, request_id).await,
+            Effect::Read(handler) | Effect::Mutate(handler) => {
+                let exchange = self.partner_call(head, payload, request_id).await?;
+                handler(exchange).await
+            }
+        }
+    }
+
+    /// From the head of a call with an access token to what a handler works with.
+    async fn partner_call(
+        &mut self,
+        head: Head,
+        payload: Payload,
+        request_id: &str,
+    ) -> Result<Exchange, ApiError> {
+        let identity = callers::authenticate(self.shared, head.token.as_deref()).await?;
+        self.known.partner = Some(identity.partner);
+        let (nonce, key) = head.nonce_and_key(self.route.effect)?;
+        self.known.seal = Some(Seal::new(&head, nonce, Arc::clone(&identity), None));
+        let body = self.read_body(&head, payload).await?;
+        let by = Sender { keys: &identity.keys, policy: identity.policy, nonce, request_id };
+        let Opened { call, used } = self.open(&head, &body, by);
+        self.known.seal = Some(Seal::new(&head, nonce, Arc::clone(&identity), used));
+        Ok(Exchange::new(Arc::clone(self.shared), identity.partner, self.route, call?, key))
+    }
+
+    /// Reads the body.
+    async fn read_body(&self, head: &Head, payload: Payload) -> Result<Bytes, ApiError> {
+        let settings = &self.shared.parts.settings;
+        let body = body::read(payload, settings.body_limit, settings.body_deadline).await?;
+        // A body that the head did not announce, as HTTP/2 allows.
+        if !body.is_empty() && head.body_type.is_none() { Err(head::wrong_type()) } else { Ok(body) }
+    }
+
+    /// Opens a call.
+    fn open(&self, head: &Head, body: &[u8], by: Sender<'_>) -> Opened {
+        let now = self.shared.parts.env.now().unix_timestamp();
+        let seals = opener::Seals {
+            keys: by.keys,
+            dummy: &self.shared.dummy_key,
+            method: head.method.as_str(),
+            path: &head.path,
+            nonce: by.nonce,
+            // The clock stands after 1970.
+            now_unix: u64::try_from(now).unwrap_or(0),
+            request_id: by.request_id,
+        };
+        opening::open(Received { route: self.route, head, body }, seals, by.policy)
+    }
+}
+
+/// What opening has to know of who sent a call.
+struct Sender<'a> {
+    keys: &'a [SealingKey],
+    policy: SealingPolicy,
+    nonce: &'a str,
+    request_id: &'a str,
+}

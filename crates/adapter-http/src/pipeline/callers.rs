@@ -1,0 +1,148 @@
+//! Who calls: the partner behind an access token, remembered for a moment.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kopeck_domain::ids::{PartnerId, TokenPairId};
+use kopeck_domain::partner::SealingPolicy;
+use kopeck_port_store::Access;
+use kopeck_sealing::{KeyId, SealingKey};
+use kopeck_service::tokens::{AcceptedKey, Caller};
+use lru::LruCache;
+use secrecy::ExposeSecret as _;
+use time::{Duration, OffsetDateTime};
+
+use crate::bridge::in_store;
+use crate::error::ApiError;
+use crate::state::Shared;
+
+/// How long a caller is remembered. A revoked token, a suspended partner and a rotated key are to be seen within five
+/// seconds on every instance; the rest of them is for the call itself.
+const MEMORY: Duration = Duration::seconds(2);
+
+/// How many callers are remembered.
+const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
+
+/// A partner as the pipeline needs it.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    /// The partner.
+    pub(crate) partner: PartnerId,
+    /// Whether it has to seal.
+    pub(crate) policy: SealingPolicy,
+    /// The keys that it seals with, the active one first.
+    pub(crate) keys: Vec<SealingKey>,
+}
+
+impl Identity {
+    /// A partner with its keys.
+    pub(crate) fn new(partner: PartnerId, policy: SealingPolicy, keys: &[AcceptedKey]) -> Self {
+        let (active, others): (Vec<&AcceptedKey>, Vec<&AcceptedKey>) =
+            keys.iter().partition(|key| key.active);
+        let keys = active.into_iter().chain(others).filter_map(|key| sealing_key(key, partner)).collect();
+        Self { partner, policy, keys }
+    }
+
+    /// The key to seal an answer under: the one that the call was sealed with, else the active one.
+    pub(crate) fn answering_key(&self, used: Option<KeyId>) -> Option<&SealingKey> {
+        self.keys.iter().find(|key| Some(key.id()) == used).or_else(|| self.keys.first())
+    }
+}
+
+fn sealing_key(key: &AcceptedKey, partner: PartnerId) -> Option<SealingKey> {
+    let Ok(secret) = <[u8; 32]>::try_from(key.secret.expose_secret()) else {
+        log::error!(partner:% = partner; "a stored sealing key has not 32 bytes and is passed over");
+        return None;
+    };
+    Some(SealingKey::new(KeyId::from_bytes(key.id), secret))
+}
+
+/// Callers seen a moment ago, by the pair that their token was issued in.
+pub(crate) struct Callers {
+    seen: Mutex<LruCache<TokenPairId, (OffsetDateTime, Arc<Identity>)>>,
+}
+
+impl Default for Callers {
+    fn default() -> Self {
+        Self { seen: Mutex::new(LruCache::new(CAPACITY)) }
+    }
+}
+
+impl Callers {
+    fn recall(&self, pair: TokenPairId, now: OffsetDateTime) -> Option<Arc<Identity>> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, identity) = seen.get(&pair)?;
+        (Duration::ZERO..MEMORY).contains(&(now - *at)).then(|| Arc::clone(identity))
+    }
+
+    fn remember(&self, pair: TokenPairId, at: OffsetDateTime, identity: &Arc<Identity>) {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).put(pair, (at, Arc::clone(identity)));
+    }
+}
+
+/// The partner behind an access token.
+///
+/// # Errors
+/// 401 unless the token is good at this moment.
+pub(crate) async fn authenticate(
+    state: &Arc<Shared>,
+    token: Option<&str>,
+) -> Result<Arc<Identity>, ApiError> {
+    let parts = &state.parts;
+    let claims = parts.tokens.verify(token.ok_or_else(ApiError::unauthorized)?)?;
+    // Before the look into the store: what is remembered is at least as old as it says.
+    let now = parts.env.now();
+    if let Some(identity) = state.callers.recall(claims.pair, now) {
+        return Ok(identity);
+    }
+    let (desk, of) = (Arc::clone(&parts.tokens), claims.clone());
+    let caller: Caller = in_store(&*parts.store, Access::Read, move |unit| desk.session(unit, &of)).await?;
+    let pair = claims.pair;
+    if !caller.pair_used {
+        let desk = Arc::clone(&parts.tokens);
+        in_store(&*parts.store, Access::Write, move |unit| desk.mark_used(unit, &claims)).await?;
+    }
+    let identity = Arc::new(Identity::new(caller.partner, caller.sealing, &caller.keys));
+    state.callers.remember(pair, now, &identity);
+    Ok(identity)
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::SecretSlice;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn key(id: u8, active: bool, length: usize) -> AcceptedKey {
+        AcceptedKey { id: [id; 8], secret: SecretSlice::from(vec![id; length]), active }
+    }
+
+    fn identity(keys: &[AcceptedKey]) -> Identity {
+        Identity::new(PartnerId::new(Uuid::nil()), SealingPolicy::Optional, keys)
+    }
+
+    #[test]
+    fn answers_are_sealed_under_the_key_of_the_call_or_the_active_one() {
+        let identity = identity(&[key(1, false, 32), key(2, true, 32), key(3, false, 31)]);
+        let answering = |used: Option<u8>| {
+            let used = used.map(|id| KeyId::from_bytes([id; 8]));
+            identity.answering_key(used).map(|key| key.id().as_bytes()[0])
+        };
+        assert_eq!(answering(None), Some(2));
+        assert_eq!(answering(Some(1)), Some(1));
+        assert_eq!(answering(Some(3)), Some(2));
+    }
+
+    #[test]
+    fn a_caller_is_remembered_for_two_seconds() {
+        let callers = Callers::default();
+        let pair = TokenPairId::new(Uuid::nil());
+        let at = OffsetDateTime::UNIX_EPOCH;
+        callers.remember(pair, at, &Arc::new(identity(&[])));
+        assert!(callers.recall(pair, at).is_some());
+        assert!(callers.recall(pair, at + Duration::milliseconds(1_999)).is_some());
+        assert!(callers.recall(pair, at + MEMORY).is_none());
+        assert!(callers.recall(pair, at - Duration::SECOND).is_none());
+    }
+}

@@ -1,0 +1,214 @@
+//! The head of a call: what it says before any of its body is read.
+
+use actix_web::HttpRequest;
+use actix_web::http::header::{self, HeaderMap, HeaderName};
+use actix_web::http::{Method, StatusCode};
+use kopeck_domain::Faults;
+use kopeck_sealing::{bound_path, valid_nonce};
+
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::route::{Effect, Route};
+
+/// The media type of sealed bodies.
+pub(crate) const SEALED_JSON: &str = "application/sealed+json";
+const JSON: &str = "application/json";
+const NONCE: &str = "x-nonce";
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+const API_KEY: &str = "x-api-key";
+const REQUEST_ID: &str = "x-request-id";
+
+/// The head of a call.
+#[derive(Debug)]
+pub(crate) struct Head {
+    /// The method as called.
+    pub(crate) method: Method,
+    /// The path as sealed values are bound to it.
+    pub(crate) path: String,
+    /// The query string.
+    pub(crate) query: String,
+    /// The identifiers of the path by their placeholder, as they came.
+    pub(crate) ids: Vec<(&'static str, String)>,
+    /// What the body is said to be; `None` if that is nothing the service reads.
+    pub(crate) body_type: Option<BodyType>,
+    /// Where the call came from.
+    pub(crate) address: String,
+    /// `x-api-key`.
+    pub(crate) api_key: Option<String>,
+    /// The token in `Authorization`.
+    pub(crate) token: Option<String>,
+    /// `x-nonce`, if it is there and well-formed.
+    nonce: Option<String>,
+    /// `Idempotency-Key`: `None` without one, an error if it is malformed.
+    idempotency_key: Option<Result<String, ()>>,
+}
+
+/// What a body is said to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyType {
+    /// `application/json`: clear, or sealed whole or in part.
+    Json,
+    /// `application/sealed+json`: sealed whole.
+    SealedJson,
+}
+
+/// The key under which a call is carried out once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RepeatKey {
+    /// The key.
+    pub(crate) key: String,
+    /// The header that it came in.
+    pub(crate) header: &'static str,
+}
+
+/// A header given once in visible ASCII; `Err` if it is given otherwise.
+fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, ()> {
+    let mut values = headers.get_all(name);
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => value.to_str().map(Some).map_err(|_| ()),
+        (Some(_), Some(_)) => Err(()),
+    }
+}
+
+/// The caller's own request id, if it is one.
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    let id = single(headers, REQUEST_ID).ok().flatten()?;
+    ((1..=64).contains(&id.len()) && id.bytes().all(allowed)).then(|| id.to_owned())
+}
+
+/// Whether the caller asks for a sealed answer.
+pub(crate) fn wants_sealed(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(header::ACCEPT)
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|list| list.split(','))
+        .any(|range| {
+            let mut parts = range.split(';').map(str::trim);
+            let named = parts.next().is_some_and(|media| media.eq_ignore_ascii_case(SEALED_JSON));
+            named && !parts.any(|parameter| matches!(parameter, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+        })
+}
+
+fn body_type(headers: &HeaderMap) -> Option<BodyType> {
+    let mut parts = single(headers, header::CONTENT_TYPE.as_str()).ok()??.split(';').map(str::trim);
+    let media = parts.next()?;
+    let utf8 = |parameter: &str| match parameter.split_once('=') {
+        Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
+            value.trim_matches('"').eq_ignore_ascii_case("utf-8")
+        }
+        _ => true,
+    };
+    if !parts.all(utf8) {
+        return None;
+    }
+    if media.eq_ignore_ascii_case(JSON) {
+        Some(BodyType::Json)
+    } else if media.eq_ignore_ascii_case(SEALED_JSON) {
+        Some(BodyType::SealedJson)
+    } else {
+        None
+    }
+}
+
+/// `Bearer <token>`, the scheme in any letter case, or the bare token.
+fn token(headers: &HeaderMap) -> Option<String> {
+    let value = single(headers, header::AUTHORIZATION.as_str()).ok()??.trim();
+    let token = match value.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim_start(),
+        Some(_) => return None,
+        None => value,
+    };
+    (!token.is_empty()).then(|| token.to_owned())
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Option<Result<String, ()>> {
+    let checked = single(headers, IDEMPOTENCY_KEY).transpose()?.and_then(|key| {
+        let well_formed = (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
+        if well_formed { Ok(key.to_owned()) } else { Err(()) }
+    });
+    Some(checked)
+}
+
+impl Head {
+    /// Reads the head of a call of `route`.
+    pub(crate) fn read(route: &Route, request: &HttpRequest) -> Self {
+        let headers = request.headers();
+        let id = |name| request.match_info().get(name).unwrap_or_default().to_owned();
+        let text = |name| single(headers, name).ok().flatten().map(str::to_owned);
+        Self {
+            method: request.method().clone(),
+            path: bound_path(request.uri().path()).into_owned(),
+            query: request.uri().query().unwrap_or_default().to_owned(),
+            ids: route.placeholders().map(|name| (name, id(name))).collect(),
+            body_type: body_type(headers),
+            address: request.peer_addr().map(|peer| peer.ip().to_string()).unwrap_or_default(),
+            api_key: text(API_KEY),
+            token: token(headers),
+            nonce: text(NONCE).filter(|nonce| valid_nonce(nonce)),
+            idempotency_key: idempotency_key(headers),
+        }
+    }
+
+    /// The nonce, and the key under which a call that changes something is carried out once.
+    ///
+    /// # Errors
+    /// 422 naming the headers that are missing or malformed.
+    pub(crate) fn nonce_and_key(&self, effect: Effect) -> Result<(&str, Option<RepeatKey>), ApiError> {
+        let mut faults = Faults::new();
+        if self.nonce.is_none() {
+            faults.push(NONCE, "is required: 16 to 64 of A-Z a-z 0-9 . _ ~ + / = -");
+        }
+        let key = match (effect, &self.idempotency_key) {
+            (Effect::Login | Effect::Refresh | Effect::Read(_), _) => None,
+            (Effect::Mutate(_), Some(Ok(key))) => {
+                Some(RepeatKey { key: key.clone(), header: IDEMPOTENCY_KEY })
+            }
+            (Effect::Mutate(_), Some(Err(()))) => {
+                faults.push(IDEMPOTENCY_KEY, "must have 1 to 255 visible ASCII characters");
+                None
+            }
+            (Effect::Mutate(_), None) => {
+                self.nonce.clone().map(|nonce| RepeatKey { key: nonce, header: NONCE })
+            }
+        };
+        faults.check()?;
+        Ok((self.nonce.as_deref().unwrap_or_default(), key))
+    }
+}
+
+/// The size and form of a body as far as the head tells them.
+///
+/// # Errors
+/// 413 or 415.
+pub(crate) fn check_body_head(headers: &HeaderMap, body_limit: usize) -> Result<(), ApiError> {
+    if headers.contains_key(header::CONTENT_ENCODING) {
+        return Err(unsupported("a body must not be encoded: content-encoding is not supported"));
+    }
+    let number = |name: HeaderName| headers.get(name)?.to_str().ok()?.parse::<u64>().ok();
+    let length = number(header::CONTENT_LENGTH).unwrap_or(0);
+    if usize::try_from(length).map_or(true, |length| length > body_limit) {
+        return Err(too_large(body_limit));
+    }
+    let announced = length > 0 || headers.contains_key(header::TRANSFER_ENCODING);
+    if announced && body_type(headers).is_none() { Err(wrong_type()) } else { Ok(()) }
+}
+
+/// 415 for a body of a type that the service does not read.
+pub(crate) fn wrong_type() -> ApiError {
+    unsupported("a body must be application/json or application/sealed+json")
+}
+
+/// 413.
+pub(crate) fn too_large(limit: usize) -> ApiError {
+    let message = format!("a body has at most {limit} bytes");
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, Code::PayloadTooLarge, message)
+}
+
+fn unsupported(message: &'static str) -> ApiError {
+    ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::UnsupportedMediaType, message)
+}
+
+#[cfg(test)]
+mod tests;

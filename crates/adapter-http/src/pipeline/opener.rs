@@ -1,0 +1,79 @@
+//! Opens the sealed values of one call, and keeps what went wrong.
+
+use kopeck_domain::Faults;
+use kopeck_sealing::{Clear, KeyId, RequestContext, SealingKey, Slot, key_id_of, open_request};
+use zeroize::Zeroizing;
+
+/// What the caller is told of any value that does not open; the reason stands in the log.
+const REFUSED: &str = "the sealed value was refused";
+
+/// What opening needs to know of the call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seals<'a> {
+    /// The keys of whoever calls.
+    pub(crate) keys: &'a [SealingKey],
+    /// Used in vain where the key is not known.
+    pub(crate) dummy: &'a SealingKey,
+    /// The method as called.
+    pub(crate) method: &'a str,
+    /// The path as it is bound.
+    pub(crate) path: &'a str,
+    /// The call's nonce.
+    pub(crate) nonce: &'a str,
+    /// The present moment in Unix seconds.
+    pub(crate) now_unix: u64,
+    /// The call, for the log.
+    pub(crate) request_id: &'a str,
+}
+
+/// Opens the values of one call.
+pub(crate) struct Opener<'a> {
+    seals: Seals<'a>,
+    /// What is wrong with the call so far.
+    pub(crate) faults: Faults,
+    /// The key of the first value that opened.
+    pub(crate) used: Option<KeyId>,
+}
+
+impl<'a> Opener<'a> {
+    pub(crate) fn new(seals: Seals<'a>) -> Self {
+        Self { seals, faults: Faults::new(), used: None }
+    }
+
+    /// Opens a value. One that does not open is a fault of `field`, whatever the reason.
+    pub(crate) fn open(
+        &mut self,
+        slot: Slot<'_>,
+        field: &str,
+        clear: &Clear<'_>,
+        text: &str,
+    ) -> Option<Zeroizing<String>> {
+        let Seals { keys, dummy, method, path, nonce, now_unix, request_id } = self.seals;
+        let named = key_id_of(text).ok().and_then(|id| keys.iter().find(|key| key.id() == id));
+        let key = named.unwrap_or(dummy);
+        let context = RequestContext { method, path, nonce, slot, clear };
+        match open_request(key, &context, now_unix, text) {
+            Ok(plain) => {
+                self.used.get_or_insert(key.id());
+                Some(plain)
+            }
+            Err(reason) => {
+                log::warn!(request_id, field, reason:% = reason; "a sealed value was refused");
+                self.refuse(field);
+                None
+            }
+        }
+    }
+
+    /// Refuses a value that is no sealed value though it has to be one.
+    pub(crate) fn refuse(&mut self, field: &str) {
+        self.faults.push(field, REFUSED);
+    }
+
+    /// Adds faults that were found elsewhere.
+    pub(crate) fn fault_all(&mut self, faults: &Faults) {
+        for fault in faults.as_slice() {
+            self.faults.push(&fault.field, &fault.detail);
+        }
+    }
+}

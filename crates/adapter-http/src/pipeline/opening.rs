@@ -1,0 +1,328 @@
+//! Opens a call: from the head and the bytes of the body to a [`Call`] in which nothing is sealed.
+
+use kopeck_domain::Faults;
+use kopeck_domain::partner::SealingPolicy;
+use kopeck_sealing::{Clear, KeyId, Slot, looks_sealed};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use zeroize::Zeroizing;
+
+use super::head::{BodyType, Head};
+use super::opener::{Opener, Seals};
+use crate::input::object::{Object, bound_text, value_of};
+use crate::input::{Call, Param, query};
+use crate::route::{FieldKind, Route};
+
+/// What a body is called where it is faulty as a whole.
+const BODY: &str = "body";
+/// The name that a whole body, and the whole query, goes by when it is sealed.
+const SEALED: &str = "sealed";
+
+const CLEAR_AND_SEALED: &str = "is given twice, and one of the two is sealed";
+const SEALED_TWICE: &str = "is sealed twice";
+const MUST_BE_SEALED: &str = "must be sealed";
+
+/// A call as it came.
+#[derive(Clone, Copy)]
+pub(crate) struct Received<'a> {
+    pub(crate) route: &'a Route,
+    pub(crate) head: &'a Head,
+    pub(crate) body: &'a [u8],
+}
+
+/// A call whose values are opened, or what is wrong with it.
+pub(crate) struct Opened {
+    /// The call.
+    pub(crate) call: Result<Call, Faults>,
+    /// The key that it was sealed with, if any of it was.
+    pub(crate) used: Option<KeyId>,
+}
+
+/// Opens `received` under the keys of `seals`, and holds it to `policy`. Every value is opened, also after one was
+/// refused: the faults are all reported at once, and the time tells less.
+pub(crate) fn open(received: Received<'_>, seals: Seals<'_>, policy: SealingPolicy) -> Opened {
+    let mut opening = Opening { received, opener: Opener::new(seals) };
+    let ids = opening.ids();
+    let query = opening.query();
+    let body = opening.body(policy);
+    let neighbours = neighbours(&query, &body);
+    let query = opening.query_values(query, &neighbours);
+    let body = opening.body_values(body, &neighbours);
+    let call = opening.assemble(ids, query, body);
+    let Opener { faults, used, .. } = opening.opener;
+    Opened { call: faults.check().map(|()| call), used }
+}
+
+/// The query or the body: sealed as a whole and already opened, or value by value.
+enum Container<T> {
+    Whole(Zeroizing<String>),
+    Singly(Vec<(String, T)>),
+}
+
+type Query = Container<String>;
+type Body<'a> = Container<&'a RawValue>;
+
+/// A value in clear, by its name.
+struct Named<T> {
+    name: String,
+    value: T,
+    was_sealed: bool,
+}
+
+struct Opening<'a> {
+    received: Received<'a>,
+    opener: Opener<'a>,
+}
+
+impl<'a> Opening<'a> {
+    fn ids(&mut self) -> Vec<(&'static str, String)> {
+        let mut ids = Vec::with_capacity(self.received.head.ids.len());
+        for (name, text) in &self.received.head.ids {
+            if !looks_sealed(text) {
+                ids.push((*name, text.clone()));
+            } else if let Some(id) = self.opener.open(Slot::Path(name), name, Clear::none(), text) {
+                ids.push((*name, id.to_string()));
+            }
+        }
+        ids
+    }
+
+    fn query(&mut self) -> Query {
+        let parameters = query::parse(&self.received.head.query).unwrap_or_else(|faults| {
+            self.opener.fault_all(&faults);
+            Vec::new()
+        });
+        let Some((_, sealed)) = parameters.iter().find(|(name, _)| name == SEALED) else {
+            return Container::Singly(parameters);
+        };
+        // What stands beside a sealed query is bound to nothing, so that anybody could put it there.
+        for (name, _) in parameters.iter().filter(|(name, _)| name != SEALED) {
+            self.opener.faults.push(name, "stands clear beside a sealed query");
+        }
+        let opened = self.opener.open(Slot::Query, SEALED, Clear::none(), sealed);
+        opened.map_or_else(Container::nothing, Container::Whole)
+    }
+
+    fn body(&mut self, policy: SealingPolicy) -> Body<'a> {
+        let Received { route, head, body } = self.received;
+        if body.is_empty() {
+            if route.needs_body {
+                self.opener.faults.push(BODY, "is required");
+            }
+            return Container::nothing();
+        }
+        let object = match Object::parse(body) {
+            Ok(object) => object,
+            Err(detail) => {
+                self.opener.faults.push(BODY, detail);
+                return Container::nothing();
+            }
+        };
+        if let Some((_, sealed)) = object.fields.iter().find(|(name, _)| name == SEALED) {
+            // Beside other fields it would be one body clear and another sealed.
+            let sealed = text_of(sealed).filter(|_| object.fields.len() == 1);
+            return self.whole_body(sealed.as_deref());
+        }
+        if head.body_type == Some(BodyType::SealedJson) {
+            return self.whole_body(None);
+        }
+        match policy {
+            SealingPolicy::Required if !sealed_enough(route, &object) => {
+                self.opener.faults.push(BODY, MUST_BE_SEALED);
+                Container::nothing()
+            }
+            SealingPolicy::Required | SealingPolicy::Optional => Container::Singly(object.fields),
+        }
+    }
+
+    fn whole_body(&mut self, sealed: Option<&str>) -> Body<'a> {
+        let Some(sealed) = sealed else {
+            self.opener.refuse(BODY);
+            return Container::nothing();
+        };
+        let opened = self.opener.open(Slot::Body, BODY, Clear::none(), sealed);
+        opened.map_or_else(Container::nothing, Container::Whole)
+    }
+
+    /// The values of the query, each as text.
+    fn query_values(&mut self, query: Query, neighbours: &Clear<'_>) -> Vec<Named<String>> {
+        let parameters = match query {
+            Container::Whole(opened) => return self.query_of_whole(&opened),
+            Container::Singly(parameters) => parameters,
+        };
+        let mut values = Vec::with_capacity(parameters.len());
+        for (name, text) in parameters {
+            if !looks_sealed(&text) {
+                values.push(Named { name, value: text, was_sealed: false });
+                continue;
+            }
+            let opened = self.opener.open(Slot::QueryParameter(&name), &name, neighbours, &text);
+            if let Some(value) = opened.and_then(|opened| self.once(&name, opened.to_string())) {
+                values.push(Named { name, value, was_sealed: true });
+            }
+        }
+        values
+    }
+
+    /// The parameters of a query that was sealed as a whole: a JSON object of texts and numbers.
+    fn query_of_whole(&mut self, opened: &str) -> Vec<Named<String>> {
+        let Some(values) = self.object_of_whole(SEALED, opened) else { return Vec::new() };
+        let mut parameters = Vec::with_capacity(values.len());
+        for Named { name, value, was_sealed } in values {
+            let value = match value {
+                Value::Null => continue,
+                Value::String(text) => text,
+                Value::Number(_) | Value::Bool(_) => value.to_string(),
+                Value::Array(_) | Value::Object(_) => {
+                    self.opener.faults.push(name, "must be a string or a number");
+                    continue;
+                }
+            };
+            parameters.push(Named { name, value, was_sealed });
+        }
+        parameters
+    }
+
+    /// The values of the body.
+    fn body_values(&mut self, body: Body<'_>, neighbours: &Clear<'_>) -> Vec<Named<Value>> {
+        let fields = match body {
+            Container::Whole(opened) => return self.object_of_whole(BODY, &opened).unwrap_or_default(),
+            Container::Singly(fields) => fields,
+        };
+        let mut values = Vec::with_capacity(fields.len());
+        for (name, raw) in fields {
+            let (value, was_sealed) = match sealed_text(raw) {
+                None => (self.value(raw), false),
+                Some(text) => {
+                    let opened = self.opener.open(Slot::Field(&name), &name, neighbours, &text);
+                    let once = opened.and_then(|opened| self.once(&name, opened.to_string()));
+                    (once.map(|text| field_value(self.received.route.field_kind(&name), text)), true)
+                }
+            };
+            values.extend(value.map(|value| Named { name, value, was_sealed }));
+        }
+        values
+    }
+
+    /// The fields of an object that was sealed as a whole; `None` if it is none.
+    fn object_of_whole(&mut self, field: &str, opened: &str) -> Option<Vec<Named<Value>>> {
+        let object = Object::parse(opened.as_bytes());
+        let object = object.map_err(|detail| self.opener.faults.push(field, detail)).ok()?;
+        let mut values = Vec::with_capacity(object.fields.len());
+        for (name, raw) in object.fields {
+            if sealed_text(raw).is_some() {
+                self.opener.faults.push(name, SEALED_TWICE);
+            } else if let Some(value) = self.value(raw) {
+                values.push(Named { name, value, was_sealed: true });
+            }
+        }
+        Some(values)
+    }
+
+    fn value(&mut self, raw: &RawValue) -> Option<Value> {
+        let value = value_of(raw);
+        if value.is_none() {
+            self.opener.faults.push(BODY, "is nested too deeply");
+        }
+        value
+    }
+
+    /// Refuses what is sealed once more inside.
+    fn once(&mut self, field: &str, opened: String) -> Option<String> {
+        if looks_sealed(&opened) {
+            self.opener.faults.push(field, SEALED_TWICE);
+            return None;
+        }
+        Some(opened)
+    }
+
+    /// Puts the call together. Of a call that reads, query and body are one, and the query wins.
+    fn assemble(
+        &mut self,
+        ids: Vec<(&'static str, String)>,
+        query: Vec<Named<String>>,
+        body: Vec<Named<Value>>,
+    ) -> Call {
+        let mut call = Call { path: self.received.head.path.clone(), ids, ..Call::default() };
+        if self.received.route.reads() {
+            for field in body {
+                match query.iter().find(|parameter| parameter.name == field.name) {
+                    Some(parameter) if parameter.was_sealed || field.was_sealed => {
+                        self.opener.faults.push(field.name, CLEAR_AND_SEALED);
+                    }
+                    // A `null` is the same as an absent value.
+                    _ if field.value.is_null() => {}
+                    _ => drop(call.params.insert(field.name, Param::Json(field.value))),
+                }
+            }
+        } else {
+            call.body = body.into_iter().map(|field| (field.name, field.value)).collect();
+        }
+        // After the body: what stands in both is the query's.
+        call.params.extend(query.into_iter().map(|named| (named.name, Param::Text(named.value))));
+        call
+    }
+}
+
+/// Everything that travels clear in query and body. Put together only if something beside it is sealed: a list of
+/// ten thousand cards is not copied for nothing.
+fn neighbours(query: &Query, body: &Body<'_>) -> Clear<'static> {
+    let mut clear = Clear::new();
+    let parameters = query.singly();
+    let fields = body.singly();
+    let sealed = parameters.iter().any(|(_, text)| looks_sealed(text))
+        || fields.iter().any(|(_, raw)| sealed_text(raw).is_some());
+    if sealed {
+        for (name, text) in parameters.iter().filter(|(_, text)| !looks_sealed(text)) {
+            clear.add(Slot::QueryParameter(name), text.clone());
+        }
+        for (name, raw) in fields.iter().filter(|(_, raw)| sealed_text(raw).is_none()) {
+            clear.add(Slot::Field(name), bound_text(raw));
+        }
+    }
+    clear
+}
+
+impl<T> Container<T> {
+    const fn nothing() -> Self {
+        Self::Singly(Vec::new())
+    }
+
+    fn singly(&self) -> &[(String, T)] {
+        match self {
+            Self::Whole(_) => &[],
+            Self::Singly(values) => values,
+        }
+    }
+}
+
+/// Whether a body satisfies a partner that has to seal: some of it is sealed, and all that the interface marks.
+fn sealed_enough(route: &Route, object: &Object<'_>) -> bool {
+    let mut some = false;
+    let marked = object.fields.iter().all(|(name, raw)| {
+        let sealed = sealed_text(raw).is_some();
+        some |= sealed;
+        sealed || route.may_be_clear(name)
+    });
+    some && marked
+}
+
+fn text_of(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+fn sealed_text(raw: &RawValue) -> Option<String> {
+    text_of(raw).filter(|text| looks_sealed(text))
+}
+
+/// The value behind the text of a sealed field. What is no JSON where JSON should be stays a text, which the reader
+/// of the field refuses.
+fn field_value(kind: FieldKind, text: String) -> Value {
+    match kind {
+        FieldKind::Text => Value::String(text),
+        FieldKind::Json => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

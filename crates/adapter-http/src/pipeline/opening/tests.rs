@@ -1,0 +1,280 @@
+use actix_web::test::TestRequest;
+use kopeck_sealing::{RequestContext, SealingKey, seal_request};
+use serde_json::json;
+
+use super::*;
+use crate::routes;
+
+const NONCE: &str = "3f2a9c51e7d84b0fa6c2d1e45b907788";
+const NOW: u64 = 1_767_225_600;
+const CARD: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
+const OTHER: &str = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+
+fn key(id: u8) -> SealingKey {
+    SealingKey::new(KeyId::from_bytes([id; 8]), [id; 32])
+}
+
+/// A call that is put together by hand.
+struct Sent {
+    route: &'static str,
+    path: String,
+    ids: Vec<(&'static str, String)>,
+    query: String,
+    body: String,
+    sealed_type: bool,
+    policy: SealingPolicy,
+}
+
+impl Sent {
+    fn to(route: &'static str, path: &str) -> Self {
+        Self {
+            route,
+            path: path.to_owned(),
+            ids: Vec::new(),
+            query: String::new(),
+            body: String::new(),
+            sealed_type: false,
+            policy: SealingPolicy::Optional,
+        }
+    }
+
+    fn seal_with(&self, key: &SealingKey, slot: Slot<'_>, clear: &Clear<'_>, plain: &str) -> String {
+        let route = routes::named(self.route).unwrap();
+        let context =
+            RequestContext { method: route.method.as_str(), path: &self.path, nonce: NONCE, slot, clear };
+        seal_request(key, &context, NOW, [7; 16], plain.as_bytes())
+    }
+
+    fn seal(&self, slot: Slot<'_>, plain: &str) -> String {
+        self.seal_with(&key(1), slot, Clear::none(), plain)
+    }
+
+    fn open(&self) -> Opened {
+        let route = routes::named(self.route).unwrap();
+        let content_type = if self.sealed_type { "application/sealed+json" } else { "application/json" };
+        let request = TestRequest::default().insert_header(("content-type", content_type));
+        let mut head = Head::read(route, &request.to_http_request());
+        head.path.clone_from(&self.path);
+        head.ids.clone_from(&self.ids);
+        head.query.clone_from(&self.query);
+        let (keys, dummy) = ([key(1), key(2)], key(9));
+        let seals = Seals {
+            keys: &keys,
+            dummy: &dummy,
+            method: route.method.as_str(),
+            path: &self.path,
+            nonce: NONCE,
+            now_unix: NOW + 5,
+            request_id: "req",
+        };
+        open(Received { route, head: &head, body: self.body.as_bytes() }, seals, self.policy)
+    }
+
+    fn call(&self) -> Call {
+        self.open().call.unwrap_or_else(|faults| panic!("{faults:?}"))
+    }
+
+    /// The faulty fields with their details.
+    fn faults(&self) -> Vec<(String, String)> {
+        let Err(faults) = self.open().call else { panic!("nothing is faulty") };
+        faults.as_slice().iter().map(|fault| (fault.field.clone(), fault.detail.clone())).collect()
+    }
+
+    fn faulty_fields(&self) -> String {
+        self.faults().into_iter().map(|(field, _)| field).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn text(value: &str) -> Param {
+    Param::Text(value.to_owned())
+}
+
+#[test]
+fn identifiers_open_and_clear_ones_stay() {
+    let mut sent = Sent::to("card.info", "/v1/card/*");
+    sent.ids = vec![("idCard", sent.seal(Slot::Path("idCard"), CARD))];
+    assert_eq!(sent.call().ids, [("idCard", CARD.to_owned())]);
+    assert_eq!(sent.open().used, Some(key(1).id()));
+
+    sent.ids = vec![("idCard", CARD.to_owned())];
+    assert_eq!(sent.call().ids, [("idCard", CARD.to_owned())]);
+    assert_eq!(sent.open().used, None);
+}
+
+#[test]
+fn every_refusal_is_one_and_the_same() {
+    let sent = Sent::to("card.info", "/v1/card/*");
+    let good = sent.seal(Slot::Path("idCard"), CARD);
+    let unknown = sent.seal_with(&key(3), Slot::Path("idCard"), Clear::none(), CARD);
+    let foreign = SealingKey::new(KeyId::from_bytes([1; 8]), [3; 32]);
+    let foreign = sent.seal_with(&foreign, Slot::Path("idCard"), Clear::none(), CARD);
+    let slot = sent.seal(Slot::Path("idEmployee"), CARD);
+    let long = sent.seal(Slot::Path("idCard"), &"x".repeat(400));
+    for bad in [&unknown, &foreign, &slot, &long, &good[..50], "s1.", "s1.%%%"] {
+        let sent = Sent { ids: vec![("idCard", bad.to_owned())], ..Sent::to("card.info", "/v1/card/*") };
+        assert_eq!(
+            sent.faults(),
+            [("idCard".to_owned(), "the sealed value was refused".to_owned())],
+            "{bad}"
+        );
+    }
+}
+
+#[test]
+fn a_query_opens_as_a_whole() {
+    let mut sent = Sent::to("card.transactions", "/v1/card/*/transactions");
+    let whole = r#"{"page":2,"per_page":"50","type":null}"#;
+    sent.query = format!("sealed={}", sent.seal(Slot::Query, whole));
+    let params = sent.call().params;
+    assert_eq!(
+        params.into_iter().collect::<Vec<_>>(),
+        [("page".to_owned(), text("2")), ("per_page".to_owned(), text("50"))]
+    );
+
+    let sealed = sent.query.clone();
+    sent.query = format!("{sealed}&page=3");
+    assert_eq!(sent.faulty_fields(), "page");
+    sent.query = "sealed=s1.xyz".to_owned();
+    assert_eq!(sent.faulty_fields(), "sealed");
+    for bad in ["[1]", "", "{\"page\":[1]}"] {
+        sent.query = format!("sealed={}", sent.seal(Slot::Query, bad));
+        assert!(["sealed", "page"].contains(&&*sent.faulty_fields()), "{bad}");
+    }
+    sent.query = format!("sealed={}", sent.seal(Slot::Query, r#"{"page":"s1.x"}"#));
+    assert_eq!(sent.faulty_fields(), "page");
+}
+
+#[test]
+fn parameters_open_singly_and_are_bound_to_their_clear_neighbours() {
+    let mut sent = Sent::to("card.transactions", "/v1/card/*/transactions");
+    let mut clear = Clear::new();
+    clear.add(Slot::QueryParameter("per_page"), "50");
+    clear.add(Slot::QueryParameter("q"), "a b");
+    let page = sent.seal_with(&key(2), Slot::QueryParameter("page"), &clear, "2");
+    sent.query = format!("q=a+b&page={page}&per_page=50");
+    assert_eq!(sent.call().params.get("page"), Some(&text("2")));
+    assert_eq!(sent.open().used, Some(key(2).id()));
+    sent.query = format!("q=a+b&page={page}&per_page=51");
+    assert_eq!(sent.faulty_fields(), "page");
+    sent.query = format!("page={page}&per_page=50");
+    assert_eq!(sent.faulty_fields(), "page");
+}
+
+#[test]
+fn the_query_wins_over_the_body_unless_one_is_sealed() {
+    let mut sent = Sent::to("employee.list", "/v1/employees");
+    sent.query = "page=2".to_owned();
+    sent.body = r#"{"page":3,"per_page":5,"q":null}"#.to_owned();
+    let params = sent.call().params;
+    assert_eq!(params.get("page"), Some(&text("2")));
+    assert_eq!(params.get("per_page"), Some(&Param::Json(json!(5))));
+    assert_eq!(params.get("q"), None);
+
+    sent.body = format!(r#"{{"sealed":"{}"}}"#, sent.seal(Slot::Body, r#"{"page":3}"#));
+    assert_eq!(sent.faulty_fields(), "page");
+    sent.query.clear();
+    assert_eq!(sent.call().params.get("page"), Some(&Param::Json(json!(3))));
+}
+
+#[test]
+fn a_body_opens_as_a_whole_under_either_type() {
+    let mut sent = Sent::to("category.create", "/v1/category");
+    sent.policy = SealingPolicy::Required;
+    let sealed = sent.seal(Slot::Body, r#"{"nameCategory":"Офис"}"#);
+    sent.body = json!({ "sealed": sealed }).to_string();
+    for sealed_type in [true, false] {
+        sent.sealed_type = sealed_type;
+        assert_eq!(sent.call().body.get("nameCategory"), Some(&json!("Офис")));
+    }
+    let bodies = [
+        json!({"sealed": sealed, "nameCategory": "x"}),
+        json!({"sealed": 7}),
+        json!({"sealed": "s2.x"}),
+        json!({"sealed": sent.seal(Slot::Body, "")}),
+        json!({"sealed": sent.seal(Slot::Body, "[1]")}),
+        json!({"sealed": sent.seal(Slot::Query, "{}")}),
+    ];
+    for body in bodies {
+        sent.body = body.to_string();
+        assert_eq!(sent.faulty_fields(), "body", "{body}");
+    }
+    sent.body = json!({"sealed": sent.seal(Slot::Body, r#"{"nameCategory":"s1.x"}"#)}).to_string();
+    assert_eq!(sent.faults(), [("nameCategory".to_owned(), SEALED_TWICE.to_owned())]);
+    sent.body = r#"{"nameCategory":"x"}"#.to_owned();
+    sent.sealed_type = true;
+    assert_eq!(sent.faulty_fields(), "body");
+}
+
+#[test]
+fn fields_open_singly_and_are_bound_to_their_clear_neighbours() {
+    let path = format!("/v1/employee/{OTHER}/card/switch");
+    let mut sent = Sent::to("card.switch", &path);
+    sent.policy = SealingPolicy::Required;
+    sent.ids = vec![("idEmployee", OTHER.to_owned())];
+    let mut clear = Clear::new();
+    clear.add(Slot::Field("idCard"), CARD);
+    clear.add(Slot::Field("note"), "[1, 2]");
+    let status = sent.seal_with(&key(1), Slot::Field("statusCard"), &clear, "MAIN");
+    sent.body = format!(r#"{{"statusCard":"{status}", "idCard":"{CARD}", "note": [1, 2]}}"#);
+    let body = sent.call().body;
+    assert_eq!(body.get("statusCard"), Some(&json!("MAIN")));
+    assert_eq!(body.get("idCard"), Some(&json!(CARD)));
+
+    sent.body = format!(r#"{{"statusCard":"{status}", "idCard":"{OTHER}", "note": [1, 2]}}"#);
+    assert_eq!(sent.faulty_fields(), "statusCard");
+}
+
+#[test]
+fn a_sealed_list_is_a_list() {
+    let mut sent = Sent::to("replenishment.create", "/v1/replenishment");
+    let cards = json!([{"idCard": CARD, "amountReplenishment": 1}]);
+    sent.body = json!({"cards": sent.seal(Slot::Field("cards"), &cards.to_string())}).to_string();
+    assert_eq!(sent.call().body.get("cards"), Some(&cards));
+    sent.body = json!({"cards": sent.seal(Slot::Field("cards"), "no json")}).to_string();
+    assert_eq!(sent.call().body.get("cards"), Some(&json!("no json")));
+    let again = sent.seal(Slot::Field("cards"), "[]");
+    sent.body = json!({"cards": sent.seal(Slot::Field("cards"), &again)}).to_string();
+    assert_eq!(sent.faults(), [("cards".to_owned(), SEALED_TWICE.to_owned())]);
+}
+
+#[test]
+fn a_partner_that_has_to_seal_has_to_seal_what_is_marked() {
+    let refused = [("body".to_owned(), MUST_BE_SEALED.to_owned())];
+    let mut sent = Sent::to("card.switch", "/v1/employee/x/card/switch");
+    sent.policy = SealingPolicy::Required;
+    for body in [json!({}), json!({"idCard": CARD}), json!({"idCard": CARD, "statusCard": "MAIN"})] {
+        sent.body = body.to_string();
+        assert_eq!(sent.faults(), refused);
+    }
+    // A sealed field does not excuse another that is marked and clear.
+    let card = sent.seal(Slot::Field("idCard"), CARD);
+    sent.body = json!({"idCard": card, "statusCard": null}).to_string();
+    assert_eq!(sent.faults(), refused);
+
+    let mut list = Sent::to("employee.list", "/v1/employees");
+    list.policy = SealingPolicy::Required;
+    list.query = "page=1".to_owned();
+    assert!(list.open().call.is_ok());
+    list.body = r#"{"page":1}"#.to_owned();
+    assert_eq!(list.faults(), refused);
+}
+
+#[test]
+fn a_missing_or_malformed_body_is_faulty() {
+    let mut sent = Sent::to("category.create", "/v1/category");
+    assert_eq!(sent.faulty_fields(), "body");
+    for body in ["[1]", "{", "\"x\"", "{\"a\":1,\"a\":2}"] {
+        sent.body = body.to_owned();
+        assert_eq!(sent.faulty_fields(), "body", "{body}");
+    }
+    assert!(Sent::to("category.delete", "/v1/category/x").open().call.is_ok());
+}
+
+#[test]
+fn all_that_is_wrong_is_reported_at_once() {
+    let mut sent = Sent::to("employee.update", "/v1/employee/*");
+    sent.ids = vec![("idEmployee", "s1.x".to_owned())];
+    sent.query = "a=%ff".to_owned();
+    sent.body = json!({"phone": "s1.x", "email": "s1.y", "name": "N"}).to_string();
+    assert_eq!(sent.faulty_fields(), "idEmployee a email phone");
+}

@@ -1,0 +1,133 @@
+//! The two calls that give tokens. They are identified by the API key; their nonce is spent by their use.
+//!
+//! Until the credentials are proved an answer is never sealed: it would tell that the API key is a right one.
+
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::web::Payload;
+use kopeck_domain::Faults;
+use kopeck_domain::partner::SealingPolicy;
+use kopeck_port_store::Access;
+use kopeck_sealing::KeyId;
+use kopeck_service::tokens::{
+    IssuedTokens, KnownPartner, LoginAttempt, LoginBody, RefreshOutcome, TokenError,
+};
+use secrecy::SecretString;
+
+use super::callers::Identity;
+use super::head::Head;
+use super::{Opened, Sender, Way};
+use crate::bridge::in_store;
+use crate::dto::TokensDto;
+use crate::error::ApiError;
+use crate::exchange::Answer;
+use crate::input::Call;
+use crate::input::kinds::text;
+use crate::reply::Seal;
+use crate::route::Outcome;
+
+impl Way<'_> {
+    /// Gives tokens for login and password.
+    pub(super) async fn login(&mut self, head: Head, payload: Payload, request_id: &str) -> Outcome {
+        // Before the API key is looked at, so that a malformed nonce does not tell a right key from a wrong one.
+        let (nonce, _) = head.nonce_and_key(self.route.effect)?;
+        let api_key = head.api_key.clone().unwrap_or_default();
+        let known = self.identify(&api_key, Some(head.address.clone())).await?;
+        let body = self.read_body(&head, payload).await?;
+        let identity = known.as_ref().map(identity);
+        let Opened { call, used } = self.open(&head, &body, sender(identity.as_ref(), nonce, request_id));
+        let read = call.and_then(|call| login_body(&call));
+        let body = match (&known, read) {
+            (_, Ok(body)) => body,
+            // A wrong API key is a 400 whatever the body is.
+            (None, Err(_)) => LoginBody::Unreadable,
+            (Some(_), Err(faults)) => return Err(faults.into()),
+        };
+        let attempt = LoginAttempt {
+            known,
+            api_key: SecretString::from(api_key),
+            nonce: nonce.to_owned(),
+            address: head.address.clone(),
+            body,
+        };
+        let shared = Arc::clone(self.shared);
+        let login = move || shared.parts.tokens.login(&*shared.parts.store, attempt);
+        let issued = self.shared.logins.run(login).await??;
+        self.accept(&head, nonce, identity, used);
+        answer(&issued)
+    }
+
+    /// Gives tokens for a refresh token.
+    pub(super) async fn refresh(&mut self, head: Head, payload: Payload, request_id: &str) -> Outcome {
+        let api_key = head.api_key.clone().unwrap_or_default();
+        let known = self.identify(&api_key, None).await?.ok_or_else(ApiError::unauthorized)?;
+        let (nonce, _) = head.nonce_and_key(self.route.effect)?;
+        let body = self.read_body(&head, payload).await?;
+        let identity = identity(&known);
+        let Opened { call, used } = self.open(&head, &body, sender(Some(&identity), nonce, request_id));
+        let token = call?.values(|r| r.body().required("token", text(|token| Ok(token.to_owned()))))?;
+
+        let desk = Arc::clone(&self.shared.parts.tokens);
+        let spent = nonce.to_owned();
+        let outcome = in_store(&*self.shared.parts.store, Access::Write, move |unit| {
+            desk.refresh(unit, Some(&known), &api_key, &spent, &token)
+        });
+        match outcome.await? {
+            RefreshOutcome::Issued(issued) => {
+                self.accept(&head, nonce, Some(identity), used);
+                answer(&issued)
+            }
+            RefreshOutcome::Refused => Err(ApiError::unauthorized()),
+        }
+    }
+
+    /// The partner with the API key; first sends away an address with too many failures.
+    async fn identify(
+        &self,
+        api_key: &str,
+        address: Option<String>,
+    ) -> Result<Option<KnownPartner>, TokenError> {
+        let desk = Arc::clone(&self.shared.parts.tokens);
+        let api_key = api_key.to_owned();
+        in_store(&*self.shared.parts.store, Access::Read, move |unit| {
+            if let Some(address) = &address {
+                desk.check_address(unit, address)?;
+            }
+            desk.identify(unit, &api_key)
+        })
+        .await
+    }
+
+    /// From now on the caller is known, and the answer may be sealed.
+    fn accept(&mut self, head: &Head, nonce: &str, identity: Option<Identity>, used: Option<KeyId>) {
+        let Some(identity) = identity else { return };
+        self.known.partner = Some(identity.partner);
+        self.known.seal = Some(Seal::new(head, nonce, Arc::new(identity), used));
+    }
+}
+
+fn identity(known: &KnownPartner) -> Identity {
+    let partner = &known.credentials.partner;
+    Identity::new(partner.id, partner.sealing, &known.keys)
+}
+
+/// Whoever sent the call, as far as opening is concerned: somebody unknown has no keys and need not seal.
+fn sender<'a>(identity: Option<&'a Identity>, nonce: &'a str, request_id: &'a str) -> Sender<'a> {
+    let (keys, policy) =
+        identity.map_or((&[][..], SealingPolicy::Optional), |identity| (&identity.keys[..], identity.policy));
+    Sender { keys, policy, nonce, request_id }
+}
+
+fn login_body(call: &Call) -> Result<LoginBody, Faults> {
+    call.values(|r| {
+        let mut body = r.body();
+        let login = body.required("login", text(|login| Ok(login.to_owned())));
+        let password = body.required("password", text(|password| Ok(SecretString::from(password))));
+        Some(LoginBody::Given { login: login?, password: password? })
+    })
+}
+
+fn answer(issued: &IssuedTokens) -> Outcome {
+    Answer::json(StatusCode::OK, &TokensDto::from(issued))
+}

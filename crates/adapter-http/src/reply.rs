@@ -1,0 +1,152 @@
+//! The answer to a call: headers, sealing, and one line in the log.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix_web::http::{StatusCode, header};
+use actix_web::{HttpRequest, HttpResponse};
+use kopeck_domain::ids::PartnerId;
+use kopeck_sealing::{KeyId, ResponseContext, seal_response};
+use serde::Serialize;
+
+use crate::pipeline::callers::Identity;
+use crate::pipeline::head::{self, Head, SEALED_JSON};
+use crate::route::{Outcome, Route};
+use crate::state::Shared;
+
+/// What the answer and the log have to know of a call.
+pub(crate) struct Told {
+    /// The id of the request: the caller's own or a new one.
+    pub(crate) request_id: String,
+    /// The partner, once it is known.
+    pub(crate) partner: Option<PartnerId>,
+    /// How to seal the answer, once the caller is authenticated.
+    pub(crate) seal: Option<Seal>,
+    method: String,
+    /// The pattern, never the path: that one may hold an identifier.
+    route: &'static str,
+    operation: &'static str,
+    wants_sealed: bool,
+    began: Instant,
+}
+
+/// What an answer is sealed with.
+#[derive(Debug, Clone)]
+pub(crate) struct Seal {
+    method: String,
+    path: String,
+    nonce: String,
+    identity: Arc<Identity>,
+    /// The key that the call was sealed with.
+    used: Option<KeyId>,
+}
+
+impl Seal {
+    /// For an answer to the call with this head, which was sealed with the key `used`.
+    pub(crate) fn new(head: &Head, nonce: &str, identity: Arc<Identity>, used: Option<KeyId>) -> Self {
+        let (method, path) = (head.method.as_str().to_owned(), head.path.clone());
+        Self { method, path, nonce: nonce.to_owned(), identity, used }
+    }
+
+    /// The sealed form of `body`; `None` if the partner has no key.
+    fn seal(&self, shared: &Shared, status: StatusCode, body: &[u8]) -> Option<Vec<u8>> {
+        #[derive(Serialize)]
+        struct Sealed {
+            sealed: String,
+        }
+        let key = self.identity.answering_key(self.used)?;
+        let env = &shared.parts.env;
+        let mut salt = [0; 16];
+        env.entropy.fill(&mut salt);
+        let (method, path, nonce) = (self.method.as_str(), self.path.as_str(), self.nonce.as_str());
+        let context = ResponseContext { method, path, nonce, status: status.as_u16() };
+        let now = u64::try_from(env.now().unix_timestamp()).unwrap_or(0);
+        serde_json::to_vec(&Sealed { sealed: seal_response(key, &context, now, salt, body) }).ok()
+    }
+}
+
+impl Told {
+    /// For a call that has just come in.
+    pub(crate) fn new(shared: &Shared, route: Option<&Route>, request: &HttpRequest) -> Self {
+        let headers = request.headers();
+        let own = head::request_id(headers);
+        Self {
+            request_id: own.unwrap_or_else(|| shared.parts.env.ids.next_id().to_string()),
+            partner: None,
+            seal: None,
+            method: request.method().as_str().to_owned(),
+            route: route.map_or("-", |route| route.path),
+            operation: route.map_or("-", |route| route.name),
+            wants_sealed: head::wants_sealed(headers),
+            began: Instant::now(),
+        }
+    }
+
+    /// The answer that `outcome` makes.
+    pub(crate) fn answer(&self, shared: &Shared, outcome: Outcome) -> HttpResponse {
+        let (status, plain) = match &outcome {
+            Ok(answer) => (StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK), None),
+            Err(error) => (error.status(), Some(error.body(&self.request_id))),
+        };
+        let mut response = HttpResponse::build(status);
+        response
+            .insert_header(("x-request-id", self.request_id.as_str()))
+            .insert_header((header::CACHE_CONTROL, "no-store"))
+            .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
+        if let Err(error) = &outcome {
+            self.log_error(error.status(), error.log_reason());
+            if let Some(seconds) = error.retry_seconds() {
+                response.insert_header((header::RETRY_AFTER, seconds));
+            }
+            if let Some(methods) = error.allowed_methods() {
+                response.insert_header((header::ALLOW, methods));
+            }
+            if status == StatusCode::UNAUTHORIZED {
+                response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
+            }
+        }
+        let body = match (outcome, plain) {
+            (Ok(answer), _) => {
+                if answer.replayed {
+                    response.insert_header(("idempotent-replayed", "true"));
+                }
+                answer.body
+            }
+            (Err(_), plain) => plain.unwrap_or_default(),
+        };
+        let seal = self.seal.as_ref().filter(|_| self.wants_sealed);
+        let (media, body) = match seal.and_then(|seal| seal.seal(shared, status, &body)) {
+            Some(sealed) => (SEALED_JSON, sealed),
+            None => ("application/json", body),
+        };
+        self.log_access(status);
+        response.insert_header((header::CONTENT_TYPE, media)).body(body)
+    }
+
+    fn log_error(&self, status: StatusCode, reason: Option<&str>) {
+        let (request_id, route) = (self.request_id.as_str(), self.route);
+        match reason {
+            Some(reason) if status == StatusCode::INTERNAL_SERVER_ERROR => {
+                log::error!(request_id, route, reason; "a call failed");
+            }
+            Some(reason) => log::warn!(request_id, route, reason; "a call could not be carried out"),
+            None => {}
+        }
+    }
+
+    fn log_access(&self, status: StatusCode) {
+        let micros = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let partner = self.partner.map(|partner| partner.to_string());
+        log::info!(
+            target: "kopeck::access",
+            request_id = self.request_id.as_str(),
+            method = self.method.as_str(),
+            operation = self.operation,
+            route = self.route,
+            status = status.as_u16(),
+            micros,
+            partner = partner.as_deref().unwrap_or("-");
+            "request"
+        );
+    }
+}

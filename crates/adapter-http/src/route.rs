@@ -1,0 +1,94 @@
+//! What a route is: an operation of the interface.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use actix_web::http::Method;
+
+use crate::error::ApiError;
+use crate::exchange::{Answer, Exchange};
+
+/// What a handler answers.
+pub(crate) type Outcome = Result<Answer, ApiError>;
+
+/// A handler: reads the values, runs the use case, shows its result.
+pub(crate) type Handler = fn(Exchange) -> Pin<Box<dyn Future<Output = Outcome>>>;
+
+/// An operation.
+pub(crate) struct Route {
+    /// What the interface calls it; unique.
+    pub(crate) name: &'static str,
+    /// The method. `PUT` takes `PATCH` as well.
+    pub(crate) method: Method,
+    /// The path with the interface's placeholders, without a final slash.
+    pub(crate) path: &'static str,
+    /// What it does.
+    pub(crate) effect: Effect,
+    /// Whether a call without a body is faulty.
+    pub(crate) needs_body: bool,
+    /// The fields of its body; of a call that reads, its parameters.
+    pub(crate) fields: &'static [Field],
+}
+
+/// What an operation does, and who carries it out.
+#[derive(Clone, Copy)]
+pub(crate) enum Effect {
+    /// Gives tokens for login and password. Identified by the API key, never repeated.
+    Login,
+    /// Gives tokens for a refresh token. Identified by the API key, never repeated.
+    Refresh,
+    /// Reads; records nothing.
+    Read(Handler),
+    /// Changes something; a repeat under the same key is answered with the first answer.
+    Mutate(Handler),
+}
+
+/// A field of a body.
+pub(crate) struct Field {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What a sealed one holds.
+    pub(crate) kind: FieldKind,
+    /// Whether the interface lets it travel clear beside sealed ones.
+    pub(crate) may_be_clear: bool,
+}
+
+/// What stands in a field, once it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldKind {
+    /// A text, as it is.
+    Text,
+    /// JSON: a number or a list.
+    Json,
+}
+
+impl Route {
+    /// The methods that it answers to.
+    pub(crate) fn methods(&self) -> Vec<Method> {
+        if self.method == Method::PUT { vec![Method::PUT, Method::PATCH] } else { vec![self.method.clone()] }
+    }
+
+    /// The names in the path, in their order.
+    pub(crate) fn placeholders(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+    }
+
+    /// Whether it reads: the parameters of its query and body are one.
+    pub(crate) const fn reads(&self) -> bool {
+        matches!(self.effect, Effect::Read(_))
+    }
+
+    /// What a sealed field of its body holds.
+    pub(crate) fn field_kind(&self, name: &str) -> FieldKind {
+        self.field(name).map_or(FieldKind::Text, |field| field.kind)
+    }
+
+    /// Whether a field may travel clear in a body whose other fields are sealed.
+    pub(crate) fn may_be_clear(&self, name: &str) -> bool {
+        self.field(name).is_none_or(|field| field.may_be_clear)
+    }
+
+    fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}

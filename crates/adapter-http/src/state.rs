@@ -1,0 +1,71 @@
+//! What every call has at hand.
+
+use std::sync::Arc;
+
+use kopeck_port_bank::BankGateway;
+use kopeck_port_store::Store;
+use kopeck_sealing::{KeyId, SealingKey};
+use kopeck_service::Env;
+use kopeck_service::tokens::TokenDesk;
+
+use crate::bridge::Gate;
+use crate::in_flight::InFlight;
+use crate::pipeline::callers::Callers;
+use crate::sandbox::SandboxPower;
+use crate::settings::HttpSettings;
+
+/// The parts that the HTTP API is made of.
+pub struct HttpParts {
+    /// Clock, ids, random bytes and the settings of the rules.
+    pub env: Arc<Env>,
+    /// The database.
+    pub store: Arc<dyn Store>,
+    /// The way to the bank.
+    pub bank: Arc<dyn BankGateway>,
+    /// Logins and tokens.
+    pub tokens: Arc<TokenDesk>,
+    /// Power over the bank simulator. Without it the sandbox's calls do not exist.
+    pub sandbox: Option<Arc<dyn SandboxPower>>,
+    /// Limits of the server.
+    pub settings: HttpSettings,
+}
+
+/// The HTTP API, shared by all threads that serve it. Cheap to clone.
+#[derive(Clone)]
+pub struct HttpState(pub(crate) Arc<Shared>);
+
+pub(crate) struct Shared {
+    pub(crate) parts: HttpParts,
+    /// Callers seen a moment ago.
+    pub(crate) callers: Callers,
+    /// Calls that are being carried out.
+    pub(crate) in_flight: InFlight,
+    /// Passwords being checked.
+    pub(crate) logins: Gate,
+    /// Calls that wait for the bank.
+    pub(crate) bank_calls: Gate,
+    /// Long results being shown.
+    pub(crate) large_answers: Gate,
+    /// Opens what is sealed under a key that is not known: in vain, but in the same time.
+    pub(crate) dummy_key: SealingKey,
+}
+
+impl HttpState {
+    /// The API made of `parts`.
+    #[must_use]
+    pub fn new(parts: HttpParts) -> Self {
+        let (mut id, mut secret) = ([0; 8], [0; 32]);
+        parts.env.entropy.fill(&mut id);
+        parts.env.entropy.fill(&mut secret);
+        let HttpSettings { logins_at_once, bank_calls_at_once, workers, .. } = parts.settings;
+        Self(Arc::new(Shared {
+            parts,
+            callers: Callers::default(),
+            in_flight: InFlight::default(),
+            logins: Gate::new("logins", logins_at_once),
+            bank_calls: Gate::new("bank calls", bank_calls_at_once),
+            large_answers: Gate::new("large answers", workers),
+            dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),
+        }))
+    }
+}

@@ -1,0 +1,178 @@
+//! Everything in which databases differ: connecting, transactions, the statements that the portable subset of
+//! `MultiConnection` cannot say, and what the database's errors mean. Nothing else matches on the backend.
+
+use diesel::connection::SimpleConnection;
+use diesel::migration::Migration;
+use diesel::prelude::*;
+use diesel::result::{DatabaseErrorInformation, Error};
+use diesel::sqlite::Sqlite;
+use diesel::{Connection, SqliteConnection};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use kopeck_port_store::{Access, Rule};
+
+use crate::error::OpenError;
+use crate::repositories::{AnswerRow, TransactionRow, WorkRow};
+use crate::schema::{recorded_answers, spent_nonces, transactions, work};
+
+const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+
+/// A connection to one of the databases that the store speaks to.
+#[derive(diesel::MultiConnection)]
+pub(crate) enum AnyConnection {
+    Sqlite(SqliteConnection),
+}
+
+/// What an SQLite connection has to be told before anything else: wait for another process's lock instead of
+/// failing, and write to a log beside the file, so that readers and the writer do not wait for each other.
+const SQLITE_ANY: &str = "
+    PRAGMA busy_timeout = 5000;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA foreign_keys = ON;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA mmap_size = 1073741824;
+    PRAGMA cache_size = -65536;
+    PRAGMA journal_size_limit = 67108864;
+";
+
+/// A reading connection that tried to write would meet the writer's lock; it is refused at once.
+const SQLITE_READER: &str = "PRAGMA query_only = ON;";
+
+/// Connects to the database that the URL's scheme names.
+pub(crate) fn connect(url: &str, access: Access) -> Result<AnyConnection, OpenError> {
+    let path = url.strip_prefix("sqlite://").ok_or(OpenError::Url)?;
+    // A memory database belongs to one connection, and SQLite would take a leading `file:` for a URL of its own.
+    if path.is_empty() || path == ":memory:" || path.starts_with("file:") {
+        return Err(OpenError::Url);
+    }
+    let mut connection =
+        SqliteConnection::establish(path).map_err(|error| OpenError::Connect(error.to_string()))?;
+    let set_up = |error: Error| OpenError::Connect(error.to_string());
+    connection.batch_execute(SQLITE_ANY).map_err(set_up)?;
+    if access == Access::Read {
+        connection.batch_execute(SQLITE_READER).map_err(set_up)?;
+    }
+    Ok(AnyConnection::Sqlite(connection))
+}
+
+/// Applies the migrations that the database lacks, and names them.
+pub(crate) fn migrate(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
+    let applied = match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite.run_pending_migrations(SQLITE_MIGRATIONS),
+    };
+    let names = applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
+    Ok(names.iter().map(ToString::to_string).collect())
+}
+
+/// Names the migrations that the database lacks.
+pub(crate) fn missing_migrations(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
+    let missing = match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite.has_pending_migration(SQLITE_MIGRATIONS).and_then(|some| {
+            // Asking for the list also checks the order of what is applied, which a fresh file does not have.
+            if some { pending(sqlite) } else { Ok(Vec::new()) }
+        }),
+    };
+    missing.map_err(|error| OpenError::Migrate(error.to_string()))
+}
+
+fn pending(sqlite: &mut SqliteConnection) -> diesel::migration::Result<Vec<String>> {
+    let missing: Vec<Box<dyn Migration<Sqlite>>> = sqlite.pending_migrations(SQLITE_MIGRATIONS)?;
+    Ok(missing.iter().map(|migration| migration.name().to_string()).collect())
+}
+
+/// Begins a transaction. A writing one takes SQLite's lock at once: one that reads first and writes later can find
+/// the lock taken and would fail however long it waited.
+pub(crate) fn begin(connection: &mut AnyConnection, access: Access) -> QueryResult<()> {
+    match (connection, access) {
+        (AnyConnection::Sqlite(sqlite), Access::Write) => sqlite.batch_execute("BEGIN IMMEDIATE"),
+        (AnyConnection::Sqlite(sqlite), Access::Read) => sqlite.batch_execute("BEGIN DEFERRED"),
+    }
+}
+
+/// Records an answer in place of none or of one recorded before `stale_before`; `false` if there is a newer one.
+pub(crate) fn put_answer(
+    connection: &mut AnyConnection,
+    row: &AnswerRow,
+    stale_before: i64,
+) -> QueryResult<bool> {
+    use diesel::query_dsl::methods::FilterDsl;
+    use recorded_answers as t;
+    let touched = match connection {
+        AnyConnection::Sqlite(sqlite) => diesel::insert_into(t::table)
+            .values(row)
+            .on_conflict((t::partner_id, t::key))
+            .do_update()
+            .set(row)
+            .filter(t::recorded_at.lt(stale_before))
+            .execute(sqlite)?,
+    };
+    Ok(touched > 0)
+}
+
+/// Spends a nonce; `false` if it was spent after `since`.
+pub(crate) fn put_nonce(
+    connection: &mut AnyConnection,
+    api_key_hash: &[u8; 32],
+    nonce: &str,
+    at: i64,
+    since: i64,
+) -> QueryResult<bool> {
+    use diesel::query_dsl::methods::FilterDsl;
+    use spent_nonces as t;
+    let touched = match connection {
+        AnyConnection::Sqlite(sqlite) => diesel::insert_into(t::table)
+            .values((t::api_key_hash.eq(api_key_hash), t::nonce.eq(nonce), t::spent_at.eq(at)))
+            .on_conflict((t::api_key_hash, t::nonce))
+            .do_update()
+            .set(t::spent_at.eq(at))
+            .filter(t::spent_at.le(since))
+            .execute(sqlite)?,
+    };
+    Ok(touched > 0)
+}
+
+/// Adds transactions, passing over those that are there.
+pub(crate) fn put_transactions(connection: &mut AnyConnection, rows: &[TransactionRow]) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => rows.iter().try_for_each(|row| {
+            diesel::insert_into(transactions::table)
+                .values(row)
+                .on_conflict((transactions::partner_id, transactions::card_id, transactions::id))
+                .do_nothing()
+                .execute(sqlite)
+                .map(drop)
+        }),
+    }
+}
+
+/// Work that is due at `now` and not under a lease, the longest due first, for this transaction alone to take. On
+/// SQLite a writing transaction is alone anyway.
+pub(crate) fn due_work(connection: &mut AnyConnection, now: i64, limit: u32) -> QueryResult<Vec<WorkRow>> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => work::table
+            .filter(work::due_at.le(now))
+            .filter(work::leased_until.is_null().or(work::leased_until.le(now)))
+            .order(work::due_at)
+            .limit(i64::from(limit))
+            .select(WorkRow::as_select())
+            .load(sqlite),
+    }
+}
+
+/// The rule behind a unique constraint, if it is one that a caller can break. SQLite names the columns.
+pub(crate) fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<Rule> {
+    match info.message().strip_prefix("UNIQUE constraint failed: ")? {
+        "partners.login" => Some(Rule::PartnerLogin),
+        "employees.partner_id, employees.custom_id" => Some(Rule::EmployeeCustomId),
+        "categories.partner_id, categories.folded_name" => Some(Rule::CategoryName),
+        "cards.partner_id, cards.employee_id" => Some(Rule::OneMainCard),
+        "replenishment_items.partner_id, replenishment_items.card_id" => Some(Rule::CardInOneReplenishment),
+        "movements.partner_id, movements.deposit_reference" => Some(Rule::DepositReference),
+        _ => None,
+    }
+}
+
+/// Whether another process kept the database locked for longer than we wait.
+pub(crate) fn is_locked(message: &str) -> bool {
+    message.contains("database is locked") || message.contains("database table is locked")
+}

@@ -1,0 +1,34 @@
+//! The store on diesel: SQLite now, one code base for what joins it.
+//!
+//! [`DieselStore`] owns its threads. One writes: it takes the units of work that wait, runs each in a savepoint of
+//! one transaction and commits once, so that one `fsync` answers for all of them; `done` is called after the commit.
+//! The others read, each on its own connection. The queues are bounded; what does not fit is refused at once.
+//!
+//! Queries stay on the subset of diesel that its `MultiConnection` carries to every database. What differs stands in
+//! `dialect`, and nowhere else. [`migrate`] brings a database up to date; [`DieselStore::open`] refuses one that is
+//! not.
+//!
+//! ```no_run
+//! use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, migrate};
+//!
+//! migrate("sqlite://kopeck.db")?;
+//! let store = DieselStore::open(StoreConfig::new("sqlite://kopeck.db"))?;
+//! # Ok::<(), kopeck_adapter_store_diesel::OpenError>(())
+//! ```
+
+mod bulk;
+mod convert;
+mod counters;
+mod dialect;
+mod error;
+mod migrate;
+mod queue;
+mod repositories;
+mod schema;
+mod store;
+mod threads;
+mod unit;
+
+pub use error::OpenError;
+pub use migrate::migrate;
+pub use store::{DieselStore, StoreConfig};

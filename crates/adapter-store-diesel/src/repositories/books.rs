@@ -1,0 +1,199 @@
+//! Sums over the whole books of a partner. Every figure is added up from the rows it is made of.
+
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_domain::ledger::{Account, Balances, DepositReference, Reference};
+use kopeck_port_store::{
+    BooksRepository, ItemCounts, OrderFacts, ReferenceSums, ReplenishmentFacts, StoreError,
+};
+
+use super::replenishments::{OPEN, REFUSED, TOPPED_UP};
+use super::work;
+use crate::convert::{AsKey, corrupt, id, natural, parsed, word};
+use crate::error::Stored;
+use crate::unit::Unit;
+
+type ReferenceRow = (Option<String>, Option<Vec<u8>>, Option<Vec<u8>>, i64, i64);
+
+fn reference_sums((deposit, order, request, held, spent): ReferenceRow) -> Result<ReferenceSums, StoreError> {
+    let reference = match (deposit, order, request) {
+        (Some(text), None, None) => {
+            Reference::Deposit(parsed(DepositReference::parse(&text), "movements.deposit_reference")?)
+        }
+        (None, Some(bytes), None) => Reference::Order(id(&bytes, "movements.order_id")?),
+        (None, None, Some(bytes)) => Reference::Replenishment(id(&bytes, "movements.replenishment_id")?),
+        _ => return Err(corrupt("movements.deposit_reference")),
+    };
+    Ok(ReferenceSums { reference, held: Kopecks::new(held), spent: Kopecks::new(spent) })
+}
+
+impl BooksRepository for Unit {
+    fn entry_sums(&mut self, partner: PartnerId) -> Result<Balances, StoreError> {
+        let sums: Vec<(String, i64)> = sql::<(Text, BigInt)>(
+            "SELECT account, CAST(SUM(amount) AS BIGINT) FROM entries WHERE partner_id = ",
+        )
+        .bind::<Binary, _>(partner.key())
+        .sql(" GROUP BY account")
+        .load(&mut self.connection)
+        .stored()?;
+        let mut balances = Balances::default();
+        for (account, sum) in sums {
+            let slot = match word(&account, "entries.account")? {
+                Account::Deposited => &mut balances.deposited,
+                Account::Available => &mut balances.available,
+                Account::Held => &mut balances.held,
+                Account::Spent => &mut balances.spent,
+            };
+            *slot = Kopecks::new(sum);
+        }
+        Ok(balances)
+    }
+
+    fn unbalanced_movements(&mut self, partner: PartnerId) -> Result<Vec<i64>, StoreError> {
+        sql::<BigInt>(
+            "SELECT m.number FROM movements m \
+             LEFT JOIN entries e ON e.partner_id = m.partner_id AND e.movement = m.number \
+             WHERE m.partner_id = ",
+        )
+        .bind::<Binary, _>(partner.key())
+        .sql(" GROUP BY m.number HAVING COUNT(e.amount) = 0 OR SUM(e.amount) <> 0 ORDER BY m.number")
+        .load(&mut self.connection)
+        .stored()
+    }
+
+    fn reference_sums(&mut self, partner: PartnerId) -> Result<Vec<ReferenceSums>, StoreError> {
+        let rows: Vec<ReferenceRow> =
+            sql::<(Nullable<Text>, Nullable<Binary>, Nullable<Binary>, BigInt, BigInt)>(
+                "SELECT deposit_reference, order_id, replenishment_id, held, spent FROM (\
+                 SELECT m.deposit_reference, m.order_id, m.replenishment_id, \
+                 CAST(SUM(CASE e.account WHEN 'HELD' THEN e.amount ELSE 0 END) AS BIGINT) AS held, \
+                 CAST(SUM(CASE e.account WHEN 'SPENT' THEN e.amount ELSE 0 END) AS BIGINT) AS spent \
+                 FROM movements m JOIN entries e \
+                 ON e.partner_id = m.partner_id AND e.movement = m.number \
+                 WHERE m.partner_id = ",
+            )
+            .bind::<Binary, _>(partner.key())
+            .sql(
+                " GROUP BY m.deposit_reference, m.order_id, m.replenishment_id) sums \
+                 WHERE held <> 0 OR spent <> 0",
+            )
+            .load(&mut self.connection)
+            .stored()?;
+        rows.into_iter().map(reference_sums).collect()
+    }
+
+    fn orders(&mut self, partner: PartnerId) -> Result<Vec<OrderFacts>, StoreError> {
+        let rows: Vec<(Vec<u8>, String, i64, i64, i64, bool)> =
+            sql::<(Binary, Text, BigInt, BigInt, BigInt, Bool)>(
+                "SELECT o.id, o.state, o.cost, o.cards, \
+                 (SELECT COUNT(*) FROM cards c WHERE c.partner_id = o.partner_id AND c.order_id = o.id), \
+                 EXISTS (SELECT 1 FROM work w WHERE w.partner_id = o.partner_id \
+                 AND w.subject_id = o.id AND w.subject_kind = ",
+            )
+            .bind::<Text, _>(work::ORDER)
+            .sql(") FROM orders o WHERE o.partner_id = ")
+            .bind::<Binary, _>(partner.key())
+            .sql(" ORDER BY o.seq")
+            .load(&mut self.connection)
+            .stored()?;
+        let facts = |(order, state, cost, cards, stored_cards, has_work): (Vec<u8>, String, _, _, _, _)| {
+            Ok(OrderFacts {
+                id: id(&order, "orders.id")?,
+                state: word(&state, "orders.state")?,
+                cost: Kopecks::new(cost),
+                cards: natural(cards, "orders.cards")?,
+                stored_cards: natural(stored_cards, "cards")?,
+                has_work,
+            })
+        };
+        rows.into_iter().map(facts).collect()
+    }
+
+    fn replenishments(&mut self, partner: PartnerId) -> Result<Vec<ReplenishmentFacts>, StoreError> {
+        let rows: Vec<FactsRow> = sql::<FactsSql>(
+            "SELECT r.id, r.state, r.cards, \
+             EXISTS (SELECT 1 FROM work w WHERE w.partner_id = r.partner_id \
+             AND w.subject_id = r.id AND w.subject_kind = ",
+        )
+        .bind::<Text, _>(work::REPLENISHMENT)
+        .sql(
+            "), i.state, COUNT(i.state), CAST(COALESCE(SUM(i.amount), 0) AS BIGINT), \
+             CAST(COALESCE(SUM(CASE WHEN i.claimed THEN 1 ELSE 0 END), 0) AS BIGINT) \
+             FROM replenishments r LEFT JOIN replenishment_items i \
+             ON i.partner_id = r.partner_id AND i.replenishment_id = r.id WHERE r.partner_id = ",
+        )
+        .bind::<Binary, _>(partner.key())
+        .sql(" GROUP BY r.partner_id, r.id, r.seq, r.state, r.cards, i.state ORDER BY r.seq")
+        .load(&mut self.connection)
+        .stored()?;
+        let mut facts: Vec<ReplenishmentFacts> = Vec::new();
+        for row in rows {
+            row.add_to(&mut facts)?;
+        }
+        Ok(facts)
+    }
+
+    fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError> {
+        let rows: Vec<Vec<u8>> =
+            sql::<Binary>("SELECT employee_id FROM cards WHERE link_status = 'MAIN' AND partner_id = ")
+                .bind::<Binary, _>(partner.key())
+                .sql(" GROUP BY employee_id HAVING COUNT(*) > 1")
+                .load(&mut self.connection)
+                .stored()?;
+        rows.iter().map(|bytes| id(bytes, "cards.employee_id")).collect()
+    }
+}
+
+type FactsSql = (Binary, Text, BigInt, Bool, Nullable<Text>, BigInt, BigInt, BigInt);
+
+/// The items of one replenishment that are in one state; a replenishment without items has one row without a state.
+#[derive(Queryable)]
+struct FactsRow {
+    id: Vec<u8>,
+    state: String,
+    cards: i64,
+    has_work: bool,
+    item_state: Option<String>,
+    items: i64,
+    amount: i64,
+    claimed: i64,
+}
+
+impl FactsRow {
+    /// Adds the row to the last of `facts`, or as a new one if it is of another replenishment.
+    fn add_to(self, facts: &mut Vec<ReplenishmentFacts>) -> Result<(), StoreError> {
+        let request = id(&self.id, "replenishments.id")?;
+        if facts.last().is_none_or(|last| last.id != request) {
+            facts.push(ReplenishmentFacts {
+                id: request,
+                state: word(&self.state, "replenishments.state")?,
+                cards: natural(self.cards, "replenishments.cards")?,
+                counts: ItemCounts::default(),
+                open_amount: Kopecks::ZERO,
+                topped_up_amount: Kopecks::ZERO,
+                claimed_cards: 0,
+                has_work: self.has_work,
+            });
+        }
+        let Some(last) = facts.last_mut() else { return Ok(()) };
+        let items = natural(self.items, "replenishment_items")?;
+        match self.item_state.as_deref() {
+            None => {}
+            Some(OPEN) => {
+                last.counts.open = items;
+                last.open_amount = Kopecks::new(self.amount);
+            }
+            Some(TOPPED_UP) => {
+                last.counts.topped_up = items;
+                last.topped_up_amount = Kopecks::new(self.amount);
+            }
+            Some(REFUSED) => last.counts.refused = items,
+            Some(_) => return Err(corrupt("replenishment_items.state")),
+        }
+        last.claimed_cards += natural(self.claimed, "replenishment_items.claimed")?;
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! The row of a card, and its way to and from the domain.
+
+use diesel::prelude::*;
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink};
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::{Activation, CardRecord, NewCard, OrderResultItem, StoreError};
+
+use crate::convert::{AsKey, card_number, corrupt, day, id, micros, moment, natural, number, word};
+use crate::schema::cards;
+
+/// A card as its table has it.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = cards, treat_none_as_default_value = false)]
+pub(crate) struct CardRow {
+    partner_id: Vec<u8>,
+    seq: i64,
+    ordinal: i64,
+    #[diesel(embed)]
+    card: PlainRow,
+    #[diesel(embed)]
+    activation: ActivationRow,
+    #[diesel(embed)]
+    bank: BankRow,
+    account_value: i64,
+    account_updated_at: i64,
+    transactions_seen_at: Option<i64>,
+}
+
+/// What the domain's [`Card`] holds.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = cards, treat_none_as_default_value = false)]
+pub(crate) struct PlainRow {
+    id: Vec<u8>,
+    number: i64,
+    kind: String,
+    order_id: Vec<u8>,
+    valid_until: i32,
+    employee_id: Option<Vec<u8>>,
+    link_status: Option<String>,
+}
+
+/// What activates a virtual card: all of it or nothing.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = cards, treat_none_as_default_value = false)]
+pub(crate) struct ActivationRow {
+    activation_code: Option<String>,
+    activation_valid_until: Option<i32>,
+    first_top_up: Option<i64>,
+}
+
+/// What the bank last said.
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = cards, treat_none_as_null = true, treat_none_as_default_value = false)]
+pub(crate) struct BankRow {
+    balance: i64,
+    can_to_up: i64,
+    activated_at: Option<i64>,
+    standing: String,
+    seen_at: i64,
+}
+
+/// A card of an order's result.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = cards)]
+pub(crate) struct ResultRow {
+    ordinal: i64,
+    kind: String,
+    number: i64,
+    #[diesel(embed)]
+    activation: ActivationRow,
+}
+
+impl CardRow {
+    pub(super) fn new(partner: PartnerId, seq: i64, new: &NewCard) -> Self {
+        let record = &new.record;
+        Self {
+            partner_id: partner.key().to_vec(),
+            seq,
+            ordinal: i64::from(new.ordinal),
+            card: PlainRow::new(&record.card),
+            activation: ActivationRow::new(new.activation.as_ref()),
+            bank: BankRow::new(&record.bank),
+            account_value: record.account.value.get(),
+            account_updated_at: micros(record.account.updated_at),
+            transactions_seen_at: record.transactions_seen_at.map(micros),
+        }
+    }
+
+    pub(super) fn record(self) -> Result<CardRecord, StoreError> {
+        let seen = self.transactions_seen_at.map(|at| moment(at, "cards.transactions_seen_at"));
+        Ok(CardRecord {
+            card: self.card.card()?,
+            bank: self.bank.view()?,
+            account: AccountBalance {
+                value: Kopecks::new(self.account_value),
+                updated_at: moment(self.account_updated_at, "cards.account_updated_at")?,
+            },
+            transactions_seen_at: seen.transpose()?,
+        })
+    }
+}
+
+impl PlainRow {
+    fn new(card: &Card) -> Self {
+        Self {
+            id: card.id.key().to_vec(),
+            number: number(card.number),
+            kind: card.kind.as_str().to_owned(),
+            order_id: card.order.key().to_vec(),
+            valid_until: card.valid_until.to_julian_day(),
+            employee_id: card.link.map(|link| link.employee.key().to_vec()),
+            link_status: card.link.map(|link| link.status.as_str().to_owned()),
+        }
+    }
+
+    pub(super) fn card(self) -> Result<Card, StoreError> {
+        let link = match (self.employee_id, self.link_status) {
+            (None, None) => None,
+            (Some(employee), Some(status)) => Some(CardLink {
+                employee: id(&employee, "cards.employee_id")?,
+                status: word(&status, "cards.link_status")?,
+            }),
+            (Some(_), None) | (None, Some(_)) => return Err(corrupt("cards.link_status")),
+        };
+        Ok(Card {
+            id: id(&self.id, "cards.id")?,
+            number: card_number(self.number, "cards.number")?,
+            kind: word(&self.kind, "cards.kind")?,
+            order: id(&self.order_id, "cards.order_id")?,
+            valid_until: day(self.valid_until, "cards.valid_until")?,
+            link,
+        })
+    }
+}
+
+impl ActivationRow {
+    fn new(activation: Option<&Activation>) -> Self {
+        Self {
+            activation_code: activation.map(|activation| activation.code.clone()),
+            activation_valid_until: activation.map(|activation| activation.valid_until.to_julian_day()),
+            first_top_up: activation.map(|activation| activation.first_top_up.get()),
+        }
+    }
+
+    fn activation(self) -> Result<Option<Activation>, StoreError> {
+        match (self.activation_code, self.activation_valid_until, self.first_top_up) {
+            (None, None, None) => Ok(None),
+            (Some(code), Some(until), Some(first_top_up)) => Ok(Some(Activation {
+                code,
+                valid_until: day(until, "cards.activation_valid_until")?,
+                first_top_up: Kopecks::new(first_top_up),
+            })),
+            (Some(_), ..) | (_, Some(_), _) | (.., Some(_)) => Err(corrupt("cards.activation_code")),
+        }
+    }
+}
+
+impl BankRow {
+    pub(super) fn new(view: &BankView) -> Self {
+        Self {
+            balance: view.balance.get(),
+            can_to_up: view.can_to_up.get(),
+            activated_at: view.activated_at.map(micros),
+            standing: view.standing.as_str().to_owned(),
+            seen_at: micros(view.seen_at),
+        }
+    }
+
+    fn view(self) -> Result<BankView, StoreError> {
+        let activated = self.activated_at.map(|at| moment(at, "cards.activated_at"));
+        Ok(BankView {
+            balance: Kopecks::new(self.balance),
+            can_to_up: Kopecks::new(self.can_to_up),
+            activated_at: activated.transpose()?,
+            standing: word(&self.standing, "cards.standing")?,
+            seen_at: moment(self.seen_at, "cards.seen_at")?,
+        })
+    }
+}
+
+impl ResultRow {
+    pub(super) fn item(self) -> Result<OrderResultItem, StoreError> {
+        Ok(OrderResultItem {
+            ordinal: natural(self.ordinal, "cards.ordinal")?,
+            card_type: word(&self.kind, "cards.kind")?,
+            number: card_number(self.number, "cards.number")?,
+            activation: self.activation.activation()?,
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! Cards.
+
+use diesel::prelude::*;
+use kopeck_domain::card::{BankView, Card, CardStatus, Standing};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
+use kopeck_domain::page::{Listed, Page};
+use kopeck_port_store::{AvailableFilter, CardRecord, CardRepository, NewCard, StoreError, TopUpTarget};
+use time::Date;
+
+use super::card_row::{BankRow, CardRow, PlainRow};
+use super::window;
+use crate::bulk::{self, TargetRow};
+use crate::convert::{AsKey, card_number, corrupt, day, id, length, number, word};
+use crate::counters::{self, List};
+use crate::dialect::MultiBackend;
+use crate::error::Stored;
+use crate::schema::cards;
+use crate::unit::Unit;
+
+/// The partner's free cards that fit `filter`.
+fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'static, MultiBackend> {
+    let query = cards::table
+        .filter(cards::partner_id.eq(partner.key()))
+        .filter(cards::employee_id.is_null())
+        .filter(cards::standing.eq(Standing::Open.as_str()))
+        .filter(cards::valid_until.ge(filter.today.to_julian_day()))
+        .into_boxed();
+    match filter.kind {
+        Some(kind) => query.filter(cards::kind.eq(kind.as_str())),
+        None => query,
+    }
+}
+
+impl TargetRow {
+    fn target(self) -> Result<TopUpTarget, StoreError> {
+        let status = self.link_status.map(|text| word(&text, "cards.link_status")).transpose()?;
+        Ok(TopUpTarget {
+            card: id(&self.id, "cards.id")?,
+            number: card_number(self.number, "cards.number")?,
+            status,
+            valid_until: day(self.valid_until, "cards.valid_until")?,
+            in_request: self.in_request,
+        })
+    }
+}
+
+impl CardRepository for Unit {
+    fn insert_issued(&mut self, partner: PartnerId, cards: &[NewCard]) -> Result<(), StoreError> {
+        let key = partner.key();
+        let first = counters::next(&mut self.connection, &key, List::Cards)?;
+        let rows: Vec<CardRow> =
+            (first..).zip(cards).map(|(seq, card)| CardRow::new(partner, seq, card)).collect();
+        bulk::insert_cards(&mut self.connection, &rows).stored()?;
+        let count = i64::try_from(rows.len()).map_err(|_| corrupt("counters.last"))?;
+        counters::advance(&mut self.connection, &key, List::Cards, first - 1 + count)
+    }
+
+    fn get(&mut self, partner: PartnerId, id: CardId) -> Result<Option<CardRecord>, StoreError> {
+        cards::table
+            .find((partner.key(), id.key()))
+            .select(CardRow::as_select())
+            .first(&mut self.connection)
+            .optional()
+            .stored()?
+            .map(CardRow::record)
+            .transpose()
+    }
+
+    fn by_number(
+        &mut self,
+        partner: PartnerId,
+        card_number: CardNumber,
+    ) -> Result<Option<CardRecord>, StoreError> {
+        cards::table
+            .filter(cards::partner_id.eq(partner.key()))
+            .filter(cards::number.eq(number(card_number)))
+            .select(CardRow::as_select())
+            .first(&mut self.connection)
+            .optional()
+            .stored()?
+            .map(CardRow::record)
+            .transpose()
+    }
+
+    fn main_card(&mut self, partner: PartnerId, employee: EmployeeId) -> Result<Option<CardId>, StoreError> {
+        let found: Option<Vec<u8>> = cards::table
+            .filter(cards::partner_id.eq(partner.key()))
+            .filter(cards::employee_id.eq(employee.key()))
+            .filter(cards::link_status.eq(CardStatus::Main.as_str()))
+            .select(cards::id)
+            .first(&mut self.connection)
+            .optional()
+            .stored()?;
+        found.map(|bytes| id(&bytes, "cards.id")).transpose()
+    }
+
+    fn of_employee(
+        &mut self,
+        partner: PartnerId,
+        employee: EmployeeId,
+    ) -> Result<Vec<(CardId, CardStatus)>, StoreError> {
+        let rows: Vec<(Vec<u8>, Option<String>)> = cards::table
+            .filter(cards::partner_id.eq(partner.key()))
+            .filter(cards::employee_id.eq(employee.key()))
+            .order(cards::seq)
+            .select((cards::id, cards::link_status))
+            .load(&mut self.connection)
+            .stored()?;
+        let card = |(bytes, status): (Vec<u8>, Option<String>)| {
+            let status = status.ok_or_else(|| corrupt("cards.link_status"))?;
+            Ok((id(&bytes, "cards.id")?, word(&status, "cards.link_status")?))
+        };
+        rows.into_iter().map(card).collect()
+    }
+
+    fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError> {
+        diesel::update(cards::table.find((partner.key(), card.id.key())))
+            .set((
+                cards::employee_id.eq(card.link.map(|link| link.employee.key())),
+                cards::link_status.eq(card.link.map(|link| link.status.as_str())),
+            ))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn set_bank_view(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        view: &BankView,
+        valid_until: Date,
+    ) -> Result<(), StoreError> {
+        diesel::update(cards::table.find((partner.key(), card.key())))
+            .set((BankRow::new(view), cards::valid_until.eq(valid_until.to_julian_day())))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn top_up_targets(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+    ) -> Result<Vec<TopUpTarget>, StoreError> {
+        let rows = bulk::top_up_targets(&mut self.connection, &partner.key(), cards).stored()?;
+        rows.into_iter().map(TargetRow::target).collect()
+    }
+
+    fn available(
+        &mut self,
+        partner: PartnerId,
+        filter: AvailableFilter,
+        page: Page,
+    ) -> Result<Listed<Card>, StoreError> {
+        let total: i64 = free(partner, filter).count().get_result(&mut self.connection).stored()?;
+        let (limit, offset) = window(page);
+        let rows: Vec<PlainRow> = free(partner, filter)
+            .order(cards::seq)
+            .limit(limit)
+            .offset(offset)
+            .select(PlainRow::as_select())
+            .load(&mut self.connection)
+            .stored()?;
+        Ok(Listed {
+            items: rows.into_iter().map(PlainRow::card).collect::<Result<_, _>>()?,
+            total: length(total, "cards")?,
+        })
+    }
+}

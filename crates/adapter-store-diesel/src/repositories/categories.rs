@@ -1,0 +1,129 @@
+//! Categories.
+
+use std::collections::HashMap;
+
+use diesel::dsl::count_star;
+use diesel::prelude::*;
+use kopeck_domain::category::{Category, CategoryName};
+use kopeck_domain::ids::{CategoryId, PartnerId};
+use kopeck_domain::page::{Listed, Page};
+use kopeck_port_store::{CategoryRepository, CategoryUse, StoreError};
+use time::OffsetDateTime;
+
+use super::window;
+use crate::convert::{AsKey, id, length, micros, parsed};
+use crate::counters::{self, List};
+use crate::error::Stored;
+use crate::schema::{categories, employees};
+use crate::unit::Unit;
+
+fn category(bytes: &[u8], name: &str) -> Result<Category, StoreError> {
+    Ok(Category {
+        id: id(bytes, "categories.id")?,
+        name: parsed(CategoryName::parse(name), "categories.name")?,
+    })
+}
+
+impl CategoryRepository for Unit {
+    fn insert(
+        &mut self,
+        partner: PartnerId,
+        category: &Category,
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let key = partner.key();
+        let seq = counters::next(&mut self.connection, &key, List::Categories)?;
+        diesel::insert_into(categories::table)
+            .values((
+                categories::partner_id.eq(&key),
+                categories::id.eq(category.id.key()),
+                categories::seq.eq(seq),
+                categories::name.eq(category.name.as_str()),
+                categories::folded_name.eq(category.name.folded()),
+                categories::created_at.eq(micros(at)),
+            ))
+            .execute(&mut self.connection)
+            .stored()?;
+        counters::advance(&mut self.connection, &key, List::Categories, seq)
+    }
+
+    fn rename(&mut self, partner: PartnerId, category: &Category) -> Result<(), StoreError> {
+        diesel::update(categories::table.find((partner.key(), category.id.key())))
+            .set((
+                categories::name.eq(category.name.as_str()),
+                categories::folded_name.eq(category.name.folded()),
+            ))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn delete(&mut self, partner: PartnerId, id: CategoryId) -> Result<(), StoreError> {
+        diesel::delete(categories::table.find((partner.key(), id.key())))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn get(&mut self, partner: PartnerId, id: CategoryId) -> Result<Option<Category>, StoreError> {
+        let found: Option<(Vec<u8>, String)> = categories::table
+            .find((partner.key(), id.key()))
+            .select((categories::id, categories::name))
+            .first(&mut self.connection)
+            .optional()
+            .stored()?;
+        found.map(|(id, name)| category(&id, &name)).transpose()
+    }
+
+    fn id_by_name(
+        &mut self,
+        partner: PartnerId,
+        name: &CategoryName,
+    ) -> Result<Option<CategoryId>, StoreError> {
+        let found: Option<Vec<u8>> = categories::table
+            .filter(categories::partner_id.eq(partner.key()))
+            .filter(categories::folded_name.eq(name.folded()))
+            .select(categories::id)
+            .first(&mut self.connection)
+            .optional()
+            .stored()?;
+        found.map(|bytes| id(&bytes, "categories.id")).transpose()
+    }
+
+    fn employees_in(&mut self, partner: PartnerId, id: CategoryId) -> Result<u64, StoreError> {
+        let count: i64 = employees::table
+            .filter(employees::partner_id.eq(partner.key()))
+            .filter(employees::category_id.eq(id.key()))
+            .count()
+            .get_result(&mut self.connection)
+            .stored()?;
+        length(count, "employees")
+    }
+
+    fn list(&mut self, partner: PartnerId, page: Page) -> Result<Listed<CategoryUse>, StoreError> {
+        let own = categories::table.filter(categories::partner_id.eq(partner.key()));
+        let total: i64 = own.count().get_result(&mut self.connection).stored()?;
+        let (limit, offset) = window(page);
+        let rows: Vec<(Vec<u8>, String)> = own
+            .order(categories::seq)
+            .limit(limit)
+            .offset(offset)
+            .select((categories::id, categories::name))
+            .load(&mut self.connection)
+            .stored()?;
+        let counts: Vec<(Option<Vec<u8>>, i64)> = employees::table
+            .filter(employees::partner_id.eq(partner.key()))
+            .filter(employees::category_id.eq_any(rows.iter().map(|(id, _)| id)))
+            .group_by(employees::category_id)
+            .select((employees::category_id, count_star()))
+            .load(&mut self.connection)
+            .stored()?;
+        let counts: HashMap<Option<Vec<u8>>, i64> = counts.into_iter().collect();
+        let items = rows.into_iter().map(|(id, name)| {
+            let category = category(&id, &name)?;
+            let employees = counts.get(&Some(id)).copied().unwrap_or(0);
+            Ok(CategoryUse { category, employees: length(employees, "employees")? })
+        });
+        Ok(Listed { items: items.collect::<Result<_, StoreError>>()?, total: length(total, "categories")? })
+    }
+}

@@ -1,0 +1,212 @@
+//! Employees.
+
+use diesel::prelude::*;
+use kopeck_domain::employee::Employee;
+use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_domain::page::{Listed, Page};
+use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
+use kopeck_port_store::{EmployeeFilter, EmployeeRepository, StoreError};
+
+use super::{ascending, window};
+use crate::convert::{AsKey, id, length, micros, moment, parsed, word};
+use crate::counters::{self, List};
+use crate::dialect::MultiBackend;
+use crate::error::Stored;
+use crate::schema::employees;
+use crate::unit::Unit;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = employees, treat_none_as_default_value = false)]
+struct EmployeeRow {
+    partner_id: Vec<u8>,
+    id: Vec<u8>,
+    seq: i64,
+    #[diesel(embed)]
+    fields: FieldsRow,
+    created_at: i64,
+}
+
+/// What an update writes.
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = employees, treat_none_as_null = true, treat_none_as_default_value = false)]
+struct FieldsRow {
+    custom_id: String,
+    surname: Option<String>,
+    name: Option<String>,
+    patronymic: Option<String>,
+    phone: Option<String>,
+    email: Option<String>,
+    category_id: Option<Vec<u8>>,
+    status: String,
+    status_updated_at: i64,
+    search_text: String,
+}
+
+impl FieldsRow {
+    fn new(employee: &Employee) -> Self {
+        let name = |name: &Option<PersonName>| name.as_ref().map(|name| name.as_str().to_owned());
+        Self {
+            custom_id: employee.custom_id.as_str().to_owned(),
+            surname: name(&employee.surname),
+            name: name(&employee.name),
+            patronymic: name(&employee.patronymic),
+            phone: employee.phone.as_ref().map(|phone| phone.as_str().to_owned()),
+            email: employee.email.as_ref().map(|email| email.as_str().to_owned()),
+            category_id: employee.category.map(|category| category.key().to_vec()),
+            status: employee.status.as_str().to_owned(),
+            status_updated_at: micros(employee.status_updated_at),
+            search_text: employee.search_text(),
+        }
+    }
+}
+
+impl EmployeeRow {
+    fn employee(self) -> Result<Employee, StoreError> {
+        let name = |text: Option<String>, column| {
+            text.map(|text| parsed(PersonName::parse(&text), column)).transpose()
+        };
+        let fields = self.fields;
+        Ok(Employee {
+            id: id(&self.id, "employees.id")?,
+            custom_id: parsed(CustomId::parse(&fields.custom_id), "employees.custom_id")?,
+            surname: name(fields.surname, "employees.surname")?,
+            name: name(fields.name, "employees.name")?,
+            patronymic: name(fields.patronymic, "employees.patronymic")?,
+            phone: fields.phone.map(|text| parsed(Phone::parse(&text), "employees.phone")).transpose()?,
+            email: fields.email.map(|text| parsed(Email::parse(&text), "employees.email")).transpose()?,
+            category: fields.category_id.map(|bytes| id(&bytes, "employees.category_id")).transpose()?,
+            status: word(&fields.status, "employees.status")?,
+            created_at: moment(self.created_at, "employees.created_at")?,
+            status_updated_at: moment(fields.status_updated_at, "employees.status_updated_at")?,
+        })
+    }
+}
+
+/// Every employee of the partner that fits `filter`.
+fn filtered<'q>(partner: PartnerId, filter: &'q EmployeeFilter) -> employees::BoxedQuery<'q, MultiBackend> {
+    let mut query = employees::table.filter(employees::partner_id.eq(partner.key())).into_boxed();
+    if let Some(status) = filter.status {
+        query = query.filter(employees::status.eq(status.as_str()));
+    }
+    if let Some(category) = filter.category {
+        query = query.filter(employees::category_id.eq(category.key()));
+    }
+    if let Some(custom_id) = &filter.custom_id {
+        query = query.filter(employees::custom_id.eq(custom_id.as_str()));
+    }
+    if let Some(text) = &filter.query {
+        query = query.filter(employees::search_text.like(containing(text)).escape('\\'));
+    }
+    query
+}
+
+/// The LIKE pattern of every text that contains `text`, whose own wildcards mean nothing.
+fn containing(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 2);
+    pattern.push('%');
+    for letter in text.chars() {
+        if matches!(letter, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern.push('%');
+    pattern
+}
+
+impl EmployeeRepository for Unit {
+    fn insert(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
+        let key = partner.key();
+        let seq = counters::next(&mut self.connection, &key, List::Employees)?;
+        let row = EmployeeRow {
+            partner_id: key.to_vec(),
+            id: employee.id.key().to_vec(),
+            seq,
+            fields: FieldsRow::new(employee),
+            created_at: micros(employee.created_at),
+        };
+        diesel::insert_into(employees::table).values(row).execute(&mut self.connection).stored()?;
+        counters::advance(&mut self.connection, &key, List::Employees, seq)
+    }
+
+    fn update(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
+        diesel::update(employees::table.find((partner.key(), employee.id.key())))
+            .set(FieldsRow::new(employee))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
+        employees::table
+            .find((partner.key(), id.key()))
+            .select(EmployeeRow::as_select())
+            .first(&mut self.connection)
+            .optional()
+            .stored()?
+            .map(EmployeeRow::employee)
+            .transpose()
+    }
+
+    fn id_by_custom_id(
+        &mut self,
+        partner: PartnerId,
+        custom_id: &CustomId,
+    ) -> Result<Option<EmployeeId>, StoreError> {
+        let found: Option<Vec<u8>> = employees::table
+            .filter(employees::partner_id.eq(partner.key()))
+            .filter(employees::custom_id.eq(custom_id.as_str()))
+            .select(employees::id)
+            .first(&mut self.connection)
+            .optional()
+            .stored()?;
+        found.map(|bytes| id(&bytes, "employees.id")).transpose()
+    }
+
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        filter: &EmployeeFilter,
+        page: Page,
+    ) -> Result<Listed<Employee>, StoreError> {
+        let (total, rows): (i64, Vec<EmployeeRow>) = if *filter == EmployeeFilter::default() {
+            let key = partner.key();
+            let total = counters::last(&mut self.connection, &key, List::Employees)?.unwrap_or(0);
+            let (after, up_to) = ascending(page);
+            let rows = employees::table
+                .filter(employees::partner_id.eq(&key))
+                .filter(employees::seq.gt(after))
+                .filter(employees::seq.le(up_to))
+                .order(employees::seq)
+                .select(EmployeeRow::as_select())
+                .load(&mut self.connection)
+                .stored()?;
+            (total, rows)
+        } else {
+            let total = filtered(partner, filter).count().get_result(&mut self.connection).stored()?;
+            let (limit, offset) = window(page);
+            let rows = filtered(partner, filter)
+                .order(employees::seq)
+                .limit(limit)
+                .offset(offset)
+                .select(EmployeeRow::as_select())
+                .load(&mut self.connection)
+                .stored()?;
+            (total, rows)
+        };
+        let items = rows.into_iter().map(EmployeeRow::employee).collect::<Result<_, _>>()?;
+        Ok(Listed { items, total: length(total, "counters.last")? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::containing;
+
+    #[test]
+    fn wildcards_of_the_query_mean_themselves() {
+        assert_eq!(containing("ив"), "%ив%");
+        assert_eq!(containing(r"50%_a\b"), r"%50\%\_a\\b%");
+        assert_eq!(containing(""), "%%");
+    }
+}

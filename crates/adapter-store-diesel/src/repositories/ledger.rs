@@ -1,0 +1,163 @@
+//! The ledger.
+
+use diesel::prelude::*;
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind, Reference};
+use kopeck_port_store::{BalanceSheet, LedgerRepository, Rule, StoreError};
+use time::OffsetDateTime;
+
+use crate::convert::{AsKey, Key, kopecks, micros, moment};
+use crate::dialect::AnyConnection;
+use crate::error::Stored;
+use crate::schema::{balances, entries, movements};
+use crate::unit::Unit;
+
+/// Opens the empty accounts of a new partner.
+pub(super) fn open(
+    connection: &mut AnyConnection,
+    partner: &Key,
+    at: OffsetDateTime,
+) -> Result<(), StoreError> {
+    diesel::insert_into(balances::table)
+        .values((
+            balances::partner_id.eq(partner),
+            balances::deposited.eq(0_i64),
+            balances::available.eq(0_i64),
+            balances::held.eq(0_i64),
+            balances::spent.eq(0_i64),
+            balances::last_movement.eq(0_i64),
+            balances::updated_at.eq(micros(at)),
+        ))
+        .execute(connection)
+        .stored()
+        .map(drop)
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = movements, treat_none_as_default_value = false)]
+struct MovementRow {
+    partner_id: Vec<u8>,
+    number: i64,
+    kind: &'static str,
+    deposit_reference: Option<String>,
+    order_id: Option<Vec<u8>>,
+    replenishment_id: Option<Vec<u8>>,
+    created_at: i64,
+}
+
+impl MovementRow {
+    fn new(partner: &Key, number: i64, movement: &Movement, at: OffsetDateTime) -> Self {
+        let row = Self {
+            partner_id: partner.to_vec(),
+            number,
+            kind: movement.kind().as_str(),
+            deposit_reference: None,
+            order_id: None,
+            replenishment_id: None,
+            created_at: micros(at),
+        };
+        match movement.reference() {
+            Reference::Deposit(reference) => {
+                Self { deposit_reference: Some(reference.as_str().to_owned()), ..row }
+            }
+            Reference::Order(order) => Self { order_id: Some(order.key().to_vec()), ..row },
+            Reference::Replenishment(request) => {
+                Self { replenishment_id: Some(request.key().to_vec()), ..row }
+            }
+        }
+    }
+}
+
+impl LedgerRepository for Unit {
+    fn sheet(&mut self, partner: PartnerId) -> Result<Option<BalanceSheet>, StoreError> {
+        let found: Option<(i64, i64, i64, i64, i64)> = balances::table
+            .find(partner.key())
+            .select((
+                balances::deposited,
+                balances::available,
+                balances::held,
+                balances::spent,
+                balances::updated_at,
+            ))
+            .first(&mut self.connection)
+            .optional()
+            .stored()?;
+        let sheet = |(deposited, available, held, spent, updated_at)| {
+            let balances = Balances {
+                deposited: Kopecks::new(deposited),
+                available: Kopecks::new(available),
+                held: Kopecks::new(held),
+                spent: Kopecks::new(spent),
+            };
+            Ok(BalanceSheet { balances, updated_at: moment(updated_at, "balances.updated_at")? })
+        };
+        found.map(sheet).transpose()
+    }
+
+    fn book(
+        &mut self,
+        partner: PartnerId,
+        movement: &Movement,
+        after: Balances,
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let key = partner.key();
+        let last: i64 = balances::table
+            .find(&key)
+            .select(balances::last_movement)
+            .first(&mut self.connection)
+            .optional()
+            .stored()?
+            .ok_or(StoreError::Conflict(Rule::Reference))?;
+        let number = last + 1;
+        diesel::insert_into(movements::table)
+            .values(MovementRow::new(&key, number, movement, at))
+            .execute(&mut self.connection)
+            .stored()?;
+        for entry in movement.entries() {
+            diesel::insert_into(entries::table)
+                .values((
+                    entries::partner_id.eq(&key),
+                    entries::movement.eq(number),
+                    entries::account.eq(entry.account.as_str()),
+                    entries::amount.eq(entry.amount.get()),
+                ))
+                .execute(&mut self.connection)
+                .stored()?;
+        }
+        diesel::update(balances::table.find(&key))
+            .set((
+                balances::deposited.eq(after.deposited.get()),
+                balances::available.eq(after.available.get()),
+                balances::held.eq(after.held.get()),
+                balances::spent.eq(after.spent.get()),
+                balances::last_movement.eq(number),
+                balances::updated_at.eq(micros(at)),
+            ))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn deposit(
+        &mut self,
+        partner: PartnerId,
+        reference: &DepositReference,
+    ) -> Result<Option<Kopecks>, StoreError> {
+        let (_, reached) = MovementKind::Deposit.route();
+        let of_movement =
+            entries::partner_id.eq(movements::partner_id).and(entries::movement.eq(movements::number));
+        let amount: Option<i64> = movements::table
+            .inner_join(entries::table.on(of_movement))
+            .filter(movements::partner_id.eq(partner.key()))
+            .filter(movements::deposit_reference.eq(reference.as_str()))
+            .filter(movements::kind.eq(MovementKind::Deposit.as_str()))
+            .filter(entries::account.eq(reached.as_str()))
+            .select(entries::amount)
+            .first(&mut self.connection)
+            .optional()
+            .stored()?;
+        Ok(kopecks(amount))
+    }
+}

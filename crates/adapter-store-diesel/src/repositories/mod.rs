@@ -1,0 +1,43 @@
+//! One file an aggregate: its row, the row's way to and from the domain, its queries.
+//!
+//! A change to a row that is not there changes nothing; the use cases read what they change in the same transaction.
+
+mod books;
+mod card_row;
+mod cards;
+mod categories;
+mod employees;
+mod idempotency;
+mod ledger;
+mod orders;
+mod partners;
+mod replenishments;
+mod sessions;
+mod throttle;
+mod transactions;
+mod work;
+
+pub(crate) use card_row::CardRow;
+pub(crate) use idempotency::AnswerRow;
+pub(crate) use replenishments::ItemRow;
+pub(crate) use transactions::TransactionRow;
+pub(crate) use work::WorkRow;
+
+use kopeck_domain::page::Page;
+
+/// The columns LIMIT and OFFSET of a page. A page starts at 499,999,999,500 at most.
+fn window(page: Page) -> (i64, i64) {
+    (i64::from(page.size()), page.skip().cast_signed())
+}
+
+/// The numbers on a page of a numbered list, oldest first: after the first, up to the second.
+fn ascending(page: Page) -> (i64, i64) {
+    let (size, skip) = window(page);
+    (skip, skip + size)
+}
+
+/// The numbers on a page of a numbered list of `total`, newest first: after the first, up to the second.
+fn descending(page: Page, total: i64) -> (i64, i64) {
+    let (size, skip) = window(page);
+    (total - skip - size, total - skip)
+}

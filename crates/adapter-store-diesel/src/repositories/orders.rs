@@ -1,0 +1,233 @@
+//! Orders.
+
+use diesel::prelude::*;
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::{OrderId, PartnerId};
+use kopeck_domain::order::{LineDetails, Order, OrderLine};
+use kopeck_domain::page::{Listed, Page};
+use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
+use kopeck_domain::request::RequestState;
+use kopeck_port_store::{OrderRepository, OrderResultItem, StoreError};
+
+use super::card_row::ResultRow;
+use super::{descending, window};
+use crate::convert::{AsKey, corrupt, id, length, micros, moment, natural, parsed, word};
+use crate::counters::{self, List};
+use crate::error::Stored;
+use crate::schema::{cards, order_lines, orders};
+use crate::unit::Unit;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = orders)]
+struct OrderRow {
+    partner_id: Vec<u8>,
+    id: Vec<u8>,
+    seq: i64,
+    kind: String,
+    card_type: String,
+    cards: i64,
+    cost: i64,
+    state: String,
+    created_at: i64,
+    state_since: i64,
+}
+
+impl OrderRow {
+    fn new(partner: PartnerId, seq: i64, order: &Order) -> Self {
+        Self {
+            partner_id: partner.key().to_vec(),
+            id: order.id.key().to_vec(),
+            seq,
+            kind: order.kind.as_str().to_owned(),
+            card_type: order.card_type.as_str().to_owned(),
+            cards: i64::from(order.cards),
+            cost: order.cost.get(),
+            state: order.state.as_str().to_owned(),
+            created_at: micros(order.created_at),
+            state_since: micros(order.state_since),
+        }
+    }
+
+    fn order(self) -> Result<Order, StoreError> {
+        Ok(Order {
+            id: id(&self.id, "orders.id")?,
+            kind: word(&self.kind, "orders.kind")?,
+            card_type: word(&self.card_type, "orders.card_type")?,
+            cards: natural(self.cards, "orders.cards")?,
+            cost: Kopecks::new(self.cost),
+            state: word(&self.state, "orders.state")?,
+            created_at: moment(self.created_at, "orders.created_at")?,
+            state_since: moment(self.state_since, "orders.state_since")?,
+        })
+    }
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = order_lines, treat_none_as_default_value = false)]
+struct LineRow {
+    partner_id: Vec<u8>,
+    order_id: Vec<u8>,
+    position: i64,
+    card_type: String,
+    cards: i64,
+    address: Option<String>,
+    recipient: Option<String>,
+    phone: Option<String>,
+    amount: Option<i64>,
+}
+
+impl LineRow {
+    fn new(partner: PartnerId, order: OrderId, position: i64, line: &OrderLine) -> Self {
+        let row = Self {
+            partner_id: partner.key().to_vec(),
+            order_id: order.key().to_vec(),
+            position,
+            card_type: line.card_type.as_str().to_owned(),
+            cards: i64::from(line.count),
+            address: None,
+            recipient: None,
+            phone: None,
+            amount: None,
+        };
+        match &line.details {
+            LineDetails::Plastic { address, recipient, phone } => Self {
+                address: Some(address.as_str().to_owned()),
+                recipient: Some(recipient.as_str().to_owned()),
+                phone: Some(phone.as_str().to_owned()),
+                ..row
+            },
+            LineDetails::Virtual { amount } => Self { amount: Some(amount.get()), ..row },
+        }
+    }
+
+    fn line(self) -> Result<OrderLine, StoreError> {
+        let details = match (self.address, self.recipient, self.phone, self.amount) {
+            (Some(address), Some(recipient), Some(phone), None) => LineDetails::Plastic {
+                address: parsed(DeliveryAddress::parse(&address), "order_lines.address")?,
+                recipient: parsed(Recipient::parse(&recipient), "order_lines.recipient")?,
+                phone: parsed(Phone::parse(&phone), "order_lines.phone")?,
+            },
+            (None, None, None, Some(amount)) => LineDetails::Virtual { amount: Kopecks::new(amount) },
+            _ => return Err(corrupt("order_lines.amount")),
+        };
+        Ok(OrderLine {
+            card_type: word(&self.card_type, "order_lines.card_type")?,
+            count: natural(self.cards, "order_lines.cards")?,
+            details,
+        })
+    }
+}
+
+impl OrderRepository for Unit {
+    fn insert(&mut self, partner: PartnerId, order: &Order, lines: &[OrderLine]) -> Result<(), StoreError> {
+        let key = partner.key();
+        let seq = counters::next(&mut self.connection, &key, List::Orders)?;
+        diesel::insert_into(orders::table)
+            .values(OrderRow::new(partner, seq, order))
+            .execute(&mut self.connection)
+            .stored()?;
+        counters::advance(&mut self.connection, &key, List::Orders, seq)?;
+        for (position, line) in (0..).zip(lines) {
+            diesel::insert_into(order_lines::table)
+                .values(LineRow::new(partner, order.id, position, line))
+                .execute(&mut self.connection)
+                .stored()?;
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, partner: PartnerId, id: OrderId) -> Result<Option<Order>, StoreError> {
+        orders::table
+            .find((partner.key(), id.key()))
+            .select(OrderRow::as_select())
+            .first(&mut self.connection)
+            .optional()
+            .stored()?
+            .map(OrderRow::order)
+            .transpose()
+    }
+
+    fn lines(&mut self, partner: PartnerId, id: OrderId) -> Result<Vec<OrderLine>, StoreError> {
+        let rows: Vec<LineRow> = order_lines::table
+            .filter(order_lines::partner_id.eq(partner.key()))
+            .filter(order_lines::order_id.eq(id.key()))
+            .order(order_lines::position)
+            .select(LineRow::as_select())
+            .load(&mut self.connection)
+            .stored()?;
+        rows.into_iter().map(LineRow::line).collect()
+    }
+
+    fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError> {
+        diesel::update(orders::table.find((partner.key(), order.id.key())))
+            .set((orders::state.eq(order.state.as_str()), orders::state_since.eq(micros(order.state_since))))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn stored_cards(&mut self, partner: PartnerId, id: OrderId) -> Result<u32, StoreError> {
+        let count: i64 = cards::table
+            .filter(cards::partner_id.eq(partner.key()))
+            .filter(cards::order_id.eq(id.key()))
+            .count()
+            .get_result(&mut self.connection)
+            .stored()?;
+        natural(count, "cards")
+    }
+
+    fn result(
+        &mut self,
+        partner: PartnerId,
+        id: OrderId,
+        from_ordinal: u32,
+        limit: u32,
+    ) -> Result<Vec<OrderResultItem>, StoreError> {
+        let rows: Vec<ResultRow> = cards::table
+            .filter(cards::partner_id.eq(partner.key()))
+            .filter(cards::order_id.eq(id.key()))
+            .filter(cards::ordinal.ge(i64::from(from_ordinal)))
+            .order(cards::ordinal)
+            .limit(i64::from(limit))
+            .select(ResultRow::as_select())
+            .load(&mut self.connection)
+            .stored()?;
+        rows.into_iter().map(ResultRow::item).collect()
+    }
+
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        status: Option<RequestState>,
+        page: Page,
+    ) -> Result<Listed<Order>, StoreError> {
+        let key = partner.key();
+        let own = orders::table.filter(orders::partner_id.eq(&key));
+        let (total, rows): (i64, Vec<OrderRow>) = if let Some(status) = status {
+            let fitting = own.filter(orders::state.eq(status.as_str()));
+            let total = fitting.count().get_result(&mut self.connection).stored()?;
+            let (limit, offset) = window(page);
+            let rows = fitting
+                .order(orders::seq.desc())
+                .limit(limit)
+                .offset(offset)
+                .select(OrderRow::as_select())
+                .load(&mut self.connection)
+                .stored()?;
+            (total, rows)
+        } else {
+            let total = counters::last(&mut self.connection, &key, List::Orders)?.unwrap_or(0);
+            let (after, up_to) = descending(page, total);
+            let rows = own
+                .filter(orders::seq.gt(after))
+                .filter(orders::seq.le(up_to))
+                .order(orders::seq.desc())
+                .select(OrderRow::as_select())
+                .load(&mut self.connection)
+                .stored()?;
+            (total, rows)
+        };
+        let items = rows.into_iter().map(OrderRow::order).collect::<Result<_, _>>()?;
+        Ok(Listed { items, total: length(total, "counters.last")? })
+    }
+}

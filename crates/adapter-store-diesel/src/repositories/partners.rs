@@ -1,0 +1,176 @@
+//! Partners and their keys.
+
+use diesel::prelude::*;
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::partner::{Partner, PartnerStatus};
+use kopeck_port_store::{Credentials, PartnerRepository, SealingKeyRecord, StoreError};
+use time::OffsetDateTime;
+
+use crate::convert::{AsKey, fixed, id, micros, moment, word};
+use crate::counters;
+use crate::error::Stored;
+use crate::schema::{partners, sealing_keys};
+use crate::unit::Unit;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = partners)]
+struct PartnerRow {
+    id: Vec<u8>,
+    name: String,
+    login: String,
+    api_key_hash: Vec<u8>,
+    password_hash: String,
+    status: String,
+    sealing: String,
+    created_at: i64,
+}
+
+impl PartnerRow {
+    fn new(credentials: &Credentials) -> Self {
+        let Credentials { partner, api_key_hash, password_hash } = credentials;
+        Self {
+            id: partner.id.key().to_vec(),
+            name: partner.name.clone(),
+            login: partner.login.clone(),
+            api_key_hash: api_key_hash.to_vec(),
+            password_hash: password_hash.clone(),
+            status: partner.status.as_str().to_owned(),
+            sealing: partner.sealing.as_str().to_owned(),
+            created_at: micros(partner.created_at),
+        }
+    }
+
+    fn partner(self) -> Result<Partner, StoreError> {
+        Ok(Partner {
+            id: id(&self.id, "partners.id")?,
+            name: self.name,
+            login: self.login,
+            status: word(&self.status, "partners.status")?,
+            sealing: word(&self.sealing, "partners.sealing")?,
+            created_at: moment(self.created_at, "partners.created_at")?,
+        })
+    }
+
+    fn credentials(mut self) -> Result<Credentials, StoreError> {
+        let api_key_hash = fixed(std::mem::take(&mut self.api_key_hash), "partners.api_key_hash")?;
+        let password_hash = std::mem::take(&mut self.password_hash);
+        Ok(Credentials { partner: self.partner()?, api_key_hash, password_hash })
+    }
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = sealing_keys, treat_none_as_default_value = false)]
+struct SealingKeyRow {
+    partner_id: Vec<u8>,
+    key_id: Vec<u8>,
+    encrypted_secret: Vec<u8>,
+    created_at: i64,
+    accepted_until: Option<i64>,
+}
+
+impl SealingKeyRow {
+    fn new(partner: PartnerId, key: &SealingKeyRecord) -> Self {
+        Self {
+            partner_id: partner.key().to_vec(),
+            key_id: key.key_id.to_vec(),
+            encrypted_secret: key.encrypted_secret.clone(),
+            created_at: micros(key.created_at),
+            accepted_until: key.accepted_until.map(micros),
+        }
+    }
+
+    fn record(self) -> Result<SealingKeyRecord, StoreError> {
+        let until = |at| moment(at, "sealing_keys.accepted_until");
+        Ok(SealingKeyRecord {
+            key_id: fixed(self.key_id, "sealing_keys.key_id")?,
+            encrypted_secret: self.encrypted_secret,
+            created_at: moment(self.created_at, "sealing_keys.created_at")?,
+            accepted_until: self.accepted_until.map(until).transpose()?,
+        })
+    }
+}
+
+impl PartnerRepository for Unit {
+    fn insert(&mut self, credentials: &Credentials) -> Result<(), StoreError> {
+        diesel::insert_into(partners::table)
+            .values(PartnerRow::new(credentials))
+            .execute(&mut self.connection)
+            .stored()?;
+        let partner = credentials.partner.id.key();
+        counters::start(&mut self.connection, &partner)?;
+        super::ledger::open(&mut self.connection, &partner, credentials.partner.created_at)
+    }
+
+    fn by_api_key(&mut self, api_key_hash: &[u8; 32]) -> Result<Option<Credentials>, StoreError> {
+        partners::table
+            .filter(partners::api_key_hash.eq(api_key_hash))
+            .select(PartnerRow::as_select())
+            .first(&mut self.connection)
+            .optional()
+            .stored()?
+            .map(PartnerRow::credentials)
+            .transpose()
+    }
+
+    fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError> {
+        partners::table
+            .find(id.key())
+            .select(PartnerRow::as_select())
+            .first(&mut self.connection)
+            .optional()
+            .stored()?
+            .map(PartnerRow::partner)
+            .transpose()
+    }
+
+    fn list(&mut self) -> Result<Vec<Partner>, StoreError> {
+        let rows: Vec<PartnerRow> = partners::table
+            .order((partners::created_at, partners::id))
+            .select(PartnerRow::as_select())
+            .load(&mut self.connection)
+            .stored()?;
+        rows.into_iter().map(PartnerRow::partner).collect()
+    }
+
+    fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError> {
+        diesel::update(partners::table.find(id.key()))
+            .set(partners::status.eq(status.as_str()))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError> {
+        let rows: Vec<SealingKeyRow> = sealing_keys::table
+            .filter(sealing_keys::partner_id.eq(id.key()))
+            .select(SealingKeyRow::as_select())
+            .load(&mut self.connection)
+            .stored()?;
+        let mut keys: Vec<SealingKeyRecord> =
+            rows.into_iter().map(SealingKeyRow::record).collect::<Result<_, _>>()?;
+        // Of two keys of one moment, the one without an end is the newer.
+        keys.sort_by_key(|key| (std::cmp::Reverse(key.created_at), key.accepted_until.is_some()));
+        Ok(keys)
+    }
+
+    fn add_sealing_key(&mut self, id: PartnerId, key: &SealingKeyRecord) -> Result<(), StoreError> {
+        diesel::insert_into(sealing_keys::table)
+            .values(SealingKeyRow::new(id, key))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn end_sealing_key(
+        &mut self,
+        id: PartnerId,
+        key_id: [u8; 8],
+        until: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        diesel::update(sealing_keys::table.find((id.key(), key_id)))
+            .set(sealing_keys::accepted_until.eq(micros(until)))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+}

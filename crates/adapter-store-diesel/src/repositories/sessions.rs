@@ -1,0 +1,163 @@
+//! Logins and token pairs.
+
+use diesel::prelude::*;
+use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
+use kopeck_domain::session::TokenPair;
+use kopeck_port_store::{SessionRepository, StoreError, StoredPair};
+use time::OffsetDateTime;
+
+use crate::convert::{AsKey, id, micros, moment, word};
+use crate::error::Stored;
+use crate::schema::{sessions, token_pairs};
+use crate::unit::Unit;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = token_pairs, treat_none_as_default_value = false)]
+struct PairRow {
+    partner_id: Vec<u8>,
+    id: Vec<u8>,
+    session_id: Vec<u8>,
+    state: String,
+    used: bool,
+    successor: Option<Vec<u8>>,
+    reissued: bool,
+    refresh_expires_at: i64,
+}
+
+impl PairRow {
+    fn new(partner: PartnerId, session: SessionId, pair: &TokenPair) -> Self {
+        Self {
+            partner_id: partner.key().to_vec(),
+            id: pair.id.key().to_vec(),
+            session_id: session.key().to_vec(),
+            state: pair.state.as_str().to_owned(),
+            used: pair.used,
+            successor: pair.successor.map(|id| id.key().to_vec()),
+            reissued: pair.reissued,
+            refresh_expires_at: micros(pair.refresh_expires_at),
+        }
+    }
+
+    fn stored_pair(self, session_revoked: bool) -> Result<StoredPair, StoreError> {
+        let successor = self.successor.map(|bytes| id(&bytes, "token_pairs.successor")).transpose()?;
+        Ok(StoredPair {
+            session: id(&self.session_id, "token_pairs.session_id")?,
+            session_revoked,
+            pair: TokenPair {
+                id: id(&self.id, "token_pairs.id")?,
+                state: word(&self.state, "token_pairs.state")?,
+                used: self.used,
+                successor,
+                reissued: self.reissued,
+                refresh_expires_at: moment(self.refresh_expires_at, "token_pairs.refresh_expires_at")?,
+            },
+        })
+    }
+}
+
+impl SessionRepository for Unit {
+    fn insert(
+        &mut self,
+        partner: PartnerId,
+        session: SessionId,
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        diesel::insert_into(sessions::table)
+            .values((
+                sessions::partner_id.eq(partner.key()),
+                sessions::id.eq(session.key()),
+                sessions::created_at.eq(micros(at)),
+                sessions::expires_at.eq(micros(at)),
+                sessions::revoked.eq(false),
+            ))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn revoke(&mut self, partner: PartnerId, session: SessionId) -> Result<(), StoreError> {
+        diesel::update(sessions::table.find((partner.key(), session.key())))
+            .set(sessions::revoked.eq(true))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn insert_pair(
+        &mut self,
+        partner: PartnerId,
+        session: SessionId,
+        pair: &TokenPair,
+    ) -> Result<(), StoreError> {
+        let row = PairRow::new(partner, session, pair);
+        let earlier = sessions::table
+            .find((partner.key(), session.key()))
+            .filter(sessions::expires_at.lt(row.refresh_expires_at));
+        diesel::update(earlier)
+            .set(sessions::expires_at.eq(row.refresh_expires_at))
+            .execute(&mut self.connection)
+            .stored()?;
+        diesel::insert_into(token_pairs::table).values(row).execute(&mut self.connection).stored().map(drop)
+    }
+
+    fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError> {
+        let joined =
+            token_pairs::partner_id.eq(sessions::partner_id).and(token_pairs::session_id.eq(sessions::id));
+        let found: Option<(PairRow, bool)> = token_pairs::table
+            .inner_join(sessions::table.on(joined))
+            .filter(token_pairs::partner_id.eq(partner.key()))
+            .filter(token_pairs::id.eq(pair.key()))
+            .select((PairRow::as_select(), sessions::revoked))
+            .first(&mut self.connection)
+            .optional()
+            .stored()?;
+        found.map(|(row, revoked)| row.stored_pair(revoked)).transpose()
+    }
+
+    fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError> {
+        diesel::update(token_pairs::table.find((partner.key(), pair.id.key())))
+            .set((
+                token_pairs::state.eq(pair.state.as_str()),
+                token_pairs::used.eq(pair.used),
+                token_pairs::successor.eq(pair.successor.map(|id| id.key())),
+                token_pairs::reissued.eq(pair.reissued),
+            ))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
+        let moment = micros(moment);
+        let pairs: Vec<(Vec<u8>, Vec<u8>)> = token_pairs::table
+            .filter(token_pairs::refresh_expires_at.lt(moment))
+            .order(token_pairs::refresh_expires_at)
+            .limit(i64::from(limit))
+            .select((token_pairs::partner_id, token_pairs::id))
+            .load(&mut self.connection)
+            .stored()?;
+        for (partner, pair) in &pairs {
+            diesel::delete(token_pairs::table.find((partner, pair)))
+                .execute(&mut self.connection)
+                .stored()?;
+        }
+        let room = i64::from(limit) - i64::try_from(pairs.len()).unwrap_or(i64::MAX);
+        // A session past its end has none but expired pairs, so looking at those past it is enough.
+        let of_session =
+            token_pairs::partner_id.eq(sessions::partner_id).and(token_pairs::session_id.eq(sessions::id));
+        let empty: Vec<(Vec<u8>, Vec<u8>)> = sessions::table
+            .filter(sessions::expires_at.lt(moment))
+            .filter(diesel::dsl::not(diesel::dsl::exists(token_pairs::table.filter(of_session))))
+            .order(sessions::expires_at)
+            .limit(room)
+            .select((sessions::partner_id, sessions::id))
+            .load(&mut self.connection)
+            .stored()?;
+        for (partner, session) in &empty {
+            diesel::delete(sessions::table.find((partner, session)))
+                .execute(&mut self.connection)
+                .stored()?;
+        }
+        Ok((pairs.len() + empty.len()) as u64)
+    }
+}

@@ -1,0 +1,76 @@
+//! Failed logins and spent nonces.
+
+use diesel::prelude::*;
+use kopeck_port_store::{StoreError, ThrottleRepository};
+use time::OffsetDateTime;
+
+use crate::convert::{micros, moment};
+use crate::dialect;
+use crate::error::Stored;
+use crate::schema::{login_failures, spent_nonces};
+use crate::unit::Unit;
+
+impl ThrottleRepository for Unit {
+    fn failures(
+        &mut self,
+        subject: &[u8; 32],
+        since: OffsetDateTime,
+        limit: u32,
+    ) -> Result<Vec<OffsetDateTime>, StoreError> {
+        let moments: Vec<i64> = login_failures::table
+            .filter(login_failures::subject.eq(subject))
+            .filter(login_failures::failed_at.gt(micros(since)))
+            .order(login_failures::failed_at.desc())
+            .limit(i64::from(limit))
+            .select(login_failures::failed_at)
+            .load(&mut self.connection)
+            .stored()?;
+        moments.into_iter().map(|at| moment(at, "login_failures.failed_at")).collect()
+    }
+
+    fn record_failure(&mut self, subject: &[u8; 32], at: OffsetDateTime) -> Result<(), StoreError> {
+        diesel::insert_into(login_failures::table)
+            .values((login_failures::subject.eq(subject), login_failures::failed_at.eq(micros(at))))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn spend_nonce(
+        &mut self,
+        api_key_hash: &[u8; 32],
+        nonce: &str,
+        at: OffsetDateTime,
+        since: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
+        dialect::put_nonce(&mut self.connection, api_key_hash, nonce, micros(at), micros(since)).stored()
+    }
+
+    fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
+        let moment = micros(moment);
+        let failures: Vec<i64> = login_failures::table
+            .filter(login_failures::failed_at.lt(moment))
+            .order(login_failures::failed_at)
+            .limit(i64::from(limit))
+            .select(login_failures::id)
+            .load(&mut self.connection)
+            .stored()?;
+        for id in &failures {
+            diesel::delete(login_failures::table.find(id)).execute(&mut self.connection).stored()?;
+        }
+        let room = i64::from(limit) - i64::try_from(failures.len()).unwrap_or(i64::MAX);
+        let nonces: Vec<(Vec<u8>, String)> = spent_nonces::table
+            .filter(spent_nonces::spent_at.lt(moment))
+            .order(spent_nonces::spent_at)
+            .limit(room)
+            .select((spent_nonces::api_key_hash, spent_nonces::nonce))
+            .load(&mut self.connection)
+            .stored()?;
+        for (api_key_hash, nonce) in &nonces {
+            diesel::delete(spent_nonces::table.find((api_key_hash, nonce)))
+                .execute(&mut self.connection)
+                .stored()?;
+        }
+        Ok((failures.len() + nonces.len()) as u64)
+    }
+}

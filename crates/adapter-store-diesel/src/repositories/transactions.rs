@@ -1,0 +1,134 @@
+//! The copy of the bank's transactions.
+
+use diesel::prelude::*;
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_domain::page::{Listed, Page};
+use kopeck_domain::transaction::Transaction;
+use kopeck_port_store::{StoreError, TransactionFilter, TransactionRepository};
+use time::OffsetDateTime;
+
+use super::window;
+use crate::convert::{AsKey, length, micros, moment, word};
+use crate::dialect::{self, MultiBackend};
+use crate::error::Stored;
+use crate::schema::{cards, transactions};
+use crate::unit::Unit;
+
+/// A transaction as its table has it.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = transactions, treat_none_as_default_value = false)]
+pub(crate) struct TransactionRow {
+    partner_id: Vec<u8>,
+    card_id: Vec<u8>,
+    id: i64,
+    executed_at: i64,
+    kind: String,
+    amount: i64,
+    place: Option<String>,
+    mcc: Option<String>,
+    merchant_id: Option<String>,
+}
+
+impl TransactionRow {
+    fn new(partner: PartnerId, card: CardId, transaction: &Transaction) -> Self {
+        Self {
+            partner_id: partner.key().to_vec(),
+            card_id: card.key().to_vec(),
+            id: transaction.id,
+            executed_at: micros(transaction.executed_at),
+            kind: transaction.kind.as_str().to_owned(),
+            amount: transaction.amount.get(),
+            place: transaction.place.clone(),
+            mcc: transaction.mcc.clone(),
+            merchant_id: transaction.merchant_id.clone(),
+        }
+    }
+
+    fn transaction(self) -> Result<Transaction, StoreError> {
+        Ok(Transaction {
+            id: self.id,
+            executed_at: moment(self.executed_at, "transactions.executed_at")?,
+            kind: word(&self.kind, "transactions.kind")?,
+            amount: Kopecks::new(self.amount),
+            place: self.place,
+            mcc: self.mcc,
+            merchant_id: self.merchant_id,
+        })
+    }
+}
+
+/// The card's transactions that fit `filter`.
+fn filtered(
+    partner: PartnerId,
+    card: CardId,
+    filter: TransactionFilter,
+) -> transactions::BoxedQuery<'static, MultiBackend> {
+    let mut query = transactions::table
+        .filter(transactions::partner_id.eq(partner.key()))
+        .filter(transactions::card_id.eq(card.key()))
+        .into_boxed();
+    if let Some(from) = filter.from {
+        query = query.filter(transactions::executed_at.ge(micros(from)));
+    }
+    if let Some(before) = filter.before {
+        query = query.filter(transactions::executed_at.lt(micros(before)));
+    }
+    if let Some(kind) = filter.kind {
+        query = query.filter(transactions::kind.eq(kind.as_str()));
+    }
+    query
+}
+
+impl TransactionRepository for Unit {
+    fn latest_id(&mut self, partner: PartnerId, card: CardId) -> Result<i64, StoreError> {
+        let latest: Option<i64> = transactions::table
+            .filter(transactions::partner_id.eq(partner.key()))
+            .filter(transactions::card_id.eq(card.key()))
+            .order(transactions::id.desc())
+            .select(transactions::id)
+            .first(&mut self.connection)
+            .optional()
+            .stored()?;
+        Ok(latest.unwrap_or(0))
+    }
+
+    fn append(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        transactions: &[Transaction],
+        seen_at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let rows: Vec<TransactionRow> =
+            transactions.iter().map(|transaction| TransactionRow::new(partner, card, transaction)).collect();
+        dialect::put_transactions(&mut self.connection, &rows).stored()?;
+        diesel::update(cards::table.find((partner.key(), card.key())))
+            .set(cards::transactions_seen_at.eq(micros(seen_at)))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        filter: TransactionFilter,
+        page: Page,
+    ) -> Result<Listed<Transaction>, StoreError> {
+        let total: i64 = filtered(partner, card, filter).count().get_result(&mut self.connection).stored()?;
+        let (limit, offset) = window(page);
+        let rows: Vec<TransactionRow> = filtered(partner, card, filter)
+            .order((transactions::executed_at.desc(), transactions::id.desc()))
+            .limit(limit)
+            .offset(offset)
+            .select(TransactionRow::as_select())
+            .load(&mut self.connection)
+            .stored()?;
+        Ok(Listed {
+            items: rows.into_iter().map(TransactionRow::transaction).collect::<Result<_, _>>()?,
+            total: length(total, "transactions")?,
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! The store: its settings, its life, its threads' queues.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use kopeck_port_store::{Access, Done, Store, StoreError, Work};
+
+use crate::dialect;
+use crate::error::OpenError;
+use crate::queue::{Queue, Refused};
+use crate::threads::{self, Job};
+use crate::unit::Unit;
+
+/// How a store is to be opened.
+#[derive(Clone)]
+pub struct StoreConfig {
+    /// The database: `sqlite://PATH`.
+    pub url: String,
+    /// Threads that read, each with a connection of its own; at least one is started. Default 2.
+    pub reading_threads: usize,
+    /// Units of work that may wait, for the readers and for the writer each. Default 1024.
+    pub queue: usize,
+}
+
+impl StoreConfig {
+    /// The defaults for the database at `url`.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), reading_threads: 2, queue: 1024 }
+    }
+}
+
+/// A database with its threads: one that writes, some that read.
+///
+/// It is closed by [`close`](Self::close) or by dropping it.
+pub struct DieselStore {
+    reads: Arc<Queue<Job>>,
+    writes: Arc<Queue<Job>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl DieselStore {
+    /// Opens the database and starts the threads.
+    ///
+    /// # Errors
+    /// [`OpenError`] if the database cannot be reached or lacks migrations; [`crate::migrate`] applies them.
+    pub fn open(config: StoreConfig) -> Result<Self, OpenError> {
+        let mut writer = dialect::connect(&config.url, Access::Write)?;
+        let missing = dialect::missing_migrations(&mut writer)?;
+        if !missing.is_empty() {
+            return Err(OpenError::NotMigrated(missing));
+        }
+        let store = Self {
+            reads: Arc::new(Queue::new(config.queue)),
+            writes: Arc::new(Queue::new(config.queue)),
+            threads: Mutex::new(Vec::new()),
+        };
+        let writes = Arc::clone(&store.writes);
+        store.start("store-write", move || threads::write(Unit { connection: writer }, &writes))?;
+        for _ in 0..config.reading_threads.max(1) {
+            let reader = dialect::connect(&config.url, Access::Read)?;
+            let reads = Arc::clone(&store.reads);
+            store.start("store-read", move || threads::read(Unit { connection: reader }, &reads))?;
+        }
+        Ok(store)
+    }
+
+    fn start(&self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
+        let handle = thread::Builder::new().name(name.to_owned()).spawn(body)?;
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        Ok(())
+    }
+
+    /// Takes no more work, finishes what is queued, and ends the threads. What is submitted later is answered by
+    /// [`StoreError::Unavailable`].
+    pub fn close(&self) {
+        self.reads.close();
+        self.writes.close();
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for handle in threads {
+            // The last owner may be a `done` that runs on one of these threads: it cannot wait for itself.
+            if handle.thread().id() != thread::current().id() && handle.join().is_err() {
+                log::error!("a thread of the store panicked");
+            }
+        }
+    }
+}
+
+impl Store for DieselStore {
+    fn submit(&self, access: Access, work: Work, done: Done) {
+        let queue = match access {
+            Access::Read => &self.reads,
+            Access::Write => &self.writes,
+        };
+        match queue.push(Job { work, done }) {
+            Ok(()) => {}
+            Err(Refused::Full(job)) => (job.done)(Err(StoreError::Busy)),
+            Err(Refused::Closed(job)) => {
+                (job.done)(Err(StoreError::Unavailable("the store is closed".to_owned())));
+            }
+        }
+    }
+}
+
+impl Drop for DieselStore {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

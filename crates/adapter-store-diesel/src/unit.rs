@@ -1,0 +1,41 @@
+//! A unit of work: the repositories over one connection, within the transaction that is open on it.
+
+use kopeck_port_store::{
+    BooksRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
+    LedgerRepository, OrderRepository, PartnerRepository, ReplenishmentRepository, SessionRepository,
+    ThrottleRepository, TransactionRepository, UnitOfWork, WorkRepository,
+};
+
+use crate::dialect::AnyConnection;
+
+/// The connection of one of the store's threads. It implements every repository, so that a unit of work costs
+/// nothing to set up.
+pub(crate) struct Unit {
+    pub(crate) connection: AnyConnection,
+}
+
+macro_rules! repositories {
+    ($($method:ident: $repository:ident;)*) => {
+        impl UnitOfWork for Unit {
+            $(fn $method(&mut self) -> &mut dyn $repository {
+                self
+            })*
+        }
+    };
+}
+
+repositories! {
+    partners: PartnerRepository;
+    sessions: SessionRepository;
+    throttle: ThrottleRepository;
+    idempotency: IdempotencyRepository;
+    employees: EmployeeRepository;
+    categories: CategoryRepository;
+    cards: CardRepository;
+    transactions: TransactionRepository;
+    orders: OrderRepository;
+    replenishments: ReplenishmentRepository;
+    ledger: LedgerRepository;
+    work: WorkRepository;
+    books: BooksRepository;
+}

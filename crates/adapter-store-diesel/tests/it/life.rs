@@ -1,0 +1,197 @@
+//! Opening, closing, restarting; full queues; other processes.
+
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use kopeck_adapter_store_diesel::{DieselStore, OpenError, StoreConfig, migrate};
+use kopeck_port_store::{Access, Store, StoreError, Verdict, submit};
+
+use crate::support::{PARTNER, credentials, employee, new_url, read, store_with_partner, write};
+
+type Waiting = Receiver<Result<(), StoreError>>;
+
+/// Submits work that holds its thread until the sender is used or dropped.
+fn hold(store: &dyn Store, access: Access) -> (mpsc::Sender<()>, Waiting) {
+    let (release, held) = mpsc::channel::<()>();
+    let (begun, has_begun) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
+    let body = move |_: &mut dyn kopeck_port_store::UnitOfWork| {
+        let _ = begun.send(());
+        let _ = held.recv();
+        Ok(())
+    };
+    submit(store, access, body, move |result| sender.send(result).unwrap());
+    has_begun.recv().unwrap();
+    (release, receiver)
+}
+
+/// Submits work that adds an employee.
+fn add(store: &dyn Store, number: u128) -> Waiting {
+    let employee = employee(number);
+    let (sender, receiver) = mpsc::channel();
+    submit(
+        store,
+        Access::Write,
+        move |unit| unit.employees().insert(PARTNER, &employee),
+        move |result| sender.send(result).unwrap(),
+    );
+    receiver
+}
+
+#[test]
+fn a_database_without_migrations_is_refused() {
+    let (url, _folder) = new_url();
+    let refused = DieselStore::open(StoreConfig::new(url.clone())).err().unwrap();
+    let missing = match refused {
+        OpenError::NotMigrated(missing) => missing,
+        other => panic!("{other}"),
+    };
+    assert!(missing.len() > 1);
+    assert_eq!(migrate(&url).unwrap(), missing, "those, in their order");
+    assert_eq!(migrate(&url).unwrap(), [""; 0]);
+    assert!(DieselStore::open(StoreConfig::new(url)).is_ok());
+}
+
+#[test]
+fn only_files_of_sqlite_are_opened() {
+    for url in
+        ["", "kopeck.db", "mysql://host/db", "sqlite://", "sqlite://:memory:", "sqlite://file:x?mode=memory"]
+    {
+        assert!(matches!(migrate(url), Err(OpenError::Url)), "{url}");
+        assert!(matches!(DieselStore::open(StoreConfig::new(url)), Err(OpenError::Url)), "{url}");
+    }
+    let (_, folder) = new_url();
+    let nowhere = format!("sqlite://{}", folder.path().join("missing/kopeck.db").display());
+    assert!(matches!(migrate(&nowhere), Err(OpenError::Connect(_))));
+}
+
+#[test]
+fn what_was_committed_survives_a_restart() {
+    let (url, _folder) = new_url();
+    migrate(&url).unwrap();
+    for round in 0..3 {
+        let store = DieselStore::open(StoreConfig::new(url.clone())).unwrap();
+        if round == 0 {
+            write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
+        }
+        add(&store, round).recv().unwrap().unwrap();
+        for earlier in 0..=round {
+            let expected = employee(earlier);
+            let id = expected.id;
+            let found = read(&store, move |unit| unit.employees().get(PARTNER, id));
+            assert_eq!(found, Ok(Some(expected)));
+        }
+    }
+}
+
+#[test]
+fn a_full_queue_is_busy_and_the_other_goes_on() {
+    let (url, _folder) = new_url();
+    migrate(&url).unwrap();
+    let store =
+        DieselStore::open(StoreConfig { queue: 3, reading_threads: 1, ..StoreConfig::new(url) }).unwrap();
+    write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
+
+    let (release, holding) = hold(&store, Access::Write);
+    let waiting: Vec<Waiting> = (0..3).map(|number| add(&store, number)).collect();
+    assert_eq!(add(&store, 9).recv().unwrap(), Err(StoreError::Busy), "answered at once");
+    let id = employee(0).id;
+    let found = read(&store, move |unit| unit.employees().get(PARTNER, id));
+    assert_eq!(found, Ok(None), "readers do not wait for the writer");
+    release.send(()).unwrap();
+    holding.recv().unwrap().unwrap();
+    for result in waiting {
+        assert_eq!(result.recv().unwrap(), Ok(()), "what was taken in is done");
+    }
+    add(&store, 9).recv().unwrap().unwrap();
+
+    let (release, holding) = hold(&store, Access::Read);
+    for _ in 0..3 {
+        store.submit(Access::Read, Box::new(|_| Verdict::Commit), Box::new(|_| {}));
+    }
+    assert_eq!(read(&store, |unit| unit.partners().list()), Err(StoreError::Busy));
+    drop(release);
+    holding.recv().unwrap().unwrap();
+}
+
+#[test]
+fn closing_finishes_what_waits_and_takes_nothing_more() {
+    let store = Arc::new(store_with_partner());
+    let (release, holding) = hold(&*store, Access::Write);
+    let waiting: Vec<Waiting> = (0..10).map(|number| add(&*store, number)).collect();
+    let closing = {
+        let store = Arc::clone(&store);
+        thread::spawn(move || store.store.close())
+    };
+    let refused = Err(StoreError::Unavailable("the store is closed".to_owned()));
+    let id = employee(0).id;
+    // Reads are refused as soon as the other thread has got so far.
+    while read(&*store, move |unit| unit.employees().get(PARTNER, id)).is_ok() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    release.send(()).unwrap();
+    closing.join().unwrap();
+    holding.recv().unwrap().unwrap();
+    for result in waiting {
+        assert_eq!(result.recv().unwrap(), Ok(()));
+    }
+    assert_eq!(add(&*store, 99).recv().unwrap(), refused);
+    store.store.close();
+}
+
+#[test]
+fn the_last_owner_may_be_a_receiver_of_a_result() {
+    let store = Arc::new(store_with_partner());
+    let (sender, receiver) = mpsc::channel();
+    let owner = Mutex::new(Some(Arc::clone(&store)));
+    let (go, wait) = mpsc::channel::<()>();
+    submit(
+        &*store,
+        Access::Write,
+        move |_| {
+            let _ = wait.recv();
+            Ok::<(), StoreError>(())
+        },
+        move |result| {
+            drop(owner.lock().unwrap().take());
+            sender.send(result).unwrap();
+        },
+    );
+    drop(store);
+    go.send(()).unwrap();
+    receiver.recv().unwrap().unwrap();
+}
+
+#[test]
+fn a_receiver_that_panics_costs_no_thread() {
+    let store = store_with_partner();
+    for access in [Access::Write, Access::Read, Access::Read, Access::Read] {
+        store.submit(access, Box::new(|_| Verdict::Commit), Box::new(|_| panic!("on purpose")));
+    }
+    add(&store, 1).recv().unwrap().unwrap();
+    assert_eq!(read(&store, |unit| unit.partners().list()).unwrap().len(), 1);
+}
+
+/// As two processes do.
+#[test]
+fn two_stores_on_one_file_wait_for_each_other() {
+    let first = store_with_partner();
+    let second = DieselStore::open(StoreConfig::new(first.url.clone())).unwrap();
+    let stores: [&dyn Store; 2] = [&first, &second];
+    thread::scope(|scope| {
+        for (offset, store) in (0..).zip(stores) {
+            scope.spawn(move || {
+                for number in 0..50 {
+                    add(store, offset * 1_000 + number).recv().unwrap().unwrap();
+                }
+            });
+        }
+    });
+    let total = read(&first, |unit| {
+        let page = kopeck_domain::page::Page::new(1, 1).unwrap();
+        unit.employees().list(PARTNER, &kopeck_port_store::EmployeeFilter::default(), page)
+    });
+    assert_eq!(total.unwrap().total, 100);
+}

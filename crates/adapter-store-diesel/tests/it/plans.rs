@@ -1,0 +1,239 @@
+//! No query of the store walks a whole table.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex};
+
+use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
+use diesel::prelude::*;
+use diesel::sql_types::{Integer, Text};
+use kopeck_domain::card::{CardLink, CardStatus};
+use kopeck_domain::category::{Category, CategoryName};
+use kopeck_domain::employee::EmployeeStatus;
+use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::page::Page;
+use kopeck_domain::request::RequestState;
+use kopeck_domain::transaction::TransactionType;
+use kopeck_port_store::{
+    AvailableFilter, EmployeeFilter, PutBack, StoreError, Subject, TransactionFilter, UnitOfWork,
+};
+use uuid::Uuid;
+
+use crate::support::{NOW, PARTNER, TestStore, credentials, employee, empty_store, order_with_cards, write};
+
+type Statements = Arc<Mutex<Vec<String>>>;
+
+thread_local! {
+    /// Where connections that this thread opens put what they are asked.
+    static RECORDER: RefCell<Option<Statements>> = const { RefCell::new(None) };
+}
+
+struct Recorder(Statements);
+
+impl Instrumentation for Recorder {
+    fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
+        if let InstrumentationEvent::StartQuery { query, .. } = event {
+            let text = query.to_string();
+            let statement = text.split(" -- binds:").next().unwrap_or_default();
+            self.0.lock().unwrap().push(statement.trim().to_owned());
+        }
+    }
+}
+
+fn recorder() -> Option<Box<dyn Instrumentation>> {
+    let recorder = RECORDER.with_borrow(Clone::clone)?;
+    Some(Box::new(Recorder(recorder)))
+}
+
+/// A store that records its statements.
+fn recorded_store() -> (TestStore, Statements) {
+    let statements = Statements::default();
+    RECORDER.set(Some(Arc::clone(&statements)));
+    set_default_instrumentation(recorder).unwrap();
+    let store = empty_store();
+    RECORDER.set(None);
+    statements.lock().unwrap().clear();
+    (store, statements)
+}
+
+#[derive(QueryableByName)]
+struct Step {
+    #[diesel(sql_type = Integer)]
+    id: i32,
+    #[diesel(sql_type = Integer)]
+    parent: i32,
+    #[diesel(sql_type = Text)]
+    detail: String,
+}
+
+/// SQLite's plan for `statement`, one line a step.
+fn plan(connection: &mut SqliteConnection, statement: &str) -> Vec<String> {
+    let steps: Vec<Step> =
+        diesel::sql_query(format!("EXPLAIN QUERY PLAN {statement}")).load(connection).unwrap();
+    steps.into_iter().filter(|step| step.id > step.parent).map(|step| step.detail).collect()
+}
+
+fn page() -> Page {
+    Page::new(2, 10).unwrap()
+}
+
+fn partners_and_sessions(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
+    let (session, pair) = (Uuid::nil().into(), Uuid::nil().into());
+    unit.partners().insert(&credentials())?;
+    unit.partners().by_api_key(&[1; 32])?;
+    unit.partners().get(PARTNER)?;
+    unit.partners().sealing_keys(PARTNER)?;
+    unit.partners().end_sealing_key(PARTNER, [0; 8], NOW)?;
+    unit.sessions().insert(PARTNER, session, NOW)?;
+    unit.sessions().pair(PARTNER, pair)?;
+    unit.sessions().revoke(PARTNER, session)?;
+    unit.sessions().forget_expired(NOW, 10)?;
+    unit.throttle().failures(&[0; 32], NOW, 10)?;
+    unit.throttle().spend_nonce(&[0; 32], "nonce", NOW, NOW)?;
+    unit.throttle().forget_before(NOW, 10)?;
+    unit.idempotency().find(PARTNER, "key")?;
+    unit.idempotency().forget_before(NOW, 10)?;
+    Ok(())
+}
+
+fn staff(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
+    let category = Category { id: Uuid::nil().into(), name: CategoryName::parse("Повара").unwrap() };
+    unit.categories().insert(PARTNER, &category, NOW)?;
+    unit.categories().rename(PARTNER, &category)?;
+    unit.categories().get(PARTNER, category.id)?;
+    unit.categories().id_by_name(PARTNER, &category.name)?;
+    unit.categories().employees_in(PARTNER, category.id)?;
+    unit.categories().list(PARTNER, Page::new(1, 10).unwrap())?;
+    unit.categories().delete(PARTNER, category.id)?;
+    let one = employee(1);
+    unit.employees().insert(PARTNER, &one)?;
+    unit.employees().update(PARTNER, &one)?;
+    unit.employees().get(PARTNER, one.id)?;
+    unit.employees().id_by_custom_id(PARTNER, &one.custom_id)?;
+    let none = EmployeeFilter::default();
+    for filter in [
+        none.clone(),
+        EmployeeFilter { status: Some(EmployeeStatus::Work), ..none.clone() },
+        EmployeeFilter { category: Some(category.id), ..none.clone() },
+        EmployeeFilter { custom_id: Some(one.custom_id.clone()), ..none.clone() },
+        EmployeeFilter { query: Some("text".to_owned()), ..none },
+    ] {
+        unit.employees().list(PARTNER, &filter, page())?;
+    }
+    Ok(())
+}
+
+fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
+    let (order, lines, cards) = order_with_cards(7, 2);
+    unit.orders().insert(PARTNER, &order, &lines)?;
+    unit.orders().get(PARTNER, order.id)?;
+    unit.orders().lines(PARTNER, order.id)?;
+    unit.orders().set_state(PARTNER, &order)?;
+    unit.orders().list(PARTNER, None, page())?;
+    unit.orders().list(PARTNER, Some(RequestState::New), page())?;
+    unit.cards().insert_issued(PARTNER, &cards)?;
+    unit.orders().stored_cards(PARTNER, order.id)?;
+    unit.orders().result(PARTNER, order.id, 0, 10)?;
+    let mut card = cards[0].record.card.clone();
+    let employee = employee(1).id;
+    unit.cards().get(PARTNER, card.id)?;
+    unit.cards().by_number(PARTNER, card.number)?;
+    unit.cards().main_card(PARTNER, employee)?;
+    unit.cards().of_employee(PARTNER, employee)?;
+    unit.cards().set_bank_view(PARTNER, card.id, &cards[0].record.bank, card.valid_until)?;
+    unit.cards().top_up_targets(PARTNER, &[card.id])?;
+    for kind in [None, Some(card.kind)] {
+        unit.cards().available(PARTNER, AvailableFilter { kind, today: NOW.date() }, page())?;
+    }
+    card.link = Some(CardLink { employee, status: CardStatus::Main });
+    unit.cards().set_link(PARTNER, &card)?;
+    unit.transactions().latest_id(PARTNER, card.id)?;
+    unit.transactions().append(PARTNER, card.id, &[], NOW)?;
+    let none = TransactionFilter::default();
+    for filter in [
+        none,
+        TransactionFilter { from: Some(NOW), ..none },
+        TransactionFilter { before: Some(NOW), ..none },
+        TransactionFilter { kind: Some(TransactionType::Refund), ..none },
+    ] {
+        unit.transactions().list(PARTNER, card.id, filter, page())?;
+    }
+    Ok(())
+}
+
+fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
+    let id = Uuid::nil().into();
+    unit.replenishments().get(PARTNER, id)?;
+    unit.replenishments().items(PARTNER, id, 0, 10)?;
+    unit.replenishments().open_items(PARTNER, id, 10)?;
+    unit.replenishments().counts(PARTNER, id)?;
+    unit.replenishments().release_cards(PARTNER, id)?;
+    unit.replenishments().list(PARTNER, None, page())?;
+    unit.replenishments().list(PARTNER, Some(RequestState::New), page())?;
+    unit.ledger().sheet(PARTNER)?;
+    unit.ledger().deposit(PARTNER, &DepositReference::parse("R").unwrap())?;
+    unit.work().enqueue(PARTNER, Subject::Replenishment(id), NOW)?;
+    let claim = unit.work().claim(NOW, NOW, 10)?.remove(0);
+    unit.work().is_current(&claim)?;
+    unit.work().next_due()?;
+    unit.work().put_back(&claim, PutBack { due_at: NOW, failures: 0, may_have_sent: false })?;
+    unit.work().finish(&claim)?;
+    unit.work().withdraw(PARTNER, claim.subject)?;
+    unit.work().end_all_leases()?;
+    unit.books().entry_sums(PARTNER)?;
+    unit.books().unbalanced_movements(PARTNER)?;
+    unit.books().employees_with_two_main_cards(PARTNER)?;
+    Ok(())
+}
+
+/// Steps that walk something on purpose: a list that came with the statement, and rows that were just gathered.
+fn is_meant(step: &str) -> bool {
+    step.starts_with("SCAN wanted VIRTUAL TABLE") || step == "SCAN CONSTANT ROW"
+}
+
+#[test]
+fn no_statement_walks_a_table() {
+    let (store, statements) = recorded_store();
+    for part in [partners_and_sessions, staff, orders_and_cards, money_and_work] {
+        write(&store, part).unwrap();
+    }
+    let mut statements = std::mem::take(&mut *statements.lock().unwrap());
+    statements.retain(|text| !["BEGIN", "COMMIT"].contains(&text.split(' ').next().unwrap_or_default()));
+    statements.sort();
+    statements.dedup();
+    assert!(statements.len() > 80, "only {} were recorded", statements.len());
+    let path = store.url.strip_prefix("sqlite://").unwrap();
+    let mut connection = SqliteConnection::establish(path).unwrap();
+    for statement in statements {
+        let plan = plan(&mut connection, &statement);
+        let walks = plan.iter().any(|step| step.starts_with("SCAN") && !is_meant(step));
+        assert!(!walks, "{statement}\n{plan:#?}");
+        let pages = statement.contains("LIMIT") || statement.contains("`seq`");
+        let sorts = plan.iter().any(|step| step.starts_with("USE TEMP B-TREE"));
+        assert!(!(pages && sorts), "{statement}\n{plan:#?}");
+    }
+}
+
+#[test]
+fn the_main_look_ups_use_the_index_made_for_them() {
+    let store = empty_store();
+    let path = store.url.strip_prefix("sqlite://").unwrap();
+    let mut connection = SqliteConnection::establish(path).unwrap();
+    for (statement, index) in [
+        (
+            "SELECT id FROM cards WHERE partner_id = ? AND employee_id = ? AND link_status = 'MAIN'",
+            "cards_one_main",
+        ),
+        (
+            "SELECT COUNT(*) FROM cards WHERE partner_id = ? AND employee_id IS NULL AND standing = ? \
+             AND valid_until >= ? AND kind = ?",
+            "COVERING INDEX cards_free",
+        ),
+        (
+            "SELECT EXISTS (SELECT 1 FROM replenishment_items i WHERE i.partner_id = ? AND i.card_id = ? AND i.claimed)",
+            "COVERING INDEX replenishment_items_claim",
+        ),
+    ] {
+        let plan = plan(&mut connection, statement);
+        assert!(plan.iter().any(|step| step.contains(index)), "{statement}\n{plan:#?}");
+    }
+}

@@ -1,0 +1,151 @@
+//! Stores in folders of their own, and rows to put into them.
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, SqliteConnection};
+use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, migrate};
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardType, Standing};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::employee::{Employee, EmployeeStatus};
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
+use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
+use kopeck_domain::person::{CustomId, Email, Phone};
+use kopeck_port_store::{
+    Access, Activation, CardRecord, Credentials, Done, NewCard, Store, StoreError, UnitOfWork, Work, transact,
+};
+use tempfile::TempDir;
+use time::{Date, OffsetDateTime};
+use uuid::Uuid;
+
+pub const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
+pub const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+/// A store in a folder of its own, which goes with it.
+pub struct TestStore {
+    pub store: DieselStore,
+    pub url: String,
+    _folder: TempDir,
+}
+
+impl Store for TestStore {
+    fn submit(&self, access: Access, work: Work, done: Done) {
+        self.store.submit(access, work, done);
+    }
+}
+
+/// The URL of a database that is not there yet, and the folder for it.
+pub fn new_url() -> (String, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    (format!("sqlite://{}", folder.path().join("kopeck.db").display()), folder)
+}
+
+pub fn empty_store() -> TestStore {
+    let (url, folder) = new_url();
+    migrate(&url).unwrap();
+    TestStore { store: DieselStore::open(StoreConfig::new(url.clone())).unwrap(), url, _folder: folder }
+}
+
+/// A store with [`PARTNER`].
+pub fn store_with_partner() -> TestStore {
+    let store = empty_store();
+    write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
+    store
+}
+
+/// Runs statements behind the store's back, as a damaged disk or an idle hand might.
+pub fn tamper(store: &TestStore, statements: &str) {
+    let path = store.url.strip_prefix("sqlite://").unwrap();
+    SqliteConnection::establish(path).unwrap().batch_execute(statements).unwrap();
+}
+
+pub fn write<T: Send + 'static>(
+    store: &dyn Store,
+    body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    transact(store, Access::Write, body)
+}
+
+pub fn read<T: Send + 'static>(
+    store: &dyn Store,
+    body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    transact(store, Access::Read, body)
+}
+
+pub fn credentials() -> Credentials {
+    Credentials {
+        partner: Partner {
+            id: PARTNER,
+            name: "Столовая".to_owned(),
+            login: "canteen".to_owned(),
+            status: PartnerStatus::Active,
+            sealing: SealingPolicy::Optional,
+            created_at: NOW,
+        },
+        api_key_hash: [1; 32],
+        password_hash: "hash".to_owned(),
+    }
+}
+
+pub fn employee(number: u128) -> Employee {
+    Employee {
+        id: Uuid::from_u128(number).into(),
+        custom_id: CustomId::parse(&format!("E-{number}")).unwrap(),
+        surname: None,
+        name: None,
+        patronymic: None,
+        phone: Some(Phone::parse("9031234567").unwrap()),
+        email: Some(Email::parse("p@example.ru").unwrap()),
+        category: None,
+        status: EmployeeStatus::Work,
+        created_at: NOW,
+        status_updated_at: NOW,
+    }
+}
+
+/// An order of `count` virtual cards, and the cards that the bank issued for it.
+pub fn order_with_cards(number: u128, count: u32) -> (Order, Vec<OrderLine>, Vec<NewCard>) {
+    let details = LineDetails::Virtual { amount: Kopecks::new(5_000) };
+    let lines = vec![OrderLine { card_type: CardType::Mlz, count, details }];
+    let order = Order::place(Uuid::from_u128(number).into(), OrderKind::Virtual, &lines, NOW).unwrap();
+    let valid_until = Date::from_ordinal_date(2029, 1).unwrap();
+    let card = |ordinal: u32| NewCard {
+        record: CardRecord {
+            card: Card {
+                id: Uuid::from_u128((number << 32) + u128::from(ordinal)).into(),
+                number: CardNumber::from_u64(1_000_000_000 + u64::from(ordinal)).unwrap(),
+                kind: CardType::Mlz,
+                order: order.id,
+                valid_until,
+                link: None,
+            },
+            bank: BankView {
+                balance: Kopecks::new(5_000),
+                can_to_up: Kopecks::new(1_495_000),
+                activated_at: None,
+                standing: Standing::Open,
+                seen_at: NOW,
+            },
+            account: AccountBalance { value: Kopecks::ZERO, updated_at: NOW },
+            transactions_seen_at: None,
+        },
+        ordinal,
+        activation: Some(Activation {
+            code: "code".to_owned(),
+            valid_until,
+            first_top_up: Kopecks::new(5_000),
+        }),
+    };
+    let cards = (0..count).map(card).collect();
+    (order, lines, cards)
+}
+
+/// Stores what [`order_with_cards`] made.
+pub fn insert_order(store: &dyn Store, (order, lines, cards): (Order, Vec<OrderLine>, Vec<NewCard>)) {
+    write(store, move |unit| {
+        unit.orders().insert(PARTNER, &order, &lines)?;
+        unit.cards().insert_issued(PARTNER, &cards)
+    })
+    .unwrap();
+}

@@ -1,0 +1,268 @@
+//! Commands and settings: a flag, else an environment variable, else the default.
+
+use std::net::SocketAddr;
+
+use clap::{Args, Parser, Subcommand};
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::partner::{self, SealingPolicy};
+use kopeck_domain::session::Lifetimes;
+use kopeck_service::Settings;
+use secrecy::SecretString;
+use time::Duration;
+
+/// A payment-card programme for employees, as a service that partners call over HTTP.
+#[derive(Debug, Parser)]
+#[command(name = "kopeck", version, about, propagate_version = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What `kopeck` can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve partners over HTTP, with the workers in the same process.
+    Serve(ServeArgs),
+    /// Partners: create, list, suspend, resume, deposit, rotate keys.
+    #[command(subcommand)]
+    Partner(PartnerCommand),
+    /// Apply the migrations that the database does not have yet.
+    Migrate(StoreArgs),
+    /// Work every balance and hold out again and compare; exit 1 and a list where something does not fit.
+    Check(StoreArgs),
+}
+
+/// Where the data is.
+#[derive(Debug, Clone, Args)]
+pub struct StoreArgs {
+    /// `sqlite://PATH` of the database; the bank simulator's file and the master key lie beside it.
+    #[arg(long, env = "KOPECK_DATABASE_URL", default_value = "sqlite://kopeck-data/kopeck.sqlite")]
+    pub database_url: String,
+    /// The time zone of every date, as an offset from UTC.
+    #[arg(long, env = "KOPECK_UTC_OFFSET", default_value = "+03:00", value_parser = zone, allow_hyphen_values = true)]
+    pub utc_offset: Zone,
+    /// 32 bytes as base64url. With an embedded database one is made on the first start, in a file that only its
+    /// owner may read.
+    #[arg(long, env = "KOPECK_MASTER_KEY", hide_env_values = true, value_parser = secret)]
+    pub master_key: Option<SecretString>,
+}
+
+/// How to serve.
+#[derive(Debug, Clone, Args)]
+pub struct ServeArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Address and port to listen on; port 0 takes a free one.
+    #[arg(long, env = "KOPECK_LISTEN", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+    /// Whether the sandbox calls exist (`true`, `false`).
+    #[arg(long, env = "KOPECK_SANDBOX", default_value_t = true, action = clap::ArgAction::Set)]
+    pub sandbox: bool,
+    /// How long a request can be cancelled before a worker takes it up.
+    #[arg(long, env = "KOPECK_PROCESSING_DELAY", default_value = "3s", value_parser = duration)]
+    pub processing_delay: Duration,
+    /// How long answers about a card come from the service's own copy.
+    #[arg(long, env = "KOPECK_CARD_CACHE", default_value = "10s", value_parser = duration)]
+    pub card_cache: Duration,
+    /// How long an access token lives.
+    #[arg(long, env = "KOPECK_ACCESS_TTL", default_value = "15m", value_parser = duration_above_zero)]
+    pub access_ttl: Duration,
+    /// How long a refresh token lives.
+    #[arg(long, env = "KOPECK_REFRESH_TTL", default_value = "720h", value_parser = duration_above_zero)]
+    pub refresh_ttl: Duration,
+    /// How long the answer to a call that may be repeated is kept.
+    #[arg(long, env = "KOPECK_IDEMPOTENCY_TTL", default_value = "168h", value_parser = duration_above_zero)]
+    pub idempotency_ttl: Duration,
+    /// The most bytes that a body may have.
+    #[arg(long, env = "KOPECK_BODY_LIMIT", default_value_t = 2 * 1024 * 1024)]
+    pub body_limit: usize,
+    /// Threads that do the asynchronous work.
+    #[arg(long, env = "KOPECK_WORKERS", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub workers: u8,
+}
+
+/// What can be done with partners.
+#[derive(Debug, Subcommand)]
+pub enum PartnerCommand {
+    /// Make a partner and show its secrets, this once.
+    Create(CreateArgs),
+    /// List all partners.
+    List(StoreArgs),
+    /// Refuse a partner's tokens and logins from now on.
+    Suspend(PartnerArgs),
+    /// Accept a suspended partner again.
+    Resume(PartnerArgs),
+    /// Book money that arrived on a partner's balance; a reference deposits once.
+    Deposit(DepositArgs),
+    /// Issue a new sealing key; the old one is accepted for another 14 days.
+    RotateKeys(PartnerArgs),
+}
+
+/// A new partner.
+#[derive(Debug, Args)]
+pub struct CreateArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// What people call the partner.
+    #[arg(long, value_parser = partner::parse_name)]
+    pub name: String,
+    /// Its login; one is made up if absent.
+    #[arg(long, value_parser = partner::parse_login)]
+    pub login: Option<String>,
+    /// Its password; one is made up if absent.
+    #[arg(long, value_parser = password)]
+    pub password: Option<SecretString>,
+    /// Whether its bodies have to come sealed: `required` or `optional`.
+    #[arg(long, default_value = "required")]
+    pub sealing: SealingPolicy,
+    /// Kopecks to start with.
+    #[arg(long, value_parser = clap::value_parser!(i64).range(1..))]
+    pub deposit: Option<i64>,
+    /// Print JSON and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// One partner.
+#[derive(Debug, Args)]
+pub struct PartnerArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// The partner's identifier.
+    #[arg(value_parser = partner_id)]
+    pub id: PartnerId,
+}
+
+/// A deposit.
+#[derive(Debug, Args)]
+pub struct DepositArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// The partner's identifier.
+    #[arg(value_parser = partner_id)]
+    pub id: PartnerId,
+    /// How much, in kopecks.
+    #[arg(value_parser = clap::value_parser!(i64).range(1..))]
+    pub kopecks: i64,
+    /// Names the deposit, such as the number of a bank transfer.
+    #[arg(long, value_parser = DepositReference::parse)]
+    pub reference: DepositReference,
+}
+
+impl ServeArgs {
+    /// The rules' settings.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings {
+            zone: self.store.utc_offset,
+            processing_delay: self.processing_delay,
+            card_cache: self.card_cache,
+            lifetimes: Lifetimes { access: self.access_ttl, refresh: self.refresh_ttl },
+            idempotency_retention: self.idempotency_ttl,
+            key_overlap: KEY_OVERLAP,
+        }
+    }
+}
+
+impl StoreArgs {
+    /// The settings of commands that serve nobody: those of the rules that they touch, defaults for the rest.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings {
+            zone: self.utc_offset,
+            processing_delay: Duration::seconds(3),
+            card_cache: Duration::seconds(10),
+            lifetimes: Lifetimes { access: Duration::minutes(15), refresh: Duration::days(30) },
+            idempotency_retention: Duration::days(7),
+            key_overlap: KEY_OVERLAP,
+        }
+    }
+}
+
+/// How long the old sealing key is accepted after a rotation.
+const KEY_OVERLAP: Duration = Duration::days(14);
+
+fn zone(text: &str) -> Result<Zone, kopeck_domain::draft::Invalid> {
+    Zone::parse(text)
+}
+
+fn partner_id(text: &str) -> Result<PartnerId, String> {
+    uuid::Uuid::try_parse(text).map(PartnerId::new).map_err(|_| "must be a uuid".to_owned())
+}
+
+fn password(text: &str) -> Result<SecretString, String> {
+    if text.is_empty() || text.len() > 1_024 {
+        return Err("must have 1 to 1024 bytes".to_owned());
+    }
+    Ok(SecretString::from(text))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the form of a value parser")]
+fn secret(text: &str) -> Result<SecretString, String> {
+    Ok(SecretString::from(text))
+}
+
+fn duration_above_zero(text: &str) -> Result<Duration, String> {
+    let duration = duration(text)?;
+    if duration.is_positive() { Ok(duration) } else { Err("must be above zero".to_owned()) }
+}
+
+/// Reads `0s`, `90s`, `15m`, `24h`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "must be a whole number with s, m or h, such as 90s, 15m or 24h".to_owned();
+    let (number, seconds_each) = [("s", 1), ("m", 60), ("h", 3_600)]
+        .into_iter()
+        .find_map(|(unit, seconds)| text.strip_suffix(unit).map(|number| (number, seconds)))
+        .ok_or_else(wrong)?;
+    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(wrong());
+    }
+    let seconds: i64 = number.parse().map_err(|_| wrong())?;
+    let seconds = seconds.checked_mul(seconds_each).filter(|seconds| *seconds <= TEN_YEARS).ok_or_else(wrong)?;
+    Ok(Duration::seconds(seconds))
+}
+
+/// Longer than any setting makes sense; keeps arithmetic with moments far from its edges.
+const TEN_YEARS: i64 = 10 * 366 * 24 * 3_600;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_are_whole_seconds_minutes_or_hours() {
+        for (text, seconds) in [("0s", 0), ("90s", 90), ("15m", 900), ("24h", 86_400)] {
+            assert_eq!(duration(text), Ok(Duration::seconds(seconds)), "{text}");
+        }
+        for text in ["", "s", "5", "-1s", "+1s", "1.5s", "1d", "1 s", "99999999999999999999s", "9223372036854775807h"] {
+            assert!(duration(text).is_err(), "{text:?}");
+        }
+        assert!(duration_above_zero("0s").is_err());
+    }
+
+    #[test]
+    fn booleans_take_true_and_false_only() {
+        for (text, good) in [("true", true), ("false", true), ("yes", false), ("1", false)] {
+            assert_eq!(Cli::try_parse_from(["kopeck", "serve", "--sandbox", text]).is_ok(), good, "{text}");
+        }
+    }
+
+    #[test]
+    fn secrets_stay_out_of_debug_output() {
+        let cli = Cli::try_parse_from(["kopeck", "check", "--master-key", "hunter2"]).unwrap();
+        assert!(!format!("{cli:?}").contains("hunter2"));
+    }
+}

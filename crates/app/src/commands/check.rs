@@ -1,0 +1,31 @@
+//! `kopeck check`.
+
+use std::process::ExitCode;
+
+use kopeck_port_store::{Access, transact};
+use kopeck_service::books;
+use kopeck_service::partners::{self, PartnerError};
+
+use super::core;
+use crate::cli::StoreArgs;
+
+/// Checks the books of every partner, each at one consistent state.
+pub(super) fn run(args: &StoreArgs) -> anyhow::Result<ExitCode> {
+    let store = core(args)?.store();
+    let partners = transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
+    let mut found = 0_usize;
+    for partner in &partners {
+        let id = partner.id;
+        for breach in transact(&*store, Access::Read, move |unit| books::check(unit, id))? {
+            found += 1;
+            println!("partner {id}: {breach}");
+        }
+    }
+    if found == 0 {
+        println!("the books of {} partners are right", partners.len());
+        Ok(ExitCode::SUCCESS)
+    } else {
+        println!("{found} things are wrong");
+        Ok(ExitCode::FAILURE)
+    }
+}

@@ -1,0 +1,67 @@
+//! The first start of an embedded service: a demo partner, its secrets, and a call to paste.
+
+use std::net::SocketAddr;
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::partner::{Partner, SealingPolicy};
+use kopeck_port_store::{Access, transact};
+use kopeck_service::partners::{self, NewPartner, PartnerError, PartnerSecrets};
+use secrecy::ExposeSecret;
+
+use super::partner::{sealing_key_text, store_partner};
+use crate::compose::Core;
+
+/// A million roubles to play with.
+const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
+
+/// A demo partner that was just made.
+pub(super) struct Demo {
+    partner: Partner,
+    secrets: PartnerSecrets,
+}
+
+/// Makes a demo partner if there is no partner at all. Its bodies may travel clear, so that a first call needs
+/// nothing but curl.
+pub(super) fn demo_partner(core: &Core) -> anyhow::Result<Option<Demo>> {
+    let any = transact(&*core.store(), Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
+    if !any.is_empty() {
+        return Ok(None);
+    }
+    let new = NewPartner {
+        name: "Demo".to_owned(),
+        login: Some("demo".to_owned()),
+        password: None,
+        sealing: SealingPolicy::Optional,
+    };
+    let (partner, secrets) = store_partner(core, new, Some(OPENING_BALANCE))?;
+    Ok(Some(Demo { partner, secrets }))
+}
+
+impl Demo {
+    /// What a newcomer needs, for a terminal.
+    pub(super) fn welcome(&self, address: SocketAddr) -> anyhow::Result<String> {
+        let (api_key, password) = (self.secrets.api_key.expose_secret(), self.secrets.password.expose_secret());
+        let (id, login) = (self.partner.id, &self.partner.login);
+        let sealing_key = sealing_key_text(&self.secrets.sealing_key)?;
+        Ok(format!(
+            r#"
+This is the first start: here is a demo partner with {OPENING_BALANCE} roubles. Its secrets are not shown again.
+
+  partnerId   {id}
+  apiKey      {api_key}
+  login       {login}
+  password    {password}
+  sealingKey  {sealing_key}
+
+A first call: paste this into another terminal. It logs in and asks for the balance.
+
+  nonce() {{ head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n'; }}
+  TOKEN=$(curl -s http://{address}/v1/get_access_token -H 'x-api-key: {api_key}' \
+    -H "x-nonce: $(nonce)" -H 'content-type: application/json' \
+    -d '{{"login":"{login}","password":"{password}"}}' | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')
+  curl -s http://{address}/v1/balance -H "authorization: Bearer $TOKEN" -H "x-nonce: $(nonce)"
+
+"#
+        ))
+    }
+}

@@ -1,0 +1,34 @@
+//! What each command does.
+
+mod check;
+mod first_start;
+mod migrate;
+mod partner;
+mod serve;
+
+use std::process::ExitCode;
+
+use crate::cli::{Cli, Command, StoreArgs};
+use crate::compose::{Core, Machine, Vault};
+use crate::logging;
+
+/// Runs the command that was given.
+///
+/// # Errors
+/// What kept the command from doing its work; shown to the person who called it.
+pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    logging::start();
+    match cli.command {
+        Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Partner(command) => partner::run(command).map(|()| ExitCode::SUCCESS),
+        Command::Migrate(args) => migrate::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Check(args) => check::run(&args),
+    }
+}
+
+/// The service behind the commands that serve nobody.
+fn core(args: &StoreArgs) -> anyhow::Result<Core> {
+    let machine = Machine::real();
+    let vault = Vault::open(args, &*machine.entropy)?;
+    Core::open(&args.database_url, &vault.master_key, &machine, args.settings())
+}

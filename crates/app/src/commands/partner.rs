@@ -1,0 +1,122 @@
+//! `kopeck partner …`.
+
+use anyhow::Context;
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::partner::{Partner, PartnerStatus};
+use kopeck_port_store::{Access, transact};
+use kopeck_sealing::{KeyId, SealingKey};
+use kopeck_service::partners::{self, Deposited, NewPartner, NewSealingKey, PartnerError, PartnerSecrets};
+use secrecy::ExposeSecret;
+use serde_json::json;
+use std::sync::Arc;
+
+use super::core;
+use crate::cli::{CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, StoreArgs};
+use crate::compose::Core;
+
+/// Does what is asked with partners.
+pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
+    match command {
+        PartnerCommand::Create(args) => create(args),
+        PartnerCommand::List(args) => list(&args),
+        PartnerCommand::Suspend(args) => set_status(&args, PartnerStatus::Suspended),
+        PartnerCommand::Resume(args) => set_status(&args, PartnerStatus::Active),
+        PartnerCommand::Deposit(args) => deposit(args),
+        PartnerCommand::RotateKeys(args) => rotate_keys(&args),
+    }
+}
+
+/// Makes and stores a partner, with `deposit` kopecks if there are any.
+pub(super) fn store_partner(
+    core: &Core,
+    new: NewPartner,
+    deposit: Option<Kopecks>,
+) -> anyhow::Result<(Partner, PartnerSecrets)> {
+    let prepared = core.partners.prepare(new)?;
+    let reference = DepositReference::parse("opening")?;
+    let env = Arc::clone(&core.env);
+    let desk = core.partners.clone();
+    let made = transact(&*core.store(), Access::Write, move |unit| -> Result<_, PartnerError> {
+        let (partner, secrets) = desk.create(unit, &prepared)?;
+        if let Some(amount) = deposit {
+            partners::deposit(unit, &env, partner.id, amount, &reference)?;
+        }
+        Ok((partner, secrets))
+    })?;
+    Ok(made)
+}
+
+/// The text of a sealing key as partners get it.
+pub(super) fn sealing_key_text(key: &NewSealingKey) -> anyhow::Result<String> {
+    let secret: [u8; 32] = key.secret.expose_secret().try_into().context("a sealing key has 32 bytes")?;
+    Ok(SealingKey::new(KeyId::from_bytes(key.id), secret).to_text().to_string())
+}
+
+fn create(args: CreateArgs) -> anyhow::Result<()> {
+    let core = core(&args.store)?;
+    let new =
+        NewPartner { name: args.name, login: args.login, password: args.password, sealing: args.sealing };
+    let (partner, secrets) = store_partner(&core, new, args.deposit.map(Kopecks::new))?;
+    let shown = json!({
+        "partnerId": partner.id.to_string(),
+        "apiKey": secrets.api_key.expose_secret(),
+        "login": partner.login,
+        "password": secrets.password.expose_secret(),
+        "sealingKey": sealing_key_text(&secrets.sealing_key)?,
+    });
+    if args.json {
+        println!("{shown}");
+    } else {
+        println!("Keep these now: the secrets are not shown again.\n");
+        println!("{}", serde_json::to_string_pretty(&shown)?);
+    }
+    Ok(())
+}
+
+fn list(args: &StoreArgs) -> anyhow::Result<()> {
+    let partners =
+        transact(&*core(args)?.store(), Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
+    println!("{:36}  {:9}  {:8}  {:20}  name", "partner", "status", "sealing", "login");
+    for Partner { id, name, login, status, sealing, created_at: _ } in partners {
+        println!("{id}  {:9}  {:8}  {login:20}  {name}", status.as_str(), sealing.as_str());
+    }
+    Ok(())
+}
+
+fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {
+    let id = args.id;
+    transact(&*core(&args.store)?.store(), Access::Write, move |unit| partners::set_status(unit, id, status))?;
+    println!("partner {id} is {status}");
+    Ok(())
+}
+
+fn deposit(args: DepositArgs) -> anyhow::Result<()> {
+    let core = core(&args.store)?;
+    let DepositArgs { store: _, id, kopecks, reference } = args;
+    let outcome = book_deposit(&core, id, Kopecks::new(kopecks), reference.clone())?;
+    match outcome {
+        Deposited::Now => println!("deposited {} on partner {id}", Kopecks::new(kopecks)),
+        Deposited::Before => println!("reference {} had deposited this before: nothing changed", reference.as_str()),
+    }
+    Ok(())
+}
+
+fn book_deposit(
+    core: &Core,
+    id: PartnerId,
+    amount: Kopecks,
+    reference: DepositReference,
+) -> Result<Deposited, PartnerError> {
+    let env = Arc::clone(&core.env);
+    transact(&*core.store(), Access::Write, move |unit| partners::deposit(unit, &env, id, amount, &reference))
+}
+
+fn rotate_keys(args: &PartnerArgs) -> anyhow::Result<()> {
+    let core = core(&args.store)?;
+    let (id, desk) = (args.id, core.partners.clone());
+    let key = transact(&*core.store(), Access::Write, move |unit| desk.rotate_keys(unit, id))?;
+    println!("{}", sealing_key_text(&key)?);
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! `kopeck serve`.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use anyhow::Context;
+use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, SandboxPower};
+use kopeck_port_bank::BankGateway;
+use kopeck_port_store::{Access, StoreError, transact};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::first_start;
+use crate::cli::ServeArgs;
+use crate::compose::{Core, Machine, Vault, simulator};
+use crate::sandbox::SimulatorPower;
+use crate::workers::Workers;
+
+/// Serves until told to stop; then answers what was accepted, and lets the workers settle what they told the bank.
+pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
+    let machine = Machine::real();
+    let settings = args.settings();
+    let vault = Vault::open(&args.store, &*machine.entropy)?;
+    let _lock = vault.folder.lock()?;
+    let core = Core::open(&args.store.database_url, &vault.master_key, &machine, settings)?;
+    let bank = simulator(&vault.folder, &machine, settings)?;
+    let listener = TcpListener::bind(args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
+    let address = listener.local_addr()?;
+
+    // Only this process works on an embedded database, so a lease that is there was left by one that was killed.
+    let store = core.store();
+    transact(&*store, Access::Write, |unit| -> Result<(), StoreError> { unit.work().end_all_leases() })?;
+
+    let sandbox = args.sandbox.then(|| Arc::new(SimulatorPower(Arc::clone(&bank))) as Arc<dyn SandboxPower>);
+    let state = HttpState::new(HttpParts {
+        env: Arc::clone(&core.env),
+        store: Arc::clone(&store),
+        bank: Arc::clone(&bank) as Arc<dyn BankGateway>,
+        tokens: Arc::clone(&core.tokens),
+        sandbox,
+        settings: HttpSettings { body_limit: args.body_limit, ..HttpSettings::default() },
+    });
+    let workers = Workers::start(args.workers, &store, &core.env, &Arc::new(core.worker(&bank)))?;
+
+    println!("kopeck serves on http://{address}");
+    if let Some(demo) = first_start::demo_partner(&core)? {
+        print!("{}", demo.welcome(address)?);
+    }
+    let served = actix_web::rt::System::new().block_on(serve_until_told(listener, state));
+
+    workers.stop();
+    core.store.close();
+    log::info!("stopped");
+    served
+}
+
+async fn serve_until_told(listener: TcpListener, state: HttpState) -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let server = kopeck_adapter_http::serve(listener, state)?;
+    let handle = server.handle();
+    let serving = actix_web::rt::spawn(server);
+    tokio::select! {
+        _ = terminate.recv() => log::info!("SIGTERM: stopping"),
+        _ = interrupt.recv() => log::info!("SIGINT: stopping"),
+    }
+    handle.stop(true).await;
+    serving.await.context("the server panicked")??;
+    Ok(())
+}

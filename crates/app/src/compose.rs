@@ -1,0 +1,128 @@
+//! Puts the parts together.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use anyhow::Context;
+use kopeck_adapter_bank_simulator::Simulator;
+use kopeck_adapter_security::{Argon2Passwords, JwtTokens, MasterKey, MasterKeyBox};
+use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, migrate};
+use kopeck_port_security::{PasswordHasher, SecretBox};
+use kopeck_port_store::Store;
+use kopeck_port_system::{Clock, Entropy, IdSource};
+use kopeck_service::partners::PartnerDesk;
+use kopeck_service::tokens::TokenDesk;
+use kopeck_service::worker::{Worker, WorkerSettings};
+use kopeck_service::{Env, Settings};
+
+use crate::cli::StoreArgs;
+use crate::folder::DataFolder;
+use crate::system::{OsEntropy, SystemClock, TimeOrderedIds};
+
+/// The machine that the service runs on: real for the binary, held still by tests.
+#[derive(Clone)]
+pub struct Machine {
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Identifiers.
+    pub ids: Arc<dyn IdSource>,
+    /// Randomness.
+    pub entropy: Arc<dyn Entropy>,
+}
+
+impl Machine {
+    /// The real one.
+    #[must_use]
+    pub fn real() -> Self {
+        Self {
+            clock: Arc::new(SystemClock::default()),
+            ids: Arc::new(TimeOrderedIds),
+            entropy: Arc::new(OsEntropy),
+        }
+    }
+}
+
+/// The service without its front door: store, keys and use cases.
+pub struct Core {
+    /// Clock, ids, bytes, settings.
+    pub env: Arc<Env>,
+    /// The database.
+    pub store: Arc<DieselStore>,
+    /// Partners and their keys.
+    pub partners: PartnerDesk,
+    /// Tokens.
+    pub tokens: Arc<TokenDesk>,
+}
+
+/// The data folder with the key to it.
+pub struct Vault {
+    /// The folder of the embedded database.
+    pub folder: DataFolder,
+    /// The master key, given or the folder's own.
+    pub master_key: MasterKey,
+}
+
+impl Vault {
+    /// Opens the data folder that `args` name.
+    ///
+    /// # Errors
+    /// If it cannot be made or read, or the key is none.
+    pub fn open(args: &StoreArgs, entropy: &dyn Entropy) -> anyhow::Result<Self> {
+        use secrecy::ExposeSecret;
+        let folder = DataFolder::of(&args.database_url)?;
+        let master_key = match &args.master_key {
+            Some(text) => MasterKey::parse(text.expose_secret()).context("KOPECK_MASTER_KEY")?,
+            None => folder.master_key(entropy)?,
+        };
+        Ok(Self { folder, master_key })
+    }
+}
+
+impl Core {
+    /// Opens the database at `url`, which gets the migrations that it lacks, and sets the use cases up.
+    ///
+    /// # Errors
+    /// If the database cannot be opened or brought up to date.
+    pub fn open(url: &str, master_key: &MasterKey, machine: &Machine, settings: Settings) -> anyhow::Result<Self> {
+        for name in migrate(url)? {
+            log::info!(migration = name.as_str(); "migrated the database");
+        }
+        let store = Arc::new(DieselStore::open(StoreConfig::new(url))?);
+        let env = Arc::new(Env {
+            clock: Arc::clone(&machine.clock),
+            ids: Arc::clone(&machine.ids),
+            entropy: Arc::clone(&machine.entropy),
+            settings,
+        });
+        let secrets: Arc<dyn SecretBox> = Arc::new(MasterKeyBox::new(master_key, Arc::clone(&machine.entropy)));
+        let at_once = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let passwords: Arc<dyn PasswordHasher> =
+            Arc::new(Argon2Passwords::new(Arc::clone(&machine.entropy), at_once)?);
+        let partners = PartnerDesk::new(Arc::clone(&env), Arc::clone(&passwords), Arc::clone(&secrets));
+        let tokens =
+            Arc::new(TokenDesk::new(Arc::clone(&env), passwords, Arc::new(JwtTokens::new(master_key)), secrets));
+        Ok(Self { env, store, partners, tokens })
+    }
+
+    /// The store as the use cases know it.
+    #[must_use]
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store) as Arc<dyn Store>
+    }
+
+    /// A worker that deals with `bank`.
+    #[must_use]
+    pub fn worker(&self, bank: &Arc<Simulator>) -> Worker {
+        let bank = Arc::clone(bank) as Arc<dyn kopeck_port_bank::BankGateway>;
+        Worker::new(self.store(), bank, Arc::clone(&self.env), WorkerSettings::default())
+    }
+}
+
+/// The bank simulator with its books in `folder`.
+///
+/// # Errors
+/// If the books cannot be opened.
+pub fn simulator(folder: &DataFolder, machine: &Machine, settings: Settings) -> anyhow::Result<Arc<Simulator>> {
+    let (clock, entropy) = (Arc::clone(&machine.clock), Arc::clone(&machine.entropy));
+    Ok(Arc::new(Simulator::open(&folder.bank_file(), clock, entropy, settings.zone)?))
+}

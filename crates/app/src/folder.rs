@@ -1,0 +1,174 @@
+//! The data folder of an embedded database: the database itself, the simulator's books, the master key and the lock
+//! that keeps a second server out.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use kopeck_adapter_security::MasterKey;
+use kopeck_port_system::Entropy;
+use secrecy::ExposeSecret;
+
+/// The folder that an embedded database lies in.
+#[derive(Debug, Clone)]
+pub struct DataFolder {
+    path: PathBuf,
+}
+
+/// Held by the one process that serves from a folder; given up when it ends, also by force.
+#[derive(Debug)]
+pub struct ServerLock {
+    _file: File,
+}
+
+impl DataFolder {
+    /// The folder of the database at `database_url`; it is made, for its owner only, if it is not there.
+    ///
+    /// # Errors
+    /// If the URL is none of an embedded database, or the folder cannot be made.
+    pub fn of(database_url: &str) -> anyhow::Result<Self> {
+        let file = database_url
+            .strip_prefix("sqlite://")
+            .filter(|path| !path.is_empty())
+            .with_context(|| "the database URL must be sqlite://PATH".to_owned())?;
+        let parent = Path::new(file).parent().filter(|parent| !parent.as_os_str().is_empty());
+        let path = parent.unwrap_or(Path::new(".")).to_path_buf();
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&path)
+            .with_context(|| format!("cannot make the data folder {}", path.display()))?;
+        Ok(Self { path })
+    }
+
+    /// Where the simulator keeps its books.
+    #[must_use]
+    pub fn bank_file(&self) -> PathBuf {
+        self.path.join("bank.sqlite")
+    }
+
+    /// The folder itself.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Takes the folder for this process's server.
+    ///
+    /// # Errors
+    /// If another process serves from it.
+    pub fn lock(&self) -> anyhow::Result<ServerLock> {
+        let path = self.path.join("serve.lock");
+        let file = private(OpenOptions::new().create(true).truncate(false).write(true))
+            .open(&path)
+            .with_context(|| format!("cannot open {}", path.display()))?;
+        match file.try_lock() {
+            Ok(()) => Ok(ServerLock { _file: file }),
+            Err(TryLockError::WouldBlock) => bail!(
+                "another `kopeck serve` is running on the data folder {}: stop it first, or give this one a \
+                 database of its own with --database-url",
+                self.path.display()
+            ),
+            Err(TryLockError::Error(error)) => {
+                Err(error).with_context(|| format!("cannot lock {}", path.display()))
+            }
+        }
+    }
+
+    /// The folder's master key; it is made if there is none.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written, holds no key, or others than its owner may read it.
+    pub fn master_key(&self, entropy: &dyn Entropy) -> anyhow::Result<MasterKey> {
+        let path = self.path.join("master.key");
+        if let Some(key) = read_key(&path)? {
+            return Ok(key);
+        }
+        // Written beside and linked into place, so that no one ever reads half a key and the first of two processes
+        // wins.
+        let draft = self.path.join(format!("master.key.{}", std::process::id()));
+        let key = MasterKey::generate(entropy);
+        let written = private(OpenOptions::new().create(true).truncate(true).write(true)).open(&draft).and_then(
+            |mut file| {
+                file.write_all(key.to_text().expose_secret().as_bytes())?;
+                file.sync_all()
+            },
+        );
+        written.with_context(|| format!("cannot write {}", draft.display()))?;
+        let linked = std::fs::hard_link(&draft, &path);
+        std::fs::remove_file(&draft).with_context(|| format!("cannot remove {}", draft.display()))?;
+        File::open(&self.path).and_then(|folder| folder.sync_all()).context("cannot sync the data folder")?;
+        match linked {
+            Ok(()) => Ok(key),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                read_key(&path)?.context("the master key vanished")
+            }
+            Err(error) => Err(error).with_context(|| format!("cannot write {}", path.display())),
+        }
+    }
+}
+
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.mode(0o600)
+}
+
+fn read_key(path: &Path) -> anyhow::Result<Option<MasterKey>> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    };
+    let mode = file.metadata().with_context(|| format!("cannot read {}", path.display()))?.permissions().mode();
+    if mode & 0o077 != 0 {
+        bail!("{} may be read by others than its owner: chmod 600 it", path.display());
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text).with_context(|| format!("cannot read {}", path.display()))?;
+    let key = MasterKey::parse(text.trim()).with_context(|| format!("{} holds no master key", path.display()))?;
+    Ok(Some(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kopeck_port_system::fake::SeededEntropy;
+
+    fn folder(within: &tempfile::TempDir) -> DataFolder {
+        DataFolder::of(&format!("sqlite://{}/data/kopeck.sqlite", within.path().display())).unwrap()
+    }
+
+    #[test]
+    fn the_master_key_is_made_once_and_is_its_owners_only() {
+        let within = tempfile::tempdir().unwrap();
+        let folder = folder(&within);
+        let first = folder.master_key(&SeededEntropy::new(1)).unwrap();
+        let again = folder.master_key(&SeededEntropy::new(2)).unwrap();
+        assert_eq!(first.to_text().expose_secret(), again.to_text().expose_secret());
+        let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode("master.key"), 0o600);
+        assert_eq!(std::fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left behind");
+    }
+
+    #[test]
+    fn a_master_key_that_others_may_read_is_refused() {
+        let within = tempfile::tempdir().unwrap();
+        let folder = folder(&within);
+        folder.master_key(&SeededEntropy::new(1)).unwrap();
+        let path = folder.path().join("master.key");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        assert!(folder.master_key(&SeededEntropy::new(1)).unwrap_err().to_string().contains("chmod 600"));
+    }
+
+    #[test]
+    fn one_server_a_folder() {
+        let within = tempfile::tempdir().unwrap();
+        let folder = folder(&within);
+        let lock = folder.lock().unwrap();
+        assert!(folder.lock().unwrap_err().to_string().contains("another `kopeck serve` is running"));
+        drop(lock);
+        folder.lock().unwrap();
+    }
+}

@@ -1,0 +1,15 @@
+//! The binary `kopeck`: settings, wiring, commands and workers.
+//!
+//! This is the one place that sees every crate. It is a library too, so that the end-to-end tests can put the same
+//! parts together around a clock of their own.
+
+pub mod cli;
+mod commands;
+pub mod compose;
+pub mod folder;
+mod logging;
+pub mod sandbox;
+pub mod system;
+pub mod workers;
+
+pub use commands::run;

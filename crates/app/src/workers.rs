@@ -1,0 +1,133 @@
+//! Threads that do the asynchronous work, and the housekeeping beside it.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::Context;
+use kopeck_port_store::{Access, Store, StoreError, transact};
+use kopeck_service::worker::Worker;
+use kopeck_service::{Env, housekeeping};
+
+/// How long an idle worker waits before it looks for work again.
+const IDLE: Duration = Duration::from_millis(50);
+/// How long a worker waits after the store failed it.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// How often what has served its time is swept away.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// Running workers. Dropping them stops them too.
+pub struct Workers {
+    stop: Arc<Stop>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Tells all threads at once, and wakes those that wait.
+#[derive(Default)]
+struct Stop {
+    stopping: Mutex<bool>,
+    told: Condvar,
+}
+
+impl Stop {
+    fn tell(&self) {
+        *self.stopping.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.told.notify_all();
+    }
+
+    fn is_told(&self) -> bool {
+        *self.stopping.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until told or until `at_most` is over; answers whether told.
+    fn wait(&self, at_most: Duration) -> bool {
+        let stopping = self.stopping.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.told.wait_timeout_while(stopping, at_most, |stopping| !*stopping);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+impl Workers {
+    /// Starts `count` workers and one thread for the housekeeping.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn start(
+        count: u8,
+        store: &Arc<dyn Store>,
+        env: &Arc<Env>,
+        worker: &Arc<Worker>,
+    ) -> anyhow::Result<Self> {
+        let mut workers = Self { stop: Arc::default(), threads: Vec::new() };
+        for number in 0..count {
+            let (store, env, worker) = (Arc::clone(store), Arc::clone(env), Arc::clone(worker));
+            workers.spawn(format!("worker-{number}"), move |stop| work(&*store, &env, &worker, stop))?;
+        }
+        let (store, env) = (Arc::clone(store), Arc::clone(env));
+        workers.spawn("housekeeping".to_owned(), move |stop| keep_house(&*store, &env, stop))?;
+        Ok(workers)
+    }
+
+    /// Lets every worker settle what it told the bank, gives the rest of its work back, and waits for its end.
+    pub fn stop(mut self) {
+        self.join();
+    }
+
+    fn spawn(&mut self, name: String, run: impl FnOnce(&Stop) + Send + 'static) -> anyhow::Result<()> {
+        let stop = Arc::clone(&self.stop);
+        let thread = std::thread::Builder::new().name(name).spawn(move || run(&stop));
+        self.threads.push(thread.context("the system gives no thread")?);
+        Ok(())
+    }
+
+    fn join(&mut self) {
+        self.stop.tell();
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                log::error!("a worker panicked");
+            }
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+fn work(store: &dyn Store, env: &Arc<Env>, worker: &Worker, stop: &Stop) {
+    while !stop.is_told() {
+        let round = match is_due(store, env) {
+            Ok(true) => worker.run_once(&|| stop.is_told()),
+            Ok(false) => Ok(0),
+            Err(error) => Err(error),
+        };
+        match round {
+            Ok(0) => stop.wait(IDLE),
+            Ok(_) => false,
+            Err(error) => {
+                log::error!(error:% = error; "a round of work failed");
+                stop.wait(AFTER_FAILURE)
+            }
+        };
+    }
+}
+
+/// Looks before it claims, so that idle workers do not queue behind the writers.
+fn is_due(store: &dyn Store, env: &Arc<Env>) -> Result<bool, StoreError> {
+    let next = transact(store, Access::Read, |unit| unit.work().next_due())?;
+    Ok(next.is_some_and(|due| due <= env.now()))
+}
+
+fn keep_house(store: &dyn Store, env: &Arc<Env>, stop: &Stop) {
+    while !stop.wait(SWEEP_EVERY) {
+        let env = Arc::clone(env);
+        let swept = transact(store, Access::Write, move |unit| housekeeping::sweep(unit, &env));
+        match swept {
+            Ok(0) => {}
+            Ok(rows) => log::debug!(rows = rows; "swept"),
+            Err(error) => log::error!(error:% = error; "housekeeping failed"),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The direction of dependencies, read from cargo itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+/// Which of our crates each of our crates may use, tests aside.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("domain", &[]),
+    ("sealing", &[]),
+    ("port-system", &[]),
+    ("port-security", &["domain"]),
+    ("port-store", &["domain"]),
+    ("port-bank", &["domain"]),
+    ("service", &["domain", "port-system", "port-security", "port-store", "port-bank"]),
+    ("adapter-security", &["domain", "port-security", "port-system"]),
+    ("adapter-store-diesel", &["domain", "port-store"]),
+    ("adapter-bank-simulator", &["domain", "port-bank", "port-system"]),
+    (
+        "adapter-http",
+        &["domain", "sealing", "service", "port-system", "port-security", "port-store", "port-bank"],
+    ),
+    ("client", &["sealing"]),
+    ("demo", &["client"]),
+];
+
+/// What a crate without I/O may stand on.
+const PURE: &[(&str, &[&str])] = &[
+    ("domain", &["time", "uuid", "thiserror", "email_address", "serde"]),
+    ("sealing", &["chacha20poly1305", "hkdf", "sha2", "base64", "zeroize", "thiserror"]),
+];
+
+#[test]
+fn dependencies_point_inwards() {
+    let graph = graph();
+    let allowed: BTreeMap<&str, BTreeSet<&str>> =
+        ALLOWED.iter().map(|(name, uses)| (*name, uses.iter().copied().collect())).collect();
+    for (name, uses) in &graph {
+        let ours: BTreeSet<&str> = uses.iter().filter_map(|dependency| dependency.strip_prefix("kopeck-")).collect();
+        if name == "kopeck" {
+            continue; // the one that sees everything
+        }
+        let short = name.strip_prefix("kopeck-").expect("our crates are called kopeck-…");
+        let may = allowed.get(short).unwrap_or_else(|| panic!("{name} has no row in the table"));
+        assert!(ours.is_subset(may), "{name} uses {:?}", ours.difference(may).collect::<Vec<_>>());
+    }
+    assert_eq!(graph.len(), ALLOWED.len() + 1, "every crate has a row, and every row a crate");
+}
+
+#[test]
+fn the_inmost_crates_stand_on_nothing_that_does_io() {
+    let graph = graph();
+    for (name, allowed) in PURE {
+        for dependency in &graph[&format!("kopeck-{name}")] {
+            assert!(allowed.contains(&dependency.as_str()), "{name} uses {dependency}");
+        }
+    }
+}
+
+/// Every crate of the workspace with what it uses outside of its tests.
+fn graph() -> BTreeMap<String, BTreeSet<String>> {
+    let metadata = MetadataCommand::new()
+        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
+        .no_deps()
+        .other_options(vec!["--offline".to_owned()])
+        .exec()
+        .expect("cargo metadata");
+    metadata
+        .packages
+        .iter()
+        .map(|package| {
+            let normal = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+            (package.name.to_string(), normal.map(|dependency| dependency.name.clone()).collect())
+        })
+        .collect()
+}

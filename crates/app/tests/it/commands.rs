@@ -1,0 +1,134 @@
+//! The commands of the binary, as an operator calls them.
+
+use std::os::unix::fs::PermissionsExt;
+
+use kopeck_client::{EmployeeFilter, Error, Paging};
+
+use crate::process::Installation;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_start_shows_a_demo_partner_and_a_call_that_works_when_pasted() {
+    let installation = Installation::new();
+    let running = installation.serve(&[]);
+    let base_url = running.base_url.clone();
+    // The whole welcome is printed before the first request is answered.
+    reqwest::get(format!("{base_url}/v1/balance")).await.unwrap();
+    let (shown, _) = running.stop("TERM");
+    let pasted: String =
+        shown.iter().skip_while(|line| !line.contains("nonce()")).map(|line| format!("{line}\n")).collect();
+    assert!(pasted.contains("get_access_token"), "{shown:?}");
+
+    let again = installation.serve(&[]);
+    let pasted = pasted.replace(&base_url, &again.base_url);
+    let answer = std::process::Command::new("bash").args(["-c", &pasted]).output().unwrap();
+    let balance: serde_json::Value = serde_json::from_slice(&answer.stdout)
+        .unwrap_or_else(|_| panic!("{pasted}\n{}", String::from_utf8_lossy(&answer.stdout)));
+    assert_eq!(balance["available"], 100_000_000);
+    let (shown, good) = again.stop("INT");
+    assert!(good, "{}", installation.log());
+    assert!(!shown.iter().any(|line| line.contains("password")), "secrets are shown once: {shown:?}");
+
+    let mode =
+        |name: &str| std::fs::metadata(installation.path().join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("master.key"), 0o600);
+}
+
+#[test]
+fn a_second_server_on_the_same_folder_is_refused() {
+    let installation = Installation::new();
+    let _running = installation.serve(&[]);
+    let second = installation.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert!(!second.status.success());
+    let said = String::from_utf8(second.stderr).unwrap();
+    assert!(said.contains("another `kopeck serve` is running"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn partners_are_made_suspended_resumed_and_given_money_beside_a_running_server() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--login", "acme", "--deposit", "5000"]);
+    assert_eq!(partner.login, "acme");
+    let taken = installation.run(&["partner", "create", "--name", "Other", "--login", "acme"]);
+    assert!(!taken.status.success());
+
+    let running = installation.serve(&["--sandbox", "false"]);
+    let client = running.client(&partner);
+    assert_eq!(client.balance().await.unwrap().available, 5_000);
+
+    let deposit = ["partner", "deposit", &partner.id, "700", "--reference", "wire-1"];
+    for said in ["deposited 7.00", "nothing changed"] {
+        assert!(installation.succeed(&deposit).contains(said));
+    }
+    assert_eq!(client.balance().await.unwrap().available, 5_700);
+    let other_amount = ["partner", "deposit", &partner.id, "701", "--reference", "wire-1"];
+    assert!(!installation.run(&other_amount).status.success());
+
+    installation.succeed(&["partner", "suspend", &partner.id]);
+    assert!(installation.succeed(&["partner", "list"]).contains("SUSPENDED"));
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    let refused = loop {
+        match client.employees().list(&EmployeeFilter::default(), Paging::default()).await {
+            Err(error) => break error,
+            Ok(_) if std::time::Instant::now() > deadline => panic!("a suspended partner is served for over 5 s"),
+            Ok(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+        }
+    };
+    // The client meets a 401, tries to log in again, and is refused like anyone with wrong credentials.
+    assert!(matches!(&refused, Error::Api { status: 400 | 401, .. }), "{refused:?}");
+    installation.succeed(&["partner", "resume", &partner.id]);
+    assert_eq!(running.client(&partner).balance().await.unwrap().available, 5_700);
+    assert!(matches!(client.sandbox().deposit(1).await, Err(Error::Api { status: 404, .. })), "no sandbox");
+    assert!(installation.succeed(&["check"]).contains("right"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rotated_key_is_accepted_beside_the_new_one_and_a_third_ends_it() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&[]);
+    let running = installation.serve(&[]);
+    let rotate = || installation.succeed(&["partner", "rotate-keys", &partner.id]).trim().to_owned();
+    let with_key = |key: &str| {
+        let secrets = crate::process::PartnerSecrets { sealing_key: key.to_owned(), ..clone(&partner) };
+        running.client(&secrets)
+    };
+    let second = rotate();
+    for key in [&partner.sealing_key, &second] {
+        with_key(key).login().await.unwrap();
+    }
+    let third = rotate();
+    for key in [&second, &third] {
+        with_key(key).login().await.unwrap();
+    }
+    assert!(matches!(with_key(&partner.sealing_key).login().await, Err(Error::Invalid { .. })));
+}
+
+fn clone(partner: &crate::process::PartnerSecrets) -> crate::process::PartnerSecrets {
+    crate::process::PartnerSecrets {
+        id: partner.id.clone(),
+        api_key: partner.api_key.clone(),
+        login: partner.login.clone(),
+        password: partner.password.clone(),
+        sealing_key: partner.sealing_key.clone(),
+    }
+}
+
+#[test]
+fn migrate_says_what_it_did_and_wrong_arguments_change_nothing() {
+    let installation = Installation::new();
+    assert!(installation.succeed(&["migrate"]).contains("applied"));
+    assert!(installation.succeed(&["migrate"]).contains("up to date"));
+    for wrong in [
+        &["partner", "create", "--name", ""][..],
+        &["partner", "create", "--name", "x", "--deposit", "0"],
+        &["partner", "create", "--name", "x", "--sealing", "maybe"],
+        &["partner", "suspend", "not-a-uuid"],
+        &["partner", "suspend", "00000000-0000-0000-0000-000000000001"],
+        &["serve", "--processing-delay", "3"],
+        &["serve", "--utc-offset", "Moscow"],
+        &["check", "--master-key", "short"],
+        &["check", "--database-url", "mysql://x"],
+    ] {
+        assert!(!installation.run(wrong).status.success(), "{wrong:?}");
+    }
+    assert_eq!(installation.succeed(&["partner", "list"]).lines().count(), 1, "no partner was made");
+}

@@ -1,0 +1,148 @@
+//! The real binary on a data folder of its own.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use kopeck_client::{Client, RetryPolicy, SealingKey};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_kopeck");
+
+/// A data folder and the commands on it.
+pub struct Installation {
+    folder: tempfile::TempDir,
+}
+
+/// What `partner create` shows.
+pub struct PartnerSecrets {
+    pub id: String,
+    pub api_key: String,
+    pub login: String,
+    pub password: String,
+    pub sealing_key: String,
+}
+
+impl Installation {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A command on this installation, with nothing of the environment that could change it.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(BINARY);
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("KOPECK_") || name == "RUST_LOG") {
+            command.env_remove(name);
+        }
+        command
+            .args(arguments)
+            .env("KOPECK_DATABASE_URL", format!("sqlite://{}/kopeck.sqlite", self.folder.path().display()))
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Standard output of a command that must succeed.
+    pub fn succeed(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert!(output.status.success(), "{arguments:?}: {out}{err}");
+        out
+    }
+
+    pub fn create_partner(&self, extra: &[&str]) -> PartnerSecrets {
+        let shown = self.succeed(&[&["partner", "create", "--name", "Test", "--json"], extra].concat());
+        let shown: serde_json::Value = serde_json::from_str(&shown).expect("nothing but JSON");
+        let text = |name: &str| shown[name].as_str().unwrap().to_owned();
+        PartnerSecrets {
+            id: text("partnerId"),
+            api_key: text("apiKey"),
+            login: text("login"),
+            password: text("password"),
+            sealing_key: text("sealingKey"),
+        }
+    }
+
+    /// Starts `serve` on a free port and waits until it says where it listens.
+    pub fn serve(&self, extra: &[&str]) -> Running {
+        let log = std::fs::File::create(self.folder.path().join("serve.log")).unwrap();
+        let mut child = self
+            .command(&[&["serve", "--listen", "127.0.0.1:0"], extra].concat())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let base_url = lines
+            .find_map(|line| {
+                let line = line.ok()?;
+                let start = line.find("http://127.0.0.1:")?;
+                line[start..].split_whitespace().next().map(str::to_owned)
+            })
+            .unwrap_or_else(|| panic!("serve ended: {}", self.log()));
+        // The pipe has to be emptied, or a server with much to say would stand still.
+        let rest = std::thread::spawn(move || lines.map_while(Result::ok).collect::<Vec<_>>());
+        Running { child, base_url, output: Some(rest) }
+    }
+
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("serve.log")).unwrap_or_default()
+    }
+}
+
+/// A running server; killed when dropped.
+pub struct Running {
+    child: Child,
+    pub base_url: String,
+    output: Option<std::thread::JoinHandle<Vec<String>>>,
+}
+
+impl Running {
+    /// SIGKILL, and wait for the end.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Sends a signal by name; answers the rest of what the server said and whether it ended well.
+    pub fn stop(mut self, signal: &str) -> (Vec<String>, bool) {
+        let sent = Command::new("kill").args(["-s", signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let patience = Instant::now() + Duration::from_secs(30);
+        let status = loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if Instant::now() > patience => panic!("the server does not stop on {signal}"),
+                None => std::thread::sleep(Duration::from_millis(10)),
+            }
+        };
+        (self.output.take().unwrap().join().unwrap(), status.success())
+    }
+
+    /// A client that tries everything once.
+    pub fn client(&self, partner: &PartnerSecrets) -> Client {
+        Client::builder(&self.base_url)
+            .api_key(partner.api_key.as_str())
+            .login(&partner.login)
+            .password(partner.password.as_str())
+            .sealing_key(SealingKey::parse(&partner.sealing_key).unwrap())
+            .retry(RetryPolicy::none())
+            .build()
+            .unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Already gone if the test stopped or killed it.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

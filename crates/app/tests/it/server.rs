@@ -1,0 +1,192 @@
+//! The whole service in this process, on a clock that a test moves and with workers that a test steps.
+
+use std::net::TcpListener;
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+
+use actix_web::dev::ServerHandle;
+use kopeck::compose::{Core, Machine, simulator};
+use kopeck::folder::DataFolder;
+use kopeck::sandbox::SimulatorPower;
+use kopeck_adapter_bank_simulator::Simulator;
+use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, SandboxPower};
+use kopeck_adapter_security::MasterKey;
+use kopeck_client::{Client, RetryPolicy};
+use kopeck_domain::Kopecks;
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::partner::SealingPolicy;
+use kopeck_domain::session::Lifetimes;
+use kopeck_port_bank::BankGateway;
+use kopeck_port_store::{Access, transact};
+use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
+use kopeck_port_system::{Clock, IdSource};
+use kopeck_sealing::{KeyId, SealingKey};
+use kopeck_service::books;
+use kopeck_service::partners::{self, NewPartner, PartnerError};
+use kopeck_service::Settings;
+use kopeck_service::worker::Worker;
+use secrecy::ExposeSecret;
+use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
+
+/// Monday, 2 March 2026, noon in the service's zone.
+pub const START: OffsetDateTime = datetime!(2026-03-02 09:00:00 UTC);
+
+/// The defaults of the binary.
+pub const SETTINGS: Settings = Settings {
+    zone: Zone::new(time::macros::offset!(+3)),
+    processing_delay: Duration::seconds(3),
+    card_cache: Duration::seconds(10),
+    lifetimes: Lifetimes { access: Duration::minutes(15), refresh: Duration::days(30) },
+    idempotency_retention: Duration::days(7),
+    key_overlap: Duration::days(14),
+};
+
+/// A running service.
+pub struct TestServer {
+    pub base_url: String,
+    pub clock: Arc<FakeClock>,
+    pub bank: Arc<Simulator>,
+    pub core: Core,
+    worker: Worker,
+    handle: ServerHandle,
+    thread: Option<JoinHandle<()>>,
+    partners: std::sync::Mutex<Vec<PartnerId>>,
+    _folder: tempfile::TempDir,
+}
+
+/// A partner with its secrets.
+pub struct TestPartner {
+    pub id: PartnerId,
+    pub api_key: String,
+    pub login: String,
+    pub password: String,
+    pub key: SealingKey,
+}
+
+impl TestServer {
+    /// With the sandbox, and the default limits.
+    pub fn start() -> Self {
+        Self::start_with(true, HttpSettings { workers: 1, ..HttpSettings::default() })
+    }
+
+    pub fn start_with(sandbox: bool, http: HttpSettings) -> Self {
+        let temporary = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/kopeck.sqlite", temporary.path().display());
+        let clock = Arc::new(FakeClock::starting_at(START));
+        let machine = Machine {
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            ids: Arc::new(SeededIds::new(0x0198_0000_0000_7000)) as Arc<dyn IdSource>,
+            entropy: Arc::new(SeededEntropy::new(1)),
+        };
+        let core = Core::open(&url, &MasterKey::from_bytes([7; 32]), &machine, SETTINGS).unwrap();
+        let bank = simulator(&DataFolder::of(&url).unwrap(), &machine, SETTINGS).unwrap();
+        let power = Arc::new(SimulatorPower(Arc::clone(&bank))) as Arc<dyn SandboxPower>;
+        let state = HttpState::new(HttpParts {
+            env: Arc::clone(&core.env),
+            store: core.store(),
+            bank: Arc::clone(&bank) as Arc<dyn BankGateway>,
+            tokens: Arc::clone(&core.tokens),
+            sandbox: sandbox.then_some(power),
+            settings: http,
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base_url = format!("http://{}", listener.local_addr().unwrap());
+        let (sender, receiver) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            actix_web::rt::System::new().block_on(async move {
+                let server = kopeck_adapter_http::serve(listener, state).unwrap();
+                sender.send(server.handle()).unwrap();
+                server.await.unwrap();
+            });
+        });
+        let worker = core.worker(&bank);
+        Self {
+            base_url,
+            clock,
+            bank,
+            core,
+            worker,
+            handle: receiver.recv().unwrap(),
+            thread: Some(thread),
+            partners: std::sync::Mutex::default(),
+            _folder: temporary,
+        }
+    }
+
+    /// A partner with so many kopecks.
+    pub fn partner(&self, sealing: SealingPolicy, deposit: i64) -> TestPartner {
+        let login = format!("partner-{}", self.partners.lock().unwrap().len() + 1);
+        let new = NewPartner { name: "Test".to_owned(), login: Some(login), password: None, sealing };
+        let prepared = self.core.partners.prepare(new).unwrap();
+        let (desk, env) = (self.core.partners.clone(), Arc::clone(&self.core.env));
+        let (partner, secrets) = transact(&*self.core.store, Access::Write, move |unit| {
+            let made = desk.create(unit, &prepared)?;
+            if deposit > 0 {
+                let reference = DepositReference::parse("opening").unwrap();
+                partners::deposit(unit, &env, made.0.id, Kopecks::new(deposit), &reference)?;
+            }
+            Ok::<_, PartnerError>(made)
+        })
+        .unwrap();
+        self.partners.lock().unwrap().push(partner.id);
+        let secret: [u8; 32] = secrets.sealing_key.secret.expose_secret().try_into().unwrap();
+        TestPartner {
+            id: partner.id,
+            api_key: secrets.api_key.expose_secret().to_owned(),
+            login: partner.login,
+            password: secrets.password.expose_secret().to_owned(),
+            key: SealingKey::new(KeyId::from_bytes(secrets.sealing_key.id), secret),
+        }
+    }
+
+    /// A client that seals, on the server's clock, and tries everything once.
+    pub fn client(&self, partner: &TestPartner) -> Client {
+        let clock = Arc::clone(&self.clock);
+        Client::builder(&self.base_url)
+            .api_key(partner.api_key.as_str())
+            .login(&partner.login)
+            .password(partner.password.as_str())
+            .sealing_key(partner.key.clone())
+            .clock(move || u64::try_from(clock.now().unix_timestamp()).unwrap())
+            .retry(RetryPolicy::none())
+            .build()
+            .unwrap()
+    }
+
+    /// Lets the processing delay pass and does all work that is due then.
+    pub fn work(&self) {
+        self.clock.advance(SETTINGS.processing_delay);
+        self.work_now();
+    }
+
+    /// Does all work that is due.
+    pub fn work_now(&self) {
+        while self.worker.run_once(&|| false).unwrap() > 0 {}
+    }
+
+    /// Checks the books of every partner and of the bank; answers how much work is left over.
+    pub fn check(&self) -> u64 {
+        for id in self.partners.lock().unwrap().iter().copied() {
+            let breaches = transact(&*self.core.store, Access::Read, move |unit| books::check(unit, id)).unwrap();
+            assert!(breaches.is_empty(), "{breaches:?}");
+        }
+        assert!(self.bank.check().unwrap().is_empty());
+        transact(&*self.core.store, Access::Read, |unit| unit.work().count()).unwrap()
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        // `stop` answers by a future that need not be waited for: the thread below ends with the server.
+        drop(self.handle.stop(true));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        if !std::thread::panicking() {
+            assert_eq!(self.check(), 0, "no work is left over");
+        }
+    }
+}

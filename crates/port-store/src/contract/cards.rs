@@ -1,0 +1,248 @@
+//! Cards.
+
+use std::collections::HashMap;
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::{BankView, Card, CardLink, CardStatus, CardType, Standing};
+use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
+use kopeck_domain::page::{Listed, Page};
+use time::{Date, Duration};
+
+use super::support::{
+    at, get_card, id, insert_cards, insert_replenishment, last_day, link, new_card, new_virtual_card, page,
+    partner, read, replenishment, some_cards, some_employee, some_order, virtual_order, write,
+};
+use crate::{AvailableFilter, CardRecord, NewCard, Rule, Store, StoreError, TopUpTarget};
+
+fn main_card(store: &dyn Store, partner: PartnerId, employee: EmployeeId) -> Option<CardId> {
+    read(store, move |unit| unit.cards().main_card(partner, employee))
+}
+
+fn of_employee(store: &dyn Store, partner: PartnerId, employee: EmployeeId) -> Vec<(CardId, CardStatus)> {
+    read(store, move |unit| unit.cards().of_employee(partner, employee))
+}
+
+fn set_view(store: &dyn Store, partner: PartnerId, card: CardId, view: BankView, valid_until: Date) {
+    write(store, move |unit| unit.cards().set_bank_view(partner, card, &view, valid_until)).unwrap();
+}
+
+fn available(
+    store: &dyn Store,
+    partner: PartnerId,
+    kind: Option<CardType>,
+    today: Date,
+    page: Page,
+) -> Listed<Card> {
+    read(store, move |unit| unit.cards().available(partner, AvailableFilter { kind, today }, page))
+}
+
+fn targets(store: &dyn Store, partner: PartnerId, ids: &[CardId]) -> HashMap<CardId, TopUpTarget> {
+    let ids = ids.to_vec();
+    let found = read(store, move |unit| unit.cards().top_up_targets(partner, &ids));
+    let count = found.len();
+    let by_id: HashMap<CardId, TopUpTarget> = found.into_iter().map(|target| (target.card, target)).collect();
+    assert_eq!(by_id.len(), count, "a card is found once");
+    by_id
+}
+
+/// By identifier and by number, virtual and plastic.
+pub fn a_card_is_read_as_it_was_issued(store: &dyn Store) {
+    let partner = partner(store);
+    let order = some_order(store, partner);
+    let cards = [new_card(order, 0), new_virtual_card(order, 1)];
+    assert_eq!(get_card(store, partner, cards[0].record.card.id), None);
+    insert_cards(store, partner, &cards).unwrap();
+    for NewCard { record, .. } in cards {
+        let (id, number) = (record.card.id, record.card.number);
+        assert_eq!(get_card(store, partner, id), Some(record.clone()));
+        assert_eq!(read(store, move |unit| unit.cards().by_number(partner, number)), Some(record));
+    }
+}
+
+/// An employee's cards stand in the order of their issue, whenever they were linked.
+pub fn a_card_is_linked_and_unlinked(store: &dyn Store) {
+    let partner = partner(store);
+    let (employee, other) = (some_employee(store, partner), some_employee(store, partner));
+    let cards = some_cards(store, partner, 3);
+    assert_eq!(of_employee(store, partner, employee), []);
+    assert_eq!(main_card(store, partner, employee), None);
+    link(store, partner, &cards[2], Some((employee, CardStatus::Main))).unwrap();
+    link(store, partner, &cards[0], Some((employee, CardStatus::TemporarilyBlocked))).unwrap();
+    link(store, partner, &cards[1], Some((other, CardStatus::Additional))).unwrap();
+    let linked = get_card(store, partner, cards[2].id).unwrap().card.link;
+    assert_eq!(linked, Some(CardLink { employee, status: CardStatus::Main }));
+    let expected = [(cards[0].id, CardStatus::TemporarilyBlocked), (cards[2].id, CardStatus::Main)];
+    assert_eq!(of_employee(store, partner, employee), expected);
+    assert_eq!(main_card(store, partner, employee), Some(cards[2].id));
+    assert_eq!(main_card(store, partner, other), None);
+    link(store, partner, &cards[2], None).unwrap();
+    assert_eq!(get_card(store, partner, cards[2].id).unwrap().card.link, None);
+    assert_eq!(of_employee(store, partner, employee), expected[..1]);
+    assert_eq!(main_card(store, partner, employee), None);
+}
+
+/// The second is refused, whether it is linked or switched; it may take the first one's place.
+pub fn an_employee_has_one_main_card(store: &dyn Store) {
+    let partner = partner(store);
+    let (employee, other) = (some_employee(store, partner), some_employee(store, partner));
+    let cards = some_cards(store, partner, 3);
+    link(store, partner, &cards[0], Some((employee, CardStatus::Main))).unwrap();
+    let refused = Err(StoreError::Conflict(Rule::OneMainCard));
+    assert_eq!(link(store, partner, &cards[1], Some((employee, CardStatus::Main))), refused);
+    link(store, partner, &cards[1], Some((employee, CardStatus::Additional))).unwrap();
+    assert_eq!(link(store, partner, &cards[1], Some((employee, CardStatus::Main))), refused);
+    link(store, partner, &cards[2], Some((other, CardStatus::Main))).unwrap();
+    link(store, partner, &cards[0], Some((employee, CardStatus::Additional))).unwrap();
+    link(store, partner, &cards[1], Some((employee, CardStatus::Main))).unwrap();
+    assert_eq!(main_card(store, partner, employee), Some(cards[1].id));
+}
+
+/// Nor one that does not exist.
+pub fn an_employee_of_another_partner_cannot_have_the_card(store: &dyn Store) {
+    let (first, second) = (partner(store), partner(store));
+    let card = &some_cards(store, first, 1)[0];
+    for employee in [some_employee(store, second), id()] {
+        let refused = link(store, first, card, Some((employee, CardStatus::Additional)));
+        assert_eq!(refused, Err(StoreError::Conflict(Rule::Reference)));
+    }
+    assert_eq!(get_card(store, first, card.id).unwrap().card.link, None);
+}
+
+/// Neither seen nor linked nor refreshed by another; two partners may have cards of one number.
+pub fn a_card_is_its_partners_own(store: &dyn Store) {
+    let (first, second) = (partner(store), partner(store));
+    let order = some_order(store, first);
+    let new = new_card(order, 0);
+    insert_cards(store, first, std::slice::from_ref(&new)).unwrap();
+    let card = &new.record.card;
+    let (id, number) = (card.id, card.number);
+    assert_eq!(get_card(store, second, id), None);
+    assert_eq!(read(store, move |unit| unit.cards().by_number(second, number)), None);
+    assert!(targets(store, second, &[id]).is_empty());
+    assert_eq!(available(store, second, None, last_day(), page(1, 10)).total, 0);
+    let employee = some_employee(store, second);
+    link(store, second, card, Some((employee, CardStatus::Main))).unwrap();
+    assert_eq!(main_card(store, second, employee), None);
+    let blocked = BankView { standing: Standing::Blocked, ..new.record.bank };
+    set_view(store, second, id, blocked, last_day());
+    assert_eq!(get_card(store, first, id), Some(new.record.clone()));
+
+    let foreign_order = insert_cards(store, second, &[new_card(order, 1)]);
+    assert_eq!(foreign_order, Err(StoreError::Conflict(Rule::Reference)));
+    let mut twin = new_card(some_order(store, second), 0);
+    twin.record.card.number = number;
+    insert_cards(store, second, &[twin]).unwrap();
+}
+
+/// Every word of it, there and back; the daily account stays.
+pub fn the_banks_newer_word_is_stored(store: &dyn Store) {
+    let partner = partner(store);
+    let order = some_order(store, partner);
+    let (new, neighbour) = (new_virtual_card(order, 0), new_card(order, 1));
+    insert_cards(store, partner, &[new.clone(), neighbour.clone()]).unwrap();
+    let later = BankView {
+        balance: Kopecks::new(-50),
+        can_to_up: Kopecks::new(1_499_950),
+        activated_at: Some(at(40)),
+        standing: Standing::Closed,
+        seen_at: at(50),
+    };
+    let id = new.record.card.id;
+    for (view, valid_until) in [(later, last_day() + Duration::DAY), (new.record.bank, last_day())] {
+        set_view(store, partner, id, view, valid_until);
+        let card = Card { valid_until, ..new.record.card.clone() };
+        let expected = CardRecord { card, bank: view, ..new.record.clone() };
+        assert_eq!(get_card(store, partner, id), Some(expected));
+    }
+    assert_eq!(get_card(store, partner, neighbour.record.card.id), Some(neighbour.record));
+}
+
+/// A card is valid on its last day.
+pub fn free_cards_are_open_valid_and_linked_to_no_one(store: &dyn Store) {
+    let partner = partner(store);
+    let employee = some_employee(store, partner);
+    let order = some_order(store, partner);
+    let mut cards: Vec<NewCard> = (0..6).map(|ordinal| new_card(order, ordinal)).collect();
+    cards[1] = new_virtual_card(order, 1);
+    cards[2].record.card.valid_until = last_day() - Duration::DAY;
+    cards[3].record.bank.standing = Standing::Blocked;
+    cards[4].record.bank.standing = Standing::Closed;
+    insert_cards(store, partner, &cards).unwrap();
+    let cards: Vec<Card> = cards.into_iter().map(|new| new.record.card).collect();
+    link(store, partner, &cards[5], Some((employee, CardStatus::Additional))).unwrap();
+
+    let free = |kind, today| available(store, partner, kind, today, page(1, 10));
+    let today = last_day();
+    assert_eq!(free(None, today), Listed { items: cards[..2].to_vec(), total: 2 });
+    assert_eq!(free(None, today - Duration::DAY), Listed { items: cards[..3].to_vec(), total: 3 });
+    assert_eq!(free(None, today + Duration::DAY), Listed { items: Vec::new(), total: 0 });
+    assert_eq!(free(Some(CardType::Mlz), today), Listed { items: vec![cards[1].clone()], total: 1 });
+    assert_eq!(free(Some(CardType::Kkl), today), Listed { items: Vec::new(), total: 0 });
+    link(store, partner, &cards[5], None).unwrap();
+    assert_eq!(free(Some(CardType::Mp4), today).items, [cards[0].clone(), cards[5].clone()]);
+}
+
+/// In the order of their issue.
+pub fn free_cards_come_in_pages(store: &dyn Store) {
+    let partner = partner(store);
+    let employee = some_employee(store, partner);
+    let mut cards = some_cards(store, partner, 3);
+    cards.extend(some_cards(store, partner, 3));
+    let taken = cards.remove(2);
+    link(store, partner, &taken, Some((employee, CardStatus::Main))).unwrap();
+    for (number, range) in [(1, 0..2), (2, 2..4), (3, 4..5), (4, 5..5), (Page::MAX_NUMBER, 5..5)] {
+        let listed = available(store, partner, None, last_day(), page(number, 2));
+        assert_eq!(listed, Listed { items: cards[range].to_vec(), total: 5 }, "page {number}");
+    }
+}
+
+/// With what a new top-up has to know of them.
+pub fn targets_are_those_that_exist(store: &dyn Store) {
+    let partner = partner(store);
+    let employee = some_employee(store, partner);
+    let cards = some_cards(store, partner, 3);
+    link(store, partner, &cards[0], Some((employee, CardStatus::Main))).unwrap();
+    let (request, items) = replenishment(&cards[..1]);
+    insert_replenishment(store, partner, &request, &items).unwrap();
+    let found = targets(store, partner, &[cards[1].id, id(), cards[0].id]);
+    let target = |card: &Card, status, in_request| TopUpTarget {
+        card: card.id,
+        number: card.number,
+        status,
+        valid_until: card.valid_until,
+        in_request,
+    };
+    let expected = [target(&cards[0], Some(CardStatus::Main), true), target(&cards[1], None, false)];
+    assert_eq!(found, expected.into_iter().map(|target| (target.card, target)).collect());
+    assert!(targets(store, partner, &[]).is_empty());
+
+    let request = request.id;
+    write(store, move |unit| unit.replenishments().release_cards(partner, request)).unwrap();
+    assert!(!targets(store, partner, &[cards[0].id])[&cards[0].id].in_request);
+}
+
+/// As many as one request may name.
+pub fn thousands_of_targets_are_found_at_once(store: &dyn Store) {
+    let partner = partner(store);
+    let cards = some_cards(store, partner, 2_000);
+    let mut ids: Vec<CardId> = cards.iter().map(|card| card.id).collect();
+    ids.extend((0..8_000).map(|_| id::<CardId>()));
+    assert_eq!(targets(store, partner, &ids).len(), 2_000);
+}
+
+/// Nor is a place in an order filled twice; what is refused leaves nothing.
+pub fn a_number_is_issued_once(store: &dyn Store) {
+    let partner = partner(store);
+    let (order, lines) = virtual_order(3);
+    super::support::insert_order(store, partner, &order, &lines).unwrap();
+    let first = new_virtual_card(order.id, 0);
+    insert_cards(store, partner, std::slice::from_ref(&first)).unwrap();
+    let mut same_number = new_virtual_card(order.id, 2);
+    same_number.record.card.number = first.record.card.number;
+    for wrong in [same_number, new_virtual_card(order.id, 0)] {
+        let batch = [new_virtual_card(order.id, 1), wrong];
+        assert!(matches!(insert_cards(store, partner, &batch), Err(StoreError::Failed(_))));
+        assert_eq!(available(store, partner, None, last_day(), page(1, 10)).total, 1);
+    }
+    insert_cards(store, partner, &[new_virtual_card(order.id, 1)]).unwrap();
+}

@@ -1,0 +1,125 @@
+//! The ledger.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind, Reference};
+
+use super::support::{at, book, id, partner, read, replenishment, some_cards, some_order, write};
+use crate::{BalanceSheet, Rule, Store, StoreError};
+
+fn deposit_reference(text: &str) -> DepositReference {
+    DepositReference::parse(text).unwrap()
+}
+
+fn booked(
+    store: &dyn Store,
+    partner: PartnerId,
+    movement: (MovementKind, Reference, i64),
+    seconds: i64,
+) -> Result<(), StoreError> {
+    write(store, move |unit| book(unit.ledger(), partner, movement.clone(), at(seconds)))
+}
+
+fn sheet(store: &dyn Store, partner: PartnerId) -> Option<BalanceSheet> {
+    read(store, move |unit| unit.ledger().sheet(partner))
+}
+
+fn balances(deposited: i64, available: i64, held: i64, spent: i64) -> Balances {
+    Balances {
+        deposited: Kopecks::new(deposited),
+        available: Kopecks::new(available),
+        held: Kopecks::new(held),
+        spent: Kopecks::new(spent),
+    }
+}
+
+/// Since its creation; whoever is no partner has none.
+pub fn a_new_partner_has_empty_accounts(store: &dyn Store) {
+    let partner = partner(store);
+    let empty = BalanceSheet { balances: Balances::default(), updated_at: at(0) };
+    assert_eq!(sheet(store, partner), Some(empty));
+    assert_eq!(sheet(store, id()), None);
+}
+
+/// Of that partner alone, and notes when.
+pub fn a_movement_changes_the_balances(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let (first, second) = (some_order(store, partner), some_order(store, partner));
+    let steps = [
+        (MovementKind::Deposit, Reference::Deposit(deposit_reference("R-1")), 1_000, (-1_000, 1_000, 0, 0)),
+        (MovementKind::Hold, Reference::Order(first), 400, (-1_000, 600, 400, 0)),
+        (MovementKind::Hold, Reference::Order(second), 600, (-1_000, 0, 1_000, 0)),
+        (MovementKind::Capture, Reference::Order(first), 400, (-1_000, 0, 600, 400)),
+        (MovementKind::Release, Reference::Order(second), 600, (-1_000, 600, 0, 400)),
+    ];
+    for ((kind, reference, amount, (d, a, h, s)), seconds) in steps.into_iter().zip(10..) {
+        booked(store, partner, (kind, reference, amount), seconds).unwrap();
+        let expected = BalanceSheet { balances: balances(d, a, h, s), updated_at: at(seconds) };
+        assert_eq!(sheet(store, partner), Some(expected), "{kind}");
+    }
+    assert_eq!(sheet(store, other).unwrap().balances, Balances::default());
+}
+
+/// For each partner; a refused deposit moves nothing.
+pub fn a_reference_deposits_once(store: &dyn Store) {
+    let (first, second) = (partner(store), partner(store));
+    let reference = deposit_reference("R-1");
+    let deposited = |partner| {
+        let reference = reference.clone();
+        read(store, move |unit| unit.ledger().deposit(partner, &reference))
+    };
+    let deposit = |amount| (MovementKind::Deposit, Reference::Deposit(reference.clone()), amount);
+    assert_eq!(deposited(first), None);
+    booked(store, first, deposit(500), 10).unwrap();
+    let refused = booked(store, first, deposit(700), 20);
+    assert_eq!(refused, Err(StoreError::Conflict(Rule::DepositReference)));
+    assert_eq!(sheet(store, first).unwrap().balances, balances(-500, 500, 0, 0));
+    assert_eq!((deposited(first), deposited(second)), (Some(Kopecks::new(500)), None));
+    booked(store, second, deposit(700), 20).unwrap();
+    assert_eq!((deposited(first), deposited(second)), (Some(Kopecks::new(500)), Some(Kopecks::new(700))));
+}
+
+/// Whatever a use case believes the balances to be.
+pub fn what_does_not_add_up_is_refused(store: &dyn Store) {
+    let partner = partner(store);
+    let order = some_order(store, partner);
+    for after in [
+        balances(-1, 0, 0, 0),
+        balances(1, -1, 0, 0),
+        balances(1, 0, -1, 0),
+        balances(1, 0, 0, -1),
+        balances(0, -1, 1, 0),
+    ] {
+        let refused = write(store, move |unit| {
+            let amount = Kopecks::new(1);
+            let movement = Movement::new(MovementKind::Hold, Reference::Order(order), amount).unwrap();
+            unit.ledger().book(partner, &movement, after, at(10))
+        });
+        assert!(matches!(refused, Err(StoreError::Failed(_))), "{after:?}");
+    }
+    let empty = BalanceSheet { balances: Balances::default(), updated_at: at(0) };
+    assert_eq!(sheet(store, partner), Some(empty));
+}
+
+/// An order or replenishment of another does not exist.
+pub fn a_movement_belongs_to_the_partners_own_request(store: &dyn Store) {
+    let (first, second) = (partner(store), partner(store));
+    booked(store, first, (MovementKind::Deposit, Reference::Deposit(deposit_reference("R")), 9), 1).unwrap();
+    let (request, items) = replenishment(&some_cards(store, second, 1));
+    super::support::insert_replenishment(store, second, &request, &items).unwrap();
+    for reference in [
+        Reference::Order(some_order(store, second)),
+        Reference::Order(id()),
+        Reference::Replenishment(request.id),
+    ] {
+        let refused = booked(store, first, (MovementKind::Hold, reference, 1), 2);
+        assert_eq!(refused, Err(StoreError::Conflict(Rule::Reference)));
+    }
+    let stranger: PartnerId = id();
+    let movement =
+        Movement::new(MovementKind::Deposit, Reference::Deposit(deposit_reference("R")), Kopecks::new(1))
+            .unwrap();
+    let refused =
+        write(store, move |unit| unit.ledger().book(stranger, &movement, balances(-1, 1, 0, 0), at(3)));
+    assert_eq!(refused, Err(StoreError::Conflict(Rule::Reference)));
+}

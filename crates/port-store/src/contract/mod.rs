@@ -1,0 +1,209 @@
+//! The suite that every implementation of [`Store`](crate::Store) must pass.
+//!
+//! A case is a function of a store that holds nothing yet. [`contract_tests!`](crate::contract_tests) makes a test of
+//! each:
+//!
+//! ```ignore
+//! fn empty_store() -> impl kopeck_port_store::Store { /* a fresh database */ }
+//!
+//! kopeck_port_store::contract_tests!(empty_store);
+//! ```
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "the module is test code: a case fails by panicking"
+)]
+
+pub mod books;
+pub mod cards;
+pub mod categories;
+pub mod employees;
+pub mod idempotency;
+pub mod ledger;
+pub mod orders;
+pub mod partners;
+pub mod replenishments;
+pub mod sessions;
+mod support;
+pub mod throttle;
+pub mod transactions;
+pub mod units;
+pub mod work;
+
+/// Makes one test of each case of the contract. The argument is a function that makes an empty store.
+#[macro_export]
+macro_rules! contract_tests {
+    ($make:ident) => {
+        $crate::contract_tests! { @aggregate $make, partners:
+            a_partner_is_found_by_key_and_by_id
+            a_login_belongs_to_one_partner
+            partners_are_listed_oldest_first
+            a_partner_is_suspended_and_resumed
+            sealing_keys_come_newest_first
+            a_sealing_key_is_its_partners_own
+        }
+        $crate::contract_tests! { @aggregate $make, sessions:
+            a_pair_is_stored_with_its_session
+            a_changed_pair_is_stored
+            a_revoked_session_shows_in_its_pairs
+            a_pair_needs_a_session_of_the_same_partner
+            a_pair_is_its_partners_own
+            what_has_expired_is_forgotten
+            forgetting_stops_at_its_limit
+        }
+        $crate::contract_tests! { @aggregate $make, throttle:
+            the_latest_failures_come_first
+            a_nonce_is_spent_once_within_the_window
+            old_failures_and_nonces_are_forgotten
+        }
+        $crate::contract_tests! { @aggregate $make, idempotency:
+            an_answer_is_recorded_once
+            a_stale_answer_is_replaced
+            a_key_is_its_partners_own
+            old_answers_are_forgotten
+        }
+        $crate::contract_tests! { @aggregate $make, employees:
+            an_employee_is_read_as_it_was_stored
+            an_update_changes_and_clears
+            a_custom_id_belongs_to_one_employee
+            a_category_must_be_the_partners_own
+            an_employee_is_its_partners_own
+            pages_follow_the_order_of_creation
+            a_refused_insert_leaves_no_gap
+            filters_have_to_fit_all_together
+            the_search_knows_no_letter_case
+            the_search_takes_wildcards_literally
+            filtered_lists_are_paged_too
+        }
+        $crate::contract_tests! { @aggregate $make, categories:
+            a_category_is_found_by_id_and_by_name
+            a_name_belongs_to_one_category
+            a_category_in_use_cannot_be_deleted
+            a_category_is_its_partners_own
+            the_list_counts_employees
+            pages_close_the_gaps_of_deleted_categories
+        }
+        $crate::contract_tests! { @aggregate $make, cards:
+            a_card_is_read_as_it_was_issued
+            a_card_is_linked_and_unlinked
+            an_employee_has_one_main_card
+            an_employee_of_another_partner_cannot_have_the_card
+            a_card_is_its_partners_own
+            the_banks_newer_word_is_stored
+            free_cards_are_open_valid_and_linked_to_no_one
+            free_cards_come_in_pages
+            targets_are_those_that_exist
+            thousands_of_targets_are_found_at_once
+            a_number_is_issued_once
+        }
+        $crate::contract_tests! { @aggregate $make, transactions:
+            what_is_stored_already_is_passed_over
+            the_newest_come_first
+            filters_have_to_fit_all_together
+            transactions_are_their_cards_own
+            transactions_need_a_card
+        }
+        $crate::contract_tests! { @aggregate $make, orders:
+            an_order_is_read_as_it_was_placed
+            a_state_is_stored
+            the_result_comes_by_ordinal
+            an_order_is_its_partners_own
+            pages_show_the_newest_first
+            the_list_filters_by_state
+        }
+        $crate::contract_tests! { @aggregate $make, replenishments:
+            a_request_is_read_as_it_was_made
+            a_card_is_in_one_open_request
+            released_cards_can_be_requested_again
+            decided_cards_stay_as_they_are
+            a_request_is_its_partners_own
+            a_request_takes_only_the_partners_cards
+            pages_show_the_newest_first
+            the_list_filters_by_state
+            a_request_of_ten_thousand_cards
+        }
+        $crate::contract_tests! { @aggregate $make, ledger:
+            a_new_partner_has_empty_accounts
+            a_movement_changes_the_balances
+            a_reference_deposits_once
+            what_does_not_add_up_is_refused
+            a_movement_belongs_to_the_partners_own_request
+        }
+        $crate::contract_tests! { @aggregate $make, books:
+            entries_add_up_to_the_balances
+            references_show_what_they_hold_and_spent
+            orders_show_their_cards_and_work
+            replenishments_show_their_cards_and_amounts
+            sound_books_have_nothing_to_report
+        }
+        $crate::contract_tests! { @aggregate $make, work:
+            work_is_claimed_when_it_is_due
+            the_longest_due_is_claimed_first
+            leased_work_is_taken_over_after_the_lease
+            work_given_back_waits_and_remembers
+            a_claim_that_is_not_current_does_nothing
+            two_workers_never_get_the_same_attempt
+            finished_work_is_gone
+            cancelled_work_is_withdrawn
+            leases_end_all_at_once
+            the_next_moment_to_look_is_known
+        }
+        $crate::contract_tests! { @aggregate $make, units:
+            a_commit_is_seen_by_the_next_reader
+            a_roll_back_leaves_nothing
+            a_failed_unit_harms_no_neighbour
+            a_panicking_unit_is_rolled_back
+            a_reader_sees_one_state
+            a_reader_cannot_write
+            writers_see_each_other_one_after_the_other
+            every_unit_is_answered_once
+        }
+    };
+    (@aggregate $make:ident, $aggregate:ident: $($case:ident)*) => {
+        mod $aggregate {
+            $(#[test]
+            fn $case() {
+                $crate::contract::$aggregate::$case(&super::$make());
+            })*
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    /// Each file of the suite, to hold the list of the macro against.
+    const FILES: &[(&str, &str)] = &[
+        ("partners", include_str!("partners.rs")),
+        ("sessions", include_str!("sessions.rs")),
+        ("throttle", include_str!("throttle.rs")),
+        ("idempotency", include_str!("idempotency.rs")),
+        ("employees", include_str!("employees.rs")),
+        ("categories", include_str!("categories.rs")),
+        ("cards", include_str!("cards.rs")),
+        ("transactions", include_str!("transactions.rs")),
+        ("orders", include_str!("orders.rs")),
+        ("replenishments", include_str!("replenishments.rs")),
+        ("ledger", include_str!("ledger.rs")),
+        ("books", include_str!("books.rs")),
+        ("work", include_str!("work.rs")),
+        ("units", include_str!("units.rs")),
+    ];
+
+    /// A case that nobody runs would be no case.
+    #[test]
+    fn every_case_is_listed() {
+        for (aggregate, text) in FILES {
+            let (_, rest) = include_str!("mod.rs").split_once(&format!("$make, {aggregate}:")).unwrap();
+            let (listed, _) = rest.split_once('}').unwrap();
+            let listed: Vec<&str> = listed.split_whitespace().collect();
+            let written: Vec<&str> = text
+                .lines()
+                .filter_map(|line| line.strip_prefix("pub fn ")?.split_once('('))
+                .map(|(name, _)| name)
+                .collect();
+            assert_eq!(listed, written, "{aggregate}");
+        }
+    }
+}

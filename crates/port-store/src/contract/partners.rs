@@ -1,0 +1,106 @@
+//! Partners and their keys.
+
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::partner::{PartnerStatus, SealingPolicy};
+
+use super::support::{at, credentials, id, partner, read, write};
+use crate::{Credentials, Rule, SealingKeyRecord, Store, StoreError};
+
+fn insert(store: &dyn Store, credentials: &Credentials) -> Result<(), StoreError> {
+    let credentials = credentials.clone();
+    write(store, move |unit| unit.partners().insert(&credentials))
+}
+
+fn key(number: u8, seconds: i64) -> SealingKeyRecord {
+    SealingKeyRecord {
+        key_id: [number; 8],
+        encrypted_secret: vec![number; 72],
+        created_at: at(seconds),
+        accepted_until: None,
+    }
+}
+
+fn add_key(store: &dyn Store, partner: PartnerId, key: &SealingKeyRecord) -> Result<(), StoreError> {
+    let key = key.clone();
+    write(store, move |unit| unit.partners().add_sealing_key(partner, &key))
+}
+
+fn keys(store: &dyn Store, partner: PartnerId) -> Vec<SealingKeyRecord> {
+    read(store, move |unit| unit.partners().sealing_keys(partner))
+}
+
+/// What was stored comes back whole; what was not is not there.
+pub fn a_partner_is_found_by_key_and_by_id(store: &dyn Store) {
+    let mut optional = credentials();
+    optional.partner.sealing = SealingPolicy::Optional;
+    for one in [credentials(), optional] {
+        insert(store, &one).unwrap();
+        let (hash, id) = (one.api_key_hash, one.partner.id);
+        assert_eq!(read(store, move |unit| unit.partners().by_api_key(&hash)), Some(one.clone()));
+        assert_eq!(read(store, move |unit| unit.partners().get(id)), Some(one.partner));
+    }
+    assert_eq!(read(store, |unit| unit.partners().by_api_key(&[1; 32])), None);
+    let unknown = id();
+    assert_eq!(read(store, move |unit| unit.partners().get(unknown)), None);
+}
+
+/// The login is the only thing two partners must not share by choice.
+pub fn a_login_belongs_to_one_partner(store: &dyn Store) {
+    let first = credentials();
+    insert(store, &first).unwrap();
+    let mut second = credentials();
+    second.partner.login.clone_from(&first.partner.login);
+    assert_eq!(insert(store, &second), Err(StoreError::Conflict(Rule::PartnerLogin)));
+    assert_eq!(read(store, |unit| unit.partners().list()), [first.partner]);
+}
+
+/// By the moment of their making, whatever the order of their identifiers.
+pub fn partners_are_listed_oldest_first(store: &dyn Store) {
+    assert_eq!(read(store, |unit| unit.partners().list()), []);
+    let mut partners = [credentials(), credentials(), credentials()];
+    for (credentials, seconds) in partners.iter_mut().zip([30, 10, 20]) {
+        credentials.partner.created_at = at(seconds);
+        insert(store, credentials).unwrap();
+    }
+    let [last, first, second] = partners.map(|credentials| credentials.partner);
+    assert_eq!(read(store, |unit| unit.partners().list()), [first, second, last]);
+}
+
+/// Only the one that was meant.
+pub fn a_partner_is_suspended_and_resumed(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let status = |id| read(store, move |unit| unit.partners().get(id)).unwrap().status;
+    for wanted in [PartnerStatus::Suspended, PartnerStatus::Active] {
+        write(store, move |unit| unit.partners().set_status(partner, wanted)).unwrap();
+        assert_eq!((status(partner), status(other)), (wanted, PartnerStatus::Active));
+    }
+}
+
+/// Ended ones too: the one without an end is the active one.
+pub fn sealing_keys_come_newest_first(store: &dyn Store) {
+    let partner = partner(store);
+    assert_eq!(keys(store, partner), []);
+    for (number, seconds) in [(1, 10), (3, 30), (2, 20)] {
+        add_key(store, partner, &key(number, seconds)).unwrap();
+    }
+    write(store, move |unit| unit.partners().end_sealing_key(partner, [2; 8], at(99))).unwrap();
+    let ended = SealingKeyRecord { accepted_until: Some(at(99)), ..key(2, 20) };
+    assert_eq!(keys(store, partner), [key(3, 30), ended, key(1, 10)]);
+
+    // A rotation within one moment.
+    write(store, move |unit| unit.partners().end_sealing_key(partner, [3; 8], at(100))).unwrap();
+    add_key(store, partner, &key(4, 30)).unwrap();
+    let newest: Vec<[u8; 8]> = keys(store, partner).iter().map(|key| key.key_id).collect();
+    assert_eq!(newest, [[4; 8], [3; 8], [2; 8], [1; 8]]);
+}
+
+/// Two partners may have keys of one name; ending one leaves the other.
+pub fn a_sealing_key_is_its_partners_own(store: &dyn Store) {
+    let (first, second) = (partner(store), partner(store));
+    add_key(store, first, &key(1, 10)).unwrap();
+    assert_eq!(keys(store, second), []);
+    add_key(store, second, &key(1, 11)).unwrap();
+    write(store, move |unit| unit.partners().end_sealing_key(second, [1; 8], at(50))).unwrap();
+    assert_eq!(keys(store, first), [key(1, 10)]);
+    assert_eq!(add_key(store, id(), &key(1, 10)), Err(StoreError::Conflict(Rule::Reference)));
+}

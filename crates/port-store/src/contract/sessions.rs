@@ -1,0 +1,146 @@
+//! Logins and token pairs.
+
+use kopeck_domain::ids::{PartnerId, SessionId};
+use kopeck_domain::session::{PairState, TokenPair};
+
+use super::support::{at, id, partner, read, write};
+use crate::{Rule, Store, StoreError, StoredPair};
+
+fn pair(expires: i64) -> TokenPair {
+    TokenPair {
+        id: id(),
+        state: PairState::Fresh,
+        used: false,
+        successor: None,
+        reissued: false,
+        refresh_expires_at: at(expires),
+    }
+}
+
+fn session(store: &dyn Store, partner: PartnerId) -> SessionId {
+    let session = id();
+    write(store, move |unit| unit.sessions().insert(partner, session, at(0))).unwrap();
+    session
+}
+
+fn insert(
+    store: &dyn Store,
+    partner: PartnerId,
+    session: SessionId,
+    pair: &TokenPair,
+) -> Result<(), StoreError> {
+    let pair = pair.clone();
+    write(store, move |unit| unit.sessions().insert_pair(partner, session, &pair))
+}
+
+fn get(store: &dyn Store, partner: PartnerId, pair: &TokenPair) -> Option<StoredPair> {
+    let id = pair.id;
+    read(store, move |unit| unit.sessions().pair(partner, id))
+}
+
+fn forget(store: &dyn Store, moment: i64, limit: u32) -> u64 {
+    write(store, move |unit| unit.sessions().forget_expired(at(moment), limit)).unwrap()
+}
+
+/// What was stored comes back whole; what was not is not there.
+pub fn a_pair_is_stored_with_its_session(store: &dyn Store) {
+    let partner = partner(store);
+    let session = session(store, partner);
+    let fresh = pair(100);
+    assert_eq!(get(store, partner, &fresh), None);
+    insert(store, partner, session, &fresh).unwrap();
+    let stored = StoredPair { session, session_revoked: false, pair: fresh.clone() };
+    assert_eq!(get(store, partner, &fresh), Some(stored));
+}
+
+/// Every field that a rotation touches, there and back.
+pub fn a_changed_pair_is_stored(store: &dyn Store) {
+    let partner = partner(store);
+    let session = session(store, partner);
+    let (first, neighbour) = (pair(100), pair(100));
+    insert(store, partner, session, &first).unwrap();
+    insert(store, partner, session, &neighbour).unwrap();
+    let spent = TokenPair {
+        state: PairState::Spent,
+        used: true,
+        successor: Some(id()),
+        reissued: true,
+        ..first.clone()
+    };
+    let revoked = TokenPair { state: PairState::Revoked, ..first };
+    for changed in [spent, revoked] {
+        let update = changed.clone();
+        write(store, move |unit| unit.sessions().update_pair(partner, &update)).unwrap();
+        assert_eq!(get(store, partner, &changed).unwrap().pair, changed);
+        assert_eq!(get(store, partner, &neighbour).unwrap().pair, neighbour);
+    }
+}
+
+/// Whichever pair of it is looked at, and no pair of another session.
+pub fn a_revoked_session_shows_in_its_pairs(store: &dyn Store) {
+    let partner = partner(store);
+    let (revoked, kept) = (session(store, partner), session(store, partner));
+    let pairs = [(revoked, pair(1)), (revoked, pair(2)), (kept, pair(3))];
+    for (session, pair) in &pairs {
+        insert(store, partner, *session, pair).unwrap();
+    }
+    write(store, move |unit| unit.sessions().revoke(partner, revoked)).unwrap();
+    let shown = pairs.map(|(_, pair)| get(store, partner, &pair).unwrap().session_revoked);
+    assert_eq!(shown, [true, true, false]);
+}
+
+/// A session of another partner is no session.
+pub fn a_pair_needs_a_session_of_the_same_partner(store: &dyn Store) {
+    let (first, second) = (partner(store), partner(store));
+    let session = session(store, first);
+    for (partner, session) in [(first, id()), (second, session), (id(), session)] {
+        let refused = insert(store, partner, session, &pair(1));
+        assert_eq!(refused, Err(StoreError::Conflict(Rule::Reference)));
+    }
+}
+
+/// Neither seen nor changed nor revoked by another.
+pub fn a_pair_is_its_partners_own(store: &dyn Store) {
+    let (first, second) = (partner(store), partner(store));
+    let session = session(store, first);
+    let kept = pair(1);
+    insert(store, first, session, &kept).unwrap();
+    assert_eq!(get(store, second, &kept), None);
+    let update = TokenPair { used: true, ..kept.clone() };
+    write(store, move |unit| {
+        unit.sessions().update_pair(second, &update)?;
+        unit.sessions().revoke(second, session)
+    })
+    .unwrap();
+    let stored = StoredPair { session, session_revoked: false, pair: kept.clone() };
+    assert_eq!(get(store, first, &kept), Some(stored));
+}
+
+/// Pairs one by one, and a session with its last pair; a session that has just begun stays.
+pub fn what_has_expired_is_forgotten(store: &dyn Store) {
+    let partner = partner(store);
+    let (old, living) = (session(store, partner), session(store, partner));
+    let (ended, also_ended, valid) = (pair(50), pair(60), pair(61));
+    insert(store, partner, old, &ended).unwrap();
+    insert(store, partner, living, &also_ended).unwrap();
+    insert(store, partner, living, &valid).unwrap();
+    assert_eq!(forget(store, 50, 10), 0, "a token is good up to its end");
+    assert_eq!(forget(store, 61, 10), 3, "two pairs and a session");
+    assert_eq!(get(store, partner, &ended), None);
+    assert_eq!(get(store, partner, &also_ended), None);
+    assert_eq!(get(store, partner, &valid).unwrap().session, living);
+    let refused = insert(store, partner, old, &pair(99));
+    assert_eq!(refused, Err(StoreError::Conflict(Rule::Reference)), "the session is gone too");
+    insert(store, partner, living, &pair(99)).unwrap();
+}
+
+/// However small it is, repeating comes to the end.
+pub fn forgetting_stops_at_its_limit(store: &dyn Store) {
+    let partner = partner(store);
+    for _ in 0..3 {
+        let session = session(store, partner);
+        insert(store, partner, session, &pair(10)).unwrap();
+    }
+    let removed: Vec<u64> = (0..7).map(|_| forget(store, 20, 1)).collect();
+    assert_eq!(removed, [1, 1, 1, 1, 1, 1, 0]);
+}

@@ -1,0 +1,290 @@
+use super::*;
+use crate::testing::*;
+use kopeck_domain::card::Standing;
+use kopeck_port_bank::MockBankGateway;
+use kopeck_port_store::mock::{InPlaceStore, MockUnit};
+use time::{Date, Duration};
+
+fn answer() -> BankCard {
+    BankCard {
+        balance: kopecks(70),
+        can_to_up: kopecks(80),
+        account: kopecks(90),
+        activated_at: Some(START),
+        standing: Standing::Blocked,
+        valid_until: Date::MAX,
+    }
+}
+
+fn stored_card(unit: &mut MockUnit, record: Option<CardRecord>) {
+    unit.cards.expect_get().returning(move |_, _| Ok(record.clone()));
+}
+
+#[test]
+fn a_copy_is_fresh_for_the_ten_seconds_of_the_setting() {
+    for (age, fresh) in [(0, true), (9, true), (10, false), (11, false)] {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        stored_card(&mut unit, Some(card_record(1)));
+        bench.clock.advance(Duration::seconds(age));
+        let look = look(&mut unit, &bench, PARTNER, card_id(1));
+        assert_eq!(look, Ok(Look { record: card_record(1), fresh }), "{age} s");
+    }
+}
+
+#[test]
+fn an_unknown_card_is_not_found() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    stored_card(&mut unit, None);
+    assert_eq!(look(&mut unit, &bench, PARTNER, card_id(1)), Err(CardError::NotFound));
+}
+
+#[test]
+fn the_bank_is_believed_and_its_word_is_stored() {
+    let (bench, mut unit, mut bank) = (Bench::new(), MockUnit::default(), MockBankGateway::new());
+    bench.clock.advance(Duration::minutes(1));
+    let view = BankView {
+        balance: kopecks(70),
+        can_to_up: kopecks(80),
+        activated_at: Some(START),
+        standing: Standing::Blocked,
+        seen_at: START + Duration::minutes(1),
+    };
+    bank.expect_card().withf(|asked| *asked == number(1)).times(1).returning(|_| Ok(Some(answer())));
+    unit.cards
+        .expect_set_bank_view()
+        .withf(move |partner, card, stored, valid_until| {
+            *partner == PARTNER && *card == card_id(1) && *stored == view && *valid_until == Date::MAX
+        })
+        .times(1)
+        .returning(|_, _, _, _| Ok(()));
+    let refreshed = refresh(&InPlaceStore::new(unit), &bank, &bench, PARTNER, card_record(1)).unwrap();
+    let before = card_record(1);
+    let card = Card { valid_until: Date::MAX, ..before.card };
+    assert_eq!(refreshed, CardRecord { card, bank: view, ..before }, "the daily account balance stays");
+}
+
+#[test]
+fn without_a_word_of_the_bank_the_copy_does() {
+    let silences = [
+        Ok(None),
+        Err(BankError::Unavailable("down".to_owned())),
+        Err(BankError::Unknown("timeout".to_owned())),
+    ];
+    for silence in silences {
+        let (bench, mut bank) = (Bench::new(), MockBankGateway::new());
+        let store = InPlaceStore::new(MockUnit::default());
+        bank.expect_card().times(1).returning(move |_| silence.clone());
+        assert_eq!(refresh(&store, &bank, &bench, PARTNER, card_record(1)), Ok(card_record(1)));
+    }
+}
+
+#[test]
+fn a_refresh_that_cannot_be_stored_fails() {
+    let (bench, mut unit, mut bank) = (Bench::new(), MockUnit::default(), MockBankGateway::new());
+    bank.expect_card().returning(|_| Ok(Some(answer())));
+    unit.cards.expect_set_bank_view().returning(|_, _, _, _| Err(broken()));
+    let refused = refresh(&InPlaceStore::new(unit), &bank, &bench, PARTNER, card_record(1));
+    assert_eq!(refused, Err(broken()));
+}
+
+#[test]
+fn preparing_asks_the_bank_by_either_name_of_the_card() {
+    for key in [CardKey::Id(card_id(1)), CardKey::Number(number(1))] {
+        let (bench, mut unit, mut bank) = (Bench::new(), MockUnit::default(), MockBankGateway::new());
+        match key {
+            CardKey::Id(_) => stored_card(&mut unit, Some(card_record(1))),
+            CardKey::Number(_) => by_number(&mut unit, Some(card_record(1))),
+        }
+        bank.expect_card().withf(|asked| *asked == number(1)).times(1).returning(|_| Ok(Some(answer())));
+        unit.cards.expect_set_bank_view().times(1).returning(|_, _, _, _| Ok(()));
+        assert_eq!(prepare(&InPlaceStore::new(unit), &bank, &bench, PARTNER, key), Ok(()));
+    }
+}
+
+#[test]
+fn preparing_passes_over_an_unknown_card() {
+    let (bench, mut unit, bank) = (Bench::new(), MockUnit::default(), MockBankGateway::new());
+    unit.cards.expect_get().times(1).returning(|_, _| Ok(None));
+    let key = CardKey::Id(card_id(1));
+    assert_eq!(prepare(&InPlaceStore::new(unit), &bank, &bench, PARTNER, key), Ok(()));
+}
+
+fn by_number(unit: &mut MockUnit, record: Option<CardRecord>) {
+    unit.cards
+        .expect_by_number()
+        .withf(|partner, asked| *partner == PARTNER && *asked == number(1))
+        .returning(move |_, _| Ok(record.clone()));
+}
+
+/// Employee 1 is known, and has this MAIN card.
+fn employee_with_main(unit: &mut MockUnit, main: Option<CardId>) {
+    unit.employees
+        .expect_get()
+        .withf(|partner, id| *partner == PARTNER && *id == employee_id(1))
+        .returning(|_, _| Ok(Some(employee(1))));
+    unit.cards.expect_main_card().returning(move |_, _| Ok(main));
+}
+
+fn expect_link(unit: &mut MockUnit, status: CardStatus) {
+    let link = Some(CardLink { employee: employee_id(1), status });
+    unit.cards
+        .expect_set_link()
+        .withf(move |partner, card| *partner == PARTNER && card.id == card_id(1) && card.link == link)
+        .times(1)
+        .returning(|_, _| Ok(()));
+}
+
+fn link_main(unit: &mut MockUnit, bench: &Bench) -> Result<Card, LinkCardError> {
+    link(unit, bench, PARTNER, employee_id(1), number(1), CardStatus::Main)
+}
+
+fn switch_to_main(unit: &mut MockUnit, bench: &Bench) -> Result<Card, SwitchCardError> {
+    switch(unit, bench, PARTNER, employee_id(1), card_id(1), CardStatus::Main)
+}
+
+#[test]
+fn a_free_card_is_linked_and_stored() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    employee_with_main(&mut unit, None);
+    by_number(&mut unit, Some(card_record(1)));
+    expect_link(&mut unit, CardStatus::Main);
+    let card = link_main(&mut unit, &bench).unwrap();
+    assert_eq!(card, linked(1, employee_id(1), CardStatus::Main).card);
+}
+
+/// The employee's 404 comes first, before the card is even looked for.
+#[test]
+fn linking_needs_an_employee_and_a_card() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.employees.expect_get().times(2).returning(|_, _| Ok(None));
+    assert_eq!(link_main(&mut unit, &bench), Err(LinkCardError::EmployeeNotFound));
+    assert_eq!(switch_to_main(&mut unit, &bench), Err(SwitchCardError::EmployeeNotFound));
+
+    let mut unit = MockUnit::default();
+    employee_with_main(&mut unit, None);
+    by_number(&mut unit, None);
+    stored_card(&mut unit, None);
+    assert_eq!(link_main(&mut unit, &bench), Err(LinkCardError::CardNotFound));
+    assert_eq!(switch_to_main(&mut unit, &bench), Err(SwitchCardError::CardNotFound));
+}
+
+#[test]
+fn linking_what_is_linked_writes_nothing() {
+    let main = linked(1, employee_id(1), CardStatus::Main);
+    let cases = [
+        (main.clone(), Ok(main.card)),
+        (linked(1, employee_id(1), CardStatus::Additional), Err(LinkRefusal::AlreadyLinked)),
+        (linked(1, employee_id(2), CardStatus::Main), Err(LinkRefusal::LinkedToAnother)),
+    ];
+    for (record, expected) in cases {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        employee_with_main(&mut unit, Some(card_id(1)));
+        by_number(&mut unit, Some(record));
+        assert_eq!(link_main(&mut unit, &bench), expected.map_err(LinkCardError::Refused));
+    }
+}
+
+#[test]
+fn linking_goes_by_the_bank_the_day_and_the_main_card() {
+    let blocked = BankView { standing: Standing::Blocked, ..card_record(1).bank };
+    let cases = [
+        (0, CardRecord { bank: blocked, ..card_record(1) }, None, LinkRefusal::NotAvailable),
+        (22, card_record(1), None, LinkRefusal::Expired),
+        (0, card_record(1), Some(card_id(5)), LinkRefusal::HasMainCard),
+    ];
+    for (days, record, main, refusal) in cases {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        bench.clock.advance(Duration::days(days));
+        employee_with_main(&mut unit, main);
+        by_number(&mut unit, Some(record));
+        assert_eq!(link_main(&mut unit, &bench), Err(LinkCardError::Refused(refusal)));
+    }
+}
+
+#[test]
+fn a_raced_main_card_is_the_same_refusal() {
+    for rule in RULES {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        employee_with_main(&mut unit, None);
+        by_number(&mut unit, Some(card_record(1)));
+        stored_card(&mut unit, Some(linked(1, employee_id(1), CardStatus::Additional)));
+        unit.cards.expect_set_link().times(2).returning(move |_, _| Err(StoreError::Conflict(rule)));
+        let (link_error, switch_error) = if rule == Rule::OneMainCard {
+            (
+                LinkCardError::Refused(LinkRefusal::HasMainCard),
+                SwitchCardError::Refused(SwitchRefusal::HasMainCard),
+            )
+        } else {
+            (
+                LinkCardError::Store(StoreError::Conflict(rule)),
+                SwitchCardError::Store(StoreError::Conflict(rule)),
+            )
+        };
+        assert_eq!(link_main(&mut unit, &bench), Err(link_error));
+        assert_eq!(switch_to_main(&mut unit, &bench), Err(switch_error));
+    }
+}
+
+#[test]
+fn switching_stores_the_other_status() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    employee_with_main(&mut unit, None);
+    stored_card(&mut unit, Some(linked(1, employee_id(1), CardStatus::Additional)));
+    expect_link(&mut unit, CardStatus::Main);
+    let card = switch_to_main(&mut unit, &bench).unwrap();
+    assert_eq!(card, linked(1, employee_id(1), CardStatus::Main).card);
+}
+
+#[test]
+fn switching_to_the_same_status_writes_nothing() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let record = linked(1, employee_id(1), CardStatus::Main);
+    employee_with_main(&mut unit, Some(card_id(1)));
+    stored_card(&mut unit, Some(record.clone()));
+    assert_eq!(switch_to_main(&mut unit, &bench), Ok(record.card));
+}
+
+#[test]
+fn a_card_that_is_not_the_employees_is_not_found() {
+    for record in [card_record(1), linked(1, employee_id(2), CardStatus::Additional)] {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        employee_with_main(&mut unit, None);
+        stored_card(&mut unit, Some(record));
+        assert_eq!(switch_to_main(&mut unit, &bench), Err(SwitchCardError::CardNotFound));
+    }
+}
+
+#[test]
+fn switching_goes_by_the_bank_the_day_and_the_main_card() {
+    let own = linked(1, employee_id(1), CardStatus::Additional);
+    let closed = BankView { standing: Standing::Closed, ..own.bank };
+    let cases = [
+        (0, CardRecord { bank: closed, ..own.clone() }, None, SwitchRefusal::Blocked),
+        (22, own.clone(), None, SwitchRefusal::Expired),
+        (0, own, Some(card_id(5)), SwitchRefusal::HasMainCard),
+    ];
+    for (days, record, main, refusal) in cases {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        bench.clock.advance(Duration::days(days));
+        employee_with_main(&mut unit, main);
+        stored_card(&mut unit, Some(record));
+        assert_eq!(switch_to_main(&mut unit, &bench), Err(SwitchCardError::Refused(refusal)));
+    }
+}
+
+#[test]
+fn free_cards_are_those_of_today() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    bench.clock.advance(Duration::hours(12)); // Midnight in the service's zone.
+    let today = Date::from_calendar_date(2026, time::Month::March, 11).unwrap();
+    unit.cards
+        .expect_available()
+        .withf(move |partner, filter, _| {
+            *partner == PARTNER && *filter == AvailableFilter { kind: Some(CardType::Kkl), today }
+        })
+        .times(1)
+        .returning(|_, _, _| Ok(Listed { items: vec![], total: 0 }));
+    let page = Page::new(1, 15).unwrap();
+    let free = available(&mut unit, &bench, PARTNER, Some(CardType::Kkl), page).unwrap();
+    assert_eq!(free.total, 0);
+}

@@ -1,0 +1,226 @@
+use super::*;
+use crate::testing::*;
+use kopeck_domain::category::{Category, CategoryName};
+use kopeck_port_store::mock::MockUnit;
+
+fn fields(faults: &Faults) -> Vec<&str> {
+    faults.as_slice().iter().map(|fault| fault.field.as_str()).collect()
+}
+
+fn draft() -> EmployeeDraft {
+    EmployeeDraft { custom_id: Some(custom_id("E-1")), ..EmployeeDraft::default() }
+}
+
+fn holder_of_custom_id(unit: &mut MockUnit, holder: Option<EmployeeId>) {
+    unit.employees
+        .expect_id_by_custom_id()
+        .withf(|partner, custom_id| *partner == PARTNER && custom_id.as_str() == "E-1")
+        .times(1)
+        .returning(move |_, _| Ok(holder));
+}
+
+fn known_category(unit: &mut MockUnit, known: bool) {
+    let category =
+        known.then(|| Category { id: category_id(70), name: CategoryName::parse("Office").unwrap() });
+    unit.categories
+        .expect_get()
+        .withf(|partner, id| *partner == PARTNER && *id == category_id(70))
+        .times(1)
+        .returning(move |_, _| Ok(category.clone()));
+}
+
+#[test]
+fn all_faults_are_named_at_once() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    holder_of_custom_id(&mut unit, Some(employee_id(9)));
+    known_category(&mut unit, false);
+    let draft = EmployeeDraft { category: Some(category_id(70)), ..draft() };
+    let parsed = Faults::of("phone", "must be exactly 10 digits without a country code");
+    match add(&mut unit, &bench, PARTNER, draft, parsed) {
+        Err(AddEmployeeError::Invalid(faults)) => {
+            assert_eq!(fields(&faults), ["phone", "customId", "idCategory"]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_faulty_custom_id_is_not_looked_up() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let draft = EmployeeDraft::default();
+    let parsed = Faults::of("customId", "must not be empty");
+    assert_eq!(
+        add(&mut unit, &bench, PARTNER, draft, parsed.clone()),
+        Err(AddEmployeeError::Invalid(parsed))
+    );
+}
+
+#[test]
+fn a_parsed_fault_alone_keeps_the_employee_out() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    holder_of_custom_id(&mut unit, None);
+    let parsed = Faults::of("email", "must be of the form local-part@domain");
+    assert_eq!(
+        add(&mut unit, &bench, PARTNER, draft(), parsed.clone()),
+        Err(AddEmployeeError::Invalid(parsed))
+    );
+}
+
+#[test]
+fn a_new_employee_is_stored_as_answered() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    holder_of_custom_id(&mut unit, None);
+    known_category(&mut unit, true);
+    let stored = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let seen = std::sync::Arc::clone(&stored);
+    unit.employees.expect_insert().times(1).returning(move |_, employee| {
+        *seen.lock().unwrap() = Some(employee.clone());
+        Ok(())
+    });
+    let draft = EmployeeDraft {
+        category: Some(category_id(70)),
+        surname: Some(PersonName::parse("Ёжиков").unwrap()),
+        phone: Some(Phone::parse("9031234567").unwrap()),
+        email: Some(Email::parse("a@example.org").unwrap()),
+        ..draft()
+    };
+    let employee = add(&mut unit, &bench, PARTNER, draft, Faults::new()).unwrap();
+    assert_eq!(employee.id, EmployeeId::new(fresh_id(1)));
+    assert_eq!((employee.status, employee.status_updated_at), (EmployeeStatus::Work, START));
+    assert_eq!(employee.category, Some(category_id(70)));
+    assert_eq!(employee.surname.as_ref().map(PersonName::as_str), Some("Ёжиков"));
+    assert_eq!(employee.email.as_ref().map(Email::as_str), Some("a@example.org"));
+    assert_eq!(*stored.lock().unwrap(), Some(employee));
+}
+
+/// The field that a broken rule of the store stands for.
+fn field_of(rule: Rule) -> Option<&'static str> {
+    match rule {
+        Rule::EmployeeCustomId => Some("customId"),
+        Rule::Reference => Some("idCategory"),
+        Rule::PartnerLogin
+        | Rule::CategoryName
+        | Rule::OneMainCard
+        | Rule::CardInOneReplenishment
+        | Rule::DepositReference
+        | Rule::IdempotencyKey => None,
+    }
+}
+
+#[test]
+fn a_raced_constraint_is_a_fault_when_adding() {
+    for rule in RULES {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        holder_of_custom_id(&mut unit, None);
+        unit.employees.expect_insert().returning(move |_, _| Err(StoreError::Conflict(rule)));
+        let refused = add(&mut unit, &bench, PARTNER, draft(), Faults::new()).unwrap_err();
+        match (refused, field_of(rule)) {
+            (AddEmployeeError::Invalid(faults), Some(field)) => assert_eq!(fields(&faults), [field]),
+            (AddEmployeeError::Store(error), None) => assert_eq!(error, StoreError::Conflict(rule)),
+            (other, _) => panic!("{rule:?}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_raced_constraint_is_a_fault_when_updating() {
+    for rule in RULES {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        unit.employees.expect_get().returning(|_, _| Ok(Some(employee(1))));
+        unit.employees.expect_update().returning(move |_, _| Err(StoreError::Conflict(rule)));
+        let none = EmployeeUpdate::default();
+        let refused = update(&mut unit, &bench, PARTNER, employee_id(1), none, Faults::new()).unwrap_err();
+        match (refused, field_of(rule)) {
+            (UpdateEmployeeError::Invalid(faults), Some(field)) => assert_eq!(fields(&faults), [field]),
+            (UpdateEmployeeError::Store(error), None) => assert_eq!(error, StoreError::Conflict(rule)),
+            (other, _) => panic!("{rule:?}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn an_employee_may_be_given_its_own_custom_id() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    holder_of_custom_id(&mut unit, Some(employee_id(1)));
+    unit.employees.expect_get().returning(|_, _| Ok(Some(employee(1))));
+    unit.employees
+        .expect_update()
+        .withf(|_, stored| *stored == employee(1))
+        .times(1)
+        .returning(|_, _| Ok(()));
+    let same = EmployeeUpdate { custom_id: Some(custom_id("E-1")), ..EmployeeUpdate::default() };
+    let updated = update(&mut unit, &bench, PARTNER, employee_id(1), same, Faults::new());
+    assert_eq!(updated, Ok(employee(1)));
+}
+
+/// Faulty values come before an employee that is not there: nothing even looks for it.
+#[test]
+fn faults_come_before_an_unknown_employee() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    holder_of_custom_id(&mut unit, Some(employee_id(9)));
+    known_category(&mut unit, false);
+    let update_to = EmployeeUpdate {
+        custom_id: Some(custom_id("E-1")),
+        category: Change::Set(category_id(70)),
+        ..EmployeeUpdate::default()
+    };
+    let parsed = Faults::of("name", "must not be empty");
+    match update(&mut unit, &bench, PARTNER, employee_id(404), update_to, parsed) {
+        Err(UpdateEmployeeError::Invalid(faults)) => {
+            assert_eq!(fields(&faults), ["name", "customId", "idCategory"]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_unknown_employee_is_neither_updated_nor_shown() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.employees.expect_get().times(2).returning(|_, _| Ok(None));
+    let none = EmployeeUpdate::default();
+    assert_eq!(
+        update(&mut unit, &bench, PARTNER, employee_id(404), none, Faults::new()),
+        Err(UpdateEmployeeError::NotFound)
+    );
+    assert_eq!(get(&mut unit, PARTNER, employee_id(404)), Err(GetEmployeeError::NotFound));
+}
+
+#[test]
+fn clearing_a_category_asks_for_none_and_a_new_status_has_its_date() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.employees.expect_get().returning(|_, _| Ok(Some(employee(1))));
+    unit.employees.expect_update().times(1).returning(|_, _| Ok(()));
+    let update_to = EmployeeUpdate {
+        category: Change::Clear,
+        status: Some(EmployeeStatus::Vacation),
+        ..EmployeeUpdate::default()
+    };
+    let updated = update(&mut unit, &bench, PARTNER, employee_id(1), update_to, Faults::new()).unwrap();
+    assert_eq!(updated.category, None);
+    assert_eq!((updated.status, updated.status_updated_at), (EmployeeStatus::Vacation, START));
+    assert_eq!((updated.created_at, updated.phone), (BEFORE, employee(1).phone));
+}
+
+#[test]
+fn an_employee_is_shown_with_its_cards() {
+    let mut unit = MockUnit::default();
+    let cards = vec![(card_id(1), CardStatus::Main), (card_id(2), CardStatus::Additional)];
+    let stored = cards.clone();
+    unit.employees.expect_get().returning(|_, _| Ok(Some(employee(1))));
+    unit.cards
+        .expect_of_employee()
+        .withf(|partner, id| *partner == PARTNER && *id == employee_id(1))
+        .returning(move |_, _| Ok(stored.clone()));
+    let shown = get(&mut unit, PARTNER, employee_id(1));
+    assert_eq!(shown, Ok(EmployeeWithCards { employee: employee(1), cards }));
+}
+
+#[test]
+fn a_broken_store_is_no_fault_of_the_caller() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.employees.expect_id_by_custom_id().returning(|_, _| Err(broken()));
+    assert_eq!(
+        add(&mut unit, &bench, PARTNER, draft(), Faults::new()),
+        Err(AddEmployeeError::Store(broken()))
+    );
+}

@@ -1,0 +1,223 @@
+use super::*;
+use crate::testing::*;
+use kopeck_port_security::{MockPasswordHasher, MockSecretBox};
+use kopeck_port_store::mock::MockUnit;
+use time::{Duration, OffsetDateTime};
+
+/// A desk whose box "encrypts" by turning the secret round, and checks that it is bound to its place.
+fn desk(bench: &Bench) -> PartnerDesk {
+    let mut passwords = MockPasswordHasher::new();
+    passwords.expect_hash().returning(|password| Ok(format!("argon2:{}", password.expose_secret())));
+    let mut secrets = MockSecretBox::new();
+    secrets.expect_encrypt().returning(|place, secret| {
+        assert_eq!((place.table, place.column), ("sealing_keys", "encrypted_secret"));
+        assert_eq!(place.key_id.len(), 8);
+        Ok(secret.expose_secret().iter().rev().copied().collect())
+    });
+    PartnerDesk::new(bench.shared(), Arc::new(passwords), Arc::new(secrets))
+}
+
+fn new_partner(login: Option<&str>, password: Option<&str>) -> NewPartner {
+    NewPartner {
+        name: "Bakery".to_owned(),
+        login: login.map(str::to_owned),
+        password: password.map(SecretString::from),
+        sealing: SealingPolicy::Required,
+    }
+}
+
+#[test]
+fn what_is_shown_is_what_is_stored() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let desk = desk(&bench);
+    let prepared = desk.prepare(new_partner(Some("bakery"), Some("pass"))).unwrap();
+    let (api_key, sealing_key) = (prepared.secrets.api_key.clone(), prepared.secrets.sealing_key.clone());
+    let id = PartnerId::new(fresh_id(1));
+    unit.partners
+        .expect_insert()
+        .withf(move |credentials| {
+            credentials.partner == Partner { id, created_at: START, ..partner(PartnerStatus::Active) }
+                && credentials.api_key_hash == api_key_hash(api_key.expose_secret())
+                && credentials.password_hash == "argon2:pass"
+        })
+        .times(1)
+        .returning(|_| Ok(()));
+    unit.partners
+        .expect_add_sealing_key()
+        .withf(move |owner, key| {
+            let secret: Vec<u8> = key.encrypted_secret.iter().rev().copied().collect();
+            *owner == id
+                && key.key_id == sealing_key.id
+                && secret == sealing_key.secret.expose_secret()
+                && key.accepted_until.is_none()
+        })
+        .times(1)
+        .returning(|_, _| Ok(()));
+    let (created, secrets) = desk.create(&mut unit, &prepared).unwrap();
+    assert_eq!((created.id, created.status), (id, PartnerStatus::Active));
+    assert_eq!(secrets.password.expose_secret(), "pass");
+    assert_eq!(secrets.sealing_key.secret.expose_secret().len(), 32);
+}
+
+#[test]
+fn login_and_secrets_are_made_up_and_never_alike() {
+    let bench = Bench::new();
+    let desk = desk(&bench);
+    let [one, two] = [1, 2].map(|_| desk.prepare(new_partner(None, None)).unwrap());
+    for prepared in [&one, &two] {
+        let login = &prepared.credentials.partner.login;
+        assert!(kopeck_domain::partner::parse_login(login).is_ok(), "{login}");
+        let password = prepared.secrets.password.expose_secret();
+        assert_eq!(
+            (password.len(), &*prepared.credentials.password_hash),
+            (24, &*format!("argon2:{password}"))
+        );
+        assert_eq!(prepared.secrets.api_key.expose_secret().len(), 3 + 43);
+    }
+    assert_ne!(one.credentials.partner.id, two.credentials.partner.id);
+    assert_ne!(one.credentials.partner.login, two.credentials.partner.login);
+    assert_ne!(one.secrets.api_key.expose_secret(), two.secrets.api_key.expose_secret());
+    assert_ne!(one.secrets.password.expose_secret(), two.secrets.password.expose_secret());
+    assert_ne!(
+        one.secrets.sealing_key.secret.expose_secret(),
+        two.secrets.sealing_key.secret.expose_secret()
+    );
+}
+
+#[test]
+fn a_login_belongs_to_one_partner() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let desk = desk(&bench);
+    let prepared = desk.prepare(new_partner(Some("bakery"), None)).unwrap();
+    unit.partners.expect_insert().returning(|_| Err(StoreError::Conflict(Rule::PartnerLogin)));
+    assert!(matches!(desk.create(&mut unit, &prepared), Err(PartnerError::LoginTaken)));
+}
+
+fn known(unit: &mut MockUnit, status: PartnerStatus) {
+    unit.partners
+        .expect_get()
+        .withf(|id| *id == PARTNER)
+        .times(1)
+        .returning(move |_| Ok(Some(partner(status))));
+}
+
+fn key(n: u8, accepted_until: Option<OffsetDateTime>) -> SealingKeyRecord {
+    SealingKeyRecord { key_id: [n; 8], encrypted_secret: vec![n], created_at: BEFORE, accepted_until }
+}
+
+fn expect_end(unit: &mut MockUnit, n: u8, until: OffsetDateTime) {
+    unit.partners
+        .expect_end_sealing_key()
+        .withf(move |id, key_id, at| (*id, *key_id, *at) == (PARTNER, [n; 8], until))
+        .times(1)
+        .returning(|_, _, _| Ok(()));
+}
+
+/// The third key: the second is accepted for the overlap, the first ends at once, older ones stay as they are.
+#[test]
+fn a_third_key_ends_the_first_at_once() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    known(&mut unit, PartnerStatus::Active);
+    unit.partners.expect_sealing_keys().returning(|_| {
+        Ok(vec![
+            key(3, None),
+            key(2, Some(START + Duration::HOUR)),
+            key(1, Some(START)),
+            key(0, Some(BEFORE)),
+        ])
+    });
+    expect_end(&mut unit, 3, START + Duration::DAY);
+    expect_end(&mut unit, 2, START);
+    unit.partners
+        .expect_add_sealing_key()
+        .withf(|id, key| *id == PARTNER && key.accepted_until.is_none() && key.created_at == START)
+        .times(1)
+        .returning(|_, _| Ok(()));
+    let new = desk(&bench).rotate_keys(&mut unit, PARTNER).unwrap();
+    assert_eq!(new.secret.expose_secret().len(), 32);
+    assert!((0..=3).all(|n| new.id != [n; 8]));
+}
+
+#[test]
+fn an_unknown_partner_is_not_found() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.partners.expect_get().times(3).returning(|_| Ok(None));
+    let reference = DepositReference::parse("r-1").unwrap();
+    assert!(matches!(desk(&bench).rotate_keys(&mut unit, PARTNER), Err(PartnerError::NotFound)));
+    assert!(matches!(set_status(&mut unit, PARTNER, PartnerStatus::Suspended), Err(PartnerError::NotFound)));
+    assert!(matches!(
+        deposit(&mut unit, &bench, PARTNER, kopecks(1), &reference),
+        Err(PartnerError::NotFound)
+    ));
+}
+
+#[test]
+fn a_partner_is_suspended_and_resumed() {
+    for status in PartnerStatus::ALL {
+        let mut unit = MockUnit::default();
+        known(&mut unit, PartnerStatus::Active);
+        unit.partners
+            .expect_set_status()
+            .withf(move |id, stored| *id == PARTNER && stored == status)
+            .times(1)
+            .returning(|_, _| Ok(()));
+        assert!(set_status(&mut unit, PARTNER, *status).is_ok());
+    }
+}
+
+fn deposit_after(
+    before: Option<i64>,
+    amount: i64,
+    prepare: impl FnOnce(&mut MockUnit),
+) -> Result<Deposited, PartnerError> {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let reference = DepositReference::parse("r-1").unwrap();
+    let expected = reference.clone();
+    known(&mut unit, PartnerStatus::Suspended);
+    unit.ledger
+        .expect_deposit()
+        .withf(move |partner, reference| *partner == PARTNER && *reference == expected)
+        .returning(move |_, _| Ok(before.map(kopecks)));
+    prepare(&mut unit);
+    deposit(&mut unit, &bench, PARTNER, kopecks(amount), &reference)
+}
+
+#[test]
+fn money_arrives_under_its_reference() {
+    let reference = Reference::Deposit(DepositReference::parse("r-1").unwrap());
+    let done = deposit_after(None, 250, |unit| {
+        expect_booking(unit, sheet(100, 50), MovementKind::Deposit, reference, 250);
+    });
+    assert_eq!(done.unwrap(), Deposited::Now);
+}
+
+#[test]
+fn a_reference_deposits_once() {
+    assert_eq!(deposit_after(Some(250), 250, |_| {}).unwrap(), Deposited::Before);
+    let other = deposit_after(Some(250), 251, |_| {});
+    assert!(matches!(other, Err(PartnerError::ReferenceUsed(before)) if before == kopecks(250)));
+}
+
+#[test]
+fn only_money_above_zero_that_fits_is_deposited() {
+    for amount in [0, -1] {
+        assert!(matches!(deposit_after(None, amount, |_| {}), Err(PartnerError::NotPositive)));
+    }
+    let full = deposit_after(None, i64::MAX, |unit| {
+        unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(2, 0))));
+    });
+    assert!(matches!(full, Err(PartnerError::Overflow)), "{full:?}");
+}
+
+#[test]
+fn a_raced_deposit_moves_no_money_twice() {
+    let raced = deposit_after(None, 250, |unit| {
+        unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(0, 0))));
+        unit.ledger
+            .expect_book()
+            .times(1)
+            .returning(|_, _, _, _| Err(StoreError::Conflict(Rule::DepositReference)));
+    });
+    let expected = StoreError::Conflict(Rule::DepositReference);
+    assert!(matches!(raced, Err(PartnerError::Store(error)) if error == expected));
+}

@@ -1,0 +1,272 @@
+//! Builders for the tests of the use cases: an [`Env`] that stands still, sample records, and the expectations that
+//! many tests share.
+//!
+//! A mock fails the test at any call it does not expect, so a test that expects no booking proves that none is made.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::employee::{Employee, NewEmployee};
+use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, OrderId, PartnerId, ReplenishmentId};
+use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference};
+use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
+use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
+use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
+use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
+use kopeck_domain::request::RequestState;
+use kopeck_domain::session::Lifetimes;
+use kopeck_port_store::mock::MockUnit;
+use kopeck_port_store::{BalanceSheet, CardRecord, Claim, Rule, StoreError, Subject};
+use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
+use time::macros::{date, datetime, offset};
+use time::{Date, Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::{Env, Settings};
+
+/// The moment at which every test starts: noon in the service's zone.
+pub(crate) const START: OffsetDateTime = datetime!(2026-03-10 09:00 UTC);
+/// When sample records were made.
+pub(crate) const BEFORE: OffsetDateTime = datetime!(2026-03-01 09:00 UTC);
+/// The last day of every sample card.
+pub(crate) const LAST_DAY: Date = date!(2026 - 03 - 31);
+/// Whose everything is.
+pub(crate) const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(0xA));
+
+/// What every store error is tried against where only some of them have a meaning.
+pub(crate) const RULES: [Rule; 8] = [
+    Rule::PartnerLogin,
+    Rule::EmployeeCustomId,
+    Rule::CategoryName,
+    Rule::OneMainCard,
+    Rule::CardInOneReplenishment,
+    Rule::DepositReference,
+    Rule::IdempotencyKey,
+    Rule::Reference,
+];
+
+const SEED: u64 = 7;
+
+/// An environment with the contract's default settings, and the clock to move it by.
+pub(crate) struct Bench {
+    env: Arc<Env>,
+    pub(crate) clock: Arc<FakeClock>,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let clock = Arc::new(FakeClock::starting_at(START));
+        let env = Env {
+            clock: Arc::clone(&clock) as Arc<_>,
+            ids: Arc::new(SeededIds::new(SEED)),
+            entropy: Arc::new(SeededEntropy::new(SEED)),
+            settings: Settings {
+                zone: Zone::new(offset!(+3)),
+                processing_delay: Duration::seconds(3),
+                card_cache: Duration::seconds(10),
+                lifetimes: Lifetimes { access: Duration::minutes(15), refresh: Duration::days(30) },
+                idempotency_retention: Duration::days(7),
+                key_overlap: Duration::days(1),
+            },
+        };
+        Self { env: Arc::new(env), clock }
+    }
+
+    pub(crate) fn shared(&self) -> Arc<Env> {
+        Arc::clone(&self.env)
+    }
+}
+
+impl Deref for Bench {
+    type Target = Env;
+
+    fn deref(&self) -> &Env {
+        &self.env
+    }
+}
+
+/// The `n`-th id that a bench gives out, from 1.
+pub(crate) fn fresh_id(n: u64) -> Uuid {
+    Uuid::from_u64_pair(SEED, n)
+}
+
+pub(crate) fn employee_id(n: u128) -> EmployeeId {
+    EmployeeId::new(Uuid::from_u128(n))
+}
+
+pub(crate) fn category_id(n: u128) -> CategoryId {
+    CategoryId::new(Uuid::from_u128(n))
+}
+
+pub(crate) fn card_id(n: u128) -> CardId {
+    CardId::new(Uuid::from_u128(n))
+}
+
+pub(crate) fn order_id(n: u128) -> OrderId {
+    OrderId::new(Uuid::from_u128(n))
+}
+
+pub(crate) fn replenishment_id(n: u128) -> ReplenishmentId {
+    ReplenishmentId::new(Uuid::from_u128(n))
+}
+
+pub(crate) fn kopecks(amount: i64) -> Kopecks {
+    Kopecks::new(amount)
+}
+
+pub(crate) fn partner(status: PartnerStatus) -> Partner {
+    Partner {
+        id: PARTNER,
+        name: "Bakery".to_owned(),
+        login: "bakery".to_owned(),
+        status,
+        sealing: SealingPolicy::Required,
+        created_at: BEFORE,
+    }
+}
+
+pub(crate) fn custom_id(text: &str) -> CustomId {
+    CustomId::parse(text).unwrap()
+}
+
+pub(crate) fn employee(n: u128) -> Employee {
+    let fields = NewEmployee {
+        custom_id: custom_id(&format!("E-{n}")),
+        surname: None,
+        name: None,
+        patronymic: None,
+        phone: Some(Phone::parse("9031234567").unwrap()),
+        email: None,
+        category: Some(category_id(70)),
+        status: None,
+    };
+    Employee::add(employee_id(n), fields, BEFORE)
+}
+
+pub(crate) fn number(n: u64) -> CardNumber {
+    CardNumber::from_u64(1_000_000_000 + n).unwrap()
+}
+
+/// A free card that the bank was asked about at the start.
+pub(crate) fn card_record(n: u64) -> CardRecord {
+    CardRecord {
+        card: Card {
+            id: card_id(u128::from(n)),
+            number: number(n),
+            kind: CardType::Mlz,
+            order: order_id(1),
+            valid_until: LAST_DAY,
+            link: None,
+        },
+        bank: BankView {
+            balance: kopecks(5_000),
+            can_to_up: kopecks(10_000),
+            activated_at: None,
+            standing: Standing::Open,
+            seen_at: START,
+        },
+        account: AccountBalance { value: kopecks(4_000), updated_at: BEFORE },
+        transactions_seen_at: None,
+    }
+}
+
+pub(crate) fn linked(n: u64, employee: EmployeeId, status: CardStatus) -> CardRecord {
+    let record = card_record(n);
+    CardRecord { card: Card { link: Some(CardLink { employee, status }), ..record.card }, ..record }
+}
+
+pub(crate) fn virtual_line(count: u32, amount: i64) -> OrderLine {
+    let details = LineDetails::Virtual { amount: kopecks(amount) };
+    OrderLine { card_type: CardType::Mlz, count, details }
+}
+
+pub(crate) fn plastic_line(count: u32) -> OrderLine {
+    let details = LineDetails::Plastic {
+        address: DeliveryAddress::parse("Moscow, 1 Main Street").unwrap(),
+        recipient: Recipient::parse("Ivan Ivanov").unwrap(),
+        phone: Phone::parse("9031234567").unwrap(),
+    };
+    OrderLine { card_type: CardType::Kkl, count, details }
+}
+
+/// A virtual order; a plastic one if it costs nothing.
+pub(crate) fn order(state: RequestState, cards: u32, cost: i64) -> Order {
+    Order {
+        id: order_id(1),
+        kind: if cost > 0 { OrderKind::Virtual } else { OrderKind::Plastic },
+        card_type: if cost > 0 { CardType::Mlz } else { CardType::Kkl },
+        cards,
+        cost: kopecks(cost),
+        state,
+        created_at: BEFORE,
+        state_since: BEFORE,
+    }
+}
+
+pub(crate) fn replenishment(state: RequestState, amounts: &[i64]) -> Replenishment {
+    let amounts = amounts.iter().map(|amount| kopecks(*amount));
+    Replenishment { state, ..Replenishment::request(replenishment_id(1), amounts, BEFORE).unwrap() }
+}
+
+/// Undecided cards, one an amount.
+pub(crate) fn open_items(amounts: &[i64]) -> Vec<ReplenishmentItem> {
+    let item = |(ordinal, amount): (u32, &i64)| ReplenishmentItem {
+        ordinal,
+        card: card_id(u128::from(ordinal)),
+        number: number(u64::from(ordinal)),
+        amount: kopecks(*amount),
+        state: ItemState::Open,
+    };
+    (0..).zip(amounts).map(item).collect()
+}
+
+/// The first claim of a subject: nothing can have been sent.
+pub(crate) fn claim(subject: Subject) -> Claim {
+    Claim {
+        partner: PARTNER,
+        subject,
+        attempt: 1,
+        may_have_sent: false,
+        failures: 0,
+        leased_until: START + Duration::seconds(30),
+    }
+}
+
+pub(crate) fn sheet(available: i64, held: i64) -> BalanceSheet {
+    let balances = Balances {
+        deposited: kopecks(-(available + held)),
+        available: kopecks(available),
+        held: kopecks(held),
+        spent: Kopecks::ZERO,
+    };
+    BalanceSheet { balances, updated_at: BEFORE }
+}
+
+/// One booking of exactly this kind and amount, on accounts that are as `sheet` says.
+pub(crate) fn expect_booking(
+    unit: &mut MockUnit,
+    sheet: BalanceSheet,
+    kind: MovementKind,
+    reference: Reference,
+    amount: i64,
+) {
+    let expected = Movement::new(kind, reference, kopecks(amount)).unwrap();
+    let expected_after = sheet.balances.after(&expected).unwrap();
+    unit.ledger.expect_sheet().times(1).returning(move |_| Ok(Some(sheet)));
+    unit.ledger
+        .expect_book()
+        .withf(move |partner, movement, after, _| {
+            *partner == PARTNER && *movement == expected && *after == expected_after
+        })
+        .times(1)
+        .returning(|_, _, _, _| Ok(()));
+}
+
+/// An error that has no meaning to any use case.
+pub(crate) fn broken() -> StoreError {
+    StoreError::Failed("disk".to_owned())
+}

@@ -1,0 +1,236 @@
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use crate::testing::*;
+use crate::tokens::testing::*;
+use kopeck_domain::ids::TokenPairId;
+use kopeck_domain::session::{PairState, TokenPair};
+use kopeck_port_security::{MockPasswordHasher, MockTokenCodec, TokenKind};
+use kopeck_port_store::StoreError;
+use kopeck_port_store::mock::{InPlaceStore, MockUnit};
+use time::Duration;
+
+/// The steps of a login in the order in which they were made.
+type Trace = Arc<Mutex<Vec<&'static str>>>;
+
+fn name(subject_of_step: &[u8; 32], address: &'static str, login: &'static str) -> &'static str {
+    if *subject_of_step == subject("address", "10.0.0.1") { address } else { login }
+}
+
+/// A throttle that has seen `failures` (one list a look, for address and login alike) and lets nonces be spent.
+fn throttle(unit: &mut MockUnit, trace: &Trace, looks: Vec<Vec<OffsetDateTime>>) {
+    let steps = Arc::clone(trace);
+    let mut looks = looks.into_iter();
+    unit.throttle.expect_failures().returning(move |subject, since, limit| {
+        assert_eq!((since, limit), (START - Duration::minutes(15), 10));
+        steps.lock().unwrap().push(name(subject, "look at address", "look at login"));
+        Ok(looks.next().unwrap_or_default())
+    });
+    let steps = Arc::clone(trace);
+    unit.throttle.expect_spend_nonce().returning(move |_, nonce, at, since| {
+        assert_eq!((nonce, at, since), ("n-1", START, START - Duration::minutes(10)));
+        steps.lock().unwrap().push("spend nonce");
+        Ok(true)
+    });
+    let steps = Arc::clone(trace);
+    unit.throttle.expect_record_failure().returning(move |subject, at| {
+        assert_eq!(at, START);
+        steps.lock().unwrap().push(name(subject, "failure of address", "failure of login"));
+        Ok(())
+    });
+}
+
+/// Takes `pass` for the password behind the stored hash, and nothing without one.
+fn passwords(trace: &Trace) -> MockPasswordHasher {
+    let mut passwords = MockPasswordHasher::new();
+    let steps = Arc::clone(trace);
+    passwords.expect_verify().returning(move |password, stored| {
+        steps.lock().unwrap().push("verify password");
+        stored == Some("the hash") && password.expose_secret() == "pass"
+    });
+    passwords
+}
+
+fn attempt(known: Option<KnownPartner>, api_key: &str, login: &str, password: &str) -> LoginAttempt {
+    LoginAttempt {
+        known,
+        api_key: SecretString::from(api_key),
+        nonce: "n-1".to_owned(),
+        address: "10.0.0.1".to_owned(),
+        body: LoginBody::Given { login: login.to_owned(), password: SecretString::from(password) },
+    }
+}
+
+fn right() -> LoginAttempt {
+    attempt(Some(known(PartnerStatus::Active)), API_KEY, "bakery", "pass")
+}
+
+/// Runs an attempt that must not issue anything, and answers the steps it took.
+fn refused(attempt: LoginAttempt, looks: Vec<Vec<OffsetDateTime>>) -> (TokenError, Vec<&'static str>) {
+    let (bench, mut unit, trace) = (Bench::new(), MockUnit::default(), Trace::default());
+    throttle(&mut unit, &trace, looks);
+    let desk = desk(&bench, passwords(&trace), MockTokenCodec::new());
+    let error = desk.login(&InPlaceStore::new(unit), attempt).unwrap_err();
+    let steps = trace.lock().unwrap().clone();
+    (error, steps)
+}
+
+#[test]
+fn no_wrong_login_can_be_told_from_another() {
+    let (active, suspended) = (known(PartnerStatus::Active), known(PartnerStatus::Suspended));
+    let attempts = [
+        attempt(None, "ak_wrong", "bakery", "pass"),
+        attempt(Some(active.clone()), API_KEY, "other", "pass"),
+        attempt(Some(active.clone()), API_KEY, "baker", "pass"),
+        attempt(Some(active.clone()), API_KEY, "", "pass"),
+        attempt(Some(active), API_KEY, "bakery", "wrong"),
+        attempt(Some(suspended), API_KEY, "bakery", "pass"),
+    ];
+    for attempt in attempts {
+        let shown = format!("{attempt:?}");
+        let (error, steps) = refused(attempt, vec![]);
+        assert!(matches!(error, TokenError::BadCredentials), "{shown}: {error}");
+        let expected = [
+            "look at address",
+            "look at login",
+            "spend nonce",
+            "verify password",
+            "look at address",
+            "look at login",
+            "failure of address",
+            "failure of login",
+        ];
+        assert_eq!(steps, expected, "{shown}");
+    }
+}
+
+#[test]
+fn a_body_that_no_key_opens_counts_against_the_address() {
+    let unreadable = LoginAttempt { body: LoginBody::Unreadable, ..attempt(None, "ak_wrong", "", "") };
+    let (error, steps) = refused(unreadable, vec![]);
+    assert!(matches!(error, TokenError::BadCredentials), "{error}");
+    let expected =
+        ["look at address", "spend nonce", "verify password", "look at address", "failure of address"];
+    assert_eq!(steps, expected);
+}
+
+fn failures(count: i64) -> Vec<OffsetDateTime> {
+    (1..=count).map(|minutes| START - Duration::minutes(minutes)).collect()
+}
+
+/// Ten failures of either subject, within ten minutes: the first of them is forgotten in five.
+#[test]
+fn the_eleventh_try_is_refused_also_with_the_right_password() {
+    let too_many = |error: &TokenError| matches!(error, TokenError::TooMany { retry_after } if *retry_after == Duration::minutes(5));
+    let (error, steps) = refused(right(), vec![failures(10)]);
+    assert!(too_many(&error), "{error}");
+    assert_eq!(steps, ["look at address"], "neither a nonce is spent nor a password tried");
+
+    let (error, steps) = refused(right(), vec![failures(9), failures(10)]);
+    assert!(too_many(&error), "{error}");
+    assert_eq!(steps, ["look at address", "look at login"]);
+}
+
+/// Many guesses at the same moment all pass the first look. The one that is right must not be told from the others.
+#[test]
+fn the_throttle_is_asked_after_the_password_too_right_or_wrong() {
+    let wrong = attempt(Some(known(PartnerStatus::Active)), API_KEY, "bakery", "wrong");
+    let [(right_error, right_steps), (wrong_error, wrong_steps)] = [right(), wrong]
+        .map(|attempt| refused(attempt, vec![failures(9), failures(9), failures(9), failures(10)]));
+    assert!(matches!(right_error, TokenError::TooMany { .. }), "{right_error}");
+    assert!(matches!(wrong_error, TokenError::TooMany { .. }), "{wrong_error}");
+    assert_eq!(right_steps, wrong_steps);
+    let expected = [
+        "look at address",
+        "look at login",
+        "spend nonce",
+        "verify password",
+        "look at address",
+        "look at login",
+    ];
+    assert_eq!(right_steps, expected, "nothing is issued and no failure recorded");
+}
+
+#[test]
+fn nine_failures_are_borne() {
+    let (error, _) = refused(attempt(None, "ak_wrong", "bakery", "pass"), vec![failures(9); 4]);
+    assert!(matches!(error, TokenError::BadCredentials), "{error}");
+}
+
+#[test]
+fn a_spent_nonce_is_refused_before_the_password() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.throttle.expect_failures().returning(|_, _, _| Ok(vec![]));
+    unit.throttle
+        .expect_spend_nonce()
+        .withf(|api_key, nonce, _, _| *api_key == api_key_hash(API_KEY) && nonce == "n-1")
+        .times(1)
+        .returning(|_, _, _, _| Ok(false));
+    let desk = desk(&bench, MockPasswordHasher::new(), MockTokenCodec::new());
+    let error = desk.login(&InPlaceStore::new(unit), right()).unwrap_err();
+    assert!(matches!(error, TokenError::NonceSpent), "{error}");
+}
+
+#[test]
+fn a_right_login_starts_a_session_and_issues_its_first_pair() {
+    let (bench, mut unit, trace) = (Bench::new(), MockUnit::default(), Trace::default());
+    throttle(&mut unit, &trace, vec![]);
+    let (session, id) = (SessionId::new(fresh_id(1)), TokenPairId::new(fresh_id(2)));
+    unit.sessions
+        .expect_insert()
+        .withf(move |partner, stored, at| (*partner, *stored, *at) == (PARTNER, session, START))
+        .times(1)
+        .returning(|_, _, _| Ok(()));
+    let expected = TokenPair { id, ..pair(1, PairState::Fresh) };
+    unit.sessions
+        .expect_insert_pair()
+        .withf(move |partner, owner, stored| (*partner, *owner) == (PARTNER, session) && *stored == expected)
+        .times(1)
+        .returning(|_, _, _| Ok(()));
+    let mut tokens = MockTokenCodec::new();
+    let signed = signing(&mut tokens);
+    let desk = desk(&bench, passwords(&trace), tokens);
+    let issued = desk.login(&InPlaceStore::new(unit), right()).unwrap();
+
+    let expected = [TokenKind::Access, TokenKind::Refresh].map(|kind| kopeck_port_security::TokenClaims {
+        session,
+        pair: id,
+        ..claims(kind)
+    });
+    assert_eq!(*signed.lock().unwrap(), expected);
+    assert_eq!(issued.access_token, format!("Access {id}"));
+    assert_eq!(issued.refresh_token, format!("Refresh {id}"));
+    assert_eq!(issued.access_expires_at, START.unix_timestamp() + 15 * 60);
+    assert_eq!(issued.refresh_expires_at, START.unix_timestamp() + 30 * 24 * 3_600);
+    assert!(!format!("{issued:?}").contains("Access "), "tokens stay out of logs");
+    assert_eq!(trace.lock().unwrap().iter().filter(|step| **step == "verify password").count(), 1);
+}
+
+#[test]
+fn a_locked_address_is_refused_before_its_body_is_opened() {
+    for (count, locked) in [(9, false), (10, true)] {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        unit.throttle
+            .expect_failures()
+            .withf(|asked, _, _| *asked == subject("address", "10.0.0.1"))
+            .times(1)
+            .returning(move |_, _, _| Ok(failures(count)));
+        let desk = desk(&bench, MockPasswordHasher::new(), MockTokenCodec::new());
+        let checked = desk.check_address(&mut unit, "10.0.0.1");
+        assert_eq!(matches!(checked, Err(TokenError::TooMany { .. })), locked);
+        assert_eq!(checked.is_ok(), !locked);
+    }
+}
+
+/// A failure that cannot be recorded is no 400: else the throttle could be switched off by filling the disk.
+#[test]
+fn a_failure_that_cannot_be_recorded_is_one_of_the_store() {
+    let (bench, mut unit, trace) = (Bench::new(), MockUnit::default(), Trace::default());
+    unit.throttle.expect_failures().returning(|_, _, _| Ok(vec![]));
+    unit.throttle.expect_spend_nonce().returning(|_, _, _, _| Ok(true));
+    unit.throttle.expect_record_failure().returning(|_, _| Err(StoreError::Busy));
+    let desk = desk(&bench, passwords(&trace), MockTokenCodec::new());
+    let attempt = attempt(None, "ak_wrong", "bakery", "pass");
+    let error = desk.login(&InPlaceStore::new(unit), attempt).unwrap_err();
+    assert!(matches!(error, TokenError::Store(StoreError::Busy)), "{error}");
+}

@@ -1,0 +1,336 @@
+use super::*;
+use crate::testing::*;
+use RequestState as S;
+use kopeck_port_bank::MockBankGateway;
+use kopeck_port_store::ItemCounts;
+use kopeck_port_store::mock::MockUnit;
+
+fn top_up_claim(may_have_sent: bool) -> Claim {
+    Claim { may_have_sent, ..claim(Subject::Replenishment(replenishment_id(1))) }
+}
+
+fn errand(amounts: &[i64]) -> TopUpErrand {
+    TopUpErrand { request: replenishment_id(1), items: open_items(amounts) }
+}
+
+fn key(ordinal: u32) -> BankKey {
+    BankKey::new(format!("replenishment/00000000-0000-0000-0000-000000000001/{ordinal}"))
+}
+
+/// Exactly these cards are sent, each under its own key.
+fn expect_submit(bank: &mut MockBankGateway, sent: &[(u32, i64)], answers: Vec<Result<Verdict, BankError>>) {
+    let submission = |(ordinal, amount): &(u32, i64)| Submission {
+        key: key(*ordinal),
+        instruction: Instruction::TopUp { card: number(u64::from(*ordinal)), amount: kopecks(*amount) },
+    };
+    let expected: Vec<Submission> = sent.iter().map(submission).collect();
+    bank.expect_submit()
+        .withf(move |submissions| *submissions == expected[..])
+        .times(1)
+        .returning(move |_| answers.clone());
+}
+
+fn expect_query(
+    bank: &mut MockBankGateway,
+    ordinals: &[u32],
+    answer: Result<Vec<Option<Verdict>>, BankError>,
+) {
+    let expected: Vec<BankKey> = ordinals.iter().map(|ordinal| key(*ordinal)).collect();
+    bank.expect_query().withf(move |keys| *keys == expected[..]).times(1).returning(move |_| answer.clone());
+}
+
+fn silence() -> BankError {
+    BankError::Unknown("timeout".to_owned())
+}
+
+const BLOCKED: Verdict = Verdict::Declined(DeclineReason::Blocked);
+
+/// What was found of each card, by ordinal; `None` where nothing was.
+fn found(report: &TopUpReport) -> Vec<(u32, Option<Verdict>)> {
+    let mut found: Vec<_> = report
+        .findings
+        .iter()
+        .map(|(item, finding)| (item.ordinal, finding.as_ref().ok().copied()))
+        .collect();
+    found.sort_unstable_by_key(|(ordinal, _)| *ordinal);
+    found
+}
+
+#[test]
+fn a_first_claim_sends_every_card_without_asking() {
+    let mut bank = MockBankGateway::new();
+    expect_submit(&mut bank, &[(0, 300), (1, 200)], vec![Ok(Verdict::Done), Ok(BLOCKED)]);
+    let report = errand(&[300, 200]).call(&bank, &top_up_claim(false));
+    assert_eq!(found(&report), [(0, Some(Verdict::Done)), (1, Some(BLOCKED))]);
+}
+
+#[test]
+fn a_take_over_asks_first_and_sends_only_what_the_bank_does_not_know() {
+    let mut bank = MockBankGateway::new();
+    bank.expect_repeat_is_safe().return_const(true);
+    expect_query(&mut bank, &[0, 1, 2, 3], Ok(vec![Some(Verdict::Done), None, Some(BLOCKED), None]));
+    expect_submit(&mut bank, &[(1, 200), (3, 400)], vec![Ok(BLOCKED), Ok(Verdict::Done)]);
+    let report = errand(&[100, 200, 300, 400]).call(&bank, &top_up_claim(true));
+    assert_eq!(
+        found(&report),
+        [(0, Some(Verdict::Done)), (1, Some(BLOCKED)), (2, Some(BLOCKED)), (3, Some(Verdict::Done))]
+    );
+}
+
+#[test]
+fn a_take_over_of_what_is_all_known_sends_nothing() {
+    let mut bank = MockBankGateway::new();
+    bank.expect_repeat_is_safe().return_const(true);
+    expect_query(&mut bank, &[0], Ok(vec![Some(Verdict::Done)]));
+    let report = errand(&[100]).call(&bank, &top_up_claim(true));
+    assert_eq!(found(&report), [(0, Some(Verdict::Done))]);
+}
+
+#[test]
+fn where_a_repeat_is_not_safe_nothing_is_sent_again() {
+    let mut bank = MockBankGateway::new();
+    bank.expect_repeat_is_safe().return_const(false);
+    expect_query(&mut bank, &[0, 1], Ok(vec![Some(Verdict::Done), None]));
+    let report = errand(&[100, 200]).call(&bank, &top_up_claim(true));
+    assert_eq!(found(&report), [(0, Some(Verdict::Done)), (1, None)]);
+}
+
+/// Neither no answer nor one that is too short or too long says anything of any card.
+#[test]
+fn a_question_without_a_whole_answer_leaves_every_card_open() {
+    let down = Err(BankError::Unavailable("down".to_owned()));
+    let answers = [down, Ok(vec![]), Ok(vec![Some(Verdict::Done)]), Ok(vec![Some(Verdict::Done); 3])];
+    for answer in answers {
+        let mut bank = MockBankGateway::new();
+        bank.expect_repeat_is_safe().return_const(true);
+        expect_query(&mut bank, &[0, 1], answer);
+        let report = errand(&[100, 200]).call(&bank, &top_up_claim(true));
+        assert_eq!(found(&report), [(0, None), (1, None)]);
+    }
+}
+
+#[test]
+fn cards_that_a_short_answer_leaves_out_stay_open() {
+    for (answers, first) in [(vec![], None), (vec![Ok(Verdict::Done)], Some(Verdict::Done))] {
+        let mut bank = MockBankGateway::new();
+        expect_submit(&mut bank, &[(0, 100), (1, 200), (2, 300)], answers);
+        let report = errand(&[100, 200, 300]).call(&bank, &top_up_claim(false));
+        assert_eq!(found(&report), [(0, first), (1, None), (2, None)]);
+    }
+}
+
+fn report(findings: Vec<Result<Verdict, BankError>>) -> TopUpReport {
+    let amounts: Vec<i64> = (1..).map(|n| 100 * n).take(findings.len()).collect();
+    TopUpReport { findings: open_items(&amounts).into_iter().zip(findings).collect() }
+}
+
+fn expect_settled(unit: &mut MockUnit, expected: Vec<(u32, ItemState)>) {
+    unit.replenishments
+        .expect_settle_items()
+        .withf(move |partner, id, decided| {
+            (*partner, *id) == (PARTNER, replenishment_id(1)) && *decided == expected[..]
+        })
+        .times(1)
+        .returning(|_, _, _| Ok(()));
+}
+
+fn counts_are(unit: &mut MockUnit, open: u32, topped_up: u32, refused: u32) {
+    unit.replenishments.expect_counts().returning(move |_, _| Ok(ItemCounts { open, topped_up, refused }));
+}
+
+/// The request goes to its last state, and its cards are free for others.
+fn expect_concluded(unit: &mut MockUnit, from: RequestState, to: RequestState) {
+    let request = replenishment(from, &[300, 200]);
+    unit.replenishments.expect_get().times(1).returning(move |_, _| Ok(Some(request.clone())));
+    expect_state(unit, to);
+    unit.replenishments
+        .expect_release_cards()
+        .withf(|partner, id| (*partner, *id) == (PARTNER, replenishment_id(1)))
+        .times(1)
+        .returning(|_, _| Ok(()));
+}
+
+fn expect_state(unit: &mut MockUnit, state: RequestState) {
+    unit.replenishments
+        .expect_set_state()
+        .withf(move |partner, request| {
+            *partner == PARTNER && request.state == state && request.state_since == START
+        })
+        .times(1)
+        .returning(|_, _| Ok(()));
+}
+
+fn run_settle(unit: &mut MockUnit, report: &TopUpReport) -> Result<Next, StoreError> {
+    settle(unit, &Bench::new(), &top_up_claim(false), report)
+}
+
+fn reference() -> Reference {
+    Reference::Replenishment(replenishment_id(1))
+}
+
+#[test]
+fn each_reason_of_the_bank_frees_the_money_and_has_its_own_name() {
+    let reasons = [
+        (DeclineReason::OverCardLimit, TopUpRefusal::OverCardLimit),
+        (DeclineReason::Blocked, TopUpRefusal::Blocked),
+        (DeclineReason::Expired, TopUpRefusal::Expired),
+        (DeclineReason::NotActivated, TopUpRefusal::NotActivated),
+        (DeclineReason::Refused, TopUpRefusal::RefusedByBank),
+    ];
+    for (reason, refusal) in reasons {
+        let mut unit = MockUnit::default();
+        expect_settled(&mut unit, vec![(0, ItemState::Refused(refusal))]);
+        expect_booking(&mut unit, sheet(0, 100), MovementKind::Release, reference(), 100);
+        counts_are(&mut unit, 0, 0, 1);
+        expect_concluded(&mut unit, S::InProcess, S::Decline);
+        let next = run_settle(&mut unit, &report(vec![Ok(Verdict::Declined(reason))]));
+        assert!(matches!(next, Ok(Next::Finished)), "{reason:?}");
+    }
+}
+
+#[test]
+fn the_last_chunk_decides_by_all_cards_of_the_request() {
+    for (counts, state) in [((0, 5, 0), S::Success), ((0, 4, 1), S::PartSuccess), ((0, 1, 4), S::PartSuccess)]
+    {
+        let mut unit = MockUnit::default();
+        expect_settled(&mut unit, vec![(0, ItemState::ToppedUp)]);
+        expect_booking(&mut unit, sheet(0, 100), MovementKind::Capture, reference(), 100);
+        counts_are(&mut unit, counts.0, counts.1, counts.2);
+        expect_concluded(&mut unit, S::InProcess, state);
+        let next = run_settle(&mut unit, &report(vec![Ok(Verdict::Done)]));
+        assert!(matches!(next, Ok(Next::Finished)), "{state}");
+    }
+}
+
+#[test]
+fn a_chunk_with_more_behind_it_goes_on() {
+    let mut unit = MockUnit::default();
+    expect_settled(&mut unit, vec![(0, ItemState::ToppedUp)]);
+    expect_booking(&mut unit, sheet(0, 900), MovementKind::Capture, reference(), 100);
+    counts_are(&mut unit, 1, 1, 0);
+    let next = run_settle(&mut unit, &report(vec![Ok(Verdict::Done)]));
+    assert!(matches!(next, Ok(Next::GoOn)));
+}
+
+/// What is known is booked at once; the money of what is not stays held, and the request stays open.
+#[test]
+fn silence_of_one_card_does_not_hold_up_the_others() {
+    for silent in [silence(), BankError::Unavailable("down".to_owned())] {
+        let mut unit = MockUnit::default();
+        let blocked = ItemState::Refused(TopUpRefusal::Blocked);
+        expect_settled(&mut unit, vec![(0, ItemState::ToppedUp), (2, blocked), (3, ItemState::ToppedUp)]);
+        let before = sheet(0, 1_000);
+        expect_booking(&mut unit, before, MovementKind::Capture, reference(), 500);
+        let after = sheet(0, 500);
+        expect_booking(&mut unit, after, MovementKind::Release, reference(), 300);
+        let findings = vec![Ok(Verdict::Done), Err(silent), Ok(BLOCKED), Ok(Verdict::Done)];
+        assert!(matches!(run_settle(&mut unit, &report(findings)), Ok(Next::AskLater)));
+    }
+}
+
+#[test]
+fn silence_alone_books_nothing() {
+    let mut unit = MockUnit::default();
+    expect_settled(&mut unit, vec![]);
+    let next = run_settle(&mut unit, &report(vec![Err(silence()), Err(silence())]));
+    assert!(matches!(next, Ok(Next::AskLater)));
+}
+
+#[test]
+fn a_capture_that_the_books_do_not_cover_is_a_failure() {
+    let mut unit = MockUnit::default();
+    unit.replenishments.expect_settle_items().returning(|_, _, _| Ok(()));
+    unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(1_000, 99))));
+    let next = run_settle(&mut unit, &report(vec![Ok(Verdict::Done)]));
+    assert!(matches!(next, Err(StoreError::Corrupt(_))));
+}
+
+#[test]
+fn a_report_for_another_subject_is_a_failure() {
+    let other = claim(Subject::Order(kopeck_domain::ids::OrderId::new(fresh_id(1))));
+    let settled = settle(&mut MockUnit::default(), &Bench::new(), &other, &report(vec![]));
+    assert!(matches!(settled, Err(StoreError::Corrupt(_))));
+}
+
+/// A request for 300 and 200 kopecks in this state is in the store.
+fn stored_request(unit: &mut MockUnit, state: RequestState) {
+    unit.replenishments
+        .expect_get()
+        .times(1)
+        .returning(move |_, _| Ok(Some(replenishment(state, &[300, 200]))));
+}
+
+fn run_prepare(unit: &mut MockUnit) -> Option<TopUpErrand> {
+    prepare(unit, &Bench::new(), &top_up_claim(false), replenishment_id(1), 2).unwrap()
+}
+
+fn open_items_are(unit: &mut MockUnit, items: Vec<ReplenishmentItem>) {
+    unit.replenishments
+        .expect_open_items()
+        .withf(|partner, id, limit| (*partner, *id, *limit) == (PARTNER, replenishment_id(1), 2))
+        .times(1)
+        .returning(move |_, _, _| Ok(items.clone()));
+}
+
+#[test]
+fn starting_holds_what_the_balance_covers_and_refuses_the_rest() {
+    let mut unit = MockUnit::default();
+    let items = open_items(&[300, 200]);
+    stored_request(&mut unit, S::New);
+    unit.replenishments
+        .expect_items()
+        .withf(|_, _, from, limit| (*from, *limit) == (0, 2))
+        .times(1)
+        .returning(|_, _, _, _| Ok(open_items(&[300, 200])));
+    unit.ledger.expect_sheet().times(1).returning(|_| Ok(Some(sheet(250, 0))));
+    expect_settled(&mut unit, vec![(0, ItemState::Refused(TopUpRefusal::NotEnoughBalance))]);
+    expect_booking(&mut unit, sheet(250, 0), MovementKind::Hold, reference(), 200);
+    expect_state(&mut unit, S::InProcess);
+    open_items_are(&mut unit, items[1..].to_vec());
+    let errand = run_prepare(&mut unit).unwrap();
+    assert_eq!((errand.request, &errand.items[..]), (replenishment_id(1), &items[1..]));
+}
+
+#[test]
+fn a_request_in_process_holds_nothing_again() {
+    let mut unit = MockUnit::default();
+    stored_request(&mut unit, S::InProcess);
+    open_items_are(&mut unit, open_items(&[300]));
+    assert_eq!(run_prepare(&mut unit).unwrap().items, open_items(&[300]));
+}
+
+/// Nothing is held, and the bank has nothing to be told: the work is done with the taking of it.
+#[test]
+fn a_request_that_nothing_covers_is_declined_at_once() {
+    let mut unit = MockUnit::default();
+    stored_request(&mut unit, S::New);
+    unit.replenishments.expect_items().returning(|_, _, _, _| Ok(open_items(&[300, 200])));
+    unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(199, 0))));
+    let uncovered = ItemState::Refused(TopUpRefusal::NotEnoughBalance);
+    expect_settled(&mut unit, vec![(0, uncovered), (1, uncovered)]);
+    expect_state(&mut unit, S::InProcess);
+    open_items_are(&mut unit, vec![]);
+    counts_are(&mut unit, 0, 0, 2);
+    expect_state(&mut unit, S::Decline);
+    unit.replenishments.expect_release_cards().times(1).returning(|_, _| Ok(()));
+    unit.work.expect_finish().withf(|claim| *claim == top_up_claim(false)).times(1).returning(|_| Ok(()));
+    assert!(run_prepare(&mut unit).is_none());
+}
+
+#[test]
+fn a_request_that_is_closed_needs_nothing_more() {
+    for state in [S::Rejected, S::Success, S::PartSuccess, S::Decline] {
+        let mut unit = MockUnit::default();
+        stored_request(&mut unit, state);
+        unit.work.expect_finish().times(1).returning(|_| Ok(()));
+        assert!(run_prepare(&mut unit).is_none(), "{state}");
+    }
+}
+
+#[test]
+fn a_request_that_is_not_there_is_a_failure() {
+    let mut unit = MockUnit::default();
+    unit.replenishments.expect_get().returning(|_, _| Ok(None));
+    let prepared = prepare(&mut unit, &Bench::new(), &top_up_claim(false), replenishment_id(1), 2);
+    assert!(matches!(prepared, Err(StoreError::Corrupt(_))));
+}

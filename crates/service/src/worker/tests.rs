@@ -1,0 +1,245 @@
+//! The steps from end to end: what is taken, called, settled, and how work is put back.
+
+use std::sync::Mutex;
+
+use super::*;
+use crate::testing::*;
+use kopeck_domain::ledger::{MovementKind, Reference};
+use kopeck_domain::replenishment::ItemState;
+use kopeck_domain::request::RequestState as S;
+use kopeck_port_bank::{BankError, DeclineReason, MockBankGateway, Verdict};
+use kopeck_port_store::ItemCounts;
+use kopeck_port_store::mock::{InPlaceStore, MockUnit};
+
+fn worker(bench: &Bench, unit: MockUnit, bank: MockBankGateway) -> Worker {
+    let settings = WorkerSettings { chunk: 2, ..WorkerSettings::default() };
+    Worker::new(Arc::new(InPlaceStore::new(unit)), Arc::new(bank), bench.shared(), settings)
+}
+
+fn top_up_claim() -> Claim {
+    claim(Subject::Replenishment(replenishment_id(1)))
+}
+
+/// `claims` are due once.
+fn due(unit: &mut MockUnit, claims: Vec<Claim>) {
+    unit.work
+        .expect_claim()
+        .withf(|now, leased_until, limit| {
+            (*now, *leased_until, *limit) == (START, START + Duration::seconds(30), 16)
+        })
+        .times(1)
+        .returning(move |_, _, _| Ok(claims.clone()));
+}
+
+/// A replenishment that is in process, with these amounts still open.
+fn in_process(unit: &mut MockUnit, amounts: &'static [i64]) {
+    unit.replenishments.expect_get().returning(move |_, _| Ok(Some(replenishment(S::InProcess, amounts))));
+    unit.replenishments.expect_open_items().returning(move |_, _, limit| {
+        let limit = usize::try_from(limit).unwrap();
+        Ok(open_items(amounts).into_iter().take(limit).collect())
+    });
+}
+
+fn current(unit: &mut MockUnit, claim: &Claim, is_current: bool) {
+    let claim = claim.clone();
+    unit.work
+        .expect_is_current()
+        .withf(move |asked| *asked == claim)
+        .times(1)
+        .returning(move |_| Ok(is_current));
+}
+
+fn expect_put_back(unit: &mut MockUnit, claim: &Claim, terms: PutBack) {
+    let claim = claim.clone();
+    unit.work
+        .expect_put_back()
+        .withf(move |given, as_given| *given == claim && *as_given == terms)
+        .times(1)
+        .returning(|_, _| Ok(()));
+}
+
+fn answering(answers: Vec<Result<Verdict, BankError>>) -> MockBankGateway {
+    let mut bank = MockBankGateway::new();
+    bank.expect_repeat_is_safe().return_const(true);
+    bank.expect_submit().times(1).returning(move |_| answers.clone());
+    bank
+}
+
+fn run(worker: &Worker) -> Result<usize, StoreError> {
+    worker.run_once(&|| false)
+}
+
+#[test]
+fn a_decided_request_is_finished() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    due(&mut unit, vec![top_up_claim()]);
+    in_process(&mut unit, &[300]);
+    current(&mut unit, &top_up_claim(), true);
+    unit.replenishments
+        .expect_settle_items()
+        .withf(|_, _, decided| *decided == [(0, ItemState::ToppedUp)])
+        .times(1)
+        .returning(|_, _, _| Ok(()));
+    let reference = Reference::Replenishment(replenishment_id(1));
+    expect_booking(&mut unit, sheet(0, 300), MovementKind::Capture, reference, 300);
+    unit.replenishments
+        .expect_counts()
+        .returning(|_, _| Ok(ItemCounts { open: 0, topped_up: 1, refused: 0 }));
+    unit.replenishments
+        .expect_set_state()
+        .withf(|_, request| request.state == S::Success)
+        .times(1)
+        .returning(|_, _| Ok(()));
+    unit.replenishments.expect_release_cards().times(1).returning(|_, _| Ok(()));
+    unit.work.expect_finish().withf(|claim| *claim == top_up_claim()).times(1).returning(|_| Ok(()));
+    assert_eq!(run(&worker(&bench, unit, answering(vec![Ok(Verdict::Done)]))), Ok(1));
+}
+
+/// A chunk that is settled leaves nothing that may have been sent.
+#[test]
+fn a_chunk_with_more_behind_it_is_due_again_at_once() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let before = Claim { may_have_sent: true, failures: 4, ..top_up_claim() };
+    due(&mut unit, vec![before.clone()]);
+    in_process(&mut unit, &[300, 200, 100]);
+    current(&mut unit, &before, true);
+    unit.replenishments.expect_settle_items().times(1).returning(|_, _, _| Ok(()));
+    let reference = Reference::Replenishment(replenishment_id(1));
+    expect_booking(&mut unit, sheet(0, 600), MovementKind::Release, reference, 500);
+    unit.replenishments
+        .expect_counts()
+        .returning(|_, _| Ok(ItemCounts { open: 1, topped_up: 0, refused: 2 }));
+    expect_put_back(&mut unit, &before, PutBack { due_at: START, failures: 0, may_have_sent: false });
+    let mut bank = MockBankGateway::new();
+    bank.expect_repeat_is_safe().return_const(true);
+    let refused = Some(Verdict::Declined(DeclineReason::Refused));
+    bank.expect_query().withf(|keys| keys.len() == 2).times(1).returning(move |_| Ok(vec![refused; 2]));
+    assert_eq!(run(&worker(&bench, unit, bank)), Ok(1));
+}
+
+#[test]
+fn silence_keeps_the_money_held_and_the_work_waiting_longer_each_time() {
+    let waits = [250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000];
+    for (failures, wait) in (0..).zip(waits).chain([(u32::MAX, 10_000)]) {
+        for silence in [BankError::Unknown("timeout".to_owned()), BankError::Unavailable("down".to_owned())] {
+            let (bench, mut unit) = (Bench::new(), MockUnit::default());
+            let before = Claim { failures, ..top_up_claim() };
+            due(&mut unit, vec![before.clone()]);
+            in_process(&mut unit, &[300]);
+            current(&mut unit, &before, true);
+            unit.replenishments
+                .expect_settle_items()
+                .withf(|_, _, decided| decided.is_empty())
+                .times(1)
+                .returning(|_, _, _| Ok(()));
+            let terms = PutBack {
+                due_at: START + Duration::milliseconds(wait),
+                failures: failures.saturating_add(1),
+                may_have_sent: true,
+            };
+            expect_put_back(&mut unit, &before, terms);
+            assert_eq!(run(&worker(&bench, unit, answering(vec![Err(silence)]))), Ok(1));
+        }
+    }
+}
+
+/// Somebody else has the work: whatever the bank said, nothing is booked and nothing put back.
+#[test]
+fn a_worker_that_lost_its_lease_books_nothing() {
+    let order_claim = claim(Subject::Order(order_id(1)));
+    for claim in [top_up_claim(), order_claim] {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        due(&mut unit, vec![claim.clone()]);
+        in_process(&mut unit, &[300]);
+        unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::InProcess, 1, 5_000))));
+        unit.orders.expect_stored_cards().returning(|_, _| Ok(0));
+        unit.orders.expect_lines().returning(|_, _| Ok(vec![virtual_line(1, 5_000)]));
+        current(&mut unit, &claim, false);
+        let bank = answering(vec![Ok(Verdict::Declined(DeclineReason::Refused))]);
+        assert_eq!(run(&worker(&bench, unit, bank)), Ok(1));
+    }
+}
+
+/// Each errand goes to its own kind of work, from the taking to the settling.
+#[test]
+fn an_order_that_the_bank_refuses_is_declined_and_finished() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let claim = claim(Subject::Order(order_id(1)));
+    due(&mut unit, vec![claim.clone()]);
+    unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::InProcess, 1, 5_000))));
+    unit.orders.expect_stored_cards().returning(|_, _| Ok(0));
+    unit.orders.expect_lines().returning(|_, _| Ok(vec![virtual_line(1, 5_000)]));
+    current(&mut unit, &claim, true);
+    expect_booking(&mut unit, sheet(0, 5_000), MovementKind::Release, Reference::Order(order_id(1)), 5_000);
+    unit.orders
+        .expect_set_state()
+        .withf(|_, order| order.state == S::Decline)
+        .times(1)
+        .returning(|_, _| Ok(()));
+    unit.work.expect_finish().withf(move |finished| *finished == claim).times(1).returning(|_| Ok(()));
+    let bank = answering(vec![Ok(Verdict::Declined(DeclineReason::Refused))]);
+    assert_eq!(run(&worker(&bench, unit, bank)), Ok(1));
+}
+
+/// What is settled with the taking is no errand; the rest of the batch goes on.
+#[test]
+fn cancelled_work_is_taken_off_and_the_bank_not_called() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    due(&mut unit, vec![claim(Subject::Order(order_id(1)))]);
+    unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::Rejected, 1, 5_000))));
+    unit.work.expect_finish().times(1).returning(|_| Ok(()));
+    assert_eq!(run(&worker(&bench, unit, MockBankGateway::new())), Ok(0));
+}
+
+#[test]
+fn nothing_due_is_no_work() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    due(&mut unit, vec![]);
+    assert_eq!(run(&worker(&bench, unit, MockBankGateway::new())), Ok(0));
+}
+
+/// A claim that says something may have been sent goes back saying so, though this worker sent nothing.
+#[test]
+fn what_is_given_back_is_as_it_was_taken() {
+    for may_have_sent in [false, true] {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        let before = Claim { may_have_sent, failures: 3, ..top_up_claim() };
+        due(&mut unit, vec![before.clone()]);
+        in_process(&mut unit, &[300]);
+        expect_put_back(&mut unit, &before, PutBack { due_at: START, failures: 3, may_have_sent });
+        let worker = worker(&bench, unit, MockBankGateway::new());
+        assert_eq!(worker.run_once(&|| true), Ok(1), "the bank is not called");
+    }
+}
+
+#[test]
+fn a_stop_in_the_middle_gives_back_only_what_is_left() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let second = Claim { attempt: 2, ..top_up_claim() };
+    due(&mut unit, vec![top_up_claim(), second.clone()]);
+    in_process(&mut unit, &[300]);
+    current(&mut unit, &top_up_claim(), false);
+    expect_put_back(&mut unit, &second, PutBack { due_at: START, failures: 0, may_have_sent: false });
+    let asked = Mutex::new(0);
+    let stopping = || {
+        let mut asked = asked.lock().unwrap();
+        *asked += 1;
+        *asked > 1
+    };
+    let worker = worker(&bench, unit, answering(vec![Ok(Verdict::Done)]));
+    assert_eq!(worker.run_once(&stopping), Ok(2));
+}
+
+#[test]
+fn a_store_that_fails_ends_the_round() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.work.expect_claim().returning(|_, _, _| Err(broken()));
+    assert_eq!(run(&worker(&bench, unit, MockBankGateway::new())), Err(broken()));
+
+    let mut unit = MockUnit::default();
+    due(&mut unit, vec![top_up_claim()]);
+    in_process(&mut unit, &[300]);
+    unit.work.expect_is_current().returning(|_| Err(broken()));
+    let bank = answering(vec![Ok(Verdict::Done)]);
+    assert_eq!(run(&worker(&bench, unit, bank)), Err(broken()));
+}

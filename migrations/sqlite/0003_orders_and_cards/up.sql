@@ -1,0 +1,96 @@
+CREATE TABLE orders (
+    partner_id  BLOB    NOT NULL REFERENCES partners (id),
+    id          BLOB    NOT NULL CHECK (length(id) = 16),
+    seq         INTEGER NOT NULL CHECK (seq > 0),
+    kind        TEXT    NOT NULL CHECK (kind IN ('PLASTIC', 'VIRTUAL')),
+    card_type   TEXT    NOT NULL CHECK (card_type IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
+    cards       INTEGER NOT NULL CHECK (cards > 0),
+    cost        INTEGER NOT NULL CHECK (cost >= 0),
+    state       TEXT    NOT NULL
+        CHECK (state IN ('NEW', 'IN_PROCESS', 'SUCCESS', 'DECLINE', 'REJECTED', 'CONFIRMED')),
+    created_at  INTEGER NOT NULL,
+    state_since INTEGER NOT NULL,
+    PRIMARY KEY (partner_id, id),
+    UNIQUE (partner_id, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE order_lines (
+    partner_id BLOB    NOT NULL,
+    order_id   BLOB    NOT NULL,
+    position   INTEGER NOT NULL CHECK (position >= 0),
+    card_type  TEXT    NOT NULL CHECK (card_type IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
+    cards      INTEGER NOT NULL CHECK (cards > 0),
+    -- Plastic cards only.
+    address    TEXT,
+    recipient  TEXT,
+    phone      TEXT,
+    -- Virtual cards only: the first top-up of each card.
+    amount     INTEGER CHECK (amount > 0),
+    PRIMARY KEY (partner_id, order_id, position),
+    FOREIGN KEY (partner_id, order_id) REFERENCES orders (partner_id, id),
+    CONSTRAINT order_lines_plastic_or_virtual CHECK (
+        (address IS NULL) = (amount IS NOT NULL)
+        AND (recipient IS NULL) = (amount IS NOT NULL)
+        AND (phone IS NULL) = (amount IS NOT NULL)
+    )
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cards (
+    partner_id             BLOB    NOT NULL REFERENCES partners (id),
+    id                     BLOB    NOT NULL CHECK (length(id) = 16),
+    seq                    INTEGER NOT NULL CHECK (seq > 0),
+    number                 INTEGER NOT NULL,
+    kind                   TEXT    NOT NULL CHECK (kind IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
+    order_id               BLOB    NOT NULL,
+    ordinal                INTEGER NOT NULL CHECK (ordinal >= 0),
+    valid_until            INTEGER NOT NULL,
+    employee_id            BLOB,
+    link_status            TEXT    CHECK (link_status IN ('MAIN', 'ADDITIONAL', 'TEMPORARILY_BLOCKED')),
+    -- Virtual cards only.
+    activation_code        TEXT,
+    activation_valid_until INTEGER,
+    first_top_up           INTEGER,
+    -- What the bank last said.
+    balance                INTEGER NOT NULL,
+    can_to_up              INTEGER NOT NULL,
+    activated_at           INTEGER,
+    standing               TEXT    NOT NULL CHECK (standing IN ('OPEN', 'BLOCKED', 'CLOSED')),
+    seen_at                INTEGER NOT NULL,
+    -- The account as of the last daily refresh.
+    account_value          INTEGER NOT NULL,
+    account_updated_at     INTEGER NOT NULL,
+    transactions_seen_at   INTEGER,
+    PRIMARY KEY (partner_id, id),
+    UNIQUE (partner_id, number),
+    UNIQUE (partner_id, order_id, ordinal),
+    FOREIGN KEY (partner_id, order_id) REFERENCES orders (partner_id, id),
+    FOREIGN KEY (partner_id, employee_id) REFERENCES employees (partner_id, id),
+    CONSTRAINT cards_link_is_whole CHECK ((employee_id IS NULL) = (link_status IS NULL)),
+    CONSTRAINT cards_activation_is_whole CHECK (
+        (activation_code IS NULL) = (activation_valid_until IS NULL)
+        AND (activation_code IS NULL) = (first_top_up IS NULL)
+    )
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX cards_one_main ON cards (partner_id, employee_id) WHERE link_status = 'MAIN';
+CREATE INDEX cards_of_employee ON cards (partner_id, employee_id, seq) WHERE employee_id IS NOT NULL;
+-- Covers what the list of free cards filters by, so that counting it never touches the table.
+CREATE INDEX cards_free ON cards (partner_id, seq, standing, valid_until, kind) WHERE employee_id IS NULL;
+
+-- The copy of the bank's transactions; `id` is the bank's number.
+CREATE TABLE transactions (
+    partner_id  BLOB    NOT NULL,
+    card_id     BLOB    NOT NULL,
+    id          INTEGER NOT NULL,
+    executed_at INTEGER NOT NULL,
+    kind        TEXT    NOT NULL
+        CHECK (kind IN ('REPLENISHMENT', 'PAYMENT', 'REFUND', 'REVERSAL', 'CORRECTION')),
+    amount      INTEGER NOT NULL CHECK (amount > 0),
+    place       TEXT,
+    mcc         TEXT,
+    merchant_id TEXT,
+    PRIMARY KEY (partner_id, card_id, id),
+    FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX transactions_by_time ON transactions (partner_id, card_id, executed_at, id);

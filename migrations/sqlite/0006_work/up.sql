@@ -1,0 +1,17 @@
+-- What the workers have to do. `attempt` counts the claims; only who has the latest one, under a lease, may settle.
+-- `may_have_sent`: a claim may have sent something to the bank without settling it.
+CREATE TABLE work (
+    partner_id    BLOB    NOT NULL REFERENCES partners (id),
+    subject_kind  TEXT    NOT NULL CHECK (subject_kind IN ('ORDER', 'REPLENISHMENT')),
+    subject_id    BLOB    NOT NULL CHECK (length(subject_id) = 16),
+    due_at        INTEGER NOT NULL,
+    attempt       INTEGER NOT NULL CHECK (attempt >= 0),
+    failures      INTEGER NOT NULL CHECK (failures >= 0),
+    may_have_sent INTEGER NOT NULL CHECK (may_have_sent IN (0, 1)),
+    leased_until  INTEGER,
+    PRIMARY KEY (partner_id, subject_kind, subject_id)
+) STRICT, WITHOUT ROWID;
+
+-- Holds the lease too: whoever looks for the next work passes over leased rows without reading them.
+CREATE INDEX work_by_due ON work (due_at, leased_until);
+CREATE INDEX work_by_lease ON work (leased_until) WHERE leased_until IS NOT NULL;
