@@ -93,6 +93,8 @@ pub fn place(
     let now = env.now();
     let order =
         Order::place(OrderId::new(env.ids.next_id()), kind, lines, now).map_err(PlaceOrderError::Invalid)?;
+    // The order first: the ledger refers to it. A refused hold undoes it with the whole unit of work.
+    unit.orders().insert(partner, &order, lines)?;
     let hold = money::book(unit, partner, MovementKind::Hold, Reference::Order(order.id), order.cost, now);
     hold.map_err(|error| match error {
         MoveError::Ledger(LedgerError::Insufficient(_)) => PlaceOrderError::InsufficientBalance,
@@ -100,7 +102,6 @@ pub fn place(
             PlaceOrderError::Store(error.unexpected())
         }
     })?;
-    unit.orders().insert(partner, &order, lines)?;
     unit.work().enqueue(partner, Subject::Order(order.id), now + env.settings.processing_delay)?;
     Ok(order)
 }

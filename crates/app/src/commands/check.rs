@@ -22,7 +22,7 @@ pub(super) fn run(args: &StoreArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if found == 0 {
-        println!("the books of {} partners are right", partners.len());
+        println!("the books are right, partners: {}", partners.len());
         Ok(ExitCode::SUCCESS)
     } else {
         println!("{found} things are wrong");

@@ -52,6 +52,17 @@ fn a_virtual_order_holds_what_it_costs() {
     assert_eq!((order.created_at, order.state_since), (START, START));
 }
 
+/// The ledger refers to the order, so a hold before it would break a constraint of the database.
+#[test]
+fn the_order_is_stored_before_its_money_is_held() {
+    let (bench, mut unit, mut steps) = (Bench::new(), MockUnit::default(), mockall::Sequence::new());
+    unit.orders.expect_insert().times(1).in_sequence(&mut steps).returning(|_, _, _| Ok(()));
+    unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(5_000, 0))));
+    unit.ledger.expect_book().times(1).in_sequence(&mut steps).returning(|_, _, _, _| Ok(()));
+    unit.work.expect_enqueue().returning(|_, _, _| Ok(()));
+    assert!(place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &[virtual_line(1, 5_000)]).is_ok());
+}
+
 #[test]
 fn a_plastic_order_books_nothing() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
@@ -62,8 +73,9 @@ fn a_plastic_order_books_nothing() {
 }
 
 #[test]
-fn one_kopeck_too_few_is_402_and_nothing_is_stored() {
+fn one_kopeck_too_few_is_402_and_no_work() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.orders.expect_insert().returning(|_, _, _| Ok(()));
     unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(9_999, 90_000))));
     assert_eq!(
         place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &[virtual_line(2, 5_000)]),
@@ -83,6 +95,7 @@ fn a_faulty_order_comes_before_its_money() {
 #[test]
 fn a_partner_without_accounts_is_a_failure() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.orders.expect_insert().returning(|_, _, _| Ok(()));
     unit.ledger.expect_sheet().returning(|_| Ok(None));
     let refused = place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &[virtual_line(1, 5_000)]);
     assert!(matches!(refused, Err(PlaceOrderError::Store(StoreError::Corrupt(_)))), "{refused:?}");

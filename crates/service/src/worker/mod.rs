@@ -100,17 +100,53 @@ impl Worker {
     /// # Errors
     /// [`StoreError`]; then nothing was taken.
     pub fn take(&self) -> Result<Vec<Errand>, StoreError> {
+        match self.take_up_to(self.settings.batch) {
+            // One request whose stored data make no sense must not hold up all others.
+            Err(StoreError::Corrupt(_)) => self.take_one_by_one(),
+            taken => taken,
+        }
+    }
+
+    fn take_up_to(&self, limit: u32) -> Result<Vec<Errand>, StoreError> {
         let (env, settings) = (Arc::clone(&self.env), self.settings);
         transact(&*self.store, Access::Write, move |unit| {
-            let now = env.now();
-            let claims = unit.work().claim(now, now + settings.lease, settings.batch)?;
-            let mut errands = Vec::with_capacity(claims.len());
-            for claim in claims {
+            let mut errands = Vec::new();
+            for claim in claim_due(unit, &env, settings, limit)? {
                 if let Some(task) = prepare(unit, &env, settings, &claim)? {
                     errands.push(Errand { claim, task });
                 }
             }
             Ok(errands)
+        })
+    }
+
+    /// Takes the batch a piece at a time, and puts off what cannot be made ready.
+    fn take_one_by_one(&self) -> Result<Vec<Errand>, StoreError> {
+        let mut errands = Vec::new();
+        for _ in 0..self.settings.batch {
+            match self.take_up_to(1) {
+                Ok(taken) => errands.extend(taken),
+                Err(StoreError::Corrupt(what)) => {
+                    log::error!(what = what.as_str(); "a request cannot be worked on and is put off");
+                    self.put_off_next()?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(errands)
+    }
+
+    /// Puts the piece of work that is due next off, with all that is known of it.
+    fn put_off_next(&self) -> Result<(), StoreError> {
+        let (env, settings) = (Arc::clone(&self.env), self.settings);
+        transact(&*self.store, Access::Write, move |unit| {
+            for claim in claim_due(unit, &env, settings, 1)? {
+                let failures = claim.failures.saturating_add(1);
+                let due_at = env.now() + patience(failures);
+                unit.work()
+                    .put_back(&claim, PutBack { due_at, failures, may_have_sent: claim.may_have_sent })?;
+            }
+            Ok(())
         })
     }
 
@@ -159,22 +195,38 @@ impl Worker {
     }
 
     /// One round: takes what is due, calls and settles it. Answers how many pieces of work it had. Asks `stopping`
-    /// before each call to the bank and gives the rest back once it says so.
+    /// before each call to the bank and gives the rest back once it says so. A piece whose lease ended while it
+    /// waited for its turn is left to whoever has it now.
     ///
     /// # Errors
-    /// [`StoreError`] of the first step that failed; what was taken comes back when its lease ends.
+    /// [`StoreError`] of the first step that failed, after all pieces had their turn; what was not settled comes
+    /// back when its lease ends.
     pub fn run_once(&self, stopping: &dyn Fn() -> bool) -> Result<usize, StoreError> {
         let errands = self.take()?;
         let taken = errands.len();
+        let mut failed = None;
         for errand in errands {
-            if stopping() {
-                self.give_back(errand)?;
+            let step = if stopping() {
+                self.give_back(errand)
+            } else if self.env.now() >= errand.claim.leased_until {
+                Ok(())
             } else {
-                self.settle(self.call(errand))?;
-            }
+                self.settle(self.call(errand))
+            };
+            failed = failed.or(step.err());
         }
-        Ok(taken)
+        failed.map_or(Ok(taken), Err)
     }
+}
+
+fn claim_due(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    settings: WorkerSettings,
+    limit: u32,
+) -> Result<Vec<Claim>, StoreError> {
+    let now = env.now();
+    unit.work().claim(now, now + settings.lease, limit)
 }
 
 /// What `claim` needs of the bank; `None` if the request needs nothing more and is settled with that.

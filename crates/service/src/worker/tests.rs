@@ -243,3 +243,32 @@ fn a_store_that_fails_ends_the_round() {
     let bank = answering(vec![Ok(Verdict::Done)]);
     assert_eq!(run(&worker(&bench, unit, bank)), Err(broken()));
 }
+
+/// A request that cannot be read back does not hold up the one behind it.
+#[test]
+fn a_corrupt_request_is_put_off_and_the_others_go_on() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let corrupt = Claim { failures: 2, ..claim(Subject::Order(order_id(1))) };
+    let good = top_up_claim();
+    // The whole batch fails, then the corrupt one alone; it is claimed once more to be put off.
+    let offered = [vec![corrupt.clone(), good.clone()], vec![corrupt.clone()], vec![corrupt.clone()], vec![good]];
+    let offers = Mutex::new(offered.into_iter());
+    let next = move |_, _, _| Ok(offers.lock().unwrap().next().unwrap_or_default());
+    unit.work.expect_claim().returning(next);
+    unit.orders.expect_get().returning(|_, _| Err(StoreError::Corrupt("orders.state".to_owned())));
+    in_process(&mut unit, &[300]);
+    let terms = PutBack { due_at: START + Duration::seconds(1), failures: 3, may_have_sent: false };
+    expect_put_back(&mut unit, &corrupt, terms);
+    let taken = worker(&bench, unit, MockBankGateway::new()).take().unwrap();
+    assert_eq!(taken.iter().map(|errand| errand.claim.clone()).collect::<Vec<_>>(), [top_up_claim()]);
+}
+
+/// Somebody else may have it by now, and may be telling the bank this moment.
+#[test]
+fn work_whose_lease_ended_in_the_queue_is_not_told_to_the_bank() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let stale = Claim { leased_until: START, ..top_up_claim() };
+    due(&mut unit, vec![stale]);
+    in_process(&mut unit, &[300]);
+    assert_eq!(run(&worker(&bench, unit, MockBankGateway::new())), Ok(1));
+}

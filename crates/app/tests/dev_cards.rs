@@ -1,0 +1,6 @@
+#[path = "it/calls.rs"]
+mod calls;
+#[path = "it/employees.rs"]
+mod employees;
+#[path = "it/server.rs"]
+mod server;
