@@ -8,6 +8,8 @@ pub mod draft;
 pub mod employee;
 pub mod ids;
 pub mod ledger;
+pub mod limit;
+pub mod limit_change;
 pub mod money;
 pub mod order;
 pub mod page;

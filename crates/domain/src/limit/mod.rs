@@ -1,0 +1,126 @@
+//! Spending limits of a card: how much it may spend in a period, on which weekdays and at which times.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `draft` | reads a limit from its parts |
+//! | `days`, `window` | weekdays and times of the day |
+//! | `period` | the calendar arithmetic of days, weeks, months and quarters |
+//! | `decision` | the rule: may this card pay this amount now, and what is left |
+
+mod days;
+mod decision;
+mod draft;
+mod period;
+#[cfg(test)]
+pub(crate) mod samples;
+mod window;
+
+use std::ops::Range;
+
+use time::OffsetDateTime;
+
+use crate::Kopecks;
+use crate::calendar::Zone;
+
+pub use days::Days;
+pub use decision::{Decision, Refusal, decide};
+pub use draft::{LimitConflict, LimitDraft, LimitError, Part, WindowDraft};
+pub use period::Period;
+pub use window::{TimeOfDay, Window};
+
+/// The greatest number of windows in one limit.
+pub const MAX_WINDOWS: usize = 10;
+
+/// What a card may spend, and when. There is no way to make one but from a [`LimitDraft`], so that every limit keeps
+/// the rules.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Limit {
+    /// Any time, bounded only by the balance of the card. What a new card has.
+    #[default]
+    Unlimited,
+    /// Within these bounds.
+    Limited(Restrictions),
+}
+
+/// The settings of a limit, at least one of them real.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restrictions {
+    allowance: Option<Allowance>,
+    days: Days,
+    windows: Vec<Window>,
+}
+
+/// How much may be spent in each period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    amount: Kopecks,
+    period: Period,
+}
+
+impl Limit {
+    /// Whether the card is bounded by its balance alone.
+    #[must_use]
+    pub const fn is_unlimited(&self) -> bool {
+        match self {
+            Self::Unlimited => true,
+            Self::Limited(_) => false,
+        }
+    }
+
+    /// How much may be spent in each period, if that is bounded.
+    #[must_use]
+    pub const fn allowance(&self) -> Option<Allowance> {
+        match self {
+            Self::Unlimited => None,
+            Self::Limited(restrictions) => restrictions.allowance,
+        }
+    }
+
+    /// The weekdays on which the card may pay.
+    #[must_use]
+    pub const fn days(&self) -> Days {
+        match self {
+            Self::Unlimited => Days::ANY,
+            Self::Limited(restrictions) => restrictions.days,
+        }
+    }
+
+    /// The windows in which the card may pay, in the order in which they were given; none means any time.
+    #[must_use]
+    pub fn windows(&self) -> &[Window] {
+        match self {
+            Self::Unlimited => &[],
+            Self::Limited(restrictions) => &restrictions.windows,
+        }
+    }
+
+    /// The period whose spending counts for a payment at `at`: from its first moment, inclusive, to the first of the
+    /// next, exclusive. `None` if no amount bounds the card.
+    #[must_use]
+    pub fn period_around(&self, zone: Zone, at: OffsetDateTime) -> Option<Range<OffsetDateTime>> {
+        self.allowance().map(|allowance| allowance.period.bounds(zone, at))
+    }
+}
+
+impl Allowance {
+    /// Kopecks a period, above zero.
+    #[must_use]
+    pub const fn amount(self) -> Kopecks {
+        self.amount
+    }
+
+    /// How long the amount lasts.
+    #[must_use]
+    pub const fn period(self) -> Period {
+        self.period
+    }
+
+    /// What is left of a period in which `spent` kopecks went already: never below zero, and never above the whole
+    /// amount, even if refunds of earlier payments make `spent` negative.
+    #[must_use]
+    pub fn remaining(self, spent: Kopecks) -> Kopecks {
+        // Both are zero or more, so that their difference fits.
+        let left = self.amount.minus(spent.max(Kopecks::ZERO)).unwrap_or(Kopecks::ZERO);
+        left.max(Kopecks::ZERO)
+    }
+}

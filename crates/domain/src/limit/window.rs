@@ -1,0 +1,274 @@
+//! Times of the day and the windows between them.
+
+use std::fmt;
+
+use time::{OffsetDateTime, Weekday};
+
+use crate::calendar::{Zone, digits};
+use crate::draft::Invalid;
+
+/// Minutes of a day.
+const DAY: u16 = 24 * 60;
+
+/// A time of the day to the minute, from 00:00 to 24:00, the end of the day. Shown as `HH:MM`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimeOfDay(u16);
+
+impl TimeOfDay {
+    /// The end of the day, 24:00. Only a window ends then; no moment has this time.
+    pub const END: Self = Self(DAY);
+
+    /// Reads `HH:MM`, 00:00 to 23:59.
+    ///
+    /// # Errors
+    /// [`Invalid`] for anything else.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        minute_of_day(text).ok_or_else(|| Invalid::new("must be a time of the form HH:MM, 00:00 to 23:59"))
+    }
+
+    /// Reads `HH:MM`, 00:00 to 24:00.
+    ///
+    /// # Errors
+    /// [`Invalid`] for anything else.
+    pub fn parse_end(text: &str) -> Result<Self, Invalid> {
+        if text == "24:00" {
+            return Ok(Self::END);
+        }
+        minute_of_day(text).ok_or_else(|| Invalid::new("must be a time of the form HH:MM, 00:00 to 24:00"))
+    }
+
+    /// The time of `moment` in `zone`; seconds are cut off.
+    #[must_use]
+    pub fn of(zone: Zone, moment: OffsetDateTime) -> Self {
+        let local = moment.to_offset(zone.offset());
+        Self(u16::from(local.hour()) * 60 + u16::from(local.minute()))
+    }
+
+    /// Minutes since the start of the day, 0..=1440.
+    #[must_use]
+    pub const fn minutes(self) -> u16 {
+        self.0
+    }
+}
+
+impl fmt::Display for TimeOfDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.0 / 60, self.0 % 60)
+    }
+}
+
+fn minute_of_day(text: &str) -> Option<TimeOfDay> {
+    let (hours, minutes) = text.split_once(':')?;
+    let hours = u16::try_from(digits(hours, 2)?).ok().filter(|hours| *hours < 24)?;
+    let minutes = u16::try_from(digits(minutes, 2)?).ok().filter(|minutes| *minutes < 60)?;
+    Some(TimeOfDay(hours * 60 + minutes))
+}
+
+/// A part of the day, the same every day: `from` inclusive, `to` exclusive.
+///
+/// A window whose `from` is later than its `to` runs over midnight; it counts for the day on which it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Window {
+    from: TimeOfDay,
+    to: TimeOfDay,
+}
+
+impl Window {
+    /// The window between two times.
+    ///
+    /// # Errors
+    /// [`Invalid`] if the times are the same or the window would start at 24:00.
+    pub fn new(from: TimeOfDay, to: TimeOfDay) -> Result<Self, Invalid> {
+        if from == to {
+            return Err(Invalid::new("must differ from the start of the window"));
+        }
+        if from == TimeOfDay::END {
+            return Err(Invalid::new("must belong to a window that starts before 24:00"));
+        }
+        Ok(Self { from, to })
+    }
+
+    /// The first minute of it.
+    #[must_use]
+    pub const fn from(self) -> TimeOfDay {
+        self.from
+    }
+
+    /// The minute after its last.
+    #[must_use]
+    pub const fn to(self) -> TimeOfDay {
+        self.to
+    }
+
+    /// Whether it runs over midnight.
+    #[must_use]
+    pub fn is_over_midnight(self) -> bool {
+        self.from > self.to
+    }
+
+    /// Whether `time` lies in it, on whichever day it started.
+    #[must_use]
+    pub fn contains(self, time: TimeOfDay) -> bool {
+        if self.is_over_midnight() {
+            self.from <= time || time < self.to
+        } else {
+            self.from <= time && time < self.to
+        }
+    }
+
+    /// Whether the two windows share a minute, the day being a circle: what a window over midnight covers of the
+    /// next morning it covers of every morning, whatever the days on which it may be used.
+    #[must_use]
+    pub fn overlaps(self, other: Self) -> bool {
+        // Of two arcs of a circle that meet, one holds the start of the other.
+        self.contains(other.from) || other.contains(self.from)
+    }
+
+    /// The weekday that a payment at `time` on `today` counts for: the one on which the window started. `None` if
+    /// the window is not open at that time.
+    #[must_use]
+    pub fn weekday_of(self, time: TimeOfDay, today: Weekday) -> Option<Weekday> {
+        let started_yesterday = self.is_over_midnight() && time < self.to;
+        let weekday = if started_yesterday { today.previous() } else { today };
+        self.contains(time).then_some(weekday)
+    }
+}
+
+/// `HH:MM-HH:MM`.
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.from, self.to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::samples::{minute_table, window, windows};
+    use proptest::prelude::*;
+    use time::macros::datetime;
+
+    fn time_at(minute: u16) -> TimeOfDay {
+        TimeOfDay(minute)
+    }
+
+    #[test]
+    fn times_are_hours_and_minutes() {
+        for (text, minutes) in [("00:00", 0), ("00:01", 1), ("09:30", 570), ("23:59", 1439)] {
+            assert_eq!(TimeOfDay::parse(text).unwrap().minutes(), minutes);
+            assert_eq!(TimeOfDay::parse_end(text).unwrap().minutes(), minutes);
+            assert_eq!(time_at(minutes).to_string(), text);
+        }
+        assert!(TimeOfDay::parse("24:00").is_err());
+        assert_eq!(TimeOfDay::parse_end("24:00"), Ok(TimeOfDay::END));
+        assert_eq!(TimeOfDay::END.to_string(), "24:00");
+        for text in [
+            "",
+            ":",
+            "9:00",
+            "09:0",
+            "09:60",
+            "24:01",
+            "25:00",
+            "0900",
+            "09:00:00",
+            "-1:00",
+            "+9:00",
+            " 09:00",
+            "09-00",
+            "٠٩:٠٠",
+            "０９:00",
+            "09:00 ",
+            "99:99",
+            "aa:bb",
+        ] {
+            assert!(TimeOfDay::parse(text).is_err(), "{text:?}");
+            assert!(TimeOfDay::parse_end(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_moment_has_its_time_in_the_zone() {
+        let at = datetime!(2026-03-16 22:59:59.999 UTC);
+        for (zone, text) in [("Z", "22:59"), ("+03:00", "01:59"), ("-05:30", "17:29")] {
+            assert_eq!(TimeOfDay::of(Zone::parse(zone).unwrap(), at).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_window_needs_two_times_and_starts_within_the_day() {
+        assert!(Window::new(time_at(600), time_at(600)).is_err());
+        assert!(Window::new(time_at(0), time_at(0)).is_err());
+        assert!(Window::new(TimeOfDay::END, time_at(600)).is_err());
+        assert!(Window::new(time_at(0), TimeOfDay::END).is_ok());
+        assert!(Window::new(time_at(1439), time_at(0)).is_ok());
+    }
+
+    #[test]
+    fn windows_that_touch_do_not_overlap() {
+        for (one, other, overlap) in [
+            ("09:00-12:00", "12:00-18:00", false),
+            ("09:00-12:01", "12:00-18:00", true),
+            ("09:00-18:00", "10:00-11:00", true),
+            ("22:00-06:00", "06:00-22:00", false),
+            ("22:00-06:00", "05:59-06:30", true),
+            ("22:00-06:00", "21:00-22:01", true),
+            ("22:00-06:00", "23:00-01:00", true),
+            ("22:00-24:00", "00:00-02:00", false),
+            ("22:00-00:00", "00:00-02:00", false),
+            ("22:00-00:01", "00:00-02:00", true),
+            ("00:00-24:00", "23:59-00:00", true),
+            ("20:00-02:00", "22:00-04:00", true),
+        ] {
+            assert_eq!(window(one).overlaps(window(other)), overlap, "{one} and {other}");
+            assert_eq!(window(other).overlaps(window(one)), overlap, "{other} and {one}");
+        }
+    }
+
+    #[test]
+    fn a_window_over_midnight_counts_for_the_day_it_starts_on() {
+        let night = window("22:00-06:00");
+        let at = |text: &str| night.weekday_of(TimeOfDay::parse(text).unwrap(), Weekday::Tuesday);
+        assert_eq!(at("00:00"), Some(Weekday::Monday));
+        assert_eq!(at("05:59"), Some(Weekday::Monday));
+        assert_eq!(at("06:00"), None);
+        assert_eq!(at("21:59"), None);
+        assert_eq!(at("22:00"), Some(Weekday::Tuesday));
+        assert_eq!(at("23:59"), Some(Weekday::Tuesday));
+        // One that ends at midnight has nothing of the next day.
+        assert_eq!(window("22:00-00:00").weekday_of(time_at(0), Weekday::Tuesday), None);
+        assert_eq!(window("22:00-24:00").weekday_of(time_at(0), Weekday::Tuesday), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_window_holds_what_the_minute_table_holds(window in windows()) {
+            let table = minute_table(window);
+            for (minute, covered) in (0..).zip(table) {
+                prop_assert_eq!(window.contains(time_at(minute)), covered);
+                let weekday = window.weekday_of(time_at(minute), Weekday::Monday);
+                let expected = if minute < window.from().minutes() { Weekday::Sunday } else { Weekday::Monday };
+                prop_assert_eq!(weekday, covered.then_some(expected));
+            }
+        }
+
+        #[test]
+        fn windows_overlap_where_the_minute_tables_do(one in windows(), other in windows()) {
+            let shared = minute_table(one).iter().zip(minute_table(other)).any(|(a, b)| *a && b);
+            prop_assert_eq!(one.overlaps(other), shared);
+            prop_assert_eq!(other.overlaps(one), shared);
+        }
+
+        #[test]
+        fn parsing_never_panics(text in ".*") {
+            for parsed in [TimeOfDay::parse(&text), TimeOfDay::parse_end(&text)].into_iter().flatten() {
+                prop_assert_eq!(parsed.to_string(), text.as_str());
+            }
+        }
+
+        #[test]
+        fn times_survive_the_round_trip(minute in 0_u16..DAY) {
+            prop_assert_eq!(TimeOfDay::parse(&time_at(minute).to_string()), Ok(time_at(minute)));
+        }
+    }
+}
