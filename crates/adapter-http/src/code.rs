@@ -12,7 +12,6 @@ macro_rules! codes {
 
         impl Code {
             /// Every code.
-            #[cfg(test)]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The word.

@@ -15,7 +15,7 @@ use crate::bridge::in_store;
 use crate::error::ApiError;
 use crate::errors::repeats;
 use crate::fingerprint;
-use crate::in_flight;
+use crate::in_flight::Ticket;
 use crate::input::Call;
 use crate::pipeline::head::RepeatKey;
 use crate::route::{Outcome, Route};
@@ -64,7 +64,7 @@ pub(crate) struct Turn {
     key: Arc<RepeatKey>,
     call: Arc<idempotency::Call>,
     /// Kept by the unit of work too: the turn lasts as long as the work, even if the caller goes away.
-    in_flight: Arc<in_flight::Turn>,
+    ticket: Arc<Ticket>,
 }
 
 impl Exchange {
@@ -172,10 +172,10 @@ impl Exchange {
         let Some((key, fingerprint)) = self.repeat.take() else {
             return Err(ApiError::internal("a call without a key changes something"));
         };
-        let turn = self.shared.in_flight.turn(self.partner, &key.key).await;
-        let in_flight = Arc::new(turn.ok_or_else(repeats::in_progress)?);
+        let ticket = self.shared.in_flight.take(self.partner, &key.key).await;
+        let ticket = Arc::new(ticket.ok_or_else(repeats::in_progress)?);
         let call = idempotency::Call { partner: self.partner, key: key.key.clone(), fingerprint };
-        Ok(Turn { exchange: self, key: Arc::new(key), call: Arc::new(call), in_flight })
+        Ok(Turn { exchange: self, key: Arc::new(key), call: Arc::new(call), ticket })
     }
 }
 
@@ -211,10 +211,10 @@ impl Turn {
         E: Into<ApiError>,
     {
         let (env, call) = (Arc::clone(self.exchange.env()), Arc::clone(&self.call));
-        let in_flight = Arc::clone(&self.in_flight);
+        let ticket = Arc::clone(&self.ticket);
         let carried_out = in_store(&*self.exchange.shared.parts.store, Access::Write, move |unit| {
-            // Moves the turn into the work: it ends when the work is done, whoever still waits for it.
-            let _in_flight = &in_flight;
+            // Moves the ticket into the work, so that it is given back when that is done, not when the caller leaves.
+            let _ticket = &ticket;
             idempotency::once(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
                 let Answer { status, body, .. } = Answer::json(status, &shown)?;

@@ -22,20 +22,20 @@ pub(crate) struct InFlight {
 }
 
 /// The right to carry out the calls under a key; ends when it is dropped.
-pub(crate) struct Turn {
+pub(crate) struct Ticket {
     calls: InFlight,
     key: Key,
-    /// Dropped with the turn, which wakes whoever waits.
+    /// Dropped with the ticket, which wakes whoever waits.
     _ended: watch::Sender<()>,
 }
 
 impl InFlight {
-    /// The turn of a call, as soon as no other has it; `None` if that takes too long.
-    pub(crate) async fn turn(&self, partner: PartnerId, key: &str) -> Option<Turn> {
+    /// The ticket of a call, as soon as no other has it; `None` if that takes too long.
+    pub(crate) async fn take(&self, partner: PartnerId, key: &str) -> Option<Ticket> {
         tokio::time::timeout(PATIENCE, async {
             loop {
-                match self.try_turn((partner, key.to_owned())) {
-                    Ok(turn) => return turn,
+                match self.try_take((partner, key.to_owned())) {
+                    Ok(ticket) => return ticket,
                     // Answers with an error when the sender is dropped: that is the end we wait for.
                     Err(mut running) => while running.changed().await.is_ok() {},
                 }
@@ -45,18 +45,18 @@ impl InFlight {
         .ok()
     }
 
-    fn try_turn(&self, key: Key) -> Result<Turn, watch::Receiver<()>> {
+    fn try_take(&self, key: Key) -> Result<Ticket, watch::Receiver<()>> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(other) = running.get(&key) {
             return Err(other.clone());
         }
         let (ended, watched) = watch::channel(());
         running.insert(key.clone(), watched);
-        Ok(Turn { calls: self.clone(), key, _ended: ended })
+        Ok(Ticket { calls: self.clone(), key, _ended: ended })
     }
 }
 
-impl Drop for Turn {
+impl Drop for Ticket {
     fn drop(&mut self) {
         self.calls.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
     }
@@ -75,20 +75,20 @@ mod tests {
     #[actix_web::test]
     async fn keys_are_the_partners_own() {
         let calls = InFlight::default();
-        let first = calls.turn(partner(1), "key").await;
-        let second = calls.turn(partner(2), "key").await;
+        let first = calls.take(partner(1), "key").await;
+        let second = calls.take(partner(2), "key").await;
         assert!(first.is_some() && second.is_some());
     }
 
     #[actix_web::test]
     async fn the_second_waits_for_the_first() {
         let calls = InFlight::default();
-        let first = calls.turn(partner(1), "key").await;
+        let first = calls.take(partner(1), "key").await;
         let ends = async {
             tokio::time::sleep(Duration::from_millis(20)).await;
             drop(first);
         };
-        let (second, ()) = futures_util::future::join(calls.turn(partner(1), "key"), ends).await;
+        let (second, ()) = futures_util::future::join(calls.take(partner(1), "key"), ends).await;
         assert!(second.is_some());
         drop(second);
         assert!(calls.running.lock().unwrap().is_empty());
@@ -97,7 +97,7 @@ mod tests {
     #[actix_web::test]
     async fn the_second_does_not_wait_for_ever() {
         let calls = InFlight::default();
-        let _first = calls.turn(partner(1), "key").await;
-        assert!(calls.turn(partner(1), "key").await.is_none());
+        let _first = calls.take(partner(1), "key").await;
+        assert!(calls.take(partner(1), "key").await.is_none());
     }
 }

@@ -9,9 +9,10 @@
 //! `internal` with `Retry-After` when the service is busy.
 //!
 //! Architecture invariants: no rule of the business lives here; no handler blocks the thread that it runs on; and
-//! what a caller is told of a failure is decided in [`errors`](self) alone, by exhaustive matches.
+//! what a caller is told of a failure is decided in the module `errors` alone, by exhaustive matches.
 
 mod bridge;
+mod catalogue;
 mod code;
 mod dto;
 mod error;
@@ -30,6 +31,7 @@ mod server;
 mod settings;
 mod state;
 
+pub use catalogue::{Operation, codes, operations};
 pub use sandbox::{SandboxPower, SandboxRefusal};
 pub use server::{configure, serve};
 pub use settings::HttpSettings;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use actix_web::http::{StatusCode, header};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use kopeck_domain::ids::PartnerId;
 use kopeck_sealing::{KeyId, ResponseContext, seal_response};
 use serde::Serialize;
 
+use crate::error::ApiError;
 use crate::pipeline::callers::Identity;
 use crate::pipeline::head::{self, Head, SEALED_JSON};
 use crate::route::{Outcome, Route};
@@ -27,6 +28,7 @@ pub(crate) struct Told {
     route: &'static str,
     operation: &'static str,
     wants_sealed: bool,
+    /// For the log alone; every rule goes by the service's clock.
     began: Instant,
 }
 
@@ -84,35 +86,23 @@ impl Told {
 
     /// The answer that `outcome` makes.
     pub(crate) fn answer(&self, shared: &Shared, outcome: Outcome) -> HttpResponse {
-        let (status, plain) = match &outcome {
-            Ok(answer) => (StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK), None),
-            Err(error) => (error.status(), Some(error.body(&self.request_id))),
-        };
-        let mut response = HttpResponse::build(status);
+        let mut response = HttpResponse::Ok();
         response
             .insert_header(("x-request-id", self.request_id.as_str()))
             .insert_header((header::CACHE_CONTROL, "no-store"))
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
-        if let Err(error) = &outcome {
-            self.log_error(error.status(), error.log_reason());
-            if let Some(seconds) = error.retry_seconds() {
-                response.insert_header((header::RETRY_AFTER, seconds));
-            }
-            if let Some(methods) = error.allowed_methods() {
-                response.insert_header((header::ALLOW, methods));
-            }
-            if status == StatusCode::UNAUTHORIZED {
-                response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
-            }
-        }
-        let body = match (outcome, plain) {
-            (Ok(answer), _) => {
+        let (status, body) = match outcome {
+            Ok(answer) => {
                 if answer.replayed {
                     response.insert_header(("idempotent-replayed", "true"));
                 }
-                answer.body
+                (StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK), answer.body)
             }
-            (Err(_), plain) => plain.unwrap_or_default(),
+            Err(error) => {
+                self.log_error(&error);
+                head_of(&error, &mut response);
+                (error.status(), error.body(&self.request_id))
+            }
         };
         let seal = self.seal.as_ref().filter(|_| self.wants_sealed);
         let (media, body) = match seal.and_then(|seal| seal.seal(shared, status, &body)) {
@@ -120,16 +110,17 @@ impl Told {
             None => ("application/json", body),
         };
         self.log_access(status);
-        response.insert_header((header::CONTENT_TYPE, media)).body(body)
+        response.status(status).insert_header((header::CONTENT_TYPE, media)).body(body)
     }
 
-    fn log_error(&self, status: StatusCode, reason: Option<&str>) {
-        let (request_id, route) = (self.request_id.as_str(), self.route);
-        match reason {
-            Some(reason) if status == StatusCode::INTERNAL_SERVER_ERROR => {
-                log::error!(request_id, route, reason; "a call failed");
+    /// Says in the log what the caller is not told. A refusal that is told in full stands in the access log alone.
+    fn log_error(&self, error: &ApiError) {
+        let (request_id, operation) = (self.request_id.as_str(), self.operation);
+        match error.log_reason() {
+            Some(reason) if error.status() == StatusCode::INTERNAL_SERVER_ERROR => {
+                log::error!(request_id, operation, reason; "a call failed");
             }
-            Some(reason) => log::warn!(request_id, route, reason; "a call could not be carried out"),
+            Some(reason) => log::warn!(request_id, operation, reason; "a call could not be carried out"),
             None => {}
         }
     }
@@ -148,5 +139,18 @@ impl Told {
             partner = partner.as_deref().unwrap_or("-");
             "request"
         );
+    }
+}
+
+/// The headers that only refusals have.
+fn head_of(error: &ApiError, response: &mut HttpResponseBuilder) {
+    if let Some(seconds) = error.retry_seconds() {
+        response.insert_header((header::RETRY_AFTER, seconds));
+    }
+    if let Some(methods) = error.allowed_methods() {
+        response.insert_header((header::ALLOW, methods));
+    }
+    if error.status() == StatusCode::UNAUTHORIZED {
+        response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
     }
 }

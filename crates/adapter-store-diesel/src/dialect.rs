@@ -57,26 +57,20 @@ pub(crate) fn connect(url: &str, access: Access) -> Result<AnyConnection, OpenEr
 
 /// Applies the migrations that the database lacks, and names them.
 pub(crate) fn migrate(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
+    let missing = missing_migrations(connection)?;
     let applied = match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite.run_pending_migrations(SQLITE_MIGRATIONS),
+        AnyConnection::Sqlite(sqlite) => sqlite.run_pending_migrations(SQLITE_MIGRATIONS).map(drop),
     };
-    let names = applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
-    Ok(names.iter().map(ToString::to_string).collect())
+    applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
+    Ok(missing)
 }
 
 /// Names the migrations that the database lacks.
 pub(crate) fn missing_migrations(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
-    let missing = match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite.has_pending_migration(SQLITE_MIGRATIONS).and_then(|some| {
-            // Asking for the list also checks the order of what is applied, which a fresh file does not have.
-            if some { pending(sqlite) } else { Ok(Vec::new()) }
-        }),
+    let missing: diesel::migration::Result<Vec<Box<dyn Migration<Sqlite>>>> = match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite.pending_migrations(SQLITE_MIGRATIONS),
     };
-    missing.map_err(|error| OpenError::Migrate(error.to_string()))
-}
-
-fn pending(sqlite: &mut SqliteConnection) -> diesel::migration::Result<Vec<String>> {
-    let missing: Vec<Box<dyn Migration<Sqlite>>> = sqlite.pending_migrations(SQLITE_MIGRATIONS)?;
+    let missing = missing.map_err(|error| OpenError::Migrate(error.to_string()))?;
     Ok(missing.iter().map(|migration| migration.name().to_string()).collect())
 }
 

@@ -74,8 +74,10 @@ CREATE TABLE cards (
 
 CREATE UNIQUE INDEX cards_one_main ON cards (partner_id, employee_id) WHERE link_status = 'MAIN';
 CREATE INDEX cards_of_employee ON cards (partner_id, employee_id, seq) WHERE employee_id IS NOT NULL;
--- Covers what the list of free cards filters by, so that counting it never touches the table.
-CREATE INDEX cards_free ON cards (partner_id, seq, standing, valid_until, kind) WHERE employee_id IS NULL;
+-- Covers what the list of free cards filters by, so that counting it never touches the table. SQLite takes it for
+-- covering only if it has the column of its own condition too.
+CREATE INDEX cards_free ON cards (partner_id, standing, seq, valid_until, kind, employee_id)
+    WHERE employee_id IS NULL;
 
 -- The copy of the bank's transactions; `id` is the bank's number.
 CREATE TABLE transactions (

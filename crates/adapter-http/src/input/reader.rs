@@ -82,12 +82,25 @@ impl<'a> Reader<'a> {
             Some(page) => self.faults.take("page", kinds::integer(Page::number_in_range)(page.into())),
             None => Some(1),
         };
-        let size = match self.either(["per_page", "perPage"])? {
+        let size = match self.size()? {
             Some((name, size)) => self.faults.take(name, kinds::integer(Page::size_in_range)(size)),
             None => Some(default_size),
         };
         // Both are in range by now, so that a page they do not make is none.
         Page::new(number?, size?).ok()
+    }
+
+    /// The page size under either of its names. Of one in the query and one in the body the query wins, as it does
+    /// under one name.
+    fn size(&mut self) -> Option<Option<(&'static str, Given<'a>)>> {
+        let names = ["per_page", "perPage"];
+        let [first, second] = names;
+        let call = self.call;
+        match (call.params.get(first), call.params.get(second)) {
+            (Some(size @ Param::Text(_)), Some(Param::Json(_))) => Some(Some((first, size.into()))),
+            (Some(Param::Json(_)), Some(size @ Param::Text(_))) => Some(Some((second, size.into()))),
+            _ => self.either(names),
+        }
     }
 
     /// The parameter under the one of two names that is given; `None` if the two contradict each other.
@@ -308,8 +321,9 @@ mod tests {
         );
         assert_eq!(page(&reading(&[("perPage", text_param("3"))])), Ok((1, 3)));
         assert_eq!(
-            page(&reading(&[("perPage", text_param("3")), ("per_page", Param::Json(json!(3)))])),
-            Ok((1, 3))
+            page(&reading(&[("perPage", text_param("3")), ("per_page", Param::Json(json!(9)))])),
+            Ok((1, 3)),
+            "the query wins"
         );
         assert_eq!(
             page(&reading(&[("perPage", text_param("3")), ("per_page", text_param("4"))])),

@@ -1,5 +1,5 @@
 //! The contract of the store on SQLite, and what is this store's own.
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail by panicking")]
 
 mod books;
 mod corrupt;

@@ -18,13 +18,13 @@ use tempfile::TempDir;
 use time::{Date, OffsetDateTime};
 use uuid::Uuid;
 
-pub const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
-pub const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+pub(crate) const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
+pub(crate) const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
 /// A store in a folder of its own, which goes with it.
-pub struct TestStore {
-    pub store: DieselStore,
-    pub url: String,
+pub(crate) struct TestStore {
+    pub(crate) store: DieselStore,
+    pub(crate) url: String,
     _folder: TempDir,
 }
 
@@ -35,45 +35,45 @@ impl Store for TestStore {
 }
 
 /// The URL of a database that is not there yet, and the folder for it.
-pub fn new_url() -> (String, TempDir) {
+pub(crate) fn new_url() -> (String, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     (format!("sqlite://{}", folder.path().join("kopeck.db").display()), folder)
 }
 
-pub fn empty_store() -> TestStore {
+pub(crate) fn empty_store() -> TestStore {
     let (url, folder) = new_url();
     migrate(&url).unwrap();
     TestStore { store: DieselStore::open(StoreConfig::new(url.clone())).unwrap(), url, _folder: folder }
 }
 
 /// A store with [`PARTNER`].
-pub fn store_with_partner() -> TestStore {
+pub(crate) fn store_with_partner() -> TestStore {
     let store = empty_store();
     write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
     store
 }
 
 /// Runs statements behind the store's back, as a damaged disk or an idle hand might.
-pub fn tamper(store: &TestStore, statements: &str) {
+pub(crate) fn tamper(store: &TestStore, statements: &str) {
     let path = store.url.strip_prefix("sqlite://").unwrap();
     SqliteConnection::establish(path).unwrap().batch_execute(statements).unwrap();
 }
 
-pub fn write<T: Send + 'static>(
+pub(crate) fn write<T: Send + 'static>(
     store: &dyn Store,
     body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     transact(store, Access::Write, body)
 }
 
-pub fn read<T: Send + 'static>(
+pub(crate) fn read<T: Send + 'static>(
     store: &dyn Store,
     body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     transact(store, Access::Read, body)
 }
 
-pub fn credentials() -> Credentials {
+pub(crate) fn credentials() -> Credentials {
     Credentials {
         partner: Partner {
             id: PARTNER,
@@ -88,7 +88,7 @@ pub fn credentials() -> Credentials {
     }
 }
 
-pub fn employee(number: u128) -> Employee {
+pub(crate) fn employee(number: u128) -> Employee {
     Employee {
         id: Uuid::from_u128(number).into(),
         custom_id: CustomId::parse(&format!("E-{number}")).unwrap(),
@@ -105,7 +105,7 @@ pub fn employee(number: u128) -> Employee {
 }
 
 /// An order of `count` virtual cards, and the cards that the bank issued for it.
-pub fn order_with_cards(number: u128, count: u32) -> (Order, Vec<OrderLine>, Vec<NewCard>) {
+pub(crate) fn order_with_cards(number: u128, count: u32) -> (Order, Vec<OrderLine>, Vec<NewCard>) {
     let details = LineDetails::Virtual { amount: Kopecks::new(5_000) };
     let lines = vec![OrderLine { card_type: CardType::Mlz, count, details }];
     let order = Order::place(Uuid::from_u128(number).into(), OrderKind::Virtual, &lines, NOW).unwrap();
@@ -142,7 +142,7 @@ pub fn order_with_cards(number: u128, count: u32) -> (Order, Vec<OrderLine>, Vec
 }
 
 /// Stores what [`order_with_cards`] made.
-pub fn insert_order(store: &dyn Store, (order, lines, cards): (Order, Vec<OrderLine>, Vec<NewCard>)) {
+pub(crate) fn insert_order(store: &dyn Store, (order, lines, cards): (Order, Vec<OrderLine>, Vec<NewCard>)) {
     write(store, move |unit| {
         unit.orders().insert(PARTNER, &order, &lines)?;
         unit.cards().insert_issued(PARTNER, &cards)

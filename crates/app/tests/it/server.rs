@@ -73,9 +73,14 @@ impl TestServer {
     }
 
     pub fn start_with(sandbox: bool, http: HttpSettings) -> Self {
+        Self::start_at(START, sandbox, http)
+    }
+
+    /// On a clock that shows `start`.
+    pub fn start_at(start: OffsetDateTime, sandbox: bool, http: HttpSettings) -> Self {
         let temporary = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/kopeck.sqlite", temporary.path().display());
-        let clock = Arc::new(FakeClock::starting_at(START));
+        let clock = Arc::new(FakeClock::starting_at(start));
         let machine = Machine {
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             ids: Arc::new(SeededIds::new(0x0198_0000_0000_7000)) as Arc<dyn IdSource>,

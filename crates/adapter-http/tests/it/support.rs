@@ -133,8 +133,8 @@ fn desk(env: &Arc<Env>) -> TokenDesk {
     TokenDesk::new(Arc::clone(env), Arc::new(passwords), Arc::new(tokens), Arc::new(secrets))
 }
 
-/// The API over `store`.
-pub(crate) fn api(store: Arc<dyn Store>, settings: HttpSettings) -> HttpState {
+/// The parts of an API over `store`, without a bank that answers and without a sandbox.
+pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
     let env = Arc::new(Env {
         clock: Arc::new(FakeClock::starting_at(NOW)),
         ids: Arc::new(SeededIds::new(7)),
@@ -148,17 +148,17 @@ pub(crate) fn api(store: Arc<dyn Store>, settings: HttpSettings) -> HttpState {
             key_overlap: Duration::days(14),
         },
     });
-    HttpState::new(HttpParts {
+    HttpParts {
         tokens: Arc::new(desk(&env)),
         env,
         store,
         bank: Arc::new(MockBankGateway::new()),
         sandbox: None,
-        settings,
-    })
+        settings: HttpSettings { body_limit: 1_000, ..HttpSettings::default() },
+    }
 }
 
 /// The API over `unit`.
 pub(crate) fn api_over(unit: MockUnit) -> HttpState {
-    api(Arc::new(InPlaceStore::new(unit)), HttpSettings { body_limit: 1_000, ..HttpSettings::default() })
+    HttpState::new(parts(Arc::new(InPlaceStore::new(unit))))
 }

@@ -1,0 +1,167 @@
+//! Cards, for which the bank is asked, and the sandbox.
+
+use std::sync::{Arc, Mutex};
+
+use actix_web::http::Method;
+use kopeck_adapter_http::{HttpParts, HttpState, SandboxPower, SandboxRefusal};
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::employee::{Employee, NewEmployee};
+use kopeck_domain::ids::{CardId, EmployeeId, OrderId};
+use kopeck_domain::partner::SealingPolicy::Optional;
+use kopeck_domain::person::CustomId;
+use kopeck_port_bank::{BankCard, MockBankGateway};
+use kopeck_port_store::CardRecord;
+use kopeck_port_store::mock::{InPlaceStore, MockUnit};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::caller::{call, post, send};
+use crate::support::{NOW, parts, unit};
+
+const CARD: Uuid = Uuid::from_u128(9);
+const EMPLOYEE: Uuid = Uuid::from_u128(8);
+
+fn card(link: Option<CardStatus>, standing: Standing) -> CardRecord {
+    CardRecord {
+        card: Card {
+            id: CardId::new(CARD),
+            number: CardNumber::parse("4006381333931").unwrap(),
+            kind: CardType::Mp4,
+            order: OrderId::new(Uuid::nil()),
+            valid_until: NOW.date().replace_year(2029).unwrap(),
+            link: link.map(|status| CardLink { employee: EmployeeId::new(EMPLOYEE), status }),
+        },
+        bank: BankView {
+            balance: Kopecks::new(1),
+            can_to_up: Kopecks::new(2),
+            activated_at: None,
+            standing,
+            seen_at: NOW - time::Duration::seconds(11),
+        },
+        account: AccountBalance { value: Kopecks::new(3), updated_at: NOW },
+        transactions_seen_at: None,
+    }
+}
+
+fn employee(id: EmployeeId) -> Employee {
+    let fields = NewEmployee {
+        custom_id: CustomId::parse("1").unwrap(),
+        surname: None,
+        name: None,
+        patronymic: None,
+        phone: None,
+        email: None,
+        category: None,
+        status: None,
+    };
+    Employee::add(id, fields, NOW)
+}
+
+/// A bank that knows every card, with this standing.
+fn bank(standing: Standing) -> MockBankGateway {
+    let mut bank = MockBankGateway::new();
+    bank.expect_card().returning(move |_| {
+        Ok(Some(BankCard {
+            balance: Kopecks::new(100),
+            can_to_up: Kopecks::new(200),
+            account: Kopecks::new(300),
+            activated_at: Some(NOW),
+            standing,
+            valid_until: NOW.date().replace_year(2029).unwrap(),
+        }))
+    });
+    bank
+}
+
+/// A partner with an employee and one card, whose standing the store learns of the bank.
+fn one_card(link: Option<CardStatus>) -> MockUnit {
+    let mut unit = unit(Optional);
+    let stored = Arc::new(Mutex::new(card(link, Standing::Open)));
+    let (by_id, by_number, changed) = (Arc::clone(&stored), Arc::clone(&stored), stored);
+    unit.cards.expect_get().returning(move |_, _| Ok(Some(by_id.lock().unwrap().clone())));
+    unit.cards.expect_by_number().returning(move |_, _| Ok(Some(by_number.lock().unwrap().clone())));
+    unit.cards.expect_main_card().returning(|_, _| Ok(None));
+    unit.cards.expect_set_bank_view().returning(move |_, _, view, _| {
+        changed.lock().unwrap().bank = *view;
+        Ok(())
+    });
+    unit.employees.expect_get().returning(|_, id| Ok(Some(employee(id))));
+    unit
+}
+
+fn api(unit: MockUnit, standing: Standing) -> HttpParts {
+    HttpParts { bank: Arc::new(bank(standing)), ..parts(Arc::new(InPlaceStore::new(unit))) }
+}
+
+#[actix_web::test]
+async fn a_stale_card_is_shown_as_the_bank_sees_it() {
+    let state = HttpState::new(api(one_card(None), Standing::Open));
+    let body = send(&state, call(Method::GET, &format!("/v1/card/{CARD}/"))).await.json();
+    let shown = &body["data"];
+    assert_eq!((&shown["balance"], &shown["activated"]), (&json!(100), &json!(true)));
+    assert_eq!((&shown["idEmployee"], &shown["success"]), (&json!(null), &json!(true)));
+}
+
+#[actix_web::test]
+async fn the_bank_is_asked_before_a_card_is_linked_or_switched() {
+    let state = HttpState::new(api(one_card(None), Standing::Blocked));
+    let link = json!({"customIdCard": "4006381333931", "statusCard": "MAIN"});
+    let got = send(&state, post(&format!("/v1/employee/{EMPLOYEE}/link_card"), &link)).await;
+    assert_eq!((got.status, got.code().as_str()), (409, "card_not_available"));
+
+    let state = HttpState::new(api(one_card(Some(CardStatus::Additional)), Standing::Blocked));
+    let switch = json!({"idCard": CARD, "statusCard": "MAIN"});
+    let got = send(&state, post(&format!("/v1/employee/{EMPLOYEE}/card/switch"), &switch)).await;
+    assert_eq!((got.status, got.code().as_str()), (409, "card_blocked"));
+}
+
+/// Notes what it is told.
+#[derive(Default)]
+struct Power(Mutex<Vec<String>>);
+
+impl Power {
+    fn note(&self, what: String) -> Result<(), SandboxRefusal> {
+        self.0.lock().unwrap().push(what);
+        Ok(())
+    }
+}
+
+impl SandboxPower for Power {
+    fn block(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
+        self.note(format!("block {card}"))
+    }
+
+    fn unblock(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
+        self.note(format!("unblock {card}"))
+    }
+
+    fn expire(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
+        self.note(format!("expire {card}"))
+    }
+
+    fn activate(&self, _card: CardNumber, code: Option<&str>) -> Result<(), SandboxRefusal> {
+        code.map(|_| ()).ok_or(SandboxRefusal::WrongCode)
+    }
+}
+
+#[actix_web::test]
+async fn the_sandbox_commands_the_simulator_once_a_call() {
+    let power = Arc::new(Power::default());
+    let commanded = Arc::clone(&power) as Arc<dyn SandboxPower>;
+    let unit = one_card(Some(CardStatus::Additional));
+    let state = HttpState::new(HttpParts { sandbox: Some(commanded), ..api(unit, Standing::Blocked) });
+    let block = format!("/sandbox/v1/card/{CARD}/block");
+    for replayed in [None, Some("true")] {
+        let got = send(&state, call(Method::POST, &block)).await;
+        assert_eq!((got.status, got.header("idempotent-replayed")), (200, replayed), "{}", got.text);
+    }
+    assert_eq!(*power.0.lock().unwrap(), ["block 4006381333931"]);
+
+    let activate = call(Method::POST, &format!("/sandbox/v1/card/{CARD}/activate"));
+    let got = send(&state, activate.insert_header(("idempotency-key", "k"))).await;
+    assert_eq!(got.fields(), "activationCode");
+    let deposit = post("/sandbox/v1/balance/deposit", &json!({"amount": 0}));
+    assert_eq!(send(&state, deposit.insert_header(("idempotency-key", "d"))).await.fields(), "amount");
+}

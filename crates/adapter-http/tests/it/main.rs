@@ -1,0 +1,15 @@
+//! The API in process, over mocked repositories: the pipeline from the head of a call to its answer.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "the helpers of a test fail it by panicking, as the test itself does"
+)]
+
+mod caller;
+mod cards;
+mod checks;
+mod repeats;
+mod server;
+mod support;
+mod tokens;
