@@ -1,0 +1,91 @@
+//! What becomes of one card of a top-up request.
+
+use std::fmt;
+
+use kopeck_client::ReplenishmentResult;
+
+/// What became of a card, or is expected to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    ToppedUp,
+    NotEnoughBalance,
+    OverTheCard,
+    Blocked,
+    Expired,
+    NotActivated,
+    RefusedByBank,
+    /// A reason that the demo does not know, in the service's words.
+    Other(String),
+}
+
+/// What the service's texts have in common with the reasons.
+const WORDS: [(&str, Outcome); 6] = [
+    ("not enough partner balance", Outcome::NotEnoughBalance),
+    ("over the amount by which the card can be topped up", Outcome::OverTheCard),
+    ("blocked by the bank", Outcome::Blocked),
+    ("expired", Outcome::Expired),
+    ("not activated", Outcome::NotActivated),
+    ("refused by the bank", Outcome::RefusedByBank),
+];
+
+impl Outcome {
+    /// What the service says became of a card.
+    pub(crate) fn of(result: &ReplenishmentResult) -> Self {
+        match (result.result_replenishment, result.error_replenishment.as_deref()) {
+            (true, None) => Self::ToppedUp,
+            (true, Some(reason)) => Self::Other(format!("topped up, and yet: {reason}")),
+            (false, None) => Self::Other("refused without a reason".to_owned()),
+            (false, Some(reason)) => WORDS
+                .into_iter()
+                .find(|(words, _)| reason.contains(words))
+                .map_or_else(|| Self::Other(reason.to_owned()), |(_, outcome)| outcome),
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::Other(words) = self {
+            return f.write_str(words);
+        }
+        let words = WORDS.iter().find(|(_, outcome)| outcome == self).map_or("topped up", |(words, _)| words);
+        f.write_str(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_client::Uuid;
+
+    use super::*;
+
+    fn outcome(topped_up: bool, reason: Option<&str>) -> Outcome {
+        Outcome::of(&ReplenishmentResult {
+            id_card: Uuid::nil(),
+            result_replenishment: topped_up,
+            amount_replenishment: 1,
+            error_replenishment: reason.map(str::to_owned),
+        })
+    }
+
+    #[test]
+    fn reasons_are_told_by_their_words() {
+        assert_eq!(outcome(true, None), Outcome::ToppedUp);
+        assert_eq!(outcome(false, Some("the card is blocked by the bank")), Outcome::Blocked);
+        assert_eq!(outcome(false, Some("not enough partner balance")), Outcome::NotEnoughBalance);
+        assert_eq!(outcome(false, Some("too late")), Outcome::Other("too late".to_owned()));
+    }
+
+    #[test]
+    fn answers_that_contradict_themselves_are_outcomes_of_their_own() {
+        assert!(matches!(outcome(true, Some("expired")), Outcome::Other(_)));
+        assert!(matches!(outcome(false, None), Outcome::Other(_)));
+    }
+
+    #[test]
+    fn every_outcome_has_words() {
+        assert_eq!(Outcome::ToppedUp.to_string(), "topped up");
+        assert_eq!(Outcome::Expired.to_string(), "expired");
+        assert_eq!(Outcome::Other("x".to_owned()).to_string(), "x");
+    }
+}
