@@ -163,7 +163,9 @@ struct FieldFault<'a> {
 
 impl<'a> From<&'a Fault> for FieldFault<'a> {
     fn from(fault: &'a Fault) -> Self {
-        Self { field: &fault.field, message: "incorrect value passed", detail: &fault.detail }
+        // A field of the body may have no name.
+        let field = if fault.field.is_empty() { "body" } else { &fault.field };
+        Self { field, message: "incorrect value passed", detail: &fault.detail }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tells one call from another: SHA-256 over method, path and body by value.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::input::Call;
@@ -45,7 +45,7 @@ fn value(digest: &mut Sha256, of: &Value) {
         Value::Bool(false) => digest.update("f"),
         Value::Number(number) => {
             digest.update("#");
-            text(digest, &number.to_string());
+            text(digest, &plain(number));
         }
         Value::String(string) => {
             digest.update("s");
@@ -60,6 +60,19 @@ fn value(digest: &mut Sha256, of: &Value) {
             digest.update("{");
             object(digest, fields);
         }
+    }
+}
+
+/// The same text for the same number: `1`, `1.0` and `1e0` are one.
+fn plain(number: &Number) -> String {
+    /// Below it every whole number is a double of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match number.as_f64() {
+        Some(double) if number.is_f64() && double.fract() == 0.0 && double.abs() < EXACT => {
+            // Adding nothing makes a plain nought of a negative one.
+            format!("{:.0}", double + 0.0)
+        }
+        _ => number.to_string(),
     }
 }
 
@@ -86,6 +99,24 @@ mod tests {
         let one: Value = serde_json::from_str(r#"{"a":[1,{"x":1,"y":null}],"b":"t"}"#).unwrap();
         let two: Value = serde_json::from_str(r#"{ "b":"\u0074", "a":[1, {"y":null,"x":1}] }"#).unwrap();
         assert_eq!(print("employee.update", ID, one), print("employee.update", &ID.to_uppercase(), two));
+    }
+
+    #[test]
+    fn a_number_is_the_same_however_it_is_written() {
+        let print_of = |text: &str| {
+            let value: Value = serde_json::from_str(&format!(r#"{{"a":{text}}}"#)).unwrap();
+            print("employee.add", ID, value)
+        };
+        for (one, two) in
+            [("1", "1.0"), ("100", "1e2"), ("-7", "-7.000"), ("0", "-0.0"), ("0", "-0"), ("0.5", "5e-1")]
+        {
+            assert_eq!(print_of(one), print_of(two), "{one} {two}");
+        }
+        for (one, two) in
+            [("1", "1.5"), ("1", "-1"), ("9007199254740993", "9007199254740992.0"), ("1", "\"1\"")]
+        {
+            assert_ne!(print_of(one), print_of(two), "{one} {two}");
+        }
     }
 
     #[test]

@@ -82,8 +82,9 @@ impl Way<'_> {
     ) -> Result<Exchange, ApiError> {
         let identity = callers::authenticate(self.shared, head.token.as_deref()).await?;
         self.known.partner = Some(identity.partner);
+        // A call whose key is malformed can be told so under seal; one without a nonce cannot.
+        self.known.seal = head.nonce().map(|nonce| Seal::new(&head, nonce, Arc::clone(&identity), None));
         let (nonce, key) = head.nonce_and_key(self.route.effect)?;
-        self.known.seal = Some(Seal::new(&head, nonce, Arc::clone(&identity), None));
         let body = self.read_body(&head, payload).await?;
         let by = Sender { keys: &identity.keys, policy: identity.policy, nonce, request_id };
         let Opened { call, used } = self.open(&head, &body, by);

@@ -49,3 +49,8 @@ pub use kopeck_sealing::{KeyError, SealingKey};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use time::{Date, PrimitiveDateTime, Time, Weekday};
 pub use uuid::Uuid;
+
+/// Compiles the example of the project's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct FrontPage;

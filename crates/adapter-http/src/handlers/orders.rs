@@ -3,8 +3,8 @@
 use actix_web::http::StatusCode;
 use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::{
-    LineDetails, MAX_ITEMS, OrderKind, OrderLine, first_top_up, plastic_count, plastic_type, virtual_count,
-    virtual_type,
+    LineDetails, MAX_CARDS, MAX_ITEMS, OrderKind, OrderLine, first_top_up, plastic_count, plastic_type,
+    virtual_count, virtual_type,
 };
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
 use kopeck_domain::request::RequestState;
@@ -26,8 +26,19 @@ pub(crate) async fn virtual_(x: Exchange) -> Outcome {
     place(x, OrderKind::Virtual, virtual_line).await
 }
 
-async fn place(x: Exchange, kind: OrderKind, line: fn(&mut Fields<'_>) -> Option<OrderLine>) -> Outcome {
-    let lines = x.call.values(|r| r.body().items("data", 1..=MAX_ITEMS, line));
+/// Reads an item, and adds its cards to those of the items before it.
+type ReadLine = fn(&mut Fields<'_>, &mut u32) -> Option<OrderLine>;
+
+async fn place(x: Exchange, kind: OrderKind, line: ReadLine) -> Outcome {
+    let lines = x.call.values(|r| {
+        let (mut body, mut cards) = (r.body(), 0);
+        let lines = body.items("data", 1..=MAX_ITEMS, |item| line(item, &mut cards));
+        // The order itself has this rule too; here it is told together with the faults of the items.
+        if cards > MAX_CARDS {
+            body.fault("data", format!("must order at most {MAX_CARDS} cards in all"));
+        }
+        lines
+    });
     x.mutate(StatusCode::ACCEPTED, lines, move |unit, env, partner, lines| {
         orders::place(unit, env, partner, kind, lines).map(OrderIdDto::from)
     })
@@ -77,8 +88,9 @@ pub(crate) async fn list(x: Exchange) -> Outcome {
     Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
 }
 
-fn plastic_line(item: &mut Fields<'_>) -> Option<OrderLine> {
+fn plastic_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {
     let count = item.required("numberCards", integer(plastic_count));
+    *cards = cards.saturating_add(count.unwrap_or(0));
     let card_type = item.required("typeCard", text(plastic_type));
     let address = item.required("deliveryAddress", text(DeliveryAddress::parse));
     let recipient = item.required("recipient", text(Recipient::parse));
@@ -90,8 +102,9 @@ fn plastic_line(item: &mut Fields<'_>) -> Option<OrderLine> {
     })
 }
 
-fn virtual_line(item: &mut Fields<'_>) -> Option<OrderLine> {
+fn virtual_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {
     let count = item.required("numberCards", integer(virtual_count));
+    *cards = cards.saturating_add(count.unwrap_or(0));
     let card_type = item.required("typeCard", text(virtual_type));
     // The interface types it as a text in one place and shows it as a number in another.
     let amount = item.required("amount", integer_or_digits(first_top_up));

@@ -31,7 +31,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The value behind a field's text. Fails for values nested too deeply.
+/// The value behind a field's text. Fails for values nested too deeply, numbers out of range and halves of characters.
 pub(crate) fn value_of(raw: &RawValue) -> Option<Value> {
     serde_json::from_str(raw.get()).ok()
 }

@@ -2,23 +2,27 @@
 
 use kopeck_domain::Faults;
 
+/// What is faulty where no parameter can be named.
+const QUERY: &str = "query";
+
 /// Reads the parameters of a query string in the order in which they stand there.
 ///
 /// # Errors
-/// [`Faults`] naming each parameter that is not percent-encoded UTF-8 (or `query` where its name is not), and each
-/// that is given twice.
+/// [`Faults`] naming each parameter that is not percent-encoded UTF-8 (or `query` where its name is not, or is missing),
+/// and each that is given twice.
 pub(crate) fn parse(query: &str) -> Result<Vec<(String, String)>, Faults> {
     let mut parameters: Vec<(String, String)> = Vec::new();
     let mut faults = Faults::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         match (decode(name), decode(value)) {
+            (Some(name), _) if name.is_empty() => faults.push(QUERY, "holds a parameter without a name"),
             (Some(name), Some(_)) if parameters.iter().any(|(other, _)| *other == name) => {
                 faults.push(name, "is given twice");
             }
             (Some(name), Some(value)) => parameters.push((name, value)),
             (Some(name), None) => faults.push(name, "must be percent-encoded UTF-8"),
-            (None, _) => faults.push("query", "must be percent-encoded UTF-8"),
+            (None, _) => faults.push(QUERY, "must be percent-encoded UTF-8"),
         }
     }
     faults.check().map(|()| parameters)
@@ -67,6 +71,7 @@ mod tests {
         assert_eq!(faulty("q=%FF"), ["q"]);
         assert_eq!(faulty("%FF=1"), ["query"]);
         assert_eq!(faulty("page=%+1"), ["page"]);
+        assert_eq!(faulty("=1"), ["query"]);
     }
 
     #[test]

@@ -215,7 +215,7 @@ impl Fields<'_> {
     }
 
     /// Names a field as faulty.
-    pub(crate) fn fault(&mut self, name: &str, detail: &'static str) {
+    pub(crate) fn fault(&mut self, name: &str, detail: impl Into<String>) {
         self.take::<()>(name, Err(Invalid::new(detail)));
     }
 

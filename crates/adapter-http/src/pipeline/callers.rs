@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kopeck_domain::ids::{PartnerId, TokenPairId};
+use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_store::Access;
 use kopeck_sealing::{KeyId, SealingKey};
@@ -59,7 +59,14 @@ fn sealing_key(key: &AcceptedKey, partner: PartnerId) -> Option<SealingKey> {
 
 /// Callers seen a moment ago, by the pair that their token was issued in.
 pub(crate) struct Callers {
-    seen: Mutex<LruCache<TokenPairId, (OffsetDateTime, Arc<Identity>)>>,
+    seen: Mutex<LruCache<TokenPairId, Seen>>,
+}
+
+/// A caller as it was seen.
+struct Seen {
+    at: OffsetDateTime,
+    session: SessionId,
+    identity: Arc<Identity>,
 }
 
 impl Default for Callers {
@@ -71,12 +78,22 @@ impl Default for Callers {
 impl Callers {
     fn recall(&self, pair: TokenPairId, now: OffsetDateTime) -> Option<Arc<Identity>> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let (at, identity) = seen.get(&pair)?;
+        let Seen { at, identity, session: _ } = seen.get(&pair)?;
         (Duration::ZERO..MEMORY).contains(&(now - *at)).then(|| Arc::clone(identity))
     }
 
-    fn remember(&self, pair: TokenPairId, at: OffsetDateTime, identity: &Arc<Identity>) {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).put(pair, (at, Arc::clone(identity)));
+    fn remember(&self, pair: TokenPairId, seen: Seen) {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).put(pair, seen);
+    }
+
+    /// Forgets every token of a session that was revoked here: its thief is not served another two seconds.
+    pub(crate) fn forget(&self, session: SessionId) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let revoked: Vec<TokenPairId> =
+            seen.iter().filter(|(_, one)| one.session == session).map(|(pair, _)| *pair).collect();
+        for pair in revoked {
+            seen.pop(&pair);
+        }
     }
 }
 
@@ -97,13 +114,13 @@ pub(crate) async fn authenticate(
     }
     let (desk, of) = (Arc::clone(&parts.tokens), claims.clone());
     let caller: Caller = in_store(&*parts.store, Access::Read, move |unit| desk.session(unit, &of)).await?;
-    let pair = claims.pair;
+    let (pair, session) = (claims.pair, claims.session);
     if !caller.pair_used {
         let desk = Arc::clone(&parts.tokens);
         in_store(&*parts.store, Access::Write, move |unit| desk.mark_used(unit, &claims)).await?;
     }
     let identity = Arc::new(Identity::new(caller.partner, caller.sealing, &caller.keys));
-    state.callers.remember(pair, now, &identity);
+    state.callers.remember(pair, Seen { at: now, session, identity: Arc::clone(&identity) });
     Ok(identity)
 }
 
@@ -139,10 +156,15 @@ mod tests {
         let callers = Callers::default();
         let pair = TokenPairId::new(Uuid::nil());
         let at = OffsetDateTime::UNIX_EPOCH;
-        callers.remember(pair, at, &Arc::new(identity(&[])));
+        let session = SessionId::new(Uuid::from_u128(1));
+        callers.remember(pair, Seen { at, session, identity: Arc::new(identity(&[])) });
         assert!(callers.recall(pair, at).is_some());
         assert!(callers.recall(pair, at + Duration::milliseconds(1_999)).is_some());
         assert!(callers.recall(pair, at + MEMORY).is_none());
         assert!(callers.recall(pair, at - Duration::SECOND).is_none());
+        callers.forget(SessionId::new(Uuid::from_u128(2)));
+        assert!(callers.recall(pair, at).is_some());
+        callers.forget(session);
+        assert!(callers.recall(pair, at).is_none());
     }
 }

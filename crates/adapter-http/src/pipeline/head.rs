@@ -151,6 +151,11 @@ impl Head {
         }
     }
 
+    /// `x-nonce`, if it is there and well-formed.
+    pub(crate) fn nonce(&self) -> Option<&str> {
+        self.nonce.as_deref()
+    }
+
     /// The nonce, and the key under which a call that changes something is carried out once.
     ///
     /// # Errors

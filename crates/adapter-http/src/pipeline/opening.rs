@@ -21,6 +21,8 @@ const SEALED: &str = "sealed";
 const CLEAR_AND_SEALED: &str = "is given twice, and one of the two is sealed";
 const SEALED_TWICE: &str = "is sealed twice";
 const MUST_BE_SEALED: &str = "must be sealed";
+const UNREADABLE: &str =
+    "holds a value that is nested too deeply, a number out of range, or half a character";
 
 /// A call as it came.
 #[derive(Clone, Copy)]
@@ -222,7 +224,7 @@ impl<'a> Opening<'a> {
     fn value(&mut self, raw: &RawValue) -> Option<Value> {
         let value = value_of(raw);
         if value.is_none() {
-            self.opener.faults.push(BODY, "is nested too deeply");
+            self.opener.faults.push(BODY, UNREADABLE);
         }
         value
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use actix_web::http::StatusCode;
 use actix_web::web::Payload;
 use kopeck_domain::Faults;
-use kopeck_domain::partner::SealingPolicy;
+use kopeck_domain::partner::{PartnerStatus, SealingPolicy};
 use kopeck_port_store::Access;
 use kopeck_sealing::KeyId;
 use kopeck_service::tokens::{
@@ -61,7 +61,11 @@ impl Way<'_> {
     /// Gives tokens for a refresh token.
     pub(super) async fn refresh(&mut self, head: Head, payload: Payload, request_id: &str) -> Outcome {
         let api_key = head.api_key.clone().unwrap_or_default();
-        let known = self.identify(&api_key, None).await?.ok_or_else(ApiError::unauthorized)?;
+        // A suspended partner is nobody here, whatever else is wrong with the call.
+        let known = self.identify(&api_key, None).await?;
+        let known = known
+            .filter(|known| known.credentials.partner.status == PartnerStatus::Active)
+            .ok_or_else(ApiError::unauthorized)?;
         let (nonce, _) = head.nonce_and_key(self.route.effect)?;
         let body = self.read_body(&head, payload).await?;
         let identity = identity(&known);
@@ -79,6 +83,10 @@ impl Way<'_> {
                 answer(&issued)
             }
             RefreshOutcome::Refused => Err(ApiError::unauthorized()),
+            RefreshOutcome::Revoked(session) => {
+                self.shared.callers.forget(session);
+                Err(ApiError::unauthorized())
+            }
         }
     }
 

@@ -1,9 +1,41 @@
 //! The service from outside: over HTTP, by its commands, and killed.
 
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "the helpers of a test fail it by panicking, as the test itself does"
+)]
 
+mod api_examples;
 mod architecture;
+mod balance;
+mod bank;
+mod bare;
+mod calls;
+mod cards;
+mod categories;
 mod commands;
+mod employees;
+mod http_bodies;
+mod http_heads;
+mod http_log;
+mod http_order;
+mod http_refresh;
+mod http_refusals;
+mod http_repeats;
+mod http_sealing;
+mod http_throttle;
+mod http_tokens;
+mod http_vectors;
+mod isolation;
 mod kill;
+mod lists;
+mod orders;
 mod process;
+mod readme;
+mod replenishments;
 mod server;
+mod transactions;

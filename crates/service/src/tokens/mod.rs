@@ -117,8 +117,10 @@ impl std::fmt::Debug for IssuedTokens {
 pub enum RefreshOutcome {
     /// A new pair.
     Issued(IssuedTokens),
-    /// 401.
+    /// 401, and nothing changed.
     Refused,
+    /// 401, and every token of the session is revoked: the refresh token had been spent before.
+    Revoked(SessionId),
 }
 
 /// Who is behind an access token.

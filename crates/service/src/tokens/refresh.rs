@@ -51,7 +51,7 @@ impl TokenDesk {
             RefreshDecision::RevokeSession => {
                 unit.sessions().revoke(partner, stored.session)?;
                 log::warn!(partner:% = partner; "a spent refresh token came back: its session is revoked");
-                Ok(RefreshOutcome::Refused)
+                Ok(RefreshOutcome::Revoked(stored.session))
             }
             RefreshDecision::Rotate => {
                 self.rotate(unit, partner, stored.session, stored.pair, false).map(RefreshOutcome::Issued)

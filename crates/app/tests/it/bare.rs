@@ -1,0 +1,414 @@
+//! Calls as bytes on a socket: everything that a client could get wrong can be sent, and everything that comes back is
+//! looked at.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use kopeck_domain::partner::SealingPolicy;
+use kopeck_port_system::Clock;
+use kopeck_sealing::{Clear, RequestContext, ResponseContext, SealingKey, Slot, open_response, seal_request};
+use serde_json::{Value, json};
+
+use crate::server::{TestPartner, TestServer};
+
+pub const JSON: &str = "application/json";
+pub const SEALED_JSON: &str = "application/sealed+json";
+
+/// How long a test waits for an answer before it fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A nonce that no other call has.
+pub fn fresh_nonce() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("nonce-{:020}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A call about to be sent.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub method: String,
+    pub target: String,
+    pub headers: Vec<(String, Vec<u8>)>,
+    pub body: Vec<u8>,
+    pub from: Ipv4Addr,
+}
+
+impl Call {
+    /// With a fresh nonce and nothing else.
+    pub fn new(method: &str, target: &str) -> Self {
+        let call = Self {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            from: Ipv4Addr::LOCALHOST,
+        };
+        call.nonce(&fresh_nonce())
+    }
+
+    /// Adds a header, beside one of the same name.
+    pub fn and(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.headers.push((name.to_owned(), value.as_ref().to_vec()));
+        self
+    }
+
+    /// Sets a header, in place of one of the same name.
+    pub fn with(self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.without(name).and(name, value)
+    }
+
+    pub fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
+        self
+    }
+
+    pub fn nonce(self, nonce: &str) -> Self {
+        self.with("x-nonce", nonce)
+    }
+
+    pub fn key(self, key: &str) -> Self {
+        self.with("idempotency-key", key)
+    }
+
+    pub fn token(self, token: &str) -> Self {
+        self.with("authorization", format!("Bearer {token}"))
+    }
+
+    /// A body of exactly these bytes.
+    pub fn bytes(mut self, media: &str, body: impl AsRef<[u8]>) -> Self {
+        self.body = body.as_ref().to_vec();
+        self.with("content-type", media)
+    }
+
+    pub fn json(self, body: &Value) -> Self {
+        self.bytes(JSON, body.to_string())
+    }
+
+    /// Asks for a sealed answer.
+    pub fn sealed_answer(self) -> Self {
+        self.with("accept", SEALED_JSON)
+    }
+
+    /// Sends from another address of this machine.
+    pub fn from(self, from: [u8; 4]) -> Self {
+        Self { from: Ipv4Addr::from(from), ..self }
+    }
+
+    /// The nonce that it is sent with.
+    pub fn its_nonce(&self) -> &str {
+        let (_, value) = self.headers.iter().find(|(name, _)| name == "x-nonce").unwrap();
+        std::str::from_utf8(value).unwrap()
+    }
+
+    /// Head and body.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes =
+            format!("{} {} HTTP/1.1\r\nhost: kopeck\r\nconnection: close\r\n", self.method, self.target)
+                .into_bytes();
+        for (name, value) in &self.headers {
+            bytes.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
+        }
+        let announced =
+            self.headers.iter().any(|(name, _)| name == "transfer-encoding" || name == "content-length");
+        if !self.body.is_empty() && !announced {
+            bytes.extend(format!("content-length: {}\r\n", self.body.len()).into_bytes());
+        }
+        bytes.extend(b"\r\n");
+        bytes.extend(&self.body);
+        bytes
+    }
+
+    /// The answer, which has what every answer has.
+    pub fn send(&self, server: &TestServer) -> Got {
+        self.send_to(&server.base_url)
+    }
+
+    pub fn send_to(&self, base_url: &str) -> Got {
+        let got = exchange(base_url, self.from, &self.to_bytes());
+        got.check(self.method == "HEAD");
+        got
+    }
+}
+
+pub fn get(target: &str) -> Call {
+    Call::new("GET", target)
+}
+
+pub fn post(target: &str, body: &Value) -> Call {
+    Call::new("POST", target).json(body)
+}
+
+/// Sends bytes and reads until the server hangs up.
+pub fn exchange(base_url: &str, from: Ipv4Addr, bytes: &[u8]) -> Got {
+    let mut stream = connect(base_url, from);
+    // A server that has seen enough answers and hangs up; its answer is what counts.
+    let _ = stream.write_all(bytes);
+    Got::read(&mut stream)
+}
+
+pub fn connect(base_url: &str, from: Ipv4Addr) -> TcpStream {
+    let address: SocketAddr = base_url.strip_prefix("http://").unwrap().parse().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    let stream = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::from((from, 0))).unwrap();
+        socket.connect(address).await.unwrap().into_std().unwrap()
+    });
+    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Got {
+    pub status: u16,
+    /// In lower case, in the order in which they came.
+    pub headers: Vec<(String, String)>,
+    pub text: String,
+}
+
+impl Got {
+    /// Reads an answer up to its end.
+    pub fn read(stream: &mut TcpStream) -> Self {
+        let mut bytes = Vec::new();
+        let mut chunk = [0; 16 * 1024];
+        while !is_whole(&bytes) {
+            match stream.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(read) => bytes.extend(&chunk[..read]),
+                Err(_) if !bytes.is_empty() => break,
+                Err(error) => panic!("no answer: {error}"),
+            }
+        }
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));
+        let mut lines = head.split("\r\n");
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let header = |line: &str| {
+            let (name, value) = line.split_once(": ").unwrap_or((line, ""));
+            (name.to_lowercase(), value.to_owned())
+        };
+        Self { status, headers: lines.map(header).collect(), text: body.to_owned() }
+    }
+
+    /// What holds for every answer, whatever went wrong.
+    fn check(&self, head_only: bool) {
+        assert_eq!(self.header("cache-control"), Some("no-store"), "{self:?}");
+        assert_eq!(self.header("x-content-type-options"), Some("nosniff"), "{self:?}");
+        let id = self.request_id();
+        assert!((1..=64).contains(&id.len()), "{self:?}");
+        let media = self.header("content-type").unwrap_or_else(|| panic!("no content-type: {self:?}"));
+        assert!(media == JSON || media == SEALED_JSON, "{self:?}");
+        if head_only {
+            assert_eq!(self.text, "");
+            return;
+        }
+        let length: usize = self.header("content-length").unwrap().parse().unwrap();
+        assert_eq!(length, self.text.len(), "{self:?}");
+        let body = self.json();
+        if media == SEALED_JSON {
+            assert_eq!(body.as_object().unwrap().len(), 1, "{self:?}");
+        } else if self.status == 422 {
+            assert_faults(&body);
+        } else if self.status >= 400 && body.is_object() {
+            assert_eq!(body["success"], false, "{self:?}");
+            let snake = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+            assert!(body["code"].as_str().unwrap().bytes().all(snake), "{self:?}");
+            assert!(!body["message"].as_str().unwrap().is_empty(), "{self:?}");
+            assert_eq!(body.as_object().unwrap().len(), 3, "{self:?}");
+        }
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut values =
+            self.headers.iter().filter(|(other, _)| other == name).map(|(_, value)| value.as_str());
+        let value = values.next();
+        assert_eq!(values.next(), None, "{name} is sent twice");
+        value
+    }
+
+    pub fn request_id(&self) -> &str {
+        self.header("x-request-id").unwrap_or_else(|| panic!("no x-request-id: {self:?}"))
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    /// The body of an answer with this status.
+    pub fn ok(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{self:?}");
+        self.json()
+    }
+
+    /// The text behind `name` in a body of 2xx.
+    pub fn text_of(&self, name: &str) -> String {
+        assert!((200..300).contains(&self.status), "{self:?}");
+        self.json()[name].as_str().unwrap_or_else(|| panic!("no {name}: {self:?}")).to_owned()
+    }
+
+    /// The faulty fields of a 422, in their order.
+    pub fn fields(&self) -> String {
+        assert_eq!(self.status, 422, "{self:?}");
+        faulty(&self.json())
+    }
+
+    /// The status and the code.
+    pub fn code(&self) -> (u16, String) {
+        let body = self.json();
+        let code = body["code"].as_str().or(body[0]["code"].as_str()).unwrap_or_else(|| panic!("{self:?}"));
+        (self.status, code.to_owned())
+    }
+
+    /// As text, where only some answers have a code.
+    pub fn code_or_status(&self) -> String {
+        format!("{} {}", self.status, self.json()["code"].as_str().unwrap_or_default())
+    }
+
+    pub fn replayed(&self) -> bool {
+        match self.header("idempotent-replayed") {
+            None => false,
+            Some("true") => true,
+            Some(other) => panic!("idempotent-replayed: {other}"),
+        }
+    }
+
+    /// Everything but what tells one answer from another: the time and the id of the request.
+    pub fn same_but_for_its_id(&self, other: &Self) {
+        let known = |got: &Self| {
+            let mut headers = got.headers.clone();
+            headers.retain(|(name, _)| name != "date" && name != "x-request-id");
+            (got.status, headers, got.text.replace(got.request_id(), "ID"))
+        };
+        assert_eq!(known(self), known(other));
+    }
+}
+
+/// Whether these bytes have a head and as long a body as it says. The answer to a `HEAD` never has.
+fn is_whole(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length =
+        head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    length.is_some_and(|length: usize| body.len() >= length)
+}
+
+/// The faulty fields of the body of a 422.
+pub fn faulty(body: &Value) -> String {
+    let faults = body["data"].as_array().unwrap_or_else(|| panic!("{body}"));
+    faults.iter().map(|fault| fault["field"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
+}
+
+fn assert_faults(body: &Value) {
+    assert_eq!(body["success"], false);
+    let faults = body["data"].as_array().unwrap();
+    assert!(!faults.is_empty(), "{body}");
+    for fault in faults {
+        assert_eq!(fault["message"], "incorrect value passed", "{body}");
+        assert!(!fault["field"].as_str().unwrap().is_empty(), "{body}");
+        assert!(!fault["detail"].as_str().unwrap().is_empty(), "{body}");
+    }
+}
+
+/// A pair of tokens.
+#[derive(Debug, Clone)]
+pub struct Tokens {
+    pub access: String,
+    pub refresh: String,
+}
+
+impl Tokens {
+    pub fn of(got: &Got) -> Self {
+        Self { access: got.text_of("accessToken"), refresh: got.text_of("refreshToken") }
+    }
+}
+
+/// The call that gives tokens, in clear.
+pub fn login_call(api_key: &str, login: &str, password: &str) -> Call {
+    post("/v1/get_access_token", &json!({"login": login, "password": password})).with("x-api-key", api_key)
+}
+
+/// The call that exchanges a refresh token, in clear.
+pub fn refresh_call(partner: &TestPartner, token: &str) -> Call {
+    post("/v1/get_refresh_token", &json!({"token": token})).with("x-api-key", &partner.api_key)
+}
+
+/// Logs in; the partner may have to seal.
+pub fn login(server: &TestServer, partner: &TestPartner) -> Tokens {
+    let call = login_call(&partner.api_key, &partner.login, &partner.password);
+    Tokens::of(&seal_body(server, &partner.key, call).send(server))
+}
+
+/// A partner that need not seal, with its access token.
+pub fn optional(server: &TestServer) -> (TestPartner, String) {
+    let partner = server.partner(SealingPolicy::Optional, 10_000_000);
+    let token = login(server, &partner).access;
+    (partner, token)
+}
+
+/// A partner that has to seal, with its access token.
+pub fn required(server: &TestServer) -> (TestPartner, String) {
+    let partner = server.partner(SealingPolicy::Required, 10_000_000);
+    let token = login(server, &partner).access;
+    (partner, token)
+}
+
+pub fn now(server: &TestServer) -> u64 {
+    u64::try_from(server.clock.now().unix_timestamp()).unwrap()
+}
+
+/// Bytes that are different at every call.
+pub fn fresh_salt() -> [u8; 16] {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let mut salt = [0x5A; 16];
+    salt[..8].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+    salt
+}
+
+/// A place in a call to seal for.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    pub method: &'a str,
+    pub path: &'a str,
+    pub nonce: &'a str,
+    pub slot: Slot<'a>,
+}
+
+impl Place<'_> {
+    pub fn seal_beside(
+        &self,
+        server: &TestServer,
+        key: &SealingKey,
+        clear: &Clear<'_>,
+        plain: &str,
+    ) -> String {
+        let Place { method, path, nonce, slot } = *self;
+        let context = RequestContext { method, path, nonce, slot, clear };
+        seal_request(key, &context, now(server), fresh_salt(), plain.as_bytes())
+    }
+
+    pub fn seal(&self, server: &TestServer, key: &SealingKey, plain: &str) -> String {
+        self.seal_beside(server, key, Clear::none(), plain)
+    }
+}
+
+/// The call with its whole body sealed; its target holds nothing sealed.
+pub fn seal_body(server: &TestServer, key: &SealingKey, call: Call) -> Call {
+    let path = kopeck_sealing::bound_path(&call.target).into_owned();
+    let place = Place { method: &call.method, path: &path, nonce: call.its_nonce(), slot: Slot::Body };
+    let sealed = place.seal(server, key, std::str::from_utf8(&call.body).unwrap());
+    call.bytes(SEALED_JSON, json!({"sealed": sealed}).to_string())
+}
+
+/// The plaintext of a sealed answer to `call`.
+pub fn open_answer(server: &TestServer, key: &SealingKey, call: &Call, got: &Got) -> String {
+    assert_eq!(got.header("content-type"), Some(SEALED_JSON), "{got:?}");
+    let path = kopeck_sealing::bound_path(&call.target);
+    let context =
+        ResponseContext { method: &call.method, path: &path, nonce: call.its_nonce(), status: got.status };
+    let sealed = got.json()["sealed"].as_str().unwrap().to_owned();
+    open_response(key, &context, now(server), &sealed).unwrap().to_string()
+}

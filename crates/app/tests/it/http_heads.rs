@@ -1,0 +1,286 @@
+//! Heads: paths, methods, the id of a request, the order of checks.
+
+use std::net::Ipv4Addr;
+
+use serde_json::json;
+
+use crate::bare::{Call, JSON, exchange, get, optional, post};
+use crate::server::TestServer;
+
+const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
+
+/// Every call of the interface that is carried out with an access token.
+const CALLS: [(&str, &str); 35] = [
+    ("POST", "/v1/employee/add"),
+    ("PUT", "/v1/employee/{}"),
+    ("PATCH", "/v1/employee/{}"),
+    ("GET", "/v1/employee/{}"),
+    ("GET", "/v1/employees"),
+    ("POST", "/v1/category"),
+    ("PUT", "/v1/category/{}"),
+    ("PATCH", "/v1/category/{}"),
+    ("DELETE", "/v1/category/{}"),
+    ("GET", "/v1/categories"),
+    ("GET", "/v1/card/{}"),
+    ("GET", "/v1/card/{}/balance"),
+    ("GET", "/v1/card/{}/transactions"),
+    ("GET", "/v1/cards/available"),
+    ("POST", "/v1/employee/{}/link_card"),
+    ("POST", "/v1/employee/{}/card/switch"),
+    ("POST", "/v1/order/plasticcards"),
+    ("POST", "/v1/order/virtualcards"),
+    ("GET", "/v1/order/status/{}"),
+    ("GET", "/v1/order/result/{}"),
+    ("POST", "/v1/order/confirm"),
+    ("POST", "/v1/order/cancel"),
+    ("GET", "/v1/orders"),
+    ("POST", "/v1/replenishment"),
+    ("GET", "/v1/replenishment/status"),
+    ("GET", "/v1/replenishment/result"),
+    ("GET", "/v1/replenishment/{}/status"),
+    ("GET", "/v1/replenishment/{}/result"),
+    ("DELETE", "/v1/replenishment/{}"),
+    ("GET", "/v1/replenishments"),
+    ("GET", "/v1/balance"),
+    ("POST", "/sandbox/v1/balance/deposit"),
+    ("POST", "/sandbox/v1/card/{}/block"),
+    ("POST", "/sandbox/v1/card/{}/unblock"),
+    ("POST", "/sandbox/v1/card/{}/expire"),
+];
+
+#[test]
+fn every_call_wants_a_token_and_then_a_nonce() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    for (method, path) in CALLS {
+        for path in [path.replace("{}", ID), path.replace("{}", "none") + "/"] {
+            let call = Call::new(method, &path);
+            // 401 comes before anything that is wrong with the rest.
+            for call in
+                [call.clone(), call.clone().without("x-nonce").key(""), call.clone().bytes(JSON, b"{")]
+            {
+                assert_eq!(call.send(&server).code(), (401, "unauthorized".to_owned()), "{method} {path}");
+            }
+            let call = call.token(&token).bytes(JSON, b"{");
+            for call in
+                [call.clone().without("x-nonce"), call.clone().nonce("too-short"), call.clone().nonce("")]
+            {
+                assert_eq!(call.send(&server).fields(), "x-nonce", "{method} {path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_nonce_has_an_alphabet_a_length_and_comes_once() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    let call = get("/v1/balance").token(&token);
+    for good in ["a".repeat(16), "a".repeat(64), "AZaz09._~+/=-0000".to_owned()] {
+        assert_eq!(call.clone().nonce(&good).send(&server).status, 200, "{good}");
+    }
+    let long = "a".repeat(65);
+    for bad in [&long, "aaaaaaaaaaaaaaa", "0123456789 abcdef", "0123456789abcde,", "нонснонснонснонс"]
+    {
+        assert_eq!(call.clone().nonce(bad).send(&server).fields(), "x-nonce", "{bad}");
+    }
+    assert_eq!(call.clone().with("x-nonce", b"0123456789abcdef\xFF").send(&server).fields(), "x-nonce");
+    assert_eq!(call.clone().and("x-nonce", "0123456789abcdef").send(&server).fields(), "x-nonce");
+}
+
+#[test]
+fn the_callers_request_id_is_taken_if_it_is_one() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    let long = "a".repeat(64);
+    for good in ["x", "Az09._-", &long] {
+        for call in [
+            get("/v1/balance").token(&token),
+            get("/v1/balance"),
+            get("/nowhere"),
+            post("/v1/balance", &json!(1)),
+        ] {
+            assert_eq!(call.with("x-request-id", good).send(&server).request_id(), good);
+        }
+    }
+    let longer = "a".repeat(65);
+    for bad in ["", "a b", "a,b", "ы", "a/b", "<script>", &longer] {
+        let got = get("/v1/balance").with("x-request-id", bad).send(&server);
+        assert_ne!(got.request_id(), bad);
+        assert!(got.request_id().len() >= 16, "{got:?}");
+    }
+    let twice = get("/v1/balance").and("x-request-id", "one").and("x-request-id", "two").send(&server);
+    assert!(!["one", "two"].contains(&twice.request_id()));
+    let (one, two) = (get("/v1/balance").send(&server), get("/v1/balance").send(&server));
+    assert_ne!(one.request_id(), two.request_id());
+}
+
+#[test]
+fn what_is_no_path_is_a_404() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    for path in [
+        "/",
+        "/v1",
+        "/v1/",
+        "/v2/balance",
+        "/V1/balance",
+        "/v1/Balance",
+        "//v1/balance",
+        "/v1//balance",
+        "/v1/balance//",
+        "/v1/balance/x",
+        "/v1/employee",
+        "/v1/employee/",
+        "/v1/card//balance",
+        "/v1/../v1/balance",
+        "/v1/%2e%2e/balance",
+        "/v1/get_access_token/x",
+        "/index.html",
+        "/favicon.ico",
+        "/metrics",
+        "/%00",
+        "/%FF",
+        "/v1/card/a/b/c/d",
+    ] {
+        for method in ["GET", "POST", "DELETE"] {
+            let got = Call::new(method, path).token(&token).send(&server);
+            assert_eq!(got.code(), (404, "not_found".to_owned()), "{method} {path}");
+        }
+    }
+    assert_eq!(get(&format!("/v1/{}", "x".repeat(20_000))).send(&server).status, 404);
+}
+
+#[test]
+fn the_sandbox_is_nowhere_in_production() {
+    let settings = kopeck_adapter_http::HttpSettings { workers: 1, ..Default::default() };
+    let server = TestServer::start_with(false, settings);
+    let (_, token) = optional(&server);
+    for path in [
+        "balance/deposit",
+        "bank",
+        "clock/advance",
+        &format!("card/{ID}/block"),
+        &format!("card/{ID}/purchase"),
+    ] {
+        let got = post(&format!("/sandbox/v1/{path}"), &json!({"amount": 1})).token(&token).send(&server);
+        assert_eq!(got.code(), (404, "not_found".to_owned()), "{path}");
+    }
+}
+
+#[test]
+fn a_wrong_method_is_told_the_right_ones() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    let allowed = |path: &str| {
+        let mut methods: Vec<&str> =
+            CALLS.iter().filter(|(_, other)| *other == path).map(|(method, _)| *method).collect();
+        methods.sort_unstable();
+        methods
+    };
+    for (_, path) in CALLS {
+        for method in ["GET", "HEAD", "OPTIONS", "TRACE", "POST", "PUT", "PATCH", "DELETE", "PROPFIND", "get"]
+        {
+            if allowed(path).contains(&method) {
+                continue;
+            }
+            for slash in ["", "/"] {
+                let call = Call::new(method, &(path.replace("{}", ID) + slash)).token(&token);
+                let got = call.send(&server);
+                assert_eq!(got.status, 405, "{method} {path}");
+                let mut allow: Vec<&str> = got.header("allow").unwrap().split(", ").collect();
+                allow.sort_unstable();
+                assert_eq!(allow, allowed(path), "{method} {path}");
+            }
+        }
+    }
+    for path in ["/v1/get_access_token", "/v1/get_refresh_token"] {
+        let got = get(path).send(&server);
+        assert_eq!(got.code(), (405, "method_not_allowed".to_owned()));
+        assert_eq!(got.header("allow"), Some("POST"));
+    }
+}
+
+#[test]
+fn an_identifier_that_is_no_uuid_is_named_by_its_placeholder() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    let body = json!({
+        "nameCategory": "x", "customIdCard": "2000000000008", "statusCard": "MAIN", "idCard": ID, "surname": "Ivanov",
+    });
+    for (method, path, field) in [
+        ("GET", "/v1/employee/{}", "idEmployee"),
+        ("PUT", "/v1/employee/{}", "idEmployee"),
+        ("PATCH", "/v1/employee/{}", "idEmployee"),
+        ("PUT", "/v1/category/{}", "idCategory"),
+        ("DELETE", "/v1/category/{}", "idCategory"),
+        ("GET", "/v1/card/{}", "idCard"),
+        ("GET", "/v1/card/{}/balance", "idCard"),
+        ("GET", "/v1/card/{}/transactions", "idCard"),
+        ("GET", "/v1/order/status/{}", "order_id"),
+        ("GET", "/v1/order/result/{}", "order_id"),
+        ("GET", "/v1/replenishment/{}/status", "replenishmentId"),
+        ("GET", "/v1/replenishment/{}/result", "replenishmentId"),
+        ("DELETE", "/v1/replenishment/{}", "replenishmentId"),
+        ("POST", "/v1/employee/{}/link_card", "idEmployee"),
+        ("POST", "/v1/employee/{}/card/switch", "idEmployee"),
+    ] {
+        let short = &ID[..35];
+        let bare = &ID.replace('-', "");
+        let urn = &format!("urn:uuid:{ID}");
+        for bad in [
+            "x", short, bare, urn, "%00", "%FF%FE", "%zz", "%", "%D1%8B", "null", "*", "..%2f..", "s1",
+            "a%20b",
+        ] {
+            let call = Call::new(method, &path.replace("{}", bad)).token(&token);
+            let call = if method == "GET" || method == "DELETE" { call } else { call.json(&body) };
+            assert_eq!(call.send(&server).fields(), field, "{method} {path} {bad}");
+        }
+        let unknown = Call::new(method, &path.replace("{}", &ID.to_uppercase())).token(&token);
+        let unknown = if method == "GET" || method == "DELETE" { unknown } else { unknown.json(&body) };
+        assert_eq!(unknown.send(&server).status, 404, "{method} {path}");
+    }
+}
+
+#[test]
+fn a_final_slash_is_optional_on_every_path() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    for (method, path) in CALLS {
+        let path = path.replace("{}", ID);
+        let call = |path: &str| Call::new(method, path).token(&token).bytes(JSON, b"[]").send(&server);
+        assert_ne!(call(&path).code_or_status(), "404 not_found", "{method} {path}");
+        call(&path).same_but_for_its_id(&call(&format!("{path}/")));
+    }
+}
+
+#[test]
+fn heads_that_are_no_http_do_no_harm() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    let huge = get("/v1/balance").token(&token).with("x-huge", "x".repeat(300_000));
+    let many = (0..5_000).fold(get("/v1/balance").token(&token), |call, n| call.and(&format!("x-{n}"), "1"));
+    let big = get("/v1/balance").token(&token).with("x-big", "x".repeat(20_000));
+    assert_eq!(big.send(&server).status, 200, "what fits is no matter");
+    for bytes in [
+        huge.to_bytes(),
+        many.to_bytes(),
+        b"GET / HTTP/9.9\r\n\r\n".to_vec(),
+        b"GET /v1/balance\r\n\r\n".to_vec(),
+        "GET /v1/employees?q=\u{44b} HTTP/1.1\r\nhost: x\r\n\r\n".as_bytes().to_vec(),
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n".to_vec(),
+        b"GET /v1/bal\0ance HTTP/1.1\r\nhost: x\r\n\r\n".to_vec(),
+        b"GET /v1/balance HTTP/1.1\r\nhost: x\r\nx-a: b\0c\r\n\r\n".to_vec(),
+        b"GET /v1/balance HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello!".to_vec(),
+        b"POST /v1/category HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n".to_vec(),
+        b"POST /v1/category HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n".to_vec(),
+        b"POST /v1/category HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip\r\n\r\n".to_vec(),
+    ] {
+        let got = exchange(&server.base_url, Ipv4Addr::LOCALHOST, &bytes);
+        let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
+        assert!((400..500).contains(&got.status), "{shown:?}: {got:?}");
+        let media = got.header("content-type");
+        assert!(media.is_none_or(|media| media == JSON) && !got.text.contains("panic"), "{shown:?}: {got:?}");
+    }
+    assert_eq!(get("/v1/balance").token(&token).send(&server).status, 200);
+}

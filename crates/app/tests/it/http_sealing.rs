@@ -1,0 +1,380 @@
+//! Where sealed values may stand in a call, and answers that come sealed.
+
+use kopeck_port_store::{Access, transact};
+use kopeck_sealing::{Clear, KeyId, SealingKey, Slot};
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+use time::Duration;
+
+use crate::bare::{
+    Call, JSON, Place, SEALED_JSON, fresh_nonce, get, login, login_call, open_answer, optional, post,
+    refresh_call, required, seal_body,
+};
+use crate::server::{TestPartner, TestServer};
+
+const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
+
+pub fn rotate(server: &TestServer, partner: &TestPartner) -> SealingKey {
+    let (desk, id) = (server.core.partners.clone(), partner.id);
+    let new = transact(&*server.core.store, Access::Write, move |unit| desk.rotate_keys(unit, id)).unwrap();
+    SealingKey::new(KeyId::from_bytes(new.id), new.secret.expose_secret().try_into().unwrap())
+}
+
+#[test]
+fn a_whole_body_is_sealed_under_either_media_type() {
+    let server = TestServer::start();
+    for (partner, token) in [required(&server), optional(&server)] {
+        for (place, media) in [SEALED_JSON, JSON, "application/sealed+json; charset=utf-8"].iter().enumerate()
+        {
+            let name = format!("Отдел {place}");
+            let call = post("/v1/category", &json!({"nameCategory": name})).token(&token);
+            let call = seal_body(&server, &partner.key, call).with("content-type", media);
+            assert_eq!(call.send(&server).ok(201)["nameCategory"], *name);
+        }
+        let slash = post("/v1/category/", &json!({"nameCategory": "Slash"})).token(&token);
+        assert_eq!(seal_body(&server, &partner.key, slash).send(&server).status, 201);
+        let page = get("/v1/categories").json(&json!({"page": 1, "per_page": 2})).token(&token);
+        assert_eq!(seal_body(&server, &partner.key, page).send(&server).ok(200)["meta"]["per_page"], 2);
+        let empty = seal_body(&server, &partner.key, post("/v1/category", &json!({})).token(&token));
+        assert_eq!(empty.send(&server).fields(), "nameCategory");
+        for text in ["", "[]", "5", "{", "\u{0}"] {
+            let call = Call::new("POST", "/v1/category").token(&token).bytes(JSON, text);
+            assert_eq!(seal_body(&server, &partner.key, call).send(&server).fields(), "body", "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn the_token_calls_take_sealed_bodies_and_sealed_fields() {
+    let server = TestServer::start();
+    let (partner, _) = required(&server);
+    let tokens = login(&server, &partner);
+    let refresh = refresh_call(&partner, &tokens.refresh).sealed_answer();
+    let refresh = seal_body(&server, &partner.key, refresh);
+    let got = refresh.send(&server);
+    let opened: Value = serde_json::from_str(&open_answer(&server, &partner.key, &refresh, &got)).unwrap();
+    assert_eq!((got.status, opened.as_object().unwrap().len()), (200, 5));
+
+    let call = login_call(&partner.api_key, &partner.login, &partner.password);
+    let nonce = call.its_nonce().to_owned();
+    let field = |name, plain: &str| {
+        let place =
+            Place { method: "POST", path: "/v1/get_access_token", nonce: &nonce, slot: Slot::Field(name) };
+        place.seal(&server, &partner.key, plain)
+    };
+    let both =
+        json!({"login": field("login", &partner.login), "password": field("password", &partner.password)});
+    let one = json!({"login": partner.login, "password": field("password", &partner.password)});
+    assert_eq!(call.clone().json(&one).send(&server).fields(), "body", "all that is marked has to be sealed");
+    assert_eq!(call.clone().json(&both).send(&server).status, 200);
+}
+
+#[test]
+fn single_fields_are_sealed_beside_clear_ones() {
+    let server = TestServer::start();
+    for (partner, token) in [required(&server), optional(&server)] {
+        let path = format!("/v1/employee/{ID}/card/switch");
+        let nonce = fresh_nonce();
+        let place = Place { method: "POST", path: &path, nonce: &nonce, slot: Slot::Field("statusCard") };
+        let mut clear = Clear::new();
+        clear.add(Slot::Field("idCard"), ID);
+        let sealed = place.seal_beside(&server, &partner.key, &clear, "MAIN");
+        let send = |body: Value| post(&path, &body).token(&token).nonce(&nonce).send(&server);
+        let body = json!({"idCard": ID, "statusCard": sealed});
+        assert_eq!(send(body.clone()).code(), (404, "employee_not_found".to_owned()));
+        assert_eq!(send(json!({"statusCard": sealed, "idCard": ID})).code().0, 404, "in any order");
+        for other in [ID.replace('0', "1"), ID.to_uppercase()] {
+            assert_eq!(
+                send(json!({"idCard": other, "statusCard": sealed})).fields(),
+                "statusCard",
+                "a swapped card"
+            );
+        }
+        assert_eq!(send(json!({"statusCard": sealed})).fields(), "statusCard");
+        assert_eq!(send(json!({"idCard": ID, "statusCard": sealed, "x": 1})).fields(), "statusCard");
+        let wrong = place.seal_beside(&server, &partner.key, &clear, "main");
+        assert_eq!(send(json!({"idCard": ID, "statusCard": wrong})).fields(), "statusCard");
+        // Neighbours of every kind enter by their JSON text.
+        for (name, text) in [("a", "1.50"), ("b", "[1, {\"k\":2}]"), ("c", "null"), ("d", "true")] {
+            clear.add(Slot::Field(name), text);
+        }
+        clear.add(Slot::Field("e"), "Ё\"");
+        clear.add(Slot::Field("f/~"), "x");
+        clear.add(Slot::QueryParameter("z"), "1 ы");
+        let sealed = place.seal_beside(&server, &partner.key, &clear, "MAIN");
+        let text = format!(
+            r#"{{"f/~":"x","e":"\u0401\"","d":true , "c": null,"b":[1, {{"k":2}}],"a":1.50,"statusCard":"{sealed}","idCard":"{ID}"}}"#
+        );
+        let call =
+            Call::new("POST", &format!("{path}?z=1+%D1%8B")).token(&token).nonce(&nonce).bytes(JSON, text);
+        assert_eq!(call.send(&server).code().0, 404);
+    }
+}
+
+#[test]
+fn sealed_fields_hold_texts_numbers_and_lists() {
+    let server = TestServer::start();
+    let (partner, token) = required(&server);
+    let nonce = fresh_nonce();
+    let field = |method: &str, path: &str, name: &str, plain: &str| {
+        Place { method, path, nonce: &nonce, slot: Slot::Field(name) }.seal(&server, &partner.key, plain)
+    };
+    let line = json!([{"numberCards": 1, "typeCard": "MLZ", "amount": 5_000}]).to_string();
+    let path = "/v1/order/virtualcards";
+    let order = post(path, &json!({"data": field("POST", path, "data", &line)})).token(&token).nonce(&nonce);
+    let id = order.send(&server).text_of("orderId");
+    server.work();
+    let path = "/v1/order/confirm";
+    let confirm = post("/v1/order/confirm/", &json!({"orderId": field("POST", path, "orderId", &id)}));
+    assert_eq!(confirm.token(&token).nonce(&nonce).key("confirm").send(&server).status, 200);
+    let path = format!("/v1/card/{ID}/transactions");
+    for (page, status) in [("2", 404), ("\"2\"", 422), ("x", 422), ("0", 422)] {
+        let body = json!({"page": field("GET", &path, "page", page), "per_page": field("GET", &path, "per_page", "50")});
+        assert_eq!(get(&path).json(&body).token(&token).nonce(&nonce).send(&server).status, status, "{page}");
+    }
+    let category = json!({"nameCategory": field("POST", "/v1/category", "nameCategory", "5")});
+    let made = post("/v1/category", &category).token(&token).nonce(&nonce).key("category").send(&server);
+    assert_eq!(made.ok(201)["nameCategory"], "5", "a text is a text");
+}
+
+#[test]
+fn identifiers_of_the_path_are_sealed() {
+    let server = TestServer::start();
+    let (partner, token) = required(&server);
+    for (method, pattern, slot, code) in [
+        ("GET", "/v1/card/{}", "idCard", "card_not_found"),
+        ("GET", "/v1/card/{}/balance", "idCard", "card_not_found"),
+        ("GET", "/v1/card/{}/transactions", "idCard", "card_not_found"),
+        ("GET", "/v1/employee/{}", "idEmployee", "employee_not_found"),
+        ("DELETE", "/v1/category/{}", "idCategory", "category_not_found"),
+        ("GET", "/v1/order/status/{}", "order_id", "order_not_found"),
+        ("GET", "/v1/order/result/{}", "order_id", "order_not_found"),
+        ("GET", "/v1/replenishment/{}/status", "replenishmentId", "request_not_found"),
+        ("DELETE", "/v1/replenishment/{}", "replenishmentId", "request_not_found"),
+        ("POST", "/sandbox/v1/card/{}/block", "idCard", "card_not_found"),
+    ] {
+        let (nonce, bound) = (fresh_nonce(), pattern.replace("{}", "*"));
+        let place = Place { method, path: &bound, nonce: &nonce, slot: Slot::Path(slot) };
+        let send =
+            |sealed: &str| Call::new(method, &pattern.replace("{}", sealed)).token(&token).nonce(&nonce);
+        let sealed = place.seal(&server, &partner.key, ID);
+        assert_eq!(send(&sealed).send(&server).code(), (404, code.to_owned()), "{pattern}");
+        let slash = Call { target: format!("{}/", send(&sealed).target), ..send(&sealed) };
+        assert_eq!(slash.send(&server).code(), (404, code.to_owned()));
+        for plain in ["x", "", "s1.x", &sealed[..20]] {
+            let faulty = send(&place.seal(&server, &partner.key, plain)).send(&server);
+            assert_eq!(faulty.fields(), slot, "{pattern} {plain}");
+        }
+        let elsewhere = Place { slot: Slot::Path("other"), ..place }.seal(&server, &partner.key, ID);
+        assert_eq!(send(&elsewhere).send(&server).fields(), slot);
+        let clear = Place { path: &pattern.replace("{}", ID), ..place }.seal(&server, &partner.key, ID);
+        assert_eq!(send(&clear).send(&server).fields(), slot, "bound to a star");
+    }
+}
+
+#[test]
+fn parameters_of_the_query_are_sealed_one_by_one_or_together() {
+    let server = TestServer::start();
+    let (partner, token) = required(&server);
+    let nonce = fresh_nonce();
+    let place = Place { method: "GET", path: "/v1/employees", nonce: &nonce, slot: Slot::Query };
+    let one = |name, clear: &Clear<'_>, plain: &str| {
+        Place { slot: Slot::QueryParameter(name), ..place }.seal_beside(&server, &partner.key, clear, plain)
+    };
+    let send = |query: &str| get(&format!("/v1/employees?{query}")).token(&token).nonce(&nonce).send(&server);
+    let none = Clear::none();
+    let all = ["page", "per_page", "status", "idCategory", "customId", "q"];
+    for (name, plain) in all.iter().zip(["1", "2", "WORK", ID, "a", "Ё"]) {
+        assert_eq!(send(&format!("{name}={}", one(name, none, plain))).status, 200, "{name}");
+        assert_eq!(send(&format!("{name}={}", one("other", none, plain))).fields(), *name);
+        assert_eq!(send(&format!("{name}={}", one(name, none, "s1.x"))).fields(), *name, "sealed twice");
+    }
+    let (page, size) = (one("page", none, "3"), one("per_page", none, "4"));
+    let meta = send(&format!("page={page}&per_page={size}")).ok(200)["meta"].clone();
+    assert_eq!((&meta["current_page"], &meta["per_page"]), (&json!(3), &json!(4)));
+    assert_eq!(send(&format!("page={page}&page={page}")).fields(), "page", "sealed twice");
+    assert_eq!(send(&format!("page={page}&page=3")).fields(), "page", "clear and sealed");
+    assert_eq!(send(&format!("page={page}&q=x")).fields(), "page", "a neighbour added");
+    let mut beside = Clear::new();
+    beside.add(Slot::QueryParameter("q"), "Ё ж");
+    let bound = one("page", &beside, "1");
+    assert_eq!(send(&format!("q=%D0%81+%D0%B6&page={bound}")).status, 200);
+    assert_eq!(send(&format!("q=%D0%81&page={bound}")).fields(), "page");
+
+    let whole = |plain: &str| format!("sealed={}", place.seal(&server, &partner.key, plain));
+    let meta = send(&whole(r#"{"page":2,"per_page":"7","status":"WORK","q":null}"#)).ok(200)["meta"].clone();
+    assert_eq!((&meta["current_page"], &meta["per_page"]), (&json!(2), &json!(7)));
+    assert_eq!(send(&whole("{}")).status, 200);
+    for plain in ["", "[]", "page=1", "{\"page\":1,\"page\":2}"] {
+        assert_eq!(send(&whole(plain)).fields(), "sealed", "{plain}");
+    }
+    for (plain, field) in [("{\"page\":0}", "page"), ("{\"q\":[1]}", "q"), (r#"{"q":"s1.x"}"#, "q")] {
+        assert_eq!(send(&whole(plain)).fields(), field, "{plain}");
+    }
+    assert_eq!(send(&format!("{}&page=1", whole("{}"))).fields(), "page", "a clear one beside");
+    assert_eq!(send(&format!("{0}&{0}", whole("{}"))).fields(), "sealed");
+    for bad in ["sealed=", "sealed=x", "sealed=s1.x", &format!("sealed={page}"), "sealed"] {
+        assert_eq!(send(bad).fields(), "sealed", "{bad}");
+    }
+}
+
+#[test]
+fn a_value_is_given_once() {
+    let server = TestServer::start();
+    let (partner, token) = optional(&server);
+    let nonce = fresh_nonce();
+    let place = Place { method: "GET", path: "/v1/employees", nonce: &nonce, slot: Slot::Body };
+    let body = json!({"sealed": place.seal(&server, &partner.key, "{\"page\":1}")});
+    let send = |query: &str, body: &Value| {
+        get(&format!("/v1/employees{query}")).token(&token).nonce(&nonce).json(body).send(&server)
+    };
+    assert_eq!(send("", &body).status, 200);
+    assert_eq!(send("?per_page=5", &body).status, 200);
+    assert_eq!(send("?page=1", &body).fields(), "page", "sealed in the body, clear in the query");
+    let mut clear = Clear::new();
+    clear.add(Slot::Field("page"), "1");
+    let query =
+        Place { slot: Slot::QueryParameter("page"), ..place }.seal_beside(&server, &partner.key, &clear, "1");
+    assert_eq!(
+        send(&format!("?page={query}"), &json!({"page": 1})).fields(),
+        "page",
+        "and the other way round"
+    );
+    let together = Place { slot: Slot::Query, ..place }.seal(&server, &partner.key, "{\"page\":1}");
+    assert_eq!(send(&format!("?sealed={together}"), &body).fields(), "page", "sealed in both");
+    let mut beside = body.clone();
+    beside["page"] = json!(1);
+    assert_eq!(send("", &beside).fields(), "body", "a clear field beside a sealed body");
+    let inner = Place { slot: Slot::Field("page"), ..place }.seal(&server, &partner.key, "1");
+    let twice = json!({"sealed": place.seal(&server, &partner.key, &json!({"page": inner}).to_string())});
+    assert_eq!(send("", &twice).fields(), "page", "sealed inside of sealed");
+    let text = body.to_string();
+    let double = format!("{},{}", &text[..text.len() - 1], &text[1..]);
+    let call = get("/v1/employees").token(&token).nonce(&nonce).bytes(JSON, double);
+    assert_eq!(call.send(&server).fields(), "body");
+}
+
+#[test]
+fn answers_come_sealed_where_that_is_asked_for() {
+    let server = TestServer::start();
+    let (partner, token) = required(&server);
+    let open = |call: &Call| {
+        let got = call.send(&server);
+        let text = open_answer(&server, &partner.key, call, &got);
+        (got.status, serde_json::from_str::<Value>(&text).unwrap())
+    };
+    let asked = |call: Call| call.token(&token).sealed_answer();
+    let (status, body) = open(&asked(get("/v1/balance")));
+    assert_eq!((status, &body["balance"]), (200, &json!(10_000_000)));
+    let create =
+        || seal_body(&server, &partner.key, asked(post("/v1/category", &json!({"nameCategory": "A"}))));
+    assert_eq!(open(&create()).0, 201);
+    assert_eq!(open(&create()).1["code"], "category_exists");
+    let (status, body) = open(&asked(get(&format!("/v1/card/{ID}"))));
+    assert_eq!((status, &body["code"]), (404, &json!("card_not_found")));
+    for call in [get("/v1/employees?page=0"), get("/v1/card/s1.x"), post("/v1/category", &json!({}))] {
+        assert_eq!(open(&asked(call.clone())).0, 422, "{call:?}");
+    }
+    let faulty_key = asked(Call::new("DELETE", &format!("/v1/category/{ID}"))).key("");
+    let (status, body) = open(&faulty_key);
+    assert_eq!((status, crate::bare::faulty(&body)), (422, "idempotency-key".to_owned()));
+    let nonce = fresh_nonce();
+    let bound = Place { method: "GET", path: "/v1/card/*", nonce: &nonce, slot: Slot::Path("idCard") };
+    let path = bound.seal(&server, &partner.key, ID);
+    let (status, _) = open(&asked(get(&format!("/v1/card/{path}"))).nonce(&nonce));
+    assert_eq!(status, 404);
+
+    for accept in [
+        "application/json, application/sealed+json",
+        "APPLICATION/SEALED+JSON; q=0.5",
+        "x/y,application/sealed+json",
+    ] {
+        let got = get("/v1/balance").token(&token).with("accept", accept).send(&server);
+        assert_eq!(got.header("content-type"), Some(SEALED_JSON), "{accept}");
+    }
+    for accept in ["*/*", "application/*", "application/json", "application/sealed+json;q=0", ""] {
+        let got = get("/v1/balance").token(&token).with("accept", accept).send(&server);
+        assert_eq!(got.header("content-type"), Some(JSON), "{accept}");
+    }
+    // Before the caller is known nothing is sealed.
+    for call in
+        [get("/v1/balance"), get("/nowhere"), post("/v1/balance", &json!({})), login_call("x", "y", "z")]
+    {
+        assert_eq!(call.clone().sealed_answer().send(&server).header("content-type"), Some(JSON), "{call:?}");
+    }
+    let wrong = seal_body(
+        &server,
+        &partner.key,
+        login_call(&partner.api_key, &partner.login, "wrong").sealed_answer(),
+    );
+    assert_eq!(wrong.send(&server).header("content-type"), Some(JSON));
+}
+
+#[test]
+fn a_replay_is_sealed_anew_and_says_the_same() {
+    let server = TestServer::start();
+    let (partner, token) = required(&server);
+    let call = post("/v1/category", &json!({"nameCategory": "A"})).token(&token).sealed_answer().key("same");
+    let again = || seal_body(&server, &partner.key, call.clone().nonce(&fresh_nonce()));
+    let (first, second, plain) = (again(), again(), again().without("accept"));
+    let (one, two, three) = (first.send(&server), second.send(&server), plain.send(&server));
+    assert_eq!(
+        [&one, &two, &three].map(|got| (got.status, got.replayed())),
+        [(201, false), (201, true), (201, true)]
+    );
+    assert_ne!(one.text, two.text);
+    let opened = open_answer(&server, &partner.key, &first, &one);
+    assert_eq!(opened, open_answer(&server, &partner.key, &second, &two));
+    assert_eq!(opened, three.text, "byte for byte");
+    let same = first.send(&server);
+    assert_ne!(same.text, one.text, "also for the same bytes");
+    assert_eq!(open_answer(&server, &partner.key, &first, &same), opened);
+}
+
+#[test]
+fn answers_are_sealed_under_the_key_of_the_call_through_a_rotation() {
+    let server = TestServer::start();
+    let (partner, token) = required(&server);
+    let first = partner.key.clone();
+    let second = rotate(&server, &partner);
+    server.clock.advance(Duration::seconds(5));
+    let category = |key: &SealingKey, name: &str| {
+        seal_body(
+            &server,
+            key,
+            post("/v1/category", &json!({"nameCategory": name})).token(&token).sealed_answer(),
+        )
+    };
+    for (key, name) in [(&first, "A"), (&second, "B")] {
+        let call = category(key, name);
+        let got = call.send(&server);
+        assert!(open_answer(&server, key, &call, &got).contains("idCategory"));
+    }
+    let clear = get("/v1/balance").token(&token).sealed_answer();
+    let got = clear.send(&server);
+    open_answer(&server, &second, &clear, &got);
+    assert_eq!(
+        seal_body(&server, &first, login_call(&partner.api_key, &partner.login, &partner.password))
+            .send(&server)
+            .status,
+        200
+    );
+
+    let third = rotate(&server, &partner);
+    server.clock.advance(Duration::seconds(5));
+    let refused = category(&first, "C");
+    let got = refused.send(&server);
+    let said = open_answer(&server, &third, &refused, &got);
+    assert_eq!(
+        crate::bare::faulty(&serde_json::from_str(&said).unwrap()),
+        "body",
+        "a third key ends the first"
+    );
+    assert_eq!(category(&second, "C").send(&server).status, 201);
+    assert_eq!(category(&third, "D").send(&server).status, 201);
+    server.clock.advance(Duration::days(14));
+    let login =
+        |key| seal_body(&server, key, login_call(&partner.api_key, &partner.login, &partner.password));
+    assert_eq!(login(&second).send(&server).fields(), "body", "the overlap has an end");
+    assert_eq!(login(&third).send(&server).status, 200);
+}

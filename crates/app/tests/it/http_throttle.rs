@@ -1,0 +1,122 @@
+//! Guessing passwords: ten failures of one login or one address, and no more.
+
+use kopeck_domain::partner::SealingPolicy;
+use time::Duration;
+
+use crate::bare::{Call, Got, login, login_call, refresh_call, seal_body};
+use crate::server::{TestPartner, TestServer};
+
+const HERE: [u8; 4] = [127, 0, 0, 2];
+const THERE: [u8; 4] = [127, 0, 0, 3];
+
+fn right(partner: &TestPartner) -> Call {
+    login_call(&partner.api_key, &partner.login, &partner.password)
+}
+
+fn wrong(partner: &TestPartner) -> Call {
+    login_call(&partner.api_key, &partner.login, "wrong")
+}
+
+fn fail(server: &TestServer, call: impl Fn() -> Call, times: usize) {
+    for _ in 0..times {
+        assert_eq!(call().send(server).code(), (400, "bad_credentials".to_owned()));
+    }
+}
+
+fn locked(got: &Got, seconds: &str) {
+    assert_eq!(got.code(), (429, "too_many_requests".to_owned()));
+    assert_eq!(got.header("retry-after"), Some(seconds), "{got:?}");
+}
+
+#[test]
+fn ten_failures_of_a_login_lock_it_from_everywhere() {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    let other = server.partner(SealingPolicy::Optional, 0);
+    let before = login(&server, &partner);
+    fail(&server, || wrong(&partner).from(HERE), 5);
+    server.clock.advance(Duration::minutes(5));
+    fail(&server, || wrong(&partner).from(THERE), 5);
+    // The eleventh is the first 429, with the right password too, and from an address that never failed.
+    locked(&right(&partner).from([127, 0, 0, 9]).send(&server), "600");
+    locked(&wrong(&partner).from([127, 0, 0, 9]).send(&server), "600");
+    let sealed = seal_body(&server, &partner.key, right(&partner)).sealed_answer();
+    locked(&sealed.send(&server), "600");
+    assert_eq!(right(&other).from(HERE).send(&server).status, 200, "another login from the same address");
+    assert_eq!(refresh_call(&partner, &before.refresh).send(&server).status, 200, "tokens are no guesses");
+
+    server.clock.advance(Duration::minutes(10) - Duration::milliseconds(500));
+    locked(&right(&partner).send(&server), "1");
+    server.clock.advance(Duration::milliseconds(500));
+    assert_eq!(right(&partner).send(&server).status, 200);
+}
+
+#[test]
+fn nine_failures_and_those_of_long_ago_lock_nobody() {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    fail(&server, || wrong(&partner), 9);
+    assert_eq!(right(&partner).send(&server).status, 200);
+    server.clock.advance(Duration::minutes(15));
+    fail(&server, || wrong(&partner), 9);
+    assert_eq!(right(&partner).send(&server).status, 200);
+}
+
+#[test]
+fn ten_failures_from_an_address_lock_it_for_everyone() {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    let logins = std::cell::Cell::new(0);
+    let guess = || {
+        logins.set(logins.get() + 1);
+        let key = if logins.get() % 2 == 0 { "ak_wrong" } else { &*partner.api_key };
+        login_call(key, &format!("nobody-{}", logins.get()), "x").from(HERE)
+    };
+    fail(&server, guess, 10);
+    locked(&right(&partner).from(HERE).send(&server), "900");
+    // Before anything is opened or looked at.
+    locked(&right(&partner).bytes("application/json", b"{").from(HERE).send(&server), "900");
+    assert_eq!(right(&partner).from(THERE).send(&server).status, 200);
+    server.clock.advance(Duration::minutes(15));
+    assert_eq!(right(&partner).from(HERE).send(&server).status, 200);
+}
+
+#[test]
+fn a_refused_try_does_not_lengthen_the_lock() {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    fail(&server, || wrong(&partner), 10);
+    server.clock.advance(Duration::minutes(14));
+    for _ in 0..10 {
+        locked(&wrong(&partner).send(&server), "60");
+    }
+    server.clock.advance(Duration::minutes(1));
+    assert_eq!(right(&partner).send(&server).status, 200);
+}
+
+#[test]
+fn guesses_sent_at_the_same_moment_do_not_slip_through() {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let guess = |place: u8| {
+            let (server, partner) = (&server, &partner);
+            scope.spawn(move || wrong(partner).from([127, 0, 3, place]).send(server).status)
+        };
+        let guesses: Vec<_> = (1..=24).map(guess).collect();
+        guesses.into_iter().map(|guess| guess.join().unwrap()).collect()
+    });
+    assert_eq!(statuses.iter().filter(|status| **status == 400).count(), 10, "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 14, "{statuses:?}");
+}
+
+#[test]
+fn what_was_not_looked_at_is_no_failure() {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Required, 0);
+    for _ in 0..12 {
+        // In clear though it has to seal: a 422 proves no guess wrong.
+        assert_eq!(right(&partner).from(HERE).send(&server).fields(), "body");
+    }
+    assert_eq!(seal_body(&server, &partner.key, right(&partner)).from(HERE).send(&server).status, 200);
+}
