@@ -12,6 +12,7 @@ use crate::convert::Key;
 use crate::dialect::AnyConnection;
 use crate::repositories::{CardRow, ItemRow};
 use crate::schema::{cards, replenishment_items};
+use crate::update::update;
 
 /// Adds cards.
 pub(crate) fn insert_cards(connection: &mut AnyConnection, rows: &[CardRow]) -> QueryResult<()> {
@@ -53,7 +54,7 @@ pub(crate) fn settle_items(
                 .filter(t::replenishment_id.eq(replenishment))
                 .filter(t::ordinal.eq(decision.ordinal))
                 .filter(t::state.eq("OPEN"));
-            diesel::update(open)
+            update(open)
                 .set((t::state.eq(decision.state), t::refusal.eq(decision.refusal)))
                 .execute(sqlite)
                 .map(drop)
@@ -84,6 +85,31 @@ const SQLITE_TARGETS: &str = "
     ) AS in_request
     FROM json_each(?) wanted CROSS JOIN cards c ON c.partner_id = ? AND c.id = unhex(wanted.value)";
 
+/// Times of 1970 are older than any setting lets an answer be; what was never fetched stays so.
+const SQLITE_OUTDATE: &str = "
+    UPDATE cards SET seen_at = 0, transactions_seen_at = min(transactions_seen_at, 0)
+    WHERE partner_id = ? AND id IN (SELECT unhex(value) FROM json_each(?))";
+
+/// Makes what the bank said of cards too old to answer from.
+pub(crate) fn outdate_bank_view(
+    connection: &mut AnyConnection,
+    partner: &Key,
+    ids: &[CardId],
+) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => sql_query(SQLITE_OUTDATE)
+            .bind::<Binary, _>(partner)
+            .bind::<Text, _>(json_list(ids))
+            .execute(sqlite)
+            .map(drop),
+    }
+}
+
+fn json_list(ids: &[CardId]) -> String {
+    let hex: Vec<String> = ids.iter().map(|id| format!("\"{}\"", id.uuid().simple())).collect();
+    format!("[{}]", hex.join(","))
+}
+
 /// Those of `ids` that are the partner's cards.
 pub(crate) fn top_up_targets(
     connection: &mut AnyConnection,
@@ -92,11 +118,7 @@ pub(crate) fn top_up_targets(
 ) -> QueryResult<Vec<TargetRow>> {
     match connection {
         AnyConnection::Sqlite(sqlite) => {
-            let hex: Vec<String> = ids.iter().map(|id| format!("\"{}\"", id.uuid().simple())).collect();
-            sql_query(SQLITE_TARGETS)
-                .bind::<Text, _>(format!("[{}]", hex.join(",")))
-                .bind::<Binary, _>(partner)
-                .load(sqlite)
+            sql_query(SQLITE_TARGETS).bind::<Text, _>(json_list(ids)).bind::<Binary, _>(partner).load(sqlite)
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::convert::Key;
 use crate::dialect::AnyConnection;
 use crate::error::Stored;
 use crate::schema::counters;
+use crate::update::update;
 
 /// A numbered list of a partner.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +58,7 @@ pub(crate) fn last(
     counters::table
         .find((partner, list.as_str()))
         .select(counters::last)
-        .first(connection)
+        .get_result(connection)
         .optional()
         .stored()
 }
@@ -76,7 +77,7 @@ pub(crate) fn advance(
     list: List,
     last: i64,
 ) -> Result<(), StoreError> {
-    diesel::update(counters::table.find((partner, list.as_str())))
+    update(counters::table.find((partner, list.as_str())))
         .set(counters::last.eq(last))
         .execute(connection)
         .stored()

@@ -83,46 +83,35 @@ pub(crate) fn begin(connection: &mut AnyConnection, access: Access) -> QueryResu
     }
 }
 
-/// Records an answer in place of none or of one recorded before `stale_before`; `false` if there is a newer one.
-pub(crate) fn put_answer(
-    connection: &mut AnyConnection,
-    row: &AnswerRow,
-    stale_before: i64,
-) -> QueryResult<bool> {
-    use diesel::query_dsl::methods::FilterDsl;
+/// Records an answer, unless there is one under its key.
+pub(crate) fn insert_answer(connection: &mut AnyConnection, row: &AnswerRow) -> QueryResult<bool> {
     use recorded_answers as t;
-    let touched = match connection {
+    let inserted = match connection {
         AnyConnection::Sqlite(sqlite) => diesel::insert_into(t::table)
             .values(row)
             .on_conflict((t::partner_id, t::key))
-            .do_update()
-            .set(row)
-            .filter(t::recorded_at.lt(stale_before))
+            .do_nothing()
             .execute(sqlite)?,
     };
-    Ok(touched > 0)
+    Ok(inserted > 0)
 }
 
-/// Spends a nonce; `false` if it was spent after `since`.
-pub(crate) fn put_nonce(
+/// Records a nonce, unless it is there.
+pub(crate) fn insert_nonce(
     connection: &mut AnyConnection,
     api_key_hash: &[u8; 32],
     nonce: &str,
     at: i64,
-    since: i64,
 ) -> QueryResult<bool> {
-    use diesel::query_dsl::methods::FilterDsl;
     use spent_nonces as t;
-    let touched = match connection {
+    let inserted = match connection {
         AnyConnection::Sqlite(sqlite) => diesel::insert_into(t::table)
             .values((t::api_key_hash.eq(api_key_hash), t::nonce.eq(nonce), t::spent_at.eq(at)))
             .on_conflict((t::api_key_hash, t::nonce))
-            .do_update()
-            .set(t::spent_at.eq(at))
-            .filter(t::spent_at.le(since))
+            .do_nothing()
             .execute(sqlite)?,
     };
-    Ok(touched > 0)
+    Ok(inserted > 0)
 }
 
 /// Adds transactions, passing over those that are there.

@@ -28,6 +28,7 @@ mod schema;
 mod store;
 mod threads;
 mod unit;
+mod update;
 
 pub use error::OpenError;
 pub use migrate::migrate;

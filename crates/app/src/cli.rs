@@ -225,7 +225,8 @@ fn duration(text: &str) -> Result<Duration, String> {
         return Err(wrong());
     }
     let seconds: i64 = number.parse().map_err(|_| wrong())?;
-    let seconds = seconds.checked_mul(seconds_each).filter(|seconds| *seconds <= TEN_YEARS).ok_or_else(wrong)?;
+    let seconds =
+        seconds.checked_mul(seconds_each).filter(|seconds| *seconds <= TEN_YEARS).ok_or_else(wrong)?;
     Ok(Duration::seconds(seconds))
 }
 
@@ -247,7 +248,9 @@ mod tests {
         for (text, seconds) in [("0s", 0), ("90s", 90), ("15m", 900), ("24h", 86_400)] {
             assert_eq!(duration(text), Ok(Duration::seconds(seconds)), "{text}");
         }
-        for text in ["", "s", "5", "-1s", "+1s", "1.5s", "1d", "1 s", "99999999999999999999s", "9223372036854775807h"] {
+        for text in
+            ["", "s", "5", "-1s", "+1s", "1.5s", "1d", "1 s", "99999999999999999999s", "9223372036854775807h"]
+        {
             assert!(duration(text).is_err(), "{text:?}");
         }
         assert!(duration_above_zero("0s").is_err());

@@ -83,7 +83,12 @@ impl Core {
     ///
     /// # Errors
     /// If the database cannot be opened or brought up to date.
-    pub fn open(url: &str, master_key: &MasterKey, machine: &Machine, settings: Settings) -> anyhow::Result<Self> {
+    pub fn open(
+        url: &str,
+        master_key: &MasterKey,
+        machine: &Machine,
+        settings: Settings,
+    ) -> anyhow::Result<Self> {
         for name in migrate(url)? {
             log::info!(migration = name.as_str(); "migrated the database");
         }
@@ -94,13 +99,18 @@ impl Core {
             entropy: Arc::clone(&machine.entropy),
             settings,
         });
-        let secrets: Arc<dyn SecretBox> = Arc::new(MasterKeyBox::new(master_key, Arc::clone(&machine.entropy)));
+        let secrets: Arc<dyn SecretBox> =
+            Arc::new(MasterKeyBox::new(master_key, Arc::clone(&machine.entropy)));
         let at_once = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let passwords: Arc<dyn PasswordHasher> =
             Arc::new(Argon2Passwords::new(Arc::clone(&machine.entropy), at_once)?);
         let partners = PartnerDesk::new(Arc::clone(&env), Arc::clone(&passwords), Arc::clone(&secrets));
-        let tokens =
-            Arc::new(TokenDesk::new(Arc::clone(&env), passwords, Arc::new(JwtTokens::new(master_key)), secrets));
+        let tokens = Arc::new(TokenDesk::new(
+            Arc::clone(&env),
+            passwords,
+            Arc::new(JwtTokens::new(master_key)),
+            secrets,
+        ));
         Ok(Self { env, store, partners, tokens })
     }
 
@@ -122,7 +132,11 @@ impl Core {
 ///
 /// # Errors
 /// If the books cannot be opened.
-pub fn simulator(folder: &DataFolder, machine: &Machine, settings: Settings) -> anyhow::Result<Arc<Simulator>> {
+pub fn simulator(
+    folder: &DataFolder,
+    machine: &Machine,
+    settings: Settings,
+) -> anyhow::Result<Arc<Simulator>> {
     let (clock, entropy) = (Arc::clone(&machine.clock), Arc::clone(&machine.entropy));
     Ok(Arc::new(Simulator::open(&folder.bank_file(), clock, entropy, settings.zone)?))
 }

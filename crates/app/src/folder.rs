@@ -90,12 +90,12 @@ impl DataFolder {
         // wins.
         let draft = self.path.join(format!("master.key.{}", std::process::id()));
         let key = MasterKey::generate(entropy);
-        let written = private(OpenOptions::new().create(true).truncate(true).write(true)).open(&draft).and_then(
-            |mut file| {
+        let written = private(OpenOptions::new().create(true).truncate(true).write(true))
+            .open(&draft)
+            .and_then(|mut file| {
                 file.write_all(key.to_text().expose_secret().as_bytes())?;
                 file.sync_all()
-            },
-        );
+            });
         written.with_context(|| format!("cannot write {}", draft.display()))?;
         let linked = std::fs::hard_link(&draft, &path);
         std::fs::remove_file(&draft).with_context(|| format!("cannot remove {}", draft.display()))?;
@@ -120,13 +120,15 @@ fn read_key(path: &Path) -> anyhow::Result<Option<MasterKey>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
-    let mode = file.metadata().with_context(|| format!("cannot read {}", path.display()))?.permissions().mode();
+    let mode =
+        file.metadata().with_context(|| format!("cannot read {}", path.display()))?.permissions().mode();
     if mode & 0o077 != 0 {
         bail!("{} may be read by others than its owner: chmod 600 it", path.display());
     }
     let mut text = String::new();
     file.read_to_string(&mut text).with_context(|| format!("cannot read {}", path.display()))?;
-    let key = MasterKey::parse(text.trim()).with_context(|| format!("{} holds no master key", path.display()))?;
+    let key =
+        MasterKey::parse(text.trim()).with_context(|| format!("{} holds no master key", path.display()))?;
     Ok(Some(key))
 }
 
@@ -146,7 +148,8 @@ mod tests {
         let first = folder.master_key(&SeededEntropy::new(1)).unwrap();
         let again = folder.master_key(&SeededEntropy::new(2)).unwrap();
         assert_eq!(first.to_text().expose_secret(), again.to_text().expose_secret());
-        let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
+        let mode =
+            |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode("master.key"), 0o600);
         assert_eq!(std::fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left behind");

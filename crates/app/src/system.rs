@@ -16,7 +16,8 @@ pub struct SystemClock {
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the one clock that the rest of the service asks")]
     fn now(&self) -> OffsetDateTime {
-        let micros = i64::try_from(OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000).unwrap_or(i64::MAX);
+        let micros =
+            i64::try_from(OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000).unwrap_or(i64::MAX);
         let before = self.latest_micros.fetch_max(micros, Ordering::Relaxed);
         OffsetDateTime::UNIX_EPOCH + Duration::microseconds(micros.max(before))
     }
@@ -38,7 +39,10 @@ impl IdSource for TimeOrderedIds {
 pub struct OsEntropy;
 
 impl Entropy for OsEntropy {
-    #[expect(clippy::panic, reason = "without random bytes no key and no salt is safe: going on would be worse")]
+    #[expect(
+        clippy::panic,
+        reason = "without random bytes no key and no salt is safe: going on would be worse"
+    )]
     fn fill(&self, bytes: &mut [u8]) {
         if let Err(error) = rand::rngs::SysRng.try_fill_bytes(bytes) {
             panic!("the operating system gives no random bytes: {error}");

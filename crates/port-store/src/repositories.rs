@@ -196,7 +196,7 @@ pub trait CardRepository {
     ) -> Result<Vec<(CardId, CardStatus)>, StoreError>;
     /// Stores the card's link. `Rule::OneMainCard`, `Rule::Reference` (employee).
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError>;
-    /// Stores the bank's newer word of a card.
+    /// Stores the bank's word of a card, unless a newer one is stored already.
     fn set_bank_view(
         &mut self,
         partner: PartnerId,
@@ -204,6 +204,9 @@ pub trait CardRepository {
         view: &BankView,
         valid_until: Date,
     ) -> Result<(), StoreError>;
+    /// Makes the bank's word of these cards, and the copy of their transactions, too old to answer from: something
+    /// happened to them that it does not know of.
+    fn outdate_bank_view(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<(), StoreError>;
     /// Those of `cards` that exist, as a new top-up finds them; in any order.
     fn top_up_targets(
         &mut self,

@@ -9,6 +9,8 @@ use kopeck_domain::page::{Listed, Page};
 use kopeck_port_bank::{BankCard, BankError, BankGateway};
 use kopeck_port_store::{Access, AvailableFilter, CardRecord, Rule, Store, StoreError, UnitOfWork, transact};
 
+use time::OffsetDateTime;
+
 use crate::Env;
 
 /// Names a card of the partner one way or the other.
@@ -118,6 +120,8 @@ pub fn refresh(
     record: CardRecord,
 ) -> Result<CardRecord, StoreError> {
     let id = record.card.id;
+    // Before the question: of two answers that overtake each other, the one asked for later is kept.
+    let asked_at = env.now();
     let answer = match bank.card(record.card.number) {
         Ok(Some(answer)) => answer,
         Ok(None) => {
@@ -129,7 +133,7 @@ pub fn refresh(
             return Ok(record);
         }
     };
-    let view = view_of(&answer, env);
+    let view = view_of(&answer, asked_at);
     let valid_until = answer.valid_until;
     transact(store, Access::Write, move |unit| -> Result<(), StoreError> {
         unit.cards().set_bank_view(partner, id, &view, valid_until)
@@ -223,13 +227,13 @@ pub fn available(
     unit.cards().available(partner, AvailableFilter { kind, today: env.today() }, page)
 }
 
-fn view_of(answer: &BankCard, env: &Env) -> BankView {
+fn view_of(answer: &BankCard, seen_at: OffsetDateTime) -> BankView {
     BankView {
         balance: answer.balance,
         can_to_up: answer.can_to_up,
         activated_at: answer.activated_at,
         standing: answer.standing,
-        seen_at: env.now(),
+        seen_at,
     }
 }
 

@@ -11,12 +11,13 @@ use time::Date;
 use super::card_row::{BankRow, CardRow, PlainRow};
 use super::window;
 use crate::bulk::{self, TargetRow};
-use crate::convert::{AsKey, card_number, corrupt, day, id, length, number, word};
+use crate::convert::{AsKey, card_number, corrupt, day, id, length, micros, number, word};
 use crate::counters::{self, List};
 use crate::dialect::MultiBackend;
 use crate::error::Stored;
 use crate::schema::cards;
 use crate::unit::Unit;
+use crate::update::update;
 
 /// The partner's free cards that fit `filter`.
 fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'static, MultiBackend> {
@@ -60,7 +61,7 @@ impl CardRepository for Unit {
         cards::table
             .find((partner.key(), id.key()))
             .select(CardRow::as_select())
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?
             .map(CardRow::record)
@@ -76,7 +77,7 @@ impl CardRepository for Unit {
             .filter(cards::partner_id.eq(partner.key()))
             .filter(cards::number.eq(number(card_number)))
             .select(CardRow::as_select())
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?
             .map(CardRow::record)
@@ -84,15 +85,10 @@ impl CardRepository for Unit {
     }
 
     fn main_card(&mut self, partner: PartnerId, employee: EmployeeId) -> Result<Option<CardId>, StoreError> {
-        let found: Option<Vec<u8>> = cards::table
-            .filter(cards::partner_id.eq(partner.key()))
-            .filter(cards::employee_id.eq(employee.key()))
-            .filter(cards::link_status.eq(CardStatus::Main.as_str()))
-            .select(cards::id)
-            .first(&mut self.connection)
-            .optional()
-            .stored()?;
-        found.map(|bytes| id(&bytes, "cards.id")).transpose()
+        // Not asked for by its status: SQLite plans a statement anew whenever a value is bound that could decide
+        // whether an index with a condition fits, and an employee has few cards.
+        let linked = self.of_employee(partner, employee)?;
+        Ok(linked.into_iter().find(|(_, status)| *status == CardStatus::Main).map(|(card, _)| card))
     }
 
     fn of_employee(
@@ -115,7 +111,7 @@ impl CardRepository for Unit {
     }
 
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError> {
-        diesel::update(cards::table.find((partner.key(), card.id.key())))
+        update(cards::table.find((partner.key(), card.id.key())))
             .set((
                 cards::employee_id.eq(card.link.map(|link| link.employee.key())),
                 cards::link_status.eq(card.link.map(|link| link.status.as_str())),
@@ -132,11 +128,17 @@ impl CardRepository for Unit {
         view: &BankView,
         valid_until: Date,
     ) -> Result<(), StoreError> {
-        diesel::update(cards::table.find((partner.key(), card.key())))
+        let older =
+            cards::table.find((partner.key(), card.key())).filter(cards::seen_at.le(micros(view.seen_at)));
+        update(older)
             .set((BankRow::new(view), cards::valid_until.eq(valid_until.to_julian_day())))
             .execute(&mut self.connection)
             .stored()
             .map(drop)
+    }
+
+    fn outdate_bank_view(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<(), StoreError> {
+        bulk::outdate_bank_view(&mut self.connection, &partner.key(), cards).stored()
     }
 
     fn top_up_targets(

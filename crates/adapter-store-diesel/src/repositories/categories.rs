@@ -16,6 +16,7 @@ use crate::counters::{self, List};
 use crate::error::Stored;
 use crate::schema::{categories, employees};
 use crate::unit::Unit;
+use crate::update::update;
 
 fn category(bytes: &[u8], name: &str) -> Result<Category, StoreError> {
     Ok(Category {
@@ -48,7 +49,7 @@ impl CategoryRepository for Unit {
     }
 
     fn rename(&mut self, partner: PartnerId, category: &Category) -> Result<(), StoreError> {
-        diesel::update(categories::table.find((partner.key(), category.id.key())))
+        update(categories::table.find((partner.key(), category.id.key())))
             .set((
                 categories::name.eq(category.name.as_str()),
                 categories::folded_name.eq(category.name.folded()),
@@ -69,7 +70,7 @@ impl CategoryRepository for Unit {
         let found: Option<(Vec<u8>, String)> = categories::table
             .find((partner.key(), id.key()))
             .select((categories::id, categories::name))
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?;
         found.map(|(id, name)| category(&id, &name)).transpose()
@@ -84,7 +85,7 @@ impl CategoryRepository for Unit {
             .filter(categories::partner_id.eq(partner.key()))
             .filter(categories::folded_name.eq(name.folded()))
             .select(categories::id)
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?;
         found.map(|bytes| id(&bytes, "categories.id")).transpose()

@@ -14,6 +14,7 @@ use crate::dialect::MultiBackend;
 use crate::error::Stored;
 use crate::schema::employees;
 use crate::unit::Unit;
+use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = employees, treat_none_as_default_value = false)]
@@ -130,7 +131,7 @@ impl EmployeeRepository for Unit {
     }
 
     fn update(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
-        diesel::update(employees::table.find((partner.key(), employee.id.key())))
+        update(employees::table.find((partner.key(), employee.id.key())))
             .set(FieldsRow::new(employee))
             .execute(&mut self.connection)
             .stored()
@@ -141,7 +142,7 @@ impl EmployeeRepository for Unit {
         employees::table
             .find((partner.key(), id.key()))
             .select(EmployeeRow::as_select())
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?
             .map(EmployeeRow::employee)
@@ -157,7 +158,7 @@ impl EmployeeRepository for Unit {
             .filter(employees::partner_id.eq(partner.key()))
             .filter(employees::custom_id.eq(custom_id.as_str()))
             .select(employees::id)
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?;
         found.map(|bytes| id(&bytes, "employees.id")).transpose()

@@ -10,6 +10,7 @@ use crate::dialect;
 use crate::error::Stored;
 use crate::schema::recorded_answers;
 use crate::unit::Unit;
+use crate::update::update;
 
 /// An answer as its table has it.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -50,7 +51,7 @@ impl IdempotencyRepository for Unit {
         recorded_answers::table
             .find((partner.key(), key))
             .select(AnswerRow::as_select())
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?
             .map(AnswerRow::answer)
@@ -65,10 +66,15 @@ impl IdempotencyRepository for Unit {
         stale_before: OffsetDateTime,
     ) -> Result<(), StoreError> {
         let row = AnswerRow::new(partner, key, answer);
-        if dialect::put_answer(&mut self.connection, &row, micros(stale_before)).stored()? {
-            Ok(())
-        } else {
-            Err(StoreError::Conflict(Rule::IdempotencyKey))
+        if dialect::insert_answer(&mut self.connection, &row).stored()? {
+            return Ok(());
+        }
+        let stale = recorded_answers::table
+            .find((partner.key(), key))
+            .filter(recorded_answers::recorded_at.lt(micros(stale_before)));
+        match update(stale).set(row).execute(&mut self.connection).stored()? {
+            0 => Err(StoreError::Conflict(Rule::IdempotencyKey)),
+            _ => Ok(()),
         }
     }
 

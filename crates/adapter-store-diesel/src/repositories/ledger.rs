@@ -12,6 +12,7 @@ use crate::dialect::AnyConnection;
 use crate::error::Stored;
 use crate::schema::{balances, entries, movements};
 use crate::unit::Unit;
+use crate::update::update;
 
 /// Opens the empty accounts of a new partner.
 pub(super) fn open(
@@ -80,7 +81,7 @@ impl LedgerRepository for Unit {
                 balances::spent,
                 balances::updated_at,
             ))
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?;
         let sheet = |(deposited, available, held, spent, updated_at)| {
@@ -106,7 +107,7 @@ impl LedgerRepository for Unit {
         let last: i64 = balances::table
             .find(&key)
             .select(balances::last_movement)
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?
             .ok_or(StoreError::Conflict(Rule::Reference))?;
@@ -126,7 +127,7 @@ impl LedgerRepository for Unit {
                 .execute(&mut self.connection)
                 .stored()?;
         }
-        diesel::update(balances::table.find(&key))
+        update(balances::table.find(&key))
             .set((
                 balances::deposited.eq(after.deposited.get()),
                 balances::available.eq(after.available.get()),
@@ -155,7 +156,7 @@ impl LedgerRepository for Unit {
             .filter(movements::kind.eq(MovementKind::Deposit.as_str()))
             .filter(entries::account.eq(reached.as_str()))
             .select(entries::amount)
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?;
         Ok(kopecks(amount))

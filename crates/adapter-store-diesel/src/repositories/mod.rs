@@ -1,6 +1,9 @@
 //! One file an aggregate: its row, the row's way to and from the domain, its queries.
 //!
 //! A change to a row that is not there changes nothing; the use cases read what they change in the same transaction.
+//!
+//! Look-ups by a unique key have no LIMIT (`get_result`, not `first`): SQLite plans a statement anew whenever a value is
+//! bound to its LIMIT, which costs several times the look-up.
 
 mod books;
 mod card_row;

@@ -16,6 +16,7 @@ use crate::counters::{self, List};
 use crate::error::Stored;
 use crate::schema::{cards, order_lines, orders};
 use crate::unit::Unit;
+use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = orders)]
@@ -140,7 +141,7 @@ impl OrderRepository for Unit {
         orders::table
             .find((partner.key(), id.key()))
             .select(OrderRow::as_select())
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?
             .map(OrderRow::order)
@@ -159,7 +160,7 @@ impl OrderRepository for Unit {
     }
 
     fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError> {
-        diesel::update(orders::table.find((partner.key(), order.id.key())))
+        update(orders::table.find((partner.key(), order.id.key())))
             .set((orders::state.eq(order.state.as_str()), orders::state_since.eq(micros(order.state_since))))
             .execute(&mut self.connection)
             .stored()

@@ -11,6 +11,7 @@ use crate::counters;
 use crate::error::Stored;
 use crate::schema::{partners, sealing_keys};
 use crate::unit::Unit;
+use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = partners)]
@@ -105,7 +106,7 @@ impl PartnerRepository for Unit {
         partners::table
             .filter(partners::api_key_hash.eq(api_key_hash))
             .select(PartnerRow::as_select())
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?
             .map(PartnerRow::credentials)
@@ -116,7 +117,7 @@ impl PartnerRepository for Unit {
         partners::table
             .find(id.key())
             .select(PartnerRow::as_select())
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?
             .map(PartnerRow::partner)
@@ -133,7 +134,7 @@ impl PartnerRepository for Unit {
     }
 
     fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError> {
-        diesel::update(partners::table.find(id.key()))
+        update(partners::table.find(id.key()))
             .set(partners::status.eq(status.as_str()))
             .execute(&mut self.connection)
             .stored()
@@ -167,7 +168,7 @@ impl PartnerRepository for Unit {
         key_id: [u8; 8],
         until: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        diesel::update(sealing_keys::table.find((id.key(), key_id)))
+        update(sealing_keys::table.find((id.key(), key_id)))
             .set(sealing_keys::accepted_until.eq(micros(until)))
             .execute(&mut self.connection)
             .stored()

@@ -16,6 +16,7 @@ use crate::counters::{self, List};
 use crate::error::Stored;
 use crate::schema::{replenishment_items as items, replenishments};
 use crate::unit::Unit;
+use crate::update::update;
 
 /// The words of an item's state; why it was refused stands beside.
 pub(super) const OPEN: &str = "OPEN";
@@ -139,7 +140,7 @@ impl ReplenishmentRepository for Unit {
         replenishments::table
             .find((partner.key(), id.key()))
             .select(ReplenishmentRow::as_select())
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?
             .map(ReplenishmentRow::request)
@@ -147,7 +148,7 @@ impl ReplenishmentRepository for Unit {
     }
 
     fn set_state(&mut self, partner: PartnerId, request: &Replenishment) -> Result<(), StoreError> {
-        diesel::update(replenishments::table.find((partner.key(), request.id.key())))
+        update(replenishments::table.find((partner.key(), request.id.key())))
             .set((
                 replenishments::state.eq(request.state.as_str()),
                 replenishments::state_since.eq(micros(request.state_since)),
@@ -234,7 +235,7 @@ impl ReplenishmentRepository for Unit {
             .filter(items::partner_id.eq(partner.key()))
             .filter(items::replenishment_id.eq(id.key()))
             .filter(items::claimed);
-        diesel::update(claimed).set(items::claimed.eq(false)).execute(&mut self.connection).stored().map(drop)
+        update(claimed).set(items::claimed.eq(false)).execute(&mut self.connection).stored().map(drop)
     }
 
     fn list(

@@ -10,6 +10,7 @@ use crate::convert::{AsKey, id, micros, moment, word};
 use crate::error::Stored;
 use crate::schema::{sessions, token_pairs};
 use crate::unit::Unit;
+use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = token_pairs, treat_none_as_default_value = false)]
@@ -76,7 +77,7 @@ impl SessionRepository for Unit {
     }
 
     fn revoke(&mut self, partner: PartnerId, session: SessionId) -> Result<(), StoreError> {
-        diesel::update(sessions::table.find((partner.key(), session.key())))
+        update(sessions::table.find((partner.key(), session.key())))
             .set(sessions::revoked.eq(true))
             .execute(&mut self.connection)
             .stored()
@@ -93,7 +94,7 @@ impl SessionRepository for Unit {
         let earlier = sessions::table
             .find((partner.key(), session.key()))
             .filter(sessions::expires_at.lt(row.refresh_expires_at));
-        diesel::update(earlier)
+        update(earlier)
             .set(sessions::expires_at.eq(row.refresh_expires_at))
             .execute(&mut self.connection)
             .stored()?;
@@ -108,14 +109,14 @@ impl SessionRepository for Unit {
             .filter(token_pairs::partner_id.eq(partner.key()))
             .filter(token_pairs::id.eq(pair.key()))
             .select((PairRow::as_select(), sessions::revoked))
-            .first(&mut self.connection)
+            .get_result(&mut self.connection)
             .optional()
             .stored()?;
         found.map(|(row, revoked)| row.stored_pair(revoked)).transpose()
     }
 
     fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError> {
-        diesel::update(token_pairs::table.find((partner.key(), pair.id.key())))
+        update(token_pairs::table.find((partner.key(), pair.id.key())))
             .set((
                 token_pairs::state.eq(pair.state.as_str()),
                 token_pairs::used.eq(pair.used),

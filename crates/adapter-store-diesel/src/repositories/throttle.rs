@@ -9,6 +9,7 @@ use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{login_failures, spent_nonces};
 use crate::unit::Unit;
+use crate::update::update;
 
 impl ThrottleRepository for Unit {
     fn failures(
@@ -43,7 +44,16 @@ impl ThrottleRepository for Unit {
         at: OffsetDateTime,
         since: OffsetDateTime,
     ) -> Result<bool, StoreError> {
-        dialect::put_nonce(&mut self.connection, api_key_hash, nonce, micros(at), micros(since)).stored()
+        if dialect::insert_nonce(&mut self.connection, api_key_hash, nonce, micros(at)).stored()? {
+            return Ok(true);
+        }
+        let earlier =
+            spent_nonces::table.find((api_key_hash, nonce)).filter(spent_nonces::spent_at.le(micros(since)));
+        let touched = update(earlier)
+            .set(spent_nonces::spent_at.eq(micros(at)))
+            .execute(&mut self.connection)
+            .stored()?;
+        Ok(touched > 0)
     }
 
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {

@@ -14,6 +14,7 @@ use crate::dialect::{self, MultiBackend};
 use crate::error::Stored;
 use crate::schema::{cards, transactions};
 use crate::unit::Unit;
+use crate::update::update;
 
 /// A transaction as its table has it.
 #[derive(Queryable, Selectable, Insertable)]
@@ -85,10 +86,8 @@ impl TransactionRepository for Unit {
         let latest: Option<i64> = transactions::table
             .filter(transactions::partner_id.eq(partner.key()))
             .filter(transactions::card_id.eq(card.key()))
-            .order(transactions::id.desc())
-            .select(transactions::id)
-            .first(&mut self.connection)
-            .optional()
+            .select(diesel::dsl::max(transactions::id))
+            .get_result(&mut self.connection)
             .stored()?;
         Ok(latest.unwrap_or(0))
     }
@@ -103,7 +102,7 @@ impl TransactionRepository for Unit {
         let rows: Vec<TransactionRow> =
             transactions.iter().map(|transaction| TransactionRow::new(partner, card, transaction)).collect();
         dialect::put_transactions(&mut self.connection, &rows).stored()?;
-        diesel::update(cards::table.find((partner.key(), card.key())))
+        update(cards::table.find((partner.key(), card.key())))
             .set(cards::transactions_seen_at.eq(micros(seen_at)))
             .execute(&mut self.connection)
             .stored()

@@ -10,6 +10,7 @@ use crate::dialect;
 use crate::error::Stored;
 use crate::schema::work;
 use crate::unit::Unit;
+use crate::update::update;
 
 pub(super) const ORDER: &str = "ORDER";
 pub(super) const REPLENISHMENT: &str = "REPLENISHMENT";
@@ -97,7 +98,7 @@ impl WorkRepository for Unit {
     ) -> Result<Vec<Claim>, StoreError> {
         let rows = dialect::due_work(&mut self.connection, micros(now), limit).stored()?;
         for row in &rows {
-            diesel::update(work::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
+            update(work::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
                 .set((
                     work::attempt.eq(row.attempt + 1),
                     work::leased_until.eq(micros(leased_until)),
@@ -112,12 +113,12 @@ impl WorkRepository for Unit {
 
     fn is_current(&mut self, claim: &Claim) -> Result<bool, StoreError> {
         let found: Option<i64> =
-            current!(claim).select(work::attempt).first(&mut self.connection).optional().stored()?;
+            current!(claim).select(work::attempt).get_result(&mut self.connection).optional().stored()?;
         Ok(found.is_some())
     }
 
     fn put_back(&mut self, claim: &Claim, terms: PutBack) -> Result<(), StoreError> {
-        diesel::update(current!(claim))
+        update(current!(claim))
             .set((
                 work::due_at.eq(micros(terms.due_at)),
                 work::failures.eq(i64::from(terms.failures)),
@@ -142,7 +143,7 @@ impl WorkRepository for Unit {
     }
 
     fn end_all_leases(&mut self) -> Result<(), StoreError> {
-        diesel::update(work::table.filter(work::leased_until.is_not_null()))
+        update(work::table.filter(work::leased_until.is_not_null()))
             .set(work::leased_until.eq(None::<i64>))
             .execute(&mut self.connection)
             .stored()
@@ -152,19 +153,15 @@ impl WorkRepository for Unit {
     fn next_due(&mut self) -> Result<Option<OffsetDateTime>, StoreError> {
         let due: Option<i64> = work::table
             .filter(work::leased_until.is_null())
-            .order(work::due_at)
-            .select(work::due_at)
-            .first(&mut self.connection)
-            .optional()
+            .select(diesel::dsl::min(work::due_at))
+            .get_result(&mut self.connection)
             .stored()?;
-        let lease_ends: Option<Option<i64>> = work::table
+        let lease_ends: Option<i64> = work::table
             .filter(work::leased_until.is_not_null())
-            .order(work::leased_until)
-            .select(work::leased_until)
-            .first(&mut self.connection)
-            .optional()
+            .select(diesel::dsl::min(work::leased_until))
+            .get_result(&mut self.connection)
             .stored()?;
-        let next = [due, lease_ends.flatten()].into_iter().flatten().min();
+        let next = [due, lease_ends].into_iter().flatten().min();
         next.map(|at| moment(at, "work.due_at")).transpose()
     }
 

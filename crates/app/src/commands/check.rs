@@ -12,7 +12,8 @@ use crate::cli::StoreArgs;
 /// Checks the books of every partner, each at one consistent state.
 pub(super) fn run(args: &StoreArgs) -> anyhow::Result<ExitCode> {
     let store = core(args)?.store();
-    let partners = transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
+    let partners =
+        transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
     let mut found = 0_usize;
     for partner in &partners {
         let id = partner.id;

@@ -23,7 +23,8 @@ pub(super) struct Demo {
 /// Makes a demo partner if there is no partner at all. Its bodies may travel clear, so that a first call needs
 /// nothing but curl.
 pub(super) fn demo_partner(core: &Core) -> anyhow::Result<Option<Demo>> {
-    let any = transact(&*core.store(), Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
+    let any =
+        transact(&*core.store(), Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
     if !any.is_empty() {
         return Ok(None);
     }
@@ -40,7 +41,8 @@ pub(super) fn demo_partner(core: &Core) -> anyhow::Result<Option<Demo>> {
 impl Demo {
     /// What a newcomer needs, for a terminal.
     pub(super) fn welcome(&self, address: SocketAddr) -> anyhow::Result<String> {
-        let (api_key, password) = (self.secrets.api_key.expose_secret(), self.secrets.password.expose_secret());
+        let (api_key, password) =
+            (self.secrets.api_key.expose_secret(), self.secrets.password.expose_secret());
         let (id, login) = (self.partner.id, &self.partner.login);
         let sealing_key = sealing_key_text(&self.secrets.sealing_key)?;
         Ok(format!(

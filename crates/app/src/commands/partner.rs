@@ -76,8 +76,9 @@ fn create(args: CreateArgs) -> anyhow::Result<()> {
 }
 
 fn list(args: &StoreArgs) -> anyhow::Result<()> {
-    let partners =
-        transact(&*core(args)?.store(), Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
+    let partners = transact(&*core(args)?.store(), Access::Read, |unit| -> Result<_, PartnerError> {
+        partners::list(unit)
+    })?;
     println!("{:36}  {:9}  {:8}  {:20}  name", "partner", "status", "sealing", "login");
     for Partner { id, name, login, status, sealing, created_at: _ } in partners {
         println!("{id}  {:9}  {:8}  {login:20}  {name}", status.as_str(), sealing.as_str());
@@ -87,7 +88,9 @@ fn list(args: &StoreArgs) -> anyhow::Result<()> {
 
 fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {
     let id = args.id;
-    transact(&*core(&args.store)?.store(), Access::Write, move |unit| partners::set_status(unit, id, status))?;
+    transact(&*core(&args.store)?.store(), Access::Write, move |unit| {
+        partners::set_status(unit, id, status)
+    })?;
     println!("partner {id} is {status}");
     Ok(())
 }
@@ -98,7 +101,9 @@ fn deposit(args: DepositArgs) -> anyhow::Result<()> {
     let outcome = book_deposit(&core, id, Kopecks::new(kopecks), reference.clone())?;
     match outcome {
         Deposited::Now => println!("deposited {} on partner {id}", Kopecks::new(kopecks)),
-        Deposited::Before => println!("reference {} had deposited this before: nothing changed", reference.as_str()),
+        Deposited::Before => {
+            println!("reference {} had deposited this before: nothing changed", reference.as_str())
+        }
     }
     Ok(())
 }

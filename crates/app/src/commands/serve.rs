@@ -23,7 +23,8 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let _lock = vault.folder.lock()?;
     let core = Core::open(&args.store.database_url, &vault.master_key, &machine, settings)?;
     let bank = simulator(&vault.folder, &machine, settings)?;
-    let listener = TcpListener::bind(args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
+    let listener =
+        TcpListener::bind(args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
     let address = listener.local_addr()?;
 
     // Only this process works on an embedded database, so a lease that is there was left by one that was killed.

@@ -36,7 +36,8 @@ fn dependencies_point_inwards() {
     let allowed: BTreeMap<&str, BTreeSet<&str>> =
         ALLOWED.iter().map(|(name, uses)| (*name, uses.iter().copied().collect())).collect();
     for (name, uses) in &graph {
-        let ours: BTreeSet<&str> = uses.iter().filter_map(|dependency| dependency.strip_prefix("kopeck-")).collect();
+        let ours: BTreeSet<&str> =
+            uses.iter().filter_map(|dependency| dependency.strip_prefix("kopeck-")).collect();
         if name == "kopeck" {
             continue; // the one that sees everything
         }
@@ -69,7 +70,8 @@ fn graph() -> BTreeMap<String, BTreeSet<String>> {
         .packages
         .iter()
         .map(|package| {
-            let normal = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+            let normal =
+                package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
             (package.name.to_string(), normal.map(|dependency| dependency.name.clone()).collect())
         })
         .collect()

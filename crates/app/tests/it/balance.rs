@@ -61,3 +61,20 @@ async fn all_the_money_there_can_be_is_counted_without_a_wrap() {
     assert_eq!(outcome(&api, &id).await, ("SUCCESS".to_owned(), vec![None]));
     api.expect_money(i64::MAX - 1_500_000, 0).await;
 }
+
+/// The work is done without a moment passing, so the copies made before are as young as they can be.
+#[tokio::test]
+async fn a_top_up_shows_on_the_card_as_soon_as_it_has_ended() {
+    let (server, api) = start(50_000).await;
+    let card = api.main_cards(&server, 1).await.remove(0);
+    let id = api.top_up(&[(&card, 700)]).await;
+    server.clock.advance(Duration::seconds(3));
+    let (balance, transactions) =
+        (format!("/v1/card/{card}/balance"), format!("/v1/card/{card}/transactions"));
+    assert_eq!(api.get(&balance).await.ok(200)["balance"], 0);
+    assert_eq!(api.get(&transactions).await.ok(200)["meta"]["total"], 0);
+    server.work_now();
+    assert_eq!(outcome(&api, &id).await, ("SUCCESS".to_owned(), vec![None]));
+    assert_eq!(api.get(&balance).await.ok(200)["balance"], 700);
+    assert_eq!(api.get(&transactions).await.ok(200)["data"][0]["amount"], 700);
+}

@@ -12,7 +12,8 @@ fn the_first_start_shows_a_demo_partner_and_a_call_that_works_when_pasted() {
     let running = installation.serve(&[]);
     let base_url = running.base_url.clone();
     // The whole welcome is printed before the first request is answered.
-    let answered = std::process::Command::new("curl").args(["-s", &format!("{base_url}/v1/balance")]).status();
+    let answered =
+        std::process::Command::new("curl").args(["-s", &format!("{base_url}/v1/balance")]).status();
     assert!(answered.unwrap().success());
     let (shown, _) = running.stop("TERM");
     let pasted: String =
@@ -70,7 +71,9 @@ async fn partners_are_made_suspended_resumed_and_given_money_beside_a_running_se
     let refused = loop {
         match client.employees().list(&EmployeeFilter::default(), Paging::default()).await {
             Err(error) => break error,
-            Ok(_) if std::time::Instant::now() > deadline => panic!("a suspended partner is served for over 5 s"),
+            Ok(_) if std::time::Instant::now() > deadline => {
+                panic!("a suspended partner is served for over 5 s")
+            }
             Ok(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
         }
     };

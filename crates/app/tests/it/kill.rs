@@ -92,13 +92,17 @@ async fn set_up(installation: &Installation, partner: &PartnerSecrets) -> Arc<Ve
     let client = running.client(partner);
     let count = u32::try_from(CARDS).unwrap();
     let order = client.orders().virtual_cards(&[VirtualItem::new(count, FIRST_TOP_UP)]).await.unwrap();
-    let state = client.orders().wait(order.order_id, Wait::up_to(Duration::from_secs(30)), |_| {}).await.unwrap();
+    let state =
+        client.orders().wait(order.order_id, Wait::up_to(Duration::from_secs(30)), |_| {}).await.unwrap();
     assert_eq!(state, RequestState::Success);
     let mut cards = Vec::new();
     for (number, issued) in client.orders().result(order.order_id).await.unwrap().data.iter().enumerate() {
         let employee = client.employees().add(&NewEmployee::new(format!("T-{number}"))).await.unwrap();
-        let linked =
-            client.cards().link(employee.id_employee, &issued.custom_id_card, &CardStatus::Main).await.unwrap();
+        let linked = client
+            .cards()
+            .link(employee.id_employee, &issued.custom_id_card, &CardStatus::Main)
+            .await
+            .unwrap();
         client.sandbox().activate(linked.id_card, issued.activation_code.as_ref()).await.unwrap();
         cards.push(linked.id_card);
     }
@@ -179,7 +183,10 @@ async fn outcome(client: &Client, attempt: &Attempt) -> (i64, i64) {
             assert_eq!(result.len(), cards.len());
             let done = result.iter().filter(|card| card.result_replenishment);
             let spent = done.map(|card| card.amount_replenishment).sum();
-            assert!(matches!(state, RequestState::Success | RequestState::PartSuccess | RequestState::Decline));
+            assert!(matches!(
+                state,
+                RequestState::Success | RequestState::PartSuccess | RequestState::Decline
+            ));
             (0, spent)
         }
     }
@@ -193,7 +200,9 @@ fn check_bank(books: &Path, attempts: &[Attempt], topped_up: i64, first_top_ups:
         let id = attempt.accepted.unwrap();
         let keys = match &attempt.what {
             What::Order(_) => vec![format!("order/{id}")],
-            What::TopUp(cards) => (0..cards.len()).map(|ordinal| format!("replenishment/{id}/{ordinal}")).collect(),
+            What::TopUp(cards) => {
+                (0..cards.len()).map(|ordinal| format!("replenishment/{id}/{ordinal}")).collect()
+            }
         };
         for key in keys {
             assert!(bank.applied(&BankKey::new(&*key)).unwrap() <= 1, "{key} was applied twice");

@@ -35,7 +35,9 @@ impl Installation {
     /// A command on this installation, with nothing of the environment that could change it.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(BINARY);
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("KOPECK_") || name == "RUST_LOG") {
+        for (name, _) in
+            std::env::vars().filter(|(name, _)| name.starts_with("KOPECK_") || name == "RUST_LOG")
+        {
             command.env_remove(name);
         }
         command
@@ -52,7 +54,8 @@ impl Installation {
     /// Standard output of a command that must succeed.
     pub fn succeed(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
-        let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        let (out, err) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
         assert!(output.status.success(), "{arguments:?}: {out}{err}");
         out
     }

@@ -23,9 +23,9 @@ use kopeck_port_store::{Access, transact};
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_port_system::{Clock, IdSource};
 use kopeck_sealing::{KeyId, SealingKey};
+use kopeck_service::Settings;
 use kopeck_service::books;
 use kopeck_service::partners::{self, NewPartner, PartnerError};
-use kopeck_service::Settings;
 use kopeck_service::worker::Worker;
 use secrecy::ExposeSecret;
 use time::macros::datetime;
@@ -175,7 +175,8 @@ impl TestServer {
     /// Checks the books of every partner and of the bank; answers how much work is left over.
     pub fn check(&self) -> u64 {
         for id in self.partners.lock().unwrap().iter().copied() {
-            let breaches = transact(&*self.core.store, Access::Read, move |unit| books::check(unit, id)).unwrap();
+            let breaches =
+                transact(&*self.core.store, Access::Read, move |unit| books::check(unit, id)).unwrap();
             assert!(breaches.is_empty(), "{breaches:?}");
         }
         assert!(self.bank.check().unwrap().is_empty());

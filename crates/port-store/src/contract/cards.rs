@@ -6,7 +6,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::{BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
-use time::{Date, Duration};
+use time::{Date, Duration, OffsetDateTime};
 
 use super::support::{
     at, get_card, id, insert_cards, insert_replenishment, last_day, link, new_card, new_virtual_card, page,
@@ -134,7 +134,7 @@ pub fn a_card_is_its_partners_own(store: &dyn Store) {
     insert_cards(store, second, &[twin]).unwrap();
 }
 
-/// Every word of it, there and back; the daily account stays.
+/// Every word of it; the daily account stays.
 pub fn the_banks_newer_word_is_stored(store: &dyn Store) {
     let partner = partner(store);
     let order = some_order(store, partner);
@@ -147,14 +147,52 @@ pub fn the_banks_newer_word_is_stored(store: &dyn Store) {
         standing: Standing::Closed,
         seen_at: at(50),
     };
+    let back = BankView { seen_at: at(50), ..new.record.bank };
     let id = new.record.card.id;
-    for (view, valid_until) in [(later, last_day() + Duration::DAY), (new.record.bank, last_day())] {
+    for (view, valid_until) in [(later, last_day() + Duration::DAY), (back, last_day())] {
         set_view(store, partner, id, view, valid_until);
         let card = Card { valid_until, ..new.record.card.clone() };
         let expected = CardRecord { card, bank: view, ..new.record.clone() };
-        assert_eq!(get_card(store, partner, id), Some(expected));
+        assert_eq!(get_card(store, partner, id), Some(expected.clone()));
+        let older = BankView { balance: Kopecks::new(7), seen_at: at(49), ..view };
+        set_view(store, partner, id, older, last_day() - Duration::DAY);
+        assert_eq!(get_card(store, partner, id), Some(expected), "an older word is passed over");
     }
     assert_eq!(get_card(store, partner, neighbour.record.card.id), Some(neighbour.record));
+}
+
+/// What was never fetched stays so; what the bank says next is taken again.
+pub fn the_banks_word_can_be_outdated(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let cards = some_cards(store, partner, 3);
+    let (fetched, never, kept) = (cards[0].id, cards[1].id, cards[2].id);
+    for card in [fetched, kept] {
+        write(store, move |unit| unit.transactions().append(partner, card, &[], at(60))).unwrap();
+    }
+    let before = cards.iter().map(|card| get_card(store, partner, card.id).unwrap()).collect::<Vec<_>>();
+    let outdate = |partner, cards: &[CardId]| {
+        let cards = cards.to_vec();
+        write(store, move |unit| unit.cards().outdate_bank_view(partner, &cards)).unwrap();
+    };
+    outdate(other, &[fetched, never, kept]);
+    outdate(partner, &[]);
+    for (card, before) in cards.iter().zip(&before) {
+        assert_eq!(get_card(store, partner, card.id).as_ref(), Some(before));
+    }
+    outdate(partner, &[fetched, never, id()]);
+    let long_ago = OffsetDateTime::UNIX_EPOCH;
+    for (card, before) in [(fetched, &before[0]), (never, &before[1])] {
+        let after = get_card(store, partner, card).unwrap();
+        assert!(after.bank.seen_at <= long_ago);
+        assert_eq!(after.transactions_seen_at.is_some(), before.transactions_seen_at.is_some());
+        assert!(after.transactions_seen_at.is_none_or(|seen| seen <= long_ago));
+        let bank = BankView { seen_at: before.bank.seen_at, ..after.bank };
+        let restored = CardRecord { bank, transactions_seen_at: before.transactions_seen_at, ..after };
+        assert_eq!(restored, *before, "nothing else changed");
+    }
+    assert_eq!(get_card(store, partner, kept).as_ref(), Some(&before[2]));
+    set_view(store, partner, fetched, before[0].bank, last_day());
+    assert_eq!(get_card(store, partner, fetched).unwrap().bank, before[0].bank);
 }
 
 /// A card is valid on its last day.

@@ -116,6 +116,7 @@ pub(super) fn settle(
         return Err(StoreError::Corrupt("work: a replenishment's report for another subject".to_owned()));
     };
     let mut decided = Vec::with_capacity(report.findings.len());
+    let mut changed = Vec::new();
     let (mut captured, mut released) = (Kopecks::ZERO, Kopecks::ZERO);
     let mut silence = None;
     for (item, finding) in &report.findings {
@@ -123,6 +124,7 @@ pub(super) fn settle(
             Ok(Verdict::Done) => {
                 captured = plus(captured, item.amount)?;
                 decided.push((item.ordinal, ItemState::ToppedUp));
+                changed.push(item.card);
             }
             Ok(Verdict::Declined(reason)) => {
                 released = plus(released, item.amount)?;
@@ -133,6 +135,10 @@ pub(super) fn settle(
     }
     let partner = claim.partner;
     unit.replenishments().settle_items(partner, id, &decided)?;
+    if !changed.is_empty() {
+        // Whoever asks after the end of the request sees the new balance, whatever the copy's age.
+        unit.cards().outdate_bank_view(partner, &changed)?;
+    }
     for (kind, amount) in [(MovementKind::Capture, captured), (MovementKind::Release, released)] {
         money::book(unit, partner, kind, Reference::Replenishment(id), amount, env.now())
             .map_err(MoveError::unexpected)?;

@@ -82,6 +82,11 @@ fn a_decided_request_is_finished() {
         .returning(|_, _, _| Ok(()));
     let reference = Reference::Replenishment(replenishment_id(1));
     expect_booking(&mut unit, sheet(0, 300), MovementKind::Capture, reference, 300);
+    unit.cards
+        .expect_outdate_bank_view()
+        .withf(|_, cards| *cards == [card_id(0)])
+        .times(1)
+        .returning(|_, _| Ok(()));
     unit.replenishments
         .expect_counts()
         .returning(|_, _| Ok(ItemCounts { open: 0, topped_up: 1, refused: 0 }));
@@ -251,7 +256,8 @@ fn a_corrupt_request_is_put_off_and_the_others_go_on() {
     let corrupt = Claim { failures: 2, ..claim(Subject::Order(order_id(1))) };
     let good = top_up_claim();
     // The whole batch fails, then the corrupt one alone; it is claimed once more to be put off.
-    let offered = [vec![corrupt.clone(), good.clone()], vec![corrupt.clone()], vec![corrupt.clone()], vec![good]];
+    let offered =
+        [vec![corrupt.clone(), good.clone()], vec![corrupt.clone()], vec![corrupt.clone()], vec![good]];
     let offers = Mutex::new(offered.into_iter());
     let next = move |_, _, _| Ok(offers.lock().unwrap().next().unwrap_or_default());
     unit.work.expect_claim().returning(next);

@@ -125,6 +125,15 @@ fn report(findings: Vec<Result<Verdict, BankError>>) -> TopUpReport {
 }
 
 fn expect_settled(unit: &mut MockUnit, expected: Vec<(u32, ItemState)>) {
+    let topped_up = expected.iter().filter(|(_, state)| *state == ItemState::ToppedUp);
+    let outdated: Vec<_> = topped_up.map(|(ordinal, _)| card_id(u128::from(*ordinal))).collect();
+    if !outdated.is_empty() {
+        unit.cards
+            .expect_outdate_bank_view()
+            .withf(move |_, cards| *cards == outdated)
+            .times(1)
+            .returning(|_, _| Ok(()));
+    }
     unit.replenishments
         .expect_settle_items()
         .withf(move |partner, id, decided| {
@@ -240,6 +249,7 @@ fn silence_alone_books_nothing() {
 fn a_capture_that_the_books_do_not_cover_is_a_failure() {
     let mut unit = MockUnit::default();
     unit.replenishments.expect_settle_items().returning(|_, _, _| Ok(()));
+    unit.cards.expect_outdate_bank_view().returning(|_, _| Ok(()));
     unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(1_000, 99))));
     let next = run_settle(&mut unit, &report(vec![Ok(Verdict::Done)]));
     assert!(matches!(next, Err(StoreError::Corrupt(_))));
