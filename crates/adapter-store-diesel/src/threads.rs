@@ -77,7 +77,7 @@ fn in_savepoints(unit: &mut Unit, jobs: &mut [Job]) -> Result<Vec<Outcome>, Stor
         if ran == Ok(Verdict::Commit) {
             execute(unit, "RELEASE SAVEPOINT unit_of_work")?;
         } else {
-            execute(unit, "RELEASE SAVEPOINT unit_of_work")?;
+            execute(unit, "ROLLBACK TO SAVEPOINT unit_of_work; RELEASE SAVEPOINT unit_of_work")?;
         }
         outcomes.push(ran.map(drop));
     }

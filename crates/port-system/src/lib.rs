@@ -1,7 +1,7 @@
 //! What the use cases ask of the machine they run on: the time, fresh identifiers, random bytes.
 //!
 //! Nothing else in Kopeck reads a clock or draws a random number; `clippy.toml` forbids the usual ways to.
-//! Tests take the [`fake`] ones: a clock that moves only when told to, and ids that a seed decides.
+//! Tests take those behind the feature `fake`: a clock that moves only when told to, and ids that a seed decides.
 
 #[cfg(feature = "fake")]
 pub mod fake;

@@ -1,9 +1,5 @@
 //! The format from outside: vectors open, forgeries and every changed bit do not.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a helper that panics fails its test, as it should"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a helper that panics fails its test, as it should")]
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
