@@ -5,7 +5,7 @@
 //! The others read, each on its own connection. The queues are bounded; what does not fit is refused at once.
 //!
 //! Queries stay on the subset of diesel that its `MultiConnection` carries to every database. What differs stands in
-//! `dialect`, and nowhere else. [`migrate`] brings a database up to date; [`DieselStore::open`] refuses one that is
+//! `dialect`, with `bulk` beside it for statements over thousands of rows, and nowhere else. [`migrate`] brings a database up to date; [`DieselStore::open`] refuses one that is
 //! not.
 //!
 //! ```no_run

@@ -103,7 +103,7 @@ impl WorkRepository for Unit {
                     work::attempt.eq(row.attempt + 1),
                     work::leased_until.eq(micros(leased_until)),
                     // Whoever claims may send, whatever becomes of them.
-                    work::may_have_sent.eq(row.may_have_sent),
+                    work::may_have_sent.eq(true),
                 ))
                 .execute(&mut self.connection)
                 .stored()?;

@@ -124,6 +124,8 @@ pub fn what_has_expired_is_forgotten(store: &dyn Store) {
     insert(store, partner, old, &ended).unwrap();
     insert(store, partner, living, &also_ended).unwrap();
     insert(store, partner, living, &valid).unwrap();
+    let begun: SessionId = id();
+    write(store, move |unit| unit.sessions().insert(partner, begun, at(61))).unwrap();
     assert_eq!(forget(store, 50, 10), 0, "a token is good up to its end");
     assert_eq!(forget(store, 61, 10), 3, "two pairs and a session");
     assert_eq!(get(store, partner, &ended), None);
@@ -132,6 +134,7 @@ pub fn what_has_expired_is_forgotten(store: &dyn Store) {
     let refused = insert(store, partner, old, &pair(99));
     assert_eq!(refused, Err(StoreError::Conflict(Rule::Reference)), "the session is gone too");
     insert(store, partner, living, &pair(99)).unwrap();
+    insert(store, partner, begun, &pair(99)).unwrap();
 }
 
 /// However small it is, repeating comes to the end.
