@@ -5,8 +5,9 @@
 //! The others read, each on its own connection. The queues are bounded; what does not fit is refused at once.
 //!
 //! Queries stay on the subset of diesel that its `MultiConnection` carries to every database. What differs stands in
-//! `dialect`, with `bulk` beside it for statements over thousands of rows, and nowhere else. [`migrate`] brings a database up to date; [`DieselStore::open`] refuses one that is
-//! not.
+//! `dialect`, with `bulk` beside it for statements over thousands of rows, and nowhere else.
+//!
+//! [`migrate`] brings a database up to date; [`DieselStore::open`] refuses one that is not.
 //!
 //! ```no_run
 //! use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, migrate};
