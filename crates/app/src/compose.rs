@@ -10,6 +10,7 @@ use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, migrate};
 use kopeck_port_security::{PasswordHasher, SecretBox};
 use kopeck_port_store::Store;
 use kopeck_port_system::{Clock, Entropy, IdSource};
+use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::partners::PartnerDesk;
 use kopeck_service::tokens::TokenDesk;
 use kopeck_service::worker::{Worker, WorkerSettings};
@@ -125,6 +126,13 @@ impl Core {
     pub fn worker(&self, bank: &Arc<Simulator>) -> Worker {
         let bank = Arc::clone(bank) as Arc<dyn kopeck_port_bank::BankGateway>;
         Worker::new(self.store(), bank, Arc::clone(&self.env), WorkerSettings::default())
+    }
+
+    /// What refreshes the cards' accounts at `bank` once a day.
+    #[must_use]
+    pub fn account_refresher(&self, bank: &Arc<Simulator>) -> AccountRefresher {
+        let bank = Arc::clone(bank) as Arc<dyn kopeck_port_bank::BankGateway>;
+        AccountRefresher::new(self.store(), bank, Arc::clone(&self.env))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Threads that do the asynchronous work, and the housekeeping beside it.
+//! Threads that do the asynchronous work, the daily refresh of accounts, and the housekeeping beside it.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use kopeck_port_store::{Access, Store, StoreError, transact};
+use kopeck_service::accounts::{AccountRefresher, Round};
 use kopeck_service::worker::Worker;
 use kopeck_service::{Env, housekeeping};
 
@@ -13,6 +14,8 @@ use kopeck_service::{Env, housekeeping};
 const IDLE: Duration = Duration::from_millis(50);
 /// How long a worker waits after the store failed it.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// How often the refresher looks whether a day has begun.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How often what has served its time is swept away.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
@@ -48,7 +51,7 @@ impl Stop {
 }
 
 impl Workers {
-    /// Starts `count` workers and one thread for the housekeeping.
+    /// Starts `count` workers, and one thread each for the accounts and the housekeeping.
     ///
     /// # Errors
     /// If the system gives no thread.
@@ -57,12 +60,14 @@ impl Workers {
         store: &Arc<dyn Store>,
         env: &Arc<Env>,
         worker: &Arc<Worker>,
+        mut refresher: AccountRefresher,
     ) -> anyhow::Result<Self> {
         let mut workers = Self { stop: Arc::default(), threads: Vec::new() };
         for number in 0..count {
             let (store, env, worker) = (Arc::clone(store), Arc::clone(env), Arc::clone(worker));
             workers.spawn(format!("worker-{number}"), move |stop| work(&*store, &env, &worker, stop))?;
         }
+        workers.spawn("accounts".to_owned(), move |stop| refresh_accounts(&mut refresher, stop))?;
         let (store, env) = (Arc::clone(store), Arc::clone(env));
         workers.spawn("housekeeping".to_owned(), move |stop| keep_house(&*store, &env, stop))?;
         Ok(workers)
@@ -118,6 +123,19 @@ fn work(store: &dyn Store, env: &Arc<Env>, worker: &Worker, stop: &Stop) {
 fn is_due(store: &dyn Store, env: &Arc<Env>) -> Result<bool, StoreError> {
     let next = transact(store, Access::Read, |unit| unit.work().next_due())?;
     Ok(next.is_some_and(|due| due <= env.now()))
+}
+
+fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop) {
+    while !stop.is_told() {
+        match refresher.run_once(&|| stop.is_told()) {
+            Ok(Round::GoOn) => false,
+            Ok(Round::Wait) => stop.wait(LOOK_EVERY),
+            Err(error) => {
+                log::error!(error:% = error; "a refresh of accounts failed");
+                stop.wait(AFTER_FAILURE)
+            }
+        };
+    }
 }
 
 fn keep_house(store: &dyn Store, env: &Arc<Env>, stop: &Stop) {

@@ -5,7 +5,7 @@ use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::Category;
 use kopeck_domain::employee::EmployeeStatus;
-use kopeck_domain::ids::{CardId, CategoryId, OrderId, ReplenishmentId, SessionId};
+use kopeck_domain::ids::{CardId, CategoryId, OrderId, PartnerId, ReplenishmentId, SessionId};
 use kopeck_domain::ledger::{Balances, Reference};
 use kopeck_domain::partner::Partner;
 use kopeck_domain::person::CustomId;
@@ -166,6 +166,17 @@ pub struct TopUpTarget {
     pub valid_until: Date,
     /// Whether an open request has it.
     pub in_request: bool,
+}
+
+/// A card whose account is due for the daily refresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccountDue {
+    /// Whose card it is.
+    pub partner: PartnerId,
+    /// The card.
+    pub card: CardId,
+    /// The bank's number.
+    pub number: CardNumber,
 }
 
 /// Which transactions a list shows; everything that is set has to fit.

@@ -5,7 +5,7 @@
 #![expect(clippy::missing_errors_doc, reason = "the module says it once for all")]
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{BankView, Card, CardStatus};
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::Employee;
@@ -24,9 +24,9 @@ use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AvailableFilter, BalanceSheet, CardRecord, CategoryUse, Credentials, EmployeeFilter, ItemCounts, NewCard,
-    OrderFacts, OrderResultItem, RecordedAnswer, ReferenceSums, ReplenishmentFacts, SealingKeyRecord,
-    StoreError, StoredPair, TopUpTarget, TransactionFilter,
+    AccountDue, AvailableFilter, BalanceSheet, CardRecord, CategoryUse, Credentials, EmployeeFilter,
+    ItemCounts, NewCard, OrderFacts, OrderResultItem, RecordedAnswer, ReferenceSums, ReplenishmentFacts,
+    SealingKeyRecord, StoreError, StoredPair, TopUpTarget, TransactionFilter,
 };
 
 /// Partners and their keys.
@@ -213,6 +213,15 @@ pub trait CardRepository {
         partner: PartnerId,
         cards: &[CardId],
     ) -> Result<Vec<TopUpTarget>, StoreError>;
+    /// Cards of any partner whose account was refreshed before `moment`, the longest ago first, `limit` at most.
+    fn accounts_due(&mut self, moment: OffsetDateTime, limit: u32) -> Result<Vec<AccountDue>, StoreError>;
+    /// Stores the account's balance as of a refresh.
+    fn set_account(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        account: &AccountBalance,
+    ) -> Result<(), StoreError>;
     /// A page of the free cards: linked to no one, valid on the filter's day, open at the bank; in the order of
     /// their issue.
     fn available(

@@ -8,6 +8,7 @@
 //!
 //! [`Store`]: kopeck_port_store::Store
 
+pub mod accounts;
 pub mod balance;
 pub mod books;
 pub mod cards;

@@ -79,6 +79,9 @@ CREATE INDEX cards_of_employee ON cards (partner_id, employee_id, seq) WHERE emp
 CREATE INDEX cards_free ON cards (partner_id, standing, seq, valid_until, kind, employee_id)
     WHERE employee_id IS NULL;
 
+-- Covers the look-up of the accounts that are due for the daily refresh.
+CREATE INDEX cards_by_account_refresh ON cards (account_updated_at, partner_id, id, number);
+
 -- The copy of the bank's transactions; `id` is the bank's number.
 CREATE TABLE transactions (
     partner_id  BLOB    NOT NULL,

@@ -1,12 +1,14 @@
 //! Cards.
 
 use diesel::prelude::*;
-use kopeck_domain::card::{BankView, Card, CardStatus, Standing};
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
-use kopeck_port_store::{AvailableFilter, CardRecord, CardRepository, NewCard, StoreError, TopUpTarget};
-use time::Date;
+use kopeck_port_store::{
+    AccountDue, AvailableFilter, CardRecord, CardRepository, NewCard, StoreError, TopUpTarget,
+};
+use time::{Date, OffsetDateTime};
 
 use super::card_row::{BankRow, CardRow, PlainRow};
 use super::window;
@@ -148,6 +150,40 @@ impl CardRepository for Unit {
     ) -> Result<Vec<TopUpTarget>, StoreError> {
         let rows = bulk::top_up_targets(&mut self.connection, &partner.key(), cards).stored()?;
         rows.into_iter().map(TargetRow::target).collect()
+    }
+
+    fn accounts_due(&mut self, moment: OffsetDateTime, limit: u32) -> Result<Vec<AccountDue>, StoreError> {
+        let rows: Vec<(Vec<u8>, Vec<u8>, i64)> = cards::table
+            .filter(cards::account_updated_at.lt(micros(moment)))
+            .order(cards::account_updated_at)
+            .limit(i64::from(limit))
+            .select((cards::partner_id, cards::id, cards::number))
+            .load(&mut self.connection)
+            .stored()?;
+        let due = |(partner, card, number): (Vec<u8>, Vec<u8>, i64)| {
+            Ok(AccountDue {
+                partner: id(&partner, "cards.partner_id")?,
+                card: id(&card, "cards.id")?,
+                number: card_number(number, "cards.number")?,
+            })
+        };
+        rows.into_iter().map(due).collect()
+    }
+
+    fn set_account(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        account: &AccountBalance,
+    ) -> Result<(), StoreError> {
+        update(cards::table.find((partner.key(), card.key())))
+            .set((
+                cards::account_value.eq(account.value.get()),
+                cards::account_updated_at.eq(micros(account.updated_at)),
+            ))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
     }
 
     fn available(

@@ -40,7 +40,8 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         sandbox,
         settings: HttpSettings { body_limit: args.body_limit, ..HttpSettings::default() },
     });
-    let workers = Workers::start(args.workers, &store, &core.env, &Arc::new(core.worker(&bank)))?;
+    let (worker, refresher) = (Arc::new(core.worker(&bank)), core.account_refresher(&bank));
+    let workers = Workers::start(args.workers, &store, &core.env, &worker, refresher)?;
 
     println!("kopeck serves on http://{address}");
     if let Some(demo) = first_start::demo_partner(&core)? {

@@ -24,6 +24,7 @@ use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_port_system::{Clock, IdSource};
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Settings;
+use kopeck_service::accounts::{AccountRefresher, Round};
 use kopeck_service::books;
 use kopeck_service::partners::{self, NewPartner, PartnerError};
 use kopeck_service::worker::Worker;
@@ -51,6 +52,7 @@ pub struct TestServer {
     pub bank: Arc<Simulator>,
     pub core: Core,
     worker: Worker,
+    refresher: std::sync::Mutex<AccountRefresher>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
     partners: std::sync::Mutex<Vec<PartnerId>>,
@@ -107,13 +109,14 @@ impl TestServer {
                 server.await.unwrap();
             });
         });
-        let worker = core.worker(&bank);
+        let (worker, refresher) = (core.worker(&bank), core.account_refresher(&bank).into());
         Self {
             base_url,
             clock,
             bank,
             core,
             worker,
+            refresher,
             handle: receiver.recv().unwrap(),
             thread: Some(thread),
             partners: std::sync::Mutex::default(),
@@ -170,6 +173,12 @@ impl TestServer {
     /// Does all work that is due.
     pub fn work_now(&self) {
         while self.worker.run_once(&|| false).unwrap() > 0 {}
+    }
+
+    /// Refreshes the accounts that are due.
+    pub fn refresh_accounts(&self) {
+        let mut refresher = self.refresher.lock().unwrap();
+        while refresher.run_once(&|| false).unwrap() == Round::GoOn {}
     }
 
     /// Checks the books of every partner and of the bank; answers how much work is left over.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{BankView, Card, CardLink, CardStatus, CardType, Standing};
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
 use time::{Date, Duration, OffsetDateTime};
@@ -193,6 +193,32 @@ pub fn the_banks_word_can_be_outdated(store: &dyn Store) {
     assert_eq!(get_card(store, partner, kept).as_ref(), Some(&before[2]));
     set_view(store, partner, fetched, before[0].bank, last_day());
     assert_eq!(get_card(store, partner, fetched).unwrap().bank, before[0].bank);
+}
+
+/// The longest ago first, whoever's they are; a refresh changes nothing else.
+pub fn accounts_are_due_by_their_last_refresh(store: &dyn Store) {
+    let (first, second) = (partner(store), partner(store));
+    let own = some_cards(store, first, 2).iter().map(|card| (first, card.id)).collect::<Vec<_>>();
+    let other = (second, some_cards(store, second, 1)[0].id);
+    let refresh = |(partner, card): (PartnerId, CardId), moment, value| {
+        let account = AccountBalance { value: Kopecks::new(value), updated_at: moment };
+        write(store, move |unit| unit.cards().set_account(partner, card, &account)).unwrap();
+        account
+    };
+    let due = |moment, limit| {
+        let due = read(store, move |unit| unit.cards().accounts_due(moment, limit));
+        due.into_iter().map(|due| (due.partner, due.card)).collect::<Vec<_>>()
+    };
+    let before = get_card(store, first, own[0].1).unwrap();
+    let account = refresh(own[0], at(1_000), -7);
+    assert_eq!(get_card(store, first, own[0].1), Some(CardRecord { account, ..before }));
+    refresh(own[1], at(1_002), 1);
+    refresh(other, at(1_001), 2);
+    refresh((second, own[0].1), at(1_009), 3);
+    assert_eq!(due(at(1_002), 10), [own[0], other]);
+    assert_eq!(due(at(1_003), 2), [own[0], other], "the limit holds");
+    assert_eq!(due(at(1_003), 3), [own[0], other, own[1]]);
+    assert_eq!(due(at(1_000), 10), []);
 }
 
 /// A card is valid on its last day.

@@ -93,6 +93,7 @@ macro_rules! contract_tests {
             a_card_is_its_partners_own
             the_banks_newer_word_is_stored
             the_banks_word_can_be_outdated
+            accounts_are_due_by_their_last_refresh
             free_cards_are_open_valid_and_linked_to_no_one
             free_cards_come_in_pages
             targets_are_those_that_exist
