@@ -6,7 +6,10 @@
 //! - the key under which the bank is told something never changes, and is made of the request's own identifier;
 //! - a claim says whether an earlier one may have sent something; then the bank is asked before anything is sent;
 //! - an answer that is not known decides nothing: the money stays held and the work is due again later.
+//!
+//! What one worker of a process has in hand no other of the same process takes, whatever the clock says of its lease.
 
+mod in_hand;
 mod order;
 mod replenishment;
 
@@ -17,6 +20,7 @@ use kopeck_port_store::{Access, Claim, PutBack, Store, StoreError, Subject, Unit
 use time::{Duration, OffsetDateTime};
 
 use crate::Env;
+use in_hand::{Hold, InHand};
 use order::{OrderErrand, OrderReport};
 use replenishment::{TopUpErrand, TopUpReport};
 
@@ -44,6 +48,7 @@ pub struct Worker {
     bank: Arc<dyn BankGateway>,
     env: Arc<Env>,
     settings: WorkerSettings,
+    in_hand: Arc<InHand>,
 }
 
 /// Work under a lease, with all that the bank has to be told.
@@ -51,6 +56,7 @@ pub struct Worker {
 pub struct Errand {
     claim: Claim,
     task: Task,
+    hold: Arc<Hold>,
 }
 
 #[derive(Debug, Clone)]
@@ -91,7 +97,7 @@ impl Worker {
         env: Arc<Env>,
         settings: WorkerSettings,
     ) -> Self {
-        Self { store, bank, env, settings }
+        Self { store, bank, env, settings, in_hand: Arc::default() }
     }
 
     /// Takes work that is due and makes ready what the bank has to be told. Requests that were NEW are IN_PROCESS
@@ -100,6 +106,7 @@ impl Worker {
     /// # Errors
     /// [`StoreError`]; then nothing was taken.
     pub fn take(&self) -> Result<Vec<Errand>, StoreError> {
+        let _taking = self.in_hand.taking();
         match self.take_up_to(self.settings.batch) {
             // One request whose stored data make no sense must not hold up all others.
             Err(StoreError::Corrupt(_)) => self.take_one_by_one(),
@@ -109,15 +116,27 @@ impl Worker {
 
     fn take_up_to(&self, limit: u32) -> Result<Vec<Errand>, StoreError> {
         let (env, settings) = (Arc::clone(&self.env), self.settings);
-        transact(&*self.store, Access::Write, move |unit| {
-            let mut errands = Vec::new();
+        let in_hand = self.in_hand.subjects();
+        let (ready, renewed) = transact(&*self.store, Access::Write, move |unit| -> Result<_, StoreError> {
+            let (mut ready, mut renewed) = (Vec::new(), Vec::new());
             for claim in claim_due(unit, &env, settings, limit)? {
-                if let Some(task) = prepare(unit, &env, settings, &claim)? {
-                    errands.push(Errand { claim, task });
+                if in_hand.contains(&claim.subject) {
+                    renewed.push(claim);
+                } else if let Some(task) = prepare(unit, &env, settings, &claim)? {
+                    ready.push((claim, task));
                 }
             }
-            Ok(errands)
-        })
+            Ok((ready, renewed))
+        })?;
+        let errand = |(claim, task)| Errand { hold: self.in_hand.hold(&claim), claim, task };
+        let errands = ready.into_iter().map(errand).collect();
+        for claim in renewed {
+            // Whoever had it may have settled nothing in the meantime: the work waits for its next turn.
+            if let Err(claim) = self.in_hand.pass_on(claim) {
+                self.put_back_now(claim.clone(), claim.may_have_sent)?;
+            }
+        }
+        Ok(errands)
     }
 
     /// Takes the batch a piece at a time, and puts off what cannot be made ready.
@@ -154,12 +173,12 @@ impl Worker {
     /// thinks.
     #[must_use]
     pub fn call(&self, errand: Errand) -> Report {
-        let Errand { claim, task } = errand;
+        let Errand { claim, task, hold } = errand;
         let findings = match task {
             Task::Order(errand) => Findings::Order(errand.call(&*self.bank, &claim, self.settings.chunk)),
             Task::TopUp(errand) => Findings::TopUp(errand.call(&*self.bank, &claim)),
         };
-        Report { claim, findings }
+        Report { claim: hold.latest(&claim), findings }
     }
 
     /// Books what the bank said, if the work is still this worker's; else somebody else has found it out.
@@ -186,12 +205,12 @@ impl Worker {
     /// # Errors
     /// [`StoreError`]; then the work is due again when its lease ends.
     pub fn give_back(&self, errand: Errand) -> Result<(), StoreError> {
-        let now = self.env.now();
-        transact(&*self.store, Access::Write, move |unit| {
-            let claim = &errand.claim;
-            let terms = PutBack { due_at: now, failures: claim.failures, may_have_sent: claim.may_have_sent };
-            unit.work().put_back(claim, terms)
-        })
+        self.put_back_now(errand.hold.latest(&errand.claim), errand.claim.may_have_sent)
+    }
+
+    fn put_back_now(&self, claim: Claim, may_have_sent: bool) -> Result<(), StoreError> {
+        let terms = PutBack { due_at: self.env.now(), failures: claim.failures, may_have_sent };
+        transact(&*self.store, Access::Write, move |unit| unit.work().put_back(&claim, terms))
     }
 
     /// One round: takes what is due, calls and settles it. Answers how many pieces of work it had. Asks `stopping`
@@ -208,7 +227,7 @@ impl Worker {
         for errand in errands {
             let step = if stopping() {
                 self.give_back(errand)
-            } else if self.env.now() >= errand.claim.leased_until {
+            } else if self.env.now() >= errand.hold.latest(&errand.claim).leased_until {
                 Ok(())
             } else {
                 self.settle(self.call(errand))

@@ -1,6 +1,6 @@
 //! The steps from end to end: what is taken, called, settled, and how work is put back.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use super::*;
 use crate::testing::*;
@@ -220,7 +220,7 @@ fn what_is_given_back_is_as_it_was_taken() {
 #[test]
 fn a_stop_in_the_middle_gives_back_only_what_is_left() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    let second = Claim { attempt: 2, ..top_up_claim() };
+    let second = claim(Subject::Replenishment(replenishment_id(2)));
     due(&mut unit, vec![top_up_claim(), second.clone()]);
     in_process(&mut unit, &[300]);
     current(&mut unit, &top_up_claim(), false);
@@ -277,4 +277,64 @@ fn work_whose_lease_ended_in_the_queue_is_not_told_to_the_bank() {
     due(&mut unit, vec![stale]);
     in_process(&mut unit, &[300]);
     assert_eq!(run(&worker(&bench, unit, MockBankGateway::new())), Ok(1));
+}
+
+/// A clock that jumps over the lease of a call in flight: another worker of this process claims the work, leaves it
+/// to the one that is calling, and that one settles under the new claim.
+#[test]
+fn a_call_in_flight_is_not_taken_over_within_the_process() {
+    let (bench, mut unit) = (Arc::new(Bench::new()), MockUnit::default());
+    let renewed =
+        Claim { attempt: 2, may_have_sent: true, leased_until: START + Duration::hours(2), ..top_up_claim() };
+    let offers = Mutex::new([vec![top_up_claim()], vec![renewed.clone()]].into_iter());
+    unit.work.expect_claim().times(2).returning(move |_, _, _| Ok(offers.lock().unwrap().next().unwrap()));
+    in_process(&mut unit, &[300]);
+    current(&mut unit, &renewed, true);
+    unit.replenishments.expect_settle_items().times(1).returning(|_, _, _| Ok(()));
+    let terms = PutBack {
+        due_at: START + Duration::hours(1) + Duration::milliseconds(250),
+        failures: 1,
+        may_have_sent: true,
+    };
+    expect_put_back(&mut unit, &renewed, terms);
+
+    let calling: Arc<OnceLock<Arc<Worker>>> = Arc::default();
+    let mut bank = MockBankGateway::new();
+    bank.expect_repeat_is_safe().return_const(true);
+    let (other, clock) = (Arc::clone(&calling), Arc::clone(&bench));
+    bank.expect_submit().times(1).returning(move |_| {
+        clock.clock.advance(Duration::hours(1));
+        assert_eq!(run(other.get().unwrap()), Ok(0), "the other worker has nothing to do");
+        vec![Err(BankError::Unknown("timeout".to_owned()))]
+    });
+    let worker = calling.get_or_init(|| Arc::new(worker(&bench, unit, bank)));
+    assert_eq!(run(worker), Ok(1));
+    assert!(worker.in_hand.subjects().is_empty());
+}
+
+/// As does one whose lease was renewed before its turn came.
+#[test]
+fn work_that_waits_for_its_turn_is_kept_too() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let renewed = Claim { attempt: 2, may_have_sent: true, ..top_up_claim() };
+    let offers = Mutex::new([vec![top_up_claim()], vec![renewed.clone()]].into_iter());
+    unit.work.expect_claim().times(2).returning(move |_, _, _| Ok(offers.lock().unwrap().next().unwrap()));
+    in_process(&mut unit, &[300]);
+    // Nothing was sent under either of the claims.
+    expect_put_back(&mut unit, &renewed, PutBack { due_at: START, failures: 0, may_have_sent: false });
+    let worker = worker(&bench, unit, MockBankGateway::new());
+    let errand = worker.take().unwrap().pop().unwrap();
+    assert!(worker.take().unwrap().is_empty());
+    worker.give_back(errand).unwrap();
+}
+
+/// A worker that ended in the middle keeps nothing in hand.
+#[test]
+fn what_a_worker_dropped_is_taken_again() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.work.expect_claim().times(2).returning(|_, _, _| Ok(vec![top_up_claim()]));
+    in_process(&mut unit, &[300]);
+    let worker = worker(&bench, unit, MockBankGateway::new());
+    drop(worker.take().unwrap());
+    assert_eq!(worker.take().unwrap().len(), 1);
 }

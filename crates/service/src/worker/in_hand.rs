@@ -1,0 +1,105 @@
+//! What this process has in hand, so that no two of its workers tell the bank the same thing at the same time.
+//!
+//! A lease keeps processes apart, and it ends by the clock. A clock that jumps, or a bank that takes longer than a
+//! lease lasts, ends the lease of a call that is still in flight. Within one process more is known than that: work
+//! that is claimed again while somebody here has it is not done twice, but its new lease is passed on to whoever has
+//! it. A worker that panics lets go like any other.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use kopeck_port_store::{Claim, Subject};
+
+/// The work that the workers of this process have in hand, each with the latest claim of it.
+#[derive(Debug, Default)]
+pub(super) struct InHand {
+    taking: Mutex<()>,
+    latest: Mutex<HashMap<Subject, Claim>>,
+}
+
+/// Work in hand; let go of when it is dropped.
+#[derive(Debug)]
+pub(super) struct Hold {
+    in_hand: Arc<InHand>,
+    subject: Subject,
+}
+
+impl InHand {
+    /// Keeps others of this process from taking work, so that what is in hand only gets less meanwhile.
+    pub(super) fn taking(&self) -> MutexGuard<'_, ()> {
+        self.taking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is in hand at this moment.
+    pub(super) fn subjects(&self) -> HashSet<Subject> {
+        self.latest().keys().copied().collect()
+    }
+
+    /// Takes the work of a claim in hand.
+    pub(super) fn hold(self: &Arc<Self>, claim: &Claim) -> Arc<Hold> {
+        self.latest().insert(claim.subject, claim.clone());
+        Arc::new(Hold { in_hand: Arc::clone(self), subject: claim.subject })
+    }
+
+    /// Passes a newer claim on to whoever has its work in hand.
+    ///
+    /// # Errors
+    /// The claim, if nobody has any more.
+    pub(super) fn pass_on(&self, claim: Claim) -> Result<(), Claim> {
+        match self.latest().get_mut(&claim.subject) {
+            Some(latest) => {
+                *latest = claim;
+                Ok(())
+            }
+            None => Err(claim),
+        }
+    }
+
+    fn latest(&self) -> MutexGuard<'_, HashMap<Subject, Claim>> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Hold {
+    /// The claim that counts: `own`, under which the work was taken, or a newer one that was passed on.
+    pub(super) fn latest(&self, own: &Claim) -> Claim {
+        self.in_hand.latest().get(&self.subject).unwrap_or(own).clone()
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.in_hand.latest().remove(&self.subject);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{claim, order_id};
+
+    fn claim_of(attempt: u32) -> Claim {
+        Claim { attempt, ..claim(Subject::Order(order_id(1))) }
+    }
+
+    #[test]
+    fn a_newer_claim_goes_to_whoever_has_the_work() {
+        let in_hand = Arc::new(InHand::default());
+        let hold = in_hand.hold(&claim_of(1));
+        assert_eq!(hold.latest(&claim_of(1)), claim_of(1));
+        assert_eq!(in_hand.pass_on(claim_of(2)), Ok(()));
+        assert_eq!(hold.latest(&claim_of(1)), claim_of(2));
+    }
+
+    #[test]
+    fn what_is_let_go_of_is_nobodys() {
+        let in_hand = Arc::new(InHand::default());
+        let hold = in_hand.hold(&claim_of(1));
+        let copy = Arc::clone(&hold);
+        drop(hold);
+        assert_eq!(in_hand.subjects(), HashSet::from([Subject::Order(order_id(1))]));
+        drop(copy);
+        assert!(in_hand.subjects().is_empty());
+        assert_eq!(in_hand.pass_on(claim_of(2)), Err(claim_of(2)));
+    }
+}
