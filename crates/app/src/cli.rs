@@ -14,7 +14,12 @@ use time::Duration;
 
 /// A payment-card programme for employees, as a service that partners call over HTTP.
 #[derive(Debug, Parser)]
-#[command(name = "kopeck", version, about, propagate_version = true)]
+#[command(
+    name = "kopeck",
+    version,
+    about = "A payment-card programme for employees, as a service that partners call over HTTP",
+    propagate_version = true
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

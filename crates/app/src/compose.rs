@@ -6,9 +6,9 @@ use std::sync::Arc;
 use anyhow::Context;
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_security::{Argon2Passwords, JwtTokens, MasterKey, MasterKeyBox};
-use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, migrate};
+use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
 use kopeck_port_security::{PasswordHasher, SecretBox};
-use kopeck_port_store::Store;
+use kopeck_port_store::{Access, Store, transact};
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::partners::PartnerDesk;
@@ -64,35 +64,51 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// Opens the data folder that `args` name.
+    /// Opens the data folder that `args` name, or makes it; a master key is made with a new database only.
     ///
     /// # Errors
-    /// If it cannot be made or read, or the key is none.
+    /// If the folder cannot be made or read, or the key is none or missing.
     pub fn open(args: &StoreArgs, entropy: &dyn Entropy) -> anyhow::Result<Self> {
-        use secrecy::ExposeSecret;
-        let folder = DataFolder::of(&args.database_url)?;
-        let master_key = match &args.master_key {
-            Some(text) => MasterKey::parse(text.expose_secret()).context("KOPECK_MASTER_KEY")?,
+        let folder = DataFolder::make(&args.database_url)?;
+        let master_key = match given_key(args)? {
+            Some(key) => key,
             None => folder.master_key(entropy)?,
+        };
+        folder.make_database()?;
+        Ok(Self { folder, master_key })
+    }
+
+    /// Opens the data folder of a database that is there.
+    ///
+    /// # Errors
+    /// If there is no such database, or the key is none or missing.
+    pub fn open_existing(args: &StoreArgs) -> anyhow::Result<Self> {
+        let folder = DataFolder::existing(&args.database_url)?;
+        let master_key = match given_key(args)? {
+            Some(key) => key,
+            None => folder.existing_master_key()?,
         };
         Ok(Self { folder, master_key })
     }
 }
 
+fn given_key(args: &StoreArgs) -> anyhow::Result<Option<MasterKey>> {
+    use secrecy::ExposeSecret;
+    let given = args.master_key.as_ref().map(|text| MasterKey::parse(text.expose_secret()));
+    given.transpose().context("KOPECK_MASTER_KEY")
+}
+
 impl Core {
-    /// Opens the database at `url`, which gets the migrations that it lacks, and sets the use cases up.
+    /// Opens the database at `url` and sets the use cases up.
     ///
     /// # Errors
-    /// If the database cannot be opened or brought up to date.
+    /// If the database cannot be opened, lacks migrations, or was made under another master key.
     pub fn open(
         url: &str,
         master_key: &MasterKey,
         machine: &Machine,
         settings: Settings,
     ) -> anyhow::Result<Self> {
-        for name in migrate(url)? {
-            log::info!(migration = name.as_str(); "migrated the database");
-        }
         let store = Arc::new(DieselStore::open(StoreConfig::new(url))?);
         let env = Arc::new(Env {
             clock: Arc::clone(&machine.clock),
@@ -112,7 +128,17 @@ impl Core {
             Arc::new(JwtTokens::new(master_key)),
             secrets,
         ));
-        Ok(Self { env, store, partners, tokens })
+        let core = Self { env, store, partners, tokens };
+        core.check_master_key()?;
+        Ok(core)
+    }
+
+    /// Under another key nothing that is stored could be opened, and every login would fail.
+    fn check_master_key(&self) -> anyhow::Result<()> {
+        let desk = self.partners.clone();
+        let fits = transact(&*self.store, Access::Read, move |unit| desk.key_fits(unit))?;
+        anyhow::ensure!(fits, "the master key is not the one that this database was made with");
+        Ok(())
     }
 
     /// The store as the use cases know it.

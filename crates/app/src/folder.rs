@@ -15,6 +15,7 @@ use secrecy::ExposeSecret;
 #[derive(Debug, Clone)]
 pub struct DataFolder {
     path: PathBuf,
+    database: PathBuf,
 }
 
 /// Held by the one process that serves from a folder; given up when it ends, also by force.
@@ -28,25 +29,62 @@ impl DataFolder {
     ///
     /// # Errors
     /// If the URL is none of an embedded database, or the folder cannot be made.
-    pub fn of(database_url: &str) -> anyhow::Result<Self> {
+    pub fn make(database_url: &str) -> anyhow::Result<Self> {
+        let folder = Self::of(database_url)?;
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder.path);
+        made.with_context(|| format!("cannot make the data folder {}", folder.path.display()))?;
+        Ok(folder)
+    }
+
+    /// The folder of a database that is there.
+    ///
+    /// # Errors
+    /// If the URL is none of an embedded database, or there is no such database.
+    pub fn existing(database_url: &str) -> anyhow::Result<Self> {
+        let folder = Self::of(database_url)?;
+        if !folder.has_database() {
+            bail!("there is no database at {}", folder.database.display());
+        }
+        Ok(folder)
+    }
+
+    fn of(database_url: &str) -> anyhow::Result<Self> {
         let file = database_url
             .strip_prefix("sqlite://")
             .filter(|path| !path.is_empty())
             .with_context(|| "the database URL must be sqlite://PATH".to_owned())?;
-        let parent = Path::new(file).parent().filter(|parent| !parent.as_os_str().is_empty());
+        let database = PathBuf::from(file);
+        let parent = database.parent().filter(|parent| !parent.as_os_str().is_empty());
         let path = parent.unwrap_or(Path::new(".")).to_path_buf();
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&path)
-            .with_context(|| format!("cannot make the data folder {}", path.display()))?;
-        Ok(Self { path })
+        Ok(Self { path, database })
+    }
+
+    /// Makes the files of the databases, still empty, so that they and all that SQLite lays beside them are their
+    /// owner's only, in whatever folder.
+    ///
+    /// # Errors
+    /// If they cannot be made.
+    pub fn make_database(&self) -> anyhow::Result<()> {
+        for file in [&self.database, &self.bank_file()] {
+            private(OpenOptions::new().create(true).truncate(false).write(true))
+                .open(file)
+                .with_context(|| format!("cannot make {}", file.display()))?;
+        }
+        Ok(())
+    }
+
+    fn has_database(&self) -> bool {
+        std::fs::metadata(&self.database).is_ok_and(|file| file.len() > 0)
     }
 
     /// Where the simulator keeps its books.
     #[must_use]
     pub fn bank_file(&self) -> PathBuf {
         self.path.join("bank.sqlite")
+    }
+
+    fn key_file(&self) -> PathBuf {
+        self.path.join("master.key")
     }
 
     /// The folder itself.
@@ -77,12 +115,27 @@ impl DataFolder {
         }
     }
 
-    /// The folder's master key; it is made if there is none.
+    /// The master key of a database that is there.
     ///
     /// # Errors
-    /// If the file cannot be read or written, holds no key, or others than its owner may read it.
+    /// If there is none, the file cannot be read or holds no key, or others than its owner may read it.
+    pub fn existing_master_key(&self) -> anyhow::Result<MasterKey> {
+        let path = self.key_file();
+        read_key(&path)?.with_context(|| {
+            format!("{} is missing, and without it the database cannot be used: put it back", path.display())
+        })
+    }
+
+    /// The folder's master key; it is made together with a new database.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written, holds no key, others than its owner may read it, or it is missing
+    /// beside a database.
     pub fn master_key(&self, entropy: &dyn Entropy) -> anyhow::Result<MasterKey> {
-        let path = self.path.join("master.key");
+        if self.has_database() {
+            return self.existing_master_key();
+        }
+        let path = self.key_file();
         if let Some(key) = read_key(&path)? {
             return Ok(key);
         }
@@ -138,7 +191,7 @@ mod tests {
     use kopeck_port_system::fake::SeededEntropy;
 
     fn folder(within: &tempfile::TempDir) -> DataFolder {
-        DataFolder::of(&format!("sqlite://{}/data/kopeck.sqlite", within.path().display())).unwrap()
+        DataFolder::make(&format!("sqlite://{}/data/kopeck.sqlite", within.path().display())).unwrap()
     }
 
     #[test]
@@ -163,6 +216,21 @@ mod tests {
         let path = folder.path().join("master.key");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
         assert!(folder.master_key(&SeededEntropy::new(1)).unwrap_err().to_string().contains("chmod 600"));
+    }
+
+    #[test]
+    fn a_key_that_is_missing_beside_a_database_is_not_made_up() {
+        let within = tempfile::tempdir().unwrap();
+        let folder = folder(&within);
+        folder.make_database().unwrap();
+        folder.master_key(&SeededEntropy::new(1)).unwrap();
+        std::fs::remove_file(folder.key_file()).unwrap();
+        std::fs::write(&folder.database, "SQLite").unwrap();
+        assert!(folder.master_key(&SeededEntropy::new(1)).unwrap_err().to_string().contains("put it back"));
+        assert!(!folder.key_file().exists());
+        for file in [&folder.database, &folder.bank_file()] {
+            assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+        }
     }
 
     #[test]

@@ -10,8 +10,9 @@ use log::kv::{Error, Key, Value, VisitSource};
 
 use crate::system::SystemClock;
 
-/// What is logged unless `RUST_LOG` says otherwise; the server's own framework speaks only of trouble.
-const DEFAULT: &str = "info,actix_server=warn";
+/// What is logged unless `RUST_LOG` says otherwise. The framework speaks only of trouble, and not at all of heads that
+/// are no HTTP, or strangers could fill the log with errors.
+const DEFAULT: &str = "info,actix_server=warn,actix_http=off";
 
 /// Starts logging; a second start in the same process changes nothing.
 pub(crate) fn start() {

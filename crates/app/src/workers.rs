@@ -140,12 +140,23 @@ fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop) {
 
 fn keep_house(store: &dyn Store, env: &Arc<Env>, stop: &Stop) {
     while !stop.wait(SWEEP_EVERY) {
-        let env = Arc::clone(env);
-        let swept = transact(store, Access::Write, move |unit| housekeeping::sweep(unit, &env));
-        match swept {
-            Ok(0) => {}
-            Ok(rows) => log::debug!(rows = rows; "swept"),
-            Err(error) => log::error!(error:% = error; "housekeeping failed"),
+        while !stop.is_told() && sweep(store, env) {}
+    }
+}
+
+/// Sweeps once; answers whether there may be more. Each sweep is a short unit of work of its own, so that calls come
+/// in between.
+fn sweep(store: &dyn Store, env: &Arc<Env>) -> bool {
+    let env = Arc::clone(env);
+    match transact(store, Access::Write, move |unit| housekeeping::sweep(unit, &env)) {
+        Ok(0) => false,
+        Ok(rows) => {
+            log::debug!(rows = rows; "swept");
+            true
+        }
+        Err(error) => {
+            log::error!(error:% = error; "housekeeping failed");
+            false
         }
     }
 }

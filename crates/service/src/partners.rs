@@ -176,17 +176,30 @@ impl PartnerDesk {
         Ok(key)
     }
 
+    /// Whether what is stored was encrypted under our master key; true as long as nothing is stored.
+    ///
+    /// # Errors
+    /// [`PartnerError::Store`] or [`PartnerError::Security`].
+    pub fn key_fits(&self, unit: &mut dyn UnitOfWork) -> Result<bool, PartnerError> {
+        let Some(partner) = unit.partners().list()?.into_iter().next().map(|partner| partner.id) else {
+            return Ok(true);
+        };
+        let Some(key) = unit.partners().sealing_keys(partner)?.into_iter().next() else {
+            return Ok(true);
+        };
+        match self.secrets.decrypt(&place(partner, &key.key_id), &key.encrypted_secret) {
+            Ok(_) => Ok(true),
+            Err(SecurityError::NotAuthentic) => Ok(false),
+            Err(error @ SecurityError::Failed(_)) => Err(error.into()),
+        }
+    }
+
     fn new_sealing_key(&self, partner: PartnerId) -> Result<(SealingKeyRecord, NewSealingKey), PartnerError> {
         let (mut id, mut secret) = ([0_u8; 8], [0_u8; 32]);
         self.env.entropy.fill(&mut id);
         self.env.entropy.fill(&mut secret);
         let secret = SecretSlice::from(secret.to_vec());
-        let place = SecretPlace {
-            table: SEALING_KEY_TABLE,
-            column: SEALING_KEY_COLUMN,
-            partner,
-            key_id: id.to_vec(),
-        };
+        let place = place(partner, &id);
         let record = SealingKeyRecord {
             key_id: id,
             encrypted_secret: self.secrets.encrypt(&place, &secret)?,
@@ -201,6 +214,10 @@ impl PartnerDesk {
         self.env.entropy.fill(&mut random);
         URL_SAFE_NO_PAD.encode(random)
     }
+}
+
+fn place(partner: PartnerId, key_id: &[u8; 8]) -> SecretPlace {
+    SecretPlace { table: SEALING_KEY_TABLE, column: SEALING_KEY_COLUMN, partner, key_id: key_id.to_vec() }
 }
 
 /// All partners, oldest first.

@@ -6,12 +6,12 @@ use kopeck_port_store::{Access, transact};
 use kopeck_service::books;
 use kopeck_service::partners::{self, PartnerError};
 
-use super::core;
+use super::existing_core;
 use crate::cli::StoreArgs;
 
 /// Checks the books of every partner, each at one consistent state.
 pub(super) fn run(args: &StoreArgs) -> anyhow::Result<ExitCode> {
-    let store = core(args)?.store();
+    let store = existing_core(args)?.store();
     let partners =
         transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
     let mut found = 0_usize;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &StoreArgs) -> anyhow::Result<ExitCode> {
         println!("the books are right, partners: {}", partners.len());
         Ok(ExitCode::SUCCESS)
     } else {
-        println!("{found} things are wrong");
+        println!("invariants that do not hold: {found}");
         Ok(ExitCode::FAILURE)
     }
 }

@@ -26,9 +26,18 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The service behind the commands that serve nobody.
+/// The service behind the commands that serve nobody but may be the first on a database.
 fn core(args: &StoreArgs) -> anyhow::Result<Core> {
     let machine = Machine::real();
     let vault = Vault::open(args, &*machine.entropy)?;
+    migrate::apply(&args.database_url)?;
+    Core::open(&args.database_url, &vault.master_key, &machine, args.settings())
+}
+
+/// The service behind the commands that only make sense on a database that is there: they neither make nor migrate
+/// one.
+fn existing_core(args: &StoreArgs) -> anyhow::Result<Core> {
+    let machine = Machine::real();
+    let vault = Vault::open_existing(args)?;
     Core::open(&args.database_url, &vault.master_key, &machine, args.settings())
 }

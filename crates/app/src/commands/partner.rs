@@ -12,7 +12,7 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use std::sync::Arc;
 
-use super::core;
+use super::{core, existing_core};
 use crate::cli::{CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, StoreArgs};
 use crate::compose::Core;
 
@@ -76,9 +76,10 @@ fn create(args: CreateArgs) -> anyhow::Result<()> {
 }
 
 fn list(args: &StoreArgs) -> anyhow::Result<()> {
-    let partners = transact(&*core(args)?.store(), Access::Read, |unit| -> Result<_, PartnerError> {
-        partners::list(unit)
-    })?;
+    let partners =
+        transact(&*existing_core(args)?.store(), Access::Read, |unit| -> Result<_, PartnerError> {
+            partners::list(unit)
+        })?;
     println!("{:36}  {:9}  {:8}  {:20}  name", "partner", "status", "sealing", "login");
     for Partner { id, name, login, status, sealing, created_at: _ } in partners {
         println!("{id}  {:9}  {:8}  {login:20}  {name}", status.as_str(), sealing.as_str());
@@ -88,7 +89,7 @@ fn list(args: &StoreArgs) -> anyhow::Result<()> {
 
 fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {
     let id = args.id;
-    transact(&*core(&args.store)?.store(), Access::Write, move |unit| {
+    transact(&*existing_core(&args.store)?.store(), Access::Write, move |unit| {
         partners::set_status(unit, id, status)
     })?;
     println!("partner {id} is {status}");
@@ -96,7 +97,7 @@ fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {
 }
 
 fn deposit(args: DepositArgs) -> anyhow::Result<()> {
-    let core = core(&args.store)?;
+    let core = existing_core(&args.store)?;
     let DepositArgs { store: _, id, kopecks, reference } = args;
     let outcome = book_deposit(&core, id, Kopecks::new(kopecks), reference.clone())?;
     match outcome {
@@ -119,7 +120,7 @@ fn book_deposit(
 }
 
 fn rotate_keys(args: &PartnerArgs) -> anyhow::Result<()> {
-    let core = core(&args.store)?;
+    let core = existing_core(&args.store)?;
     let (id, desk) = (args.id, core.partners.clone());
     let key = transact(&*core.store(), Access::Write, move |unit| desk.rotate_keys(unit, id))?;
     println!("{}", sealing_key_text(&key)?);

@@ -21,6 +21,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let settings = args.settings();
     let vault = Vault::open(&args.store, &*machine.entropy)?;
     let _lock = vault.folder.lock()?;
+    super::migrate::apply(&args.store.database_url)?;
     let core = Core::open(&args.store.database_url, &vault.master_key, &machine, settings)?;
     let bank = simulator(&vault.folder, &machine, settings)?;
     let listener =
@@ -44,7 +45,9 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let workers = Workers::start(args.workers, &store, &core.env, &worker, refresher)?;
 
     println!("kopeck serves on http://{address}");
-    if let Some(demo) = first_start::demo_partner(&core)? {
+    if args.sandbox
+        && let Some(demo) = first_start::demo_partner(&core)?
+    {
         print!("{}", demo.welcome(address)?);
     }
     let served = actix_web::rt::System::new().block_on(serve_until_told(listener, state));

@@ -117,6 +117,33 @@ fn clone(partner: &crate::process::PartnerSecrets) -> crate::process::PartnerSec
 }
 
 #[test]
+fn a_missing_or_another_master_key_and_a_missing_database_are_refused() {
+    let installation = Installation::new();
+    for command in [&["check"][..], &["partner", "list"]] {
+        let output = installation.run(command);
+        assert!(!output.status.success(), "{command:?}");
+        assert!(String::from_utf8(output.stderr).unwrap().contains("there is no database"), "{command:?}");
+    }
+    assert_eq!(std::fs::read_dir(installation.path()).unwrap().count(), 0, "to look makes nothing");
+
+    installation.create_partner(&[]);
+    let other = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    for command in [&["check"][..], &["serve", "--listen", "127.0.0.1:0"]] {
+        let output = installation.run(&[command, &["--master-key", other]].concat());
+        assert!(!output.status.success(), "{command:?}");
+        assert!(String::from_utf8(output.stderr).unwrap().contains("not the one"), "{command:?}");
+    }
+    std::fs::remove_file(installation.path().join("master.key")).unwrap();
+    for command in
+        [&["check"][..], &["partner", "create", "--name", "x"], &["serve", "--listen", "127.0.0.1:0"]]
+    {
+        let output = installation.run(command);
+        assert!(String::from_utf8(output.stderr).unwrap().contains("put it back"), "{command:?}");
+    }
+    assert!(!installation.path().join("master.key").exists());
+}
+
+#[test]
 fn migrate_says_what_it_did_and_wrong_arguments_change_nothing() {
     let installation = Installation::new();
     assert!(installation.succeed(&["migrate"]).contains("applied"));

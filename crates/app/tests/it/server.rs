@@ -88,8 +88,9 @@ impl TestServer {
             ids: Arc::new(SeededIds::new(0x0198_0000_0000_7000)) as Arc<dyn IdSource>,
             entropy: Arc::new(SeededEntropy::new(1)),
         };
+        kopeck_adapter_store_diesel::migrate(&url).unwrap();
         let core = Core::open(&url, &MasterKey::from_bytes([7; 32]), &machine, SETTINGS).unwrap();
-        let bank = simulator(&DataFolder::of(&url).unwrap(), &machine, SETTINGS).unwrap();
+        let bank = simulator(&DataFolder::make(&url).unwrap(), &machine, SETTINGS).unwrap();
         let power = Arc::new(SimulatorPower(Arc::clone(&bank))) as Arc<dyn SandboxPower>;
         let state = HttpState::new(HttpParts {
             env: Arc::clone(&core.env),

@@ -27,7 +27,8 @@ use crate::Env;
 pub use keys::api_key_hash;
 pub(crate) use keys::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE};
 
-/// How far the clocks of two machines may lie apart, for `nbf` and `exp`.
+/// How far the clocks of two instances may lie apart: a token of the one is good at once on the other. Its end is
+/// exact.
 const LEEWAY: Duration = Duration::seconds(5);
 
 /// For how long the nonce of a token call stays spent.
@@ -218,7 +219,7 @@ impl TokenDesk {
         })?;
         let now = self.env.now().unix_timestamp();
         let leeway = LEEWAY.whole_seconds();
-        if claims.not_before > now.saturating_add(leeway) || claims.expires_at.saturating_add(leeway) <= now {
+        if claims.not_before > now.saturating_add(leeway) || claims.expires_at <= now {
             return Err(TokenError::Unauthorized);
         }
         Ok(claims)
