@@ -262,6 +262,10 @@ pub struct ReplenishmentFacts {
     pub open_amount: Kopecks,
     /// Sum of the amounts of its topped-up cards.
     pub topped_up_amount: Kopecks,
+    /// Sum of the amounts of its refused cards.
+    pub refused_amount: Kopecks,
+    /// The sum asked for, as the request itself has it.
+    pub amount: Kopecks,
     /// Cards that it still keeps from other requests.
     pub claimed_cards: u32,
     /// Whether work is waiting for it.

@@ -190,6 +190,11 @@ fn check_replenishment(request: &ReplenishmentFacts, breaches: &mut Vec<Breach>)
     let reference = Reference::Replenishment(request.id);
     let mut breach = |what| breaches.push(Breach::WrongRequest { reference: reference.clone(), what });
     let counts = request.counts;
+    if Kopecks::sum([request.open_amount, request.topped_up_amount, request.refused_amount])
+        != Ok(request.amount)
+    {
+        breach("the sum asked for is not that of its cards");
+    }
     if counts.open + counts.topped_up + counts.refused != request.cards {
         breach("its cards are not all there");
     }

@@ -114,7 +114,7 @@ impl BooksRepository for Unit {
 
     fn replenishments(&mut self, partner: PartnerId) -> Result<Vec<ReplenishmentFacts>, StoreError> {
         let rows: Vec<FactsRow> = sql::<FactsSql>(
-            "SELECT r.id, r.state, r.cards, \
+            "SELECT r.id, r.state, r.cards, r.amount, \
              EXISTS (SELECT 1 FROM work w WHERE w.partner_id = r.partner_id \
              AND w.subject_id = r.id AND w.subject_kind = ",
         )
@@ -126,7 +126,7 @@ impl BooksRepository for Unit {
              ON i.partner_id = r.partner_id AND i.replenishment_id = r.id WHERE r.partner_id = ",
         )
         .bind::<Binary, _>(partner.key())
-        .sql(" GROUP BY r.partner_id, r.id, r.seq, r.state, r.cards, i.state ORDER BY r.seq")
+        .sql(" GROUP BY r.partner_id, r.id, r.seq, r.state, r.cards, r.amount, i.state ORDER BY r.seq")
         .load(&mut self.connection)
         .stored()?;
         let mut facts: Vec<ReplenishmentFacts> = Vec::new();
@@ -147,7 +147,7 @@ impl BooksRepository for Unit {
     }
 }
 
-type FactsSql = (Binary, Text, BigInt, Bool, Nullable<Text>, BigInt, BigInt, BigInt);
+type FactsSql = (Binary, Text, BigInt, BigInt, Bool, Nullable<Text>, BigInt, BigInt, BigInt);
 
 /// The items of one replenishment that are in one state; a replenishment without items has one row without a state.
 #[derive(Queryable)]
@@ -155,6 +155,7 @@ struct FactsRow {
     id: Vec<u8>,
     state: String,
     cards: i64,
+    asked: i64,
     has_work: bool,
     item_state: Option<String>,
     items: i64,
@@ -174,6 +175,8 @@ impl FactsRow {
                 counts: ItemCounts::default(),
                 open_amount: Kopecks::ZERO,
                 topped_up_amount: Kopecks::ZERO,
+                refused_amount: Kopecks::ZERO,
+                amount: Kopecks::new(self.asked),
                 claimed_cards: 0,
                 has_work: self.has_work,
             });
@@ -190,7 +193,10 @@ impl FactsRow {
                 last.counts.topped_up = items;
                 last.topped_up_amount = Kopecks::new(self.amount);
             }
-            Some(REFUSED) => last.counts.refused = items,
+            Some(REFUSED) => {
+                last.counts.refused = items;
+                last.refused_amount = Kopecks::new(self.amount);
+            }
             Some(_) => return Err(corrupt("replenishment_items.state")),
         }
         last.claimed_cards += natural(self.claimed, "replenishment_items.claimed")?;

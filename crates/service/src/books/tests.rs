@@ -45,6 +45,8 @@ fn request_facts(n: u128, state: S, open: u32, topped_up: u32, refused: u32) -> 
         counts: ItemCounts { open, topped_up, refused },
         open_amount: kopecks(100 * i64::from(open)),
         topped_up_amount: kopecks(100 * i64::from(topped_up)),
+        refused_amount: kopecks(100 * i64::from(refused)),
+        amount: kopecks(100 * i64::from(open + topped_up + refused)),
         claimed_cards: if state.is_open() { 3 } else { 0 },
         has_work: state.is_open(),
     }
@@ -298,4 +300,16 @@ fn a_partner_without_accounts_cannot_be_checked() {
     unit.books.expect_entry_sums().returning(|_| Ok(Balances::default()));
     unit.ledger.expect_sheet().returning(|_| Ok(None));
     assert!(matches!(check(&mut unit, PARTNER), Err(StoreError::Corrupt(_))));
+}
+
+#[test]
+fn a_request_whose_sum_is_not_that_of_its_cards() {
+    let mut id = None;
+    let found = breaches_after(|books| {
+        books.replenishments[0].amount = kopecks(301);
+        id = Some(books.replenishments[0].id);
+    });
+    let reference = Reference::Replenishment(id.unwrap());
+    let what = "the sum asked for is not that of its cards";
+    assert_eq!(found, [Breach::WrongRequest { reference, what }]);
 }

@@ -15,14 +15,8 @@ fn desk_with(bench: &Bench, tokens: MockTokenCodec) -> TokenDesk {
 #[test]
 fn a_token_is_good_from_its_beginning_to_its_end() {
     let start = START.unix_timestamp();
-    let cases = [
-        (-6, 900, false),
-        (-5, 900, true),
-        (0, 900, true),
-        (0, 1, true),
-        (0, 0, false),
-        (0, -1, false),
-    ];
+    let cases =
+        [(-6, 900, false), (-5, 900, true), (0, 900, true), (0, 1, true), (0, 0, false), (0, -1, false)];
     for (seconds_since_beginning, seconds_to_end, good) in cases {
         let claims = TokenClaims {
             not_before: start - seconds_since_beginning,
