@@ -1,6 +1,7 @@
 //! A digest of an instruction, to notice when a key comes back with another one.
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::limit::Limit;
 use kopeck_port_bank::{Delivery, Instruction, OrderedCards};
 use sha2::{Digest as _, Sha256};
 
@@ -18,6 +19,11 @@ pub(crate) fn of(instruction: &Instruction) -> [u8; 32] {
             digest.number(1);
             digest.number(card.get());
             digest.amount(*amount);
+        }
+        Instruction::SetLimit { card, limit } => {
+            digest.number(2);
+            digest.number(card.get());
+            digest.limit(limit);
         }
     }
     digest.0.finalize().into()
@@ -38,6 +44,19 @@ impl Writer {
         if let Some(Delivery { address, recipient, phone }) = delivery {
             [address, recipient, phone].into_iter().for_each(|text| self.text(text));
         }
+    }
+
+    fn limit(&mut self, limit: &Limit) {
+        self.number(u64::from(limit.is_unlimited()));
+        self.number(u64::from(limit.allowance().is_some()));
+        if let Some(allowance) = limit.allowance() {
+            self.amount(allowance.amount());
+            self.text(allowance.period().as_str());
+        }
+        self.length(limit.days().numbers().count());
+        limit.days().numbers().for_each(|day| self.number(u64::from(day)));
+        self.length(limit.windows().len());
+        limit.windows().iter().for_each(|window| self.text(&window.to_string()));
     }
 
     fn text(&mut self, text: &str) {
@@ -79,6 +98,13 @@ mod tests {
         Instruction::TopUp { card: CardNumber::from_u64(card).unwrap(), amount: Kopecks::new(amount) }
     }
 
+    fn set_limit(card: u64, allowance: Option<(i64, &str)>, days: &[i64], windows: &[&str]) -> Instruction {
+        Instruction::SetLimit {
+            card: CardNumber::from_u64(card).unwrap(),
+            limit: crate::limits::tests::limit(allowance, days, windows),
+        }
+    }
+
     #[test]
     fn every_field_counts() {
         let order = |lines: &[OrderedCards]| Instruction::IssueCards(lines.to_vec());
@@ -98,6 +124,17 @@ mod tests {
             order(&[line(CardType::Mp4, 1, None, delivery("ab", "", "c"))]),
             order(&[line(CardType::Mp4, 1, None, delivery("", "ab", "c"))]),
             order(&[line(CardType::Mp4, 1, None, delivery("a", "b", "d"))]),
+            set_limit(1_000_000_000, None, &[], &[]),
+            set_limit(1_000_000_001, None, &[], &[]),
+            set_limit(1_000_000_000, Some((1, "CDAY")), &[], &[]),
+            set_limit(1_000_000_000, Some((2, "CDAY")), &[], &[]),
+            set_limit(1_000_000_000, Some((1, "CWEEK")), &[], &[]),
+            set_limit(1_000_000_000, None, &[1], &[]),
+            set_limit(1_000_000_000, None, &[1, 2], &[]),
+            set_limit(1_000_000_000, None, &[1], &["09:00-10:00"]),
+            set_limit(1_000_000_000, None, &[], &["09:00-10:00"]),
+            set_limit(1_000_000_000, None, &[], &["09:00-10:01"]),
+            set_limit(1_000_000_000, None, &[], &["09:00-10:00", "11:00-12:00"]),
         ];
         let marks: HashSet<_> = instructions.iter().map(of).collect();
         assert_eq!(marks.len(), instructions.len());

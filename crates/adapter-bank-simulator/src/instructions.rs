@@ -40,6 +40,7 @@ impl<'a> NewInstruction<'a> {
             kind: match instruction {
                 Instruction::IssueCards(_) => "ISSUE_CARDS",
                 Instruction::TopUp { .. } => "TOP_UP",
+                Instruction::SetLimit { .. } => "SET_LIMIT",
             },
             fingerprint: recorded.fingerprint.to_vec(),
             verdict: verdict_word(recorded.verdict),

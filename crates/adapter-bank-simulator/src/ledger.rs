@@ -1,14 +1,18 @@
 //! Money: the one way to move it, and the proof that it is right.
 
+use std::ops::Range;
+
 use diesel::dsl::max;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::BigInt;
 use kopeck_domain::Kopecks;
 use kopeck_domain::transaction::TransactionType;
+use time::OffsetDateTime;
 
 use crate::error::SimulatorError;
 use crate::instructions::ROWS_OF_A_STATEMENT;
+use crate::moments::to_micros;
 use crate::schema::transactions;
 
 /// A transaction to post.
@@ -82,6 +86,34 @@ pub(crate) fn post_one(
 ) -> Result<i64, SimulatorError> {
     post(connection, &[new])?;
     last_id(connection)
+}
+
+/// The condition is that of the index `spending_of_card`.
+const SPENT: &str = concat!(
+    "SELECT coalesce(-sum(",
+    signed!(),
+    "), 0) AS spent FROM transactions \
+     WHERE kind IN ('PAYMENT', 'REFUND') AND card = ? AND executed_at >= ? AND executed_at < ?"
+);
+
+#[derive(QueryableByName)]
+struct Spent {
+    #[diesel(sql_type = BigInt)]
+    spent: i64,
+}
+
+/// What a card spent in `period`: payments less refunds.
+pub(crate) fn spent(
+    connection: &mut SqliteConnection,
+    card: i64,
+    period: &Range<OffsetDateTime>,
+) -> Result<Kopecks, SimulatorError> {
+    let spent: Spent = sql_query(SPENT)
+        .bind::<BigInt, _>(card)
+        .bind::<BigInt, _>(to_micros(period.start))
+        .bind::<BigInt, _>(to_micros(period.end))
+        .get_result(connection)?;
+    Ok(Kopecks::new(spent.spent))
 }
 
 fn last_id(connection: &mut SqliteConnection) -> Result<i64, SimulatorError> {

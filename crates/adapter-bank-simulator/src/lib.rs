@@ -8,6 +8,9 @@
 //!   years, to the end of the month.
 //! - A top-up whose kopecks end in 13 is refused, and so is an order to an address that contains `DECLINE`: both
 //!   are there to be tried out.
+//! - The limit of a card is set unless the card is closed, expired or not the bank's. Purchases obey it by
+//!   `kopeck_domain::limit::decide`: what counts as spent are the payments less the refunds of the period that the
+//!   purchase falls in, in the bank's zone.
 //! - An instruction's verdict is stored under its key in the transaction that has its effect. The same key again is
 //!   answered with that verdict.
 //!
@@ -46,6 +49,7 @@
 mod behaviour;
 mod cards;
 mod codes;
+mod commands;
 mod connection;
 mod error;
 mod fingerprint;
@@ -53,8 +57,10 @@ mod gateway;
 mod instructions;
 mod issue;
 mod ledger;
+mod limits;
 mod moments;
 mod numbers;
+mod purchases;
 mod sandbox;
 mod schema;
 mod simulator;
@@ -64,8 +70,10 @@ mod top_up;
 pub use behaviour::{Behaviour, BehaviourError};
 pub use cards::CARD_LIMIT;
 pub use codes::CODE_DAYS;
+pub use commands::Once;
 pub use error::SimulatorError;
 pub use issue::MOST_CARDS_OF_AN_ORDER;
 pub use ledger::{Books, Discrepancy};
-pub use sandbox::{Purchase, PurchaseAnswer, PurchaseRefusal, SandboxError};
+pub use purchases::{Purchase, PurchaseAnswer, Refund};
+pub use sandbox::SandboxError;
 pub use simulator::Simulator;

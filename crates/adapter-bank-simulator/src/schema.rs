@@ -51,3 +51,21 @@ diesel::table! {
         payment_id -> Nullable<BigInt>,
     }
 }
+
+diesel::table! {
+    limits (card) {
+        card -> BigInt,
+        amount -> Nullable<BigInt>,
+        period -> Nullable<Text>,
+        days -> Text,
+        windows -> Text,
+    }
+}
+
+diesel::table! {
+    commands (key) {
+        key -> Text,
+        transaction_id -> BigInt,
+        made_at -> BigInt,
+    }
+}

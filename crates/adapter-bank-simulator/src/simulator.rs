@@ -111,6 +111,10 @@ impl Simulator {
         self.reading.run(ledger::check)
     }
 
+    pub(crate) const fn zone(&self) -> Zone {
+        self.zone
+    }
+
     pub(crate) fn moment(&self) -> Moment {
         Moment::new(self.clock.now(), self.zone)
     }

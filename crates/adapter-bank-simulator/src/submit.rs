@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use diesel::SqliteConnection;
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::limit::Limit;
 use kopeck_port_bank::{BankCard, BankError, Instruction, OrderedCards, Submission, Verdict};
 
 use crate::cards;
@@ -12,6 +13,7 @@ use crate::fingerprint;
 use crate::instructions::{self, NewInstruction, Recorded};
 use crate::issue::{self, Press};
 use crate::ledger::{self, NewTransaction};
+use crate::limits;
 use crate::moments::{Moment, to_micros};
 use crate::top_up;
 
@@ -25,7 +27,7 @@ pub(crate) fn carry_out(
 ) -> Result<Vec<Result<Verdict, BankError>>, SimulatorError> {
     let keys: Vec<&str> = submissions.iter().map(|submission| submission.key.as_str()).collect();
     let numbers: Vec<CardNumber> =
-        submissions.iter().filter_map(|submission| topped_up(&submission.instruction)).collect();
+        submissions.iter().filter_map(|submission| named(&submission.instruction)).collect();
     let mut desk = Desk {
         moment: press.moment,
         again,
@@ -39,9 +41,10 @@ pub(crate) fn carry_out(
     Ok(answers)
 }
 
-fn topped_up(instruction: &Instruction) -> Option<CardNumber> {
+/// The card that an instruction is about.
+fn named(instruction: &Instruction) -> Option<CardNumber> {
     match instruction {
-        Instruction::TopUp { card, .. } => Some(*card),
+        Instruction::TopUp { card, .. } | Instruction::SetLimit { card, .. } => Some(*card),
         Instruction::IssueCards(_) => None,
     }
 }
@@ -63,6 +66,7 @@ struct Plan<'a> {
     applied_again: Vec<i64>,
     orders: Vec<(i64, &'a [OrderedCards])>,
     top_ups: Vec<NewTransaction<'static>>,
+    limits: Vec<(CardNumber, &'a Limit)>,
 }
 
 impl<'a> Desk<'a> {
@@ -114,6 +118,15 @@ impl<'a> Desk<'a> {
                     Err(reason) => Verdict::Declined(reason),
                 }
             }
+            Instruction::SetLimit { card, limit } => {
+                match limits::decide(self.cards.get(card), self.moment.today) {
+                    Ok(()) => {
+                        self.plan.limits.push((*card, limit));
+                        Verdict::Done
+                    }
+                    Err(reason) => Verdict::Declined(reason),
+                }
+            }
         }
     }
 }
@@ -127,6 +140,7 @@ impl Plan<'_> {
         for (order, lines) in self.orders {
             press.issue(connection, order, lines)?;
         }
+        limits::set(connection, &self.limits)?;
         ledger::post(connection, &self.top_ups)
     }
 }

@@ -53,6 +53,7 @@ codes! {
     RequestNotProcessed = "request_not_processed",
     RequestCancelled = "request_cancelled",
     RequestNotCancellable = "request_not_cancellable",
+    LimitConflict = "limit_conflict",
     RequestInProgress = "request_in_progress",
     RequestTimeout = "request_timeout",
     MethodNotAllowed = "method_not_allowed",

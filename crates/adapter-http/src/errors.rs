@@ -4,9 +4,11 @@
 mod cards;
 mod categories;
 mod employees;
+mod limits;
 pub(crate) mod orders;
 pub(crate) mod repeats;
 mod replenishments;
+mod requests;
 mod sandbox;
 mod store;
 mod tokens;

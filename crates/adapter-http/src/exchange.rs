@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix_web::http::StatusCode;
 use kopeck_domain::Faults;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
 use kopeck_service::idempotency::{self, Once, OnceError};
 use kopeck_service::{Env, cards};
@@ -19,7 +19,7 @@ use crate::in_flight::Ticket;
 use crate::input::Call;
 use crate::pipeline::head::RepeatKey;
 use crate::route::{Outcome, Route};
-use crate::sandbox::{SandboxPower, SandboxRefusal};
+use crate::sandbox::{CommandKey, SandboxPower, SandboxRefusal};
 use crate::state::Shared;
 
 /// An answer of 2xx, before sealing.
@@ -123,6 +123,15 @@ impl Exchange {
         self.shared.large_answers.run(show).await?
     }
 
+    /// Brings the copy of a card up to date after something happened to it at the bank.
+    pub(crate) async fn renew_card(&self, card: CardId) -> Result<(), ApiError> {
+        let asked = self.ask_bank(move |shared, partner| {
+            let parts = &shared.parts;
+            cards::renew(&*parts.store, &*parts.bank, &parts.env, partner, card)
+        });
+        Ok(asked.await??)
+    }
+
     /// Brings the copy of a card up to date before its link changes.
     pub(crate) async fn prepare_card(&self, card: cards::CardKey) -> Result<(), ApiError> {
         let asked = self.ask_bank(move |shared, partner| {
@@ -132,11 +141,11 @@ impl Exchange {
         Ok(asked.await??)
     }
 
-    /// Tells the bank simulator something.
-    pub(crate) async fn command_bank(
+    /// Lets the sandbox do something.
+    pub(crate) async fn command<T: Send + 'static>(
         &self,
-        command: impl FnOnce(&dyn SandboxPower) -> Result<(), SandboxRefusal> + Send + 'static,
-    ) -> Result<(), ApiError> {
+        command: impl FnOnce(&dyn SandboxPower) -> Result<T, SandboxRefusal> + Send + 'static,
+    ) -> Result<T, ApiError> {
         let told = self.ask_bank(move |shared, _| match &shared.parts.sandbox {
             Some(power) => command(&**power).map_err(ApiError::from),
             None => Err(ApiError::internal("a call of the sandbox without a sandbox")),
@@ -183,6 +192,16 @@ impl Turn {
     /// The call.
     pub(crate) const fn exchange(&self) -> &Exchange {
         &self.exchange
+    }
+
+    /// The name of this very call, for an effect outside of its unit of work. A key that is used for another call
+    /// names something else.
+    pub(crate) fn command_key(&self) -> CommandKey {
+        let idempotency::Call { partner, key, fingerprint } = &*self.call;
+        let fingerprint: String = fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
+        let env = self.exchange.env();
+        let since = env.now() - env.settings.idempotency_retention;
+        CommandKey { text: format!("{partner}/{fingerprint}/{key}"), since }
     }
 
     /// The answer that was given before, if the call is a repeat.

@@ -4,6 +4,20 @@ pub(crate) mod balance;
 pub(crate) mod cards;
 pub(crate) mod categories;
 pub(crate) mod employees;
+pub(crate) mod limits;
 pub(crate) mod orders;
 pub(crate) mod replenishments;
 pub(crate) mod sandbox;
+
+use kopeck_domain::page::Page;
+use kopeck_domain::request::RequestState;
+
+use crate::input::kinds::word;
+use crate::input::reader::Reader;
+
+/// The page of a list of requests, and the state of those that it shows.
+fn read_list_of_requests(r: &mut Reader<'_>) -> Option<(Page, Option<RequestState>)> {
+    let page = r.page(employees::LIST_SIZE);
+    let status = r.param("status", word::<RequestState>);
+    Some((page?, status))
+}

@@ -1,6 +1,7 @@
 //! What a call carries: how it is taken apart, and how its values are read.
 
 pub(crate) mod kinds;
+pub(crate) mod limit;
 pub(crate) mod object;
 pub(crate) mod query;
 pub(crate) mod reader;

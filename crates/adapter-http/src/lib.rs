@@ -32,7 +32,7 @@ mod settings;
 mod state;
 
 pub use catalogue::{Operation, codes, operations};
-pub use sandbox::{SandboxPower, SandboxRefusal};
+pub use sandbox::{CommandKey, Misbehaviour, PurchaseOutcome, SandboxPower, SandboxPurchase, SandboxRefusal};
 pub use server::{configure, serve};
 pub use settings::HttpSettings;
 pub use state::{HttpParts, HttpState};

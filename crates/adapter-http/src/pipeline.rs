@@ -102,7 +102,7 @@ impl Way<'_> {
 
     /// Opens a call.
     fn open(&self, head: &Head, body: &[u8], by: Sender<'_>) -> Opened {
-        let now = self.shared.parts.env.now().unix_timestamp();
+        let now = self.shared.parts.wall.now().unix_timestamp();
         let seals = opener::Seals {
             keys: by.keys,
             dummy: &self.shared.dummy_key,

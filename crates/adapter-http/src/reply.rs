@@ -57,12 +57,11 @@ impl Seal {
             sealed: String,
         }
         let key = self.identity.answering_key(self.used)?;
-        let env = &shared.parts.env;
         let mut salt = [0; 16];
-        env.entropy.fill(&mut salt);
+        shared.parts.env.entropy.fill(&mut salt);
         let (method, path, nonce) = (self.method.as_str(), self.path.as_str(), self.nonce.as_str());
         let context = ResponseContext { method, path, nonce, status: status.as_u16() };
-        let now = u64::try_from(env.now().unix_timestamp()).unwrap_or(0);
+        let now = u64::try_from(shared.parts.wall.now().unix_timestamp()).unwrap_or(0);
         serde_json::to_vec(&Sealed { sealed: seal_response(key, &context, now, salt, body) }).ok()
     }
 }

@@ -2,7 +2,7 @@
 
 use actix_web::http::Method;
 
-use crate::handlers::{balance, cards, categories, employees, orders, replenishments, sandbox};
+use crate::handlers::{balance, cards, categories, employees, limits, orders, replenishments, sandbox};
 use crate::route::{Effect, Field, FieldKind, Handler, Route};
 
 /// The operations of the interface. Where two paths fit a call, the one that stands first is taken.
@@ -42,6 +42,7 @@ static INTERFACE: &[Route] = &[
     get("card.info", "/v1/card/{idCard}", &[], handler!(cards::info)),
     get("card.balance", "/v1/card/{idCard}/balance", &[], handler!(cards::balance)),
     get("card.transactions", "/v1/card/{idCard}/transactions", TRANSACTIONS, handler!(cards::transactions)),
+    question("card.can_pay", "/v1/card/{idCard}/can-pay", CAN_PAY, handler!(cards::can_pay)),
     get("card.available", "/v1/cards/available", AVAILABLE, handler!(cards::available)),
     post("card.link", "/v1/employee/{idEmployee}/link_card", LINK, handler!(cards::link)),
     post("card.switch", "/v1/employee/{idEmployee}/card/switch", SWITCH, handler!(cards::switch)),
@@ -79,15 +80,24 @@ static INTERFACE: &[Route] = &[
     ),
     delete("replenishment.cancel", "/v1/replenishment/{replenishmentId}", handler!(replenishments::cancel)),
     get("replenishment.list", "/v1/replenishments", REQUESTS, handler!(replenishments::list)),
+    post("limits.set", "/v1/setlimitscards", &[json("data"), json("limit")], handler!(limits::set)),
+    question("limits.status", "/v1/limits/status", LIMIT_CHANGE, handler!(limits::status)),
+    post("limits.cancel", "/v1/limits/cancel", LIMIT_CHANGE, handler!(limits::cancel)),
+    get("limits.result", "/v1/limits/result/{setLimitsCardsId}", &[], handler!(limits::result)),
+    get("limits.list", "/v1/limits", REQUESTS, handler!(limits::list)),
     get("balance", "/v1/balance", &[], handler!(balance::get)),
 ];
 
 static SANDBOX: &[Route] = &[
     post("sandbox.deposit", "/sandbox/v1/balance/deposit", &[json("amount")], handler!(sandbox::deposit)),
+    post("sandbox.purchase", "/sandbox/v1/card/{idCard}/purchase", PURCHASE, handler!(sandbox::purchase)),
+    post("sandbox.refund", "/sandbox/v1/card/{idCard}/refund", REFUND, handler!(sandbox::refund)),
     command("sandbox.block", "/sandbox/v1/card/{idCard}/block", handler!(sandbox::block)),
     command("sandbox.unblock", "/sandbox/v1/card/{idCard}/unblock", handler!(sandbox::unblock)),
     command("sandbox.expire", "/sandbox/v1/card/{idCard}/expire", handler!(sandbox::expire)),
     command("sandbox.activate", "/sandbox/v1/card/{idCard}/activate", handler!(sandbox::activate)),
+    post("sandbox.bank", "/sandbox/v1/bank", BANK, handler!(sandbox::bank)),
+    post("sandbox.clock", "/sandbox/v1/clock/advance", &[json("seconds")], handler!(sandbox::advance_clock)),
 ];
 
 const EMPLOYEE: &[Field] = &[
@@ -103,7 +113,14 @@ const EMPLOYEE: &[Field] = &[
 const CATEGORY: &[Field] = &[text("nameCategory")];
 const LINK: &[Field] = &[text("customIdCard"), text("statusCard")];
 const SWITCH: &[Field] = &[clear(text("idCard")), text("statusCard")];
+const CAN_PAY: &[Field] = &[json("amount"), text("at")];
+const LIMIT_CHANGE: &[Field] = &[text("setLimitsCardsId")];
 const REPLENISHMENT: &[Field] = &[text("idReplenishment"), text("replenishmentId")];
+
+const PURCHASE: &[Field] = &[json("amount"), text("place"), text("mcc"), text("merchantId"), text("at")];
+const REFUND: &[Field] = &[json("transactionId"), json("amount")];
+const BANK: &[Field] =
+    &[json("latencyMs"), json("errorRate"), json("loseAnswerRate"), json("duplicateRate"), json("down")];
 
 const PAGE: Field = clear(json("page"));
 const PER_PAGE: Field = clear(json("per_page"));
@@ -147,6 +164,16 @@ const fn get(name: &'static str, path: &'static str, fields: &'static [Field], h
 
 const fn post(name: &'static str, path: &'static str, fields: &'static [Field], handler: Handler) -> Route {
     Route { name, method: Method::POST, path, effect: Effect::Mutate(handler), needs_body: true, fields }
+}
+
+/// A `POST` that reads.
+const fn question(
+    name: &'static str,
+    path: &'static str,
+    fields: &'static [Field],
+    handler: Handler,
+) -> Route {
+    Route { name, method: Method::POST, path, effect: Effect::Read(handler), needs_body: true, fields }
 }
 
 const fn put(name: &'static str, path: &'static str, fields: &'static [Field], handler: Handler) -> Route {
@@ -208,7 +235,8 @@ mod tests {
 
     #[test]
     fn placeholders_are_those_of_the_interface() {
-        let allowed = ["idCard", "idEmployee", "idCategory", "order_id", "replenishmentId"];
+        let allowed =
+            ["idCard", "idEmployee", "idCategory", "order_id", "replenishmentId", "setLimitsCardsId"];
         for route in INTERFACE.iter().chain(SANDBOX) {
             assert!(route.placeholders().all(|name| allowed.contains(&name)), "{}", route.path);
         }

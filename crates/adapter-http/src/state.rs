@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::Store;
+use kopeck_port_system::Clock;
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Env;
 use kopeck_service::tokens::TokenDesk;
@@ -18,6 +19,9 @@ use crate::settings::HttpSettings;
 pub struct HttpParts {
     /// Clock, ids, random bytes and the settings of the rules.
     pub env: Arc<Env>,
+    /// The machine's own time, by which sealed values are judged: a partner's clock does not jump when the service's is
+    /// moved forward.
+    pub wall: Arc<dyn Clock>,
     /// The database.
     pub store: Arc<dyn Store>,
     /// The way to the bank.

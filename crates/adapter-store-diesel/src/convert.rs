@@ -7,7 +7,8 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::ids::{
-    CardId, CategoryId, EmployeeId, OrderId, PartnerId, ReplenishmentId, SessionId, TokenPairId,
+    CardId, CategoryId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, SessionId,
+    TokenPairId,
 };
 use kopeck_port_store::StoreError;
 use time::{Date, OffsetDateTime};
@@ -31,7 +32,17 @@ macro_rules! keys {
     };
 }
 
-keys!(PartnerId, EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, SessionId, TokenPairId);
+keys!(
+    PartnerId,
+    EmployeeId,
+    CategoryId,
+    CardId,
+    OrderId,
+    ReplenishmentId,
+    LimitChangeId,
+    SessionId,
+    TokenPairId
+);
 
 pub(crate) fn corrupt(column: &'static str) -> StoreError {
     StoreError::Corrupt(column.to_owned())

@@ -17,11 +17,18 @@ pub(crate) enum List {
     Cards,
     Orders,
     Replenishments,
+    LimitChanges,
 }
 
 impl List {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Categories, Self::Employees, Self::Cards, Self::Orders, Self::Replenishments];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Categories,
+        Self::Employees,
+        Self::Cards,
+        Self::Orders,
+        Self::Replenishments,
+        Self::LimitChanges,
+    ];
 
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
@@ -30,6 +37,7 @@ impl List {
             Self::Cards => "cards",
             Self::Orders => "orders",
             Self::Replenishments => "replenishments",
+            Self::LimitChanges => "limit_changes",
         }
     }
 }

@@ -151,6 +151,7 @@ pub(crate) fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Op
         "categories.partner_id, categories.folded_name" => Some(Rule::CategoryName),
         "cards.partner_id, cards.employee_id" => Some(Rule::OneMainCard),
         "replenishment_items.partner_id, replenishment_items.card_id" => Some(Rule::CardInOneReplenishment),
+        "limit_change_items.partner_id, limit_change_items.card_id" => Some(Rule::CardInOneLimitChange),
         "movements.partner_id, movements.deposit_reference" => Some(Rule::DepositReference),
         _ => None,
     }

@@ -22,6 +22,7 @@ mod convert;
 mod counters;
 mod dialect;
 mod error;
+mod limit_text;
 mod migrate;
 mod queue;
 mod repositories;

@@ -165,6 +165,7 @@ table! {
         account_value -> BigInt,
         account_updated_at -> BigInt,
         transactions_seen_at -> Nullable<BigInt>,
+        spending_limit -> Text,
     }
 }
 
@@ -203,6 +204,32 @@ table! {
         card_id -> Binary,
         number -> BigInt,
         amount -> BigInt,
+        state -> Text,
+        refusal -> Nullable<Text>,
+        claimed -> Bool,
+    }
+}
+
+table! {
+    limit_changes (partner_id, id) {
+        partner_id -> Binary,
+        id -> Binary,
+        seq -> BigInt,
+        cards -> BigInt,
+        spending_limit -> Text,
+        state -> Text,
+        created_at -> BigInt,
+        state_since -> BigInt,
+    }
+}
+
+table! {
+    limit_change_items (partner_id, limit_change_id, ordinal) {
+        partner_id -> Binary,
+        limit_change_id -> Binary,
+        ordinal -> BigInt,
+        card_id -> Binary,
+        number -> BigInt,
         state -> Text,
         refusal -> Nullable<Text>,
         claimed -> Bool,

@@ -2,8 +2,8 @@
 
 use kopeck_port_store::{
     BooksRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
-    LedgerRepository, OrderRepository, PartnerRepository, ReplenishmentRepository, SessionRepository,
-    ThrottleRepository, TransactionRepository, UnitOfWork, WorkRepository,
+    LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository, ReplenishmentRepository,
+    SessionRepository, ThrottleRepository, TransactionRepository, UnitOfWork, WorkRepository,
 };
 
 use crate::dialect::AnyConnection;
@@ -35,6 +35,7 @@ repositories! {
     transactions: TransactionRepository;
     orders: OrderRepository;
     replenishments: ReplenishmentRepository;
+    limit_changes: LimitChangeRepository;
     ledger: LedgerRepository;
     work: WorkRepository;
     books: BooksRepository;

@@ -17,14 +17,17 @@ use kopeck_service::worker::{Worker, WorkerSettings};
 use kopeck_service::{Env, Settings};
 
 use crate::cli::StoreArgs;
+use crate::clock::ServiceClock;
 use crate::folder::DataFolder;
 use crate::system::{OsEntropy, SystemClock, TimeOrderedIds};
 
 /// The machine that the service runs on: real for the binary, held still by tests.
 #[derive(Clone)]
 pub struct Machine {
-    /// Time.
+    /// The service's time: tokens, cards, periods, leases, the daily refresh and the simulator all go by it.
     pub clock: Arc<dyn Clock>,
+    /// The machine's own time, by which sealed values are judged.
+    pub wall: Arc<dyn Clock>,
     /// Identifiers.
     pub ids: Arc<dyn IdSource>,
     /// Randomness.
@@ -32,14 +35,20 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The real one.
+    /// The real one; the service's time is the machine's.
     #[must_use]
     pub fn real() -> Self {
-        Self {
-            clock: Arc::new(SystemClock::default()),
-            ids: Arc::new(TimeOrderedIds),
-            entropy: Arc::new(OsEntropy),
-        }
+        let wall: Arc<dyn Clock> = Arc::new(SystemClock::default());
+        Self { clock: Arc::clone(&wall), wall, ids: Arc::new(TimeOrderedIds), entropy: Arc::new(OsEntropy) }
+    }
+
+    /// The machine with the service's time as the sandbox has left it in `folder`, and the clock to move it by.
+    ///
+    /// # Errors
+    /// If the folder has an offset that cannot be read.
+    pub fn with_clock_of(self, folder: &DataFolder) -> anyhow::Result<(Self, Arc<ServiceClock>)> {
+        let clock = Arc::new(ServiceClock::open(Arc::clone(&self.wall), folder.clock_file())?);
+        Ok((Self { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..self }, clock))
     }
 }
 

@@ -87,6 +87,12 @@ impl DataFolder {
         self.path.join("master.key")
     }
 
+    /// Where the offset of the service's clock lies, once the sandbox has moved it.
+    #[must_use]
+    pub fn clock_file(&self) -> PathBuf {
+        self.path.join("clock")
+    }
+
     /// The folder itself.
     #[must_use]
     pub fn path(&self) -> &Path {

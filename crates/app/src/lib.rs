@@ -4,6 +4,7 @@
 //! parts together around a clock of their own.
 
 pub mod cli;
+pub mod clock;
 mod commands;
 pub mod compose;
 pub mod folder;

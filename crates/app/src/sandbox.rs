@@ -1,39 +1,101 @@
-//! The sandbox's power over the simulator.
+//! The sandbox's power over the simulator and the clock.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use kopeck_adapter_bank_simulator::{SandboxError, Simulator};
-use kopeck_adapter_http::{SandboxPower, SandboxRefusal};
+use kopeck_adapter_bank_simulator::{
+    Behaviour, Once, Purchase, PurchaseAnswer, Refund, SandboxError, Simulator,
+};
+use kopeck_adapter_http::{
+    CommandKey, Misbehaviour, PurchaseOutcome, SandboxPower, SandboxPurchase, SandboxRefusal,
+};
+use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
 
+use crate::clock::{MoveError, ServiceClock};
+
 /// Lets the HTTP API act on the simulator; the two adapters do not know each other.
-pub struct SimulatorPower(pub Arc<Simulator>);
+pub struct SimulatorPower {
+    /// The bank.
+    pub bank: Arc<Simulator>,
+    /// The service's clock, which is the bank's too.
+    pub clock: Arc<ServiceClock>,
+}
 
 impl SandboxPower for SimulatorPower {
+    fn purchase(
+        &self,
+        card: CardNumber,
+        purchase: &SandboxPurchase,
+        key: &CommandKey,
+    ) -> Result<PurchaseOutcome, SandboxRefusal> {
+        let SandboxPurchase { amount, place, mcc, merchant_id, at } = purchase;
+        let purchase = Purchase {
+            amount: *amount,
+            place: place.as_deref(),
+            mcc: mcc.as_deref(),
+            merchant_id: merchant_id.as_deref(),
+            at: *at,
+            once: Some(once(key)),
+        };
+        Ok(match self.bank.purchase(card, &purchase).map_err(refusal)? {
+            PurchaseAnswer::Approved { transaction } => PurchaseOutcome::Approved(transaction),
+            PurchaseAnswer::Refused(refusal) => PurchaseOutcome::Declined(refusal),
+        })
+    }
+
+    fn refund(
+        &self,
+        card: CardNumber,
+        transaction: i64,
+        amount: Kopecks,
+        key: &CommandKey,
+    ) -> Result<i64, SandboxRefusal> {
+        let refund = Refund { payment: transaction, amount, once: Some(once(key)) };
+        self.bank.refund(card, &refund).map_err(refusal)
+    }
+
     fn block(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
-        self.0.block(card).map_err(refusal)
+        self.bank.block(card).map_err(refusal)
     }
 
     fn unblock(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
-        self.0.unblock(card).map_err(refusal)
+        self.bank.unblock(card).map_err(refusal)
     }
 
     fn expire(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
-        self.0.expire(card).map_err(refusal)
+        self.bank.expire(card).map_err(refusal)
     }
 
     fn activate(&self, card: CardNumber, code: Option<&str>) -> Result<(), SandboxRefusal> {
-        self.0.activate(card, code).map_err(refusal)
+        self.bank.activate(card, code).map_err(refusal)
     }
+
+    fn misbehave(&self, misbehaviour: Misbehaviour) -> Result<(), SandboxRefusal> {
+        let Misbehaviour { latency, error_rate, lose_answer_rate, duplicate_rate, down } = misbehaviour;
+        let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
+        let behaviour = Behaviour { latency_ms, error_rate, lose_answer_rate, duplicate_rate, down };
+        self.bank.set_behaviour(behaviour).map_err(|error| SandboxRefusal::Rate(error.0))
+    }
+
+    fn advance_clock(&self, by: Duration, key: &CommandKey) -> Result<(), SandboxRefusal> {
+        self.clock.advance(by, &key.text, key.since).map_err(|error| match error {
+            MoveError::TooFar => SandboxRefusal::ClockTooFar,
+            MoveError::File(_) => SandboxRefusal::Failed(error.to_string()),
+        })
+    }
+}
+
+fn once(key: &CommandKey) -> Once<'_> {
+    Once { key: &key.text, since: key.since }
 }
 
 fn refusal(error: SandboxError) -> SandboxRefusal {
     match error {
         SandboxError::UnknownCard => SandboxRefusal::UnknownCard,
+        SandboxError::UnknownPayment => SandboxRefusal::UnknownPayment,
+        SandboxError::OverPayment { left } => SandboxRefusal::OverPayment(left),
         SandboxError::WrongCode | SandboxError::CodeExpired => SandboxRefusal::WrongCode,
-        SandboxError::UnknownPayment
-        | SandboxError::Amount
-        | SandboxError::OverPayment { .. }
-        | SandboxError::Books(_) => SandboxRefusal::Failed(error.to_string()),
+        SandboxError::Amount | SandboxError::Books(_) => SandboxRefusal::Failed(error.to_string()),
     }
 }

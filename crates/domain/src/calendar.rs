@@ -1,8 +1,9 @@
 //! Dates and times as the interface writes them, in the service's own zone.
 
-use time::{Date, Month, OffsetDateTime, UtcOffset};
+use time::{Date, Duration, Month, OffsetDateTime, UtcOffset};
 
 use crate::draft::Invalid;
+use crate::limit::TimeOfDay;
 
 /// The service's own time zone: a fixed offset from UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +70,21 @@ impl Zone {
         format!("{} {}", self.date_text(moment), self.time_text(moment))
     }
 
+    /// Reads `DD.MM.YYYY HH:MM` of this zone, from 1970 to 2999.
+    ///
+    /// # Errors
+    /// [`Invalid`] for another form, a moment that no calendar has, or one that no database here can be asked about.
+    pub fn parse_moment(self, text: &str) -> Result<OffsetDateTime, Invalid> {
+        let invalid = || Invalid::new("must be a date and time of the form DD.MM.YYYY HH:MM, 1970 to 2999");
+        let (day, time) = text.split_once(' ').ok_or_else(invalid)?;
+        let day = parse_date(day).map_err(|_| invalid())?;
+        let time = TimeOfDay::parse(time).map_err(|_| invalid())?;
+        if !(1970..=2999).contains(&day.year()) {
+            return Err(invalid());
+        }
+        Ok(self.start_of(day) + Duration::minutes(i64::from(time.minutes())))
+    }
+
     /// The first moment of `day` here.
     #[must_use]
     pub fn start_of(self, day: Date) -> OffsetDateTime {
@@ -127,6 +143,29 @@ mod tests {
         let moment = OffsetDateTime::from_unix_timestamp(1_767_225_599).unwrap(); // 31.12.2025 23:59:59 UTC
         assert_eq!(zone.moment_text(moment), "01.01.2026 02:59");
         assert_eq!(zone.start_of(zone.day(moment)).unix_timestamp(), 1_767_214_800);
+    }
+
+    #[test]
+    fn reads_a_moment_of_the_zone() {
+        let zone = Zone::parse("+03:00").unwrap();
+        for text in ["01.01.2026 02:59", "29.02.2028 00:00", "01.01.1970 00:00", "31.12.2999 23:59"] {
+            assert_eq!(zone.moment_text(zone.parse_moment(text).unwrap()), text);
+        }
+        assert_eq!(zone.parse_moment("01.01.2026 02:59").unwrap().unix_timestamp(), 1_767_225_540);
+        for text in [
+            "",
+            "01.01.2026",
+            "01.01.2026T02:59",
+            "01.01.2026  02:59",
+            "01.01.2026 24:00",
+            "01.01.2026 2:59",
+            "01.01.2026 02:59:00",
+            "29.02.2026 00:00",
+            "31.12.1969 23:59",
+            "01.01.3000 00:00",
+        ] {
+            assert!(zone.parse_moment(text).is_err(), "{text}");
+        }
     }
 
     #[test]

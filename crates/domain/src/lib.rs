@@ -14,6 +14,7 @@ pub mod money;
 pub mod order;
 pub mod page;
 pub mod partner;
+pub mod payment;
 pub mod person;
 pub mod replenishment;
 pub mod request;

@@ -7,6 +7,7 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::limit::Limit;
 use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};
 
@@ -71,6 +72,13 @@ pub enum Instruction {
         card: CardNumber,
         /// Kopecks, above zero.
         amount: Kopecks,
+    },
+    /// Let a card be spent within `limit` from now on.
+    SetLimit {
+        /// The card.
+        card: CardNumber,
+        /// What it may be spent on.
+        limit: Limit,
     },
 }
 

@@ -14,6 +14,8 @@ pub enum Rule {
     OneMainCard,
     /// A card is in one open replenishment at most.
     CardInOneReplenishment,
+    /// A card is in one open limit change at most.
+    CardInOneLimitChange,
     /// A deposit's reference deposits once.
     DepositReference,
     /// An idempotency key has one answer.

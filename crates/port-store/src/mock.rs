@@ -4,15 +4,16 @@ use std::sync::{Mutex, PoisonError};
 
 pub use crate::repositories::{
     MockBooksRepository, MockCardRepository, MockCategoryRepository, MockEmployeeRepository,
-    MockIdempotencyRepository, MockLedgerRepository, MockOrderRepository, MockPartnerRepository,
-    MockReplenishmentRepository, MockSessionRepository, MockThrottleRepository, MockTransactionRepository,
+    MockIdempotencyRepository, MockLedgerRepository, MockLimitChangeRepository, MockOrderRepository,
+    MockPartnerRepository, MockReplenishmentRepository, MockSessionRepository, MockThrottleRepository,
+    MockTransactionRepository,
 };
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
 pub use crate::work::MockWorkRepository;
 use crate::{
     BooksRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
-    LedgerRepository, OrderRepository, PartnerRepository, ReplenishmentRepository, SessionRepository,
-    ThrottleRepository, TransactionRepository, WorkRepository,
+    LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository, ReplenishmentRepository,
+    SessionRepository, ThrottleRepository, TransactionRepository, WorkRepository,
 };
 
 macro_rules! mock_unit {
@@ -43,6 +44,7 @@ mock_unit! {
     transactions: MockTransactionRepository as TransactionRepository;
     orders: MockOrderRepository as OrderRepository;
     replenishments: MockReplenishmentRepository as ReplenishmentRepository;
+    limit_changes: MockLimitChangeRepository as LimitChangeRepository;
     ledger: MockLedgerRepository as LedgerRepository;
     work: MockWorkRepository as WorkRepository;
     books: MockBooksRepository as BooksRepository;

@@ -5,8 +5,9 @@ use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::Category;
 use kopeck_domain::employee::EmployeeStatus;
-use kopeck_domain::ids::{CardId, CategoryId, OrderId, PartnerId, ReplenishmentId, SessionId};
+use kopeck_domain::ids::{CardId, CategoryId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, SessionId};
 use kopeck_domain::ledger::{Balances, Reference};
+use kopeck_domain::limit::Limit;
 use kopeck_domain::partner::Partner;
 use kopeck_domain::person::CustomId;
 use kopeck_domain::request::RequestState;
@@ -109,6 +110,8 @@ pub struct CardRecord {
     pub account: AccountBalance,
     /// When its transactions were last fetched.
     pub transactions_seen_at: Option<OffsetDateTime>,
+    /// What it may be spent on, as the last limit change left it.
+    pub limit: Limit,
 }
 
 /// A card that the bank issued, as it enters the store.
@@ -168,6 +171,19 @@ pub struct TopUpTarget {
     pub in_request: bool,
 }
 
+/// A card as a new limit change finds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitTarget {
+    /// The card.
+    pub card: CardId,
+    /// The bank's number.
+    pub number: CardNumber,
+    /// The last day on which it is valid.
+    pub valid_until: Date,
+    /// Whether an open limit change has it.
+    pub in_change: bool,
+}
+
 /// A card whose account is due for the daily refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccountDue {
@@ -208,13 +224,13 @@ pub struct BalanceSheet {
     pub updated_at: OffsetDateTime,
 }
 
-/// How the cards of a replenishment stand.
+/// How the cards of a replenishment or a limit change stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ItemCounts {
     /// Not decided.
     pub open: u32,
-    /// Topped up.
-    pub topped_up: u32,
+    /// Carried out.
+    pub done: u32,
     /// Refused.
     pub refused: u32,
 }
@@ -267,6 +283,23 @@ pub struct ReplenishmentFacts {
     /// The sum asked for, as the request itself has it.
     pub amount: Kopecks,
     /// Cards that it still keeps from other requests.
+    pub claimed_cards: u32,
+    /// Whether work is waiting for it.
+    pub has_work: bool,
+}
+
+/// What the books should say of a limit change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitChangeFacts {
+    /// The request.
+    pub id: LimitChangeId,
+    /// Where it stands.
+    pub state: RequestState,
+    /// Cards it asked for.
+    pub cards: u32,
+    /// How its cards stand.
+    pub counts: ItemCounts,
+    /// Cards that it still keeps from other changes.
     pub claimed_cards: u32,
     /// Whether work is waiting for it.
     pub has_work: bool,

@@ -10,9 +10,12 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{
-    CardId, CategoryId, EmployeeId, OrderId, PartnerId, ReplenishmentId, SessionId, TokenPairId,
+    CardId, CategoryId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, SessionId,
+    TokenPairId,
 };
 use kopeck_domain::ledger::{Balances, DepositReference, Movement};
+use kopeck_domain::limit::Limit;
+use kopeck_domain::limit_change::{ItemState as LimitItemState, LimitChange, LimitChangeItem};
 use kopeck_domain::order::{Order, OrderLine};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::partner::{Partner, PartnerStatus};
@@ -25,8 +28,9 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     AccountDue, AvailableFilter, BalanceSheet, CardRecord, CategoryUse, Credentials, EmployeeFilter,
-    ItemCounts, NewCard, OrderFacts, OrderResultItem, RecordedAnswer, ReferenceSums, ReplenishmentFacts,
-    SealingKeyRecord, StoreError, StoredPair, TopUpTarget, TransactionFilter,
+    ItemCounts, LimitChangeFacts, LimitTarget, NewCard, OrderFacts, OrderResultItem, RecordedAnswer,
+    ReferenceSums, ReplenishmentFacts, SealingKeyRecord, StoreError, StoredPair, TopUpTarget,
+    TransactionFilter,
 };
 
 /// Partners and their keys.
@@ -213,6 +217,11 @@ pub trait CardRepository {
         partner: PartnerId,
         cards: &[CardId],
     ) -> Result<Vec<TopUpTarget>, StoreError>;
+    /// Those of `cards` that exist, as a new limit change finds them; in any order.
+    fn limit_targets(&mut self, partner: PartnerId, cards: &[CardId])
+    -> Result<Vec<LimitTarget>, StoreError>;
+    /// Stores what the cards may be spent on.
+    fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError>;
     /// Cards of any partner whose account was refreshed before `moment`, the longest ago first, `limit` at most.
     fn accounts_due(&mut self, moment: OffsetDateTime, limit: u32) -> Result<Vec<AccountDue>, StoreError>;
     /// Stores the account's balance as of a refresh.
@@ -245,6 +254,14 @@ pub trait TransactionRepository {
         transactions: &[Transaction],
         seen_at: OffsetDateTime,
     ) -> Result<(), StoreError>;
+    /// What the card spent from `from` until before `until`: payments less refunds and reversals.
+    fn spent(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        from: OffsetDateTime,
+        until: OffsetDateTime,
+    ) -> Result<Kopecks, StoreError>;
     /// A page, newest first.
     fn list(
         &mut self,
@@ -335,6 +352,56 @@ pub trait ReplenishmentRepository {
     ) -> Result<Listed<Replenishment>, StoreError>;
 }
 
+/// Limit changes.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait LimitChangeRepository {
+    /// Adds a request with its cards, which are its own until [`Self::release_cards`].
+    /// `Rule::CardInOneLimitChange` if another open limit change has one of them.
+    fn insert(
+        &mut self,
+        partner: PartnerId,
+        request: &LimitChange,
+        items: &[LimitChangeItem],
+    ) -> Result<(), StoreError>;
+    /// The request with this identifier. Within a writing unit of work it stays as read until the end.
+    fn get(&mut self, partner: PartnerId, id: LimitChangeId) -> Result<Option<LimitChange>, StoreError>;
+    /// Stores the request's state.
+    fn set_state(&mut self, partner: PartnerId, request: &LimitChange) -> Result<(), StoreError>;
+    /// Its cards from `from_ordinal` on, `limit` at most, by ordinal.
+    fn items(
+        &mut self,
+        partner: PartnerId,
+        id: LimitChangeId,
+        from_ordinal: u32,
+        limit: u32,
+    ) -> Result<Vec<LimitChangeItem>, StoreError>;
+    /// Its undecided cards, `limit` at most, by ordinal.
+    fn open_items(
+        &mut self,
+        partner: PartnerId,
+        id: LimitChangeId,
+        limit: u32,
+    ) -> Result<Vec<LimitChangeItem>, StoreError>;
+    /// Decides cards, by ordinal. Cards decided before stay as they are.
+    fn settle_items(
+        &mut self,
+        partner: PartnerId,
+        id: LimitChangeId,
+        decided: &[(u32, LimitItemState)],
+    ) -> Result<(), StoreError>;
+    /// How its cards stand.
+    fn counts(&mut self, partner: PartnerId, id: LimitChangeId) -> Result<ItemCounts, StoreError>;
+    /// Lets other limit changes have its cards.
+    fn release_cards(&mut self, partner: PartnerId, id: LimitChangeId) -> Result<(), StoreError>;
+    /// A page, newest first.
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        status: Option<RequestState>,
+        page: Page,
+    ) -> Result<Listed<LimitChange>, StoreError>;
+}
+
 /// The ledger.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait LedgerRepository {
@@ -370,6 +437,8 @@ pub trait BooksRepository {
     fn orders(&mut self, partner: PartnerId) -> Result<Vec<OrderFacts>, StoreError>;
     /// Every replenishment.
     fn replenishments(&mut self, partner: PartnerId) -> Result<Vec<ReplenishmentFacts>, StoreError>;
+    /// Every limit change.
+    fn limit_changes(&mut self, partner: PartnerId) -> Result<Vec<LimitChangeFacts>, StoreError>;
     /// Employees with more than one MAIN card.
     fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError>;
 }

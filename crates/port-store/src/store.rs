@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use crate::{
     BooksRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
-    LedgerRepository, OrderRepository, PartnerRepository, ReplenishmentRepository, SessionRepository,
-    StoreError, ThrottleRepository, TransactionRepository, WorkRepository,
+    LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository, ReplenishmentRepository,
+    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, WorkRepository,
 };
 
 /// Whether a unit of work writes.
@@ -61,6 +61,8 @@ pub trait UnitOfWork {
     fn orders(&mut self) -> &mut dyn OrderRepository;
     /// Replenishments.
     fn replenishments(&mut self) -> &mut dyn ReplenishmentRepository;
+    /// Limit changes.
+    fn limit_changes(&mut self) -> &mut dyn LimitChangeRepository;
     /// The ledger.
     fn ledger(&mut self) -> &mut dyn LedgerRepository;
     /// Work for the workers.

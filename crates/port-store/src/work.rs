@@ -1,6 +1,6 @@
 //! Work for the workers: what is due, and who has it.
 
-use kopeck_domain::ids::{OrderId, PartnerId, ReplenishmentId};
+use kopeck_domain::ids::{LimitChangeId, OrderId, PartnerId, ReplenishmentId};
 use time::OffsetDateTime;
 
 use crate::StoreError;
@@ -12,6 +12,8 @@ pub enum Subject {
     Order(OrderId),
     /// Top up the cards of a replenishment.
     Replenishment(ReplenishmentId),
+    /// Set the limits of the cards of a limit change.
+    LimitChange(LimitChangeId),
 }
 
 /// Work that a worker has under a lease. Only the worker with the latest attempt may settle it.

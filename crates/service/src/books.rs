@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::fmt;
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_domain::ids::{EmployeeId, LimitChangeId, PartnerId};
 use kopeck_domain::ledger::{Account, Reference};
 use kopeck_domain::request::RequestState;
-use kopeck_port_store::{OrderFacts, ReferenceSums, ReplenishmentFacts, StoreError, UnitOfWork};
+use kopeck_port_store::{ItemCounts, OrderFacts, ReferenceSums, ReplenishmentFacts, StoreError, UnitOfWork};
 
 /// An invariant of the books that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,13 @@ pub enum Breach {
         /// What does not fit.
         what: &'static str,
     },
+    /// A limit change's items or work do not fit its state.
+    WrongLimitChange {
+        /// The request.
+        id: LimitChangeId,
+        /// What does not fit.
+        what: &'static str,
+    },
     /// An employee with more than one MAIN card.
     TwoMainCards(EmployeeId),
 }
@@ -59,6 +66,7 @@ impl fmt::Display for Breach {
                 write!(f, "{}: {booked} is {what}, the request says {expected}", Named(reference))
             }
             Self::WrongRequest { reference, what } => write!(f, "{}: {what}", Named(reference)),
+            Self::WrongLimitChange { id, what } => write!(f, "limit change {id}: {what}"),
             Self::TwoMainCards(employee) => write!(f, "employee {employee}: more than one MAIN card"),
         }
     }
@@ -96,6 +104,16 @@ pub fn check(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Vec<Breach
     for request in unit.books().replenishments(partner)? {
         check_replenishment(&request, &mut breaches);
         expected.push(replenishment_money(&request));
+    }
+    for request in unit.books().limit_changes(partner)? {
+        let cards = CardByCard {
+            state: request.state,
+            cards: request.cards,
+            counts: request.counts,
+            claimed: request.claimed_cards,
+            has_work: request.has_work,
+        };
+        breaches.extend(cards.faults().map(|what| Breach::WrongLimitChange { id: request.id, what }));
     }
     compare_money(sums, expected, &mut breaches);
     breaches
@@ -188,32 +206,51 @@ fn check_order(order: &OrderFacts, breaches: &mut Vec<Breach>) {
 
 fn check_replenishment(request: &ReplenishmentFacts, breaches: &mut Vec<Breach>) {
     let reference = Reference::Replenishment(request.id);
-    let mut breach = |what| breaches.push(Breach::WrongRequest { reference: reference.clone(), what });
-    let counts = request.counts;
-    if Kopecks::sum([request.open_amount, request.topped_up_amount, request.refused_amount])
-        != Ok(request.amount)
-    {
-        breach("the sum asked for is not that of its cards");
-    }
-    if counts.open + counts.topped_up + counts.refused != request.cards {
-        breach("its cards are not all there");
-    }
-    if request.state.is_open() != request.has_work {
-        breach("open requests have work, and only they");
-    }
-    if request.claimed_cards != if request.state.is_open() { request.cards } else { 0 } {
-        breach("open requests keep their cards, and only they");
-    }
-    let fits = match request.state {
-        RequestState::New | RequestState::Rejected => counts.topped_up + counts.refused == 0,
-        RequestState::InProcess => true,
-        RequestState::Success => counts.open + counts.refused == 0,
-        RequestState::PartSuccess => counts.open == 0 && counts.refused > 0 && counts.topped_up > 0,
-        RequestState::Decline => counts.open + counts.topped_up == 0,
-        RequestState::Confirmed => false,
+    let cards = CardByCard {
+        state: request.state,
+        cards: request.cards,
+        counts: request.counts,
+        claimed: request.claimed_cards,
+        has_work: request.has_work,
     };
-    if !fits {
-        breach("the state does not fit what became of its cards");
+    let cards_sum = Kopecks::sum([request.open_amount, request.topped_up_amount, request.refused_amount]);
+    let sum_fault = (cards_sum != Ok(request.amount)).then_some("the sum asked for is not that of its cards");
+    let faults = cards.faults().chain(sum_fault);
+    breaches.extend(faults.map(|what| Breach::WrongRequest { reference: reference.clone(), what }));
+}
+
+/// A request that deals with each of its cards for itself, as the books have it.
+struct CardByCard {
+    state: RequestState,
+    cards: u32,
+    counts: ItemCounts,
+    claimed: u32,
+    has_work: bool,
+}
+
+impl CardByCard {
+    /// What does not fit.
+    fn faults(&self) -> impl Iterator<Item = &'static str> {
+        let counts = self.counts;
+        let is_open = self.state.is_open();
+        let fits = match self.state {
+            RequestState::New | RequestState::Rejected => counts.done + counts.refused == 0,
+            RequestState::InProcess => true,
+            RequestState::Success => counts.open + counts.refused == 0,
+            RequestState::PartSuccess => counts.open == 0 && counts.refused > 0 && counts.done > 0,
+            RequestState::Decline => counts.open + counts.done == 0,
+            RequestState::Confirmed => false,
+        };
+        let complete = counts.open + counts.done + counts.refused == self.cards;
+        let kept = if is_open { self.cards } else { 0 };
+        [
+            (complete, "its cards are not all there"),
+            (is_open == self.has_work, "open requests have work, and only they"),
+            (self.claimed == kept, "open requests keep their cards, and only they"),
+            (fits, "the state does not fit what became of its cards"),
+        ]
+        .into_iter()
+        .filter_map(|(holds, what)| (!holds).then_some(what))
     }
 }
 

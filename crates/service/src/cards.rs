@@ -141,6 +141,26 @@ pub fn refresh(
     Ok(CardRecord { bank: view, card: Card { valid_until, ..record.card }, ..record })
 }
 
+/// Asks the bank about a card to which something has just happened there, and lets no copy from before count as
+/// young: if the bank does not answer now, it is asked again at the next look. Blocks while the bank thinks.
+///
+/// # Errors
+/// [`CardError`].
+pub fn renew(
+    store: &dyn Store,
+    bank: &dyn BankGateway,
+    env: &Env,
+    partner: PartnerId,
+    id: CardId,
+) -> Result<(), CardError> {
+    let record = transact(store, Access::Write, move |unit| -> Result<_, CardError> {
+        unit.cards().outdate_bank_view(partner, &[id])?;
+        unit.cards().get(partner, id)?.ok_or(CardError::NotFound)
+    })?;
+    refresh(store, bank, env, partner, record)?;
+    Ok(())
+}
+
 /// Asks the bank about a card whose link is about to change, so that a block of a moment ago is seen. A card that
 /// the partner does not have is passed over: the use case behind this one refuses it. Blocks while the bank thinks.
 ///

@@ -204,6 +204,7 @@ fn raced_fault(error: &StoreError) -> Option<Faults> {
             | Rule::CategoryName
             | Rule::OneMainCard
             | Rule::CardInOneReplenishment
+            | Rule::CardInOneLimitChange
             | Rule::DepositReference
             | Rule::IdempotencyKey,
         )

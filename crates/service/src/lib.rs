@@ -17,10 +17,13 @@ pub mod employees;
 mod env;
 pub mod housekeeping;
 pub mod idempotency;
+pub mod limits;
 mod money;
 pub mod orders;
 pub mod partners;
+pub mod payments;
 pub mod replenishments;
+mod targets;
 #[cfg(test)]
 mod testing;
 pub mod tokens;

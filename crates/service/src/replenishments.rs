@@ -1,6 +1,6 @@
 //! Replenishments: create, follow, cancel, list. The rest of their life is the worker's.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
@@ -12,7 +12,7 @@ use kopeck_domain::request::{RequestEvent, RequestState};
 use kopeck_port_store::{Rule, StoreError, Subject, TopUpTarget, UnitOfWork};
 use time::Date;
 
-use crate::Env;
+use crate::{Env, targets};
 
 /// A card and what it is to be topped up by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,11 +121,21 @@ pub fn create(
         .into_iter()
         .map(|target| (target.card, target))
         .collect();
-    let items = items(top_ups, &targets)?;
-    let conflicts = conflicts(&cards, &targets, env.today());
+    let found = targets::known(&cards, &targets).map_err(CreateReplenishmentError::UnknownCards)?;
+    let conflicts = conflicts(&found, env.today());
     if !conflicts.is_empty() {
         return Err(CreateReplenishmentError::Conflicts(conflicts));
     }
+    let items: Vec<ReplenishmentItem> = (0..)
+        .zip(top_ups.iter().zip(found))
+        .map(|(ordinal, (top_up, target))| ReplenishmentItem {
+            ordinal,
+            card: top_up.card,
+            number: target.number,
+            amount: top_up.amount,
+            state: ItemState::Open,
+        })
+        .collect();
     let id = ReplenishmentId::new(env.ids.next_id());
     let request = Replenishment::request(id, top_ups.iter().map(|top_up| top_up.amount), now)?;
     if let Err(error) = unit.replenishments().insert(partner, &request, &items) {
@@ -203,29 +213,8 @@ pub fn list(
     unit.replenishments().list(partner, status, page)
 }
 
-fn items(
-    top_ups: &[TopUp],
-    targets: &HashMap<CardId, TopUpTarget>,
-) -> Result<Vec<ReplenishmentItem>, CreateReplenishmentError> {
-    let mut items = Vec::with_capacity(top_ups.len());
-    let mut unknown = Vec::new();
-    for (ordinal, top_up) in (0..).zip(top_ups) {
-        match targets.get(&top_up.card) {
-            Some(target) => items.push(ReplenishmentItem {
-                ordinal,
-                card: top_up.card,
-                number: target.number,
-                amount: top_up.amount,
-                state: ItemState::Open,
-            }),
-            None => unknown.push(top_up.card),
-        }
-    }
-    if unknown.is_empty() { Ok(items) } else { Err(CreateReplenishmentError::UnknownCards(unknown)) }
-}
-
-/// The refusal behind a constraint that a call which ran at the same moment made us break. The cards that the other
-/// call took are named; where the store cannot show them any more, all of them.
+/// The refusal behind a constraint that a call which ran at the same moment made us break: the cards that the other
+/// call took are named.
 fn raced(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
@@ -235,31 +224,23 @@ fn raced(
     if error != StoreError::Conflict(Rule::CardInOneReplenishment) {
         return error.into();
     }
-    let targets = unit.cards().top_up_targets(partner, cards).unwrap_or_default();
-    let taken: HashSet<CardId> =
-        targets.iter().filter(|target| target.in_request).map(|target| target.card).collect();
-    let conflicts = cards
-        .iter()
-        .filter(|card| taken.is_empty() || taken.contains(card))
-        .map(|card| CardConflict { card: *card, reason: ConflictReason::InRequest })
-        .collect();
-    CreateReplenishmentError::Conflicts(conflicts)
+    let found = unit.cards().top_up_targets(partner, cards).unwrap_or_default();
+    let claimed = found.into_iter().filter(|target| target.in_request).map(|target| target.card);
+    let conflict = |card| CardConflict { card, reason: ConflictReason::InRequest };
+    CreateReplenishmentError::Conflicts(targets::taken(cards, claimed).into_iter().map(conflict).collect())
 }
 
 /// The cards in conflict, each with the first reason that applies.
-fn conflicts(cards: &[CardId], targets: &HashMap<CardId, TopUpTarget>, today: Date) -> Vec<CardConflict> {
+fn conflicts(targets: &[&TopUpTarget], today: Date) -> Vec<CardConflict> {
     let reason = |target: &TopUpTarget| match target.status {
         _ if target.in_request => Some(ConflictReason::InRequest),
         Some(CardStatus::Main) if today > target.valid_until => Some(ConflictReason::Expired),
         Some(CardStatus::Main) => None,
         Some(CardStatus::Additional | CardStatus::TemporarilyBlocked) | None => Some(ConflictReason::NotMain),
     };
-    cards
-        .iter()
-        .filter_map(|card| {
-            targets.get(card).and_then(reason).map(|reason| CardConflict { card: *card, reason })
-        })
-        .collect()
+    let conflict =
+        |target: &&TopUpTarget| reason(target).map(|reason| CardConflict { card: target.card, reason });
+    targets.iter().filter_map(conflict).collect()
 }
 
 #[cfg(test)]

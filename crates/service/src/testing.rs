@@ -11,8 +11,12 @@ use kopeck_domain::calendar::Zone;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, NewEmployee};
-use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, OrderId, PartnerId, ReplenishmentId};
+use kopeck_domain::ids::{
+    CardId, CategoryId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId,
+};
 use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference};
+use kopeck_domain::limit::{Limit, LimitDraft};
+use kopeck_domain::limit_change::{self, LimitChange, LimitChangeItem};
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
@@ -38,12 +42,13 @@ pub(crate) const LAST_DAY: Date = date!(2026 - 03 - 31);
 pub(crate) const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(0xA));
 
 /// What every store error is tried against where only some of them have a meaning.
-pub(crate) const RULES: [Rule; 8] = [
+pub(crate) const RULES: [Rule; 9] = [
     Rule::PartnerLogin,
     Rule::EmployeeCustomId,
     Rule::CategoryName,
     Rule::OneMainCard,
     Rule::CardInOneReplenishment,
+    Rule::CardInOneLimitChange,
     Rule::DepositReference,
     Rule::IdempotencyKey,
     Rule::Reference,
@@ -114,6 +119,10 @@ pub(crate) fn replenishment_id(n: u128) -> ReplenishmentId {
     ReplenishmentId::new(Uuid::from_u128(n))
 }
 
+pub(crate) fn limit_change_id(n: u128) -> LimitChangeId {
+    LimitChangeId::new(Uuid::from_u128(n))
+}
+
 pub(crate) fn kopecks(amount: i64) -> Kopecks {
     Kopecks::new(amount)
 }
@@ -171,6 +180,7 @@ pub(crate) fn card_record(n: u64) -> CardRecord {
         },
         account: AccountBalance { value: kopecks(4_000), updated_at: BEFORE },
         transactions_seen_at: None,
+        limit: Limit::Unlimited,
     }
 }
 
@@ -222,6 +232,29 @@ pub(crate) fn open_items(amounts: &[i64]) -> Vec<ReplenishmentItem> {
         state: ItemState::Open,
     };
     (0..).zip(amounts).map(item).collect()
+}
+
+/// So many kopecks a day.
+pub(crate) fn daily(amount: i64) -> Limit {
+    let draft =
+        LimitDraft { amount: Some(Ok(amount)), period: Some(Ok("CDAY".to_owned())), ..LimitDraft::default() };
+    Limit::parse(&draft, "limit").unwrap()
+}
+
+/// A change of two cards to 700 kopecks a day.
+pub(crate) fn limit_change(state: RequestState) -> LimitChange {
+    LimitChange { state, ..LimitChange::request(limit_change_id(1), 2, daily(700), BEFORE) }
+}
+
+/// So many undecided cards of a limit change.
+pub(crate) fn open_limit_items(count: u32) -> Vec<LimitChangeItem> {
+    let item = |ordinal: u32| LimitChangeItem {
+        ordinal,
+        card: card_id(u128::from(ordinal)),
+        number: number(u64::from(ordinal)),
+        state: limit_change::ItemState::Open,
+    };
+    (0..count).map(item).collect()
 }
 
 /// The first claim of a subject: nothing can have been sent.

@@ -30,7 +30,8 @@ CREATE TABLE sealing_keys (
 -- have no gaps: the last one is the length of the list, and a page is a range of an index.
 CREATE TABLE counters (
     partner_id BLOB    NOT NULL REFERENCES partners (id),
-    list       TEXT    NOT NULL CHECK (list IN ('categories', 'employees', 'cards', 'orders', 'replenishments')),
+    list       TEXT    NOT NULL
+        CHECK (list IN ('categories', 'employees', 'cards', 'orders', 'replenishments', 'limit_changes')),
     last       INTEGER NOT NULL CHECK (last >= 0),
     PRIMARY KEY (partner_id, list)
 ) STRICT, WITHOUT ROWID;

@@ -60,6 +60,10 @@ CREATE TABLE cards (
     account_value          INTEGER NOT NULL,
     account_updated_at     INTEGER NOT NULL,
     transactions_seen_at   INTEGER,
+    -- What the card may be spent on, as the last limit change left it: UNLIMITED, or those of these parts that are
+    -- set, in this order and joined by '; ': '500000 CMONTH', 'days 1,2,5', 'times 08:00-12:00,22:00-06:00'.
+    -- Made and read by the service alone.
+    spending_limit         TEXT    NOT NULL CHECK (spending_limit <> ''),
     PRIMARY KEY (partner_id, id),
     UNIQUE (partner_id, number),
     UNIQUE (partner_id, order_id, ordinal),

@@ -19,7 +19,7 @@ CREATE TABLE replenishment_items (
     card_id          BLOB    NOT NULL,
     number           INTEGER NOT NULL,
     amount           INTEGER NOT NULL CHECK (amount > 0),
-    state            TEXT    NOT NULL CHECK (state IN ('OPEN', 'TOPPED_UP', 'REFUSED')),
+    state            TEXT    NOT NULL CHECK (state IN ('OPEN', 'DONE', 'REFUSED')),
     refusal          TEXT    CHECK (refusal IN (
         'NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT', 'BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED_BY_BANK'
     )),

@@ -2,7 +2,7 @@
 -- `may_have_sent`: a claim may have sent something to the bank without settling it.
 CREATE TABLE work (
     partner_id    BLOB    NOT NULL REFERENCES partners (id),
-    subject_kind  TEXT    NOT NULL CHECK (subject_kind IN ('ORDER', 'REPLENISHMENT')),
+    subject_kind  TEXT    NOT NULL CHECK (subject_kind IN ('ORDER', 'REPLENISHMENT', 'LIMIT_CHANGE')),
     subject_id    BLOB    NOT NULL CHECK (length(subject_id) = 16),
     due_at        INTEGER NOT NULL,
     attempt       INTEGER NOT NULL CHECK (attempt >= 0),

@@ -13,7 +13,7 @@ CREATE TABLE presses (
 CREATE TABLE instructions (
     id          INTEGER NOT NULL PRIMARY KEY,
     key         TEXT    NOT NULL UNIQUE,
-    kind        TEXT    NOT NULL CHECK (kind IN ('ISSUE_CARDS', 'TOP_UP')),
+    kind        TEXT    NOT NULL CHECK (kind IN ('ISSUE_CARDS', 'TOP_UP', 'SET_LIMIT')),
     fingerprint BLOB    NOT NULL,
     verdict     TEXT    NOT NULL CHECK (
         verdict IN ('DONE', 'OVER_CARD_LIMIT', 'BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED')
@@ -40,6 +40,19 @@ CREATE TABLE cards (
     UNIQUE (order_id, ordinal)
 );
 
+-- What a card may be spent on. A card without a row is bounded by its balance alone.
+CREATE TABLE limits (
+    card    BIGINT  NOT NULL PRIMARY KEY REFERENCES cards (number),
+    -- Kopecks for each period.
+    amount  BIGINT  CHECK (amount > 0),
+    period  TEXT    CHECK (period IN ('CDAY', 'CWEEK', 'CMONTH', 'CQUARTET')),
+    -- Numbers of weekdays, 1 Monday, with commas between them; empty for any day.
+    days    TEXT    NOT NULL,
+    -- Windows HH:MM-HH:MM with commas between them; empty for any time.
+    windows TEXT    NOT NULL,
+    CHECK ((amount IS NULL) = (period IS NULL))
+);
+
 -- Never changed, never deleted: a card's balance is the sum of its transactions.
 CREATE TABLE transactions (
     id             INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -60,3 +73,11 @@ CREATE TABLE transactions (
 
 CREATE INDEX transactions_of_card ON transactions (card, id);
 CREATE INDEX refunds_of_payment ON transactions (payment_id) WHERE payment_id IS NOT NULL;
+CREATE INDEX spending_of_card ON transactions (card, executed_at) WHERE kind IN ('PAYMENT', 'REFUND');
+
+-- Purchases and refunds that were made under a key, so that one that is sent again is not made again.
+CREATE TABLE commands (
+    key            TEXT   NOT NULL PRIMARY KEY,
+    transaction_id BIGINT NOT NULL REFERENCES transactions (id),
+    made_at        BIGINT NOT NULL
+);

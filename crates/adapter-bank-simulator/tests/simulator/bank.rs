@@ -9,6 +9,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::card::CardType;
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::limit::Limit;
 use kopeck_port_bank::{
     BankCard, BankError, BankGateway as _, BankKey, Delivery, Instruction, IssuedCard, OrderedCards,
     Submission, Verdict,
@@ -135,4 +136,8 @@ pub(crate) fn top_up(key: &str, card: CardNumber, amount: i64) -> Submission {
         key: BankKey::new(key),
         instruction: Instruction::TopUp { card, amount: Kopecks::new(amount) },
     }
+}
+
+pub(crate) fn set_limit(key: &str, card: CardNumber, limit: &Limit) -> Submission {
+    Submission { key: BankKey::new(key), instruction: Instruction::SetLimit { card, limit: limit.clone() } }
 }

@@ -1,9 +1,10 @@
 //! Purchases, refunds and the bank's hand on cards.
 
-use kopeck_adapter_bank_simulator::{Purchase, PurchaseAnswer, PurchaseRefusal, SandboxError};
+use kopeck_adapter_bank_simulator::{Once, Purchase, PurchaseAnswer, Refund, SandboxError};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::Standing;
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::payment::PaymentRefusal;
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_bank::{BankGateway as _, DeclineReason, IssuedCard, Verdict};
 use proptest::prelude::*;
@@ -18,7 +19,12 @@ fn of(amount: i64) -> Purchase<'static> {
         mcc: Some("5462"),
         merchant_id: Some("M-1"),
         at: None,
+        once: None,
     }
+}
+
+fn back(payment: i64, amount: i64) -> Refund<'static> {
+    Refund { payment, amount: Kopecks::new(amount), once: None }
 }
 
 /// Buys something that the card can pay, and gives the id of the payment.
@@ -28,7 +34,7 @@ fn buy(bank: &Bank, card: CardNumber, amount: i64) -> i64 {
     transaction
 }
 
-fn refused(bank: &Bank, card: CardNumber, purchase: &Purchase<'_>) -> PurchaseRefusal {
+fn refused(bank: &Bank, card: CardNumber, purchase: &Purchase<'_>) -> PaymentRefusal {
     let answer = bank.bank.purchase(card, purchase).unwrap();
     let PurchaseAnswer::Refused(reason) = answer else { unreachable!("{answer:?}") };
     reason
@@ -61,19 +67,16 @@ fn a_purchase_takes_the_money_and_tells_where() {
 fn a_refused_purchase_is_no_transaction() {
     let bank = Bank::new();
     let card = bank.card_with("o", 1_000);
-    assert_eq!(refused(&bank, card, &of(1_001)), PurchaseRefusal::InsufficientBalance);
+    assert_eq!(refused(&bank, card, &of(1_001)), PaymentRefusal::InsufficientBalance);
     bank.bank.block(card).unwrap();
-    assert_eq!(refused(&bank, card, &of(1)), PurchaseRefusal::Blocked);
+    assert_eq!(refused(&bank, card, &of(1)), PaymentRefusal::Blocked);
     bank.bank.unblock(card).unwrap();
     let in_four_years = OffsetDateTime::from_unix_timestamp(START).unwrap() + Duration::days(4 * 365);
-    assert_eq!(
-        refused(&bank, card, &Purchase { at: Some(in_four_years), ..of(1) }),
-        PurchaseRefusal::Expired
-    );
+    assert_eq!(refused(&bank, card, &Purchase { at: Some(in_four_years), ..of(1) }), PaymentRefusal::Expired);
     bank.bank.expire(card).unwrap();
-    assert_eq!(refused(&bank, card, &of(1)), PurchaseRefusal::Expired);
+    assert_eq!(refused(&bank, card, &of(1)), PaymentRefusal::Expired);
     let asleep = virtual_card(&bank).number;
-    assert_eq!(refused(&bank, asleep, &of(1)), PurchaseRefusal::NotActivated);
+    assert_eq!(refused(&bank, asleep, &of(1)), PaymentRefusal::NotActivated);
     assert_eq!(bank.bank.transactions(card, 0, 10).unwrap().len(), 1);
     assert_eq!(bank.bank.books().unwrap().payments, Kopecks::ZERO);
 }
@@ -83,14 +86,14 @@ fn refunds_go_up_to_the_payment() {
     let bank = Bank::new();
     let card = bank.card_with("o", 1_000);
     let payment = buy(&bank, card, 600);
-    let first = bank.bank.refund(card, payment, Kopecks::new(200)).unwrap();
-    let over = bank.bank.refund(card, payment, Kopecks::new(401));
+    let first = bank.bank.refund(card, &back(payment, 200)).unwrap();
+    let over = bank.bank.refund(card, &back(payment, 401));
     assert!(matches!(over, Err(SandboxError::OverPayment { left }) if left.get() == 400), "{over:?}");
     // Also on a card that can no longer pay.
     bank.bank.block(card).unwrap();
-    let second = bank.bank.refund(card, payment, Kopecks::new(400)).unwrap();
+    let second = bank.bank.refund(card, &back(payment, 400)).unwrap();
     assert!(first > payment && second > first);
-    let done = bank.bank.refund(card, payment, Kopecks::new(1));
+    let done = bank.bank.refund(card, &back(payment, 1));
     assert!(matches!(done, Err(SandboxError::OverPayment { left: Kopecks::ZERO })), "{done:?}");
     let transactions = bank.bank.transactions(card, payment, 10).unwrap();
     let seen: Vec<_> = transactions.iter().map(|t| (t.kind, t.amount.get(), t.place.as_deref())).collect();
@@ -105,10 +108,10 @@ fn only_a_payment_of_the_card_is_refunded() {
     let bank = Bank::new();
     let [card, other] = ["a", "b"].map(|key| bank.card_with(key, 1_000));
     let payment = buy(&bank, card, 100);
-    let refund = bank.bank.refund(card, payment, Kopecks::new(100)).unwrap();
+    let refund = bank.bank.refund(card, &back(payment, 100)).unwrap();
     let filling = bank.bank.transactions(card, 0, 1).unwrap().first().unwrap().id;
     for (number, id) in [(other, payment), (card, refund), (card, filling), (card, 999), (card, -1)] {
-        let answer = bank.bank.refund(number, id, Kopecks::new(1));
+        let answer = bank.bank.refund(number, &back(id, 1));
         assert!(matches!(answer, Err(SandboxError::UnknownPayment)), "{number} {id}: {answer:?}");
     }
 }
@@ -174,7 +177,7 @@ fn a_card_that_is_not_there() {
         bank.bank.purchase(nobody, &of(1)).map(|_| ()),
     ];
     assert!(answers.iter().all(|answer| matches!(answer, Err(SandboxError::UnknownCard))), "{answers:?}");
-    assert!(matches!(bank.bank.refund(nobody, 1, Kopecks::new(1)), Err(SandboxError::UnknownPayment)));
+    assert!(matches!(bank.bank.refund(nobody, &back(1, 1)), Err(SandboxError::UnknownPayment)));
 }
 
 #[test]
@@ -184,10 +187,55 @@ fn amounts_are_above_zero() {
     let payment = buy(&bank, card, 100);
     for amount in [0, -1, i64::MIN] {
         assert!(matches!(bank.bank.purchase(card, &of(amount)), Err(SandboxError::Amount)));
-        let refund = bank.bank.refund(card, payment, Kopecks::new(amount));
+        let refund = bank.bank.refund(card, &back(payment, amount));
         assert!(matches!(refund, Err(SandboxError::Amount)));
     }
-    assert_eq!(refused(&bank, card, &of(i64::MAX)), PurchaseRefusal::InsufficientBalance);
+    assert_eq!(refused(&bank, card, &of(i64::MAX)), PaymentRefusal::InsufficientBalance);
+}
+
+#[test]
+fn what_is_sent_again_under_its_key_is_made_once() {
+    let bank = Bank::new();
+    let card = bank.card_with("o", 1_000);
+    let once = |key| Some(Once { key, since: OffsetDateTime::from_unix_timestamp(START).unwrap() });
+    let purchase = Purchase { once: once("buy"), ..of(300) };
+    let first = bank.bank.purchase(card, &purchase).unwrap();
+    let PurchaseAnswer::Approved { transaction } = first else { panic!("{first:?}") };
+    // Also where it would be refused by now, and after a restart.
+    bank.bank.block(card).unwrap();
+    let bank = bank.restarted();
+    assert_eq!(bank.bank.purchase(card, &purchase).unwrap(), first);
+    let refund = Refund { once: once("refund"), ..back(transaction, 300) };
+    let given_back = bank.bank.refund(card, &refund).unwrap();
+    assert_eq!(bank.bank.refund(card, &refund).unwrap(), given_back);
+    assert_eq!((bank.balance(card), bank.bank.transactions(card, 0, 10).unwrap().len()), (1_000, 3));
+    bank.assert_books_are_right();
+}
+
+#[test]
+fn a_key_that_is_long_unused_stands_for_something_else() {
+    let bank = Bank::new();
+    let card = bank.card_with("o", 1_000);
+    let buy = |since: i64| {
+        let since = OffsetDateTime::from_unix_timestamp(START + since).unwrap();
+        bank.bank.purchase(card, &Purchase { once: Some(Once { key: "k", since }), ..of(300) }).unwrap()
+    };
+    let first = buy(0);
+    bank.days_pass(8);
+    assert_ne!(buy(1), first);
+    assert_eq!(bank.balance(card), 400);
+}
+
+/// What was refused moved nothing: there is nothing to give the same answer for.
+#[test]
+fn a_refused_purchase_is_decided_anew() {
+    let bank = Bank::new();
+    let card = bank.card_with("o", 0);
+    let since = OffsetDateTime::from_unix_timestamp(START).unwrap();
+    let purchase = Purchase { once: Some(Once { key: "k", since }), ..of(300) };
+    assert_eq!(refused(&bank, card, &purchase), PaymentRefusal::InsufficientBalance);
+    bank.submit_one(top_up("t", card, 300)).unwrap();
+    assert!(matches!(bank.bank.purchase(card, &purchase), Ok(PurchaseAnswer::Approved { .. })));
 }
 
 /// Something that moves money, if the bank lets it.
@@ -231,7 +279,7 @@ proptest! {
                 }
                 Step::Refund { payment, amount } => {
                     let payment = payments.get(payment).copied().unwrap_or(0);
-                    if bank.bank.refund(card, payment, Kopecks::new(amount)).is_ok() {
+                    if bank.bank.refund(card, &back(payment, amount)).is_ok() {
                         balance += amount;
                     }
                 }

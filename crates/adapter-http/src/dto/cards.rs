@@ -7,6 +7,8 @@ use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_port_store::CardRecord;
 use serde::Serialize;
 
+use super::LimitDto;
+
 /// A card.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,21 +43,9 @@ impl AccountDto {
     }
 }
 
-/// The limits on a card. A card has none as yet.
-#[derive(Serialize)]
-struct LimitDto {
-    unlimited: bool,
-    amount: Option<Kopecks>,
-    period: Option<&'static str>,
-    days: [u8; 0],
-    times: [&'static str; 0],
-}
-
-const UNLIMITED: LimitDto = LimitDto { unlimited: true, amount: None, period: None, days: [], times: [] };
-
 impl CardDto {
     pub(crate) fn new(record: &CardRecord, zone: Zone) -> Self {
-        let CardRecord { card, bank, account, .. } = record;
+        let CardRecord { card, bank, account, limit, .. } = record;
         Self {
             id_card: card.id,
             id_employee: card.link.map(|link| link.employee),
@@ -66,7 +56,7 @@ impl CardDto {
             balance_account: AccountDto::new(account, zone),
             balance: bank.balance,
             can_to_up: bank.can_to_up,
-            limit: UNLIMITED,
+            limit: LimitDto::from(limit),
             activated: bank.activated_at.is_some(),
             activated_at: bank.activated_at.map(|at| zone.date_text(at)),
             success: true,
@@ -136,6 +126,7 @@ mod tests {
     use kopeck_domain::card::{BankView, CardLink, Standing};
     use kopeck_domain::card_number::CardNumber;
     use kopeck_domain::ids::OrderId;
+    use kopeck_domain::limit::Limit;
     use serde_json::json;
     use time::OffsetDateTime;
     use time::macros::{date, datetime};
@@ -162,7 +153,7 @@ mod tests {
             seen_at: SEEN,
         };
         let account = AccountBalance { value: Kopecks::new(7), updated_at: SEEN };
-        CardRecord { card, bank, account, transactions_seen_at: None }
+        CardRecord { card, bank, account, transactions_seen_at: None, limit: Limit::Unlimited }
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) struct AcceptedDto {
 
 impl From<Replenishment> for AcceptedDto {
     fn from(request: Replenishment) -> Self {
-        Self { message: "the request is accepted and awaits execution", replenishment_id: request.id }
+        Self { message: super::ACCEPTED, replenishment_id: request.id }
     }
 }
 

@@ -6,36 +6,28 @@ use kopeck_service::replenishments::{
     ReplenishmentResultError,
 };
 
+use super::requests::{
+    cards_in_conflict, expired, in_request, no_such_request, not_cancellable, unknown_cards,
+};
 use crate::code::Code;
 use crate::error::{ApiError, FaultyCard};
 
-fn no_such_request() -> ApiError {
-    ApiError::new(StatusCode::NOT_FOUND, Code::RequestNotFound, "there is no such request")
-}
-
-fn faulty(conflict: CardConflict) -> FaultyCard {
-    let (code, message) = match conflict.reason {
-        ConflictReason::InRequest => {
-            (Code::CardInRequest, "the card is already in a request being processed; wait for it and retry")
-        }
+fn faulty(CardConflict { card, reason }: CardConflict) -> FaultyCard {
+    match reason {
+        ConflictReason::InRequest => in_request(card),
         ConflictReason::NotMain => {
-            (Code::CardNotMain, "the card is not a main card; change its status and retry")
+            let message = "the card is not a main card; change its status and retry";
+            FaultyCard::new(card, Code::CardNotMain, message)
         }
-        ConflictReason::Expired => (Code::CardExpired, "the card has expired"),
-    };
-    FaultyCard::new(conflict.card, code, message)
+        ConflictReason::Expired => expired(card),
+    }
 }
 
 impl From<CreateReplenishmentError> for ApiError {
     fn from(error: CreateReplenishmentError) -> Self {
         match error {
-            CreateReplenishmentError::UnknownCards(cards) => {
-                let unknown = |card| FaultyCard::new(card, Code::CardNotFound, "there is no such card");
-                Self::cards(StatusCode::NOT_FOUND, cards.into_iter().map(unknown).collect())
-            }
-            CreateReplenishmentError::Conflicts(conflicts) => {
-                Self::cards(StatusCode::CONFLICT, conflicts.into_iter().map(faulty).collect())
-            }
+            CreateReplenishmentError::UnknownCards(cards) => unknown_cards(cards),
+            CreateReplenishmentError::Conflicts(conflicts) => cards_in_conflict(conflicts, faulty),
             CreateReplenishmentError::Overflow(overflow) => Self::field("cards", overflow.to_string()),
             CreateReplenishmentError::Store(error) => error.into(),
         }
@@ -67,10 +59,7 @@ impl From<CancelReplenishmentError> for ApiError {
     fn from(error: CancelReplenishmentError) -> Self {
         match error {
             CancelReplenishmentError::NotFound => no_such_request(),
-            CancelReplenishmentError::WrongState(state) => {
-                let message = format!("a request in {state} cannot be cancelled");
-                Self::new(StatusCode::CONFLICT, Code::RequestNotCancellable, message)
-            }
+            CancelReplenishmentError::WrongState(state) => not_cancellable(state),
             CancelReplenishmentError::Store(error) => error.into(),
         }
     }

@@ -10,6 +10,10 @@ impl From<SandboxRefusal> for ApiError {
         match error {
             SandboxRefusal::UnknownCard => super::cards::no_such_card(),
             SandboxRefusal::WrongCode => Self::field("activationCode", error.to_string()),
+            SandboxRefusal::UnknownPayment => Self::field("transactionId", error.to_string()),
+            SandboxRefusal::OverPayment(_) => Self::field("amount", error.to_string()),
+            SandboxRefusal::ClockTooFar => Self::field("seconds", error.to_string()),
+            SandboxRefusal::Rate(name) => Self::field(name, error.to_string()),
             SandboxRefusal::Failed(reason) => Self::internal(reason),
         }
     }

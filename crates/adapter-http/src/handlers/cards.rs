@@ -8,14 +8,14 @@ use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::{CardRecord, TransactionFilter};
 use kopeck_service::cards::{self, CardKey, Look};
-use kopeck_service::transactions;
+use kopeck_service::{payments, transactions};
 use time::{Date, OffsetDateTime};
 
 use super::employees::LIST_SIZE;
-use crate::dto::{CardBalanceDto, CardDto, Data, FreeCardDto, LinkDto, PageDto, TransactionDto};
+use crate::dto::{CardBalanceDto, CardDto, Data, ForecastDto, FreeCardDto, LinkDto, PageDto, TransactionDto};
 use crate::error::ApiError;
 use crate::exchange::{Answer, Exchange};
-use crate::input::kinds::{id, text, word};
+use crate::input::kinds::{id, integer, positive, text, word};
 use crate::input::reader::Reader;
 use crate::route::Outcome;
 
@@ -65,6 +65,25 @@ pub(crate) async fn transactions(x: Exchange) -> Outcome {
         .await?;
     let show = |transaction| TransactionDto::new(transaction, zone);
     Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
+}
+
+pub(crate) async fn can_pay(x: Exchange) -> Outcome {
+    let zone = x.zone();
+    let (card, amount, at) = x.call.values(|r| {
+        let card = r.id::<CardId>("idCard");
+        let amount = r.needed("amount", integer(positive));
+        let at = r.param("at", text(move |at| zone.parse_moment(at)));
+        Some((card?, amount?, at))
+    })?;
+    let prepared = x.ask_bank(move |shared, partner| {
+        let parts = &shared.parts;
+        payments::prepare(&*parts.store, &*parts.bank, &parts.env, partner, card)
+    });
+    prepared.await??;
+    let forecast = x
+        .read(Ok(()), move |unit, env, partner, ()| payments::can_pay(unit, env, partner, card, amount, at))
+        .await?;
+    Answer::json(StatusCode::OK, &ForecastDto::new(&forecast, zone))
 }
 
 pub(crate) async fn link(x: Exchange) -> Outcome {

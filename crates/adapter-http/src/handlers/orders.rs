@@ -7,14 +7,12 @@ use kopeck_domain::order::{
     virtual_count, virtual_type,
 };
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
-use kopeck_domain::request::RequestState;
 use kopeck_service::orders;
 
-use super::employees::LIST_SIZE;
 use crate::dto::{OrderIdDto, OrderListDto, OrderResultDto, OrderStateDto, PageDto};
 use crate::errors::orders::OrderChange;
 use crate::exchange::{Answer, Exchange};
-use crate::input::kinds::{id, integer, integer_or_digits, text, word};
+use crate::input::kinds::{id, integer, integer_or_digits, text};
 use crate::input::reader::Fields;
 use crate::route::Outcome;
 
@@ -76,11 +74,7 @@ pub(crate) async fn cancel(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn list(x: Exchange) -> Outcome {
-    let (page, status) = x.call.values(|r| {
-        let page = r.page(LIST_SIZE);
-        let status = r.param("status", word::<RequestState>);
-        Some((page?, status))
-    })?;
+    let (page, status) = x.call.values(super::read_list_of_requests)?;
     let listed =
         x.read(Ok(page), move |unit, _env, partner, page| orders::list(unit, partner, status, *page)).await?;
     let zone = x.zone();

@@ -4,17 +4,15 @@ use std::collections::HashSet;
 
 use actix_web::http::StatusCode;
 use kopeck_domain::Faults;
-use kopeck_domain::ids::{CardId, ReplenishmentId};
+use kopeck_domain::ids::ReplenishmentId;
 use kopeck_domain::replenishment::{MAX_CARDS, top_up_amount};
-use kopeck_domain::request::RequestState;
 use kopeck_service::replenishments::{self, TopUp};
 
-use super::employees::LIST_SIZE;
 use crate::dto::{
     AcceptedDto, Data, PageDto, ReplenishmentItemDto, ReplenishmentListDto, ReplenishmentStateDto,
 };
 use crate::exchange::{Answer, Exchange};
-use crate::input::kinds::{id, integer, word};
+use crate::input::kinds::{id, integer};
 use crate::input::reader::Reader;
 use crate::route::Outcome;
 
@@ -60,11 +58,7 @@ pub(crate) async fn cancel(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn list(x: Exchange) -> Outcome {
-    let (page, status) = x.call.values(|r| {
-        let page = r.page(LIST_SIZE);
-        let status = r.param("status", word::<RequestState>);
-        Some((page?, status))
-    })?;
+    let (page, status) = x.call.values(super::read_list_of_requests)?;
     let listed = x
         .read(Ok(page), move |unit, _env, partner, page| replenishments::list(unit, partner, status, *page))
         .await?;
@@ -87,15 +81,12 @@ async fn result(x: Exchange, id: Result<ReplenishmentId, Faults>) -> Outcome {
     .await
 }
 
-/// The cards of a request; a card that stands there twice is a fault of its second place.
+/// The cards of a request.
 fn read_top_ups(r: &mut Reader<'_>) -> Option<Vec<TopUp>> {
     let mut seen = HashSet::new();
     r.body().items("cards", 1..=MAX_CARDS, |item| {
-        let card = item.required("idCard", id::<CardId>);
+        let card = item.distinct("idCard", &mut seen);
         let amount = item.required("amountReplenishment", integer(top_up_amount));
-        if card.is_some_and(|card| !seen.insert(card)) {
-            item.fault("idCard", "stands twice in the request");
-        }
         Some(TopUp { card: card?, amount: amount? })
     })
 }

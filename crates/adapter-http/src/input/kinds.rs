@@ -1,5 +1,6 @@
 //! The kinds of values: from a value of a call to a value of the domain.
 
+use kopeck_domain::Kopecks;
 use kopeck_domain::draft::Invalid;
 use serde_json::Value;
 use uuid::Uuid;
@@ -59,6 +60,11 @@ pub(crate) fn integer<T>(
     move |given| parse(given.as_integer().ok_or_else(|| Invalid::new("must be an integer"))?)
 }
 
+/// An amount of at least one kopeck.
+pub(crate) fn positive(kopecks: i64) -> Result<Kopecks, Invalid> {
+    if kopecks > 0 { Ok(Kopecks::new(kopecks)) } else { Err(Invalid::new("must be a positive integer")) }
+}
+
 /// An integer, in a body also as a string of digits.
 pub(crate) fn integer_or_digits<T>(
     parse: impl Fn(i64) -> Result<T, Invalid>,
@@ -67,6 +73,24 @@ pub(crate) fn integer_or_digits<T>(
         let number = given.as_integer().or_else(|| given.as_text().and_then(digits));
         parse(number.ok_or_else(|| Invalid::new("must be an integer or a string of digits"))?)
     }
+}
+
+/// `true` or `false`.
+pub(crate) fn boolean(given: Given<'_>) -> Result<bool, Invalid> {
+    let boolean = match given {
+        Given::Text(text) => text.parse().ok(),
+        Given::Json(value) => value.as_bool(),
+    };
+    boolean.ok_or_else(|| Invalid::new("must be true or false"))
+}
+
+/// A probability.
+pub(crate) fn rate(given: Given<'_>) -> Result<f64, Invalid> {
+    let rate = match given {
+        Given::Text(text) => text.parse().ok(),
+        Given::Json(value) => value.as_f64(),
+    };
+    rate.filter(|rate| (0.0..=1.0).contains(rate)).ok_or_else(|| Invalid::new("must be a number from 0 to 1"))
 }
 
 /// An identifier: a uuid with its hyphens.
@@ -117,6 +141,29 @@ mod tests {
         assert_eq!(integer_or_digits(any)(Given::Json(&json!("5000"))), Ok(5_000));
         assert_eq!(integer_or_digits(any)(Given::Json(&json!(5000))), Ok(5_000));
         assert!(integer_or_digits(any)(Given::Json(&json!("5e3"))).is_err());
+    }
+
+    #[test]
+    fn a_rate_lies_between_none_and_all() {
+        for (value, expected) in [(json!(0), 0.0), (json!(1), 1.0), (json!(0.25), 0.25), (json!(1e-3), 0.001)]
+        {
+            assert_eq!(rate(Given::Json(&value)), Ok(expected));
+        }
+        for value in [json!(-0.1), json!(1.1), json!("0.5"), json!(true), json!(null)] {
+            assert!(rate(Given::Json(&value)).is_err(), "{value}");
+        }
+        assert!(rate(Given::Text("NaN")).is_err());
+    }
+
+    #[test]
+    fn a_boolean_is_no_number_and_no_text() {
+        assert_eq!(
+            (boolean(Given::Json(&json!(true))), boolean(Given::Text("false"))),
+            (Ok(true), Ok(false))
+        );
+        for value in [json!(0), json!("true"), json!(null)] {
+            assert!(boolean(Given::Json(&value)).is_err(), "{value}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Reads the values of a call field by field and gathers every fault, so that all of them are reported at once.
 
+use std::collections::HashSet;
+use std::hash::Hash;
 use std::ops::RangeInclusive;
 
 use kopeck_domain::Faults;
@@ -58,6 +60,19 @@ impl<'a> Reader<'a> {
     ) -> Option<T> {
         let param = self.call.params.get(name)?;
         self.faults.take(name, kind(param.into()))
+    }
+
+    /// A required parameter of a call that reads.
+    pub(crate) fn needed<T>(
+        &mut self,
+        name: &str,
+        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+    ) -> Option<T> {
+        let parsed = match self.call.params.get(name) {
+            Some(param) => kind(param.into()),
+            None => Err(Invalid::new("is required")),
+        };
+        self.faults.take(name, parsed)
     }
 
     /// A required parameter that goes by either of two names.
@@ -217,6 +232,32 @@ impl Fields<'_> {
     /// Names a field as faulty.
     pub(crate) fn fault(&mut self, name: &str, detail: impl Into<String>) {
         self.take::<()>(name, Err(Invalid::new(detail)));
+    }
+
+    /// An object that must be there, and that names its own faults.
+    pub(crate) fn object<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&Map<String, Value>, &mut Faults) -> Option<T>,
+    ) -> Option<T> {
+        match self.object.get(name) {
+            Some(Value::Object(object)) => read(object, self.faults),
+            None | Some(Value::Null) => self.take(name, Err(Invalid::new("is required"))),
+            Some(_) => self.take(name, Err(Invalid::new("must be an object"))),
+        }
+    }
+
+    /// An identifier that must be there; one that was `seen` before is faulty in its second place.
+    pub(crate) fn distinct<T: From<Uuid> + Copy + Eq + Hash>(
+        &mut self,
+        name: &str,
+        seen: &mut HashSet<T>,
+    ) -> Option<T> {
+        let id = self.required(name, kinds::id::<T>)?;
+        if !seen.insert(id) {
+            return self.take(name, Err(Invalid::new("stands twice in the request")));
+        }
+        Some(id)
     }
 
     fn take<T>(&mut self, name: &str, parsed: Result<T, Invalid>) -> Option<T> {

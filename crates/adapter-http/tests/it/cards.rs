@@ -1,14 +1,15 @@
-//! Cards, for which the bank is asked, and the sandbox.
+//! Cards, for which the bank is asked.
 
 use std::sync::{Arc, Mutex};
 
 use actix_web::http::Method;
-use kopeck_adapter_http::{HttpParts, HttpState, SandboxPower, SandboxRefusal};
+use kopeck_adapter_http::{HttpParts, HttpState};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, NewEmployee};
 use kopeck_domain::ids::{CardId, EmployeeId, OrderId};
+use kopeck_domain::limit::Limit;
 use kopeck_domain::partner::SealingPolicy::Optional;
 use kopeck_domain::person::CustomId;
 use kopeck_port_bank::{BankCard, MockBankGateway};
@@ -20,7 +21,7 @@ use uuid::Uuid;
 use crate::caller::{call, post, send};
 use crate::support::{NOW, parts, unit};
 
-const CARD: Uuid = Uuid::from_u128(9);
+pub(crate) const CARD: Uuid = Uuid::from_u128(9);
 const EMPLOYEE: Uuid = Uuid::from_u128(8);
 
 fn card(link: Option<CardStatus>, standing: Standing) -> CardRecord {
@@ -42,6 +43,7 @@ fn card(link: Option<CardStatus>, standing: Standing) -> CardRecord {
         },
         account: AccountBalance { value: Kopecks::new(3), updated_at: NOW },
         transactions_seen_at: None,
+        limit: Limit::Unlimited,
     }
 }
 
@@ -76,7 +78,7 @@ fn bank(standing: Standing) -> MockBankGateway {
 }
 
 /// A partner with an employee and one card, whose standing the store learns of the bank.
-fn one_card(link: Option<CardStatus>) -> MockUnit {
+pub(crate) fn one_card(link: Option<CardStatus>) -> MockUnit {
     let mut unit = unit(Optional);
     let stored = Arc::new(Mutex::new(card(link, Standing::Open)));
     let (by_id, by_number, changed) = (Arc::clone(&stored), Arc::clone(&stored), stored);
@@ -87,11 +89,12 @@ fn one_card(link: Option<CardStatus>) -> MockUnit {
         changed.lock().unwrap().bank = *view;
         Ok(())
     });
+    unit.cards.expect_outdate_bank_view().returning(|_, _| Ok(()));
     unit.employees.expect_get().returning(|_, id| Ok(Some(employee(id))));
     unit
 }
 
-fn api(unit: MockUnit, standing: Standing) -> HttpParts {
+pub(crate) fn api(unit: MockUnit, standing: Standing) -> HttpParts {
     HttpParts { bank: Arc::new(bank(standing)), ..parts(Arc::new(InPlaceStore::new(unit))) }
 }
 
@@ -115,53 +118,4 @@ async fn the_bank_is_asked_before_a_card_is_linked_or_switched() {
     let switch = json!({"idCard": CARD, "statusCard": "MAIN"});
     let got = send(&state, post(&format!("/v1/employee/{EMPLOYEE}/card/switch"), &switch)).await;
     assert_eq!((got.status, got.code().as_str()), (409, "card_blocked"));
-}
-
-/// Notes what it is told.
-#[derive(Default)]
-struct Power(Mutex<Vec<String>>);
-
-impl Power {
-    fn note(&self, what: String) -> Result<(), SandboxRefusal> {
-        self.0.lock().unwrap().push(what);
-        Ok(())
-    }
-}
-
-impl SandboxPower for Power {
-    fn block(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
-        self.note(format!("block {card}"))
-    }
-
-    fn unblock(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
-        self.note(format!("unblock {card}"))
-    }
-
-    fn expire(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
-        self.note(format!("expire {card}"))
-    }
-
-    fn activate(&self, _card: CardNumber, code: Option<&str>) -> Result<(), SandboxRefusal> {
-        code.map(|_| ()).ok_or(SandboxRefusal::WrongCode)
-    }
-}
-
-#[actix_web::test]
-async fn the_sandbox_commands_the_simulator_once_a_call() {
-    let power = Arc::new(Power::default());
-    let commanded = Arc::clone(&power) as Arc<dyn SandboxPower>;
-    let unit = one_card(Some(CardStatus::Additional));
-    let state = HttpState::new(HttpParts { sandbox: Some(commanded), ..api(unit, Standing::Blocked) });
-    let block = format!("/sandbox/v1/card/{CARD}/block");
-    for replayed in [None, Some("true")] {
-        let got = send(&state, call(Method::POST, &block)).await;
-        assert_eq!((got.status, got.header("idempotent-replayed")), (200, replayed), "{}", got.text);
-    }
-    assert_eq!(*power.0.lock().unwrap(), ["block 4006381333931"]);
-
-    let activate = call(Method::POST, &format!("/sandbox/v1/card/{CARD}/activate"));
-    let got = send(&state, activate.insert_header(("idempotency-key", "k"))).await;
-    assert_eq!(got.fields(), "activationCode");
-    let deposit = post("/sandbox/v1/balance/deposit", &json!({"amount": 0}));
-    assert_eq!(send(&state, deposit.insert_header(("idempotency-key", "d"))).await.fields(), "amount");
 }

@@ -10,6 +10,7 @@ mod caller;
 mod cards;
 mod checks;
 mod repeats;
+mod sandbox;
 mod server;
 mod support;
 mod tokens;

@@ -7,14 +7,15 @@ use actix_web::App;
 use actix_web::dev::ServiceResponse;
 use actix_web::http::{Method, StatusCode};
 use actix_web::test::{init_service, read_body, try_call_service};
-use kopeck_adapter_http::{HttpState, configure};
+use kopeck_adapter_http::{HttpParts, HttpState, configure};
 use kopeck_domain::partner::SealingPolicy::{Optional, Required};
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 use kopeck_port_store::{Access, Done, Store, Work};
+use kopeck_port_system::fake::FakeClock;
 use serde_json::{Value, json};
 
 use crate::caller::{call, categories, open, post, seal, send};
-use crate::support::{api_over, parts};
+use crate::support::{NOW, api_over, parts};
 
 #[actix_web::test]
 async fn a_repeat_is_answered_byte_for_byte_and_another_call_under_its_key_is_refused() {
@@ -85,6 +86,19 @@ async fn a_sealed_call_has_a_sealed_answer_if_it_asks_for_one() {
     assert_eq!(open(&refused, "POST", "/v1/category")["data"][0]["field"], "body");
     let unauthorized = asking(&plain).insert_header(("authorization", "bad"));
     assert_eq!(send(&state, unauthorized).await.code(), "unauthorized");
+}
+
+/// Not by the service's clock, which may have been moved.
+#[actix_web::test]
+async fn sealed_values_are_judged_by_the_machines_time() {
+    let hour = time::Duration::HOUR;
+    for (wall, status) in [(NOW, 201), (NOW + hour, 422), (NOW - hour, 422)] {
+        let parts = parts(Arc::new(InPlaceStore::new(categories(Required))));
+        let wall = Arc::new(FakeClock::starting_at(wall));
+        let state = HttpState::new(HttpParts { wall, ..parts });
+        let sealed = seal("POST", "/v1/category", &json!({"nameCategory": "Office"}));
+        assert_eq!(send(&state, post("/v1/category", &sealed)).await.status, status);
+    }
 }
 
 /// Carries out units of work on threads of its own, and slowly.

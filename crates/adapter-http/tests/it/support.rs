@@ -150,6 +150,7 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
     });
     HttpParts {
         tokens: Arc::new(desk(&env)),
+        wall: Arc::clone(&env.clock),
         env,
         store,
         bank: Arc::new(MockBankGateway::new()),

@@ -7,10 +7,10 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::ledger::{Account, Balances, DepositReference, Reference};
 use kopeck_port_store::{
-    BooksRepository, ItemCounts, OrderFacts, ReferenceSums, ReplenishmentFacts, StoreError,
+    BooksRepository, LimitChangeFacts, OrderFacts, ReferenceSums, ReplenishmentFacts, StoreError,
 };
 
-use super::replenishments::{OPEN, REFUSED, TOPPED_UP};
+use super::card_by_card::{CardByCard, LIMIT_CHANGES, REPLENISHMENTS};
 use super::work;
 use crate::convert::{AsKey, corrupt, id, natural, parsed, word};
 use crate::error::Stored;
@@ -113,27 +113,41 @@ impl BooksRepository for Unit {
     }
 
     fn replenishments(&mut self, partner: PartnerId) -> Result<Vec<ReplenishmentFacts>, StoreError> {
-        let rows: Vec<FactsRow> = sql::<FactsSql>(
-            "SELECT r.id, r.state, r.cards, r.amount, \
-             EXISTS (SELECT 1 FROM work w WHERE w.partner_id = r.partner_id \
-             AND w.subject_id = r.id AND w.subject_kind = ",
-        )
-        .bind::<Text, _>(work::REPLENISHMENT)
-        .sql(
-            "), i.state, COUNT(i.state), CAST(COALESCE(SUM(i.amount), 0) AS BIGINT), \
-             CAST(COALESCE(SUM(CASE WHEN i.claimed THEN 1 ELSE 0 END), 0) AS BIGINT) \
-             FROM replenishments r LEFT JOIN replenishment_items i \
-             ON i.partner_id = r.partner_id AND i.replenishment_id = r.id WHERE r.partner_id = ",
-        )
-        .bind::<Binary, _>(partner.key())
-        .sql(" GROUP BY r.partner_id, r.id, r.seq, r.state, r.cards, r.amount, i.state ORDER BY r.seq")
-        .load(&mut self.connection)
-        .stored()?;
-        let mut facts: Vec<ReplenishmentFacts> = Vec::new();
-        for row in rows {
-            row.add_to(&mut facts)?;
-        }
-        Ok(facts)
+        let facts = CardByCard::all(&mut self.connection, partner, &REPLENISHMENTS)?;
+        facts
+            .into_iter()
+            .map(|facts| {
+                Ok(ReplenishmentFacts {
+                    id: id(&facts.id, "replenishments.id")?,
+                    state: word(&facts.state, "replenishments.state")?,
+                    cards: facts.cards,
+                    counts: facts.counts,
+                    amount: Kopecks::new(facts.asked_amount),
+                    open_amount: Kopecks::new(facts.open_amount),
+                    topped_up_amount: Kopecks::new(facts.done_amount),
+                    refused_amount: Kopecks::new(facts.refused_amount),
+                    claimed_cards: facts.claimed_cards,
+                    has_work: facts.has_work,
+                })
+            })
+            .collect()
+    }
+
+    fn limit_changes(&mut self, partner: PartnerId) -> Result<Vec<LimitChangeFacts>, StoreError> {
+        let facts = CardByCard::all(&mut self.connection, partner, &LIMIT_CHANGES)?;
+        facts
+            .into_iter()
+            .map(|facts| {
+                Ok(LimitChangeFacts {
+                    id: id(&facts.id, "limit_changes.id")?,
+                    state: word(&facts.state, "limit_changes.state")?,
+                    cards: facts.cards,
+                    counts: facts.counts,
+                    claimed_cards: facts.claimed_cards,
+                    has_work: facts.has_work,
+                })
+            })
+            .collect()
     }
 
     fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError> {
@@ -144,62 +158,5 @@ impl BooksRepository for Unit {
                 .load(&mut self.connection)
                 .stored()?;
         rows.iter().map(|bytes| id(bytes, "cards.employee_id")).collect()
-    }
-}
-
-type FactsSql = (Binary, Text, BigInt, BigInt, Bool, Nullable<Text>, BigInt, BigInt, BigInt);
-
-/// The items of one replenishment that are in one state; a replenishment without items has one row without a state.
-#[derive(Queryable)]
-struct FactsRow {
-    id: Vec<u8>,
-    state: String,
-    cards: i64,
-    asked: i64,
-    has_work: bool,
-    item_state: Option<String>,
-    items: i64,
-    amount: i64,
-    claimed: i64,
-}
-
-impl FactsRow {
-    /// Adds the row to the last of `facts`, or as a new one if it is of another replenishment.
-    fn add_to(self, facts: &mut Vec<ReplenishmentFacts>) -> Result<(), StoreError> {
-        let request = id(&self.id, "replenishments.id")?;
-        if facts.last().is_none_or(|last| last.id != request) {
-            facts.push(ReplenishmentFacts {
-                id: request,
-                state: word(&self.state, "replenishments.state")?,
-                cards: natural(self.cards, "replenishments.cards")?,
-                counts: ItemCounts::default(),
-                open_amount: Kopecks::ZERO,
-                topped_up_amount: Kopecks::ZERO,
-                refused_amount: Kopecks::ZERO,
-                amount: Kopecks::new(self.asked),
-                claimed_cards: 0,
-                has_work: self.has_work,
-            });
-        }
-        let Some(last) = facts.last_mut() else { return Ok(()) };
-        let items = natural(self.items, "replenishment_items")?;
-        match self.item_state.as_deref() {
-            None => {}
-            Some(OPEN) => {
-                last.counts.open = items;
-                last.open_amount = Kopecks::new(self.amount);
-            }
-            Some(TOPPED_UP) => {
-                last.counts.topped_up = items;
-                last.topped_up_amount = Kopecks::new(self.amount);
-            }
-            Some(REFUSED) => {
-                last.counts.refused = items;
-                last.refused_amount = Kopecks::new(self.amount);
-            }
-            Some(_) => return Err(corrupt("replenishment_items.state")),
-        }
-        last.claimed_cards += natural(self.claimed, "replenishment_items.claimed")?;
-        Ok(())
     }
 }

@@ -7,6 +7,7 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Activation, CardRecord, NewCard, OrderResultItem, StoreError};
 
 use crate::convert::{AsKey, card_number, corrupt, day, id, micros, moment, natural, number, word};
+use crate::limit_text;
 use crate::schema::cards;
 
 /// A card as its table has it.
@@ -25,6 +26,7 @@ pub(crate) struct CardRow {
     account_value: i64,
     account_updated_at: i64,
     transactions_seen_at: Option<i64>,
+    spending_limit: String,
 }
 
 /// What the domain's [`Card`] holds.
@@ -84,6 +86,7 @@ impl CardRow {
             account_value: record.account.value.get(),
             account_updated_at: micros(record.account.updated_at),
             transactions_seen_at: record.transactions_seen_at.map(micros),
+            spending_limit: limit_text::text(&record.limit),
         }
     }
 
@@ -97,6 +100,7 @@ impl CardRow {
                 updated_at: moment(self.account_updated_at, "cards.account_updated_at")?,
             },
             transactions_seen_at: seen.transpose()?,
+            limit: limit_text::parse(&self.spending_limit, "cards.spending_limit")?,
         })
     }
 }

@@ -4,19 +4,21 @@ use diesel::prelude::*;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
+use kopeck_domain::limit::Limit;
 use kopeck_domain::page::{Listed, Page};
 use kopeck_port_store::{
-    AccountDue, AvailableFilter, CardRecord, CardRepository, NewCard, StoreError, TopUpTarget,
+    AccountDue, AvailableFilter, CardRecord, CardRepository, LimitTarget, NewCard, StoreError, TopUpTarget,
 };
 use time::{Date, OffsetDateTime};
 
 use super::card_row::{BankRow, CardRow, PlainRow};
 use super::window;
-use crate::bulk::{self, TargetRow};
+use crate::bulk::{self, Claims, TargetRow};
 use crate::convert::{AsKey, card_number, corrupt, day, id, length, micros, number, word};
 use crate::counters::{self, List};
 use crate::dialect::MultiBackend;
 use crate::error::Stored;
+use crate::limit_text;
 use crate::schema::cards;
 use crate::unit::Unit;
 use crate::update::update;
@@ -36,14 +38,23 @@ fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'stati
 }
 
 impl TargetRow {
-    fn target(self) -> Result<TopUpTarget, StoreError> {
+    fn limit_target(self) -> Result<LimitTarget, StoreError> {
+        Ok(LimitTarget {
+            card: id(&self.id, "cards.id")?,
+            number: card_number(self.number, "cards.number")?,
+            valid_until: day(self.valid_until, "cards.valid_until")?,
+            in_change: self.claimed,
+        })
+    }
+
+    fn top_up_target(self) -> Result<TopUpTarget, StoreError> {
         let status = self.link_status.map(|text| word(&text, "cards.link_status")).transpose()?;
         Ok(TopUpTarget {
             card: id(&self.id, "cards.id")?,
             number: card_number(self.number, "cards.number")?,
             status,
             valid_until: day(self.valid_until, "cards.valid_until")?,
-            in_request: self.in_request,
+            in_request: self.claimed,
         })
     }
 }
@@ -148,8 +159,23 @@ impl CardRepository for Unit {
         partner: PartnerId,
         cards: &[CardId],
     ) -> Result<Vec<TopUpTarget>, StoreError> {
-        let rows = bulk::top_up_targets(&mut self.connection, &partner.key(), cards).stored()?;
-        rows.into_iter().map(TargetRow::target).collect()
+        let rows =
+            bulk::targets(&mut self.connection, Claims::Replenishments, &partner.key(), cards).stored()?;
+        rows.into_iter().map(TargetRow::top_up_target).collect()
+    }
+
+    fn limit_targets(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+    ) -> Result<Vec<LimitTarget>, StoreError> {
+        let rows =
+            bulk::targets(&mut self.connection, Claims::LimitChanges, &partner.key(), cards).stored()?;
+        rows.into_iter().map(TargetRow::limit_target).collect()
+    }
+
+    fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {
+        bulk::set_limit(&mut self.connection, &partner.key(), cards, &limit_text::text(limit)).stored()
     }
 
     fn accounts_due(&mut self, moment: OffsetDateTime, limit: u32) -> Result<Vec<AccountDue>, StoreError> {

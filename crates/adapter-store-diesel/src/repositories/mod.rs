@@ -6,15 +6,18 @@
 //! bound to its LIMIT, which costs several times the look-up.
 
 mod books;
+mod card_by_card;
 mod card_row;
 mod cards;
 mod categories;
 mod employees;
 mod idempotency;
 mod ledger;
+mod limit_changes;
 mod orders;
 mod partners;
 mod replenishments;
+mod requests;
 mod sessions;
 mod throttle;
 mod transactions;
@@ -22,7 +25,8 @@ mod work;
 
 pub(crate) use card_row::CardRow;
 pub(crate) use idempotency::AnswerRow;
-pub(crate) use replenishments::ItemRow;
+pub(crate) use limit_changes::LimitRow;
+pub(crate) use replenishments::TopUpRow;
 pub(crate) use transactions::TransactionRow;
 pub(crate) use work::WorkRow;
 

@@ -10,8 +10,8 @@ use kopeck_domain::request::RequestState;
 use kopeck_port_store::{OrderRepository, OrderResultItem, StoreError};
 
 use super::card_row::ResultRow;
-use super::{descending, window};
-use crate::convert::{AsKey, corrupt, id, length, micros, moment, natural, parsed, word};
+use super::requests::list_requests;
+use crate::convert::{AsKey, corrupt, id, micros, moment, natural, parsed, word};
 use crate::counters::{self, List};
 use crate::error::Stored;
 use crate::schema::{cards, order_lines, orders};
@@ -202,33 +202,6 @@ impl OrderRepository for Unit {
         status: Option<RequestState>,
         page: Page,
     ) -> Result<Listed<Order>, StoreError> {
-        let key = partner.key();
-        let own = orders::table.filter(orders::partner_id.eq(&key));
-        let (total, rows): (i64, Vec<OrderRow>) = if let Some(status) = status {
-            let fitting = own.filter(orders::state.eq(status.as_str()));
-            let total = fitting.count().get_result(&mut self.connection).stored()?;
-            let (limit, offset) = window(page);
-            let rows = fitting
-                .order(orders::seq.desc())
-                .limit(limit)
-                .offset(offset)
-                .select(OrderRow::as_select())
-                .load(&mut self.connection)
-                .stored()?;
-            (total, rows)
-        } else {
-            let total = counters::last(&mut self.connection, &key, List::Orders)?.unwrap_or(0);
-            let (after, up_to) = descending(page, total);
-            let rows = own
-                .filter(orders::seq.gt(after))
-                .filter(orders::seq.le(up_to))
-                .order(orders::seq.desc())
-                .select(OrderRow::as_select())
-                .load(&mut self.connection)
-                .stored()?;
-            (total, rows)
-        };
-        let items = rows.into_iter().map(OrderRow::order).collect::<Result<_, _>>()?;
-        Ok(Listed { items, total: length(total, "counters.last")? })
+        list_requests!(self, orders as OrderRow by OrderRow::order, List::Orders, partner, status, page)
     }
 }

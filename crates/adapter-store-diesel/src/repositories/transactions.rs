@@ -4,12 +4,12 @@ use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
-use kopeck_domain::transaction::Transaction;
+use kopeck_domain::transaction::{Transaction, TransactionType};
 use kopeck_port_store::{StoreError, TransactionFilter, TransactionRepository};
 use time::OffsetDateTime;
 
 use super::window;
-use crate::convert::{AsKey, length, micros, moment, word};
+use crate::convert::{AsKey, corrupt, length, micros, moment, word};
 use crate::dialect::{self, MultiBackend};
 use crate::error::Stored;
 use crate::schema::{cards, transactions};
@@ -107,6 +107,32 @@ impl TransactionRepository for Unit {
             .execute(&mut self.connection)
             .stored()
             .map(drop)
+    }
+
+    fn spent(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        from: OffsetDateTime,
+        until: OffsetDateTime,
+    ) -> Result<Kopecks, StoreError> {
+        let rows: Vec<(String, i64)> = transactions::table
+            .filter(transactions::partner_id.eq(partner.key()))
+            .filter(transactions::card_id.eq(card.key()))
+            .filter(transactions::executed_at.ge(micros(from)))
+            .filter(transactions::executed_at.lt(micros(until)))
+            .select((transactions::kind, transactions::amount))
+            .load(&mut self.connection)
+            .stored()?;
+        rows.into_iter().try_fold(Kopecks::ZERO, |spent, (kind, amount)| {
+            let (kind, amount) = (word(&kind, "transactions.kind")?, Kopecks::new(amount));
+            let spent = match kind {
+                TransactionType::Payment => spent.plus(amount),
+                TransactionType::Refund | TransactionType::Reversal => spent.minus(amount),
+                TransactionType::Replenishment | TransactionType::Correction => Ok(spent),
+            };
+            spent.map_err(|_| corrupt("transactions.amount"))
+        })
     }
 
     fn list(

@@ -14,11 +14,13 @@ use crate::update::update;
 
 pub(super) const ORDER: &str = "ORDER";
 pub(super) const REPLENISHMENT: &str = "REPLENISHMENT";
+pub(super) const LIMIT_CHANGE: &str = "LIMIT_CHANGE";
 
 fn columns(subject: Subject) -> (&'static str, Key) {
     match subject {
         Subject::Order(id) => (ORDER, id.key()),
         Subject::Replenishment(id) => (REPLENISHMENT, id.key()),
+        Subject::LimitChange(id) => (LIMIT_CHANGE, id.key()),
     }
 }
 
@@ -39,6 +41,7 @@ impl WorkRow {
         match self.subject_kind.as_str() {
             ORDER => Ok(Subject::Order(id(&self.subject_id, "work.subject_id")?)),
             REPLENISHMENT => Ok(Subject::Replenishment(id(&self.subject_id, "work.subject_id")?)),
+            LIMIT_CHANGE => Ok(Subject::LimitChange(id(&self.subject_id, "work.subject_id")?)),
             _ => Err(corrupt("work.subject_kind")),
         }
     }

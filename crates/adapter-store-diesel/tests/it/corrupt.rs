@@ -58,6 +58,7 @@ fn what_the_domain_refuses_is_named() {
         ("cards.number", "UPDATE cards SET number = 17", look_at_card),
         ("cards.valid_until", "UPDATE cards SET valid_until = 2147483647", look_at_free_cards),
         ("cards.seen_at", "UPDATE cards SET seen_at = -9223372036854775808", look_at_card),
+        ("cards.spending_limit", "UPDATE cards SET spending_limit = '0 CDAY'", look_at_card),
         (
             "order_lines.phone",
             "UPDATE order_lines SET amount = NULL, address = 'a', recipient = 'b', phone = 'a secret'",

@@ -162,6 +162,10 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.cards().set_bank_view(PARTNER, card.id, &cards[0].record.bank, card.valid_until)?;
     unit.cards().outdate_bank_view(PARTNER, &[card.id])?;
     unit.cards().top_up_targets(PARTNER, &[card.id])?;
+    unit.cards().accounts_due(NOW, 10)?;
+    unit.cards().set_account(PARTNER, card.id, &cards[0].record.account)?;
+    unit.cards().limit_targets(PARTNER, &[card.id])?;
+    unit.cards().set_limit(PARTNER, &[card.id], &cards[0].record.limit)?;
     for kind in [None, Some(card.kind)] {
         unit.cards().available(PARTNER, AvailableFilter { kind, today: NOW.date() }, page())?;
     }
@@ -169,6 +173,7 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.cards().set_link(PARTNER, &card)?;
     unit.transactions().latest_id(PARTNER, card.id)?;
     unit.transactions().append(PARTNER, card.id, &[], NOW)?;
+    unit.transactions().spent(PARTNER, card.id, NOW, NOW)?;
     let none = TransactionFilter::default();
     for filter in [
         none,
@@ -190,6 +195,14 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.replenishments().release_cards(PARTNER, id)?;
     unit.replenishments().list(PARTNER, None, page())?;
     unit.replenishments().list(PARTNER, Some(RequestState::New), page())?;
+    let change = Uuid::nil().into();
+    unit.limit_changes().get(PARTNER, change)?;
+    unit.limit_changes().items(PARTNER, change, 0, 10)?;
+    unit.limit_changes().open_items(PARTNER, change, 10)?;
+    unit.limit_changes().counts(PARTNER, change)?;
+    unit.limit_changes().release_cards(PARTNER, change)?;
+    unit.limit_changes().list(PARTNER, None, page())?;
+    unit.limit_changes().list(PARTNER, Some(RequestState::New), page())?;
     unit.ledger().sheet(PARTNER)?;
     unit.ledger().deposit(PARTNER, &DepositReference::parse("R").unwrap())?;
     unit.work().enqueue(PARTNER, Subject::Replenishment(id), NOW)?;
@@ -259,6 +272,10 @@ fn the_main_look_ups_use_the_index_made_for_them() {
         (
             "SELECT EXISTS (SELECT 1 FROM replenishment_items i WHERE i.partner_id = ? AND i.card_id = ? AND i.claimed)",
             "INDEX replenishment_items_claim (partner_id=? AND card_id=?)",
+        ),
+        (
+            "SELECT EXISTS (SELECT 1 FROM limit_change_items i WHERE i.partner_id = ? AND i.card_id = ? AND i.claimed)",
+            "INDEX limit_change_items_claim (partner_id=? AND card_id=?)",
         ),
     ] {
         let plan = plan(&mut connection, statement);

@@ -8,6 +8,7 @@ use kopeck_domain::card::{AccountBalance, BankView, Card, CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, EmployeeStatus};
 use kopeck_domain::ids::PartnerId;
+use kopeck_domain::limit::Limit;
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, Email, Phone};
@@ -129,6 +130,7 @@ pub(crate) fn order_with_cards(number: u128, count: u32) -> (Order, Vec<OrderLin
             },
             account: AccountBalance { value: Kopecks::ZERO, updated_at: NOW },
             transactions_seen_at: None,
+            limit: Limit::Unlimited,
         },
         ordinal,
         activation: Some(Activation {

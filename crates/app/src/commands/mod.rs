@@ -30,6 +30,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
 fn core(args: &StoreArgs) -> anyhow::Result<Core> {
     let machine = Machine::real();
     let vault = Vault::open(args, &*machine.entropy)?;
+    let (machine, _) = machine.with_clock_of(&vault.folder)?;
     migrate::apply(&args.database_url)?;
     Core::open(&args.database_url, &vault.master_key, &machine, args.settings())
 }
@@ -39,5 +40,6 @@ fn core(args: &StoreArgs) -> anyhow::Result<Core> {
 fn existing_core(args: &StoreArgs) -> anyhow::Result<Core> {
     let machine = Machine::real();
     let vault = Vault::open_existing(args)?;
+    let (machine, _) = machine.with_clock_of(&vault.folder)?;
     Core::open(&args.database_url, &vault.master_key, &machine, args.settings())
 }

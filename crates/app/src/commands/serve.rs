@@ -22,6 +22,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let vault = Vault::open(&args.store, &*machine.entropy)?;
     let _lock = vault.folder.lock()?;
     super::migrate::apply(&args.store.database_url)?;
+    let (machine, clock) = machine.with_clock_of(&vault.folder)?;
     let core = Core::open(&args.store.database_url, &vault.master_key, &machine, settings)?;
     let bank = simulator(&vault.folder, &machine, settings)?;
     let listener =
@@ -32,9 +33,11 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let store = core.store();
     transact(&*store, Access::Write, |unit| -> Result<(), StoreError> { unit.work().end_all_leases() })?;
 
-    let sandbox = args.sandbox.then(|| Arc::new(SimulatorPower(Arc::clone(&bank))) as Arc<dyn SandboxPower>);
+    let power = || Arc::new(SimulatorPower { bank: Arc::clone(&bank), clock }) as Arc<dyn SandboxPower>;
+    let sandbox = args.sandbox.then(power);
     let state = HttpState::new(HttpParts {
         env: Arc::clone(&core.env),
+        wall: Arc::clone(&machine.wall),
         store: Arc::clone(&store),
         bank: Arc::clone(&bank) as Arc<dyn BankGateway>,
         tokens: Arc::clone(&core.tokens),

@@ -42,6 +42,7 @@ async fn accounts_are_refreshed_once_a_day() {
         mcc: None,
         merchant_id: None,
         at: None,
+        once: None,
     };
     server.bank.purchase(number, &purchase).unwrap();
     server.refresh_accounts();

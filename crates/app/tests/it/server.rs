@@ -1,7 +1,7 @@
 //! The whole service in this process, on a clock that a test moves and with workers that a test steps.
 
 use std::net::TcpListener;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 
 use actix_web::dev::ServerHandle;
@@ -48,14 +48,15 @@ pub const SETTINGS: Settings = Settings {
 /// A running service.
 pub struct TestServer {
     pub base_url: String,
+    /// The machine's clock. The service's is ahead of it by what the sandbox was told.
     pub clock: Arc<FakeClock>,
     pub bank: Arc<Simulator>,
     pub core: Core,
     worker: Worker,
-    refresher: std::sync::Mutex<AccountRefresher>,
+    refresher: Mutex<AccountRefresher>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
-    partners: std::sync::Mutex<Vec<PartnerId>>,
+    partners: Mutex<Vec<PartnerId>>,
     _folder: tempfile::TempDir,
 }
 
@@ -83,17 +84,23 @@ impl TestServer {
         let temporary = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/kopeck.sqlite", temporary.path().display());
         let clock = Arc::new(FakeClock::starting_at(start));
+        let wall = Arc::clone(&clock) as Arc<dyn Clock>;
         let machine = Machine {
-            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            clock: Arc::clone(&wall),
+            wall,
             ids: Arc::new(SeededIds::new(0x0198_0000_0000_7000)) as Arc<dyn IdSource>,
             entropy: Arc::new(SeededEntropy::new(1)),
         };
+        let folder = DataFolder::make(&url).unwrap();
         kopeck_adapter_store_diesel::migrate(&url).unwrap();
+        let (machine, service_clock) = machine.with_clock_of(&folder).unwrap();
         let core = Core::open(&url, &MasterKey::from_bytes([7; 32]), &machine, SETTINGS).unwrap();
-        let bank = simulator(&DataFolder::make(&url).unwrap(), &machine, SETTINGS).unwrap();
-        let power = Arc::new(SimulatorPower(Arc::clone(&bank))) as Arc<dyn SandboxPower>;
+        let bank = simulator(&folder, &machine, SETTINGS).unwrap();
+        let power = Arc::new(SimulatorPower { bank: Arc::clone(&bank), clock: service_clock })
+            as Arc<dyn SandboxPower>;
         let state = HttpState::new(HttpParts {
             env: Arc::clone(&core.env),
+            wall: Arc::clone(&machine.wall),
             store: core.store(),
             bank: Arc::clone(&bank) as Arc<dyn BankGateway>,
             tokens: Arc::clone(&core.tokens),
@@ -120,7 +127,7 @@ impl TestServer {
             refresher,
             handle: receiver.recv().unwrap(),
             thread: Some(thread),
-            partners: std::sync::Mutex::default(),
+            partners: Mutex::default(),
             _folder: temporary,
         }
     }
@@ -151,9 +158,13 @@ impl TestServer {
         }
     }
 
-    /// A client that seals, on the server's clock, and tries everything once.
+    /// A client that seals, on the machine's clock, and tries everything once.
     pub fn client(&self, partner: &TestPartner) -> Client {
-        let clock = Arc::clone(&self.clock);
+        self.client_on(partner, Arc::clone(&self.clock) as Arc<dyn Clock>)
+    }
+
+    /// The same on another clock.
+    pub fn client_on(&self, partner: &TestPartner, clock: Arc<dyn Clock>) -> Client {
         Client::builder(&self.base_url)
             .api_key(partner.api_key.as_str())
             .login(&partner.login)

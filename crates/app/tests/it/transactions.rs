@@ -1,6 +1,6 @@
 //! Transactions of cards over HTTP.
 
-use kopeck_adapter_bank_simulator::Purchase;
+use kopeck_adapter_bank_simulator::{Purchase, Refund};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::partner::SealingPolicy;
@@ -20,6 +20,7 @@ pub fn buy(server: &TestServer, number: &str, amount: i64) {
         mcc: Some("5814"),
         merchant_id: Some("M-1"),
         at: None,
+        once: None,
     };
     server.bank.purchase(number_of(number), &purchase).unwrap();
 }
@@ -52,7 +53,8 @@ async fn transactions_are_listed_newest_first_and_filtered() {
         ["amount", "dateExecutionAt", "id", "mcc", "merchantId", "place", "timeExecutionAt", "type"]
     );
     let id = payment["id"].as_i64().unwrap();
-    server.bank.refund(number_of(&number), id, Kopecks::new(500)).unwrap();
+    let refund = Refund { payment: id, amount: Kopecks::new(500), once: None };
+    server.bank.refund(number_of(&number), &refund).unwrap();
     server.clock.advance(SETTINGS.card_cache);
     let entry = |id: &Value, kind: &str, time: &str, amount: i64, merchant: [Value; 3]| {
         let [place, mcc, merchant] = merchant;

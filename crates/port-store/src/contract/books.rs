@@ -4,14 +4,16 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Balances, DepositReference, MovementKind, Reference};
+use kopeck_domain::limit_change::{ItemState as LimitState, LimitChangeRefusal};
 use kopeck_domain::replenishment::{ItemState, TopUpRefusal};
 use kopeck_domain::request::RequestState;
 
 use super::support::{
-    at, book, id, insert_cards, insert_order, insert_replenishment, link, new_virtual_card, partner, read,
-    replenishment, some_cards, some_employee, some_order, virtual_order, write,
+    at, book, id, insert_cards, insert_limit_change, insert_order, insert_replenishment, limit_change, link,
+    new_virtual_card, partner, read, replenishment, some_cards, some_employee, some_order, virtual_order,
+    write,
 };
-use crate::{ItemCounts, OrderFacts, ReferenceSums, ReplenishmentFacts, Store, Subject};
+use crate::{ItemCounts, LimitChangeFacts, OrderFacts, ReferenceSums, ReplenishmentFacts, Store, Subject};
 
 fn booked(store: &dyn Store, partner: PartnerId, movements: &[(MovementKind, Reference, i64)]) {
     let movements = movements.to_vec();
@@ -140,7 +142,7 @@ pub fn replenishments_show_their_cards_and_amounts(store: &dyn Store) {
             id: first,
             state: RequestState::New,
             cards: 4,
-            counts: ItemCounts { open: 2, topped_up: 1, refused: 1 },
+            counts: ItemCounts { open: 2, done: 1, refused: 1 },
             open_amount: Kopecks::new(500),
             topped_up_amount: Kopecks::new(300),
             refused_amount: Kopecks::new(200),
@@ -152,7 +154,7 @@ pub fn replenishments_show_their_cards_and_amounts(store: &dyn Store) {
             id: second,
             state: RequestState::New,
             cards: 2,
-            counts: ItemCounts { open: 2, topped_up: 0, refused: 0 },
+            counts: ItemCounts { open: 2, done: 0, refused: 0 },
             open_amount: Kopecks::new(300),
             topped_up_amount: Kopecks::ZERO,
             refused_amount: Kopecks::ZERO,
@@ -162,6 +164,46 @@ pub fn replenishments_show_their_cards_and_amounts(store: &dyn Store) {
         },
     ];
     assert_eq!(read(store, move |unit| unit.books().replenishments(partner)), expected);
+}
+
+/// Every limit change of the partner, oldest first.
+pub fn limit_changes_show_their_cards(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let (foreign, foreign_items) = limit_change(&some_cards(store, other, 1));
+    insert_limit_change(store, other, &foreign, &foreign_items).unwrap();
+    let (first, first_items) = limit_change(&some_cards(store, partner, 4));
+    let (mut second, second_items) = limit_change(&some_cards(store, partner, 2));
+    insert_limit_change(store, partner, &first, &first_items).unwrap();
+    insert_limit_change(store, partner, &second, &second_items).unwrap();
+    enqueue(store, partner, Subject::LimitChange(first.id));
+    second.state = RequestState::Rejected;
+    let (first, rejected) = (first.id, second.clone());
+    write(store, move |unit| {
+        let refused = LimitState::Refused(LimitChangeRefusal::Expired);
+        unit.limit_changes().settle_items(partner, first, &[(1, refused), (2, LimitState::Done)])?;
+        unit.limit_changes().set_state(partner, &rejected)?;
+        unit.limit_changes().release_cards(partner, rejected.id)
+    })
+    .unwrap();
+    let expected = [
+        LimitChangeFacts {
+            id: first,
+            state: RequestState::New,
+            cards: 4,
+            counts: ItemCounts { open: 2, done: 1, refused: 1 },
+            claimed_cards: 4,
+            has_work: true,
+        },
+        LimitChangeFacts {
+            id: second.id,
+            state: RequestState::Rejected,
+            cards: 2,
+            counts: ItemCounts { open: 2, done: 0, refused: 0 },
+            claimed_cards: 0,
+            has_work: false,
+        },
+    ];
+    assert_eq!(read(store, move |unit| unit.books().limit_changes(partner)), expected);
 }
 
 /// The constraints see to it.

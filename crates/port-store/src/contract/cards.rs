@@ -5,14 +5,16 @@ use std::collections::HashMap;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
+use kopeck_domain::limit::Limit;
 use kopeck_domain::page::{Listed, Page};
 use time::{Date, Duration, OffsetDateTime};
 
 use super::support::{
-    at, get_card, id, insert_cards, insert_replenishment, last_day, link, new_card, new_virtual_card, page,
-    partner, read, replenishment, some_cards, some_employee, some_order, virtual_order, write,
+    at, get_card, id, insert_cards, insert_limit_change, insert_replenishment, last_day, limit_change, link,
+    new_card, new_virtual_card, page, partner, read, replenishment, sample_limits, some_cards, some_employee,
+    some_order, virtual_order, write,
 };
-use crate::{AvailableFilter, CardRecord, NewCard, Rule, Store, StoreError, TopUpTarget};
+use crate::{AvailableFilter, CardRecord, LimitTarget, NewCard, Rule, Store, StoreError, TopUpTarget};
 
 fn main_card(store: &dyn Store, partner: PartnerId, employee: EmployeeId) -> Option<CardId> {
     read(store, move |unit| unit.cards().main_card(partner, employee))
@@ -292,6 +294,58 @@ pub fn thousands_of_targets_are_found_at_once(store: &dyn Store) {
     let mut ids: Vec<CardId> = cards.iter().map(|card| card.id).collect();
     ids.extend((0..8_000).map(|_| id::<CardId>()));
     assert_eq!(targets(store, partner, &ids).len(), 2_000);
+}
+
+/// Those that exist, whoever they are linked to; a replenishment that has one of them does not show.
+pub fn a_limit_change_has_targets_of_its_own(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let cards = some_cards(store, partner, 3);
+    let (top_up, top_up_items) = replenishment(&cards[1..]);
+    insert_replenishment(store, partner, &top_up, &top_up_items).unwrap();
+    let (change, change_items) = limit_change(&cards[..1]);
+    insert_limit_change(store, partner, &change, &change_items).unwrap();
+    let found = |partner, ids: &[CardId]| -> HashMap<CardId, LimitTarget> {
+        let ids = ids.to_vec();
+        let found = read(store, move |unit| unit.cards().limit_targets(partner, &ids));
+        found.into_iter().map(|target| (target.card, target)).collect()
+    };
+    let target = |card: &Card, in_change| LimitTarget {
+        card: card.id,
+        number: card.number,
+        valid_until: card.valid_until,
+        in_change,
+    };
+    let expected = [target(&cards[0], true), target(&cards[1], false)];
+    let asked = [cards[1].id, id(), cards[0].id];
+    assert_eq!(found(partner, &asked), expected.into_iter().map(|target| (target.card, target)).collect());
+    assert!(found(other, &asked).is_empty());
+    assert!(!targets(store, partner, &[cards[0].id])[&cards[0].id].in_request);
+    let change = change.id;
+    write(store, move |unit| unit.limit_changes().release_cards(partner, change)).unwrap();
+    assert!(!found(partner, &asked)[&cards[0].id].in_change);
+}
+
+/// Of every shape, on any number of cards; nothing else of them changes, and no card of another partner.
+pub fn one_limit_is_set_for_many_cards(store: &dyn Store) {
+    let (first, second) = (partner(store), partner(store));
+    let cards = some_cards(store, first, 1_000);
+    let before = get_card(store, first, cards[0].id).unwrap();
+    assert_eq!(before.limit, Limit::Unlimited);
+    let set = |partner, cards: &[Card], limit: &Limit| {
+        let (ids, limit) = (cards.iter().map(|card| card.id).collect::<Vec<_>>(), limit.clone());
+        write(store, move |unit| unit.cards().set_limit(partner, &ids, &limit)).unwrap();
+    };
+    for limit in sample_limits().into_iter().rev() {
+        set(first, &cards[..999], &limit);
+        let after = get_card(store, first, cards[0].id).unwrap();
+        assert_eq!(after, CardRecord { limit: limit.clone(), ..before.clone() });
+        assert_eq!(get_card(store, first, cards[998].id).unwrap().limit, limit);
+        assert_eq!(get_card(store, first, cards[999].id).unwrap().limit, Limit::Unlimited);
+    }
+    let limit = sample_limits().pop().unwrap();
+    set(second, &cards, &limit);
+    set(first, &[], &limit);
+    assert_eq!(get_card(store, first, cards[0].id), Some(before));
 }
 
 /// Nor is a place in an order filled twice; what is refused leaves nothing.

@@ -17,11 +17,13 @@
 )]
 
 pub mod books;
+mod card_by_card;
 pub mod cards;
 pub mod categories;
 pub mod employees;
 pub mod idempotency;
 pub mod ledger;
+pub mod limit_changes;
 pub mod orders;
 pub mod partners;
 pub mod replenishments;
@@ -98,6 +100,8 @@ macro_rules! contract_tests {
             free_cards_come_in_pages
             targets_are_those_that_exist
             thousands_of_targets_are_found_at_once
+            a_limit_change_has_targets_of_its_own
+            one_limit_is_set_for_many_cards
             a_number_is_issued_once
         }
         $crate::contract_tests! { @aggregate $make, transactions:
@@ -106,6 +110,7 @@ macro_rules! contract_tests {
             filters_have_to_fit_all_together
             transactions_are_their_cards_own
             transactions_need_a_card
+            what_a_card_spent_is_payments_less_what_came_back
         }
         $crate::contract_tests! { @aggregate $make, orders:
             an_order_is_read_as_it_was_placed
@@ -126,6 +131,19 @@ macro_rules! contract_tests {
             the_list_filters_by_state
             a_request_of_ten_thousand_cards
         }
+        $crate::contract_tests! { @aggregate $make, limit_changes:
+            a_request_is_read_as_it_was_made
+            a_card_is_in_one_open_request
+            released_cards_can_be_requested_again
+            decided_cards_stay_as_they_are
+            a_request_is_its_partners_own
+            a_request_takes_only_the_partners_cards
+            pages_show_the_newest_first
+            the_list_filters_by_state
+            a_request_of_ten_thousand_cards
+            a_request_keeps_its_limit
+            a_replenishment_of_the_same_card_does_not_stand_in_the_way
+        }
         $crate::contract_tests! { @aggregate $make, ledger:
             a_new_partner_has_empty_accounts
             a_movement_changes_the_balances
@@ -138,6 +156,7 @@ macro_rules! contract_tests {
             references_show_what_they_hold_and_spent
             orders_show_their_cards_and_work
             replenishments_show_their_cards_and_amounts
+            limit_changes_show_their_cards
             sound_books_have_nothing_to_report
         }
         $crate::contract_tests! { @aggregate $make, work:
@@ -187,6 +206,7 @@ mod tests {
         ("transactions", include_str!("transactions.rs")),
         ("orders", include_str!("orders.rs")),
         ("replenishments", include_str!("replenishments.rs")),
+        ("limit_changes", include_str!("limit_changes.rs")),
         ("ledger", include_str!("ledger.rs")),
         ("books", include_str!("books.rs")),
         ("work", include_str!("work.rs")),

@@ -9,6 +9,8 @@ use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::{Employee, EmployeeStatus};
 use kopeck_domain::ids::{CardId, EmployeeId, OrderId, PartnerId};
 use kopeck_domain::ledger::{Movement, MovementKind, Reference};
+use kopeck_domain::limit::{Limit, LimitDraft, WindowDraft};
+use kopeck_domain::limit_change::{self, LimitChange, LimitChangeItem};
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
 use kopeck_domain::page::Page;
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
@@ -184,6 +186,7 @@ pub(super) fn new_card(order: OrderId, ordinal: u32) -> NewCard {
             },
             account: AccountBalance { value: Kopecks::ZERO, updated_at: at(3) },
             transactions_seen_at: None,
+            limit: Limit::default(),
         },
         ordinal,
         activation: None,
@@ -252,6 +255,49 @@ pub(super) fn replenishment(cards: &[Card]) -> (Replenishment, Vec<Replenishment
         .collect();
     let request = Replenishment::request(id(), items.iter().map(|item| item.amount), at(0)).unwrap();
     (request, items)
+}
+
+/// Limits of every shape.
+pub(super) fn sample_limits() -> Vec<Limit> {
+    let allowance = LimitDraft {
+        amount: Some(Ok(500_000)),
+        period: Some(Ok("CMONTH".to_owned())),
+        ..LimitDraft::default()
+    };
+    let days = LimitDraft { days: Some(Ok(vec![7, 1, 3])), ..LimitDraft::default() };
+    let window = |from: &str, to: &str| {
+        Ok(WindowDraft { from: Some(Ok(from.to_owned())), to: Some(Ok(to.to_owned())) })
+    };
+    let windows = vec![window("22:00", "06:00"), window("12:00", "13:00"), window("18:00", "22:00")];
+    let times = LimitDraft { times: Some(Ok(windows)), ..LimitDraft::default() };
+    let all = LimitDraft { days: days.days.clone(), times: times.times.clone(), ..allowance.clone() };
+    let limited = [allowance, days, times, all].map(|draft| Limit::parse(&draft, "limit").unwrap());
+    [Limit::Unlimited].into_iter().chain(limited).collect()
+}
+
+/// A new change of the limits of `cards`.
+pub(super) fn limit_change(cards: &[Card]) -> (LimitChange, Vec<LimitChangeItem>) {
+    let items: Vec<LimitChangeItem> = (0..)
+        .zip(cards)
+        .map(|(ordinal, card)| LimitChangeItem {
+            ordinal,
+            card: card.id,
+            number: card.number,
+            state: limit_change::ItemState::Open,
+        })
+        .collect();
+    let limit = sample_limits().pop().unwrap();
+    (LimitChange::request(id(), u32::try_from(cards.len()).unwrap(), limit, at(0)), items)
+}
+
+pub(super) fn insert_limit_change(
+    store: &dyn Store,
+    partner: PartnerId,
+    request: &LimitChange,
+    items: &[LimitChangeItem],
+) -> Result<(), StoreError> {
+    let (request, items) = (request.clone(), items.to_vec());
+    write(store, move |unit| unit.limit_changes().insert(partner, &request, &items))
 }
 
 pub(super) fn insert_replenishment(

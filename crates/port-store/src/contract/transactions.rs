@@ -132,3 +132,25 @@ pub fn transactions_need_a_card(store: &dyn Store) {
     append(store, second, card, &[], 20).unwrap();
     assert_eq!(get_card(store, first, card).unwrap().transactions_seen_at, None);
 }
+
+/// From one moment until before another; other kinds of transactions, other cards and other partners do not count.
+pub fn what_a_card_spent_is_payments_less_what_came_back(store: &dyn Store) {
+    use TransactionType as T;
+    let (first, second) = (partner(store), partner(store));
+    let cards = some_cards(store, first, 2);
+    let kinds = [T::Payment, T::Replenishment, T::Payment, T::Refund, T::Reversal, T::Correction, T::Payment];
+    let rows: Vec<Transaction> = (1..).zip(kinds).map(|(id, kind)| transaction(id, id * 10, kind)).collect();
+    append(store, first, cards[0].id, &rows, 90).unwrap();
+    append(store, first, cards[1].id, &rows[..1], 90).unwrap();
+    let spent = |partner, card, from, until| {
+        read(store, move |unit| unit.transactions().spent(partner, card, at(from), at(until))).get()
+    };
+    let of_first = |from, until| spent(first, cards[0].id, from, until);
+    assert_eq!(of_first(0, 100), 1_001 + 1_003 + 1_007 - 1_004 - 1_005);
+    assert_eq!(of_first(10, 70), 1_001 + 1_003 - 1_004 - 1_005, "the last moment is not in it");
+    assert_eq!(of_first(11, 31), 1_003, "the first moment is");
+    assert_eq!(of_first(40, 60), -2_009, "more may come back than was paid");
+    assert_eq!(of_first(71, 100), 0);
+    assert_eq!(spent(first, cards[1].id, 0, 100), 1_001);
+    assert_eq!(spent(second, cards[0].id, 0, 100), 0);
+}

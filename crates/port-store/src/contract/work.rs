@@ -51,9 +51,10 @@ fn count(store: &dyn Store) -> u64 {
 /// Whoever's it is and whatever it is about; never before.
 pub fn work_is_claimed_when_it_is_due(store: &dyn Store) {
     let (first, second) = (partner(store), partner(store));
-    let subjects = [Subject::Order(id()), Subject::Replenishment(id())];
+    let subjects = [Subject::Order(id()), Subject::Replenishment(id()), Subject::LimitChange(id())];
     enqueue(store, first, subjects[0], 10).unwrap();
     enqueue(store, second, subjects[1], 20).unwrap();
+    enqueue(store, first, subjects[2], 30).unwrap();
     assert_eq!(claim(store, 9, 10), []);
     let fresh = |partner, subject, leased| Claim {
         partner,
@@ -65,7 +66,8 @@ pub fn work_is_claimed_when_it_is_due(store: &dyn Store) {
     };
     assert_eq!(claim(store, 10, 10), [fresh(first, subjects[0], 70)]);
     assert_eq!(claim(store, 20, 10), [fresh(second, subjects[1], 80)]);
-    assert_eq!(claim(store, 30, 10), []);
+    assert_eq!(claim(store, 30, 10), [fresh(first, subjects[2], 90)]);
+    assert_eq!(claim(store, 40, 10), []);
     let double = enqueue(store, first, subjects[0], 10);
     assert!(matches!(double, Err(StoreError::Failed(_))), "work is there once");
     let stranger = enqueue(store, id(), Subject::Order(id()), 10);

@@ -3,7 +3,7 @@ use crate::testing::*;
 use RequestState as S;
 use kopeck_domain::ledger::{Balances, DepositReference};
 use kopeck_port_store::mock::MockUnit;
-use kopeck_port_store::{BalanceSheet, ItemCounts};
+use kopeck_port_store::{BalanceSheet, ItemCounts, LimitChangeFacts};
 
 /// The books of a partner, as a test would have them.
 #[derive(Clone)]
@@ -14,6 +14,7 @@ struct Books {
     sums: Vec<ReferenceSums>,
     orders: Vec<OrderFacts>,
     replenishments: Vec<ReplenishmentFacts>,
+    limit_changes: Vec<LimitChangeFacts>,
     two_main_cards: Vec<EmployeeId>,
 }
 
@@ -42,7 +43,7 @@ fn request_facts(n: u128, state: S, open: u32, topped_up: u32, refused: u32) -> 
         id: replenishment_id(n),
         state,
         cards: 3,
-        counts: ItemCounts { open, topped_up, refused },
+        counts: ItemCounts { open, done: topped_up, refused },
         open_amount: kopecks(100 * i64::from(open)),
         topped_up_amount: kopecks(100 * i64::from(topped_up)),
         refused_amount: kopecks(100 * i64::from(refused)),
@@ -52,7 +53,19 @@ fn request_facts(n: u128, state: S, open: u32, topped_up: u32, refused: u32) -> 
     }
 }
 
-/// Books with an order and a replenishment in every state, and everything as it should be.
+/// A change of the limits of three cards.
+fn change_facts(n: u128, state: S, open: u32, done: u32, refused: u32) -> LimitChangeFacts {
+    LimitChangeFacts {
+        id: limit_change_id(n),
+        state,
+        cards: 3,
+        counts: ItemCounts { open, done, refused },
+        claimed_cards: if state.is_open() { 3 } else { 0 },
+        has_work: state.is_open(),
+    }
+}
+
+/// Books with an order, a replenishment and a limit change in every state, and everything as it should be.
 fn clean() -> Books {
     let (order, request) =
         (|n| Reference::Order(order_id(n)), |n| Reference::Replenishment(replenishment_id(n)));
@@ -86,13 +99,22 @@ fn clean() -> Books {
             request_facts(5, S::Decline, 0, 0, 3),
             request_facts(6, S::Rejected, 3, 0, 0),
         ],
+        limit_changes: vec![
+            change_facts(1, S::New, 3, 0, 0),
+            change_facts(2, S::InProcess, 1, 1, 1),
+            change_facts(3, S::Success, 0, 3, 0),
+            change_facts(4, S::PartSuccess, 0, 1, 2),
+            change_facts(5, S::Decline, 0, 0, 3),
+            change_facts(6, S::Rejected, 3, 0, 0),
+        ],
         two_main_cards: vec![],
     }
 }
 
 fn breaches(books: Books) -> Vec<Breach> {
     let mut unit = MockUnit::default();
-    let Books { unbalanced, entries, stored, sums, orders, replenishments, two_main_cards } = books;
+    let Books { unbalanced, entries, stored, sums, orders, replenishments, limit_changes, two_main_cards } =
+        books;
     let sheet = BalanceSheet { balances: stored, updated_at: BEFORE };
     unit.ledger.expect_sheet().returning(move |_| Ok(Some(sheet)));
     unit.books.expect_unbalanced_movements().returning(move |_| Ok(unbalanced.clone()));
@@ -100,6 +122,7 @@ fn breaches(books: Books) -> Vec<Breach> {
     unit.books.expect_reference_sums().returning(move |_| Ok(sums.clone()));
     unit.books.expect_orders().returning(move |_| Ok(orders.clone()));
     unit.books.expect_replenishments().returning(move |_| Ok(replenishments.clone()));
+    unit.books.expect_limit_changes().returning(move |_| Ok(limit_changes.clone()));
     unit.books.expect_employees_with_two_main_cards().returning(move |_| Ok(two_main_cards.clone()));
     check(&mut unit, PARTNER).unwrap()
 }
@@ -170,6 +193,7 @@ fn the_money_of_an_order_fits_its_state() {
                     Breach::UnbalancedMovement(_)
                     | Breach::WrongBalance { .. }
                     | Breach::WrongRequest { .. }
+                    | Breach::WrongLimitChange { .. }
                     | Breach::TwoMainCards(_) => None,
                 })
                 .collect();
@@ -285,6 +309,27 @@ fn a_replenishment_whose_state_does_not_fit_its_cards() {
             assert_eq!(found.contains(&breach), !fits, "{state} {open} {topped_up} {refused}");
         }
     }
+}
+
+/// The rules are those of a replenishment; that each of them is asked is what matters here.
+#[test]
+fn a_limit_change_that_does_not_fit() {
+    let spoilt =
+        |spoil: fn(&mut LimitChangeFacts)| breaches_after(|books| spoil(&mut books.limit_changes[3]));
+    let breach = |what| Breach::WrongLimitChange { id: limit_change_id(4), what };
+    for (spoil, what) in [
+        (
+            (|change| change.has_work = true) as fn(&mut LimitChangeFacts),
+            "open requests have work, and only they",
+        ),
+        (|change| change.claimed_cards = 1, "open requests keep their cards, and only they"),
+        (|change| change.cards = 4, "its cards are not all there"),
+        (|change| change.state = S::Success, "the state does not fit what became of its cards"),
+    ] {
+        assert_eq!(spoilt(spoil), [breach(what)]);
+    }
+    let shown = breach("its cards are not all there").to_string();
+    assert_eq!(shown, "limit change 00000000-0000-0000-0000-000000000004: its cards are not all there");
 }
 
 #[test]

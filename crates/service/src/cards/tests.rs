@@ -3,6 +3,7 @@ use crate::testing::*;
 use kopeck_domain::card::Standing;
 use kopeck_port_bank::MockBankGateway;
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
+use mockall::Sequence;
 use time::{Date, Duration};
 
 fn answer() -> BankCard {
@@ -287,4 +288,33 @@ fn free_cards_are_those_of_today() {
     let page = Page::new(1, 15).unwrap();
     let free = available(&mut unit, &bench, PARTNER, Some(CardType::Kkl), page).unwrap();
     assert_eq!(free.total, 0);
+}
+
+/// The copies from before are put out of use first, so that a bank that says nothing now is asked at the next look.
+#[test]
+fn after_something_happened_at_the_bank_no_copy_counts_as_young() {
+    for silent in [false, true] {
+        let (bench, mut unit, mut bank) = (Bench::new(), MockUnit::default(), MockBankGateway::new());
+        let mut order = Sequence::new();
+        unit.cards
+            .expect_outdate_bank_view()
+            .withf(|partner, cards| *partner == PARTNER && *cards == [card_id(1)])
+            .times(1)
+            .in_sequence(&mut order)
+            .returning(|_, _| Ok(()));
+        stored_card(&mut unit, Some(card_record(1)));
+        let word = if silent { Err(BankError::Unavailable("down".to_owned())) } else { Ok(Some(answer())) };
+        bank.expect_card().times(1).in_sequence(&mut order).returning(move |_| word.clone());
+        unit.cards.expect_set_bank_view().times(usize::from(!silent)).returning(|_, _, _, _| Ok(()));
+        assert_eq!(renew(&InPlaceStore::new(unit), &bank, &bench, PARTNER, card_id(1)), Ok(()));
+    }
+}
+
+#[test]
+fn a_card_that_is_not_the_partners_is_not_renewed() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    unit.cards.expect_outdate_bank_view().returning(|_, _| Ok(()));
+    stored_card(&mut unit, None);
+    let renewed = renew(&InPlaceStore::new(unit), &MockBankGateway::new(), &bench, PARTNER, card_id(1));
+    assert_eq!(renewed, Err(CardError::NotFound));
 }

@@ -102,6 +102,7 @@ fn field_of(rule: Rule) -> Option<&'static str> {
         | Rule::CategoryName
         | Rule::OneMainCard
         | Rule::CardInOneReplenishment
+        | Rule::CardInOneLimitChange
         | Rule::DepositReference
         | Rule::IdempotencyKey => None,
     }

@@ -9,7 +9,9 @@
 //!
 //! What one worker of a process has in hand no other of the same process takes, whatever the clock says of its lease.
 
+mod chunk;
 mod in_hand;
+mod limit_change;
 mod order;
 mod replenishment;
 
@@ -21,6 +23,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::Env;
 use in_hand::{Hold, InHand};
+use limit_change::{LimitErrand, LimitReport};
 use order::{OrderErrand, OrderReport};
 use replenishment::{TopUpErrand, TopUpReport};
 
@@ -63,6 +66,7 @@ pub struct Errand {
 enum Task {
     Order(OrderErrand),
     TopUp(TopUpErrand),
+    Limit(LimitErrand),
 }
 
 /// What the bank said.
@@ -76,6 +80,7 @@ pub struct Report {
 enum Findings {
     Order(OrderReport),
     TopUp(TopUpReport),
+    Limit(LimitReport),
 }
 
 /// How a piece of work goes on after a step that left it current.
@@ -177,6 +182,7 @@ impl Worker {
         let findings = match task {
             Task::Order(errand) => Findings::Order(errand.call(&*self.bank, &claim, self.settings.chunk)),
             Task::TopUp(errand) => Findings::TopUp(errand.call(&*self.bank, &claim)),
+            Task::Limit(errand) => Findings::Limit(errand.call(&*self.bank, &claim)),
         };
         Report { claim: hold.latest(&claim), findings }
     }
@@ -195,6 +201,7 @@ impl Worker {
             let next = match findings {
                 Findings::Order(report) => order::settle(unit, &env, claim, report)?,
                 Findings::TopUp(report) => replenishment::settle(unit, &env, claim, report)?,
+                Findings::Limit(report) => limit_change::settle(unit, &env, claim, report)?,
             };
             conclude(unit, claim, next, env.now())
         })
@@ -260,6 +267,10 @@ fn prepare(
         Subject::Replenishment(id) => {
             let ready = replenishment::prepare(unit, env, claim, id, settings.chunk)?;
             Ok(ready.map(Task::TopUp))
+        }
+        Subject::LimitChange(id) => {
+            let ready = limit_change::prepare(unit, env, claim, id, settings.chunk)?;
+            Ok(ready.map(Task::Limit))
         }
     }
 }

@@ -4,6 +4,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, Card, Standing};
 use kopeck_domain::ids::{CardId, OrderId};
 use kopeck_domain::ledger::{MovementKind, Reference};
+use kopeck_domain::limit::Limit;
 use kopeck_domain::order::{LineDetails, Order, OrderLine};
 use kopeck_domain::request::{RequestEvent, RequestState};
 use kopeck_port_bank::{
@@ -212,6 +213,7 @@ fn new_card(env: &Env, order: OrderId, ordinal: u32, issued: &IssuedCard) -> New
             },
             account: AccountBalance { value: balance, updated_at: now },
             transactions_seen_at: None,
+            limit: Limit::Unlimited,
         },
         ordinal,
         activation,

@@ -7,10 +7,11 @@ use kopeck_domain::replenishment::{
     ItemState, Replenishment, ReplenishmentItem, TopUpRefusal, conclusion, cover,
 };
 use kopeck_domain::request::{RequestEvent, RequestState};
-use kopeck_port_bank::{BankError, BankGateway, BankKey, DeclineReason, Instruction, Submission, Verdict};
+use kopeck_port_bank::{BankGateway, BankKey, DeclineReason, Instruction, Submission, Verdict};
 use kopeck_port_store::{Claim, StoreError, Subject, UnitOfWork};
 
 use super::Next;
+use super::chunk::{self, Findings};
 use crate::Env;
 use crate::money::{self, MoveError};
 
@@ -24,7 +25,7 @@ pub(super) struct TopUpErrand {
 /// What the bank said of each card of the chunk.
 #[derive(Debug, Clone)]
 pub(super) struct TopUpReport {
-    findings: Vec<(ReplenishmentItem, Result<Verdict, BankError>)>,
+    findings: Findings<ReplenishmentItem>,
 }
 
 /// Starts the request if it is new, which holds its money, and gathers its next cards.
@@ -55,53 +56,12 @@ pub(super) fn prepare(
 impl TopUpErrand {
     /// Tops up every card of the chunk, or finds out what became of it.
     pub(super) fn call(self, bank: &dyn BankGateway, claim: &Claim) -> TopUpReport {
-        let known = match self.known_verdicts(bank, claim) {
-            Ok(known) => known,
-            Err(error) => {
-                let findings = self.items.into_iter().map(|item| (item, Err(error.clone()))).collect();
-                return TopUpReport { findings };
-            }
-        };
-        let may_send = !claim.may_have_sent || bank.repeat_is_safe();
-        let mut findings = Vec::with_capacity(self.items.len());
-        let (mut unsent, mut submissions) = (Vec::new(), Vec::new());
-        for (item, verdict) in self.items.into_iter().zip(known) {
-            match verdict {
-                Some(verdict) => findings.push((item, Ok(verdict))),
-                None if may_send => {
-                    let instruction = Instruction::TopUp { card: item.number, amount: item.amount };
-                    submissions.push(Submission { key: key_of(self.request, &item), instruction });
-                    unsent.push(item);
-                }
-                None => {
-                    let error = BankError::Unknown("sent before, and the bank does not know it".to_owned());
-                    findings.push((item, Err(error)));
-                }
-            }
-        }
-        let answers = if submissions.is_empty() { Vec::new() } else { bank.submit(&submissions) };
-        // A gateway that answers for fewer than it was sent has said nothing of the rest.
-        let silence = || Err(BankError::Unknown("the bank gave no answer".to_owned()));
-        findings.extend(unsent.into_iter().zip(answers.into_iter().chain(std::iter::repeat_with(silence))));
+        let Self { request, items } = self;
+        let findings = chunk::tell(bank, claim, items, |item| Submission {
+            key: key_of(request, item),
+            instruction: Instruction::TopUp { card: item.number, amount: item.amount },
+        });
         TopUpReport { findings }
-    }
-
-    /// What the bank knows of each card already; nothing is asked if nothing can have been sent.
-    fn known_verdicts(
-        &self,
-        bank: &dyn BankGateway,
-        claim: &Claim,
-    ) -> Result<Vec<Option<Verdict>>, BankError> {
-        if !claim.may_have_sent {
-            return Ok(vec![None; self.items.len()]);
-        }
-        let keys: Vec<BankKey> = self.items.iter().map(|item| key_of(self.request, item)).collect();
-        let verdicts = bank.query(&keys)?;
-        if verdicts.len() == keys.len() {
-            Ok(verdicts)
-        } else {
-            Err(BankError::Unknown("the bank did not answer for every key".to_owned()))
-        }
     }
 }
 
@@ -186,7 +146,7 @@ fn finish(
 ) -> Result<(), StoreError> {
     let id = request.id;
     let counts = unit.replenishments().counts(claim.partner, id)?;
-    advance(unit, env, claim, request, conclusion(counts.topped_up, counts.refused))?;
+    advance(unit, env, claim, request, conclusion(counts.done, counts.refused))?;
     unit.replenishments().release_cards(claim.partner, id)
 }
 

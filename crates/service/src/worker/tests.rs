@@ -87,9 +87,7 @@ fn a_decided_request_is_finished() {
         .withf(|_, cards| *cards == [card_id(0)])
         .times(1)
         .returning(|_, _| Ok(()));
-    unit.replenishments
-        .expect_counts()
-        .returning(|_, _| Ok(ItemCounts { open: 0, topped_up: 1, refused: 0 }));
+    unit.replenishments.expect_counts().returning(|_, _| Ok(ItemCounts { open: 0, done: 1, refused: 0 }));
     unit.replenishments
         .expect_set_state()
         .withf(|_, request| request.state == S::Success)
@@ -111,9 +109,7 @@ fn a_chunk_with_more_behind_it_is_due_again_at_once() {
     unit.replenishments.expect_settle_items().times(1).returning(|_, _, _| Ok(()));
     let reference = Reference::Replenishment(replenishment_id(1));
     expect_booking(&mut unit, sheet(0, 600), MovementKind::Release, reference, 500);
-    unit.replenishments
-        .expect_counts()
-        .returning(|_, _| Ok(ItemCounts { open: 1, topped_up: 0, refused: 2 }));
+    unit.replenishments.expect_counts().returning(|_, _| Ok(ItemCounts { open: 1, done: 0, refused: 2 }));
     expect_put_back(&mut unit, &before, PutBack { due_at: START, failures: 0, may_have_sent: false });
     let mut bank = MockBankGateway::new();
     bank.expect_repeat_is_safe().return_const(true);
@@ -183,6 +179,28 @@ fn an_order_that_the_bank_refuses_is_declined_and_finished() {
         .returning(|_, _| Ok(()));
     unit.work.expect_finish().withf(move |finished| *finished == claim).times(1).returning(|_| Ok(()));
     let bank = answering(vec![Ok(Verdict::Declined(DeclineReason::Refused))]);
+    assert_eq!(run(&worker(&bench, unit, bank)), Ok(1));
+}
+
+#[test]
+fn a_limit_change_goes_from_the_taking_to_the_settling() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let claim = claim(Subject::LimitChange(limit_change_id(1)));
+    due(&mut unit, vec![claim.clone()]);
+    unit.limit_changes.expect_get().times(2).returning(|_, _| Ok(Some(limit_change(S::InProcess))));
+    unit.limit_changes.expect_open_items().returning(|_, _, _| Ok(open_limit_items(2)));
+    current(&mut unit, &claim, true);
+    unit.limit_changes.expect_settle_items().times(1).returning(|_, _, _| Ok(()));
+    unit.cards.expect_set_limit().times(1).returning(|_, _, _| Ok(()));
+    unit.limit_changes.expect_counts().returning(|_, _| Ok(ItemCounts { open: 0, done: 2, refused: 0 }));
+    unit.limit_changes
+        .expect_set_state()
+        .withf(|_, request| request.state == S::Success)
+        .times(1)
+        .returning(|_, _| Ok(()));
+    unit.limit_changes.expect_release_cards().times(1).returning(|_, _| Ok(()));
+    unit.work.expect_finish().withf(move |finished| *finished == claim).times(1).returning(|_| Ok(()));
+    let bank = answering(vec![Ok(Verdict::Done); 2]);
     assert_eq!(run(&worker(&bench, unit, bank)), Ok(1));
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::*;
 use RequestState as S;
-use kopeck_port_bank::MockBankGateway;
+use kopeck_port_bank::{BankError, MockBankGateway};
 use kopeck_port_store::ItemCounts;
 use kopeck_port_store::mock::MockUnit;
 
@@ -13,30 +13,22 @@ fn errand(amounts: &[i64]) -> TopUpErrand {
     TopUpErrand { request: replenishment_id(1), items: open_items(amounts) }
 }
 
-fn key(ordinal: u32) -> BankKey {
-    BankKey::new(format!("replenishment/00000000-0000-0000-0000-000000000001/{ordinal}"))
-}
-
-/// Exactly these cards are sent, each under its own key.
-fn expect_submit(bank: &mut MockBankGateway, sent: &[(u32, i64)], answers: Vec<Result<Verdict, BankError>>) {
-    let submission = |(ordinal, amount): &(u32, i64)| Submission {
-        key: key(*ordinal),
-        instruction: Instruction::TopUp { card: number(u64::from(*ordinal)), amount: kopecks(*amount) },
+/// Each card under its own key, with its own amount.
+#[test]
+fn every_card_is_topped_up_by_its_amount() {
+    let submission = |(ordinal, amount): (u32, i64)| Submission {
+        key: BankKey::new(format!("replenishment/00000000-0000-0000-0000-000000000001/{ordinal}")),
+        instruction: Instruction::TopUp { card: number(u64::from(ordinal)), amount: kopecks(amount) },
     };
-    let expected: Vec<Submission> = sent.iter().map(submission).collect();
+    let expected = [(0, 300), (1, 200)].map(submission);
+    let mut bank = MockBankGateway::new();
     bank.expect_submit()
-        .withf(move |submissions| *submissions == expected[..])
+        .withf(move |submissions| *submissions == expected)
         .times(1)
-        .returning(move |_| answers.clone());
-}
-
-fn expect_query(
-    bank: &mut MockBankGateway,
-    ordinals: &[u32],
-    answer: Result<Vec<Option<Verdict>>, BankError>,
-) {
-    let expected: Vec<BankKey> = ordinals.iter().map(|ordinal| key(*ordinal)).collect();
-    bank.expect_query().withf(move |keys| *keys == expected[..]).times(1).returning(move |_| answer.clone());
+        .returning(|_| vec![Ok(Verdict::Done), Ok(BLOCKED)]);
+    let report = errand(&[300, 200]).call(&bank, &top_up_claim(false));
+    let expected = open_items(&[300, 200]).into_iter().zip([Ok(Verdict::Done), Ok(BLOCKED)]);
+    assert_eq!(report.findings, expected.collect::<Vec<_>>());
 }
 
 fn silence() -> BankError {
@@ -44,80 +36,6 @@ fn silence() -> BankError {
 }
 
 const BLOCKED: Verdict = Verdict::Declined(DeclineReason::Blocked);
-
-/// What was found of each card, by ordinal; `None` where nothing was.
-fn found(report: &TopUpReport) -> Vec<(u32, Option<Verdict>)> {
-    let mut found: Vec<_> = report
-        .findings
-        .iter()
-        .map(|(item, finding)| (item.ordinal, finding.as_ref().ok().copied()))
-        .collect();
-    found.sort_unstable_by_key(|(ordinal, _)| *ordinal);
-    found
-}
-
-#[test]
-fn a_first_claim_sends_every_card_without_asking() {
-    let mut bank = MockBankGateway::new();
-    expect_submit(&mut bank, &[(0, 300), (1, 200)], vec![Ok(Verdict::Done), Ok(BLOCKED)]);
-    let report = errand(&[300, 200]).call(&bank, &top_up_claim(false));
-    assert_eq!(found(&report), [(0, Some(Verdict::Done)), (1, Some(BLOCKED))]);
-}
-
-#[test]
-fn a_take_over_asks_first_and_sends_only_what_the_bank_does_not_know() {
-    let mut bank = MockBankGateway::new();
-    bank.expect_repeat_is_safe().return_const(true);
-    expect_query(&mut bank, &[0, 1, 2, 3], Ok(vec![Some(Verdict::Done), None, Some(BLOCKED), None]));
-    expect_submit(&mut bank, &[(1, 200), (3, 400)], vec![Ok(BLOCKED), Ok(Verdict::Done)]);
-    let report = errand(&[100, 200, 300, 400]).call(&bank, &top_up_claim(true));
-    assert_eq!(
-        found(&report),
-        [(0, Some(Verdict::Done)), (1, Some(BLOCKED)), (2, Some(BLOCKED)), (3, Some(Verdict::Done))]
-    );
-}
-
-#[test]
-fn a_take_over_of_what_is_all_known_sends_nothing() {
-    let mut bank = MockBankGateway::new();
-    bank.expect_repeat_is_safe().return_const(true);
-    expect_query(&mut bank, &[0], Ok(vec![Some(Verdict::Done)]));
-    let report = errand(&[100]).call(&bank, &top_up_claim(true));
-    assert_eq!(found(&report), [(0, Some(Verdict::Done))]);
-}
-
-#[test]
-fn where_a_repeat_is_not_safe_nothing_is_sent_again() {
-    let mut bank = MockBankGateway::new();
-    bank.expect_repeat_is_safe().return_const(false);
-    expect_query(&mut bank, &[0, 1], Ok(vec![Some(Verdict::Done), None]));
-    let report = errand(&[100, 200]).call(&bank, &top_up_claim(true));
-    assert_eq!(found(&report), [(0, Some(Verdict::Done)), (1, None)]);
-}
-
-/// Neither no answer nor one that is too short or too long says anything of any card.
-#[test]
-fn a_question_without_a_whole_answer_leaves_every_card_open() {
-    let down = Err(BankError::Unavailable("down".to_owned()));
-    let answers = [down, Ok(vec![]), Ok(vec![Some(Verdict::Done)]), Ok(vec![Some(Verdict::Done); 3])];
-    for answer in answers {
-        let mut bank = MockBankGateway::new();
-        bank.expect_repeat_is_safe().return_const(true);
-        expect_query(&mut bank, &[0, 1], answer);
-        let report = errand(&[100, 200]).call(&bank, &top_up_claim(true));
-        assert_eq!(found(&report), [(0, None), (1, None)]);
-    }
-}
-
-#[test]
-fn cards_that_a_short_answer_leaves_out_stay_open() {
-    for (answers, first) in [(vec![], None), (vec![Ok(Verdict::Done)], Some(Verdict::Done))] {
-        let mut bank = MockBankGateway::new();
-        expect_submit(&mut bank, &[(0, 100), (1, 200), (2, 300)], answers);
-        let report = errand(&[100, 200, 300]).call(&bank, &top_up_claim(false));
-        assert_eq!(found(&report), [(0, first), (1, None), (2, None)]);
-    }
-}
 
 fn report(findings: Vec<Result<Verdict, BankError>>) -> TopUpReport {
     let amounts: Vec<i64> = (1..).map(|n| 100 * n).take(findings.len()).collect();
@@ -143,8 +61,8 @@ fn expect_settled(unit: &mut MockUnit, expected: Vec<(u32, ItemState)>) {
         .returning(|_, _, _| Ok(()));
 }
 
-fn counts_are(unit: &mut MockUnit, open: u32, topped_up: u32, refused: u32) {
-    unit.replenishments.expect_counts().returning(move |_, _| Ok(ItemCounts { open, topped_up, refused }));
+fn counts_are(unit: &mut MockUnit, open: u32, done: u32, refused: u32) {
+    unit.replenishments.expect_counts().returning(move |_, _| Ok(ItemCounts { open, done, refused }));
 }
 
 /// The request goes to its last state, and its cards are free for others.

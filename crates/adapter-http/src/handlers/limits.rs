@@ -1,0 +1,71 @@
+//! Limit changes.
+
+use std::collections::HashSet;
+
+use actix_web::http::StatusCode;
+use kopeck_domain::ids::{CardId, LimitChangeId};
+use kopeck_domain::limit::{Limit, LimitConflict};
+use kopeck_domain::limit_change::MAX_CARDS;
+use kopeck_service::limits;
+
+use crate::dto::{
+    Data, LimitChangeAcceptedDto, LimitChangeItemDto, LimitChangeListDto, LimitChangeStateDto, PageDto,
+};
+use crate::exchange::{Answer, Exchange};
+use crate::input::kinds::id;
+use crate::input::limit;
+use crate::input::reader::Reader;
+use crate::route::Outcome;
+
+/// The name of a limit change, in paths and in bodies.
+const ID: &str = "setLimitsCardsId";
+
+pub(crate) async fn set(x: Exchange) -> Outcome {
+    let values = x.call.values(read_change);
+    x.mutate(StatusCode::ACCEPTED, values, |unit, env, partner, (cards, limit)| {
+        limits::set(unit, env, partner, cards, limit).map(LimitChangeAcceptedDto::from)
+    })
+    .await
+}
+
+pub(crate) async fn status(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.needed(ID, id::<LimitChangeId>));
+    let request = x.read(id, |unit, _env, partner, id| limits::status(unit, partner, *id)).await?;
+    Answer::json(StatusCode::OK, &LimitChangeStateDto::from(request))
+}
+
+pub(crate) async fn cancel(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.body().required(ID, id::<LimitChangeId>));
+    x.mutate(StatusCode::OK, id, |unit, env, partner, id| {
+        limits::cancel(unit, env, partner, *id).map(LimitChangeStateDto::from)
+    })
+    .await
+}
+
+pub(crate) async fn result(x: Exchange) -> Outcome {
+    let id = x.call.values(|r| r.id::<LimitChangeId>(ID));
+    let items = x.read(id, |unit, _env, partner, id| limits::result(unit, partner, *id)).await?;
+    x.show_large(move || {
+        let data: Vec<_> = items.iter().map(LimitChangeItemDto::from).collect();
+        Answer::json(StatusCode::OK, &Data { data })
+    })
+    .await
+}
+
+pub(crate) async fn list(x: Exchange) -> Outcome {
+    let (page, status) = x.call.values(super::read_list_of_requests)?;
+    let listed =
+        x.read(Ok(page), move |unit, _env, partner, page| limits::list(unit, partner, status, *page)).await?;
+    let zone = x.zone();
+    let show = |request| LimitChangeListDto::new(request, zone);
+    Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
+}
+
+/// The cards and the limit of a new change.
+fn read_change(r: &mut Reader<'_>) -> Option<(Vec<CardId>, Result<Limit, LimitConflict>)> {
+    let mut body = r.body();
+    let mut seen = HashSet::new();
+    let cards = body.items("data", 1..=MAX_CARDS, |item| item.distinct("idCard", &mut seen));
+    let limit = body.object("limit", |limit, faults| Limit::read(&limit::draft(limit), "limit", faults));
+    Some((cards?, limit?))
+}

@@ -1,0 +1,113 @@
+//! The text of a limit in its columns: `UNLIMITED`, or those of its parts that are set, in this order:
+//! `500000 CMONTH; days 1,2,5; times 08:00-12:00,22:00-06:00`.
+//!
+//! A limit has one text only, and a text that differs from that of the limit it is read as is corrupt.
+
+use kopeck_domain::draft::Invalid;
+use kopeck_domain::limit::{Limit, LimitDraft, WindowDraft};
+use kopeck_port_store::StoreError;
+
+use crate::convert::corrupt;
+
+const UNLIMITED: &str = "UNLIMITED";
+const DAYS: &str = "days ";
+const TIMES: &str = "times ";
+
+/// The text of `limit`.
+pub(crate) fn text(limit: &Limit) -> String {
+    let allowance =
+        limit.allowance().map(|allowance| format!("{} {}", allowance.amount().get(), allowance.period()));
+    let days = (!limit.days().is_any()).then(|| format!("{DAYS}{}", joined(limit.days().numbers())));
+    let times = (!limit.windows().is_empty()).then(|| format!("{TIMES}{}", joined(limit.windows())));
+    let parts: Vec<String> = [allowance, days, times].into_iter().flatten().collect();
+    // A limit with no part set is no limit.
+    if parts.is_empty() { UNLIMITED.to_owned() } else { parts.join("; ") }
+}
+
+/// The limit with this text.
+pub(crate) fn parse(stored: &str, column: &'static str) -> Result<Limit, StoreError> {
+    let limit = if stored == UNLIMITED {
+        Limit::Unlimited
+    } else {
+        Limit::parse(&draft(stored), "limit").map_err(|_| corrupt(column))?
+    };
+    if text(&limit) == stored { Ok(limit) } else { Err(corrupt(column)) }
+}
+
+fn draft(stored: &str) -> LimitDraft {
+    let mut draft = LimitDraft::default();
+    for part in stored.split("; ") {
+        if let Some(days) = part.strip_prefix(DAYS) {
+            draft.days = Some(days.split(',').map(number).collect());
+        } else if let Some(times) = part.strip_prefix(TIMES) {
+            draft.times = Some(Ok(times.split(',').map(window).collect()));
+        } else {
+            let (amount, period) = part.split_once(' ').unwrap_or((part, ""));
+            draft.amount = Some(number(amount));
+            draft.period = Some(Ok(period.to_owned()));
+        }
+    }
+    draft
+}
+
+fn number(text: &str) -> Result<i64, Invalid> {
+    text.parse().map_err(|_| Invalid::new("must be a number"))
+}
+
+fn window(text: &str) -> Result<WindowDraft, Invalid> {
+    let (from, to) = text.split_once('-').ok_or_else(|| Invalid::new("must be two times"))?;
+    Ok(WindowDraft { from: Some(Ok(from.to_owned())), to: Some(Ok(to.to_owned())) })
+}
+
+fn joined(items: impl IntoIterator<Item: ToString>) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_limit_has_one_text_and_is_read_back() {
+        assert_eq!(parse(UNLIMITED, "t.c"), Ok(Limit::Unlimited));
+        for stored in [
+            UNLIMITED,
+            "1 CDAY",
+            "9223372036854775807 CQUARTET",
+            "days 6,7",
+            "times 00:00-24:00",
+            "500000 CMONTH; times 22:00-06:00,12:00-13:00",
+            "500000 CWEEK; days 1,2,3,4,5; times 08:00-12:00,13:00-18:30",
+        ] {
+            assert_eq!(text(&parse(stored, "t.c").unwrap()), stored);
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_of_a_limit_is_corrupt() {
+        for stored in [
+            "",
+            "unlimited",
+            "UNLIMITED; days 1",
+            "0 CDAY",
+            "-1 CDAY",
+            "1",
+            "1 CYEAR",
+            "01 CDAY",
+            "1  CDAY",
+            "1 CDAY; 1 CDAY",
+            "days ",
+            "days 0",
+            "days 2,1",
+            "days 1,1",
+            "days 1;times 00:00-01:00",
+            "times 00:00-01:00; days 1",
+            "times 01:00",
+            "times 01:00-01:00",
+            "times 00:00-02:00,01:00-03:00",
+            "1 CDAY; ",
+        ] {
+            assert_eq!(parse(stored, "t.c"), Err(corrupt("t.c")), "{stored}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Limit changes.
+
+use diesel::dsl::count_star;
+use diesel::prelude::*;
+use kopeck_domain::ids::{LimitChangeId, PartnerId};
+use kopeck_domain::limit_change::{ItemState, LimitChange, LimitChangeItem};
+use kopeck_domain::page::{Listed, Page};
+use kopeck_domain::request::RequestState;
+use kopeck_port_store::{ItemCounts, LimitChangeRepository, StoreError};
+
+use super::requests::{DONE, OPEN, REFUSED, card_by_card_repository, list_requests};
+use crate::bulk::{self, Decision};
+use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
+use crate::counters::{self, List};
+use crate::error::Stored;
+use crate::limit_text;
+use crate::schema::{limit_change_items, limit_changes};
+use crate::unit::Unit;
+use crate::update::update;
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = limit_changes)]
+struct LimitChangeRow {
+    partner_id: Vec<u8>,
+    id: Vec<u8>,
+    seq: i64,
+    cards: i64,
+    spending_limit: String,
+    state: String,
+    created_at: i64,
+    state_since: i64,
+}
+
+impl LimitChangeRow {
+    fn new(partner: PartnerId, seq: i64, request: &LimitChange) -> Self {
+        Self {
+            partner_id: partner.key().to_vec(),
+            id: request.id.key().to_vec(),
+            seq,
+            cards: i64::from(request.cards),
+            spending_limit: limit_text::text(&request.limit),
+            state: request.state.as_str().to_owned(),
+            created_at: micros(request.created_at),
+            state_since: micros(request.state_since),
+        }
+    }
+
+    fn request(self) -> Result<LimitChange, StoreError> {
+        Ok(LimitChange {
+            id: id(&self.id, "limit_changes.id")?,
+            cards: natural(self.cards, "limit_changes.cards")?,
+            limit: limit_text::parse(&self.spending_limit, "limit_changes.spending_limit")?,
+            state: word(&self.state, "limit_changes.state")?,
+            created_at: moment(self.created_at, "limit_changes.created_at")?,
+            state_since: moment(self.state_since, "limit_changes.state_since")?,
+        })
+    }
+}
+
+/// A card of a limit change as its table has it.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = limit_change_items, treat_none_as_default_value = false)]
+pub(crate) struct LimitRow {
+    partner_id: Vec<u8>,
+    limit_change_id: Vec<u8>,
+    ordinal: i64,
+    card_id: Vec<u8>,
+    number: i64,
+    state: String,
+    refusal: Option<String>,
+    claimed: bool,
+}
+
+fn state_words(state: ItemState) -> (&'static str, Option<&'static str>) {
+    match state {
+        ItemState::Open => (OPEN, None),
+        ItemState::Done => (DONE, None),
+        ItemState::Refused(refusal) => (REFUSED, Some(refusal.as_str())),
+    }
+}
+
+impl LimitRow {
+    fn new(partner: PartnerId, request: LimitChangeId, item: &LimitChangeItem) -> Self {
+        let (state, refusal) = state_words(item.state);
+        Self {
+            partner_id: partner.key().to_vec(),
+            limit_change_id: request.key().to_vec(),
+            ordinal: i64::from(item.ordinal),
+            card_id: item.card.key().to_vec(),
+            number: number(item.number),
+            state: state.to_owned(),
+            refusal: refusal.map(ToOwned::to_owned),
+            claimed: true,
+        }
+    }
+
+    fn item(self) -> Result<LimitChangeItem, StoreError> {
+        let state = match (self.state.as_str(), self.refusal) {
+            (OPEN, None) => ItemState::Open,
+            (DONE, None) => ItemState::Done,
+            (REFUSED, Some(refusal)) => ItemState::Refused(word(&refusal, "limit_change_items.refusal")?),
+            _ => return Err(corrupt("limit_change_items.state")),
+        };
+        Ok(LimitChangeItem {
+            ordinal: natural(self.ordinal, "limit_change_items.ordinal")?,
+            card: id(&self.card_id, "limit_change_items.card_id")?,
+            number: card_number(self.number, "limit_change_items.number")?,
+            state,
+        })
+    }
+}
+
+card_by_card_repository! {
+    LimitChangeRepository {
+        request: LimitChange as LimitChangeRow in limit_changes, LimitChangeId, List::LimitChanges;
+        item: LimitChangeItem as LimitRow in limit_change_items of limit_change_id, ItemState by state_words;
+        bulk: limits;
+    }
+}

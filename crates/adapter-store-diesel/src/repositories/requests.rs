@@ -1,0 +1,185 @@
+//! What the tables of requests have in common. Macros, because to diesel each table is a type of its own.
+
+/// The words of a card's state in a request; why it was refused stands beside.
+pub(super) const OPEN: &str = "OPEN";
+pub(super) const DONE: &str = "DONE";
+pub(super) const REFUSED: &str = "REFUSED";
+
+/// A page of the partner's requests in `$requests`, newest first, as a `Result<Listed<_>, StoreError>`; each row
+/// becomes a request by `$show`.
+macro_rules! list_requests {
+    ($unit:ident, $requests:ident as $row:ident by $show:path, $list:expr, $partner:ident, $status:ident, $page:ident) => {{
+        let key = $partner.key();
+        let own = $requests::table.filter($requests::partner_id.eq(&key));
+        let (total, rows): (i64, Vec<$row>) = if let Some(status) = $status {
+            let fitting = own.filter($requests::state.eq(status.as_str()));
+            let total = fitting.count().get_result(&mut $unit.connection).stored()?;
+            let (limit, offset) = super::window($page);
+            let rows = fitting
+                .order($requests::seq.desc())
+                .limit(limit)
+                .offset(offset)
+                .select($row::as_select())
+                .load(&mut $unit.connection)
+                .stored()?;
+            (total, rows)
+        } else {
+            let total = crate::counters::last(&mut $unit.connection, &key, $list)?.unwrap_or(0);
+            let (after, up_to) = super::descending($page, total);
+            let rows = own
+                .filter($requests::seq.gt(after))
+                .filter($requests::seq.le(up_to))
+                .order($requests::seq.desc())
+                .select($row::as_select())
+                .load(&mut $unit.connection)
+                .stored()?;
+            (total, rows)
+        };
+        let items = rows.into_iter().map($show).collect::<Result<_, _>>()?;
+        Ok(Listed { items, total: crate::convert::length(total, "counters.last")? })
+    }};
+}
+pub(super) use list_requests;
+
+/// Implements the repository of requests that deal with each of their cards for itself.
+macro_rules! card_by_card_repository {
+    (
+        $repository:ident {
+            request: $request:ident as $request_row:ident in $requests:ident, $id:ident, $list:expr;
+            item: $item:ident as $item_row:ident in $items:ident of $belongs:ident, $state:ident by $words:ident;
+            bulk: $bulk:ident;
+        }
+    ) => {
+        impl $repository for Unit {
+            fn insert(
+                &mut self,
+                partner: PartnerId,
+                request: &$request,
+                items: &[$item],
+            ) -> Result<(), StoreError> {
+                let key = partner.key();
+                let seq = counters::next(&mut self.connection, &key, $list)?;
+                diesel::insert_into($requests::table)
+                    .values($request_row::new(partner, seq, request))
+                    .execute(&mut self.connection)
+                    .stored()?;
+                counters::advance(&mut self.connection, &key, $list, seq)?;
+                let rows: Vec<$item_row> =
+                    items.iter().map(|item| $item_row::new(partner, request.id, item)).collect();
+                bulk::$bulk::insert(&mut self.connection, &rows).stored()
+            }
+
+            fn get(&mut self, partner: PartnerId, id: $id) -> Result<Option<$request>, StoreError> {
+                $requests::table
+                    .find((partner.key(), id.key()))
+                    .select($request_row::as_select())
+                    .get_result(&mut self.connection)
+                    .optional()
+                    .stored()?
+                    .map($request_row::request)
+                    .transpose()
+            }
+
+            fn set_state(&mut self, partner: PartnerId, request: &$request) -> Result<(), StoreError> {
+                update($requests::table.find((partner.key(), request.id.key())))
+                    .set((
+                        $requests::state.eq(request.state.as_str()),
+                        $requests::state_since.eq(micros(request.state_since)),
+                    ))
+                    .execute(&mut self.connection)
+                    .stored()
+                    .map(drop)
+            }
+
+            fn items(
+                &mut self,
+                partner: PartnerId,
+                id: $id,
+                from_ordinal: u32,
+                limit: u32,
+            ) -> Result<Vec<$item>, StoreError> {
+                let rows: Vec<$item_row> = $items::table
+                    .filter($items::partner_id.eq(partner.key()))
+                    .filter($items::$belongs.eq(id.key()))
+                    .filter($items::ordinal.ge(i64::from(from_ordinal)))
+                    .order($items::ordinal)
+                    .limit(i64::from(limit))
+                    .select($item_row::as_select())
+                    .load(&mut self.connection)
+                    .stored()?;
+                rows.into_iter().map($item_row::item).collect()
+            }
+
+            fn open_items(
+                &mut self,
+                partner: PartnerId,
+                id: $id,
+                limit: u32,
+            ) -> Result<Vec<$item>, StoreError> {
+                let rows: Vec<$item_row> = $items::table
+                    .filter($items::partner_id.eq(partner.key()))
+                    .filter($items::$belongs.eq(id.key()))
+                    .filter($items::state.eq(OPEN))
+                    .order($items::ordinal)
+                    .limit(i64::from(limit))
+                    .select($item_row::as_select())
+                    .load(&mut self.connection)
+                    .stored()?;
+                rows.into_iter().map($item_row::item).collect()
+            }
+
+            fn settle_items(
+                &mut self,
+                partner: PartnerId,
+                id: $id,
+                decided: &[(u32, $state)],
+            ) -> Result<(), StoreError> {
+                let decision = |(ordinal, state): &(u32, $state)| {
+                    let (state, refusal) = $words(*state);
+                    Decision { ordinal: i64::from(*ordinal), state, refusal }
+                };
+                let decisions: Vec<Decision> = decided.iter().map(decision).collect();
+                bulk::$bulk::settle(&mut self.connection, &partner.key(), &id.key(), &decisions).stored()
+            }
+
+            fn counts(&mut self, partner: PartnerId, id: $id) -> Result<ItemCounts, StoreError> {
+                let groups: Vec<(String, i64)> = $items::table
+                    .filter($items::partner_id.eq(partner.key()))
+                    .filter($items::$belongs.eq(id.key()))
+                    .group_by($items::state)
+                    .select(($items::state, count_star()))
+                    .load(&mut self.connection)
+                    .stored()?;
+                let mut counts = ItemCounts::default();
+                for (state, count) in groups {
+                    let slot = match state.as_str() {
+                        OPEN => &mut counts.open,
+                        DONE => &mut counts.done,
+                        REFUSED => &mut counts.refused,
+                        _ => return Err(corrupt(concat!(stringify!($items), ".state"))),
+                    };
+                    *slot = natural(count, stringify!($items))?;
+                }
+                Ok(counts)
+            }
+
+            fn release_cards(&mut self, partner: PartnerId, id: $id) -> Result<(), StoreError> {
+                let claimed = $items::table
+                    .filter($items::partner_id.eq(partner.key()))
+                    .filter($items::$belongs.eq(id.key()))
+                    .filter($items::claimed);
+                update(claimed).set($items::claimed.eq(false)).execute(&mut self.connection).stored().map(drop)
+            }
+
+            fn list(
+                &mut self,
+                partner: PartnerId,
+                status: Option<RequestState>,
+                page: Page,
+            ) -> Result<Listed<$request>, StoreError> {
+                list_requests!(self, $requests as $request_row by $request_row::request, $list, partner, status, page)
+            }
+        }
+    };
+}
+pub(super) use card_by_card_repository;

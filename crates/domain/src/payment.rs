@@ -1,0 +1,123 @@
+//! Whether a card pays: the one rule behind a purchase at a merchant and the question whether it would go through.
+
+use time::Date;
+
+use crate::Kopecks;
+use crate::card::Standing;
+use crate::limit::{self, Decision};
+
+/// What there is to know of a card that is about to pay, beside its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Payer {
+    /// Whether the bank lets it pay.
+    pub standing: Standing,
+    /// The last day on which it is valid.
+    pub valid_until: Date,
+    /// Whether it was activated.
+    pub is_activated: bool,
+    /// Money on it.
+    pub balance: Kopecks,
+}
+
+/// Why a card does not pay. The text is for the partner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum PaymentRefusal {
+    /// Blocked or closed.
+    #[error("the card is blocked by the bank")]
+    Blocked,
+    /// Past its last day.
+    #[error("the card has expired")]
+    Expired,
+    /// A virtual card whose code was not used yet.
+    #[error("the card is not activated")]
+    NotActivated,
+    /// Its limit forbids it.
+    #[error("{}", .0.text())]
+    Limit(limit::Refusal),
+    /// More than there is on the card.
+    #[error("not enough money on the card")]
+    InsufficientBalance,
+}
+
+impl Payer {
+    /// Decides on a payment of `amount` on the day `today`, of which the card's limit says what `limit` says.
+    ///
+    /// # Errors
+    /// The first [`PaymentRefusal`] that applies, in the order in which they are declared: what concerns the card as
+    /// a whole comes before what concerns this payment.
+    pub fn pays(self, amount: Kopecks, today: Date, limit: &Decision) -> Result<(), PaymentRefusal> {
+        match self.standing {
+            Standing::Blocked | Standing::Closed => return Err(PaymentRefusal::Blocked),
+            Standing::Open => {}
+        }
+        if today > self.valid_until {
+            return Err(PaymentRefusal::Expired);
+        }
+        if !self.is_activated {
+            return Err(PaymentRefusal::NotActivated);
+        }
+        if let Some(refusal) = limit.refusal {
+            return Err(PaymentRefusal::Limit(refusal));
+        }
+        if amount > self.balance { Err(PaymentRefusal::InsufficientBalance) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::date;
+
+    const TODAY: Date = date!(2026 - 03 - 16);
+    const FREE: Decision = Decision { refusal: None, remaining: None, resets_at: None };
+
+    fn payer() -> Payer {
+        Payer {
+            standing: Standing::Open,
+            valid_until: TODAY,
+            is_activated: true,
+            balance: Kopecks::new(1_000),
+        }
+    }
+
+    fn limited(refusal: limit::Refusal) -> Decision {
+        Decision { refusal: Some(refusal), ..FREE }
+    }
+
+    #[test]
+    fn a_sound_card_pays_up_to_its_balance_on_its_last_day() {
+        assert_eq!(payer().pays(Kopecks::new(1_000), TODAY, &FREE), Ok(()));
+        let over = payer().pays(Kopecks::new(1_001), TODAY, &FREE);
+        assert_eq!(over, Err(PaymentRefusal::InsufficientBalance));
+    }
+
+    /// Each card has the faults of all before it too, so that the first of them has to be named.
+    #[test]
+    fn of_several_refusals_the_first_is_named() {
+        let amount = Kopecks::new(1_001);
+        let refusal = |payer: Payer, limit: &Decision| payer.pays(amount, TODAY, limit).unwrap_err();
+        for &why in limit::Refusal::ALL {
+            assert_eq!(refusal(payer(), &limited(why)), PaymentRefusal::Limit(why));
+        }
+        let limit = limited(limit::Refusal::OverAmount);
+        let asleep = Payer { is_activated: false, ..payer() };
+        assert_eq!(refusal(asleep, &limit), PaymentRefusal::NotActivated);
+        let expired = Payer { valid_until: date!(2026 - 03 - 15), ..asleep };
+        assert_eq!(refusal(expired, &limit), PaymentRefusal::Expired);
+        for standing in [Standing::Blocked, Standing::Closed] {
+            assert_eq!(refusal(Payer { standing, ..expired }, &limit), PaymentRefusal::Blocked);
+        }
+    }
+
+    #[test]
+    fn every_refusal_has_its_own_words() {
+        use PaymentRefusal as Why;
+        let limits = limit::Refusal::ALL.iter().map(|refusal| Why::Limit(*refusal));
+        let all: Vec<Why> = [Why::Blocked, Why::Expired, Why::NotActivated, Why::InsufficientBalance]
+            .into_iter()
+            .chain(limits)
+            .collect();
+        let texts: std::collections::BTreeSet<String> = all.iter().map(Why::to_string).collect();
+        assert_eq!(texts.len(), all.len());
+    }
+}

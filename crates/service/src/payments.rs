@@ -1,0 +1,77 @@
+//! Whether a card would pay: a question that changes nothing and books nothing.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_domain::limit;
+use kopeck_domain::payment::{Payer, PaymentRefusal};
+use kopeck_port_bank::BankGateway;
+use kopeck_port_store::{Access, Store, UnitOfWork, transact};
+use time::OffsetDateTime;
+
+use crate::Env;
+use crate::cards::{self, CardError, Look};
+use crate::transactions::{self, TransactionsError};
+
+/// The answer to the question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Forecast {
+    /// Why the card would not pay; `None` if it would.
+    pub refusal: Option<PaymentRefusal>,
+    /// What its limit leaves in the period; `None` if no amount bounds it.
+    pub remaining: Option<Kopecks>,
+    /// When the next period begins; `None` if no amount bounds the card.
+    pub resets_at: Option<OffsetDateTime>,
+}
+
+/// Brings up to date what the answer is made of: the copy of the card, and that of its transactions if what it spent
+/// matters. While the bank cannot be reached, older copies do. Blocks while the bank thinks.
+///
+/// # Errors
+/// [`TransactionsError`].
+pub fn prepare(
+    store: &dyn Store,
+    bank: &dyn BankGateway,
+    env: &Env,
+    partner: PartnerId,
+    id: CardId,
+) -> Result<(), TransactionsError> {
+    let record = transact(store, Access::Read, move |unit| unit.cards().get(partner, id))?
+        .ok_or(TransactionsError::NotFound)?;
+    let spending_matters = record.limit.allowance().is_some();
+    if env.is_stale(record.bank.seen_at) {
+        cards::refresh(store, bank, env, partner, record)?;
+    }
+    if spending_matters { transactions::sync(store, bank, env, partner, id) } else { Ok(()) }
+}
+
+/// Whether the card would pay `amount`, at `at` or else now, by the copies that the service has.
+///
+/// # Errors
+/// [`CardError`].
+pub fn can_pay(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: CardId,
+    amount: Kopecks,
+    at: Option<OffsetDateTime>,
+) -> Result<Forecast, CardError> {
+    let (at, zone) = (at.unwrap_or_else(|| env.now()), env.settings.zone);
+    let Look { record, .. } = cards::look(unit, env, partner, id)?;
+    let spent = match record.limit.period_around(zone, at) {
+        Some(period) => unit.transactions().spent(partner, id, period.start, period.end)?,
+        None => Kopecks::ZERO,
+    };
+    let decision = limit::decide(&record.limit, zone, at, amount, spent);
+    let payer = Payer {
+        standing: record.bank.standing,
+        valid_until: record.card.valid_until,
+        is_activated: record.bank.activated_at.is_some(),
+        balance: record.bank.balance,
+    };
+    let refusal = payer.pays(amount, zone.day(at), &decision).err();
+    Ok(Forecast { refusal, remaining: decision.remaining, resets_at: decision.resets_at })
+}
+
+#[cfg(test)]
+mod tests;
