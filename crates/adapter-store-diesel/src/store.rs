@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use kopeck_port_store::{Access, Done, Store, StoreError, Work};
+use kopeck_port_system::Clock;
 
 use crate::dialect;
 use crate::error::OpenError;
@@ -16,6 +17,9 @@ use crate::unit::Unit;
 pub struct StoreConfig {
     /// The database: `sqlite://PATH`.
     pub url: String,
+    /// By which work is due and leases end, where the database has no clock of its own. A database server's clock is
+    /// taken to be ahead by as much as this one.
+    pub clock: Arc<dyn Clock>,
     /// Threads that read, each with a connection of its own; at least one is started. Default 2.
     pub reading_threads: usize,
     /// Units of work that may wait, for the readers and for the writer each. Default 1024.
@@ -25,8 +29,8 @@ pub struct StoreConfig {
 impl StoreConfig {
     /// The defaults for the database at `url`.
     #[must_use]
-    pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), reading_threads: 2, queue: 1024 }
+    pub fn new(url: impl Into<String>, clock: Arc<dyn Clock>) -> Self {
+        Self { url: url.into(), clock, reading_threads: 2, queue: 1024 }
     }
 }
 
@@ -55,12 +59,13 @@ impl DieselStore {
             writes: Arc::new(Queue::new(config.queue)),
             threads: Mutex::new(Vec::new()),
         };
-        let writes = Arc::clone(&store.writes);
-        store.start("store-write", move || threads::write(Unit { connection: writer }, &writes))?;
+        let unit = |connection| Unit { connection, clock: Arc::clone(&config.clock) };
+        let (unit_of_writer, writes) = (unit(writer), Arc::clone(&store.writes));
+        store.start("store-write", move || threads::write(unit_of_writer, &writes))?;
         for _ in 0..config.reading_threads.max(1) {
-            let reader = dialect::connect(&config.url, Access::Read)?;
+            let reader = unit(dialect::connect(&config.url, Access::Read)?);
             let reads = Arc::clone(&store.reads);
-            store.start("store-read", move || threads::read(Unit { connection: reader }, &reads))?;
+            store.start("store-read", move || threads::read(reader, &reads))?;
         }
         Ok(store)
     }

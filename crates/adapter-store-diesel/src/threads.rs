@@ -137,18 +137,25 @@ mod tests {
     use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
     use kopeck_domain::person::CustomId;
     use kopeck_port_store::{Credentials, EmployeeFilter, UnitOfWork};
+    use kopeck_port_system::fake::FakeClock;
     use time::OffsetDateTime;
     use uuid::Uuid;
 
     use super::*;
+    use crate::dialect::AnyConnection;
 
     const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
+
+    fn over(connection: AnyConnection) -> Unit {
+        let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
+        Unit { connection, clock }
+    }
 
     /// A unit on a new database with one partner.
     fn unit(folder: &Path) -> Unit {
         let url = format!("sqlite://{}", folder.join("kopeck.db").display());
         crate::migrate(&url).unwrap();
-        let mut unit = Unit { connection: dialect::connect(&url, Access::Write).unwrap() };
+        let mut unit = over(dialect::connect(&url, Access::Write).unwrap());
         let partner = Partner {
             id: PARTNER,
             name: "P".to_owned(),
@@ -236,7 +243,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut blocker = unit(folder.path());
         let url = format!("sqlite://{}", folder.path().join("kopeck.db").display());
-        let mut blocked = Unit { connection: dialect::connect(&url, Access::Write).unwrap() };
+        let mut blocked = over(dialect::connect(&url, Access::Write).unwrap());
         execute(&mut blocked, "PRAGMA busy_timeout = 10").unwrap();
         execute(&mut blocker, "BEGIN IMMEDIATE").unwrap();
         let outcomes = together(&mut blocked, &mut [job(1, "one"), job(2, "two")]);
@@ -256,7 +263,7 @@ mod tests {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let queue = Queue::new(10);
         for number in 1..=3 {
-            let mut reader = Unit { connection: dialect::connect(&url, Access::Read).unwrap() };
+            let mut reader = over(dialect::connect(&url, Access::Read).unwrap());
             let seen = Arc::clone(&seen);
             let work = job(number, &format!("E-{number}")).work;
             let done: Done = Box::new(move |outcome| {

@@ -1,10 +1,13 @@
 //! A unit of work: the repositories over one connection, within the transaction that is open on it.
 
+use std::sync::Arc;
+
 use kopeck_port_store::{
     BooksRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
     LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository, ReplenishmentRepository,
     SessionRepository, ThrottleRepository, TransactionRepository, UnitOfWork, WorkRepository,
 };
+use kopeck_port_system::Clock;
 
 use crate::dialect::AnyConnection;
 
@@ -12,6 +15,8 @@ use crate::dialect::AnyConnection;
 /// nothing to set up.
 pub(crate) struct Unit {
     pub(crate) connection: AnyConnection,
+    /// By which work is due, where the database has no clock of its own.
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 macro_rules! repositories {

@@ -12,6 +12,7 @@ CREATE TABLE work (
     PRIMARY KEY (partner_id, subject_kind, subject_id)
 ) STRICT, WITHOUT ROWID;
 
--- Holds the lease too: whoever looks for the next work passes over leased rows without reading them.
-CREATE INDEX work_by_due ON work (due_at, leased_until);
+-- What nobody has, for all partners and for each: partners take turns.
+CREATE INDEX work_by_due ON work (due_at) WHERE leased_until IS NULL;
+CREATE INDEX work_by_turn ON work (partner_id, due_at, leased_until);
 CREATE INDEX work_by_lease ON work (leased_until) WHERE leased_until IS NOT NULL;

@@ -1,11 +1,12 @@
 //! Work for the workers.
 
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Claim, PutBack, StoreError, Subject, WorkRepository};
-use time::OffsetDateTime;
+use time::Duration;
 
-use crate::convert::{AsKey, Key, corrupt, id, length, micros, moment, natural};
+use crate::convert::{AsKey, Key, corrupt, id, length, natural};
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::work;
@@ -34,6 +35,7 @@ pub(crate) struct WorkRow {
     attempt: i64,
     failures: i64,
     may_have_sent: bool,
+    pub(crate) due_at: i64,
 }
 
 impl WorkRow {
@@ -47,14 +49,13 @@ impl WorkRow {
     }
 
     /// The claim that takes it.
-    fn claim(&self, leased_until: OffsetDateTime) -> Result<Claim, StoreError> {
+    fn claim(&self) -> Result<Claim, StoreError> {
         Ok(Claim {
             partner: id(&self.partner_id, "work.partner_id")?,
             subject: self.subject()?,
             attempt: natural(self.attempt + 1, "work.attempt")?,
             may_have_sent: self.may_have_sent,
             failures: natural(self.failures, "work.failures")?,
-            leased_until,
         })
     }
 }
@@ -70,20 +71,28 @@ macro_rules! current {
     }};
 }
 
+impl Unit {
+    /// The moment `delay` from now, by the clock that work goes by.
+    fn work_time_in(&mut self, delay: Duration) -> Result<i64, StoreError> {
+        Ok(later(dialect::work_time(&mut self.connection, &*self.clock).stored()?, delay))
+    }
+}
+
+/// In microseconds.
+fn later(moment: i64, by: Duration) -> i64 {
+    moment.saturating_add(i64::try_from(by.whole_microseconds()).unwrap_or(i64::MAX))
+}
+
 impl WorkRepository for Unit {
-    fn enqueue(
-        &mut self,
-        partner: PartnerId,
-        subject: Subject,
-        due_at: OffsetDateTime,
-    ) -> Result<(), StoreError> {
+    fn enqueue(&mut self, partner: PartnerId, subject: Subject, delay: Duration) -> Result<(), StoreError> {
+        let due_at = self.work_time_in(delay)?;
         let (kind, subject) = columns(subject);
         diesel::insert_into(work::table)
             .values((
                 work::partner_id.eq(partner.key()),
                 work::subject_kind.eq(kind),
                 work::subject_id.eq(subject),
-                work::due_at.eq(micros(due_at)),
+                work::due_at.eq(due_at),
                 work::attempt.eq(0_i64),
                 work::failures.eq(0_i64),
                 work::may_have_sent.eq(false),
@@ -93,25 +102,22 @@ impl WorkRepository for Unit {
             .map(drop)
     }
 
-    fn claim(
-        &mut self,
-        now: OffsetDateTime,
-        leased_until: OffsetDateTime,
-        limit: u32,
-    ) -> Result<Vec<Claim>, StoreError> {
-        let rows = dialect::due_work(&mut self.connection, micros(now), limit).stored()?;
+    fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError> {
+        let now = dialect::work_time(&mut self.connection, &*self.clock).stored()?;
+        let leased_until = later(now, lease);
+        let rows = dialect::due_work(&mut self.connection, now, limit).stored()?;
         for row in &rows {
             update(work::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
                 .set((
                     work::attempt.eq(row.attempt + 1),
-                    work::leased_until.eq(micros(leased_until)),
+                    work::leased_until.eq(leased_until),
                     // Whoever claims may send, whatever becomes of them.
                     work::may_have_sent.eq(true),
                 ))
                 .execute(&mut self.connection)
                 .stored()?;
         }
-        rows.iter().map(|row| row.claim(leased_until)).collect()
+        rows.iter().map(WorkRow::claim).collect()
     }
 
     fn is_current(&mut self, claim: &Claim) -> Result<bool, StoreError> {
@@ -121,9 +127,10 @@ impl WorkRepository for Unit {
     }
 
     fn put_back(&mut self, claim: &Claim, terms: PutBack) -> Result<(), StoreError> {
+        let due_at = self.work_time_in(terms.delay)?;
         update(current!(claim))
             .set((
-                work::due_at.eq(micros(terms.due_at)),
+                work::due_at.eq(due_at),
                 work::failures.eq(i64::from(terms.failures)),
                 work::may_have_sent.eq(terms.may_have_sent),
                 work::leased_until.eq(None::<i64>),
@@ -153,19 +160,12 @@ impl WorkRepository for Unit {
             .map(drop)
     }
 
-    fn next_due(&mut self) -> Result<Option<OffsetDateTime>, StoreError> {
-        let due: Option<i64> = work::table
-            .filter(work::leased_until.is_null())
-            .select(diesel::dsl::min(work::due_at))
-            .get_result(&mut self.connection)
-            .stored()?;
-        let lease_ends: Option<i64> = work::table
-            .filter(work::leased_until.is_not_null())
-            .select(diesel::dsl::min(work::leased_until))
-            .get_result(&mut self.connection)
-            .stored()?;
-        let next = [due, lease_ends].into_iter().flatten().min();
-        next.map(|at| moment(at, "work.due_at")).transpose()
+    fn is_any_due(&mut self) -> Result<bool, StoreError> {
+        let now = dialect::work_time(&mut self.connection, &*self.clock).stored()?;
+        let due = work::table.filter(work::leased_until.is_null()).filter(work::due_at.le(now));
+        // A lease is taken on what is due, so what had one is due still.
+        let over = work::table.filter(work::leased_until.le(now));
+        diesel::select(exists(due).or(exists(over))).get_result(&mut self.connection).stored()
     }
 
     fn count(&mut self) -> Result<u64, StoreError> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use kopeck_adapter_store_diesel::{DieselStore, OpenError, StoreConfig, migrate};
 use kopeck_port_store::{Access, Store, StoreError, Verdict, submit};
 
-use crate::support::{PARTNER, credentials, employee, new_url, read, store_with_partner, write};
+use crate::support::{PARTNER, clock, credentials, employee, new_url, read, store_with_partner, write};
 
 type Waiting = Receiver<Result<(), StoreError>>;
 
@@ -43,7 +43,7 @@ fn add(store: &dyn Store, number: u128) -> Waiting {
 #[test]
 fn a_database_without_migrations_is_refused() {
     let (url, _folder) = new_url();
-    let refused = DieselStore::open(StoreConfig::new(url.clone())).err().unwrap();
+    let refused = DieselStore::open(StoreConfig::new(url.clone(), clock())).err().unwrap();
     let missing = match refused {
         OpenError::NotMigrated(missing) => missing,
         other => panic!("{other}"),
@@ -51,7 +51,7 @@ fn a_database_without_migrations_is_refused() {
     assert!(missing.len() > 1);
     assert_eq!(migrate(&url).unwrap(), missing, "those, in their order");
     assert_eq!(migrate(&url).unwrap(), [""; 0]);
-    assert!(DieselStore::open(StoreConfig::new(url)).is_ok());
+    assert!(DieselStore::open(StoreConfig::new(url, clock())).is_ok());
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn only_files_of_sqlite_are_opened() {
         ["", "kopeck.db", "mysql://host/db", "sqlite://", "sqlite://:memory:", "sqlite://file:x?mode=memory"]
     {
         assert!(matches!(migrate(url), Err(OpenError::Url)), "{url}");
-        assert!(matches!(DieselStore::open(StoreConfig::new(url)), Err(OpenError::Url)), "{url}");
+        assert!(matches!(DieselStore::open(StoreConfig::new(url, clock())), Err(OpenError::Url)), "{url}");
     }
     let (_, folder) = new_url();
     let nowhere = format!("sqlite://{}", folder.path().join("missing/kopeck.db").display());
@@ -72,7 +72,7 @@ fn what_was_committed_survives_a_restart() {
     let (url, _folder) = new_url();
     migrate(&url).unwrap();
     for round in 0..3 {
-        let store = DieselStore::open(StoreConfig::new(url.clone())).unwrap();
+        let store = DieselStore::open(StoreConfig::new(url.clone(), clock())).unwrap();
         if round == 0 {
             write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
         }
@@ -91,7 +91,8 @@ fn a_full_queue_is_busy_and_the_other_goes_on() {
     let (url, _folder) = new_url();
     migrate(&url).unwrap();
     let store =
-        DieselStore::open(StoreConfig { queue: 3, reading_threads: 1, ..StoreConfig::new(url) }).unwrap();
+        DieselStore::open(StoreConfig { queue: 3, reading_threads: 1, ..StoreConfig::new(url, clock()) })
+            .unwrap();
     write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
 
     let (release, holding) = hold(&store, Access::Write);
@@ -178,7 +179,7 @@ fn a_receiver_that_panics_costs_no_thread() {
 #[test]
 fn two_stores_on_one_file_wait_for_each_other() {
     let first = store_with_partner();
-    let second = DieselStore::open(StoreConfig::new(first.url.clone())).unwrap();
+    let second = DieselStore::open(StoreConfig::new(first.url.clone(), clock())).unwrap();
     let stores: [&dyn Store; 2] = [&first, &second];
     thread::scope(|scope| {
         for (offset, store) in (0..).zip(stores) {

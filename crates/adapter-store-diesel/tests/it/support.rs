@@ -1,5 +1,7 @@
 //! Stores in folders of their own, and rows to put into them.
 
+use std::sync::Arc;
+
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, migrate};
@@ -12,11 +14,14 @@ use kopeck_domain::limit::Limit;
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, Email, Phone};
+use kopeck_port_store::contract::TimeTravel;
 use kopeck_port_store::{
     Access, Activation, CardRecord, Credentials, Done, NewCard, Store, StoreError, UnitOfWork, Work, transact,
 };
+use kopeck_port_system::Clock;
+use kopeck_port_system::fake::FakeClock;
 use tempfile::TempDir;
-use time::{Date, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 use uuid::Uuid;
 
 pub(crate) const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
@@ -26,6 +31,7 @@ pub(crate) const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 pub(crate) struct TestStore {
     pub(crate) store: DieselStore,
     pub(crate) url: String,
+    clock: Arc<FakeClock>,
     _folder: TempDir,
 }
 
@@ -33,6 +39,17 @@ impl Store for TestStore {
     fn submit(&self, access: Access, work: Work, done: Done) {
         self.store.submit(access, work, done);
     }
+}
+
+impl TimeTravel for TestStore {
+    fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+}
+
+/// A clock that stands still at [`NOW`].
+pub(crate) fn clock() -> Arc<FakeClock> {
+    Arc::new(FakeClock::starting_at(NOW))
 }
 
 /// The URL of a database that is not there yet, and the folder for it.
@@ -44,7 +61,9 @@ pub(crate) fn new_url() -> (String, TempDir) {
 pub(crate) fn empty_store() -> TestStore {
     let (url, folder) = new_url();
     migrate(&url).unwrap();
-    TestStore { store: DieselStore::open(StoreConfig::new(url.clone())).unwrap(), url, _folder: folder }
+    let clock = clock();
+    let config = StoreConfig::new(url.clone(), Arc::clone(&clock) as Arc<dyn Clock>);
+    TestStore { store: DieselStore::open(config).unwrap(), url, clock, _folder: folder }
 }
 
 /// A store with [`PARTNER`].

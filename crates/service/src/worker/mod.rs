@@ -19,10 +19,10 @@ use std::sync::Arc;
 
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Claim, PutBack, Store, StoreError, Subject, UnitOfWork, transact};
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 
 use crate::Env;
-use in_hand::{Hold, InHand};
+use in_hand::{Hold, InHand, Lease};
 use limit_change::{LimitErrand, LimitReport};
 use order::{OrderErrand, OrderReport};
 use replenishment::{TopUpErrand, TopUpReport};
@@ -57,7 +57,7 @@ pub struct Worker {
 /// Work under a lease, with all that the bank has to be told.
 #[derive(Debug, Clone)]
 pub struct Errand {
-    claim: Claim,
+    lease: Lease,
     task: Task,
     hold: Arc<Hold>,
 }
@@ -122,9 +122,10 @@ impl Worker {
     fn take_up_to(&self, limit: u32) -> Result<Vec<Errand>, StoreError> {
         let (env, settings) = (Arc::clone(&self.env), self.settings);
         let in_hand = self.in_hand.subjects();
+        let ends_at = env.now() + settings.lease;
         let (ready, renewed) = transact(&*self.store, Access::Write, move |unit| -> Result<_, StoreError> {
             let (mut ready, mut renewed) = (Vec::new(), Vec::new());
-            for claim in claim_due(unit, &env, settings, limit)? {
+            for claim in unit.work().claim(settings.lease, limit)? {
                 if in_hand.contains(&claim.subject) {
                     renewed.push(claim);
                 } else if let Some(task) = prepare(unit, &env, settings, &claim)? {
@@ -133,12 +134,16 @@ impl Worker {
             }
             Ok((ready, renewed))
         })?;
-        let errand = |(claim, task)| Errand { hold: self.in_hand.hold(&claim), claim, task };
+        let errand = |(claim, task)| {
+            let lease = Lease { claim, ends_at };
+            Errand { hold: self.in_hand.hold(&lease), lease, task }
+        };
         let errands = ready.into_iter().map(errand).collect();
         for claim in renewed {
             // Whoever had it may have settled nothing in the meantime: the work waits for its next turn.
-            if let Err(claim) = self.in_hand.pass_on(claim) {
-                self.put_back_now(claim.clone(), claim.may_have_sent)?;
+            if let Err(Lease { claim, .. }) = self.in_hand.pass_on(Lease { claim, ends_at }) {
+                let may_have_sent = claim.may_have_sent;
+                self.put_back_now(claim, may_have_sent)?;
             }
         }
         Ok(errands)
@@ -162,13 +167,12 @@ impl Worker {
 
     /// Puts the piece of work that is due next off, with all that is known of it.
     fn put_off_next(&self) -> Result<(), StoreError> {
-        let (env, settings) = (Arc::clone(&self.env), self.settings);
+        let lease = self.settings.lease;
         transact(&*self.store, Access::Write, move |unit| {
-            for claim in claim_due(unit, &env, settings, 1)? {
-                let failures = claim.failures.saturating_add(1);
-                let due_at = env.now() + patience(failures);
-                unit.work()
-                    .put_back(&claim, PutBack { due_at, failures, may_have_sent: claim.may_have_sent })?;
+            for claim in unit.work().claim(lease, 1)? {
+                let (failures, may_have_sent) = (claim.failures.saturating_add(1), claim.may_have_sent);
+                let terms = PutBack { delay: patience(failures), failures, may_have_sent };
+                unit.work().put_back(&claim, terms)?;
             }
             Ok(())
         })
@@ -178,13 +182,14 @@ impl Worker {
     /// thinks.
     #[must_use]
     pub fn call(&self, errand: Errand) -> Report {
-        let Errand { claim, task, hold } = errand;
+        let Errand { lease, task, hold } = errand;
+        let claim = &lease.claim;
         let findings = match task {
-            Task::Order(errand) => Findings::Order(errand.call(&*self.bank, &claim, self.settings.chunk)),
-            Task::TopUp(errand) => Findings::TopUp(errand.call(&*self.bank, &claim)),
-            Task::Limit(errand) => Findings::Limit(errand.call(&*self.bank, &claim)),
+            Task::Order(errand) => Findings::Order(errand.call(&*self.bank, claim, self.settings.chunk)),
+            Task::TopUp(errand) => Findings::TopUp(errand.call(&*self.bank, claim)),
+            Task::Limit(errand) => Findings::Limit(errand.call(&*self.bank, claim)),
         };
-        Report { claim: hold.latest(&claim), findings }
+        Report { claim: hold.latest(&lease).claim, findings }
     }
 
     /// Books what the bank said, if the work is still this worker's; else somebody else has found it out.
@@ -203,7 +208,7 @@ impl Worker {
                 Findings::TopUp(report) => replenishment::settle(unit, &env, claim, report)?,
                 Findings::Limit(report) => limit_change::settle(unit, &env, claim, report)?,
             };
-            conclude(unit, claim, next, env.now())
+            conclude(unit, claim, next)
         })
     }
 
@@ -212,11 +217,11 @@ impl Worker {
     /// # Errors
     /// [`StoreError`]; then the work is due again when its lease ends.
     pub fn give_back(&self, errand: Errand) -> Result<(), StoreError> {
-        self.put_back_now(errand.hold.latest(&errand.claim), errand.claim.may_have_sent)
+        self.put_back_now(errand.hold.latest(&errand.lease).claim, errand.lease.claim.may_have_sent)
     }
 
     fn put_back_now(&self, claim: Claim, may_have_sent: bool) -> Result<(), StoreError> {
-        let terms = PutBack { due_at: self.env.now(), failures: claim.failures, may_have_sent };
+        let terms = PutBack { delay: Duration::ZERO, failures: claim.failures, may_have_sent };
         transact(&*self.store, Access::Write, move |unit| unit.work().put_back(&claim, terms))
     }
 
@@ -234,7 +239,7 @@ impl Worker {
         for errand in errands {
             let step = if stopping() {
                 self.give_back(errand)
-            } else if self.env.now() >= errand.hold.latest(&errand.claim).leased_until {
+            } else if self.env.now() >= errand.hold.latest(&errand.lease).ends_at {
                 Ok(())
             } else {
                 self.settle(self.call(errand))
@@ -243,16 +248,6 @@ impl Worker {
         }
         failed.map_or(Ok(taken), Err)
     }
-}
-
-fn claim_due(
-    unit: &mut dyn UnitOfWork,
-    env: &Env,
-    settings: WorkerSettings,
-    limit: u32,
-) -> Result<Vec<Claim>, StoreError> {
-    let now = env.now();
-    unit.work().claim(now, now + settings.lease, limit)
 }
 
 /// What `claim` needs of the bank; `None` if the request needs nothing more and is settled with that.
@@ -275,18 +270,16 @@ fn prepare(
     }
 }
 
-fn conclude(
-    unit: &mut dyn UnitOfWork,
-    claim: &Claim,
-    next: Next,
-    now: OffsetDateTime,
-) -> Result<(), StoreError> {
+fn conclude(unit: &mut dyn UnitOfWork, claim: &Claim, next: Next) -> Result<(), StoreError> {
     match next {
         Next::Finished => unit.work().finish(claim),
-        Next::GoOn => unit.work().put_back(claim, PutBack { due_at: now, failures: 0, may_have_sent: false }),
+        Next::GoOn => {
+            let terms = PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false };
+            unit.work().put_back(claim, terms)
+        }
         Next::AskLater => {
             let failures = claim.failures.saturating_add(1);
-            let terms = PutBack { due_at: now + patience(failures), failures, may_have_sent: true };
+            let terms = PutBack { delay: patience(failures), failures, may_have_sent: true };
             unit.work().put_back(claim, terms)
         }
     }
