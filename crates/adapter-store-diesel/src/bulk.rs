@@ -52,6 +52,25 @@ macro_rules! statements_over_items {
                 }
             }
 
+            /// Marks cards as sent or not.
+            pub(crate) fn mark_sent(
+                connection: &mut AnyConnection,
+                partner: &Key,
+                request: &Key,
+                ordinals: &[u32],
+                sent: bool,
+            ) -> QueryResult<()> {
+                match connection {
+                    AnyConnection::Sqlite(sqlite) => ordinals.iter().try_for_each(|ordinal| {
+                        let card = t::table
+                            .filter(t::partner_id.eq(partner))
+                            .filter(t::$request.eq(request))
+                            .filter(t::ordinal.eq(i64::from(*ordinal)));
+                        update(card).set(t::sent.eq(sent)).execute(sqlite).map(drop)
+                    }),
+                }
+            }
+
             /// Writes decisions on cards that are open.
             pub(crate) fn settle(
                 connection: &mut AnyConnection,

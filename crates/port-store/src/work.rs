@@ -4,7 +4,7 @@
 //! server's: the clocks of the machines that share the work need not agree.
 
 use kopeck_domain::ids::{LimitChangeId, OrderId, PartnerId, ReplenishmentId};
-use time::Duration;
+use time::{Duration, OffsetDateTime};
 
 use crate::StoreError;
 
@@ -33,6 +33,17 @@ pub struct Claim {
     pub may_have_sent: bool,
     /// Tries in a row that ended without a word from the bank; decides how long to wait for the next.
     pub failures: u32,
+}
+
+/// Work that needs a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StuckWork {
+    /// Whose work it is.
+    pub partner: PartnerId,
+    /// What it is about.
+    pub subject: Subject,
+    /// Since when, by the store's clock.
+    pub since: OffsetDateTime,
 }
 
 /// How work is given back.
@@ -92,6 +103,31 @@ pub trait WorkRepository {
     /// # Errors
     /// [`StoreError`] if the database fails.
     fn end_all_leases(&mut self) -> Result<(), StoreError>;
+
+    /// Notes that the work needs a person: something was sent once, must not be sent again, and the bank does not know
+    /// it. The work stays due. Does nothing if the claim is not current; noted twice, the first moment stays.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError>;
+
+    /// Every partner's work that needs a person, the longest stuck first.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn stuck(&mut self) -> Result<Vec<StuckWork>, StoreError>;
+
+    /// Takes this piece of work whether it is due or not and whoever has it, by the next attempt; `None` if there is
+    /// none. For a person who settles what no worker can.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn seize(
+        &mut self,
+        partner: PartnerId,
+        subject: Subject,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError>;
 
     /// Whether a claim would find something at this moment.
     ///

@@ -69,6 +69,7 @@ pub(crate) struct LimitRow {
     state: String,
     refusal: Option<String>,
     claimed: bool,
+    sent: bool,
 }
 
 fn state_words(state: ItemState) -> (&'static str, Option<&'static str>) {
@@ -91,6 +92,7 @@ impl LimitRow {
             state: state.to_owned(),
             refusal: refusal.map(ToOwned::to_owned),
             claimed: true,
+            sent: false,
         }
     }
 

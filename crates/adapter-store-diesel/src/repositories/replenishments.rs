@@ -70,6 +70,7 @@ pub(crate) struct TopUpRow {
     state: String,
     refusal: Option<String>,
     claimed: bool,
+    sent: bool,
 }
 
 fn state_words(state: ItemState) -> (&'static str, Option<&'static str>) {
@@ -93,6 +94,7 @@ impl TopUpRow {
             state: state.to_owned(),
             refusal: refusal.map(ToOwned::to_owned),
             claimed: true,
+            sent: false,
         }
     }
 

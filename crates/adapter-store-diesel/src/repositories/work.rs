@@ -3,10 +3,10 @@
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{Claim, PutBack, StoreError, Subject, WorkRepository};
+use kopeck_port_store::{Claim, PutBack, StoreError, StuckWork, Subject, WorkRepository};
 use time::Duration;
 
-use crate::convert::{AsKey, Key, corrupt, id, length, natural};
+use crate::convert::{AsKey, Key, corrupt, id, length, moment, natural};
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::work;
@@ -72,6 +72,20 @@ macro_rules! current {
 }
 
 impl Unit {
+    /// Makes the next attempt of it the current one.
+    fn lease(&mut self, row: &WorkRow, leased_until: i64) -> Result<(), StoreError> {
+        update(work::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
+            .set((
+                work::attempt.eq(row.attempt + 1),
+                work::leased_until.eq(leased_until),
+                // Whoever claims may send, whatever becomes of them.
+                work::may_have_sent.eq(true),
+            ))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
     /// The moment `delay` from now, by the clock that work goes by.
     fn work_time_in(&mut self, delay: Duration) -> Result<i64, StoreError> {
         Ok(later(dialect::work_time(&mut self.connection, &*self.clock).stored()?, delay))
@@ -107,15 +121,7 @@ impl WorkRepository for Unit {
         let leased_until = later(now, lease);
         let rows = dialect::due_work(&mut self.connection, now, limit).stored()?;
         for row in &rows {
-            update(work::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
-                .set((
-                    work::attempt.eq(row.attempt + 1),
-                    work::leased_until.eq(leased_until),
-                    // Whoever claims may send, whatever becomes of them.
-                    work::may_have_sent.eq(true),
-                ))
-                .execute(&mut self.connection)
-                .stored()?;
+            self.lease(row, leased_until)?;
         }
         rows.iter().map(WorkRow::claim).collect()
     }
@@ -158,6 +164,51 @@ impl WorkRepository for Unit {
             .execute(&mut self.connection)
             .stored()
             .map(drop)
+    }
+
+    fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError> {
+        let now = dialect::work_time(&mut self.connection, &*self.clock).stored()?;
+        update(current!(claim).filter(work::stuck_since.is_null()))
+            .set(work::stuck_since.eq(now))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    fn stuck(&mut self) -> Result<Vec<StuckWork>, StoreError> {
+        let rows: Vec<(WorkRow, Option<i64>)> = work::table
+            .filter(work::stuck_since.is_not_null())
+            .order(work::stuck_since)
+            .select((WorkRow::as_select(), work::stuck_since))
+            .load(&mut self.connection)
+            .stored()?;
+        let stuck = |(row, since): (WorkRow, Option<i64>)| {
+            Ok(StuckWork {
+                partner: id(&row.partner_id, "work.partner_id")?,
+                subject: row.subject()?,
+                since: moment(since.unwrap_or_default(), "work.stuck_since")?,
+            })
+        };
+        rows.into_iter().map(stuck).collect()
+    }
+
+    fn seize(
+        &mut self,
+        partner: PartnerId,
+        subject: Subject,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError> {
+        let leased_until = self.work_time_in(lease)?;
+        let (kind, subject) = columns(subject);
+        let row: Option<WorkRow> = work::table
+            .find((partner.key(), kind, subject))
+            .select(WorkRow::as_select())
+            .get_result(&mut self.connection)
+            .optional()
+            .stored()?;
+        let Some(row) = row else { return Ok(None) };
+        self.lease(&row, leased_until)?;
+        row.claim().map(Some)
     }
 
     fn is_any_due(&mut self) -> Result<bool, StoreError> {

@@ -192,6 +192,8 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.replenishments().get(PARTNER, id)?;
     unit.replenishments().items(PARTNER, id, 0, 10)?;
     unit.replenishments().open_items(PARTNER, id, 10)?;
+    unit.replenishments().unsent_items(PARTNER, id, 10)?;
+    unit.replenishments().mark_sent(PARTNER, id, &[0], true)?;
     unit.replenishments().counts(PARTNER, id)?;
     unit.replenishments().release_cards(PARTNER, id)?;
     unit.replenishments().list(PARTNER, None, page())?;
@@ -200,6 +202,8 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.limit_changes().get(PARTNER, change)?;
     unit.limit_changes().items(PARTNER, change, 0, 10)?;
     unit.limit_changes().open_items(PARTNER, change, 10)?;
+    unit.limit_changes().unsent_items(PARTNER, change, 10)?;
+    unit.limit_changes().mark_sent(PARTNER, change, &[0], true)?;
     unit.limit_changes().counts(PARTNER, change)?;
     unit.limit_changes().release_cards(PARTNER, change)?;
     unit.limit_changes().list(PARTNER, None, page())?;
@@ -210,6 +214,9 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let claim = unit.work().claim(Duration::ZERO, 10)?.remove(0);
     unit.work().is_current(&claim)?;
     unit.work().is_any_due()?;
+    unit.work().mark_stuck(&claim)?;
+    unit.work().stuck()?;
+    unit.work().seize(PARTNER, Subject::Order(Uuid::nil().into()), Duration::ZERO)?;
     unit.work().put_back(&claim, PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false })?;
     unit.work().finish(&claim)?;
     unit.work().withdraw(PARTNER, claim.subject)?;

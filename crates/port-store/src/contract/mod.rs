@@ -135,6 +135,7 @@ macro_rules! contract_tests {
             a_card_is_in_one_open_request
             released_cards_can_be_requested_again
             decided_cards_stay_as_they_are
+            cards_are_marked_as_sent
             a_request_is_its_partners_own
             a_request_takes_only_the_partners_cards
             pages_show_the_newest_first
@@ -146,6 +147,7 @@ macro_rules! contract_tests {
             a_card_is_in_one_open_request
             released_cards_can_be_requested_again
             decided_cards_stay_as_they_are
+            cards_are_marked_as_sent
             a_request_is_its_partners_own
             a_request_takes_only_the_partners_cards
             pages_show_the_newest_first
@@ -181,6 +183,8 @@ macro_rules! contract_tests {
             cancelled_work_is_withdrawn
             leases_end_all_at_once
             what_is_due_shows
+            stuck_work_shows_and_stays_due
+            work_can_be_seized
         }
         $crate::contract_tests! { @aggregate $make, units:
             a_commit_is_seen_by_the_next_reader

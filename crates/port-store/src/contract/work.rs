@@ -236,3 +236,56 @@ pub fn what_is_due_shows(store: &dyn TimeTravel) {
     store.advance(Duration::minutes(101));
     assert!(is_any_due(store));
 }
+
+/// The longest stuck first; only who has it can say so, and the first moment stays.
+pub fn stuck_work_shows_and_stays_due(store: &dyn TimeTravel) {
+    let (first, second) = (partner(store), partner(store));
+    for partner in [first, second] {
+        some_work(store, partner, 0);
+    }
+    let stale = claim(store, 10);
+    let claims = claim_after(store, 61, 10);
+    let stuck = || -> Vec<(PartnerId, Subject)> {
+        let stuck = read(store, |unit| unit.work().stuck());
+        assert!(stuck.is_sorted_by_key(|work| work.since));
+        stuck.iter().map(|work| (work.partner, work.subject)).collect()
+    };
+    let mark = |claim: &Claim| {
+        let claim = claim.clone();
+        write(store, move |unit| unit.work().mark_stuck(&claim)).unwrap();
+    };
+    stale.iter().for_each(mark);
+    assert_eq!(stuck(), []);
+    for claim in claims.iter().rev() {
+        mark(claim);
+        store.advance(Duration::minutes(1));
+    }
+    let expected: Vec<_> = claims.iter().rev().map(|claim| (claim.partner, claim.subject)).collect();
+    assert_eq!(stuck(), expected);
+    mark(&claims[1]);
+    put_back(store, &claims[0], put_back_for(0, 1, true));
+    assert_eq!(stuck(), expected);
+    let again = claim(store, 10).remove(0);
+    assert_eq!(again.subject, claims[0].subject);
+    finish(store, &again);
+    assert_eq!(stuck(), expected[..1]);
+}
+
+/// By the next attempt, whoever has it, due or not; another partner seizes nothing.
+pub fn work_can_be_seized(store: &dyn TimeTravel) {
+    let (partner, other) = (partner(store), partner(store));
+    let (leased, waiting) = (some_work(store, partner, 0), some_work(store, partner, 1_000));
+    let worker = claim(store, 10).remove(0);
+    let seize = |partner: PartnerId, subject: Subject| {
+        write(store, move |unit| unit.work().seize(partner, subject, LEASE)).unwrap()
+    };
+    assert_eq!(seize(other, leased), None);
+    assert!(is_current(store, &worker));
+    let expected = Claim { attempt: 2, may_have_sent: true, ..worker.clone() };
+    assert_eq!(seize(partner, leased), Some(expected.clone()));
+    assert!(!is_current(store, &worker));
+    assert!(is_current(store, &expected));
+    assert_eq!(seize(partner, waiting).map(|claim| claim.attempt), Some(1));
+    assert_eq!(seize(partner, Subject::Order(id())), None);
+    assert_eq!(claim(store, 10), []);
+}

@@ -51,17 +51,18 @@ impl InHand {
         Arc::new(Hold { in_hand: Arc::clone(self), subject })
     }
 
-    /// Passes a newer lease on to whoever has its work in hand.
+    /// Passes a newer lease on to whoever has its work in hand, if it is the next one after theirs. If another process
+    /// had the work in between, what they have in hand is out of date: it must not count.
     ///
     /// # Errors
-    /// The lease, if nobody has any more.
+    /// The lease, if nobody can go on under it.
     pub(super) fn pass_on(&self, lease: Lease) -> Result<(), Lease> {
         match self.latest().get_mut(&lease.claim.subject) {
-            Some(latest) => {
+            Some(latest) if latest.claim.attempt.checked_add(1) == Some(lease.claim.attempt) => {
                 *latest = lease;
                 Ok(())
             }
-            None => Err(lease),
+            Some(_) | None => Err(lease),
         }
     }
 
@@ -99,6 +100,15 @@ mod tests {
         assert_eq!(hold.latest(&lease_of(1)), lease_of(1));
         assert_eq!(in_hand.pass_on(lease_of(2)), Ok(()));
         assert_eq!(hold.latest(&lease_of(1)), lease_of(2));
+    }
+
+    /// Whoever had the second attempt may have settled some of what the first one was to do.
+    #[test]
+    fn a_lease_that_another_process_had_in_between_is_not_passed_on() {
+        let in_hand = Arc::new(InHand::default());
+        let hold = in_hand.hold(&lease_of(1));
+        assert_eq!(in_hand.pass_on(lease_of(3)), Err(lease_of(3)));
+        assert_eq!(hold.latest(&lease_of(1)), lease_of(1));
     }
 
     #[test]

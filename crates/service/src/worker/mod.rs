@@ -9,6 +9,7 @@
 //!
 //! What one worker of a process has in hand no other of the same process takes, whatever the clock says of its lease.
 
+pub(crate) mod by_hand;
 mod chunk;
 mod in_hand;
 mod limit_change;
@@ -84,13 +85,25 @@ enum Findings {
 }
 
 /// How a piece of work goes on after a step that left it current.
+#[derive(Debug, PartialEq, Eq)]
 enum Next {
     /// The request is decided.
     Finished,
     /// There is more to do at once.
     GoOn,
-    /// The bank gave no word on something that may have been sent.
-    AskLater,
+    /// There is no verdict on something, which may have been sent or not.
+    Later { may_have_sent: bool },
+    /// Something was sent once, must not be sent again, and the bank does not know it. The bank is asked on, since it
+    /// may come to know; a person who finds out otherwise says so.
+    LeaveToPerson,
+}
+
+/// How chunks of a request's cards are made.
+#[derive(Debug, Clone, Copy)]
+struct Tactics {
+    chunk: u32,
+    /// Whether the bank does once only what it is sent twice under one key.
+    repeat_is_safe: bool,
 }
 
 impl Worker {
@@ -121,6 +134,7 @@ impl Worker {
 
     fn take_up_to(&self, limit: u32) -> Result<Vec<Errand>, StoreError> {
         let (env, settings) = (Arc::clone(&self.env), self.settings);
+        let tactics = Tactics { chunk: settings.chunk, repeat_is_safe: self.bank.repeat_is_safe() };
         let in_hand = self.in_hand.subjects();
         let ends_at = env.now() + settings.lease;
         let (ready, renewed) = transact(&*self.store, Access::Write, move |unit| -> Result<_, StoreError> {
@@ -128,7 +142,7 @@ impl Worker {
             for claim in unit.work().claim(settings.lease, limit)? {
                 if in_hand.contains(&claim.subject) {
                     renewed.push(claim);
-                } else if let Some(task) = prepare(unit, &env, settings, &claim)? {
+                } else if let Some(task) = prepare(unit, &env, tactics, &claim)? {
                     ready.push((claim, task));
                 }
             }
@@ -170,9 +184,7 @@ impl Worker {
         let lease = self.settings.lease;
         transact(&*self.store, Access::Write, move |unit| {
             for claim in unit.work().claim(lease, 1)? {
-                let (failures, may_have_sent) = (claim.failures.saturating_add(1), claim.may_have_sent);
-                let terms = PutBack { delay: patience(failures), failures, may_have_sent };
-                unit.work().put_back(&claim, terms)?;
+                put_off(unit, &claim, claim.may_have_sent)?;
             }
             Ok(())
         })
@@ -186,8 +198,8 @@ impl Worker {
         let claim = &lease.claim;
         let findings = match task {
             Task::Order(errand) => Findings::Order(errand.call(&*self.bank, claim, self.settings.chunk)),
-            Task::TopUp(errand) => Findings::TopUp(errand.call(&*self.bank, claim)),
-            Task::Limit(errand) => Findings::Limit(errand.call(&*self.bank, claim)),
+            Task::TopUp(errand) => Findings::TopUp(errand.call(&*self.bank)),
+            Task::Limit(errand) => Findings::Limit(errand.call(&*self.bank)),
         };
         Report { claim: hold.latest(&lease).claim, findings }
     }
@@ -217,7 +229,21 @@ impl Worker {
     /// # Errors
     /// [`StoreError`]; then the work is due again when its lease ends.
     pub fn give_back(&self, errand: Errand) -> Result<(), StoreError> {
-        self.put_back_now(errand.hold.latest(&errand.lease).claim, errand.lease.claim.may_have_sent)
+        let Errand { lease, task, hold } = errand;
+        let (claim, may_have_sent) = (hold.latest(&lease).claim, lease.claim.may_have_sent);
+        let terms = PutBack { delay: Duration::ZERO, failures: claim.failures, may_have_sent };
+        transact(&*self.store, Access::Write, move |unit| {
+            match &task {
+                Task::TopUp(errand) if errand.is_marked() && unit.work().is_current(&claim)? => {
+                    errand.take_back(unit, &claim)?;
+                }
+                Task::Limit(errand) if errand.is_marked() && unit.work().is_current(&claim)? => {
+                    errand.take_back(unit, &claim)?;
+                }
+                Task::Order(_) | Task::TopUp(_) | Task::Limit(_) => {}
+            }
+            unit.work().put_back(&claim, terms)
+        })
     }
 
     fn put_back_now(&self, claim: Claim, may_have_sent: bool) -> Result<(), StoreError> {
@@ -227,7 +253,7 @@ impl Worker {
 
     /// One round: takes what is due, calls and settles it. Answers how many pieces of work it had. Asks `stopping`
     /// before each call to the bank and gives the rest back once it says so. A piece whose lease ended while it
-    /// waited for its turn is left to whoever has it now.
+    /// waited for its turn is given back too, if nobody else has it by now.
     ///
     /// # Errors
     /// [`StoreError`] of the first step that failed, after all pieces had their turn; what was not settled comes
@@ -237,13 +263,9 @@ impl Worker {
         let taken = errands.len();
         let mut failed = None;
         for errand in errands {
-            let step = if stopping() {
-                self.give_back(errand)
-            } else if self.env.now() >= errand.hold.latest(&errand.lease).ends_at {
-                Ok(())
-            } else {
-                self.settle(self.call(errand))
-            };
+            let is_over = self.env.now() >= errand.hold.latest(&errand.lease).ends_at;
+            let step =
+                if is_over || stopping() { self.give_back(errand) } else { self.settle(self.call(errand)) };
             failed = failed.or(step.err());
         }
         failed.map_or(Ok(taken), Err)
@@ -254,17 +276,17 @@ impl Worker {
 fn prepare(
     unit: &mut dyn UnitOfWork,
     env: &Env,
-    settings: WorkerSettings,
+    tactics: Tactics,
     claim: &Claim,
 ) -> Result<Option<Task>, StoreError> {
     match claim.subject {
         Subject::Order(id) => Ok(order::prepare(unit, env, claim, id)?.map(Task::Order)),
         Subject::Replenishment(id) => {
-            let ready = replenishment::prepare(unit, env, claim, id, settings.chunk)?;
+            let ready = replenishment::prepare(unit, env, claim, id, tactics)?;
             Ok(ready.map(Task::TopUp))
         }
         Subject::LimitChange(id) => {
-            let ready = limit_change::prepare(unit, env, claim, id, settings.chunk)?;
+            let ready = limit_change::prepare(unit, env, claim, id, tactics)?;
             Ok(ready.map(Task::Limit))
         }
     }
@@ -277,12 +299,17 @@ fn conclude(unit: &mut dyn UnitOfWork, claim: &Claim, next: Next) -> Result<(), 
             let terms = PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false };
             unit.work().put_back(claim, terms)
         }
-        Next::AskLater => {
-            let failures = claim.failures.saturating_add(1);
-            let terms = PutBack { delay: patience(failures), failures, may_have_sent: true };
-            unit.work().put_back(claim, terms)
+        Next::Later { may_have_sent } => put_off(unit, claim, may_have_sent),
+        Next::LeaveToPerson => {
+            unit.work().mark_stuck(claim)?;
+            put_off(unit, claim, true)
         }
     }
+}
+
+fn put_off(unit: &mut dyn UnitOfWork, claim: &Claim, may_have_sent: bool) -> Result<(), StoreError> {
+    let failures = claim.failures.saturating_add(1);
+    unit.work().put_back(claim, PutBack { delay: patience(failures), failures, may_have_sent })
 }
 
 /// How long to wait after so many tries in a row without a word from the bank: doubling from a quarter of a second

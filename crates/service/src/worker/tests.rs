@@ -11,6 +11,13 @@ use kopeck_port_bank::{BankError, DeclineReason, MockBankGateway, Verdict};
 use kopeck_port_store::ItemCounts;
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 
+/// A bank that does once what it is sent twice, and expects nothing else yet.
+fn bank() -> MockBankGateway {
+    let mut bank = MockBankGateway::new();
+    bank.expect_repeat_is_safe().return_const(true);
+    bank
+}
+
 fn worker(bench: &Bench, unit: MockUnit, bank: MockBankGateway) -> Worker {
     let settings = WorkerSettings { chunk: 2, ..WorkerSettings::default() };
     Worker::new(Arc::new(InPlaceStore::new(unit)), Arc::new(bank), bench.shared(), settings)
@@ -57,8 +64,7 @@ fn expect_put_back(unit: &mut MockUnit, claim: &Claim, terms: PutBack) {
 }
 
 fn answering(answers: Vec<Result<Verdict, BankError>>) -> MockBankGateway {
-    let mut bank = MockBankGateway::new();
-    bank.expect_repeat_is_safe().return_const(true);
+    let mut bank = bank();
     bank.expect_submit().times(1).returning(move |_| answers.clone());
     bank
 }
@@ -109,8 +115,7 @@ fn a_chunk_with_more_behind_it_is_due_again_at_once() {
     expect_booking(&mut unit, sheet(0, 600), MovementKind::Release, reference, 500);
     unit.replenishments.expect_counts().returning(|_, _| Ok(ItemCounts { open: 1, done: 0, refused: 2 }));
     expect_put_back(&mut unit, &before, PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false });
-    let mut bank = MockBankGateway::new();
-    bank.expect_repeat_is_safe().return_const(true);
+    let mut bank = bank();
     let refused = Some(Verdict::Declined(DeclineReason::Refused));
     bank.expect_query().withf(|keys| keys.len() == 2).times(1).returning(move |_| Ok(vec![refused; 2]));
     assert_eq!(run(&worker(&bench, unit, bank)), Ok(1));
@@ -209,14 +214,14 @@ fn cancelled_work_is_taken_off_and_the_bank_not_called() {
     due(&mut unit, vec![claim(Subject::Order(order_id(1)))]);
     unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::Rejected, 1, 5_000))));
     unit.work.expect_finish().times(1).returning(|_| Ok(()));
-    assert_eq!(run(&worker(&bench, unit, MockBankGateway::new())), Ok(0));
+    assert_eq!(run(&worker(&bench, unit, bank())), Ok(0));
 }
 
 #[test]
 fn nothing_due_is_no_work() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     due(&mut unit, vec![]);
-    assert_eq!(run(&worker(&bench, unit, MockBankGateway::new())), Ok(0));
+    assert_eq!(run(&worker(&bench, unit, bank())), Ok(0));
 }
 
 /// A claim that says something may have been sent goes back saying so, though this worker sent nothing.
@@ -228,7 +233,7 @@ fn what_is_given_back_is_as_it_was_taken() {
         due(&mut unit, vec![before.clone()]);
         in_process(&mut unit, &[300]);
         expect_put_back(&mut unit, &before, PutBack { delay: Duration::ZERO, failures: 3, may_have_sent });
-        let worker = worker(&bench, unit, MockBankGateway::new());
+        let worker = worker(&bench, unit, bank());
         assert_eq!(worker.run_once(&|| true), Ok(1), "the bank is not called");
     }
 }
@@ -255,7 +260,7 @@ fn a_stop_in_the_middle_gives_back_only_what_is_left() {
 fn a_store_that_fails_ends_the_round() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.work.expect_claim().returning(|_, _| Err(broken()));
-    assert_eq!(run(&worker(&bench, unit, MockBankGateway::new())), Err(broken()));
+    assert_eq!(run(&worker(&bench, unit, bank())), Err(broken()));
 
     let mut unit = MockUnit::default();
     due(&mut unit, vec![top_up_claim()]);
@@ -281,7 +286,7 @@ fn a_corrupt_request_is_put_off_and_the_others_go_on() {
     in_process(&mut unit, &[300]);
     let terms = PutBack { delay: Duration::seconds(1), failures: 3, may_have_sent: false };
     expect_put_back(&mut unit, &corrupt, terms);
-    let taken = worker(&bench, unit, MockBankGateway::new()).take().unwrap();
+    let taken = worker(&bench, unit, bank()).take().unwrap();
     assert_eq!(taken.iter().map(|errand| errand.lease.claim.clone()).collect::<Vec<_>>(), [top_up_claim()]);
 }
 
@@ -290,10 +295,15 @@ fn a_corrupt_request_is_put_off_and_the_others_go_on() {
 fn work_whose_lease_ended_in_the_queue_is_not_told_to_the_bank() {
     let (bench, mut unit) = (Arc::new(Bench::new()), MockUnit::default());
     let second = claim(Subject::Replenishment(replenishment_id(2)));
-    due(&mut unit, vec![top_up_claim(), second]);
+    due(&mut unit, vec![top_up_claim(), second.clone()]);
+    expect_put_back(
+        &mut unit,
+        &second,
+        PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false },
+    );
     in_process(&mut unit, &[300]);
     current(&mut unit, &top_up_claim(), false);
-    let mut bank = MockBankGateway::new();
+    let mut bank = bank();
     let clock = Arc::clone(&bench);
     bank.expect_submit().times(1).returning(move |_| {
         clock.clock.advance(Duration::seconds(30));
@@ -317,8 +327,7 @@ fn a_call_in_flight_is_not_taken_over_within_the_process() {
     expect_put_back(&mut unit, &renewed, terms);
 
     let calling: Arc<OnceLock<Arc<Worker>>> = Arc::default();
-    let mut bank = MockBankGateway::new();
-    bank.expect_repeat_is_safe().return_const(true);
+    let mut bank = bank();
     let (other, clock) = (Arc::clone(&calling), Arc::clone(&bench));
     bank.expect_submit().times(1).returning(move |_| {
         clock.clock.advance(Duration::hours(1));
@@ -344,7 +353,7 @@ fn work_that_waits_for_its_turn_is_kept_too() {
         &renewed,
         PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false },
     );
-    let worker = worker(&bench, unit, MockBankGateway::new());
+    let worker = worker(&bench, unit, bank());
     let errand = worker.take().unwrap().pop().unwrap();
     assert!(worker.take().unwrap().is_empty());
     worker.give_back(errand).unwrap();
@@ -356,7 +365,7 @@ fn what_a_worker_dropped_is_taken_again() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.work.expect_claim().times(2).returning(|_, _| Ok(vec![top_up_claim()]));
     in_process(&mut unit, &[300]);
-    let worker = worker(&bench, unit, MockBankGateway::new());
+    let worker = worker(&bench, unit, bank());
     drop(worker.take().unwrap());
     assert_eq!(worker.take().unwrap().len(), 1);
 }
