@@ -296,11 +296,7 @@ fn work_whose_lease_ended_in_the_queue_is_not_told_to_the_bank() {
     let (bench, mut unit) = (Arc::new(Bench::new()), MockUnit::default());
     let second = claim(Subject::Replenishment(replenishment_id(2)));
     due(&mut unit, vec![top_up_claim(), second.clone()]);
-    expect_put_back(
-        &mut unit,
-        &second,
-        PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false },
-    );
+    expect_put_back(&mut unit, &second, PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false });
     in_process(&mut unit, &[300]);
     current(&mut unit, &top_up_claim(), false);
     let mut bank = bank();
