@@ -24,6 +24,8 @@ mod clock;
 mod commands;
 mod coverage;
 mod employees;
+mod faults;
+mod ground;
 mod http_bodies;
 mod http_heads;
 mod http_log;
