@@ -88,7 +88,7 @@ impl WorkRepository for Unit {
                 work::failures.eq(0_i64),
                 work::may_have_sent.eq(false),
             ))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
@@ -116,7 +116,7 @@ impl WorkRepository for Unit {
 
     fn is_current(&mut self, claim: &Claim) -> Result<bool, StoreError> {
         let found: Option<i64> =
-            current!(claim).select(work::attempt).get_result(&mut self.connection).optional().stored()?;
+            current!(claim).select(work::attempt).get_result(self.of(claim.partner)?).optional().stored()?;
         Ok(found.is_some())
     }
 
@@ -128,19 +128,19 @@ impl WorkRepository for Unit {
                 work::may_have_sent.eq(terms.may_have_sent),
                 work::leased_until.eq(None::<i64>),
             ))
-            .execute(&mut self.connection)
+            .execute(self.of(claim.partner)?)
             .stored()
             .map(drop)
     }
 
     fn finish(&mut self, claim: &Claim) -> Result<(), StoreError> {
-        diesel::delete(current!(claim)).execute(&mut self.connection).stored().map(drop)
+        diesel::delete(current!(claim)).execute(self.of(claim.partner)?).stored().map(drop)
     }
 
     fn withdraw(&mut self, partner: PartnerId, subject: Subject) -> Result<(), StoreError> {
         let (kind, subject) = columns(subject);
         diesel::delete(work::table.find((partner.key(), kind, subject)))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
