@@ -87,20 +87,19 @@ pub(crate) fn connect(url: &str, access: Access) -> Result<AnyConnection, OpenEr
 /// Applies the migrations that the database lacks, and names them. Of several processes that do so at once one does
 /// it, and the others wait and find it done.
 pub(crate) fn migrate(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
-    let failed = |error: Error| OpenError::Migrate(error.to_string());
     match connection {
-        AnyConnection::Sqlite(sqlite) => {
+        AnyConnection::Sqlite(sqlite) => sqlite.immediate_transaction(|sqlite| {
             let missing = names(sqlite.pending_migrations(SQLITE_MIGRATIONS))?;
             let applied = sqlite.run_pending_migrations(SQLITE_MIGRATIONS);
             applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
             Ok(missing)
-        }
+        }),
         AnyConnection::Postgres(pg) => {
-            postgres::begin_migrating(pg).map_err(failed)?;
+            postgres::begin_migrating(pg)?;
             let missing = names(pg.pending_migrations(POSTGRES_MIGRATIONS))?;
             let applied = pg.run_pending_migrations(POSTGRES_MIGRATIONS);
             applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
-            postgres::end_migrating(pg).map_err(failed)?;
+            postgres::end_migrating(pg)?;
             Ok(missing)
         }
     }
@@ -111,8 +110,7 @@ pub(crate) fn missing_migrations(connection: &mut AnyConnection) -> Result<Vec<S
     match connection {
         AnyConnection::Sqlite(sqlite) => names(sqlite.pending_migrations(SQLITE_MIGRATIONS)),
         AnyConnection::Postgres(pg) => {
-            let known = postgres::knows_migrations(pg);
-            if known.map_err(|error| OpenError::Migrate(error.to_string()))? {
+            if postgres::knows_migrations(pg)? {
                 names(pg.pending_migrations(POSTGRES_MIGRATIONS))
             } else {
                 names::<Pg>(POSTGRES_MIGRATIONS.migrations())

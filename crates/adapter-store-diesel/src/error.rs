@@ -28,6 +28,13 @@ pub enum OpenError {
     Thread(#[from] std::io::Error),
 }
 
+impl From<Error> for OpenError {
+    /// Of the transaction round the migrations.
+    fn from(error: Error) -> Self {
+        Self::Migrate(error.to_string())
+    }
+}
+
 /// Turns a query's result into one of the port.
 pub(crate) trait Stored<T> {
     fn stored(self) -> Result<T, StoreError>;

@@ -70,11 +70,8 @@ fn away() -> StoreError {
 }
 
 fn look(unit: &mut Unit, jobs: Vec<Job>) {
-    let mut begun: Outcome = Err(away());
+    let mut begun = unit.begin(true);
     for mut job in jobs {
-        if begun.is_err() && !unit.is_lost() {
-            begun = unit.begin(true);
-        }
         if let Err(error) = &begun {
             answer(job.done, Err(error.clone()));
             continue;
@@ -83,10 +80,11 @@ fn look(unit: &mut Unit, jobs: Vec<Job>) {
         let outcome = match error::take_trouble() {
             None => ran.map(drop),
             Some(trouble) => {
-                // The transaction may be broken for those who come next.
-                begun = Err(away());
                 unit.roll_back();
-                if trouble == Trouble::Lost || unit.is_lost() { Err(away()) } else { ran.map(drop) }
+                let lost = trouble == Trouble::Lost || unit.is_lost();
+                // The transaction may be broken for those who come next.
+                begun = if lost { Err(away()) } else { unit.begin(true) };
+                if lost { Err(away()) } else { ran.map(drop) }
             }
         };
         answer(job.done, outcome);

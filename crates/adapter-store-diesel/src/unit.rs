@@ -41,11 +41,12 @@ impl Unit {
         self.locks = Locks::new(patient);
         if !self.lost {
             let begun = dialect::begin(&mut self.connection, self.access).stored();
-            if begun.is_ok() || !self.notice_loss() {
+            self.notice_loss();
+            if begun.is_ok() || !dialect::may_pass(&self.connection) {
                 return begun;
             }
         }
-        // Nothing has run yet, so nobody has to know.
+        // A transaction that does not begin has lost its connection. Nothing has run yet, so nobody has to know.
         let connected = dialect::connect(&self.url, self.access);
         self.connection = connected.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         self.lost = false;
@@ -71,10 +72,12 @@ impl Unit {
         dialect::commit(&mut self.connection).stored()
     }
 
-    /// Leaves whatever transaction is open. It fails where the database already left it, which is as good.
+    /// Leaves whatever transaction is open. SQLite fails where it already left it, which is as good; PostgreSQL only if
+    /// it cannot be reached.
     pub(crate) fn roll_back(&mut self) {
         if let Err(error) = self.execute("ROLLBACK") {
             log::debug!("nothing to roll back: {error}");
+            self.lost = self.lost || dialect::may_pass(&self.connection);
         }
         self.notice_loss();
     }

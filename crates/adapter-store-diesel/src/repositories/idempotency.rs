@@ -15,7 +15,7 @@ use crate::update::update;
 
 /// An answer as its table has it.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = recorded_answers, primary_key(partner_id, key))]
+#[diesel(table_name = recorded_answers, primary_key(partner_id, key), treat_none_as_default_value = false)]
 pub(crate) struct AnswerRow {
     partner_id: Vec<u8>,
     key: String,

@@ -19,7 +19,7 @@ use crate::unit::Unit;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = orders)]
+#[diesel(table_name = orders, treat_none_as_default_value = false)]
 struct OrderRow {
     partner_id: Vec<u8>,
     id: Vec<u8>,

@@ -15,7 +15,7 @@ use crate::unit::Unit;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = partners)]
+#[diesel(table_name = partners, treat_none_as_default_value = false)]
 struct PartnerRow {
     id: Vec<u8>,
     name: String,

@@ -20,7 +20,7 @@ use crate::unit::Unit;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = replenishments)]
+#[diesel(table_name = replenishments, treat_none_as_default_value = false)]
 struct ReplenishmentRow {
     partner_id: Vec<u8>,
     id: Vec<u8>,
