@@ -44,6 +44,7 @@ pub(crate) enum Effect {
 }
 
 /// A field of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Field {
     /// Its name.
     pub(crate) name: &'static str,
@@ -54,7 +55,7 @@ pub(crate) struct Field {
 }
 
 /// What stands in a field, once it is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FieldKind {
     /// A text, as it is.
     Text,
@@ -70,7 +71,7 @@ impl Route {
 
     /// The names in the path, in their order.
     pub(crate) fn placeholders(&self) -> impl Iterator<Item = &'static str> {
-        self.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+        placeholders(self.path)
     }
 
     /// Whether it reads: the parameters of its query and body are one.
@@ -91,4 +92,9 @@ impl Route {
     fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)
     }
+}
+
+/// The names in a path, in their order.
+pub(crate) fn placeholders(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
 }

@@ -126,14 +126,17 @@ pub enum SandboxRefusal {
     /// The simulator has no such card.
     #[error("the simulator has no such card")]
     UnknownCard,
-    /// The activation code is wrong or too old.
+    /// The activation code is not the card's.
     #[error("the activation code is not the card's")]
     WrongCode,
+    /// The activation code is the card's, and its last day is over.
+    #[error("the activation code has expired")]
+    CodeExpired,
     /// The card has no such payment.
     #[error("is no payment of the card")]
     UnknownPayment,
     /// More than is left of the payment.
-    #[error("is more than the {0} kopecks of the payment that can still be given back")]
+    #[error("is more than the {} kopecks of the payment that can still be given back", .0.get())]
     OverPayment(Kopecks),
     /// Further than the clock goes.
     #[error("takes the clock beyond the year 2900")]

@@ -128,6 +128,14 @@ macro_rules! statements_over_items {
             use crate::schema::$items as t;
             use crate::update::update;
 
+            const POSTGRES_MARK_SENT: &str = concat!(
+                "UPDATE ",
+                stringify!($items),
+                " SET sent = ? WHERE partner_id = ? AND ",
+                stringify!($request),
+                " = ? AND ordinal = ANY (?)",
+            );
+
             const POSTGRES_SETTLE: &str = concat!(
                 "UPDATE ",
                 stringify!($items),
@@ -146,6 +154,34 @@ macro_rules! statements_over_items {
                     AnyConnection::Postgres(pg) => {
                         let columns = vec![$(column!($column: rows, row => row.$field.$value())),*];
                         Native::new($postgres_insert, columns).execute(pg).map(drop)
+                    }
+                }
+            }
+
+            /// Marks cards as sent or not.
+            pub(crate) fn mark_sent(
+                connection: &mut AnyConnection,
+                partner: &Key,
+                request: &Key,
+                ordinals: &[u32],
+                sent: bool,
+            ) -> QueryResult<()> {
+                match connection {
+                    AnyConnection::Sqlite(sqlite) => ordinals.iter().try_for_each(|ordinal| {
+                        let card = t::table
+                            .filter(t::partner_id.eq(partner))
+                            .filter(t::$request.eq(request))
+                            .filter(t::ordinal.eq(i64::from(*ordinal)));
+                        update(card).set(t::sent.eq(sent)).execute(sqlite).map(drop)
+                    }),
+                    AnyConnection::Postgres(pg) => {
+                        let values = vec![
+                            Value::Bool(sent),
+                            Value::Bytes(partner),
+                            Value::Bytes(request),
+                            column!(Ints: ordinals, ordinal => i64::from(*ordinal)),
+                        ];
+                        Native::new(POSTGRES_MARK_SENT, values).execute(pg).map(drop)
                     }
                 }
             }
@@ -189,8 +225,8 @@ statements_over_items! {
     /// Over the cards of replenishments.
     top_ups: replenishment_items of replenishment_id as TopUpRow;
     "INSERT INTO replenishment_items \
-     (partner_id, replenishment_id, ordinal, card_id, number, amount, state, refusal, claimed) \
-     SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)" => {
+     (partner_id, replenishment_id, ordinal, card_id, number, amount, state, refusal, claimed, sent) \
+     SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" => {
         BytesList: partner_id as as_slice;
         BytesList: replenishment_id as as_slice;
         Ints: ordinal as to_owned;
@@ -200,14 +236,15 @@ statements_over_items! {
         Texts: state as as_str;
         MaybeTexts: refusal as as_deref;
         Bools: claimed as to_owned;
+        Bools: sent as to_owned;
     }
 }
 statements_over_items! {
     /// Over the cards of limit changes.
     limits: limit_change_items of limit_change_id as LimitRow;
     "INSERT INTO limit_change_items \
-     (partner_id, limit_change_id, ordinal, card_id, number, state, refusal, claimed) \
-     SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?)" => {
+     (partner_id, limit_change_id, ordinal, card_id, number, state, refusal, claimed, sent) \
+     SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)" => {
         BytesList: partner_id as as_slice;
         BytesList: limit_change_id as as_slice;
         Ints: ordinal as to_owned;
@@ -216,6 +253,7 @@ statements_over_items! {
         Texts: state as as_str;
         MaybeTexts: refusal as as_deref;
         Bools: claimed as to_owned;
+        Bools: sent as to_owned;
     }
 }
 

@@ -7,10 +7,13 @@ use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::{Pg, PgConnection};
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorInformation, Error};
+use diesel::sql_types::Binary;
 use diesel::{Connection, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use kopeck_port_store::{Access, Rule};
+use kopeck_port_system::Clock;
 
+use crate::convert::micros;
 use crate::error::OpenError;
 use crate::postgres;
 use crate::repositories::{AnswerRow, WorkRow};
@@ -238,27 +241,68 @@ pub(crate) fn insert_nonce(
     Ok(inserted > 0)
 }
 
-/// Work that is due at `now` and not under a lease, the longest due first, for this transaction alone to take. On
-/// SQLite a writing transaction is alone anyway.
+/// The moment by which work is due and leases are over, in Unix microseconds: that of the database's server, or, where
+/// the database is in this process, that of the service's clock.
+pub(crate) fn work_time(connection: &mut AnyConnection, clock: &dyn Clock) -> QueryResult<i64> {
+    match connection {
+        AnyConnection::Sqlite(_) => Ok(micros(clock.now())),
+        AnyConnection::Postgres(pg) => {
+            let ahead = i64::try_from(clock.ahead().whole_microseconds()).unwrap_or(i64::MAX);
+            Ok(postgres::now(pg)?.saturating_add(ahead))
+        }
+    }
+}
+
+/// Work that is due at `now` and not under a lease, the partners taking turns.
 pub(crate) fn due_work(connection: &mut AnyConnection, now: i64, limit: u32) -> QueryResult<Vec<WorkRow>> {
     match connection {
-        AnyConnection::Sqlite(sqlite) => work::table
-            .filter(work::due_at.le(now))
-            .filter(work::leased_until.is_null().or(work::leased_until.le(now)))
-            .order(work::due_at)
-            .limit(i64::from(limit))
-            .select(WorkRow::as_select())
-            .load(sqlite),
-        AnyConnection::Postgres(pg) => work::table
-            .filter(work::due_at.le(now))
-            .filter(work::leased_until.is_null().or(work::leased_until.le(now)))
-            .order(work::due_at)
-            .limit(i64::from(limit))
-            .select(WorkRow::as_select())
-            .for_update()
-            .skip_locked()
-            .load(pg),
+        AnyConnection::Sqlite(sqlite) => {
+            let mut due: Vec<(usize, WorkRow)> = Vec::new();
+            let mut partner = next_partner_with_work(sqlite, &[])?;
+            while let Some(id) = partner {
+                let own = work::table
+                    .filter(work::partner_id.eq(&id))
+                    .filter(work::due_at.le(now))
+                    .filter(work::leased_until.is_null().or(work::leased_until.le(now)))
+                    .order(work::due_at)
+                    .limit(i64::from(limit))
+                    .select(WorkRow::as_select())
+                    .load(sqlite)?;
+                due.extend(own.into_iter().enumerate());
+                partner = next_partner_with_work(sqlite, &id)?;
+            }
+            due.sort_by_key(|(turn, row)| (*turn, row.due_at));
+            due.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            Ok(due.into_iter().map(|(_, row)| row).collect())
+        }
+        AnyConnection::Postgres(pg) => postgres::due_work(pg, now, limit),
     }
+}
+
+/// Those of `rows` that are still to be had, for this transaction alone to take. On SQLite a writing transaction is
+/// alone anyway.
+pub(crate) fn take_due(
+    connection: &mut AnyConnection,
+    now: i64,
+    rows: Vec<WorkRow>,
+) -> QueryResult<Vec<WorkRow>> {
+    match connection {
+        AnyConnection::Sqlite(_) => Ok(rows),
+        AnyConnection::Postgres(pg) => postgres::take_due(pg, now, &rows),
+    }
+}
+
+#[diesel::declare_sql_function]
+extern "SQL" {
+    /// `MIN` of keys, which diesel's own does not take.
+    #[aggregate]
+    #[sql_name = "MIN"]
+    fn least_key(key: Binary) -> Nullable<Binary>;
+}
+
+/// The partner after `id` that has work, due or not: one look into the primary key.
+fn next_partner_with_work(sqlite: &mut SqliteConnection, id: &[u8]) -> QueryResult<Option<Vec<u8>>> {
+    work::table.filter(work::partner_id.gt(id)).select(least_key(work::partner_id)).get_result(sqlite)
 }
 
 /// The rule behind a unique constraint, if it is one that a caller can break. PostgreSQL names the constraint, SQLite

@@ -12,11 +12,14 @@
 //! [`migrate`] brings a database up to date; [`DieselStore::open`] refuses one that is not.
 //!
 //! ```no_run
-//! use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, migrate};
+//! # use std::sync::Arc;
+//! use kopeck_adapter_store_diesel::{DieselStore, OpenError, StoreConfig, migrate};
+//! # use kopeck_port_system::Clock;
 //!
-//! migrate("sqlite://kopeck.db")?;
-//! let store = DieselStore::open(StoreConfig::new("sqlite://kopeck.db"))?;
-//! # Ok::<(), kopeck_adapter_store_diesel::OpenError>(())
+//! fn open(clock: Arc<dyn Clock>) -> Result<DieselStore, OpenError> {
+//!     migrate("sqlite://kopeck.db")?;
+//!     DieselStore::open(StoreConfig::new("sqlite://kopeck.db", clock))
+//! }
 //! ```
 
 mod bulk;

@@ -8,6 +8,8 @@
 //! Nobody waits for a lock while holding one, but for those who know all that they need and take it in order. So there
 //! are no deadlocks. What meets a lock that is not free fails, and is run again when its turn comes.
 
+use std::collections::HashSet;
+
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, StoreError};
 
@@ -89,6 +91,30 @@ impl Unit {
             self.own(lock.key())?;
         }
         Ok(&mut self.connection)
+    }
+
+    /// Those of `partners` whose data can be had at once, but for the first, who may be waited for: for who takes what
+    /// there is of many.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if there are some, and none can be had.
+    pub(crate) fn of_some(&mut self, partners: &[PartnerId]) -> Result<HashSet<PartnerId>, StoreError> {
+        let mut own = HashSet::new();
+        let mut missing = None;
+        for partner in partners {
+            match self.of(*partner).map(drop) {
+                Ok(()) => drop(own.insert(*partner)),
+                Err(StoreError::Busy) if self.locks.missing.is_some() => {
+                    missing = missing.or(self.locks.missing.take());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if own.is_empty() && missing.is_some() {
+            self.locks.missing = missing;
+            return Err(StoreError::Busy);
+        }
+        Ok(own)
     }
 
     fn own(&mut self, key: i64) -> Result<(), StoreError> {

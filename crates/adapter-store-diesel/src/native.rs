@@ -18,6 +18,7 @@ pub(crate) struct Native<'a> {
 /// A value of a [`Native`] statement. Lists are columns for `unnest`.
 pub(crate) enum Value<'a> {
     Int(i64),
+    Bool(bool),
     Bytes(&'a [u8]),
     Text(&'a str),
     Ints(Vec<i64>),
@@ -43,6 +44,7 @@ impl Value<'_> {
     fn push<'b>(&'b self, out: &mut AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         match self {
             Self::Int(value) => out.push_bind_param::<BigInt, _>(value),
+            Self::Bool(value) => out.push_bind_param::<Bool, _>(value),
             Self::Bytes(value) => out.push_bind_param::<Binary, _>(value),
             Self::Text(value) => out.push_bind_param::<Text, _>(value),
             Self::Ints(list) => out.push_bind_param::<Array<BigInt>, _>(list),

@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use diesel::connection::SimpleConnection;
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
+use diesel::sql_types::{BigInt, Bool};
 use kopeck_port_store::Access;
 
 use crate::error::OpenError;
 use crate::native::{Native, Value};
+use crate::repositories::WorkRow;
 
 /// What libpq is told unless the URL says otherwise: to give up on a server that does not answer within two seconds,
 /// whether it is asked for a connection, does not take what is sent, or has gone while we wait for its word.
@@ -106,6 +107,70 @@ pub(crate) fn try_lock(connection: &mut PgConnection, key: i64) -> QueryResult<b
 /// Waits for a lock, and takes it until the end of the transaction.
 pub(crate) fn wait_for_lock(connection: &mut PgConnection, key: i64) -> QueryResult<()> {
     Native::new("SELECT pg_advisory_xact_lock(?)", vec![Value::Int(key)]).execute(connection).map(drop)
+}
+
+#[derive(QueryableByName)]
+struct Moment {
+    #[diesel(sql_type = BigInt)]
+    micros: i64,
+}
+
+/// The server's time, in Unix microseconds. Not that of the transaction's beginning.
+pub(crate) fn now(connection: &mut PgConnection) -> QueryResult<i64> {
+    let question = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS micros";
+    Native::new(question, Vec::new()).get_result::<Moment>(connection).map(|moment| moment.micros)
+}
+
+/// Walks from partner to partner by one look into the index each, so that one with a great deal of work costs no more
+/// than another.
+const DUE_WORK: &str = "
+    WITH RECURSIVE partners (id) AS (
+        (SELECT partner_id FROM work ORDER BY partner_id LIMIT 1)
+        UNION ALL
+        SELECT (SELECT w.partner_id FROM work w WHERE w.partner_id > p.id ORDER BY w.partner_id LIMIT 1)
+        FROM partners p WHERE p.id IS NOT NULL
+    )
+    SELECT due.*
+    FROM partners p CROSS JOIN LATERAL (
+        SELECT own.*, row_number() OVER (ORDER BY own.due_at) AS turn
+        FROM (
+            SELECT w.partner_id, w.subject_kind, w.subject_id, w.attempt, w.failures, w.may_have_sent, w.due_at
+            FROM work w
+            WHERE w.partner_id = p.id AND w.due_at <= ? AND (w.leased_until IS NULL OR w.leased_until <= ?)
+            ORDER BY w.due_at LIMIT ?
+        ) own
+    ) due
+    ORDER BY due.turn, due.due_at LIMIT ?";
+
+/// Work that is due at `now` and not under a lease, the partners taking turns.
+pub(crate) fn due_work(connection: &mut PgConnection, now: i64, limit: u32) -> QueryResult<Vec<WorkRow>> {
+    let limit = i64::from(limit);
+    let values = vec![Value::Int(now), Value::Int(now), Value::Int(limit), Value::Int(limit)];
+    Native::new(DUE_WORK, values).load(connection)
+}
+
+const TAKE_DUE: &str = "
+    SELECT w.partner_id, w.subject_kind, w.subject_id, w.attempt, w.failures, w.may_have_sent, w.due_at
+    FROM unnest(?, ?, ?) WITH ORDINALITY AS wanted (partner_id, subject_kind, subject_id, place)
+    JOIN work w USING (partner_id, subject_kind, subject_id)
+    WHERE w.due_at <= ? AND (w.leased_until IS NULL OR w.leased_until <= ?)
+    ORDER BY wanted.place
+    FOR UPDATE OF w SKIP LOCKED";
+
+/// Those of `rows` that are still due and that nobody else is taking, in their order, for this transaction to take.
+pub(crate) fn take_due(
+    connection: &mut PgConnection,
+    now: i64,
+    rows: &[WorkRow],
+) -> QueryResult<Vec<WorkRow>> {
+    let values = vec![
+        Value::BytesList(rows.iter().map(|row| row.partner_id.as_slice()).collect()),
+        Value::Texts(rows.iter().map(|row| row.subject_kind.as_str()).collect()),
+        Value::BytesList(rows.iter().map(|row| row.subject_id.as_slice()).collect()),
+        Value::Int(now),
+        Value::Int(now),
+    ];
+    Native::new(TAKE_DUE, values).load(connection)
 }
 
 #[cfg(test)]

@@ -207,6 +207,7 @@ table! {
         state -> Text,
         refusal -> Nullable<Text>,
         claimed -> Bool,
+        sent -> Bool,
     }
 }
 
@@ -233,6 +234,7 @@ table! {
         state -> Text,
         refusal -> Nullable<Text>,
         claimed -> Bool,
+        sent -> Bool,
     }
 }
 
@@ -279,6 +281,7 @@ table! {
         failures -> BigInt,
         may_have_sent -> Bool,
         leased_until -> Nullable<BigInt>,
+        stuck_since -> Nullable<BigInt>,
     }
 }
 

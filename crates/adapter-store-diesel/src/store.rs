@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use kopeck_port_store::{Access, Done, Store, StoreError, Work};
+use kopeck_port_system::Clock;
 
 use crate::dialect;
 use crate::error::OpenError;
@@ -16,6 +17,9 @@ use crate::unit::Unit;
 pub struct StoreConfig {
     /// The database: `sqlite://PATH`, or `postgres://…` as libpq reads it.
     pub url: String,
+    /// By which work is due and leases end, where the database has no clock of its own. A database server's clock is
+    /// taken to be ahead by as much as this one.
+    pub clock: Arc<dyn Clock>,
     /// Threads that write, each with a connection of its own, where the database has several writers; at least one is
     /// started. Default 4. SQLite has one.
     pub writing_threads: usize,
@@ -28,8 +32,8 @@ pub struct StoreConfig {
 impl StoreConfig {
     /// The defaults for the database at `url`.
     #[must_use]
-    pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), writing_threads: 4, reading_threads: 2, queue: 1024 }
+    pub fn new(url: impl Into<String>, clock: Arc<dyn Clock>) -> Self {
+        Self { url: url.into(), clock, writing_threads: 4, reading_threads: 2, queue: 1024 }
     }
 }
 
@@ -48,7 +52,8 @@ impl DieselStore {
     /// # Errors
     /// [`OpenError`] if the database cannot be reached or lacks migrations; [`crate::migrate`] applies them.
     pub fn open(config: StoreConfig) -> Result<Self, OpenError> {
-        let mut first = Unit::connect(&config.url, Access::Write)?;
+        let connect = |access| Unit::connect(&config.url, access, &config.clock);
+        let mut first = connect(Access::Write)?;
         let missing = dialect::missing_migrations(&mut first.connection)?;
         if !missing.is_empty() {
             return Err(OpenError::NotMigrated(missing));
@@ -61,14 +66,14 @@ impl DieselStore {
         };
         let mut writers = vec![first];
         for _ in 1..manners.writers.unwrap_or(config.writing_threads) {
-            writers.push(Unit::connect(&config.url, Access::Write)?);
+            writers.push(connect(Access::Write)?);
         }
         for writer in writers {
             let writes = Arc::clone(&store.writes);
             store.start("store-write", move || threads::write(writer, &writes, &manners))?;
         }
         for _ in 0..config.reading_threads.max(1) {
-            let reader = Unit::connect(&config.url, Access::Read)?;
+            let reader = connect(Access::Read)?;
             let reads = Arc::clone(&store.reads);
             store.start("store-read", move || threads::read(reader, &reads, &manners))?;
         }

@@ -257,6 +257,8 @@ mod tests {
     use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
     use kopeck_domain::person::CustomId;
     use kopeck_port_store::{Credentials, EmployeeFilter, UnitOfWork};
+    use kopeck_port_system::Clock;
+    use kopeck_port_system::fake::FakeClock;
     use time::OffsetDateTime;
     use uuid::Uuid;
 
@@ -266,11 +268,16 @@ mod tests {
 
     const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
 
+    fn connect(url: &str, access: Access) -> Unit {
+        let clock: Arc<dyn Clock> = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
+        Unit::connect(url, access, &clock).unwrap()
+    }
+
     /// A unit on a new database with one partner.
     fn unit(folder: &Path) -> Unit {
         let url = format!("sqlite://{}", folder.join("kopeck.db").display());
         crate::migrate(&url).unwrap();
-        let mut unit = Unit::connect(&url, Access::Write).unwrap();
+        let mut unit = connect(&url, Access::Write);
         let partner = Partner {
             id: PARTNER,
             name: "P".to_owned(),
@@ -358,7 +365,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut blocker = unit(folder.path());
         let url = format!("sqlite://{}", folder.path().join("kopeck.db").display());
-        let mut blocked = Unit::connect(&url, Access::Write).unwrap();
+        let mut blocked = connect(&url, Access::Write);
         blocked.execute("PRAGMA busy_timeout = 10").unwrap();
         blocker.execute("BEGIN IMMEDIATE").unwrap();
         let outcomes = together(&mut blocked, &mut [job(1, "one"), job(2, "two")]);
@@ -378,7 +385,7 @@ mod tests {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let queue = Queue::new(10);
         for number in 1..=3 {
-            let mut reader = Unit::connect(&url, Access::Read).unwrap();
+            let mut reader = connect(&url, Access::Read);
             let seen = Arc::clone(&seen);
             let work = job(number, &format!("E-{number}")).work;
             let done: Done = Box::new(move |outcome| {

@@ -1,10 +1,13 @@
 //! A unit of work: the repositories over one connection, within the transaction that is open on it.
 
+use std::sync::Arc;
+
 use kopeck_port_store::{
     Access, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
     LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository, ReplenishmentRepository,
     SessionRepository, StoreError, ThrottleRepository, TransactionRepository, UnitOfWork, WorkRepository,
 };
+use kopeck_port_system::Clock;
 
 use crate::dialect::{self, AnyConnection};
 use crate::error::{self, OpenError, Stored, Trouble};
@@ -15,6 +18,8 @@ use crate::locks::Locks;
 pub(crate) struct Unit {
     pub(crate) connection: AnyConnection,
     pub(crate) locks: Locks,
+    /// By which work is due, where the database has no clock of its own.
+    pub(crate) clock: Arc<dyn Clock>,
     url: String,
     access: Access,
     /// Whether the connection is gone.
@@ -23,9 +28,10 @@ pub(crate) struct Unit {
 
 impl Unit {
     /// A unit on a connection of its own.
-    pub(crate) fn connect(url: &str, access: Access) -> Result<Self, OpenError> {
+    pub(crate) fn connect(url: &str, access: Access, clock: &Arc<dyn Clock>) -> Result<Self, OpenError> {
         let connection = dialect::connect(url, access)?;
-        Ok(Self { connection, locks: Locks::default(), url: url.to_owned(), access, lost: false })
+        let (locks, clock, url) = (Locks::default(), Arc::clone(clock), url.to_owned());
+        Ok(Self { connection, locks, clock, url, access, lost: false })
     }
 
     pub(crate) fn access(&self) -> Access {

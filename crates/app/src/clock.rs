@@ -100,10 +100,19 @@ impl ServiceClock {
     }
 }
 
+impl ServiceClock {
+    fn offset(&self) -> time::Duration {
+        time::Duration::microseconds(self.offset_micros.load(Ordering::SeqCst))
+    }
+}
+
 impl Clock for ServiceClock {
     fn now(&self) -> OffsetDateTime {
-        let offset = time::Duration::microseconds(self.offset_micros.load(Ordering::SeqCst));
-        self.machine.now().saturating_add(offset)
+        self.machine.now().saturating_add(self.offset())
+    }
+
+    fn ahead(&self) -> time::Duration {
+        self.machine.ahead().saturating_add(self.offset())
     }
 }
 

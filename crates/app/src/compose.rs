@@ -118,7 +118,7 @@ impl Core {
         machine: &Machine,
         settings: Settings,
     ) -> anyhow::Result<Self> {
-        let store = Arc::new(DieselStore::open(StoreConfig::new(url))?);
+        let store = Arc::new(DieselStore::open(StoreConfig::new(url, Arc::clone(&machine.clock)))?);
         let env = Arc::new(Env {
             clock: Arc::clone(&machine.clock),
             ids: Arc::clone(&machine.ids),

@@ -64,8 +64,8 @@ impl Workers {
     ) -> anyhow::Result<Self> {
         let mut workers = Self { stop: Arc::default(), threads: Vec::new() };
         for number in 0..count {
-            let (store, env, worker) = (Arc::clone(store), Arc::clone(env), Arc::clone(worker));
-            workers.spawn(format!("worker-{number}"), move |stop| work(&*store, &env, &worker, stop))?;
+            let (store, worker) = (Arc::clone(store), Arc::clone(worker));
+            workers.spawn(format!("worker-{number}"), move |stop| work(&*store, &worker, stop))?;
         }
         workers.spawn("accounts".to_owned(), move |stop| refresh_accounts(&mut refresher, stop))?;
         let (store, env) = (Arc::clone(store), Arc::clone(env));
@@ -101,9 +101,9 @@ impl Drop for Workers {
     }
 }
 
-fn work(store: &dyn Store, env: &Arc<Env>, worker: &Worker, stop: &Stop) {
+fn work(store: &dyn Store, worker: &Worker, stop: &Stop) {
     while !stop.is_told() {
-        let round = match is_due(store, env) {
+        let round = match is_due(store) {
             Ok(true) => worker.run_once(&|| stop.is_told()),
             Ok(false) => Ok(0),
             Err(error) => Err(error),
@@ -120,9 +120,8 @@ fn work(store: &dyn Store, env: &Arc<Env>, worker: &Worker, stop: &Stop) {
 }
 
 /// Looks before it claims, so that idle workers do not queue behind the writers.
-fn is_due(store: &dyn Store, env: &Arc<Env>) -> Result<bool, StoreError> {
-    let next = transact(store, Access::Read, |unit| unit.work().next_due())?;
-    Ok(next.is_some_and(|due| due <= env.now()))
+fn is_due(store: &dyn Store) -> Result<bool, StoreError> {
+    transact(store, Access::Read, |unit| unit.work().is_any_due())
 }
 
 fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop) {

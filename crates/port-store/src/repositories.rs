@@ -332,6 +332,21 @@ pub trait ReplenishmentRepository {
         id: ReplenishmentId,
         limit: u32,
     ) -> Result<Vec<ReplenishmentItem>, StoreError>;
+    /// Those of them that are not marked as sent to the bank.
+    fn unsent_items(
+        &mut self,
+        partner: PartnerId,
+        id: ReplenishmentId,
+        limit: u32,
+    ) -> Result<Vec<ReplenishmentItem>, StoreError>;
+    /// Marks cards, by ordinal, as sent to the bank or not; new ones are not.
+    fn mark_sent(
+        &mut self,
+        partner: PartnerId,
+        id: ReplenishmentId,
+        ordinals: &[u32],
+        sent: bool,
+    ) -> Result<(), StoreError>;
     /// Decides cards, by ordinal. Cards decided before stay as they are.
     fn settle_items(
         &mut self,
@@ -382,6 +397,21 @@ pub trait LimitChangeRepository {
         id: LimitChangeId,
         limit: u32,
     ) -> Result<Vec<LimitChangeItem>, StoreError>;
+    /// Those of them that are not marked as sent to the bank.
+    fn unsent_items(
+        &mut self,
+        partner: PartnerId,
+        id: LimitChangeId,
+        limit: u32,
+    ) -> Result<Vec<LimitChangeItem>, StoreError>;
+    /// Marks cards, by ordinal, as sent to the bank or not; new ones are not.
+    fn mark_sent(
+        &mut self,
+        partner: PartnerId,
+        id: LimitChangeId,
+        ordinals: &[u32],
+        sent: bool,
+    ) -> Result<(), StoreError>;
     /// Decides cards, by ordinal. Cards decided before stay as they are.
     fn settle_items(
         &mut self,

@@ -1,7 +1,10 @@
 //! Work for the workers: what is due, and who has it.
+//!
+//! What is due and which leases are over is decided by the store's own clock alone, which on a database server is the
+//! server's: the clocks of the machines that share the work need not agree.
 
 use kopeck_domain::ids::{LimitChangeId, OrderId, PartnerId, ReplenishmentId};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use crate::StoreError;
 
@@ -30,15 +33,24 @@ pub struct Claim {
     pub may_have_sent: bool,
     /// Tries in a row that ended without a word from the bank; decides how long to wait for the next.
     pub failures: u32,
-    /// When the lease ends.
-    pub leased_until: OffsetDateTime,
+}
+
+/// Work that needs a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StuckWork {
+    /// Whose work it is.
+    pub partner: PartnerId,
+    /// What it is about.
+    pub subject: Subject,
+    /// Since when, by the store's clock.
+    pub since: OffsetDateTime,
 }
 
 /// How work is given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PutBack {
-    /// When it is due again.
-    pub due_at: OffsetDateTime,
+    /// After how long it is due again.
+    pub delay: Duration,
     /// Fruitless tries in a row so far.
     pub failures: u32,
     /// Whether something may have been sent to the bank that is not settled; see [`Claim::may_have_sent`].
@@ -48,28 +60,19 @@ pub struct PutBack {
 /// Work for the workers.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait WorkRepository {
-    /// Adds work that is due at `due_at`.
+    /// Adds work that is due after `delay`.
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.
-    fn enqueue(
-        &mut self,
-        partner: PartnerId,
-        subject: Subject,
-        due_at: OffsetDateTime,
-    ) -> Result<(), StoreError>;
+    fn enqueue(&mut self, partner: PartnerId, subject: Subject, delay: Duration) -> Result<(), StoreError>;
 
-    /// Takes up to `limit` pieces of work that are due and not leased (or whose lease is over), the longest due
-    /// first, and leases them until `leased_until`. No two workers ever get the same attempt.
+    /// Takes up to `limit` pieces of work that are due and not leased (or whose lease is over), and leases them for
+    /// `lease`. Partners take turns: the longest due of each comes first, then the second of each, and so on, so
+    /// that nobody's thousands of requests hold up another's one. No two workers ever get the same attempt.
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.
-    fn claim(
-        &mut self,
-        now: OffsetDateTime,
-        leased_until: OffsetDateTime,
-        limit: u32,
-    ) -> Result<Vec<Claim>, StoreError>;
+    fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError>;
 
     /// Whether `claim` is still the latest attempt. Within a writing unit of work the answer holds until its end.
     ///
@@ -101,11 +104,36 @@ pub trait WorkRepository {
     /// [`StoreError`] if the database fails.
     fn end_all_leases(&mut self) -> Result<(), StoreError>;
 
-    /// The moment at which the next work is due or its lease ends, if there is any work.
+    /// Notes that the work needs a person: something was sent once, must not be sent again, and the bank does not know
+    /// it. The work stays due. Does nothing if the claim is not current; noted twice, the first moment stays.
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.
-    fn next_due(&mut self) -> Result<Option<OffsetDateTime>, StoreError>;
+    fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError>;
+
+    /// Every partner's work that needs a person, the longest stuck first.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn stuck(&mut self) -> Result<Vec<StuckWork>, StoreError>;
+
+    /// Takes this piece of work whether it is due or not and whoever has it, by the next attempt; `None` if there is
+    /// none. For a person who settles what no worker can.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn seize(
+        &mut self,
+        partner: PartnerId,
+        subject: Subject,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError>;
+
+    /// Whether a claim would find something at this moment.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn is_any_due(&mut self) -> Result<bool, StoreError>;
 
     /// How many pieces of work there are, due or not.
     ///

@@ -12,6 +12,7 @@ use crate::{Clock, Entropy, IdSource};
 #[derive(Debug)]
 pub struct FakeClock {
     unix_micros: AtomicI64,
+    start_micros: i64,
 }
 
 impl FakeClock {
@@ -19,7 +20,8 @@ impl FakeClock {
     #[must_use]
     pub fn starting_at(start: OffsetDateTime) -> Self {
         let micros = start.unix_timestamp_nanos() / 1_000;
-        Self { unix_micros: AtomicI64::new(i64::try_from(micros).unwrap_or(0)) }
+        let start_micros = i64::try_from(micros).unwrap_or(0);
+        Self { unix_micros: AtomicI64::new(start_micros), start_micros }
     }
 
     /// Moves the clock forward. Negative durations move nothing: the service's clock never goes back.
@@ -33,6 +35,10 @@ impl Clock for FakeClock {
     fn now(&self) -> OffsetDateTime {
         let micros = self.unix_micros.load(Ordering::SeqCst);
         OffsetDateTime::UNIX_EPOCH + Duration::microseconds(micros)
+    }
+
+    fn ahead(&self) -> Duration {
+        Duration::microseconds(self.unix_micros.load(Ordering::SeqCst) - self.start_micros)
     }
 }
 
@@ -97,6 +103,7 @@ mod tests {
         clock.advance(Duration::seconds(5));
         clock.advance(Duration::seconds(-9));
         assert_eq!(clock.now().unix_timestamp(), 5);
+        assert_eq!(clock.ahead(), Duration::seconds(5));
     }
 
     #[test]

@@ -6,13 +6,19 @@
 #[cfg(feature = "fake")]
 pub mod fake;
 
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 /// The service's one clock: tokens, cards, periods, leases and the daily refresh all read it.
 pub trait Clock: Send + Sync {
     /// The present moment in UTC, cut to whole microseconds, because that is what PostgreSQL keeps.
     fn now(&self) -> OffsetDateTime;
+
+    /// How far it was moved ahead of the real time, for what goes by another machine's clock: a database server knows
+    /// nothing of a sandbox that moved ours.
+    fn ahead(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// Fresh identifiers for new employees, cards, orders and the like.

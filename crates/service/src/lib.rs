@@ -23,6 +23,7 @@ pub mod orders;
 pub mod partners;
 pub mod payments;
 pub mod replenishments;
+pub mod stuck;
 mod targets;
 #[cfg(test)]
 mod testing;

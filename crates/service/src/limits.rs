@@ -128,7 +128,7 @@ pub fn set(
     if let Err(error) = unit.limit_changes().insert(partner, &request, &items) {
         return Err(raced(unit, partner, cards, error));
     }
-    unit.work().enqueue(partner, Subject::LimitChange(id), now + env.settings.processing_delay)?;
+    unit.work().enqueue(partner, Subject::LimitChange(id), env.settings.processing_delay)?;
     Ok(request)
 }
 

@@ -102,7 +102,7 @@ pub fn place(
             PlaceOrderError::Store(error.unexpected())
         }
     })?;
-    unit.work().enqueue(partner, Subject::Order(order.id), now + env.settings.processing_delay)?;
+    unit.work().enqueue(partner, Subject::Order(order.id), env.settings.processing_delay)?;
     Ok(order)
 }
 

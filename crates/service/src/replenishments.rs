@@ -141,7 +141,7 @@ pub fn create(
     if let Err(error) = unit.replenishments().insert(partner, &request, &items) {
         return Err(raced(unit, partner, &cards, error));
     }
-    unit.work().enqueue(partner, Subject::Replenishment(id), now + env.settings.processing_delay)?;
+    unit.work().enqueue(partner, Subject::Replenishment(id), env.settings.processing_delay)?;
     Ok(request)
 }
 

@@ -259,14 +259,7 @@ pub(crate) fn open_limit_items(count: u32) -> Vec<LimitChangeItem> {
 
 /// The first claim of a subject: nothing can have been sent.
 pub(crate) fn claim(subject: Subject) -> Claim {
-    Claim {
-        partner: PARTNER,
-        subject,
-        attempt: 1,
-        may_have_sent: false,
-        failures: 0,
-        leased_until: START + Duration::seconds(30),
-    }
+    Claim { partner: PARTNER, subject, attempt: 1, may_have_sent: false, failures: 0 }
 }
 
 pub(crate) fn sheet(available: i64, held: i64) -> BalanceSheet {

@@ -25,6 +25,8 @@ CREATE TABLE replenishment_items (
     )),
     -- Whether the request keeps the card from other requests.
     claimed          BOOLEAN NOT NULL,
+    -- Whether it may have been sent to a bank that does twice what it is sent twice.
+    sent             BOOLEAN NOT NULL,
     PRIMARY KEY (partner_id, replenishment_id, ordinal),
     FOREIGN KEY (partner_id, replenishment_id) REFERENCES replenishments (partner_id, id),
     FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id),

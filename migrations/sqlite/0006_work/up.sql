@@ -9,9 +9,13 @@ CREATE TABLE work (
     failures      INTEGER NOT NULL CHECK (failures >= 0),
     may_have_sent INTEGER NOT NULL CHECK (may_have_sent IN (0, 1)),
     leased_until  INTEGER,
+    -- Since when a person has to say what became of it; the workers ask on meanwhile.
+    stuck_since   INTEGER,
     PRIMARY KEY (partner_id, subject_kind, subject_id)
 ) STRICT, WITHOUT ROWID;
 
--- Holds the lease too: whoever looks for the next work passes over leased rows without reading them.
-CREATE INDEX work_by_due ON work (due_at, leased_until);
+-- What nobody has, for all partners and for each: partners take turns.
+CREATE INDEX work_by_due ON work (due_at) WHERE leased_until IS NULL;
+CREATE INDEX work_by_turn ON work (partner_id, due_at, leased_until);
+CREATE INDEX work_stuck ON work (stuck_since) WHERE stuck_since IS NOT NULL;
 CREATE INDEX work_by_lease ON work (leased_until) WHERE leased_until IS NOT NULL;

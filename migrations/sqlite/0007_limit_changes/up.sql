@@ -23,6 +23,8 @@ CREATE TABLE limit_change_items (
     refusal         TEXT    CHECK (refusal IN ('BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED_BY_BANK')),
     -- Whether the request keeps the card from other limit changes. Replenishments have claims of their own.
     claimed         INTEGER NOT NULL CHECK (claimed IN (0, 1)),
+    -- Whether it may have been sent to a bank that does twice what it is sent twice.
+    sent            INTEGER NOT NULL CHECK (sent IN (0, 1)),
     PRIMARY KEY (partner_id, limit_change_id, ordinal),
     FOREIGN KEY (partner_id, limit_change_id) REFERENCES limit_changes (partner_id, id),
     FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id),

@@ -9,7 +9,9 @@ impl From<SandboxRefusal> for ApiError {
     fn from(error: SandboxRefusal) -> Self {
         match error {
             SandboxRefusal::UnknownCard => super::cards::no_such_card(),
-            SandboxRefusal::WrongCode => Self::field("activationCode", error.to_string()),
+            SandboxRefusal::WrongCode | SandboxRefusal::CodeExpired => {
+                Self::field("activationCode", error.to_string())
+            }
             SandboxRefusal::UnknownPayment => Self::field("transactionId", error.to_string()),
             SandboxRefusal::OverPayment(_) => Self::field("amount", error.to_string()),
             SandboxRefusal::ClockTooFar => Self::field("seconds", error.to_string()),

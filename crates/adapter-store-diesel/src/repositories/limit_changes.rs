@@ -70,6 +70,7 @@ pub(crate) struct LimitRow {
     pub(crate) state: String,
     pub(crate) refusal: Option<String>,
     pub(crate) claimed: bool,
+    pub(crate) sent: bool,
 }
 
 fn state_words(state: ItemState) -> (&'static str, Option<&'static str>) {
@@ -92,6 +93,7 @@ impl LimitRow {
             state: state.to_owned(),
             refusal: refusal.map(ToOwned::to_owned),
             claimed: true,
+            sent: false,
         }
     }
 

@@ -71,6 +71,7 @@ pub(crate) struct TopUpRow {
     pub(crate) state: String,
     pub(crate) refusal: Option<String>,
     pub(crate) claimed: bool,
+    pub(crate) sent: bool,
 }
 
 fn state_words(state: ItemState) -> (&'static str, Option<&'static str>) {
@@ -94,6 +95,7 @@ impl TopUpRow {
             state: state.to_owned(),
             refusal: refusal.map(ToOwned::to_owned),
             claimed: true,
+            sent: false,
         }
     }
 

@@ -128,6 +128,35 @@ macro_rules! card_by_card_repository {
                 rows.into_iter().map($item_row::item).collect()
             }
 
+            fn unsent_items(
+                &mut self,
+                partner: PartnerId,
+                id: $id,
+                limit: u32,
+            ) -> Result<Vec<$item>, StoreError> {
+                let rows: Vec<$item_row> = $items::table
+                    .filter($items::partner_id.eq(partner.key()))
+                    .filter($items::$belongs.eq(id.key()))
+                    .filter($items::state.eq(OPEN))
+                    .filter($items::sent.eq(false))
+                    .order($items::ordinal)
+                    .limit(i64::from(limit))
+                    .select($item_row::as_select())
+                    .load(self.of(partner)?)
+                    .stored()?;
+                rows.into_iter().map($item_row::item).collect()
+            }
+
+            fn mark_sent(
+                &mut self,
+                partner: PartnerId,
+                id: $id,
+                ordinals: &[u32],
+                sent: bool,
+            ) -> Result<(), StoreError> {
+                bulk::$bulk::mark_sent(self.of(partner)?, &partner.key(), &id.key(), ordinals, sent).stored()
+            }
+
             fn settle_items(
                 &mut self,
                 partner: PartnerId,

@@ -1,11 +1,12 @@
 //! Work for the workers.
 
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{Claim, PutBack, StoreError, Subject, WorkRepository};
-use time::OffsetDateTime;
+use kopeck_port_store::{Claim, PutBack, StoreError, StuckWork, Subject, WorkRepository};
+use time::Duration;
 
-use crate::convert::{AsKey, Key, corrupt, id, length, micros, moment, natural};
+use crate::convert::{AsKey, Key, corrupt, id, length, moment, natural};
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::work;
@@ -25,18 +26,23 @@ fn columns(subject: Subject) -> (&'static str, Key) {
 }
 
 /// Work as its table has it, before a claim takes it.
-#[derive(Queryable, Selectable)]
+#[derive(Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = work)]
 pub(crate) struct WorkRow {
-    partner_id: Vec<u8>,
-    subject_kind: String,
-    subject_id: Vec<u8>,
+    pub(crate) partner_id: Vec<u8>,
+    pub(crate) subject_kind: String,
+    pub(crate) subject_id: Vec<u8>,
     attempt: i64,
     failures: i64,
     may_have_sent: bool,
+    pub(crate) due_at: i64,
 }
 
 impl WorkRow {
+    fn partner(&self) -> Result<PartnerId, StoreError> {
+        id(&self.partner_id, "work.partner_id")
+    }
+
     fn subject(&self) -> Result<Subject, StoreError> {
         match self.subject_kind.as_str() {
             ORDER => Ok(Subject::Order(id(&self.subject_id, "work.subject_id")?)),
@@ -47,14 +53,13 @@ impl WorkRow {
     }
 
     /// The claim that takes it.
-    fn claim(&self, leased_until: OffsetDateTime) -> Result<Claim, StoreError> {
+    fn claim(&self) -> Result<Claim, StoreError> {
         Ok(Claim {
-            partner: id(&self.partner_id, "work.partner_id")?,
+            partner: self.partner()?,
             subject: self.subject()?,
             attempt: natural(self.attempt + 1, "work.attempt")?,
             may_have_sent: self.may_have_sent,
             failures: natural(self.failures, "work.failures")?,
-            leased_until,
         })
     }
 }
@@ -70,20 +75,42 @@ macro_rules! current {
     }};
 }
 
+impl Unit {
+    /// Makes the next attempt of it the current one.
+    fn lease(&mut self, row: &WorkRow, leased_until: i64) -> Result<(), StoreError> {
+        update(work::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
+            .set((
+                work::attempt.eq(row.attempt + 1),
+                work::leased_until.eq(leased_until),
+                // Whoever claims may send, whatever becomes of them.
+                work::may_have_sent.eq(true),
+            ))
+            .execute(&mut self.connection)
+            .stored()
+            .map(drop)
+    }
+
+    /// The moment `delay` from now, by the clock that work goes by.
+    fn work_time_in(&mut self, delay: Duration) -> Result<i64, StoreError> {
+        Ok(later(dialect::work_time(&mut self.connection, &*self.clock).stored()?, delay))
+    }
+}
+
+/// In microseconds.
+fn later(moment: i64, by: Duration) -> i64 {
+    moment.saturating_add(i64::try_from(by.whole_microseconds()).unwrap_or(i64::MAX))
+}
+
 impl WorkRepository for Unit {
-    fn enqueue(
-        &mut self,
-        partner: PartnerId,
-        subject: Subject,
-        due_at: OffsetDateTime,
-    ) -> Result<(), StoreError> {
+    fn enqueue(&mut self, partner: PartnerId, subject: Subject, delay: Duration) -> Result<(), StoreError> {
+        let due_at = self.work_time_in(delay)?;
         let (kind, subject) = columns(subject);
         diesel::insert_into(work::table)
             .values((
                 work::partner_id.eq(partner.key()),
                 work::subject_kind.eq(kind),
                 work::subject_id.eq(subject),
-                work::due_at.eq(micros(due_at)),
+                work::due_at.eq(due_at),
                 work::attempt.eq(0_i64),
                 work::failures.eq(0_i64),
                 work::may_have_sent.eq(false),
@@ -93,25 +120,19 @@ impl WorkRepository for Unit {
             .map(drop)
     }
 
-    fn claim(
-        &mut self,
-        now: OffsetDateTime,
-        leased_until: OffsetDateTime,
-        limit: u32,
-    ) -> Result<Vec<Claim>, StoreError> {
-        let rows = dialect::due_work(&mut self.connection, micros(now), limit).stored()?;
+    fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError> {
+        let now = dialect::work_time(&mut self.connection, &*self.clock).stored()?;
+        let leased_until = later(now, lease);
+        let due = dialect::due_work(&mut self.connection, now, limit).stored()?;
+        let partners = due.iter().map(WorkRow::partner).collect::<Result<Vec<_>, _>>()?;
+        let own = self.of_some(&partners)?;
+        let due = due.into_iter().zip(partners).filter(|(_, partner)| own.contains(partner));
+        let due = due.map(|(row, _)| row).collect();
+        let rows = dialect::take_due(&mut self.connection, now, due).stored()?;
         for row in &rows {
-            update(work::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
-                .set((
-                    work::attempt.eq(row.attempt + 1),
-                    work::leased_until.eq(micros(leased_until)),
-                    // Whoever claims may send, whatever becomes of them.
-                    work::may_have_sent.eq(true),
-                ))
-                .execute(&mut self.connection)
-                .stored()?;
+            self.lease(row, leased_until)?;
         }
-        rows.iter().map(|row| row.claim(leased_until)).collect()
+        rows.iter().map(WorkRow::claim).collect()
     }
 
     fn is_current(&mut self, claim: &Claim) -> Result<bool, StoreError> {
@@ -121,9 +142,10 @@ impl WorkRepository for Unit {
     }
 
     fn put_back(&mut self, claim: &Claim, terms: PutBack) -> Result<(), StoreError> {
+        let due_at = self.work_time_in(terms.delay)?;
         update(current!(claim))
             .set((
-                work::due_at.eq(micros(terms.due_at)),
+                work::due_at.eq(due_at),
                 work::failures.eq(i64::from(terms.failures)),
                 work::may_have_sent.eq(terms.may_have_sent),
                 work::leased_until.eq(None::<i64>),
@@ -153,19 +175,57 @@ impl WorkRepository for Unit {
             .map(drop)
     }
 
-    fn next_due(&mut self) -> Result<Option<OffsetDateTime>, StoreError> {
-        let due: Option<i64> = work::table
-            .filter(work::leased_until.is_null())
-            .select(diesel::dsl::min(work::due_at))
-            .get_result(&mut self.connection)
+    fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError> {
+        let now = dialect::work_time(&mut self.connection, &*self.clock).stored()?;
+        update(current!(claim).filter(work::stuck_since.is_null()))
+            .set(work::stuck_since.eq(now))
+            .execute(self.of(claim.partner)?)
+            .stored()
+            .map(drop)
+    }
+
+    fn stuck(&mut self) -> Result<Vec<StuckWork>, StoreError> {
+        let rows: Vec<(WorkRow, Option<i64>)> = work::table
+            .filter(work::stuck_since.is_not_null())
+            .order(work::stuck_since)
+            .select((WorkRow::as_select(), work::stuck_since))
+            .load(&mut self.connection)
             .stored()?;
-        let lease_ends: Option<i64> = work::table
-            .filter(work::leased_until.is_not_null())
-            .select(diesel::dsl::min(work::leased_until))
-            .get_result(&mut self.connection)
+        let stuck = |(row, since): (WorkRow, Option<i64>)| {
+            Ok(StuckWork {
+                partner: id(&row.partner_id, "work.partner_id")?,
+                subject: row.subject()?,
+                since: moment(since.unwrap_or_default(), "work.stuck_since")?,
+            })
+        };
+        rows.into_iter().map(stuck).collect()
+    }
+
+    fn seize(
+        &mut self,
+        partner: PartnerId,
+        subject: Subject,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError> {
+        let leased_until = self.work_time_in(lease)?;
+        let (kind, subject) = columns(subject);
+        let row: Option<WorkRow> = work::table
+            .find((partner.key(), kind, subject))
+            .select(WorkRow::as_select())
+            .get_result(self.of(partner)?)
+            .optional()
             .stored()?;
-        let next = [due, lease_ends].into_iter().flatten().min();
-        next.map(|at| moment(at, "work.due_at")).transpose()
+        let Some(row) = row else { return Ok(None) };
+        self.lease(&row, leased_until)?;
+        row.claim().map(Some)
+    }
+
+    fn is_any_due(&mut self) -> Result<bool, StoreError> {
+        let now = dialect::work_time(&mut self.connection, &*self.clock).stored()?;
+        let due = work::table.filter(work::leased_until.is_null()).filter(work::due_at.le(now));
+        // A lease is taken on what is due, so what had one is due still.
+        let over = work::table.filter(work::leased_until.le(now));
+        diesel::select(exists(due).or(exists(over))).get_result(&mut self.connection).stored()
     }
 
     fn count(&mut self) -> Result<u64, StoreError> {

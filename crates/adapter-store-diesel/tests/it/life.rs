@@ -8,7 +8,7 @@ use std::time::Duration;
 use kopeck_adapter_store_diesel::{DieselStore, OpenError, StoreConfig, migrate};
 use kopeck_port_store::{Access, Store, StoreError, Verdict, submit};
 
-use crate::support::{Kind, PARTNER, credentials, employee, on_every_database, read, write};
+use crate::support::{Kind, PARTNER, clock, credentials, employee, on_every_database, read, write};
 
 type Waiting = Receiver<Result<(), StoreError>>;
 
@@ -53,7 +53,7 @@ on_every_database! {
 fn a_database_without_migrations_is_refused(kind: Kind) {
     let place = kind.new_place();
     let url = place.url();
-    let refused = DieselStore::open(StoreConfig::new(url.clone())).err().unwrap();
+    let refused = DieselStore::open(StoreConfig::new(url.clone(), clock())).err().unwrap();
     let missing = match refused {
         OpenError::NotMigrated(missing) => missing,
         other => panic!("{other}"),
@@ -61,7 +61,7 @@ fn a_database_without_migrations_is_refused(kind: Kind) {
     assert!(missing.len() > 1);
     assert_eq!(migrate(&url).unwrap(), missing, "those, in their order");
     assert_eq!(migrate(&url).unwrap(), [""; 0]);
-    assert!(DieselStore::open(StoreConfig::new(url)).is_ok());
+    assert!(DieselStore::open(StoreConfig::new(url, clock())).is_ok());
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn only_files_and_servers_are_opened() {
         ["", "kopeck.db", "mysql://host/db", "sqlite://", "sqlite://:memory:", "sqlite://file:x?mode=memory"]
     {
         assert!(matches!(migrate(url), Err(OpenError::Url)), "{url}");
-        assert!(matches!(DieselStore::open(StoreConfig::new(url)), Err(OpenError::Url)), "{url}");
+        assert!(matches!(DieselStore::open(StoreConfig::new(url, clock())), Err(OpenError::Url)), "{url}");
     }
     let folder = tempfile::tempdir().unwrap();
     let nowhere = format!("sqlite://{}", folder.path().join("missing/kopeck.db").display());
@@ -82,7 +82,7 @@ fn what_was_committed_survives_a_restart(kind: Kind) {
     let url = place.url();
     migrate(&url).unwrap();
     for round in 0..3 {
-        let store = DieselStore::open(StoreConfig::new(url.clone())).unwrap();
+        let store = DieselStore::open(StoreConfig::new(url.clone(), clock())).unwrap();
         if round == 0 {
             write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
         }
@@ -104,7 +104,7 @@ fn a_full_queue_is_busy_and_the_other_goes_on(kind: Kind) {
         queue: 3,
         writing_threads: 1,
         reading_threads: 1,
-        ..StoreConfig::new(url)
+        ..StoreConfig::new(url, clock())
     })
     .unwrap();
     write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
@@ -189,7 +189,7 @@ fn a_receiver_that_panics_costs_no_thread(kind: Kind) {
 /// As two processes do.
 fn two_stores_on_one_file_wait_for_each_other(kind: Kind) {
     let first = kind.store_with_partner();
-    let second = DieselStore::open(StoreConfig::new(first.url.clone())).unwrap();
+    let second = DieselStore::open(StoreConfig::new(first.url.clone(), clock())).unwrap();
     let stores: [&dyn Store; 2] = [&first, &second];
     thread::scope(|scope| {
         for (offset, store) in (0..).zip(stores) {

@@ -4,6 +4,7 @@
 mod books;
 mod corrupt;
 mod life;
+mod partners;
 mod plans;
 mod postgres;
 mod schemas;

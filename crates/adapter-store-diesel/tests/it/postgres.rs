@@ -113,7 +113,11 @@ fn what_was_not_committed_is_not_reported_as_stored() {
         let stranger = Uuid::from_u128(99).into();
         assert!(
             unit.work()
-                .enqueue(stranger, kopeck_port_store::Subject::Order(stranger.uuid().into()), NOW)
+                .enqueue(
+                    stranger,
+                    kopeck_port_store::Subject::Order(stranger.uuid().into()),
+                    time::Duration::ZERO
+                )
                 .is_err()
         );
         Ok(())
@@ -145,7 +149,7 @@ fn writers_of_many_partners_do_not_lock_each_other_out() {
     const PARTNERS: u128 = 3;
     const ROUNDS: i64 = 20;
     let store = with_partners(PARTNERS);
-    let second = DieselStore::open(StoreConfig::new(store.url.clone())).unwrap();
+    let second = DieselStore::open(StoreConfig::new(store.url.clone(), crate::support::clock())).unwrap();
     for number in 1..=PARTNERS {
         add(&store, Uuid::from_u128(number).into(), number).unwrap();
     }

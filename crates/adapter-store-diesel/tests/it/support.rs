@@ -1,5 +1,7 @@
 //! Stores in folders of their own, and rows to put into them.
 
+use std::sync::Arc;
+
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use kopeck_adapter_store_diesel::testing::TestDatabase;
@@ -13,11 +15,14 @@ use kopeck_domain::limit::Limit;
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, Email, Phone};
+use kopeck_port_store::contract::TimeTravel;
 use kopeck_port_store::{
     Access, Activation, CardRecord, Credentials, Done, NewCard, Store, StoreError, UnitOfWork, Work, transact,
 };
+use kopeck_port_system::Clock;
+use kopeck_port_system::fake::FakeClock;
 use tempfile::TempDir;
-use time::{Date, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 use uuid::Uuid;
 
 pub(crate) const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
@@ -82,8 +87,9 @@ impl Kind {
             }
             Self::Postgres => Place::Server(TestDatabase::migrated()),
         };
-        let url = place.url();
-        TestStore { store: DieselStore::open(StoreConfig::new(url.clone())).unwrap(), url, place }
+        let (url, clock) = (place.url(), clock());
+        let config = StoreConfig::new(url.clone(), Arc::clone(&clock) as Arc<dyn Clock>);
+        TestStore { store: DieselStore::open(config).unwrap(), url, clock, place }
     }
 
     /// A store with [`PARTNER`].
@@ -99,6 +105,7 @@ pub(crate) struct TestStore {
     // First, so that it is closed before its database goes.
     pub(crate) store: DieselStore,
     pub(crate) url: String,
+    clock: Arc<FakeClock>,
     pub(crate) place: Place,
 }
 
@@ -106,6 +113,17 @@ impl Store for TestStore {
     fn submit(&self, access: Access, work: Work, done: Done) {
         self.store.submit(access, work, done);
     }
+}
+
+impl TimeTravel for TestStore {
+    fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+}
+
+/// A clock that stands still at [`NOW`].
+pub(crate) fn clock() -> Arc<FakeClock> {
+    Arc::new(FakeClock::starting_at(NOW))
 }
 
 /// Runs statements behind the store's back, as a damaged disk or an idle hand might.

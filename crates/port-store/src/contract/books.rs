@@ -7,6 +7,7 @@ use kopeck_domain::ledger::{Balances, DepositReference, MovementKind, Reference}
 use kopeck_domain::limit_change::{ItemState as LimitState, LimitChangeRefusal};
 use kopeck_domain::replenishment::{ItemState, TopUpRefusal};
 use kopeck_domain::request::RequestState;
+use time::Duration;
 
 use super::support::{
     at, book, id, insert_cards, insert_limit_change, insert_order, insert_replenishment, limit_change, link,
@@ -28,7 +29,7 @@ fn deposit(text: &str) -> Reference {
 }
 
 fn enqueue(store: &dyn Store, partner: PartnerId, subject: Subject) {
-    write(store, move |unit| unit.work().enqueue(partner, subject, at(0))).unwrap();
+    write(store, move |unit| unit.work().enqueue(partner, subject, Duration::ZERO)).unwrap();
 }
 
 /// Of each partner by itself.

@@ -49,6 +49,8 @@ pub(super) trait Kind {
     fn set_state(store: &dyn Store, partner: PartnerId, request: &Self::Request);
     fn items(store: &dyn Store, partner: PartnerId, id: Self::Id, from: u32, limit: u32) -> Vec<Self::Item>;
     fn open_items(store: &dyn Store, partner: PartnerId, id: Self::Id, limit: u32) -> Vec<Self::Item>;
+    fn unsent_items(store: &dyn Store, partner: PartnerId, id: Self::Id, limit: u32) -> Vec<Self::Item>;
+    fn mark_sent(store: &dyn Store, partner: PartnerId, id: Self::Id, ordinals: &[u32], sent: bool);
     fn settle(store: &dyn Store, partner: PartnerId, id: Self::Id, decided: &[(u32, Self::State)]);
     fn counts(store: &dyn Store, partner: PartnerId, id: Self::Id) -> ItemCounts;
     fn release(store: &dyn Store, partner: PartnerId, id: Self::Id);
@@ -132,6 +134,15 @@ macro_rules! kind {
 
             fn open_items(store: &dyn Store, partner: PartnerId, id: $id, limit: u32) -> Vec<$item> {
                 read(store, move |unit| unit.$repository().open_items(partner, id, limit))
+            }
+
+            fn unsent_items(store: &dyn Store, partner: PartnerId, id: $id, limit: u32) -> Vec<$item> {
+                read(store, move |unit| unit.$repository().unsent_items(partner, id, limit))
+            }
+
+            fn mark_sent(store: &dyn Store, partner: PartnerId, id: $id, ordinals: &[u32], sent: bool) {
+                let ordinals = ordinals.to_vec();
+                write(store, move |unit| unit.$repository().mark_sent(partner, id, &ordinals, sent)).unwrap();
             }
 
             fn settle(store: &dyn Store, partner: PartnerId, id: $id, decided: &[(u32, $state)]) {
@@ -250,6 +261,27 @@ pub(super) fn decided_cards_stay_as_they_are<K: Kind>(store: &dyn Store) {
     assert_eq!(open(10), [0; 0]);
     assert_eq!(K::counts(store, partner, id), ItemCounts { open: 0, done: 2, refused: count - 2 });
     K::settle(store, partner, id, &[]);
+}
+
+/// Until the mark is taken off; decided ones are not asked for.
+pub(super) fn cards_are_marked_as_sent<K: Kind>(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let (request, wanted) = K::request(&some_cards(store, partner, 6));
+    let id = K::id(&request);
+    K::insert(store, partner, &request, &wanted).unwrap();
+    let unsent = |limit| -> Vec<u32> {
+        K::unsent_items(store, partner, id, limit).iter().map(|item| K::ordinal(item)).collect()
+    };
+    assert_eq!(unsent(3), [0, 1, 2]);
+    K::mark_sent(store, partner, id, &[0, 1, 4], true);
+    K::mark_sent(store, other, id, &[2], true);
+    assert_eq!(unsent(10), [2, 3, 5]);
+    K::settle(store, partner, id, &[(3, K::DONE)]);
+    K::mark_sent(store, partner, id, &[1, 3], false);
+    assert_eq!(unsent(10), [1, 2, 5]);
+    assert_eq!(unsent(2), [1, 2]);
+    assert_eq!(K::open_items(store, partner, id, 10).len(), 5, "sent or not");
+    assert_eq!(K::unsent_items(store, other, id, 10), []);
 }
 
 /// Neither seen nor listed nor changed by another.

@@ -24,6 +24,11 @@ pub fn decided_cards_stay_as_they_are(store: &dyn Store) {
     card_by_card::decided_cards_stay_as_they_are::<LimitChanges>(store);
 }
 
+/// Until the mark is taken off; decided ones are not asked for.
+pub fn cards_are_marked_as_sent(store: &dyn Store) {
+    card_by_card::cards_are_marked_as_sent::<LimitChanges>(store);
+}
+
 /// Neither seen nor listed nor changed by another.
 pub fn a_request_is_its_partners_own(store: &dyn Store) {
     card_by_card::a_request_is_its_partners_own::<LimitChanges>(store);

@@ -4,7 +4,7 @@
 //! each:
 //!
 //! ```ignore
-//! fn empty_store() -> impl kopeck_port_store::Store { /* a fresh database */ }
+//! fn empty_store() -> impl kopeck_port_store::contract::TimeTravel { /* a fresh database */ }
 //!
 //! kopeck_port_store::contract_tests!(empty_store);
 //! ```
@@ -15,6 +15,10 @@
     clippy::indexing_slicing,
     reason = "the module is test code: a case fails by panicking"
 )]
+
+use time::Duration;
+
+use crate::Store;
 
 pub mod books;
 mod card_by_card;
@@ -33,6 +37,12 @@ pub mod throttle;
 pub mod transactions;
 pub mod units;
 pub mod work;
+
+/// A store whose own clock, by which work is due and leases end, a test can move.
+pub trait TimeTravel: Store {
+    /// Moves the clock forward. Whether it goes on by itself meanwhile is the store's own affair.
+    fn advance(&self, by: Duration);
+}
 
 /// Makes one test of each case of the contract. The argument is a function that makes an empty store.
 #[macro_export]
@@ -125,6 +135,7 @@ macro_rules! contract_tests {
             a_card_is_in_one_open_request
             released_cards_can_be_requested_again
             decided_cards_stay_as_they_are
+            cards_are_marked_as_sent
             a_request_is_its_partners_own
             a_request_takes_only_the_partners_cards
             pages_show_the_newest_first
@@ -136,6 +147,7 @@ macro_rules! contract_tests {
             a_card_is_in_one_open_request
             released_cards_can_be_requested_again
             decided_cards_stay_as_they_are
+            cards_are_marked_as_sent
             a_request_is_its_partners_own
             a_request_takes_only_the_partners_cards
             pages_show_the_newest_first
@@ -162,6 +174,7 @@ macro_rules! contract_tests {
         $crate::contract_tests! { @aggregate $make, work:
             work_is_claimed_when_it_is_due
             the_longest_due_is_claimed_first
+            partners_take_turns
             leased_work_is_taken_over_after_the_lease
             work_given_back_waits_and_remembers
             a_claim_that_is_not_current_does_nothing
@@ -169,7 +182,9 @@ macro_rules! contract_tests {
             finished_work_is_gone
             cancelled_work_is_withdrawn
             leases_end_all_at_once
-            the_next_moment_to_look_is_known
+            what_is_due_shows
+            stuck_work_shows_and_stays_due
+            work_can_be_seized
         }
         $crate::contract_tests! { @aggregate $make, units:
             a_commit_is_seen_by_the_next_reader

@@ -1,27 +1,43 @@
 //! Work for the workers.
+//!
+//! Some stores' clocks go on by themselves, so nothing here stands within seconds of a border.
 
 use std::collections::HashSet;
 use std::thread;
 
 use kopeck_domain::ids::PartnerId;
+use time::Duration;
 
-use super::support::{at, id, partner, read, write};
+use super::TimeTravel;
+use super::support::{id, partner, read, write};
 use crate::{Claim, PutBack, Rule, Store, StoreError, Subject};
 
-fn enqueue(store: &dyn Store, partner: PartnerId, subject: Subject, due: i64) -> Result<(), StoreError> {
-    write(store, move |unit| unit.work().enqueue(partner, subject, at(due)))
+const LEASE: Duration = Duration::minutes(60);
+
+fn enqueue(store: &dyn Store, partner: PartnerId, subject: Subject, delay: i64) -> Result<(), StoreError> {
+    write(store, move |unit| unit.work().enqueue(partner, subject, Duration::minutes(delay)))
 }
 
-/// Work that is due at `due`.
-fn some_work(store: &dyn Store, partner: PartnerId, due: i64) -> Subject {
+/// Work that is due after so many minutes.
+fn some_work(store: &dyn Store, partner: PartnerId, delay: i64) -> Subject {
     let subject = Subject::Order(id());
-    enqueue(store, partner, subject, due).unwrap();
+    enqueue(store, partner, subject, delay).unwrap();
     subject
 }
 
-/// A claim at `now` with a lease of 60 seconds.
-fn claim(store: &dyn Store, now: i64, limit: u32) -> Vec<Claim> {
-    write(store, move |unit| unit.work().claim(at(now), at(now + 60), limit)).unwrap()
+/// A claim with a lease of 60 minutes.
+fn claim(store: &dyn Store, limit: u32) -> Vec<Claim> {
+    write(store, move |unit| unit.work().claim(LEASE, limit)).unwrap()
+}
+
+/// A claim so many minutes later.
+fn claim_after(store: &dyn TimeTravel, minutes: i64, limit: u32) -> Vec<Claim> {
+    store.advance(Duration::minutes(minutes));
+    claim(store, limit)
+}
+
+fn subjects(claims: &[Claim]) -> Vec<Subject> {
+    claims.iter().map(|claim| claim.subject).collect()
 }
 
 fn is_current(store: &dyn Store, claim: &Claim) -> bool {
@@ -34,14 +50,17 @@ fn put_back(store: &dyn Store, claim: &Claim, terms: PutBack) {
     write(store, move |unit| unit.work().put_back(&claim, terms)).unwrap();
 }
 
+fn put_back_for(minutes: i64, failures: u32, may_have_sent: bool) -> PutBack {
+    PutBack { delay: Duration::minutes(minutes), failures, may_have_sent }
+}
+
 fn finish(store: &dyn Store, claim: &Claim) {
     let claim = claim.clone();
     write(store, move |unit| unit.work().finish(&claim)).unwrap();
 }
 
-fn next_due(store: &dyn Store) -> Option<i64> {
-    let next = read(store, |unit| unit.work().next_due());
-    next.map(|moment| (moment - at(0)).whole_seconds())
+fn is_any_due(store: &dyn Store) -> bool {
+    read(store, |unit| unit.work().is_any_due())
 }
 
 fn count(store: &dyn Store) -> u64 {
@@ -49,25 +68,18 @@ fn count(store: &dyn Store) -> u64 {
 }
 
 /// Whoever's it is and whatever it is about; never before.
-pub fn work_is_claimed_when_it_is_due(store: &dyn Store) {
+pub fn work_is_claimed_when_it_is_due(store: &dyn TimeTravel) {
     let (first, second) = (partner(store), partner(store));
     let subjects = [Subject::Order(id()), Subject::Replenishment(id()), Subject::LimitChange(id())];
     enqueue(store, first, subjects[0], 10).unwrap();
     enqueue(store, second, subjects[1], 20).unwrap();
     enqueue(store, first, subjects[2], 30).unwrap();
-    assert_eq!(claim(store, 9, 10), []);
-    let fresh = |partner, subject, leased| Claim {
-        partner,
-        subject,
-        attempt: 1,
-        may_have_sent: false,
-        failures: 0,
-        leased_until: at(leased),
-    };
-    assert_eq!(claim(store, 10, 10), [fresh(first, subjects[0], 70)]);
-    assert_eq!(claim(store, 20, 10), [fresh(second, subjects[1], 80)]);
-    assert_eq!(claim(store, 30, 10), [fresh(first, subjects[2], 90)]);
-    assert_eq!(claim(store, 40, 10), []);
+    assert_eq!(claim_after(store, 9, 10), []);
+    let fresh = |partner, subject| Claim { partner, subject, attempt: 1, may_have_sent: false, failures: 0 };
+    assert_eq!(claim_after(store, 2, 10), [fresh(first, subjects[0])]);
+    assert_eq!(claim_after(store, 10, 10), [fresh(second, subjects[1])]);
+    assert_eq!(claim_after(store, 10, 10), [fresh(first, subjects[2])]);
+    assert_eq!(claim_after(store, 10, 10), []);
     let double = enqueue(store, first, subjects[0], 10);
     assert!(matches!(double, Err(StoreError::Failed(_))), "work is there once");
     let stranger = enqueue(store, id(), Subject::Order(id()), 10);
@@ -75,81 +87,88 @@ pub fn work_is_claimed_when_it_is_due(store: &dyn Store) {
 }
 
 /// Up to the limit.
-pub fn the_longest_due_is_claimed_first(store: &dyn Store) {
+pub fn the_longest_due_is_claimed_first(store: &dyn TimeTravel) {
     let partner = partner(store);
     let [third, first, fourth, second] = [30, 10, 40, 20].map(|due| some_work(store, partner, due));
-    let subjects =
-        |claims: Vec<Claim>| -> Vec<Subject> { claims.iter().map(|claim| claim.subject).collect() };
-    assert_eq!(subjects(claim(store, 50, 3)), [first, second, third]);
-    assert_eq!(subjects(claim(store, 50, 3)), [fourth]);
+    assert_eq!(subjects(&claim_after(store, 50, 3)), [first, second, third]);
+    assert_eq!(subjects(&claim(store, 3)), [fourth]);
+}
+
+/// However much one of them has, and however long it has waited.
+pub fn partners_take_turns(store: &dyn TimeTravel) {
+    let (many, few, one) = (partner(store), partner(store), partner(store));
+    let queue: Vec<Subject> = (0..40).map(|delay| some_work(store, many, delay)).collect();
+    let pair = [50, 51].map(|delay| some_work(store, few, delay));
+    let single = some_work(store, one, 60);
+    let claimed = subjects(&claim_after(store, 70, 6));
+    assert_eq!(claimed, [queue[0], pair[0], single, queue[1], pair[1], queue[2]]);
+    assert_eq!(subjects(&claim(store, 2)), queue[3..5], "what is leased takes no turn");
 }
 
 /// With the next attempt, and a warning that something may have been sent.
-pub fn leased_work_is_taken_over_after_the_lease(store: &dyn Store) {
+pub fn leased_work_is_taken_over_after_the_lease(store: &dyn TimeTravel) {
     let partner = partner(store);
     some_work(store, partner, 0);
-    let first = claim(store, 0, 10).remove(0);
+    let first = claim(store, 10).remove(0);
     assert!(is_current(store, &first));
-    assert_eq!(claim(store, 59, 10), []);
+    assert_eq!(claim_after(store, 59, 10), []);
     assert!(is_current(store, &first));
-    let second = claim(store, 60, 10).remove(0);
-    let expected = Claim { attempt: 2, may_have_sent: true, leased_until: at(120), ..first.clone() };
-    assert_eq!(second, expected);
+    let second = claim_after(store, 2, 10).remove(0);
+    assert_eq!(second, Claim { attempt: 2, may_have_sent: true, ..first.clone() });
     assert!(!is_current(store, &first));
     assert!(is_current(store, &second));
 }
 
 /// What the worker said of it.
-pub fn work_given_back_waits_and_remembers(store: &dyn Store) {
+pub fn work_given_back_waits_and_remembers(store: &dyn TimeTravel) {
     let partner = partner(store);
     some_work(store, partner, 0);
-    let first = claim(store, 0, 10).remove(0);
-    put_back(store, &first, PutBack { due_at: at(100), failures: 3, may_have_sent: true });
+    let first = claim(store, 10).remove(0);
+    put_back(store, &first, put_back_for(100, 3, true));
     assert!(!is_current(store, &first), "the lease is over");
-    assert_eq!(claim(store, 99, 10), []);
-    let second = claim(store, 100, 10).remove(0);
+    assert_eq!(claim_after(store, 99, 10), []);
+    let second = claim_after(store, 2, 10).remove(0);
     assert_eq!((second.attempt, second.failures, second.may_have_sent), (2, 3, true));
-    put_back(store, &second, PutBack { due_at: at(110), failures: 0, may_have_sent: false });
-    let third = claim(store, 110, 10).remove(0);
+    put_back(store, &second, put_back_for(0, 0, false));
+    let third = claim(store, 10).remove(0);
     assert_eq!((third.attempt, third.failures, third.may_have_sent), (3, 0, false));
 }
 
 /// Nor does one that was already used.
-pub fn a_claim_that_is_not_current_does_nothing(store: &dyn Store) {
+pub fn a_claim_that_is_not_current_does_nothing(store: &dyn TimeTravel) {
     let partner = partner(store);
     some_work(store, partner, 0);
-    let stale = claim(store, 0, 10).remove(0);
-    let current = claim(store, 60, 10).remove(0);
-    let terms = PutBack { due_at: at(0), failures: 9, may_have_sent: false };
+    let stale = claim(store, 10).remove(0);
+    let current = claim_after(store, 61, 10).remove(0);
+    let terms = put_back_for(0, 9, false);
     put_back(store, &stale, terms);
     finish(store, &stale);
     assert!(is_current(store, &current));
-    assert_eq!(claim(store, 119, 10), []);
-    put_back(store, &current, PutBack { due_at: at(200), failures: 1, may_have_sent: true });
+    assert_eq!(claim(store, 10), []);
+    put_back(store, &current, put_back_for(100, 1, true));
     put_back(store, &current, terms);
     finish(store, &current);
-    assert_eq!(claim(store, 199, 10), []);
-    let next = claim(store, 200, 10).remove(0);
+    assert_eq!(claim_after(store, 99, 10), []);
+    let next = claim_after(store, 2, 10).remove(0);
     assert_eq!((next.attempt, next.failures, next.may_have_sent), (3, 1, true));
 }
 
-/// However many claim at once.
-pub fn two_workers_never_get_the_same_attempt(store: &dyn Store) {
+/// However many claim at once, also when leases end.
+pub fn two_workers_never_get_the_same_attempt(store: &dyn TimeTravel) {
     let partner = partner(store);
-    for due in 0..40 {
-        some_work(store, partner, due);
+    for _ in 0..40 {
+        some_work(store, partner, 0);
     }
-    let claims: Vec<Claim> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..4)
-            .map(|_| {
-                scope.spawn(|| {
-                    let rounds = [100, 100, 100, 100, 160, 160, 160, 160];
-                    rounds.into_iter().flat_map(|now| claim(store, now, 5)).collect::<Vec<Claim>>()
-                })
-            })
-            .collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
-    });
+    let round = || -> Vec<Claim> {
+        thread::scope(|scope| {
+            let worker = || (0..4).flat_map(|_| claim(store, 5)).collect::<Vec<Claim>>();
+            let workers: Vec<_> = (0..4).map(|_| scope.spawn(worker)).collect();
+            workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+        })
+    };
+    let mut claims = round();
+    store.advance(Duration::minutes(61));
+    claims.extend(round());
     let attempts: HashSet<(Subject, u32)> =
         claims.iter().map(|claim| (claim.subject, claim.attempt)).collect();
     assert_eq!(attempts.len(), claims.len());
@@ -158,23 +177,23 @@ pub fn two_workers_never_get_the_same_attempt(store: &dyn Store) {
 }
 
 /// By the one who has it.
-pub fn finished_work_is_gone(store: &dyn Store) {
+pub fn finished_work_is_gone(store: &dyn TimeTravel) {
     let partner = partner(store);
     some_work(store, partner, 0);
     let kept = some_work(store, partner, 1);
-    let claims = claim(store, 10, 10);
+    let claims = claim_after(store, 10, 10);
     assert_eq!(count(store), 2);
     finish(store, &claims[0]);
     assert!(!is_current(store, &claims[0]));
     assert_eq!(count(store), 1);
-    assert_eq!(claim(store, 100, 10)[0].subject, kept);
+    assert_eq!(claim_after(store, 100, 10)[0].subject, kept);
 }
 
 /// Also if somebody has just claimed it, who then has nothing; another partner withdraws nothing.
-pub fn cancelled_work_is_withdrawn(store: &dyn Store) {
+pub fn cancelled_work_is_withdrawn(store: &dyn TimeTravel) {
     let (partner, other) = (partner(store), partner(store));
     let (claimed, waiting) = (some_work(store, partner, 0), some_work(store, partner, 10));
-    let claim = claim(store, 0, 10).remove(0);
+    let claim = claim(store, 10).remove(0);
     for subject in [claimed, waiting] {
         write(store, move |unit| unit.work().withdraw(other, subject)).unwrap();
     }
@@ -187,31 +206,86 @@ pub fn cancelled_work_is_withdrawn(store: &dyn Store) {
 }
 
 /// The work can be claimed at once, and the old claims are worth nothing.
-pub fn leases_end_all_at_once(store: &dyn Store) {
+pub fn leases_end_all_at_once(store: &dyn TimeTravel) {
     let partner = partner(store);
     some_work(store, partner, 0);
     some_work(store, partner, 50);
-    let first = claim(store, 0, 10).remove(0);
+    let first = claim(store, 10).remove(0);
     write(store, |unit| unit.work().end_all_leases()).unwrap();
     assert!(!is_current(store, &first));
-    let second = claim(store, 1, 10);
+    let second = claim(store, 10);
     assert_eq!(second.len(), 1, "what is not due stays so");
     assert_eq!((second[0].attempt, second[0].may_have_sent), (2, true));
 }
 
-/// The sooner of what falls due and what leases end.
-pub fn the_next_moment_to_look_is_known(store: &dyn Store) {
+/// Also what was leased and is due again.
+pub fn what_is_due_shows(store: &dyn TimeTravel) {
     let partner = partner(store);
-    assert_eq!(next_due(store), None);
+    assert!(!is_any_due(store));
     some_work(store, partner, 10);
-    some_work(store, partner, 100);
-    assert_eq!(next_due(store), Some(10));
-    let claims = claim(store, 20, 10);
-    assert_eq!(next_due(store), Some(80));
-    finish(store, &claims[0]);
-    assert_eq!(next_due(store), Some(100));
-    let claims = claim(store, 100, 10);
-    assert_eq!(next_due(store), Some(160));
-    put_back(store, &claims[0], PutBack { due_at: at(500), failures: 0, may_have_sent: false });
-    assert_eq!(next_due(store), Some(500));
+    assert!(!is_any_due(store));
+    store.advance(Duration::minutes(11));
+    assert!(is_any_due(store));
+    claim(store, 10);
+    assert!(!is_any_due(store));
+    let claims = claim_after(store, 61, 0);
+    assert!(claims.is_empty());
+    assert!(is_any_due(store), "the lease is over");
+    put_back(store, &claim(store, 10)[0], put_back_for(100, 0, false));
+    assert!(!is_any_due(store));
+    store.advance(Duration::minutes(101));
+    assert!(is_any_due(store));
+}
+
+/// The longest stuck first; only who has it can say so, and the first moment stays.
+pub fn stuck_work_shows_and_stays_due(store: &dyn TimeTravel) {
+    let (first, second) = (partner(store), partner(store));
+    for partner in [first, second] {
+        some_work(store, partner, 0);
+    }
+    let stale = claim(store, 10);
+    let claims = claim_after(store, 61, 10);
+    let stuck = || -> Vec<(PartnerId, Subject)> {
+        let stuck = read(store, |unit| unit.work().stuck());
+        assert!(stuck.is_sorted_by_key(|work| work.since));
+        stuck.iter().map(|work| (work.partner, work.subject)).collect()
+    };
+    let mark = |claim: &Claim| {
+        let claim = claim.clone();
+        write(store, move |unit| unit.work().mark_stuck(&claim)).unwrap();
+    };
+    stale.iter().for_each(mark);
+    assert_eq!(stuck(), []);
+    for claim in claims.iter().rev() {
+        mark(claim);
+        store.advance(Duration::minutes(1));
+    }
+    let expected: Vec<_> = claims.iter().rev().map(|claim| (claim.partner, claim.subject)).collect();
+    assert_eq!(stuck(), expected);
+    mark(&claims[1]);
+    put_back(store, &claims[0], put_back_for(0, 1, true));
+    assert_eq!(stuck(), expected);
+    let again = claim(store, 10).remove(0);
+    assert_eq!(again.subject, claims[0].subject);
+    finish(store, &again);
+    assert_eq!(stuck(), expected[..1]);
+}
+
+/// By the next attempt, whoever has it, due or not; another partner seizes nothing.
+pub fn work_can_be_seized(store: &dyn TimeTravel) {
+    let (partner, other) = (partner(store), partner(store));
+    let (leased, waiting) = (some_work(store, partner, 0), some_work(store, partner, 1_000));
+    let worker = claim(store, 10).remove(0);
+    let seize = |partner: PartnerId, subject: Subject| {
+        write(store, move |unit| unit.work().seize(partner, subject, LEASE)).unwrap()
+    };
+    assert_eq!(seize(other, leased), None);
+    assert!(is_current(store, &worker));
+    let expected = Claim { attempt: 2, may_have_sent: true, ..worker.clone() };
+    assert_eq!(seize(partner, leased), Some(expected.clone()));
+    assert!(!is_current(store, &worker));
+    assert!(is_current(store, &expected));
+    assert_eq!(seize(partner, waiting).map(|claim| claim.attempt), Some(1));
+    assert_eq!(seize(partner, Subject::Order(id())), None);
+    assert_eq!(claim(store, 10), []);
 }

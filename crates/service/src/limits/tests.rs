@@ -54,9 +54,9 @@ fn a_request_is_stored_and_due_after_the_delay() {
         .returning(|_, _, _| Ok(()));
     unit.work
         .expect_enqueue()
-        .withf(move |partner, subject, due_at| {
-            let due = START + Duration::seconds(3);
-            (*partner, *subject, *due_at) == (PARTNER, Subject::LimitChange(id), due)
+        .withf(move |partner, subject, delay| {
+            let delayed = Duration::seconds(3);
+            (*partner, *subject, *delay) == (PARTNER, Subject::LimitChange(id), delayed)
         })
         .times(1)
         .returning(|_, _, _| Ok(()));

@@ -33,8 +33,8 @@ fn expect_placed(unit: &mut MockUnit, lines: &[OrderLine]) {
         .returning(|_, _, _| Ok(()));
     unit.work
         .expect_enqueue()
-        .withf(move |partner, subject, due_at| {
-            *partner == PARTNER && *subject == Subject::Order(id) && *due_at == START + Duration::seconds(3)
+        .withf(move |partner, subject, delay| {
+            *partner == PARTNER && *subject == Subject::Order(id) && *delay == Duration::seconds(3)
         })
         .times(1)
         .returning(|_, _, _| Ok(()));

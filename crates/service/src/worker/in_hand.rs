@@ -9,12 +9,21 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kopeck_port_store::{Claim, Subject};
+use time::OffsetDateTime;
 
-/// The work that the workers of this process have in hand, each with the latest claim of it.
+/// A claim with the end of its lease as this process sees it: a little before the store does, since the clock was read
+/// before the work was claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Lease {
+    pub(super) claim: Claim,
+    pub(super) ends_at: OffsetDateTime,
+}
+
+/// The work that the workers of this process have in hand, each with the latest lease of it.
 #[derive(Debug, Default)]
 pub(super) struct InHand {
     taking: Mutex<()>,
-    latest: Mutex<HashMap<Subject, Claim>>,
+    latest: Mutex<HashMap<Subject, Lease>>,
 }
 
 /// Work in hand; let go of when it is dropped.
@@ -35,34 +44,36 @@ impl InHand {
         self.latest().keys().copied().collect()
     }
 
-    /// Takes the work of a claim in hand.
-    pub(super) fn hold(self: &Arc<Self>, claim: &Claim) -> Arc<Hold> {
-        self.latest().insert(claim.subject, claim.clone());
-        Arc::new(Hold { in_hand: Arc::clone(self), subject: claim.subject })
+    /// Takes the work of a lease in hand.
+    pub(super) fn hold(self: &Arc<Self>, lease: &Lease) -> Arc<Hold> {
+        let subject = lease.claim.subject;
+        self.latest().insert(subject, lease.clone());
+        Arc::new(Hold { in_hand: Arc::clone(self), subject })
     }
 
-    /// Passes a newer claim on to whoever has its work in hand.
+    /// Passes a newer lease on to whoever has its work in hand, if it is the next one after theirs. If another process
+    /// had the work in between, what they have in hand is out of date: it must not count.
     ///
     /// # Errors
-    /// The claim, if nobody has any more.
-    pub(super) fn pass_on(&self, claim: Claim) -> Result<(), Claim> {
-        match self.latest().get_mut(&claim.subject) {
-            Some(latest) => {
-                *latest = claim;
+    /// The lease, if nobody can go on under it.
+    pub(super) fn pass_on(&self, lease: Lease) -> Result<(), Lease> {
+        match self.latest().get_mut(&lease.claim.subject) {
+            Some(latest) if latest.claim.attempt.checked_add(1) == Some(lease.claim.attempt) => {
+                *latest = lease;
                 Ok(())
             }
-            None => Err(claim),
+            Some(_) | None => Err(lease),
         }
     }
 
-    fn latest(&self) -> MutexGuard<'_, HashMap<Subject, Claim>> {
+    fn latest(&self) -> MutexGuard<'_, HashMap<Subject, Lease>> {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Hold {
-    /// The claim that counts: `own`, under which the work was taken, or a newer one that was passed on.
-    pub(super) fn latest(&self, own: &Claim) -> Claim {
+    /// The lease that counts: `own`, under which the work was taken, or a newer one that was passed on.
+    pub(super) fn latest(&self, own: &Lease) -> Lease {
         self.in_hand.latest().get(&self.subject).unwrap_or(own).clone()
     }
 }
@@ -76,30 +87,39 @@ impl Drop for Hold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{claim, order_id};
+    use crate::testing::{START, claim, order_id};
 
-    fn claim_of(attempt: u32) -> Claim {
-        Claim { attempt, ..claim(Subject::Order(order_id(1))) }
+    fn lease_of(attempt: u32) -> Lease {
+        Lease { claim: Claim { attempt, ..claim(Subject::Order(order_id(1))) }, ends_at: START }
     }
 
     #[test]
-    fn a_newer_claim_goes_to_whoever_has_the_work() {
+    fn a_newer_lease_goes_to_whoever_has_the_work() {
         let in_hand = Arc::new(InHand::default());
-        let hold = in_hand.hold(&claim_of(1));
-        assert_eq!(hold.latest(&claim_of(1)), claim_of(1));
-        assert_eq!(in_hand.pass_on(claim_of(2)), Ok(()));
-        assert_eq!(hold.latest(&claim_of(1)), claim_of(2));
+        let hold = in_hand.hold(&lease_of(1));
+        assert_eq!(hold.latest(&lease_of(1)), lease_of(1));
+        assert_eq!(in_hand.pass_on(lease_of(2)), Ok(()));
+        assert_eq!(hold.latest(&lease_of(1)), lease_of(2));
+    }
+
+    /// Whoever had the second attempt may have settled some of what the first one was to do.
+    #[test]
+    fn a_lease_that_another_process_had_in_between_is_not_passed_on() {
+        let in_hand = Arc::new(InHand::default());
+        let hold = in_hand.hold(&lease_of(1));
+        assert_eq!(in_hand.pass_on(lease_of(3)), Err(lease_of(3)));
+        assert_eq!(hold.latest(&lease_of(1)), lease_of(1));
     }
 
     #[test]
     fn what_is_let_go_of_is_nobodys() {
         let in_hand = Arc::new(InHand::default());
-        let hold = in_hand.hold(&claim_of(1));
+        let hold = in_hand.hold(&lease_of(1));
         let copy = Arc::clone(&hold);
         drop(hold);
         assert_eq!(in_hand.subjects(), HashSet::from([Subject::Order(order_id(1))]));
         drop(copy);
         assert!(in_hand.subjects().is_empty());
-        assert_eq!(in_hand.pass_on(claim_of(2)), Err(claim_of(2)));
+        assert_eq!(in_hand.pass_on(lease_of(2)), Err(lease_of(2)));
     }
 }

@@ -1,14 +1,14 @@
 //! The worker's part of a limit change: set the limits of the cards chunk by chunk, settle each. No money moves.
 
-use kopeck_domain::ids::LimitChangeId;
+use kopeck_domain::ids::{LimitChangeId, PartnerId};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::{ItemState, LimitChange, LimitChangeItem, LimitChangeRefusal, conclusion};
 use kopeck_domain::request::{RequestEvent, RequestState};
 use kopeck_port_bank::{BankGateway, BankKey, DeclineReason, Instruction, Submission, Verdict};
 use kopeck_port_store::{Claim, StoreError, Subject, UnitOfWork};
 
-use super::Next;
-use super::chunk::{self, Findings};
+use super::chunk::{self, Chunk, Findings, OpenCards};
+use super::{Next, Tactics};
 use crate::Env;
 
 /// What the bank has to be told of a chunk of a limit change's cards.
@@ -16,13 +16,13 @@ use crate::Env;
 pub(super) struct LimitErrand {
     request: LimitChangeId,
     limit: Limit,
-    items: Vec<LimitChangeItem>,
+    chunk: Chunk<LimitChangeItem>,
 }
 
 /// What the bank said of each card of the chunk.
 #[derive(Debug, Clone)]
 pub(super) struct LimitReport {
-    findings: Findings<LimitChangeItem>,
+    pub(super) findings: Findings<LimitChangeItem>,
 }
 
 /// Starts the request if it is new, and gathers its next cards.
@@ -31,7 +31,7 @@ pub(super) fn prepare(
     env: &Env,
     claim: &Claim,
     id: LimitChangeId,
-    chunk: u32,
+    tactics: Tactics,
 ) -> Result<Option<LimitErrand>, StoreError> {
     let mut request = load(unit, claim, id)?;
     if !request.state.is_open() {
@@ -41,19 +41,31 @@ pub(super) fn prepare(
     if request.state == RequestState::New {
         request = advance(unit, env, claim, request, RequestEvent::Start)?;
     }
-    let items = unit.limit_changes().open_items(claim.partner, id, chunk)?;
-    Ok(Some(LimitErrand { request: id, limit: request.limit, items }))
+    let mut cards = LimitCards { unit, partner: claim.partner, request: id };
+    let chunk = chunk::gather(&mut cards, claim, tactics)?;
+    Ok(Some(LimitErrand { request: id, limit: request.limit, chunk }))
 }
 
 impl LimitErrand {
     /// Sets the limit of every card of the chunk, or finds out what became of it.
-    pub(super) fn call(self, bank: &dyn BankGateway, claim: &Claim) -> LimitReport {
-        let Self { request, limit, items } = self;
-        let findings = chunk::tell(bank, claim, items, |item| Submission {
+    pub(super) fn call(self, bank: &dyn BankGateway) -> LimitReport {
+        let Self { request, limit, chunk } = self;
+        let findings = chunk::tell(bank, chunk, |item| Submission {
             key: key_of(request, item),
             instruction: Instruction::SetLimit { card: item.number, limit: limit.clone() },
         });
         LimitReport { findings }
+    }
+
+    /// Whether its cards are marked as sent already.
+    pub(super) fn is_marked(&self) -> bool {
+        self.chunk.is_marked()
+    }
+
+    /// Notes that marked cards were not sent after all.
+    pub(super) fn take_back(&self, unit: &mut dyn UnitOfWork, claim: &Claim) -> Result<(), StoreError> {
+        let mut cards = LimitCards { unit, partner: claim.partner, request: self.request };
+        self.chunk.take_back(&mut cards)
     }
 }
 
@@ -67,10 +79,9 @@ pub(super) fn settle(
     let Subject::LimitChange(id) = claim.subject else {
         return Err(StoreError::Corrupt("work: a limit change's report for another subject".to_owned()));
     };
-    let mut decided = Vec::with_capacity(report.findings.len());
+    let mut decided = Vec::with_capacity(report.findings.cards.len());
     let mut changed = Vec::new();
-    let mut silence = None;
-    for (item, finding) in &report.findings {
+    for (item, finding) in &report.findings.cards {
         match finding {
             Ok(Verdict::Done) => {
                 changed.push(item.card);
@@ -79,7 +90,7 @@ pub(super) fn settle(
             Ok(Verdict::Declined(reason)) => {
                 decided.push((item.ordinal, ItemState::Refused(refusal(*reason))));
             }
-            Err(error) => silence = Some(error),
+            Err(_) => {}
         }
     }
     let partner = claim.partner;
@@ -88,9 +99,9 @@ pub(super) fn settle(
     if !changed.is_empty() {
         unit.cards().set_limit(partner, &changed, &request.limit)?;
     }
-    if let Some(error) = silence {
-        log::warn!(reason:% = error; "limit changes wait for the bank");
-        return Ok(Next::AskLater);
+    let mut cards = LimitCards { unit, partner, request: id };
+    if let Some(next) = chunk::next_without_verdict(&mut cards, &report.findings)? {
+        return Ok(next);
     }
     let counts = unit.limit_changes().counts(partner, id)?;
     if counts.open > 0 {
@@ -115,13 +126,40 @@ fn advance(
     Ok(request)
 }
 
+/// The undecided cards of one request in the store.
+struct LimitCards<'a> {
+    unit: &'a mut dyn UnitOfWork,
+    partner: PartnerId,
+    request: LimitChangeId,
+}
+
+impl OpenCards for LimitCards<'_> {
+    type Card = LimitChangeItem;
+
+    fn ordinal(card: &LimitChangeItem) -> u32 {
+        card.ordinal
+    }
+
+    fn open(&mut self, limit: u32) -> Result<Vec<LimitChangeItem>, StoreError> {
+        self.unit.limit_changes().open_items(self.partner, self.request, limit)
+    }
+
+    fn unsent(&mut self, limit: u32) -> Result<Vec<LimitChangeItem>, StoreError> {
+        self.unit.limit_changes().unsent_items(self.partner, self.request, limit)
+    }
+
+    fn mark_sent(&mut self, ordinals: &[u32], sent: bool) -> Result<(), StoreError> {
+        self.unit.limit_changes().mark_sent(self.partner, self.request, ordinals, sent)
+    }
+}
+
 fn load(unit: &mut dyn UnitOfWork, claim: &Claim, id: LimitChangeId) -> Result<LimitChange, StoreError> {
     let request = unit.limit_changes().get(claim.partner, id)?;
     request.ok_or_else(|| StoreError::Corrupt("work: there is no such limit change".to_owned()))
 }
 
 /// One key a card of a request, for ever.
-fn key_of(request: LimitChangeId, item: &LimitChangeItem) -> BankKey {
+pub(super) fn key_of(request: LimitChangeId, item: &LimitChangeItem) -> BankKey {
     BankKey::new(format!("limit/{request}/{}", item.ordinal))
 }
 

@@ -9,6 +9,7 @@
 //!
 //! What one worker of a process has in hand no other of the same process takes, whatever the clock says of its lease.
 
+pub(crate) mod by_hand;
 mod chunk;
 mod in_hand;
 mod limit_change;
@@ -19,10 +20,10 @@ use std::sync::Arc;
 
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Claim, PutBack, Store, StoreError, Subject, UnitOfWork, transact};
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 
 use crate::Env;
-use in_hand::{Hold, InHand};
+use in_hand::{Hold, InHand, Lease};
 use limit_change::{LimitErrand, LimitReport};
 use order::{OrderErrand, OrderReport};
 use replenishment::{TopUpErrand, TopUpReport};
@@ -57,7 +58,7 @@ pub struct Worker {
 /// Work under a lease, with all that the bank has to be told.
 #[derive(Debug, Clone)]
 pub struct Errand {
-    claim: Claim,
+    lease: Lease,
     task: Task,
     hold: Arc<Hold>,
 }
@@ -84,13 +85,25 @@ enum Findings {
 }
 
 /// How a piece of work goes on after a step that left it current.
+#[derive(Debug, PartialEq, Eq)]
 enum Next {
     /// The request is decided.
     Finished,
     /// There is more to do at once.
     GoOn,
-    /// The bank gave no word on something that may have been sent.
-    AskLater,
+    /// There is no verdict on something, which may have been sent or not.
+    Later { may_have_sent: bool },
+    /// Something was sent once, must not be sent again, and the bank does not know it. The bank is asked on, since it
+    /// may come to know; a person who finds out otherwise says so.
+    LeaveToPerson,
+}
+
+/// How chunks of a request's cards are made.
+#[derive(Debug, Clone, Copy)]
+struct Tactics {
+    chunk: u32,
+    /// Whether the bank does once only what it is sent twice under one key.
+    repeat_is_safe: bool,
 }
 
 impl Worker {
@@ -121,24 +134,30 @@ impl Worker {
 
     fn take_up_to(&self, limit: u32) -> Result<Vec<Errand>, StoreError> {
         let (env, settings) = (Arc::clone(&self.env), self.settings);
+        let tactics = Tactics { chunk: settings.chunk, repeat_is_safe: self.bank.repeat_is_safe() };
         let in_hand = self.in_hand.subjects();
+        let ends_at = env.now() + settings.lease;
         let (ready, renewed) = transact(&*self.store, Access::Write, move |unit| -> Result<_, StoreError> {
             let (mut ready, mut renewed) = (Vec::new(), Vec::new());
-            for claim in claim_due(unit, &env, settings, limit)? {
+            for claim in unit.work().claim(settings.lease, limit)? {
                 if in_hand.contains(&claim.subject) {
                     renewed.push(claim);
-                } else if let Some(task) = prepare(unit, &env, settings, &claim)? {
+                } else if let Some(task) = prepare(unit, &env, tactics, &claim)? {
                     ready.push((claim, task));
                 }
             }
             Ok((ready, renewed))
         })?;
-        let errand = |(claim, task)| Errand { hold: self.in_hand.hold(&claim), claim, task };
+        let errand = |(claim, task)| {
+            let lease = Lease { claim, ends_at };
+            Errand { hold: self.in_hand.hold(&lease), lease, task }
+        };
         let errands = ready.into_iter().map(errand).collect();
         for claim in renewed {
             // Whoever had it may have settled nothing in the meantime: the work waits for its next turn.
-            if let Err(claim) = self.in_hand.pass_on(claim) {
-                self.put_back_now(claim.clone(), claim.may_have_sent)?;
+            if let Err(Lease { claim, .. }) = self.in_hand.pass_on(Lease { claim, ends_at }) {
+                let may_have_sent = claim.may_have_sent;
+                self.put_back_now(claim, may_have_sent)?;
             }
         }
         Ok(errands)
@@ -162,13 +181,10 @@ impl Worker {
 
     /// Puts the piece of work that is due next off, with all that is known of it.
     fn put_off_next(&self) -> Result<(), StoreError> {
-        let (env, settings) = (Arc::clone(&self.env), self.settings);
+        let lease = self.settings.lease;
         transact(&*self.store, Access::Write, move |unit| {
-            for claim in claim_due(unit, &env, settings, 1)? {
-                let failures = claim.failures.saturating_add(1);
-                let due_at = env.now() + patience(failures);
-                unit.work()
-                    .put_back(&claim, PutBack { due_at, failures, may_have_sent: claim.may_have_sent })?;
+            for claim in unit.work().claim(lease, 1)? {
+                put_off(unit, &claim, claim.may_have_sent)?;
             }
             Ok(())
         })
@@ -178,13 +194,14 @@ impl Worker {
     /// thinks.
     #[must_use]
     pub fn call(&self, errand: Errand) -> Report {
-        let Errand { claim, task, hold } = errand;
+        let Errand { lease, task, hold } = errand;
+        let claim = &lease.claim;
         let findings = match task {
-            Task::Order(errand) => Findings::Order(errand.call(&*self.bank, &claim, self.settings.chunk)),
-            Task::TopUp(errand) => Findings::TopUp(errand.call(&*self.bank, &claim)),
-            Task::Limit(errand) => Findings::Limit(errand.call(&*self.bank, &claim)),
+            Task::Order(errand) => Findings::Order(errand.call(&*self.bank, claim, self.settings.chunk)),
+            Task::TopUp(errand) => Findings::TopUp(errand.call(&*self.bank)),
+            Task::Limit(errand) => Findings::Limit(errand.call(&*self.bank)),
         };
-        Report { claim: hold.latest(&claim), findings }
+        Report { claim: hold.latest(&lease).claim, findings }
     }
 
     /// Books what the bank said, if the work is still this worker's; else somebody else has found it out.
@@ -203,7 +220,7 @@ impl Worker {
                 Findings::TopUp(report) => replenishment::settle(unit, &env, claim, report)?,
                 Findings::Limit(report) => limit_change::settle(unit, &env, claim, report)?,
             };
-            conclude(unit, claim, next, env.now())
+            conclude(unit, claim, next)
         })
     }
 
@@ -212,17 +229,31 @@ impl Worker {
     /// # Errors
     /// [`StoreError`]; then the work is due again when its lease ends.
     pub fn give_back(&self, errand: Errand) -> Result<(), StoreError> {
-        self.put_back_now(errand.hold.latest(&errand.claim), errand.claim.may_have_sent)
+        let Errand { lease, task, hold } = errand;
+        let (claim, may_have_sent) = (hold.latest(&lease).claim, lease.claim.may_have_sent);
+        let terms = PutBack { delay: Duration::ZERO, failures: claim.failures, may_have_sent };
+        transact(&*self.store, Access::Write, move |unit| {
+            match &task {
+                Task::TopUp(errand) if errand.is_marked() && unit.work().is_current(&claim)? => {
+                    errand.take_back(unit, &claim)?;
+                }
+                Task::Limit(errand) if errand.is_marked() && unit.work().is_current(&claim)? => {
+                    errand.take_back(unit, &claim)?;
+                }
+                Task::Order(_) | Task::TopUp(_) | Task::Limit(_) => {}
+            }
+            unit.work().put_back(&claim, terms)
+        })
     }
 
     fn put_back_now(&self, claim: Claim, may_have_sent: bool) -> Result<(), StoreError> {
-        let terms = PutBack { due_at: self.env.now(), failures: claim.failures, may_have_sent };
+        let terms = PutBack { delay: Duration::ZERO, failures: claim.failures, may_have_sent };
         transact(&*self.store, Access::Write, move |unit| unit.work().put_back(&claim, terms))
     }
 
     /// One round: takes what is due, calls and settles it. Answers how many pieces of work it had. Asks `stopping`
     /// before each call to the bank and gives the rest back once it says so. A piece whose lease ended while it
-    /// waited for its turn is left to whoever has it now.
+    /// waited for its turn is given back too, if nobody else has it by now.
     ///
     /// # Errors
     /// [`StoreError`] of the first step that failed, after all pieces had their turn; what was not settled comes
@@ -232,64 +263,53 @@ impl Worker {
         let taken = errands.len();
         let mut failed = None;
         for errand in errands {
-            let step = if stopping() {
-                self.give_back(errand)
-            } else if self.env.now() >= errand.hold.latest(&errand.claim).leased_until {
-                Ok(())
-            } else {
-                self.settle(self.call(errand))
-            };
+            let is_over = self.env.now() >= errand.hold.latest(&errand.lease).ends_at;
+            let step =
+                if is_over || stopping() { self.give_back(errand) } else { self.settle(self.call(errand)) };
             failed = failed.or(step.err());
         }
         failed.map_or(Ok(taken), Err)
     }
 }
 
-fn claim_due(
-    unit: &mut dyn UnitOfWork,
-    env: &Env,
-    settings: WorkerSettings,
-    limit: u32,
-) -> Result<Vec<Claim>, StoreError> {
-    let now = env.now();
-    unit.work().claim(now, now + settings.lease, limit)
-}
-
 /// What `claim` needs of the bank; `None` if the request needs nothing more and is settled with that.
 fn prepare(
     unit: &mut dyn UnitOfWork,
     env: &Env,
-    settings: WorkerSettings,
+    tactics: Tactics,
     claim: &Claim,
 ) -> Result<Option<Task>, StoreError> {
     match claim.subject {
         Subject::Order(id) => Ok(order::prepare(unit, env, claim, id)?.map(Task::Order)),
         Subject::Replenishment(id) => {
-            let ready = replenishment::prepare(unit, env, claim, id, settings.chunk)?;
+            let ready = replenishment::prepare(unit, env, claim, id, tactics)?;
             Ok(ready.map(Task::TopUp))
         }
         Subject::LimitChange(id) => {
-            let ready = limit_change::prepare(unit, env, claim, id, settings.chunk)?;
+            let ready = limit_change::prepare(unit, env, claim, id, tactics)?;
             Ok(ready.map(Task::Limit))
         }
     }
 }
 
-fn conclude(
-    unit: &mut dyn UnitOfWork,
-    claim: &Claim,
-    next: Next,
-    now: OffsetDateTime,
-) -> Result<(), StoreError> {
+fn conclude(unit: &mut dyn UnitOfWork, claim: &Claim, next: Next) -> Result<(), StoreError> {
     match next {
         Next::Finished => unit.work().finish(claim),
-        Next::GoOn => unit.work().put_back(claim, PutBack { due_at: now, failures: 0, may_have_sent: false }),
-        Next::AskLater => {
-            let failures = claim.failures.saturating_add(1);
-            let terms = PutBack { due_at: now + patience(failures), failures, may_have_sent: true };
+        Next::GoOn => {
+            let terms = PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false };
             unit.work().put_back(claim, terms)
         }
+        Next::Later { may_have_sent } => put_off(unit, claim, may_have_sent),
+        Next::LeaveToPerson => {
+            unit.work().mark_stuck(claim)?;
+            put_off(unit, claim, true)
+        }
     }
+}
+
+fn put_off(unit: &mut dyn UnitOfWork, claim: &Claim, may_have_sent: bool) -> Result<(), StoreError> {
+    let failures = claim.failures.saturating_add(1);
+    unit.work().put_back(claim, PutBack { delay: patience(failures), failures, may_have_sent })
 }
 
 /// How long to wait after so many tries in a row without a word from the bank: doubling from a quarter of a second

@@ -32,8 +32,10 @@ pub(super) enum OrderReport {
     Cards(Vec<IssuedCard>),
     /// The order is refused.
     Declined,
-    /// No word.
-    Unknown,
+    /// No verdict. Whether something may have been sent to the bank, now or before.
+    Later { may_have_sent: bool },
+    /// It was sent before, must not be sent again, and the bank does not know it.
+    NotKnown,
 }
 
 /// Starts the order if it is new, and gathers what the bank has to be told.
@@ -62,25 +64,32 @@ impl OrderErrand {
         let key = key_of(self.order);
         let stored = self.stored;
         if stored == 0 {
-            match self.submit(bank, claim, &key) {
-                Ok(Verdict::Done) => {}
-                Ok(Verdict::Declined(_)) => return OrderReport::Declined,
-                Err(error) => return unknown(&error),
+            match self.verdict(bank, claim, &key) {
+                Ok(Some(Verdict::Done)) => {}
+                Ok(Some(Verdict::Declined(_))) => return OrderReport::Declined,
+                Ok(None) => return OrderReport::NotKnown,
+                // What reached nobody leaves things as the claim found them.
+                Err(error @ BankError::Unavailable(_)) => return later(&error, claim.may_have_sent),
+                Err(error @ BankError::Unknown(_)) => return later(&error, true),
             }
         }
         match bank.issued_cards(&key, stored, chunk) {
             Ok(cards) => OrderReport::Cards(cards),
-            Err(error) => unknown(&error),
+            Err(error) => later(&error, true),
         }
     }
 
-    fn submit(self, bank: &dyn BankGateway, claim: &Claim, key: &BankKey) -> Result<Verdict, BankError> {
+    /// The bank's verdict; `None` if it does not know an order that must not be sent again.
+    fn verdict(
+        self,
+        bank: &dyn BankGateway,
+        claim: &Claim,
+        key: &BankKey,
+    ) -> Result<Option<Verdict>, BankError> {
         if claim.may_have_sent {
-            if let Some(verdict) = bank.query(std::slice::from_ref(key))?.into_iter().next().flatten() {
-                return Ok(verdict);
-            }
-            if !bank.repeat_is_safe() {
-                return Err(BankError::Unknown("sent before, and the bank does not know it".to_owned()));
+            let known = bank.query(std::slice::from_ref(key))?.into_iter().next().flatten();
+            if known.is_some() || !bank.repeat_is_safe() {
+                return Ok(known);
             }
         }
         let lines = self.lines.into_iter().map(ordered).collect();
@@ -89,6 +98,7 @@ impl OrderErrand {
             .into_iter()
             .next()
             .unwrap_or_else(|| Err(BankError::Unknown("the bank gave no answer".to_owned())))
+            .map(Some)
     }
 }
 
@@ -103,7 +113,8 @@ pub(super) fn settle(
         return Err(StoreError::Corrupt("work: an order's report for another subject".to_owned()));
     };
     match report {
-        OrderReport::Unknown => Ok(Next::AskLater),
+        OrderReport::Later { may_have_sent } => Ok(Next::Later { may_have_sent: *may_have_sent }),
+        OrderReport::NotKnown => Ok(Next::LeaveToPerson),
         OrderReport::Declined => {
             let order = load(unit, claim, id)?;
             finish(unit, env, claim, order, RequestEvent::Decline, MovementKind::Release)
@@ -122,7 +133,7 @@ pub(super) fn settle(
                 finish(unit, env, claim, order, RequestEvent::Succeed, MovementKind::Capture)
             } else if new.is_empty() {
                 // The bank accepted the order but has no card to show for it yet.
-                Ok(Next::AskLater)
+                Ok(Next::Later { may_have_sent: true })
             } else {
                 Ok(Next::GoOn)
             }
@@ -161,12 +172,12 @@ fn advance(
     unit.orders().set_state(claim.partner, &order)
 }
 
-fn unknown(error: &BankError) -> OrderReport {
+fn later(error: &BankError, may_have_sent: bool) -> OrderReport {
     log::warn!(reason:% = error; "an order waits for the bank");
-    OrderReport::Unknown
+    OrderReport::Later { may_have_sent }
 }
 
-fn key_of(order: OrderId) -> BankKey {
+pub(super) fn key_of(order: OrderId) -> BankKey {
     BankKey::new(format!("order/{order}"))
 }
 

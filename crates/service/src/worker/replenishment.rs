@@ -1,7 +1,7 @@
 //! The worker's part of a replenishment: hold the money, top up the cards chunk by chunk, settle each.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::ids::ReplenishmentId;
+use kopeck_domain::ids::{PartnerId, ReplenishmentId};
 use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_domain::replenishment::{
     ItemState, Replenishment, ReplenishmentItem, TopUpRefusal, conclusion, cover,
@@ -10,8 +10,8 @@ use kopeck_domain::request::{RequestEvent, RequestState};
 use kopeck_port_bank::{BankGateway, BankKey, DeclineReason, Instruction, Submission, Verdict};
 use kopeck_port_store::{Claim, StoreError, Subject, UnitOfWork};
 
-use super::Next;
-use super::chunk::{self, Findings};
+use super::chunk::{self, Chunk, Findings, OpenCards};
+use super::{Next, Tactics};
 use crate::Env;
 use crate::money::{self, MoveError};
 
@@ -19,13 +19,13 @@ use crate::money::{self, MoveError};
 #[derive(Debug, Clone)]
 pub(super) struct TopUpErrand {
     request: ReplenishmentId,
-    items: Vec<ReplenishmentItem>,
+    chunk: Chunk<ReplenishmentItem>,
 }
 
 /// What the bank said of each card of the chunk.
 #[derive(Debug, Clone)]
 pub(super) struct TopUpReport {
-    findings: Findings<ReplenishmentItem>,
+    pub(super) findings: Findings<ReplenishmentItem>,
 }
 
 /// Starts the request if it is new, which holds its money, and gathers its next cards.
@@ -34,7 +34,7 @@ pub(super) fn prepare(
     env: &Env,
     claim: &Claim,
     id: ReplenishmentId,
-    chunk: u32,
+    tactics: Tactics,
 ) -> Result<Option<TopUpErrand>, StoreError> {
     let mut request = load(unit, claim, id)?;
     if !request.state.is_open() {
@@ -44,24 +44,36 @@ pub(super) fn prepare(
     if request.state == RequestState::New {
         request = start(unit, env, claim, request)?;
     }
-    let items = unit.replenishments().open_items(claim.partner, id, chunk)?;
-    if items.is_empty() {
+    let mut cards = TopUps { unit, partner: claim.partner, request: id };
+    let chunk = chunk::gather(&mut cards, claim, tactics)?;
+    if chunk.cards.is_empty() {
         finish(unit, env, claim, request)?;
         unit.work().finish(claim)?;
         return Ok(None);
     }
-    Ok(Some(TopUpErrand { request: id, items }))
+    Ok(Some(TopUpErrand { request: id, chunk }))
 }
 
 impl TopUpErrand {
     /// Tops up every card of the chunk, or finds out what became of it.
-    pub(super) fn call(self, bank: &dyn BankGateway, claim: &Claim) -> TopUpReport {
-        let Self { request, items } = self;
-        let findings = chunk::tell(bank, claim, items, |item| Submission {
+    pub(super) fn call(self, bank: &dyn BankGateway) -> TopUpReport {
+        let Self { request, chunk } = self;
+        let findings = chunk::tell(bank, chunk, |item| Submission {
             key: key_of(request, item),
             instruction: Instruction::TopUp { card: item.number, amount: item.amount },
         });
         TopUpReport { findings }
+    }
+
+    /// Whether its cards are marked as sent already.
+    pub(super) fn is_marked(&self) -> bool {
+        self.chunk.is_marked()
+    }
+
+    /// Notes that marked cards were not sent after all.
+    pub(super) fn take_back(&self, unit: &mut dyn UnitOfWork, claim: &Claim) -> Result<(), StoreError> {
+        let mut cards = TopUps { unit, partner: claim.partner, request: self.request };
+        self.chunk.take_back(&mut cards)
     }
 }
 
@@ -75,11 +87,10 @@ pub(super) fn settle(
     let Subject::Replenishment(id) = claim.subject else {
         return Err(StoreError::Corrupt("work: a replenishment's report for another subject".to_owned()));
     };
-    let mut decided = Vec::with_capacity(report.findings.len());
+    let mut decided = Vec::with_capacity(report.findings.cards.len());
     let mut changed = Vec::new();
     let (mut captured, mut released) = (Kopecks::ZERO, Kopecks::ZERO);
-    let mut silence = None;
-    for (item, finding) in &report.findings {
+    for (item, finding) in &report.findings.cards {
         match finding {
             Ok(Verdict::Done) => {
                 captured = plus(captured, item.amount)?;
@@ -90,7 +101,7 @@ pub(super) fn settle(
                 released = plus(released, item.amount)?;
                 decided.push((item.ordinal, ItemState::Refused(refusal(*reason))));
             }
-            Err(error) => silence = Some(error),
+            Err(_) => {}
         }
     }
     let partner = claim.partner;
@@ -103,9 +114,9 @@ pub(super) fn settle(
         money::book(unit, partner, kind, Reference::Replenishment(id), amount, env.now())
             .map_err(MoveError::unexpected)?;
     }
-    if let Some(error) = silence {
-        log::warn!(reason:% = error; "top-ups wait for the bank");
-        return Ok(Next::AskLater);
+    let mut cards = TopUps { unit, partner, request: id };
+    if let Some(next) = chunk::next_without_verdict(&mut cards, &report.findings)? {
+        return Ok(next);
     }
     if unit.replenishments().counts(partner, id)?.open > 0 {
         return Ok(Next::GoOn);
@@ -164,13 +175,40 @@ fn advance(
     Ok(request)
 }
 
+/// The undecided cards of one request in the store.
+struct TopUps<'a> {
+    unit: &'a mut dyn UnitOfWork,
+    partner: PartnerId,
+    request: ReplenishmentId,
+}
+
+impl OpenCards for TopUps<'_> {
+    type Card = ReplenishmentItem;
+
+    fn ordinal(card: &ReplenishmentItem) -> u32 {
+        card.ordinal
+    }
+
+    fn open(&mut self, limit: u32) -> Result<Vec<ReplenishmentItem>, StoreError> {
+        self.unit.replenishments().open_items(self.partner, self.request, limit)
+    }
+
+    fn unsent(&mut self, limit: u32) -> Result<Vec<ReplenishmentItem>, StoreError> {
+        self.unit.replenishments().unsent_items(self.partner, self.request, limit)
+    }
+
+    fn mark_sent(&mut self, ordinals: &[u32], sent: bool) -> Result<(), StoreError> {
+        self.unit.replenishments().mark_sent(self.partner, self.request, ordinals, sent)
+    }
+}
+
 fn load(unit: &mut dyn UnitOfWork, claim: &Claim, id: ReplenishmentId) -> Result<Replenishment, StoreError> {
     let request = unit.replenishments().get(claim.partner, id)?;
     request.ok_or_else(|| StoreError::Corrupt("work: there is no such replenishment".to_owned()))
 }
 
 /// One key a card of a request, for ever.
-fn key_of(request: ReplenishmentId, item: &ReplenishmentItem) -> BankKey {
+pub(super) fn key_of(request: ReplenishmentId, item: &ReplenishmentItem) -> BankKey {
     BankKey::new(format!("replenishment/{request}/{}", item.ordinal))
 }
 

@@ -11,6 +11,13 @@ use kopeck_port_bank::{BankError, DeclineReason, MockBankGateway, Verdict};
 use kopeck_port_store::ItemCounts;
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 
+/// A bank that does once what it is sent twice, and expects nothing else yet.
+fn bank() -> MockBankGateway {
+    let mut bank = MockBankGateway::new();
+    bank.expect_repeat_is_safe().return_const(true);
+    bank
+}
+
 fn worker(bench: &Bench, unit: MockUnit, bank: MockBankGateway) -> Worker {
     let settings = WorkerSettings { chunk: 2, ..WorkerSettings::default() };
     Worker::new(Arc::new(InPlaceStore::new(unit)), Arc::new(bank), bench.shared(), settings)
@@ -24,11 +31,9 @@ fn top_up_claim() -> Claim {
 fn due(unit: &mut MockUnit, claims: Vec<Claim>) {
     unit.work
         .expect_claim()
-        .withf(|now, leased_until, limit| {
-            (*now, *leased_until, *limit) == (START, START + Duration::seconds(30), 16)
-        })
+        .withf(|lease, limit| (*lease, *limit) == (Duration::seconds(30), 16))
         .times(1)
-        .returning(move |_, _, _| Ok(claims.clone()));
+        .returning(move |_, _| Ok(claims.clone()));
 }
 
 /// A replenishment that is in process, with these amounts still open.
@@ -59,8 +64,7 @@ fn expect_put_back(unit: &mut MockUnit, claim: &Claim, terms: PutBack) {
 }
 
 fn answering(answers: Vec<Result<Verdict, BankError>>) -> MockBankGateway {
-    let mut bank = MockBankGateway::new();
-    bank.expect_repeat_is_safe().return_const(true);
+    let mut bank = bank();
     bank.expect_submit().times(1).returning(move |_| answers.clone());
     bank
 }
@@ -110,9 +114,8 @@ fn a_chunk_with_more_behind_it_is_due_again_at_once() {
     let reference = Reference::Replenishment(replenishment_id(1));
     expect_booking(&mut unit, sheet(0, 600), MovementKind::Release, reference, 500);
     unit.replenishments.expect_counts().returning(|_, _| Ok(ItemCounts { open: 1, done: 0, refused: 2 }));
-    expect_put_back(&mut unit, &before, PutBack { due_at: START, failures: 0, may_have_sent: false });
-    let mut bank = MockBankGateway::new();
-    bank.expect_repeat_is_safe().return_const(true);
+    expect_put_back(&mut unit, &before, PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false });
+    let mut bank = bank();
     let refused = Some(Verdict::Declined(DeclineReason::Refused));
     bank.expect_query().withf(|keys| keys.len() == 2).times(1).returning(move |_| Ok(vec![refused; 2]));
     assert_eq!(run(&worker(&bench, unit, bank)), Ok(1));
@@ -134,7 +137,7 @@ fn silence_keeps_the_money_held_and_the_work_waiting_longer_each_time() {
                 .times(1)
                 .returning(|_, _, _| Ok(()));
             let terms = PutBack {
-                due_at: START + Duration::milliseconds(wait),
+                delay: Duration::milliseconds(wait),
                 failures: failures.saturating_add(1),
                 may_have_sent: true,
             };
@@ -211,14 +214,14 @@ fn cancelled_work_is_taken_off_and_the_bank_not_called() {
     due(&mut unit, vec![claim(Subject::Order(order_id(1)))]);
     unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::Rejected, 1, 5_000))));
     unit.work.expect_finish().times(1).returning(|_| Ok(()));
-    assert_eq!(run(&worker(&bench, unit, MockBankGateway::new())), Ok(0));
+    assert_eq!(run(&worker(&bench, unit, bank())), Ok(0));
 }
 
 #[test]
 fn nothing_due_is_no_work() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     due(&mut unit, vec![]);
-    assert_eq!(run(&worker(&bench, unit, MockBankGateway::new())), Ok(0));
+    assert_eq!(run(&worker(&bench, unit, bank())), Ok(0));
 }
 
 /// A claim that says something may have been sent goes back saying so, though this worker sent nothing.
@@ -229,8 +232,8 @@ fn what_is_given_back_is_as_it_was_taken() {
         let before = Claim { may_have_sent, failures: 3, ..top_up_claim() };
         due(&mut unit, vec![before.clone()]);
         in_process(&mut unit, &[300]);
-        expect_put_back(&mut unit, &before, PutBack { due_at: START, failures: 3, may_have_sent });
-        let worker = worker(&bench, unit, MockBankGateway::new());
+        expect_put_back(&mut unit, &before, PutBack { delay: Duration::ZERO, failures: 3, may_have_sent });
+        let worker = worker(&bench, unit, bank());
         assert_eq!(worker.run_once(&|| true), Ok(1), "the bank is not called");
     }
 }
@@ -242,7 +245,7 @@ fn a_stop_in_the_middle_gives_back_only_what_is_left() {
     due(&mut unit, vec![top_up_claim(), second.clone()]);
     in_process(&mut unit, &[300]);
     current(&mut unit, &top_up_claim(), false);
-    expect_put_back(&mut unit, &second, PutBack { due_at: START, failures: 0, may_have_sent: false });
+    expect_put_back(&mut unit, &second, PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false });
     let asked = Mutex::new(0);
     let stopping = || {
         let mut asked = asked.lock().unwrap();
@@ -256,8 +259,8 @@ fn a_stop_in_the_middle_gives_back_only_what_is_left() {
 #[test]
 fn a_store_that_fails_ends_the_round() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    unit.work.expect_claim().returning(|_, _, _| Err(broken()));
-    assert_eq!(run(&worker(&bench, unit, MockBankGateway::new())), Err(broken()));
+    unit.work.expect_claim().returning(|_, _| Err(broken()));
+    assert_eq!(run(&worker(&bench, unit, bank())), Err(broken()));
 
     let mut unit = MockUnit::default();
     due(&mut unit, vec![top_up_claim()]);
@@ -277,24 +280,32 @@ fn a_corrupt_request_is_put_off_and_the_others_go_on() {
     let offered =
         [vec![corrupt.clone(), good.clone()], vec![corrupt.clone()], vec![corrupt.clone()], vec![good]];
     let offers = Mutex::new(offered.into_iter());
-    let next = move |_, _, _| Ok(offers.lock().unwrap().next().unwrap_or_default());
+    let next = move |_, _| Ok(offers.lock().unwrap().next().unwrap_or_default());
     unit.work.expect_claim().returning(next);
     unit.orders.expect_get().returning(|_, _| Err(StoreError::Corrupt("orders.state".to_owned())));
     in_process(&mut unit, &[300]);
-    let terms = PutBack { due_at: START + Duration::seconds(1), failures: 3, may_have_sent: false };
+    let terms = PutBack { delay: Duration::seconds(1), failures: 3, may_have_sent: false };
     expect_put_back(&mut unit, &corrupt, terms);
-    let taken = worker(&bench, unit, MockBankGateway::new()).take().unwrap();
-    assert_eq!(taken.iter().map(|errand| errand.claim.clone()).collect::<Vec<_>>(), [top_up_claim()]);
+    let taken = worker(&bench, unit, bank()).take().unwrap();
+    assert_eq!(taken.iter().map(|errand| errand.lease.claim.clone()).collect::<Vec<_>>(), [top_up_claim()]);
 }
 
 /// Somebody else may have it by now, and may be telling the bank this moment.
 #[test]
 fn work_whose_lease_ended_in_the_queue_is_not_told_to_the_bank() {
-    let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    let stale = Claim { leased_until: START, ..top_up_claim() };
-    due(&mut unit, vec![stale]);
+    let (bench, mut unit) = (Arc::new(Bench::new()), MockUnit::default());
+    let second = claim(Subject::Replenishment(replenishment_id(2)));
+    due(&mut unit, vec![top_up_claim(), second.clone()]);
+    expect_put_back(&mut unit, &second, PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false });
     in_process(&mut unit, &[300]);
-    assert_eq!(run(&worker(&bench, unit, MockBankGateway::new())), Ok(1));
+    current(&mut unit, &top_up_claim(), false);
+    let mut bank = bank();
+    let clock = Arc::clone(&bench);
+    bank.expect_submit().times(1).returning(move |_| {
+        clock.clock.advance(Duration::seconds(30));
+        vec![Ok(Verdict::Done)]
+    });
+    assert_eq!(run(&worker(&bench, unit, bank)), Ok(2));
 }
 
 /// A clock that jumps over the lease of a call in flight: another worker of this process claims the work, leaves it
@@ -302,23 +313,17 @@ fn work_whose_lease_ended_in_the_queue_is_not_told_to_the_bank() {
 #[test]
 fn a_call_in_flight_is_not_taken_over_within_the_process() {
     let (bench, mut unit) = (Arc::new(Bench::new()), MockUnit::default());
-    let renewed =
-        Claim { attempt: 2, may_have_sent: true, leased_until: START + Duration::hours(2), ..top_up_claim() };
+    let renewed = Claim { attempt: 2, may_have_sent: true, ..top_up_claim() };
     let offers = Mutex::new([vec![top_up_claim()], vec![renewed.clone()]].into_iter());
-    unit.work.expect_claim().times(2).returning(move |_, _, _| Ok(offers.lock().unwrap().next().unwrap()));
+    unit.work.expect_claim().times(2).returning(move |_, _| Ok(offers.lock().unwrap().next().unwrap()));
     in_process(&mut unit, &[300]);
     current(&mut unit, &renewed, true);
     unit.replenishments.expect_settle_items().times(1).returning(|_, _, _| Ok(()));
-    let terms = PutBack {
-        due_at: START + Duration::hours(1) + Duration::milliseconds(250),
-        failures: 1,
-        may_have_sent: true,
-    };
+    let terms = PutBack { delay: Duration::milliseconds(250), failures: 1, may_have_sent: true };
     expect_put_back(&mut unit, &renewed, terms);
 
     let calling: Arc<OnceLock<Arc<Worker>>> = Arc::default();
-    let mut bank = MockBankGateway::new();
-    bank.expect_repeat_is_safe().return_const(true);
+    let mut bank = bank();
     let (other, clock) = (Arc::clone(&calling), Arc::clone(&bench));
     bank.expect_submit().times(1).returning(move |_| {
         clock.clock.advance(Duration::hours(1));
@@ -336,11 +341,15 @@ fn work_that_waits_for_its_turn_is_kept_too() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let renewed = Claim { attempt: 2, may_have_sent: true, ..top_up_claim() };
     let offers = Mutex::new([vec![top_up_claim()], vec![renewed.clone()]].into_iter());
-    unit.work.expect_claim().times(2).returning(move |_, _, _| Ok(offers.lock().unwrap().next().unwrap()));
+    unit.work.expect_claim().times(2).returning(move |_, _| Ok(offers.lock().unwrap().next().unwrap()));
     in_process(&mut unit, &[300]);
     // Nothing was sent under either of the claims.
-    expect_put_back(&mut unit, &renewed, PutBack { due_at: START, failures: 0, may_have_sent: false });
-    let worker = worker(&bench, unit, MockBankGateway::new());
+    expect_put_back(
+        &mut unit,
+        &renewed,
+        PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false },
+    );
+    let worker = worker(&bench, unit, bank());
     let errand = worker.take().unwrap().pop().unwrap();
     assert!(worker.take().unwrap().is_empty());
     worker.give_back(errand).unwrap();
@@ -350,9 +359,9 @@ fn work_that_waits_for_its_turn_is_kept_too() {
 #[test]
 fn what_a_worker_dropped_is_taken_again() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    unit.work.expect_claim().times(2).returning(|_, _, _| Ok(vec![top_up_claim()]));
+    unit.work.expect_claim().times(2).returning(|_, _| Ok(vec![top_up_claim()]));
     in_process(&mut unit, &[300]);
-    let worker = worker(&bench, unit, MockBankGateway::new());
+    let worker = worker(&bench, unit, bank());
     drop(worker.take().unwrap());
     assert_eq!(worker.take().unwrap().len(), 1);
 }

@@ -1,7 +1,8 @@
+use super::chunk::{Approach, NoVerdict};
 use super::*;
 use crate::testing::*;
 use RequestState as S;
-use kopeck_port_bank::{BankError, MockBankGateway};
+use kopeck_port_bank::MockBankGateway;
 use kopeck_port_store::ItemCounts;
 use kopeck_port_store::mock::MockUnit;
 
@@ -11,13 +12,14 @@ fn limit_claim() -> Claim {
     claim(Subject::LimitChange(limit_change_id(1)))
 }
 
-fn silence() -> BankError {
-    BankError::Unknown("timeout".to_owned())
+fn silence() -> NoVerdict {
+    NoVerdict::NoWord("timeout".to_owned())
 }
 
-fn report(findings: Vec<Result<Verdict, BankError>>) -> LimitReport {
+fn report(findings: Vec<Result<Verdict, NoVerdict>>) -> LimitReport {
     let count = u32::try_from(findings.len()).unwrap();
-    LimitReport { findings: open_limit_items(count).into_iter().zip(findings).collect() }
+    let cards = open_limit_items(count).into_iter().zip(findings).collect();
+    LimitReport { findings: Findings { approach: Approach::Send, cards } }
 }
 
 /// The request is in the store, in this state.
@@ -91,8 +93,9 @@ fn every_card_is_given_the_limit() {
         .withf(move |submissions| *submissions == expected)
         .times(1)
         .returning(|_| vec![Ok(Verdict::Done), Ok(BLOCKED)]);
-    let errand = LimitErrand { request: limit_change_id(1), limit: daily(700), items: open_limit_items(2) };
-    let found = errand.call(&bank, &limit_claim()).findings;
+    let chunk = Chunk { approach: Approach::Send, cards: open_limit_items(2) };
+    let errand = LimitErrand { request: limit_change_id(1), limit: daily(700), chunk };
+    let found = errand.call(&bank).findings.cards;
     let expected = open_limit_items(2).into_iter().zip([Ok(Verdict::Done), Ok(BLOCKED)]);
     assert_eq!(found, expected.collect::<Vec<_>>());
 }
@@ -143,14 +146,14 @@ fn a_chunk_with_more_behind_it_goes_on() {
 /// What is known is stored at once; what is not stays open, and so does the request.
 #[test]
 fn silence_of_one_card_does_not_hold_up_the_others() {
-    for silent in [silence(), BankError::Unavailable("down".to_owned())] {
+    for silent in [silence(), NoVerdict::NotSent("down".to_owned())] {
         let mut unit = MockUnit::default();
         stored_request(&mut unit, S::InProcess);
         let blocked = ItemState::Refused(LimitChangeRefusal::Blocked);
         expect_settled(&mut unit, vec![(0, ItemState::Done), (2, blocked), (3, ItemState::Done)]);
         expect_limit_set(&mut unit, &[0, 3]);
         let findings = vec![Ok(Verdict::Done), Err(silent), Ok(BLOCKED), Ok(Verdict::Done)];
-        assert!(matches!(run_settle(&mut unit, &report(findings)), Ok(Next::AskLater)));
+        assert!(matches!(run_settle(&mut unit, &report(findings)), Ok(Next::Later { may_have_sent: true })));
     }
 }
 
@@ -160,7 +163,7 @@ fn silence_alone_changes_nothing() {
     stored_request(&mut unit, S::InProcess);
     expect_settled(&mut unit, vec![]);
     let next = run_settle(&mut unit, &report(vec![Err(silence()), Err(silence())]));
-    assert!(matches!(next, Ok(Next::AskLater)));
+    assert!(matches!(next, Ok(Next::Later { may_have_sent: true })));
 }
 
 #[test]
@@ -170,8 +173,10 @@ fn a_report_for_another_subject_is_a_failure() {
     assert!(matches!(settled, Err(StoreError::Corrupt(_))));
 }
 
+const TACTICS: Tactics = Tactics { chunk: 2, repeat_is_safe: true };
+
 fn run_prepare(unit: &mut MockUnit) -> Option<LimitErrand> {
-    prepare(unit, &Bench::new(), &limit_claim(), limit_change_id(1), 2).unwrap()
+    prepare(unit, &Bench::new(), &limit_claim(), limit_change_id(1), TACTICS).unwrap()
 }
 
 #[test]
@@ -189,7 +194,7 @@ fn a_new_request_is_started_and_one_in_process_goes_on() {
             .returning(|_, _, _| Ok(open_limit_items(2)));
         let errand = run_prepare(&mut unit).unwrap();
         assert_eq!((errand.request, errand.limit), (limit_change_id(1), daily(700)));
-        assert_eq!(errand.items, open_limit_items(2));
+        assert_eq!(errand.chunk.cards, open_limit_items(2));
     }
 }
 
@@ -207,6 +212,6 @@ fn a_request_that_is_closed_needs_nothing_more() {
 fn a_request_that_is_not_there_is_a_failure() {
     let mut unit = MockUnit::default();
     unit.limit_changes.expect_get().returning(|_, _| Ok(None));
-    let prepared = prepare(&mut unit, &Bench::new(), &limit_claim(), limit_change_id(1), 2);
+    let prepared = prepare(&mut unit, &Bench::new(), &limit_claim(), limit_change_id(1), TACTICS);
     assert!(matches!(prepared, Err(StoreError::Corrupt(_))));
 }

@@ -70,7 +70,7 @@ fn call(bank: &MockBankGateway, stored: u32, may_have_sent: bool) -> OrderReport
 fn assert_cards(report: &OrderReport, expected: &[IssuedCard]) {
     match report {
         OrderReport::Cards(cards) => assert_eq!(cards, expected),
-        OrderReport::Declined | OrderReport::Unknown => panic!("{report:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -108,7 +108,7 @@ fn what_the_bank_never_saw_is_sent_only_where_a_repeat_is_safe() {
         let mut bank = MockBankGateway::new();
         expect_query(&mut bank, Ok(answer));
         bank.expect_repeat_is_safe().return_const(false);
-        assert!(matches!(call(&bank, 0, true), OrderReport::Unknown), "and nothing is sent");
+        assert!(matches!(call(&bank, 0, true), OrderReport::NotKnown), "and nothing is sent");
     }
 }
 
@@ -116,22 +116,23 @@ fn what_the_bank_never_saw_is_sent_only_where_a_repeat_is_safe() {
 fn a_bank_that_cannot_be_asked_is_told_nothing() {
     let mut bank = MockBankGateway::new();
     expect_query(&mut bank, Err(BankError::Unavailable("down".to_owned())));
-    assert!(matches!(call(&bank, 0, true), OrderReport::Unknown));
+    assert!(matches!(call(&bank, 0, true), OrderReport::Later { may_have_sent: true }));
 }
 
 /// No answer at all, and an answer vector that is too short, decide nothing.
 #[test]
 fn silence_is_no_refusal() {
     let down = BankError::Unavailable("down".to_owned());
-    for answers in [vec![Err(silence())], vec![Err(down)], vec![]] {
+    for (answers, may_be_there) in [(vec![Err(silence())], true), (vec![Err(down)], false), (vec![], true)] {
         let mut bank = MockBankGateway::new();
         expect_submit(&mut bank, answers);
-        assert!(matches!(call(&bank, 0, false), OrderReport::Unknown));
+        let report = call(&bank, 0, false);
+        assert!(matches!(report, OrderReport::Later { may_have_sent } if may_have_sent == may_be_there));
     }
     let mut bank = MockBankGateway::new();
     expect_submit(&mut bank, vec![Ok(Verdict::Done)]);
     expect_fetch(&mut bank, 0, Err(silence()));
-    assert!(matches!(call(&bank, 0, false), OrderReport::Unknown));
+    assert!(matches!(call(&bank, 0, false), OrderReport::Later { may_have_sent: true }));
 }
 
 #[test]
@@ -224,8 +225,8 @@ fn a_refused_order_frees_its_money() {
 
 #[test]
 fn silence_books_nothing() {
-    let next = run_settle(&mut MockUnit::default(), &OrderReport::Unknown);
-    assert!(matches!(next, Ok(Next::AskLater)));
+    let next = run_settle(&mut MockUnit::default(), &OrderReport::Later { may_have_sent: true });
+    assert!(matches!(next, Ok(Next::Later { may_have_sent: true })));
 }
 
 /// The cards that are stored: their ordinals, numbers, and what activates them.
@@ -280,7 +281,10 @@ fn an_order_without_cards_yet_is_asked_for_later() {
     stored_order(&mut unit, order(S::InProcess, 3, 15_000));
     stored_cards(&mut unit, 0);
     expect_cards(&mut unit, &[]);
-    assert!(matches!(run_settle(&mut unit, &OrderReport::Cards(vec![])), Ok(Next::AskLater)));
+    assert!(matches!(
+        run_settle(&mut unit, &OrderReport::Cards(vec![])),
+        Ok(Next::Later { may_have_sent: true })
+    ));
 }
 
 #[test]

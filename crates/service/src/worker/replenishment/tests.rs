@@ -1,7 +1,8 @@
+use super::chunk::{Approach, NoVerdict};
 use super::*;
 use crate::testing::*;
 use RequestState as S;
-use kopeck_port_bank::{BankError, MockBankGateway};
+use kopeck_port_bank::MockBankGateway;
 use kopeck_port_store::ItemCounts;
 use kopeck_port_store::mock::MockUnit;
 
@@ -10,7 +11,8 @@ fn top_up_claim(may_have_sent: bool) -> Claim {
 }
 
 fn errand(amounts: &[i64]) -> TopUpErrand {
-    TopUpErrand { request: replenishment_id(1), items: open_items(amounts) }
+    let chunk = Chunk { approach: Approach::Send, cards: open_items(amounts) };
+    TopUpErrand { request: replenishment_id(1), chunk }
 }
 
 /// Each card under its own key, with its own amount.
@@ -26,20 +28,21 @@ fn every_card_is_topped_up_by_its_amount() {
         .withf(move |submissions| *submissions == expected)
         .times(1)
         .returning(|_| vec![Ok(Verdict::Done), Ok(BLOCKED)]);
-    let report = errand(&[300, 200]).call(&bank, &top_up_claim(false));
+    let report = errand(&[300, 200]).call(&bank);
     let expected = open_items(&[300, 200]).into_iter().zip([Ok(Verdict::Done), Ok(BLOCKED)]);
-    assert_eq!(report.findings, expected.collect::<Vec<_>>());
+    assert_eq!(report.findings.cards, expected.collect::<Vec<_>>());
 }
 
-fn silence() -> BankError {
-    BankError::Unknown("timeout".to_owned())
+fn silence() -> NoVerdict {
+    NoVerdict::NoWord("timeout".to_owned())
 }
 
 const BLOCKED: Verdict = Verdict::Declined(DeclineReason::Blocked);
 
-fn report(findings: Vec<Result<Verdict, BankError>>) -> TopUpReport {
+fn report(findings: Vec<Result<Verdict, NoVerdict>>) -> TopUpReport {
     let amounts: Vec<i64> = (1..).map(|n| 100 * n).take(findings.len()).collect();
-    TopUpReport { findings: open_items(&amounts).into_iter().zip(findings).collect() }
+    let cards = open_items(&amounts).into_iter().zip(findings).collect();
+    TopUpReport { findings: Findings { approach: Approach::Send, cards } }
 }
 
 fn expect_settled(unit: &mut MockUnit, expected: Vec<(u32, ItemState)>) {
@@ -142,7 +145,7 @@ fn a_chunk_with_more_behind_it_goes_on() {
 /// What is known is booked at once; the money of what is not stays held, and the request stays open.
 #[test]
 fn silence_of_one_card_does_not_hold_up_the_others() {
-    for silent in [silence(), BankError::Unavailable("down".to_owned())] {
+    for silent in [silence(), NoVerdict::NotSent("down".to_owned())] {
         let mut unit = MockUnit::default();
         let blocked = ItemState::Refused(TopUpRefusal::Blocked);
         expect_settled(&mut unit, vec![(0, ItemState::ToppedUp), (2, blocked), (3, ItemState::ToppedUp)]);
@@ -151,7 +154,7 @@ fn silence_of_one_card_does_not_hold_up_the_others() {
         let after = sheet(0, 500);
         expect_booking(&mut unit, after, MovementKind::Release, reference(), 300);
         let findings = vec![Ok(Verdict::Done), Err(silent), Ok(BLOCKED), Ok(Verdict::Done)];
-        assert!(matches!(run_settle(&mut unit, &report(findings)), Ok(Next::AskLater)));
+        assert!(matches!(run_settle(&mut unit, &report(findings)), Ok(Next::Later { may_have_sent: true })));
     }
 }
 
@@ -160,7 +163,7 @@ fn silence_alone_books_nothing() {
     let mut unit = MockUnit::default();
     expect_settled(&mut unit, vec![]);
     let next = run_settle(&mut unit, &report(vec![Err(silence()), Err(silence())]));
-    assert!(matches!(next, Ok(Next::AskLater)));
+    assert!(matches!(next, Ok(Next::Later { may_have_sent: true })));
 }
 
 #[test]
@@ -188,8 +191,10 @@ fn stored_request(unit: &mut MockUnit, state: RequestState) {
         .returning(move |_, _| Ok(Some(replenishment(state, &[300, 200]))));
 }
 
+const TACTICS: Tactics = Tactics { chunk: 2, repeat_is_safe: true };
+
 fn run_prepare(unit: &mut MockUnit) -> Option<TopUpErrand> {
-    prepare(unit, &Bench::new(), &top_up_claim(false), replenishment_id(1), 2).unwrap()
+    prepare(unit, &Bench::new(), &top_up_claim(false), replenishment_id(1), TACTICS).unwrap()
 }
 
 fn open_items_are(unit: &mut MockUnit, items: Vec<ReplenishmentItem>) {
@@ -216,7 +221,7 @@ fn starting_holds_what_the_balance_covers_and_refuses_the_rest() {
     expect_state(&mut unit, S::InProcess);
     open_items_are(&mut unit, items[1..].to_vec());
     let errand = run_prepare(&mut unit).unwrap();
-    assert_eq!((errand.request, &errand.items[..]), (replenishment_id(1), &items[1..]));
+    assert_eq!((errand.request, &errand.chunk.cards[..]), (replenishment_id(1), &items[1..]));
 }
 
 #[test]
@@ -224,7 +229,7 @@ fn a_request_in_process_holds_nothing_again() {
     let mut unit = MockUnit::default();
     stored_request(&mut unit, S::InProcess);
     open_items_are(&mut unit, open_items(&[300]));
-    assert_eq!(run_prepare(&mut unit).unwrap().items, open_items(&[300]));
+    assert_eq!(run_prepare(&mut unit).unwrap().chunk.cards, open_items(&[300]));
 }
 
 /// Nothing is held, and the bank has nothing to be told: the work is done with the taking of it.
@@ -259,6 +264,6 @@ fn a_request_that_is_closed_needs_nothing_more() {
 fn a_request_that_is_not_there_is_a_failure() {
     let mut unit = MockUnit::default();
     unit.replenishments.expect_get().returning(|_, _| Ok(None));
-    let prepared = prepare(&mut unit, &Bench::new(), &top_up_claim(false), replenishment_id(1), 2);
+    let prepared = prepare(&mut unit, &Bench::new(), &top_up_claim(false), replenishment_id(1), TACTICS);
     assert!(matches!(prepared, Err(StoreError::Corrupt(_))));
 }

@@ -1,0 +1,182 @@
+//! A row of one partner cannot refer to a row of another: the database itself refuses it, whatever a query forgets.
+
+use std::collections::BTreeSet;
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::{Integer, Text};
+use kopeck_adapter_store_diesel::migrate;
+
+/// The tables whose rows belong to no partner: the partners, and digests of who has not logged in yet.
+const NOBODYS: [&str; 3] = ["login_failures", "partners", "spent_nonces"];
+
+/// Partner one with a row for every foreign key there is. They hold on to each other, and are put in their order.
+const ROWS: &str = "
+    INSERT INTO partners VALUES (ONE, 'One', 'one', HASH, 'hash', 'ACTIVE', 'optional', 0);
+    INSERT INTO sessions VALUES (ONE, ID, 0, 1, 0);
+    INSERT INTO token_pairs VALUES (ONE, ID, ID, 'FRESH', 0, NULL, 0, 1);
+    INSERT INTO categories VALUES (ONE, ID, 1, 'Office', 'office', 0);
+    INSERT INTO employees (partner_id, id, seq, custom_id, category_id, status, created_at, status_updated_at, search_text)
+        VALUES (ONE, ID, 1, 'E-1', ID, 'WORK', 0, 0, 'e-1');
+    INSERT INTO orders VALUES (ONE, ID, 1, 'PLASTIC', 'MP4', 1, 0, 'SUCCESS', 0, 0);
+    INSERT INTO order_lines VALUES (ONE, ID, 0, 'MP4', 1, 'Nevsky 1', 'A. Li', '9031234567', NULL);
+    INSERT INTO cards (partner_id, id, seq, number, kind, order_id, ordinal, valid_until, employee_id, link_status,
+            balance, can_to_up, standing, seen_at, account_value, account_updated_at, spending_limit)
+        VALUES (ONE, ID, 1, 4006381333931, 'MP4', ID, 0, 1, ID, 'MAIN', 0, 0, 'OPEN', 0, 0, 0, 'UNLIMITED');
+    INSERT INTO transactions VALUES (ONE, ID, 1, 0, 'PAYMENT', 1, NULL, NULL, NULL);
+    INSERT INTO replenishments VALUES (ONE, ID, 1, 1, 1, 'NEW', 0, 0);
+    INSERT INTO replenishment_items VALUES (ONE, ID, 0, ID, 4006381333931, 1, 'OPEN', NULL, 1, 0);
+    INSERT INTO limit_changes VALUES (ONE, ID, 1, 1, 'UNLIMITED', 'NEW', 0, 0);
+    INSERT INTO limit_change_items VALUES (ONE, ID, 0, ID, 4006381333931, 'OPEN', NULL, 1, 0);
+    INSERT INTO movements VALUES (ONE, 1, 'HOLD', NULL, ID, NULL, 0), (ONE, 2, 'HOLD', NULL, NULL, ID, 0);
+    INSERT INTO entries VALUES (ONE, 1, 'AVAILABLE', -1), (ONE, 1, 'HELD', 1);
+";
+const ONE: &str = "x'00000000000000000000000000000001'";
+const TWO: &str = "x'00000000000000000000000000000002'";
+
+/// A column of a foreign key.
+#[derive(Debug, Clone, QueryableByName)]
+struct Part {
+    #[diesel(sql_type = Integer)]
+    key: i32,
+    #[diesel(sql_type = Text)]
+    child: String,
+    #[diesel(sql_type = Text)]
+    parent: String,
+    #[diesel(sql_type = Text)]
+    column: String,
+    #[diesel(sql_type = Text)]
+    target: String,
+}
+
+#[derive(QueryableByName)]
+struct Column {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Text)]
+    kind: String,
+    /// Its place in the primary key, from one; or zero.
+    #[diesel(sql_type = Integer)]
+    place: i32,
+}
+
+/// A new database with these rows, and its folder.
+fn database(rows: &str) -> (SqliteConnection, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("kopeck.db").display());
+    migrate(&url).unwrap();
+    let mut connection = SqliteConnection::establish(url.strip_prefix("sqlite://").unwrap()).unwrap();
+    let rows = rows.replace("ONE", ONE).replace("HASH", "zeroblob(32)").replace("ID", "zeroblob(16)");
+    connection.batch_execute(&format!("PRAGMA foreign_keys = ON; {rows}")).unwrap();
+    (connection, folder)
+}
+
+fn tables(connection: &mut SqliteConnection) -> BTreeSet<String> {
+    #[derive(QueryableByName)]
+    struct Table {
+        #[diesel(sql_type = Text)]
+        name: String,
+    }
+    let query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_\\_%' ESCAPE '\\'
+        AND name NOT LIKE 'sqlite%'";
+    let tables: Vec<Table> = diesel::sql_query(query).load(connection).unwrap();
+    tables.into_iter().map(|table| table.name).collect()
+}
+
+fn columns(connection: &mut SqliteConnection, table: &str) -> Vec<Column> {
+    let query = format!("SELECT name, type AS kind, pk AS place FROM pragma_table_info('{table}')");
+    diesel::sql_query(query).load(connection).unwrap()
+}
+
+/// The foreign keys of a table, each with its columns.
+fn foreign_keys(connection: &mut SqliteConnection, table: &str) -> Vec<Vec<Part>> {
+    let query = format!(
+        "SELECT id AS key, '{table}' AS child, \"table\" AS parent, \"from\" AS column, \"to\" AS target
+         FROM pragma_foreign_key_list('{table}') ORDER BY id, seq"
+    );
+    let parts: Vec<Part> = diesel::sql_query(query).load(connection).unwrap();
+    parts.chunk_by(|one, other| one.key == other.key).map(<[Part]>::to_vec).collect()
+}
+
+/// Foreign keys between tables that both belong to partners.
+fn foreign_keys_within_partners(connection: &mut SqliteConnection) -> Vec<Vec<Part>> {
+    let tables = tables(connection);
+    let mut keys: Vec<_> = tables.iter().flat_map(|table| foreign_keys(connection, table)).collect();
+    keys.retain(|key| !NOBODYS.contains(&key[0].parent.as_str()));
+    keys
+}
+
+#[test]
+fn every_key_carries_the_partner() {
+    let (mut connection, _folder) = database("");
+    for table in tables(&mut connection) {
+        let columns = columns(&mut connection, &table);
+        let keys = foreign_keys(&mut connection, &table);
+        if NOBODYS.contains(&table.as_str()) {
+            assert!(keys.is_empty() && columns.iter().all(|column| column.name != "partner_id"), "{table}");
+            continue;
+        }
+        let first = columns.iter().find(|column| column.place == 1).unwrap();
+        assert_eq!(first.name, "partner_id", "the primary key of {table} starts with the partner");
+        assert!(!keys.is_empty(), "{table} holds on to its partner");
+        for key in keys {
+            let target = if key[0].parent == "partners" { "id" } else { "partner_id" };
+            let carries = key.iter().any(|part| part.column == "partner_id" && part.target == target);
+            assert!(carries, "{key:?}");
+        }
+    }
+}
+
+#[test]
+fn no_row_refers_to_one_of_another_partner() {
+    let (mut connection, _folder) = database("");
+    let keys = foreign_keys_within_partners(&mut connection);
+    assert!(keys.len() >= 13, "{keys:?}");
+    for key in keys {
+        let (mut connection, _folder) = database(ROWS);
+        let parts: Vec<&Part> = key.iter().filter(|part| part.column != "partner_id").collect();
+        let Part { child, parent, .. } = parts[0];
+        let columns = columns(&mut connection, parent);
+        let fresh = |name: &str| {
+            let column = columns.iter().find(|column| column.name == name).unwrap();
+            if column.kind == "BLOB" { "x'eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'" } else { "999999" }
+        };
+
+        // Partner two gets a row like that of partner one, under a key that partner one has not.
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        let copy = names.iter().map(|name| match *name {
+            "partner_id" => TWO,
+            name if parts.iter().any(|part| part.target == name) => fresh(name),
+            name => name,
+        });
+        let copied = format!(
+            "PRAGMA foreign_keys = OFF;
+             INSERT INTO {parent} ({}) SELECT {} FROM {parent} WHERE partner_id = {ONE} LIMIT 1;
+             PRAGMA foreign_keys = ON",
+            names.join(", "),
+            copy.collect::<Vec<_>>().join(", ")
+        );
+        connection.batch_execute(&copied).unwrap();
+
+        let set: Vec<String> =
+            parts.iter().map(|part| format!("{} = {}", part.column, fresh(&part.target))).collect();
+        let column = &parts[0].column;
+        let refer = format!(
+            "UPDATE {child} SET {} WHERE partner_id = {ONE} AND {column} IS NOT NULL",
+            set.join(", ")
+        );
+        let refused = diesel::sql_query(&refer).execute(&mut connection).unwrap_err();
+        assert!(refused.to_string().contains("FOREIGN KEY constraint failed"), "{refer}: {refused}");
+
+        // The same row in the hands of partner one may be referred to.
+        let moved = format!(
+            "PRAGMA foreign_keys = OFF;
+             DELETE FROM {parent} WHERE partner_id = {ONE};
+             UPDATE {parent} SET partner_id = {ONE};
+             PRAGMA foreign_keys = ON"
+        );
+        connection.batch_execute(&moved).unwrap();
+        let changed = diesel::sql_query(&refer).execute(&mut connection).unwrap();
+        assert!(changed > 0, "no row of {child} has a {column}");
+    }
+}

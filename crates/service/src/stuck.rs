@@ -1,0 +1,131 @@
+//! Requests that only a person can finish.
+//!
+//! A bank that does twice what it is sent twice is sent everything once. Where its answer was lost and it does not know
+//! the key when asked, nobody in the service can tell what became of the instruction: the money stays held, the bank is
+//! asked on, and a person finds out at the bank.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_port_bank::BankKey;
+use kopeck_port_store::{StoreError, StuckWork, Subject, UnitOfWork};
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::Env;
+use crate::worker::by_hand;
+
+/// How long the workers keep their hands off a request while a person's word is booked. It is one unit of work.
+const LEASE: Duration = Duration::seconds(30);
+
+/// What a person found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The bank carried it out.
+    Applied,
+    /// The bank did not, and never will.
+    Refused,
+}
+
+/// A request that needs a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StuckRequest {
+    /// Whose it is.
+    pub partner: PartnerId,
+    /// The request.
+    pub subject: Subject,
+    /// Since when.
+    pub since: OffsetDateTime,
+    /// What the bank has to be asked about.
+    pub instructions: Vec<StuckInstruction>,
+}
+
+/// An instruction whose outcome nobody knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StuckInstruction {
+    /// The key under which the bank was told.
+    pub key: BankKey,
+    /// The card that it is about; none in an order.
+    pub card: Option<(CardId, CardNumber)>,
+    /// The money that is held for it, if any is.
+    pub held: Option<Kopecks>,
+}
+
+/// Why a person's word was not taken.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StuckError {
+    /// No request with this identifier needs a person.
+    #[error("no request {0} waits for a person")]
+    NotStuck(Uuid),
+    /// The request does not wait for this card.
+    #[error("the request does not wait for the card {0}")]
+    NotItsCard(CardId),
+    /// An order is applied by its cards, which only the bank can name.
+    #[error(
+        "an order that the bank carried out ends by itself once the bank answers for its key: only then are its cards known"
+    )]
+    OrderApplied,
+    /// An order has no cards yet.
+    #[error("an order is settled as a whole: leave the card out")]
+    OrderCard,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Every request that needs a person, the longest first, with all that the bank has to be asked about.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn list(unit: &mut dyn UnitOfWork) -> Result<Vec<StuckRequest>, StoreError> {
+    let stuck = unit.work().stuck()?;
+    stuck
+        .into_iter()
+        .map(|StuckWork { partner, subject, since }| {
+            let instructions = by_hand::instructions(unit, partner, subject)?;
+            Ok(StuckRequest { partner, subject, since, instructions })
+        })
+        .collect()
+}
+
+/// Books what a person found out about the request with this identifier: about one of its cards, or about all that it
+/// still waits for. Answers how many instructions that settled.
+///
+/// # Errors
+/// [`StuckError`]; then nothing was booked.
+pub fn settle(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    request: Uuid,
+    outcome: Outcome,
+    card: Option<CardId>,
+) -> Result<usize, StuckError> {
+    let stuck = unit.work().stuck()?.into_iter().find(|stuck| id_of(stuck.subject) == request);
+    let StuckWork { partner, subject, .. } = stuck.ok_or(StuckError::NotStuck(request))?;
+    if matches!(subject, Subject::Order(_)) {
+        if card.is_some() {
+            return Err(StuckError::OrderCard);
+        }
+        if outcome == Outcome::Applied {
+            return Err(StuckError::OrderApplied);
+        }
+    }
+    // By a new attempt, so that whatever a worker finds out meanwhile no longer counts.
+    let claim = unit.work().seize(partner, subject, LEASE)?.ok_or(StuckError::NotStuck(request))?;
+    let settled = by_hand::settle(unit, env, &claim, outcome, card)?;
+    match card {
+        Some(card) if settled == 0 => Err(StuckError::NotItsCard(card)),
+        Some(_) | None => Ok(settled),
+    }
+}
+
+fn id_of(subject: Subject) -> Uuid {
+    match subject {
+        Subject::Order(id) => id.uuid(),
+        Subject::Replenishment(id) => id.uuid(),
+        Subject::LimitChange(id) => id.uuid(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
