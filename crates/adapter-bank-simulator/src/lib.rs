@@ -1,6 +1,7 @@
 //! A bank to build and test against, with books of its own in its own SQLite file.
 //!
-//! [`Simulator`] implements `kopeck_port_bank::BankGateway` in process. Its rules:
+//! [`Simulator`] implements `kopeck_port_bank::BankGateway` in process; with the feature `server`, `server` puts it
+//! behind HTTP. Its rules:
 //!
 //! - A virtual card holds the money of its order from the start and has to be activated by its code, good for
 //!   [`CODE_DAYS`] days; a plastic card starts empty and active.
@@ -63,6 +64,8 @@ mod numbers;
 mod purchases;
 mod sandbox;
 mod schema;
+#[cfg(feature = "server")]
+pub mod server;
 mod simulator;
 mod submit;
 mod top_up;

@@ -1,16 +1,22 @@
 //! Commands and settings: a flag, else an environment variable, else the default.
 
+mod bank;
+
 use std::net::SocketAddr;
 
+use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand};
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::DepositReference;
 use kopeck_domain::partner::{self, SealingPolicy};
 use kopeck_domain::session::Lifetimes;
 use kopeck_service::Settings;
 use secrecy::SecretString;
 use time::Duration;
+use uuid::Uuid;
+
+pub use bank::{BankArgs, BankSimulatorArgs};
 
 /// A payment-card programme for employees, as a service that partners call over HTTP.
 #[derive(Debug, Parser)]
@@ -34,6 +40,11 @@ pub enum Command {
     /// Partners: create, list, suspend, resume, deposit, rotate keys.
     #[command(subcommand)]
     Partner(PartnerCommand),
+    /// Requests that no worker can finish: list them, settle them by what a person found out at the bank.
+    #[command(subcommand)]
+    Requests(RequestsCommand),
+    /// Serve the bank simulator over HTTP, by the protocol that a bank's front has to speak.
+    BankSimulator(BankSimulatorArgs),
     /// Apply the migrations that the database does not have yet.
     Migrate(StoreArgs),
     /// Work every balance and hold out again and compare; exit 1 and a list where something does not fit.
@@ -64,8 +75,12 @@ pub struct ServeArgs {
     /// Address and port to listen on; port 0 takes a free one.
     #[arg(long, env = "KOPECK_LISTEN", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
-    /// Whether the sandbox calls exist (`true`, `false`).
-    #[arg(long, env = "KOPECK_SANDBOX", default_value_t = true, action = clap::ArgAction::Set)]
+    /// Which bank, and the way to it.
+    #[command(flatten)]
+    pub bank: BankArgs,
+    /// Whether the sandbox calls exist (`true`, `false`). With a bank URL they do not, unless asked for.
+    #[arg(long, env = "KOPECK_SANDBOX", default_value = "true", action = clap::ArgAction::Set)]
+    #[arg(default_value_if("bank_url", ArgPredicate::IsPresent, "false"))]
     pub sandbox: bool,
     /// How long a request can be cancelled before a worker takes it up.
     #[arg(long, env = "KOPECK_PROCESSING_DELAY", default_value = "3s", value_parser = duration)]
@@ -161,6 +176,51 @@ pub struct DepositArgs {
     pub reference: DepositReference,
 }
 
+/// What can be done with requests that no worker can finish.
+#[derive(Debug, Subcommand)]
+pub enum RequestsCommand {
+    /// List what was sent to a bank that must not be sent it twice, and that does not know it.
+    Stuck(StuckArgs),
+    /// Book what became of it at the bank.
+    Settle(SettleArgs),
+}
+
+/// How to list.
+#[derive(Debug, Args)]
+pub struct StuckArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Print JSON and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a person found out.
+#[derive(Debug, Args)]
+pub struct SettleArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// The identifier of the order, replenishment or limit change.
+    pub id: Uuid,
+    /// What became of it at the bank.
+    #[arg(long = "as", value_enum)]
+    pub outcome: OutcomeArg,
+    /// Only this card of the request; all that it waits for, if absent.
+    #[arg(long, value_parser = card_id)]
+    pub card: Option<CardId>,
+}
+
+/// What became of an instruction at the bank.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum OutcomeArg {
+    /// It was carried out.
+    Applied,
+    /// It was not, and never will be.
+    Refused,
+}
+
 impl ServeArgs {
     /// The rules' settings.
     #[must_use]
@@ -199,7 +259,11 @@ fn zone(text: &str) -> Result<Zone, kopeck_domain::draft::Invalid> {
 }
 
 fn partner_id(text: &str) -> Result<PartnerId, String> {
-    uuid::Uuid::try_parse(text).map(PartnerId::new).map_err(|_| "must be a uuid".to_owned())
+    Uuid::try_parse(text).map(PartnerId::new).map_err(|_| "must be a uuid".to_owned())
+}
+
+fn card_id(text: &str) -> Result<CardId, String> {
+    Uuid::try_parse(text).map(CardId::new).map_err(|_| "must be a uuid".to_owned())
 }
 
 fn password(text: &str) -> Result<SecretString, String> {
@@ -266,6 +330,19 @@ mod tests {
         for (text, good) in [("true", true), ("false", true), ("yes", false), ("1", false)] {
             assert_eq!(Cli::try_parse_from(["kopeck", "serve", "--sandbox", text]).is_ok(), good, "{text}");
         }
+    }
+
+    #[test]
+    fn a_bank_across_the_network_has_no_sandbox_unless_asked_for() {
+        let bank = ["--bank-url", "https://bank.example", "--bank-secret", "s"];
+        let sandbox = |extra: &[&str]| {
+            let cli = Cli::try_parse_from([&["kopeck", "serve"], extra].concat()).unwrap();
+            matches!(cli.command, Command::Serve(args) if args.sandbox)
+        };
+        assert!(sandbox(&[]));
+        assert!(!sandbox(&bank));
+        assert!(sandbox(&[&bank[..], &["--sandbox", "true"]].concat()));
+        assert!(Cli::try_parse_from(["kopeck", "serve", "--bank-url", "https://bank.example"]).is_err());
     }
 
     #[test]

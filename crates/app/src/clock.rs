@@ -101,6 +101,24 @@ impl ServiceClock {
 }
 
 impl ServiceClock {
+    /// Goes as far ahead of the machine as another clock that is `offset_micros` ahead of its own; never back.
+    ///
+    /// # Errors
+    /// [`MoveError`]; then nothing was moved.
+    pub fn follow(&self, offset_micros: i64) -> Result<(), MoveError> {
+        let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
+        if offset_micros <= self.offset_micros.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let moved = self.machine.now().checked_add(time::Duration::microseconds(offset_micros));
+        if moved.is_none_or(|moved| moved.year() > LAST_YEAR) {
+            return Err(MoveError::TooFar);
+        }
+        write(&self.file, offset_micros, &moves)?;
+        self.offset_micros.store(offset_micros, Ordering::SeqCst);
+        Ok(())
+    }
+
     fn offset(&self) -> time::Duration {
         time::Duration::microseconds(self.offset_micros.load(Ordering::SeqCst))
     }
@@ -236,6 +254,21 @@ mod tests {
             clock.advance(Duration::from_secs(1), &key.to_string(), START).unwrap();
         }
         assert_eq!(std::fs::read_to_string(bench.file()).unwrap().lines().count(), 1 + MOST_KEYS);
+    }
+
+    #[test]
+    fn it_follows_another_clock_forward_only() {
+        let bench = Bench::new();
+        let clock = bench.open();
+        clock.advance(HOUR, "a", START).unwrap();
+        let minutes = |minutes: i64| minutes * 60_000_000;
+        clock.follow(minutes(59)).unwrap();
+        assert_eq!(clock.now(), datetime!(2026-03-02 10:00 UTC));
+        clock.follow(minutes(90)).unwrap();
+        assert_eq!(bench.open().now(), datetime!(2026-03-02 10:30 UTC), "as does the next process");
+        bench.open().advance(HOUR, "a", START).unwrap();
+        assert_eq!(bench.open().now(), datetime!(2026-03-02 10:30 UTC), "which remembers the moves");
+        assert!(matches!(clock.follow(i64::MAX), Err(MoveError::TooFar)));
     }
 
     #[test]

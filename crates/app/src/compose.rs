@@ -7,6 +7,7 @@ use anyhow::Context;
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_security::{Argon2Passwords, JwtTokens, MasterKey, MasterKeyBox};
 use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
+use kopeck_port_bank::BankGateway;
 use kopeck_port_security::{PasswordHasher, SecretBox};
 use kopeck_port_store::{Access, Store, transact};
 use kopeck_port_system::{Clock, Entropy, IdSource};
@@ -158,15 +159,13 @@ impl Core {
 
     /// A worker that deals with `bank`.
     #[must_use]
-    pub fn worker(&self, bank: &Arc<Simulator>) -> Worker {
-        let bank = Arc::clone(bank) as Arc<dyn kopeck_port_bank::BankGateway>;
+    pub fn worker(&self, bank: Arc<dyn BankGateway>) -> Worker {
         Worker::new(self.store(), bank, Arc::clone(&self.env), WorkerSettings::default())
     }
 
     /// What refreshes the cards' accounts at `bank` once a day.
     #[must_use]
-    pub fn account_refresher(&self, bank: &Arc<Simulator>) -> AccountRefresher {
-        let bank = Arc::clone(bank) as Arc<dyn kopeck_port_bank::BankGateway>;
+    pub fn account_refresher(&self, bank: Arc<dyn BankGateway>) -> AccountRefresher {
         AccountRefresher::new(self.store(), bank, Arc::clone(&self.env))
     }
 }

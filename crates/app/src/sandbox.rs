@@ -95,7 +95,8 @@ fn refusal(error: SandboxError) -> SandboxRefusal {
         SandboxError::UnknownCard => SandboxRefusal::UnknownCard,
         SandboxError::UnknownPayment => SandboxRefusal::UnknownPayment,
         SandboxError::OverPayment { left } => SandboxRefusal::OverPayment(left),
-        SandboxError::WrongCode | SandboxError::CodeExpired => SandboxRefusal::WrongCode,
+        SandboxError::WrongCode => SandboxRefusal::WrongCode,
+        SandboxError::CodeExpired => SandboxRefusal::CodeExpired,
         SandboxError::Amount | SandboxError::Books(_) => SandboxRefusal::Failed(error.to_string()),
     }
 }

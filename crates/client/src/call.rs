@@ -7,6 +7,7 @@ use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use crate::idempotency::IdempotencyKey;
+use crate::operation::Operation;
 
 /// One logical call. It is rendered anew for each try, with a nonce of its own.
 ///
@@ -25,14 +26,16 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// A call that reads.
-    pub(crate) fn read(method: Method, template: &'static str) -> Self {
-        Self { method, template, id: None, query: Map::new(), body: None, key: None }
-    }
-
-    /// A call that changes something, under a fresh key.
-    pub(crate) fn write(method: Method, template: &'static str) -> Self {
-        Self { key: Some(IdempotencyKey::random()), ..Self::read(method, template) }
+    /// A call of an operation; under a fresh key, if that changes something.
+    pub(crate) fn of(operation: &Operation) -> Self {
+        Self {
+            method: operation.method.clone(),
+            template: operation.path,
+            id: None,
+            query: Map::new(),
+            body: None,
+            key: operation.changes.then(IdempotencyKey::random),
+        }
     }
 
     pub(crate) fn id(mut self, id: Uuid) -> Self {
@@ -81,21 +84,22 @@ impl Call {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operation;
 
     #[test]
     fn the_placeholder_is_replaced() {
-        let call = Call::read(Method::GET, "/v1/card/{idCard}/balance");
+        let call = Call::of(&operation::CARD_BALANCE);
         assert_eq!(call.path_with("*"), "/v1/card/*/balance");
         assert_eq!(call.placeholder_name(), Some("idCard"));
-        let call = Call::read(Method::GET, "/v1/orders");
+        let call = Call::of(&operation::LIST_ORDERS);
         assert_eq!(call.path_with("*"), "/v1/orders");
         assert_eq!(call.placeholder_name(), None);
     }
 
     #[test]
     fn only_writes_have_a_key_each_its_own() {
-        assert_eq!(Call::read(Method::GET, "/v1/orders").key, None);
-        let key = || Call::write(Method::POST, "/v1/category").key;
+        assert_eq!(Call::of(&operation::LIST_ORDERS).key, None);
+        let key = || Call::of(&operation::CREATE_CATEGORY).key;
         assert!(key().is_some());
         assert_ne!(key(), key());
     }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use reqwest::Method;
 use serde::de::DeserializeOwned;
 
 use crate::answer::Body;
@@ -12,6 +11,7 @@ use crate::builder::ClientBuilder;
 use crate::call::Call;
 use crate::error::Error;
 use crate::model::balance::Balance;
+use crate::operation;
 use crate::retry::{Failure, RetryPolicy};
 use crate::session::{Session, TokenPair};
 use crate::transport::Transport;
@@ -100,7 +100,7 @@ impl Client {
     ///
     /// See [`Error`].
     pub async fn balance(&self) -> Result<Balance, Error> {
-        self.read(Call::read(Method::GET, "/v1/balance")).await
+        self.read(Call::of(&operation::BALANCE)).await
     }
 
     /// Calls that only a sandbox has.

@@ -267,6 +267,8 @@ open_enum! {
         LimitConflict = "limit_conflict",
         /// The first call under this key is still running.
         RequestInProgress = "request_in_progress",
+        /// The body did not arrive in time.
+        RequestTimeout = "request_timeout",
         /// The path has no such method.
         MethodNotAllowed = "method_not_allowed",
         /// The body is too large.

@@ -134,6 +134,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::operation::{self, Operation};
 
     const NONCE: &str = "3f2a9c51e7d84b0fa6c2d1e45b907788";
     const NOW: u64 = 1_767_225_600;
@@ -145,7 +146,7 @@ mod tests {
     }
 
     fn transactions() -> Call {
-        Call::read(Method::GET, "/v1/card/{idCard}/transactions")
+        Call::of(&operation::CARD_TRANSACTIONS)
             .id(CARD)
             .query("page", Some(2))
             .query("type", Some("PAYMENT"))
@@ -179,7 +180,8 @@ mod tests {
 
     #[test]
     fn a_body_is_bound_to_the_path_as_it_is_sent() {
-        let call = Call::write(Method::PUT, "/v1/employee/{idEmployee}/").id(CARD).body(&["x"]);
+        let slash = Operation { method: Method::PUT, path: "/v1/employee/{idEmployee}/", changes: true };
+        let call = Call::of(&slash).id(CARD).body(&["x"]);
         for parameters in [true, false] {
             let rendered = call.render_sealed(&sealing(parameters), NONCE, NOW);
             let (content_type, body) = rendered.body.unwrap();
@@ -205,7 +207,7 @@ mod tests {
             assert!(sealing.open(&call, NONCE, 404, NOW, &body).is_err());
             assert!(sealing.open(&call, "another-nonce-0123", 200, NOW, &body).is_err());
             assert!(sealing.open(&call, NONCE, 200, NOW + 301, &body).is_err());
-            let balance = Call::read(Method::GET, "/v1/balance");
+            let balance = Call::of(&operation::BALANCE);
             assert!(sealing.open(&balance, NONCE, 200, NOW, &body).is_err());
         }
     }

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use reqwest::Method;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, Serialize};
 use tokio::sync::Mutex;
 
 use crate::call::Call;
 use crate::error::Error;
+use crate::operation;
 use crate::retry::{Failure, RetryPolicy};
 use crate::transport::{Auth, Transport};
 
@@ -149,8 +149,7 @@ impl Session {
         struct Body<'a> {
             token: &'a str,
         }
-        let call =
-            Call::read(Method::POST, "/v1/get_refresh_token").body(&Body { token: token.expose_secret() });
+        let call = Call::of(&operation::REFRESH).body(&Body { token: token.expose_secret() });
         let without_effect = |error: &Error| error.is_transient() && !error.may_have_happened();
         let mut fetched = self.fetch(&call, transport, retry, without_effect).await;
         // The token may be spent and the answer lost. The service accepts such a token once more, and only once.
@@ -171,7 +170,7 @@ impl Session {
         }
         let Credentials { login, password, .. } = &self.credentials;
         let body = Body { login, password: password.expose_secret() };
-        let call = Call::read(Method::POST, "/v1/get_access_token").body(&body);
+        let call = Call::of(&operation::LOGIN).body(&body);
         self.fetch(&call, transport, retry, Error::is_transient).await
     }
 

@@ -4,6 +4,9 @@
 //! bank's answer is one of three: done, declined, or none that can be trusted ([`BankError`]). A lost answer is
 //! never taken for a refusal: the caller asks again by the key until it knows.
 
+#[cfg(feature = "contract")]
+pub mod contract;
+
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardType, Standing};
 use kopeck_domain::card_number::CardNumber;

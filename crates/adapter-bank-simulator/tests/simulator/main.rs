@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
 mod bank;
+mod contract;
 mod limits;
 mod misbehaviour;
 mod orders;

@@ -1,10 +1,13 @@
 //! What each command does.
 
+mod bank_simulator;
 mod check;
 mod first_start;
 mod migrate;
 mod partner;
+mod requests;
 mod serve;
+mod until_told;
 
 use std::process::ExitCode;
 
@@ -21,6 +24,8 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Partner(command) => partner::run(command).map(|()| ExitCode::SUCCESS),
+        Command::Requests(command) => requests::run(command).map(|()| ExitCode::SUCCESS),
+        Command::BankSimulator(args) => bank_simulator::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Migrate(args) => migrate::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::run(&args),
     }

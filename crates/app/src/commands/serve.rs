@@ -4,15 +4,13 @@ use std::net::TcpListener;
 use std::sync::Arc;
 
 use anyhow::Context;
-use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, SandboxPower};
-use kopeck_port_bank::BankGateway;
+use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState};
 use kopeck_port_store::{Access, StoreError, transact};
-use tokio::signal::unix::{SignalKind, signal};
 
-use super::first_start;
+use super::{first_start, until_told};
+use crate::bank::Bank;
 use crate::cli::ServeArgs;
-use crate::compose::{Core, Machine, Vault, simulator};
-use crate::sandbox::SimulatorPower;
+use crate::compose::{Core, Machine, Vault};
 use crate::workers::Workers;
 
 /// Serves until told to stop; then answers what was accepted, and lets the workers settle what they told the bank.
@@ -24,7 +22,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     super::migrate::apply(&args.store.database_url)?;
     let (machine, clock) = machine.with_clock_of(&vault.folder)?;
     let core = Core::open(&args.store.database_url, &vault.master_key, &machine, settings)?;
-    let bank = simulator(&vault.folder, &machine, settings)?;
+    let bank = Bank::open(args, &vault.folder, &machine, clock, settings)?;
     let listener =
         TcpListener::bind(args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
     let address = listener.local_addr()?;
@@ -33,19 +31,18 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let store = core.store();
     transact(&*store, Access::Write, |unit| -> Result<(), StoreError> { unit.work().end_all_leases() })?;
 
-    let power = || Arc::new(SimulatorPower { bank: Arc::clone(&bank), clock }) as Arc<dyn SandboxPower>;
-    let sandbox = args.sandbox.then(power);
     let state = HttpState::new(HttpParts {
         env: Arc::clone(&core.env),
         wall: Arc::clone(&machine.wall),
         store: Arc::clone(&store),
-        bank: Arc::clone(&bank) as Arc<dyn BankGateway>,
+        bank: Arc::clone(&bank.gateway),
         tokens: Arc::clone(&core.tokens),
-        sandbox,
+        sandbox: bank.power.clone(),
         settings: HttpSettings { body_limit: args.body_limit, ..HttpSettings::default() },
     });
-    let (worker, refresher) = (Arc::new(core.worker(&bank)), core.account_refresher(&bank));
-    let workers = Workers::start(args.workers, &store, &core.env, &worker, refresher)?;
+    let (worker, refresher) =
+        (core.worker(Arc::clone(&bank.gateway)), core.account_refresher(Arc::clone(&bank.gateway)));
+    let workers = Workers::start(args.workers, &store, &core.env, &Arc::new(worker), refresher)?;
 
     println!("kopeck serves on http://{address}");
     if args.sandbox
@@ -62,16 +59,5 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
 }
 
 async fn serve_until_told(listener: TcpListener, state: HttpState) -> anyhow::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let server = kopeck_adapter_http::serve(listener, state)?;
-    let handle = server.handle();
-    let serving = actix_web::rt::spawn(server);
-    tokio::select! {
-        _ = terminate.recv() => log::info!("SIGTERM: stopping"),
-        _ = interrupt.recv() => log::info!("SIGINT: stopping"),
-    }
-    handle.stop(true).await;
-    serving.await.context("the server panicked")??;
-    Ok(())
+    until_told::serve(kopeck_adapter_http::serve(listener, state)?).await
 }

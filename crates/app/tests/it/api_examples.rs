@@ -4,7 +4,8 @@
 //! true if it comes out of the play as it went in. What every call carries (token, API key, nonce, content type) is
 //! added here; `<API key>` and `<password>` stand for the partner's; a token is abbreviated to its end, `eyJ…0a1B2c3D`,
 //! and spelt out again where a call holds it. HTML comments move the world between two examples: `<!-- work -->` does
-//! the asynchronous work that is due, `<!-- advance 15m -->` moves the clock.
+//! the asynchronous work that is due, `<!-- accounts -->` the daily refresh of accounts, `<!-- advance 15m -->` moves
+//! the clock.
 //!
 //! After a change of the service let it write its answers anew and look at what changed:
 //!
@@ -166,6 +167,7 @@ impl Player {
         };
         match words.split(' ').collect::<Vec<_>>()[..] {
             ["work"] => self.server.work(),
+            ["accounts"] => self.server.refresh_accounts(),
             ["advance", duration] => {
                 let (number, unit) = duration.split_at(duration.len() - 1);
                 let seconds = match unit {

@@ -32,7 +32,7 @@ pub async fn set_limit(server: &TestServer, client: &Client, card: Uuid, limit: 
 }
 
 pub fn purchase(amount: i64, at: Option<PrimitiveDateTime>) -> Purchase {
-    let [place, mcc, merchant_id] = ["Bakery", "5462", "M-1"].map(str::to_owned);
+    let [place, mcc, merchant_id] = ["Bakery", "5462", "M-1"].map(|text| Some(text.to_owned()));
     Purchase { amount, place, mcc, merchant_id, at }
 }
 

@@ -1,16 +1,21 @@
 //! The clock is moved forward: everything that goes by it follows, and the partner's own clock does not matter.
 
-use kopeck_client::{CardLimit, Client, Error, IdempotencyKey, LimitPeriod, PrimitiveDateTime, TopUp};
+use kopeck_adapter_bank_simulator::Behaviour;
+use kopeck_client::{
+    CardLimit, Client, Error, IdempotencyKey, LimitPeriod, PrimitiveDateTime, RequestState, TopUp,
+};
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::partner::SealingPolicy;
+use kopeck_port_bank::BankKey;
 use kopeck_port_system::Clock as _;
 use serde_json::{Value, json};
 use time::macros::{date, datetime};
 
+use crate::bare::{self, Tokens, login, optional, refresh_call};
 use crate::calls::{Api, start, start_client};
 use crate::can_pay::{filled_card, purchase, set_limit};
 use crate::process::Installation;
-use crate::server::{START, TestServer};
+use crate::server::{SETTINGS, START, TestServer};
 
 const HOUR: u64 = 3_600;
 const DAY: u64 = 24 * HOUR;
@@ -98,6 +103,32 @@ async fn periods_roll_over() {
     }
 }
 
+/// Noon of the last day of each period, and noon of the day after.
+#[tokio::test]
+async fn every_period_rolls_over_in_a_jump() {
+    for (period, last, next) in [
+        (LimitPeriod::Day, datetime!(2026-03-02 12:00), datetime!(2026-03-03 12:00)),
+        (LimitPeriod::Week, datetime!(2026-03-08 12:00), datetime!(2026-03-09 12:00)),
+        (LimitPeriod::Month, datetime!(2026-03-31 12:00), datetime!(2026-04-01 12:00)),
+        (LimitPeriod::Quarter, datetime!(2026-03-31 12:00), datetime!(2026-04-01 12:00)),
+    ] {
+        let (server, client) = start_client(100_000);
+        let card = filled_card(&server, &client, 10_000).await;
+        set_limit(&server, &client, card, &CardLimit::per(period.clone(), 100)).await;
+        assert!(client.sandbox().purchase(card, &purchase(100, None)).await.unwrap().approved);
+        for (noon, left) in [(last, 0), (next, 100)] {
+            let ahead = noon.assume_offset(server.core.env.settings.zone.offset()) - server.core.env.now();
+            if ahead.is_positive() {
+                advance(&client, ahead.whole_seconds().unsigned_abs()).await;
+            }
+            let asked = client.cards().can_pay(card, 1, None).await.unwrap();
+            assert_eq!((asked.allowed, asked.remaining), (left > 0, Some(left)), "{period:?} at {noon}");
+            let bought = client.sandbox().purchase(card, &purchase(1, None)).await.unwrap();
+            assert_eq!(bought.approved, left > 0, "{period:?} at {noon}");
+        }
+    }
+}
+
 /// Info, balance, the list of free cards, links and top-ups agree on the last day and on the day after.
 #[tokio::test]
 async fn cards_expire_everywhere_at_once() {
@@ -173,6 +204,97 @@ async fn accounts_that_the_bank_did_not_answer_for_are_refreshed_later() {
     for card in client.cards().available(None, Default::default()).await.unwrap().data {
         let account = client.cards().info(card.id_card).await.unwrap().balance_account;
         assert_eq!(account.updated_at.date(), date!(2026 - 03 - 03));
+    }
+}
+
+/// Access tokens end after a quarter of an hour, refresh tokens after thirty days.
+#[test]
+fn tokens_end_on_their_day() {
+    let server = TestServer::start();
+    let (partner, token) = optional(&server);
+    let advance = |token: &str, days: u64| {
+        let body = json!({"seconds": days * DAY});
+        bare::post("/sandbox/v1/clock/advance", &body).token(token).send(&server).ok(200);
+    };
+    let tokens = login(&server, &partner);
+    advance(&token, 29);
+    let refused = bare::get("/v1/balance").token(&tokens.access).send(&server);
+    assert_eq!(refused.code(), (401, "unauthorized".to_owned()));
+    let renewed = Tokens::of(&refresh_call(&partner, &tokens.refresh).send(&server));
+    assert_eq!(bare::get("/v1/balance").token(&renewed.access).send(&server).status, 200);
+    advance(&renewed.access, 31);
+    let refused = refresh_call(&partner, &renewed.refresh).send(&server);
+    assert_eq!(refused.code(), (401, "unauthorized".to_owned()));
+    assert_eq!(bare::get("/v1/balance").token(&login(&server, &partner).access).send(&server).status, 200);
+}
+
+/// The partner is told that the code is the right one, but too old.
+#[tokio::test]
+async fn an_activation_code_expires() {
+    let (server, client) = start_client(100_000);
+    let order = client.orders().virtual_cards(&[crate::calls::virtual_item(2, 5_000)]).await.unwrap();
+    server.work();
+    let issued = client.orders().result(order.order_id).await.unwrap().data;
+    let free = client.cards().available(None, Default::default()).await.unwrap().data;
+    let card = |place: usize| {
+        let card = free.iter().find(|card| card.custom_id_card == issued[place].custom_id_card);
+        (card.unwrap().id_card, issued[place].activation_code.as_ref())
+    };
+    let last_day = issued[0].validity_period.unwrap();
+    let days = (last_day - START.date()).whole_days().unsigned_abs();
+    advance(&client, days * DAY).await;
+    let (first, code) = card(0);
+    client.sandbox().activate(first, code).await.unwrap();
+    advance(&client, DAY).await;
+    let (second, code) = card(1);
+    for (code, detail) in
+        [(code, "the activation code has expired"), (card(0).1, "the activation code is not the card's")]
+    {
+        let refused = client.sandbox().activate(second, code).await.unwrap_err();
+        let Error::Invalid { faults, .. } = refused else { panic!("{refused:?}") };
+        assert_eq!((faults.len(), faults[0].field.as_str()), (1, "activationCode"));
+        assert_eq!(faults[0].detail.as_deref(), Some(detail));
+    }
+    assert!(!client.cards().info(second).await.unwrap().activated);
+    client.sandbox().activate(second, None).await.unwrap();
+}
+
+/// The jump ends every lease. The bank does twice what is sent twice, so that a second call would show.
+#[tokio::test]
+async fn work_in_hand_is_done_once_over_a_jump_of_days() {
+    for looks_for_work in [false, true] {
+        let (server, client) = start_client(100_000);
+        let card = filled_card(&server, &client, 1_000).await;
+        let order = client.orders().virtual_cards(&[crate::calls::virtual_item(1, 5_000)]).await.unwrap();
+        let top_up = client.replenishments().create(&[TopUp::new(card, 500)]).await.unwrap();
+        let limit = client.limits().set(&[card], &CardLimit::per(LimitPeriod::Day, 300)).await.unwrap();
+        server.bank.set_behaviour(Behaviour { duplicate_rate: 1.0, ..Behaviour::default() }).unwrap();
+        server.clock.advance(SETTINGS.processing_delay);
+        let worker = server.core.worker(server.bank.clone());
+        let errands = worker.take().unwrap();
+        assert_eq!(errands.len(), 3);
+        advance(&client, 5 * DAY).await;
+        if looks_for_work {
+            assert_eq!(worker.take().unwrap().len(), 0, "another thread of the same process takes nothing");
+        }
+        for errand in errands {
+            let report = worker.call(errand);
+            advance(&client, 5 * DAY).await;
+            worker.settle(report).unwrap();
+        }
+        while worker.run_once(&|| false).unwrap() > 0 {}
+        assert_eq!(client.orders().status(order.order_id).await.unwrap().state, RequestState::Success);
+        let (top_up, limit) = (top_up.replenishment_id, limit.set_limits_cards_id);
+        assert_eq!(client.replenishments().status(top_up).await.unwrap().state, RequestState::Success);
+        assert_eq!(client.limits().status(limit).await.unwrap().state, RequestState::Success);
+        for key in [format!("order/{}", order.order_id), format!("replenishment/{top_up}/0")] {
+            assert_eq!(server.bank.applied(&BankKey::new(&*key)).unwrap(), 1, "{key}");
+        }
+        let shown = client.cards().info(card).await.unwrap();
+        assert_eq!((shown.balance, shown.limit.amount), (1_500, Some(300)));
+        let money = client.balance().await.unwrap();
+        assert_eq!((money.available, money.hold), (100_000 - 1_500 - 5_000, 0));
+        assert_eq!(server.check(), 0);
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::bare::{Call, Got, JSON, SEALED_JSON, connect, get, optional, post, required};
 use crate::server::TestServer;
+use crate::world::calls;
 
 const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
@@ -77,6 +78,21 @@ fn a_body_that_is_no_json_object_is_named_body() {
     }
     assert_eq!(get("/v1/employees").token(&token).bytes(JSON, b"").send(&server).status, 200);
     assert_eq!(Call::new("POST", "/v1/category").token(&token).send(&server).fields(), "body");
+}
+
+/// Also where a body is not needed.
+#[test]
+fn no_operation_takes_a_broken_body() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    for (method, path) in calls() {
+        let call = Call::new(method, &path.replace("{}", ID)).token(&token);
+        for body in ["{", "[]", "5", "{\"a\":1,\"a\":2}", "{}\0"] {
+            let got = call.clone().bytes(JSON, body).send(&server);
+            assert_eq!(got.fields(), "body", "{method} {path} {body:?}");
+        }
+        assert_eq!(call.bytes("text/plain", "{}").send(&server).status, 415, "{method} {path}");
+    }
 }
 
 #[test]
@@ -343,16 +359,11 @@ fn a_parameter_of_the_query_wins_over_the_body() {
 fn a_partner_that_has_to_seal_may_send_no_clear_body() {
     let server = TestServer::start();
     let (_, token) = required(&server);
-    for call in [
-        post("/v1/category", &json!({"nameCategory": "x"})),
-        post("/v1/category", &json!({})),
-        Call::new("PUT", &format!("/v1/employee/{ID}")).json(&json!({"status": "WORK"})),
-        Call::new("DELETE", &format!("/v1/category/{ID}")).json(&json!({})),
-        get("/v1/employees").json(&json!({"page": 1})),
-        get("/v1/employees").json(&json!({})),
-        post("/sandbox/v1/balance/deposit", &json!({"amount": 1})),
-    ] {
-        assert_eq!(call.clone().token(&token).send(&server).fields(), "body", "{call:?}");
+    for (method, path) in calls() {
+        let call = Call::new(method, &path.replace("{}", ID)).token(&token);
+        for body in [json!({}), json!({"page": 1, "nameCategory": "x", "amount": 1, "status": "WORK"})] {
+            assert_eq!(call.clone().json(&body).send(&server).fields(), "body", "{method} {path}");
+        }
     }
     for (call, status) in [
         (get("/v1/employees?page=1&per_page=2&q=x"), 200),

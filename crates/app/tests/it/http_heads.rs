@@ -1,58 +1,20 @@
 //! Heads: paths, methods, the id of a request, the order of checks.
 
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 use serde_json::json;
 
 use crate::bare::{Call, JSON, exchange, get, optional, post};
+use crate::calls::NOBODY as ID;
 use crate::server::TestServer;
-
-const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
-
-/// Every call of the interface that is carried out with an access token.
-const CALLS: [(&str, &str); 35] = [
-    ("POST", "/v1/employee/add"),
-    ("PUT", "/v1/employee/{}"),
-    ("PATCH", "/v1/employee/{}"),
-    ("GET", "/v1/employee/{}"),
-    ("GET", "/v1/employees"),
-    ("POST", "/v1/category"),
-    ("PUT", "/v1/category/{}"),
-    ("PATCH", "/v1/category/{}"),
-    ("DELETE", "/v1/category/{}"),
-    ("GET", "/v1/categories"),
-    ("GET", "/v1/card/{}"),
-    ("GET", "/v1/card/{}/balance"),
-    ("GET", "/v1/card/{}/transactions"),
-    ("GET", "/v1/cards/available"),
-    ("POST", "/v1/employee/{}/link_card"),
-    ("POST", "/v1/employee/{}/card/switch"),
-    ("POST", "/v1/order/plasticcards"),
-    ("POST", "/v1/order/virtualcards"),
-    ("GET", "/v1/order/status/{}"),
-    ("GET", "/v1/order/result/{}"),
-    ("POST", "/v1/order/confirm"),
-    ("POST", "/v1/order/cancel"),
-    ("GET", "/v1/orders"),
-    ("POST", "/v1/replenishment"),
-    ("GET", "/v1/replenishment/status"),
-    ("GET", "/v1/replenishment/result"),
-    ("GET", "/v1/replenishment/{}/status"),
-    ("GET", "/v1/replenishment/{}/result"),
-    ("DELETE", "/v1/replenishment/{}"),
-    ("GET", "/v1/replenishments"),
-    ("GET", "/v1/balance"),
-    ("POST", "/sandbox/v1/balance/deposit"),
-    ("POST", "/sandbox/v1/card/{}/block"),
-    ("POST", "/sandbox/v1/card/{}/unblock"),
-    ("POST", "/sandbox/v1/card/{}/expire"),
-];
+use crate::world::{Things, calls, samples_by_path};
 
 #[test]
 fn every_call_wants_a_token_and_then_a_nonce() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
-    for (method, path) in CALLS {
+    for (method, path) in calls() {
         for path in [path.replace("{}", ID), path.replace("{}", "none") + "/"] {
             let call = Call::new(method, &path);
             // 401 comes before anything that is wrong with the rest.
@@ -151,20 +113,31 @@ fn what_is_no_path_is_a_404() {
     assert_eq!(get(&format!("/v1/{}", "x".repeat(20_000))).send(&server).status, 404);
 }
 
+/// By no method, with or without a token or a body.
 #[test]
-fn the_sandbox_is_nowhere_in_production() {
+fn without_a_sandbox_its_paths_are_unknown_paths() {
     let settings = kopeck_adapter_http::HttpSettings { workers: 1, ..Default::default() };
     let server = TestServer::start_with(false, settings);
     let (_, token) = optional(&server);
-    for path in [
-        "balance/deposit",
-        "bank",
-        "clock/advance",
-        &format!("card/{ID}/block"),
-        &format!("card/{ID}/purchase"),
-    ] {
-        let got = post(&format!("/sandbox/v1/{path}"), &json!({"amount": 1})).token(&token).send(&server);
-        assert_eq!(got.code(), (404, "not_found".to_owned()), "{path}");
+    let paths: BTreeSet<String> =
+        calls().into_iter().map(|(_, path)| path).filter(|path| path.starts_with("/sandbox/")).collect();
+    assert!(paths.len() >= 9, "{paths:?}");
+    for path in paths {
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
+            let ask = |path: &str| {
+                let call = Call::new(method, path);
+                let with_token = call.clone().token(&token);
+                let with_body = with_token.clone().json(&json!({"amount": 1, "seconds": 1}));
+                [call, with_token, with_body].map(|call| call.send(&server))
+            };
+            let unknown = ask("/sandbox/v1/nowhere");
+            for path in [path.replace("{}", ID), path.replace("{}", ID) + "/", path.replace("{}", "none")] {
+                for (got, unknown) in ask(&path).iter().zip(&unknown) {
+                    assert_eq!(got.code(), (404, "not_found".to_owned()), "{method} {path}");
+                    got.same_but_for_its_id(unknown);
+                }
+            }
+        }
     }
 }
 
@@ -172,13 +145,14 @@ fn the_sandbox_is_nowhere_in_production() {
 fn a_wrong_method_is_told_the_right_ones() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
+    let all = calls();
     let allowed = |path: &str| {
         let mut methods: Vec<&str> =
-            CALLS.iter().filter(|(_, other)| *other == path).map(|(method, _)| *method).collect();
+            all.iter().filter(|(_, other)| other == path).map(|(method, _)| *method).collect();
         methods.sort_unstable();
         methods
     };
-    for (_, path) in CALLS {
+    for (_, path) in &all {
         for method in ["GET", "HEAD", "OPTIONS", "TRACE", "POST", "PUT", "PATCH", "DELETE", "PROPFIND", "get"]
         {
             if allowed(path).contains(&method) {
@@ -205,40 +179,21 @@ fn a_wrong_method_is_told_the_right_ones() {
 fn an_identifier_that_is_no_uuid_is_named_by_its_placeholder() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
-    let body = json!({
-        "nameCategory": "x", "customIdCard": "2000000000008", "statusCard": "MAIN", "idCard": ID, "surname": "Ivanov",
-    });
-    for (method, path, field) in [
-        ("GET", "/v1/employee/{}", "idEmployee"),
-        ("PUT", "/v1/employee/{}", "idEmployee"),
-        ("PATCH", "/v1/employee/{}", "idEmployee"),
-        ("PUT", "/v1/category/{}", "idCategory"),
-        ("DELETE", "/v1/category/{}", "idCategory"),
-        ("GET", "/v1/card/{}", "idCard"),
-        ("GET", "/v1/card/{}/balance", "idCard"),
-        ("GET", "/v1/card/{}/transactions", "idCard"),
-        ("GET", "/v1/order/status/{}", "order_id"),
-        ("GET", "/v1/order/result/{}", "order_id"),
-        ("GET", "/v1/replenishment/{}/status", "replenishmentId"),
-        ("GET", "/v1/replenishment/{}/result", "replenishmentId"),
-        ("DELETE", "/v1/replenishment/{}", "replenishmentId"),
-        ("POST", "/v1/employee/{}/link_card", "idEmployee"),
-        ("POST", "/v1/employee/{}/card/switch", "idEmployee"),
-    ] {
-        let short = &ID[..35];
-        let bare = &ID.replace('-', "");
-        let urn = &format!("urn:uuid:{ID}");
-        for bad in [
-            "x", short, bare, urn, "%00", "%FF%FE", "%zz", "%", "%D1%8B", "null", "*", "..%2f..", "s1",
-            "a%20b",
-        ] {
-            let call = Call::new(method, &path.replace("{}", bad)).token(&token);
-            let call = if method == "GET" || method == "DELETE" { call } else { call.json(&body) };
-            assert_eq!(call.send(&server).fields(), field, "{method} {path} {bad}");
+    for (sample, field) in samples_by_path() {
+        for method in sample.operation.methods() {
+            let good = sample.call_as(method, &Things::nothing(), &[], &Things::nothing()).token(&token);
+            let send = |id: &str| Call { target: good.target.replace(ID, id), ..good.clone() }.send(&server);
+            let short = &ID[..35];
+            let bare = &ID.replace('-', "");
+            let urn = &format!("urn:uuid:{ID}");
+            for bad in [
+                "x", short, bare, urn, "%00", "%FF%FE", "%zz", "%", "%D1%8B", "null", "*", "..%2f..", "s1",
+                "a%20b",
+            ] {
+                assert_eq!(send(bad).fields(), field, "{method} {} {bad}", good.target);
+            }
+            assert_eq!(send(&ID.to_uppercase()).status, 404, "{method} {}", good.target);
         }
-        let unknown = Call::new(method, &path.replace("{}", &ID.to_uppercase())).token(&token);
-        let unknown = if method == "GET" || method == "DELETE" { unknown } else { unknown.json(&body) };
-        assert_eq!(unknown.send(&server).status, 404, "{method} {path}");
     }
 }
 
@@ -246,7 +201,7 @@ fn an_identifier_that_is_no_uuid_is_named_by_its_placeholder() {
 fn a_final_slash_is_optional_on_every_path() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
-    for (method, path) in CALLS {
+    for (method, path) in calls() {
         let path = path.replace("{}", ID);
         let call = |path: &str| Call::new(method, path).token(&token).bytes(JSON, b"[]").send(&server);
         assert_ne!(call(&path).code_or_status(), "404 not_found", "{method} {path}");

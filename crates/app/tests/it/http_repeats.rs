@@ -6,6 +6,7 @@ use time::Duration;
 
 use crate::bare::{Call, Got, JSON, fresh_nonce, get, login, optional, post};
 use crate::server::TestServer;
+use crate::world::{Things, samples};
 
 const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
@@ -14,11 +15,17 @@ fn repeat(server: &TestServer, token: &str, call: &Call, status: u16) -> Value {
     let call = call.clone().token(token);
     let first = call.send(server);
     assert_eq!((first.status, first.replayed()), (status, false), "{call:?}: {first:?}");
+    send_again(server, token, &call, &first);
+    first.json()
+}
+
+/// Sends a call again that was answered so, and others under its key.
+fn send_again(server: &TestServer, token: &str, call: &Call, first: &Got) {
     let by_header = call.clone().key(call.its_nonce()).nonce(&fresh_nonce());
     let target = call.target.strip_suffix('/').map_or_else(|| format!("{}/", call.target), str::to_owned);
     for again in [call.clone(), by_header.clone(), Call { target, ..call.clone() }] {
         let got = again.send(server);
-        assert_eq!((got.status, got.replayed(), &got.text), (status, true, &first.text), "{again:?}");
+        assert_eq!((got.status, got.replayed(), &got.text), (first.status, true, &first.text), "{again:?}");
     }
     let mut body = if call.body.is_empty() { json!({}) } else { serde_json::from_slice(&call.body).unwrap() };
     body["another"] = json!("call");
@@ -27,7 +34,6 @@ fn repeat(server: &TestServer, token: &str, call: &Call, status: u16) -> Value {
     let elsewhere = post("/v1/category", &body).nonce(call.its_nonce()).token(token).send(server);
     assert_eq!(elsewhere.fields(), "x-nonce", "{call:?}");
     assert_eq!(call.send(server).text, first.text, "and the first answer is still there");
-    first.json()
 }
 
 fn text(value: &Value, name: &str) -> String {
@@ -35,7 +41,37 @@ fn text(value: &Value, name: &str) -> String {
 }
 
 #[test]
-fn every_call_for_staff_can_be_repeated() {
+fn every_call_that_changes_something_can_be_repeated() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    let changing = samples().filter(|sample| sample.operation.changes);
+    for (tag, sample) in (0..).zip(changing) {
+        let call = sample.call(&Things::make(&server, &token, tag)).token(&token);
+        let first = call.send(&server);
+        assert!((200..=202).contains(&first.status) && !first.replayed(), "{call:?}: {first:?}");
+        send_again(&server, &token, &call, &first);
+    }
+    server.work();
+}
+
+/// And nothing else has a key: it is answered anew.
+#[test]
+fn no_call_that_reads_is_recorded() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    let things = Things::make(&server, &token, 1);
+    for sample in samples().filter(|sample| !sample.operation.changes) {
+        let call = sample.call(&things).token(&token).key("reading");
+        for _ in 0..2 {
+            let got = call.send(&server);
+            assert_eq!((got.status, got.replayed()), (200, false), "{call:?}: {got:?}");
+        }
+    }
+    server.work();
+}
+
+#[test]
+fn the_effects_of_calls_for_staff_come_once() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     let category = repeat(&server, &token, &post("/v1/category", &json!({"nameCategory": "A"})), 201);
@@ -59,7 +95,7 @@ fn every_call_for_staff_can_be_repeated() {
 }
 
 #[test]
-fn every_call_for_cards_and_money_can_be_repeated() {
+fn the_effects_of_calls_for_cards_and_money_come_once() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     let call = |path: &str, body: &Value, status| repeat(&server, &token, &post(path, body), status);

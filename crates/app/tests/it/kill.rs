@@ -1,5 +1,6 @@
 //! A real process is killed at random moments under load, and nothing is lost or done twice.
 
+use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
@@ -8,10 +9,12 @@ use std::time::Duration;
 use kopeck::system::{OsEntropy, SystemClock};
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_client::{
-    CardStatus, Client, Error, IdempotencyKey, NewEmployee, RequestState, TopUp, VirtualItem, Wait,
+    CardLimit, CardStatus, Client, Error, IdempotencyKey, LimitPeriod, NewEmployee, PrimitiveDateTime,
+    Purchase, RequestState, TopUp, VirtualItem, Wait,
 };
 use kopeck_domain::calendar::Zone;
 use kopeck_port_bank::BankKey;
+use time::macros::datetime;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -21,6 +24,8 @@ const KILLS: u64 = 20;
 const CARDS: usize = 24;
 const CALLERS: usize = 4;
 const FIRST_TOP_UP: i64 = 5_000;
+/// One day for all purchases, so that no midnight falls between two of them.
+const SOME_DAY: PrimitiveDateTime = datetime!(2026-06-15 12:00);
 const SERVE: &[&str] = &["--processing-delay", "0s"];
 
 /// A call that was made, so that it can be repeated under its key.
@@ -36,6 +41,8 @@ struct Attempt {
 enum What {
     Order(VirtualItem),
     TopUp(Vec<TopUp>),
+    /// So many kopecks a day for each of these cards.
+    Limit(Vec<Uuid>, i64),
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -77,6 +84,7 @@ async fn killed_twenty_times_under_load_it_loses_nothing_and_repeats_nothing() {
         ordered += cost;
         topped_up += spent;
     }
+    check_limits(&client, &cards, &attempts).await;
     let balance = client.balance().await.unwrap();
     let first_order = i64::try_from(CARDS).unwrap() * FIRST_TOP_UP;
     assert_eq!(balance.hold, 0, "nothing is held once everything has ended");
@@ -112,17 +120,11 @@ async fn set_up(installation: &Installation, partner: &PartnerSecrets) -> Arc<Ve
     Arc::new(cards)
 }
 
-/// Orders and tops up until the server does not answer any more.
+/// Orders, tops up and limits until the server does not answer any more.
 async fn call_until_refused(client: Client, cards: Arc<Vec<Uuid>>, mut dice: Dice) -> Vec<Attempt> {
     let mut made = Vec::new();
     loop {
-        let what = if dice.below(4) == 0 {
-            What::Order(VirtualItem::new(1 + u32::try_from(dice.below(3)).unwrap(), FIRST_TOP_UP))
-        } else {
-            let start = usize::try_from(dice.below(CARDS as u64)).unwrap();
-            let amount = 100 + i64::try_from(dice.below(20)).unwrap();
-            What::TopUp((0..4).map(|n| TopUp::new(cards[(start + n) % CARDS], amount)).collect())
-        };
+        let what = anything(&cards, &mut dice);
         let mut attempt = Attempt { key: IdempotencyKey::random(), what, accepted: None };
         match send(&client, &attempt).await {
             Ok(id) => attempt.accepted = Some(id),
@@ -138,6 +140,17 @@ async fn call_until_refused(client: Client, cards: Arc<Vec<Uuid>>, mut dice: Dic
     }
 }
 
+fn anything(cards: &[Uuid], dice: &mut Dice) -> What {
+    let start = usize::try_from(dice.below(CARDS as u64)).unwrap();
+    let amount = 100 + i64::try_from(dice.below(20)).unwrap();
+    let some = (0..4).map(|n| cards[(start + n) % CARDS]);
+    match dice.below(4) {
+        0 => What::Order(VirtualItem::new(1 + u32::try_from(dice.below(3)).unwrap(), FIRST_TOP_UP)),
+        1 => What::Limit(some.collect(), amount),
+        _ => What::TopUp(some.map(|card| TopUp::new(card, amount)).collect()),
+    }
+}
+
 async fn send(client: &Client, attempt: &Attempt) -> Result<Uuid, Error> {
     let key = attempt.key.clone();
     match &attempt.what {
@@ -148,6 +161,11 @@ async fn send(client: &Client, attempt: &Attempt) -> Result<Uuid, Error> {
         What::TopUp(cards) => {
             let created = client.replenishments().create(cards).idempotency_key(key).await;
             created.map(|created| created.replenishment_id)
+        }
+        What::Limit(cards, amount) => {
+            let limit = CardLimit::per(LimitPeriod::Day, *amount);
+            let created = client.limits().set(cards, &limit).idempotency_key(key).await;
+            created.map(|created| created.set_limits_cards_id)
         }
     }
 }
@@ -191,7 +209,43 @@ async fn outcome(client: &Client, attempt: &Attempt) -> (i64, i64) {
             ));
             (0, spent)
         }
+        What::Limit(cards, _) => {
+            let state = client.limits().wait(id, wait, |_| {}).await.unwrap();
+            assert_eq!(state, RequestState::Success);
+            let result = client.limits().result(id).await.unwrap();
+            assert_eq!(result.iter().map(|item| item.id_card).collect::<Vec<_>>(), *cards);
+            assert!(result.iter().all(|item| item.result_limit));
+            (0, 0)
+        }
     }
+}
+
+/// Each card has a limit that it was given, and the same one at the bank: it pays so much in a day and
+/// not a kopeck more.
+async fn check_limits(client: &Client, cards: &[Uuid], attempts: &[Attempt]) {
+    let mut changed = 0;
+    for card in cards {
+        let given: HashSet<i64> = attempts
+            .iter()
+            .filter_map(|attempt| match &attempt.what {
+                What::Limit(cards, amount) => cards.contains(card).then_some(*amount),
+                What::Order(_) | What::TopUp(_) => None,
+            })
+            .collect();
+        let limit = client.cards().info(*card).await.unwrap().limit;
+        let Some(amount) = limit.amount else {
+            assert!(given.is_empty() && limit == CardLimit::unlimited(), "{limit:?}");
+            continue;
+        };
+        assert!(given.contains(&amount) && limit == CardLimit::per(LimitPeriod::Day, amount), "{limit:?}");
+        for (amount, approved) in [(amount + 1, false), (amount, true), (1, false)] {
+            let purchase = Purchase { at: Some(SOME_DAY), ..Purchase::new(amount) };
+            let bought = client.sandbox().purchase(*card, &purchase).await.unwrap();
+            assert_eq!(bought.approved, approved, "{limit:?}: {bought:?}");
+        }
+        changed += 1;
+    }
+    assert!(changed > 0, "there were limit changes");
 }
 
 /// The bank's own books: each key applied at most once, and the same sums as ours.
@@ -204,6 +258,9 @@ fn check_bank(books: &Path, attempts: &[Attempt], topped_up: i64, first_top_ups:
             What::Order(_) => vec![format!("order/{id}")],
             What::TopUp(cards) => {
                 (0..cards.len()).map(|ordinal| format!("replenishment/{id}/{ordinal}")).collect()
+            }
+            What::Limit(cards, _) => {
+                (0..cards.len()).map(|ordinal| format!("limit/{id}/{ordinal}")).collect()
             }
         };
         for key in keys {

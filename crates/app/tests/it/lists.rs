@@ -1,5 +1,6 @@
 //! Paging and filters of every list.
 
+use kopeck_adapter_http::operations;
 use kopeck_client::{EmployeeFilter, NewEmployee, Paging};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -21,14 +22,15 @@ fn meta(page: i64, from: Option<i64>, to: Option<i64>, total: i64, last: i64, pe
     })
 }
 
-/// Every list, for a card whose transactions are one of them.
+/// Every list with the size of its pages, for a card whose transactions are one of them.
 fn lists(card: &str) -> Vec<(String, i64)> {
-    let transactions = format!("/v1/card/{card}/transactions");
-    let others =
-        ["/v1/employees", "/v1/categories", "/v1/cards/available", "/v1/orders", "/v1/replenishments"];
-    let mut lists: Vec<(String, i64)> = others.map(|path| (path.to_owned(), 15)).to_vec();
-    lists.push((transactions, 100));
-    lists
+    operations()
+        .filter(|operation| operation.fields().any(|name| name == "page"))
+        .map(|operation| {
+            let size = if operation.name == "card.transactions" { 100 } else { 15 };
+            (operation.path.replace("{idCard}", card), size)
+        })
+        .collect()
 }
 
 #[tokio::test]
@@ -141,12 +143,13 @@ async fn an_unknown_value_of_a_filter_is_named() {
         ("/v1/cards/available", "typeCard=mp4&per_page=0", vec!["typeCard", "per_page"]),
         ("/v1/orders", "status=DONE", vec!["status"]),
         ("/v1/replenishments", "status=new", vec!["status"]),
+        ("/v1/limits", "status=Success", vec!["status"]),
         (&transactions, "type=GIFT&from=2026-03-01&to=31.02.2026", vec!["type", "from", "to"]),
         (&transactions, "type=payment&page=0", vec!["type", "page"]),
     ] {
         api.get(&format!("{path}?{query}")).await.faulty(&fields);
     }
-    for path in ["/v1/orders", "/v1/replenishments"] {
+    for path in ["/v1/orders", "/v1/replenishments", "/v1/limits"] {
         for status in ["NEW", "IN_PROCESS", "SUCCESS", "PART_SUCCESS", "DECLINE", "REJECTED", "CONFIRMED"] {
             api.get(&format!("{path}?status={status}")).await.ok(200);
         }

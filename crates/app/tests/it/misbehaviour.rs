@@ -184,13 +184,8 @@ async fn card_info_falls_back_to_the_last_copy() {
         (Some(503), Some("bank_unavailable"))
     );
     // Something happens at the merchant meanwhile: the service hears of it once the bank is back, and at once then.
-    let purchase = kopeck_client::Purchase {
-        amount: 200,
-        place: "Bakery".to_owned(),
-        mcc: "5462".to_owned(),
-        merchant_id: "M-1".to_owned(),
-        at: None,
-    };
+    let purchase =
+        kopeck_client::Purchase { place: Some("Bakery".to_owned()), ..kopeck_client::Purchase::new(200) };
     assert!(client.sandbox().purchase(card, &purchase).await.unwrap().approved);
     assert_eq!(client.cards().info(card).await.unwrap().balance, 500);
     client.sandbox().bank(&HEALTHY).await.unwrap();

@@ -75,13 +75,19 @@ impl Installation {
 
     /// Starts `serve` on a free port and waits until it says where it listens.
     pub fn serve(&self, extra: &[&str]) -> Running {
+        self.start(&[&["serve", "--listen", "127.0.0.1:0"], extra].concat())
+    }
+
+    /// Starts `bank-simulator`, with its folder `bank` in this one, and waits until it says where it listens.
+    pub fn bank_simulator(&self, listen: &str, secret: &str) -> Running {
+        let folder = self.folder.path().join("bank");
+        let folder = folder.to_str().unwrap();
+        self.start(&["bank-simulator", "--listen", listen, "--data-dir", folder, "--secret", secret])
+    }
+
+    fn start(&self, arguments: &[&str]) -> Running {
         let log = std::fs::File::create(self.folder.path().join("serve.log")).unwrap();
-        let mut child = self
-            .command(&[&["serve", "--listen", "127.0.0.1:0"], extra].concat())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .unwrap();
+        let mut child = self.command(arguments).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let base_url = lines
             .find_map(|line| {
@@ -89,7 +95,7 @@ impl Installation {
                 let start = line.find("http://127.0.0.1:")?;
                 line[start..].split_whitespace().next().map(str::to_owned)
             })
-            .unwrap_or_else(|| panic!("serve ended: {}", self.log()));
+            .unwrap_or_else(|| panic!("{arguments:?} ended: {}", self.log()));
         // The pipe has to be emptied, or a server with much to say would stand still.
         let rest = std::thread::spawn(move || lines.map_while(Result::ok).collect::<Vec<_>>());
         Running { child, base_url, output: Some(rest) }

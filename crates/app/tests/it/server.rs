@@ -117,7 +117,7 @@ impl TestServer {
                 server.await.unwrap();
             });
         });
-        let (worker, refresher) = (core.worker(&bank), core.account_refresher(&bank).into());
+        let (worker, refresher) = (core.worker(bank.clone()), core.account_refresher(bank.clone()).into());
         Self {
             base_url,
             clock,
@@ -180,6 +180,11 @@ impl TestServer {
     pub fn work(&self) {
         self.clock.advance(SETTINGS.processing_delay);
         self.work_now();
+    }
+
+    /// Lets a worker take what it takes at once; answers how many pieces of work that were.
+    pub fn one_round(&self) -> usize {
+        self.worker.run_once(&|| false).unwrap()
     }
 
     /// Does all work that is due.

@@ -1,6 +1,5 @@
 //! Cards.
 
-use reqwest::Method;
 use serde::Serialize;
 use time::PrimitiveDateTime;
 use uuid::Uuid;
@@ -14,6 +13,7 @@ use crate::model::card::{
 };
 use crate::model::page::{Data, Page, Paging};
 use crate::model::wire;
+use crate::operation;
 use crate::write::Write;
 
 /// Calls about cards; see [`Client::cards`].
@@ -33,7 +33,7 @@ impl<'a> Cards<'a> {
     ///
     /// 404 if there is no such card; see [`Error`].
     pub async fn info(&self, id_card: Uuid) -> Result<Card, Error> {
-        let call = Call::read(Method::GET, "/v1/card/{idCard}").id(id_card);
+        let call = Call::of(&operation::CARD_INFO).id(id_card);
         self.client.read(call).await.map(|Data { data }| data)
     }
 
@@ -43,30 +43,31 @@ impl<'a> Cards<'a> {
     ///
     /// 404 if there is no such card; see [`Error`].
     pub async fn balance(&self, id_card: Uuid) -> Result<CardBalance, Error> {
-        self.client.read(Call::read(Method::GET, "/v1/card/{idCard}/balance").id(id_card)).await
+        self.client.read(Call::of(&operation::CARD_BALANCE).id(id_card)).await
     }
 
     /// Lists a card's transactions, the newest first.
     ///
     /// # Errors
     ///
-    /// 404 if there is no such card; see [`Error`].
+    /// 404 if there is no such card, 503 if the bank cannot be reached and never told of them; see [`Error`].
     pub async fn transactions(
         &self,
         id_card: Uuid,
         filter: &TransactionFilter,
         paging: Paging,
     ) -> Result<Page<Transaction>, Error> {
-        let call = Call::read(Method::GET, "/v1/card/{idCard}/transactions").id(id_card);
+        let call = Call::of(&operation::CARD_TRANSACTIONS).id(id_card);
         self.client.read(paging.add_to(filter.add_to(call))).await
     }
 
-    /// Asks whether a card may pay `amount` kopecks, now or at another time in the service's time zone. Nothing is
-    /// paid.
+    /// Asks whether a card would pay `amount` kopecks, now or at another time, to the minute, in the service's time
+    /// zone. Nothing is paid or reserved.
     ///
     /// # Errors
     ///
-    /// 404 if there is no such card; see [`Error`].
+    /// 404 if there is no such card, 503 if what it paid matters and the bank, which cannot be reached, never told of
+    /// it; see [`Error`].
     pub async fn can_pay(
         &self,
         id_card: Uuid,
@@ -82,7 +83,7 @@ impl<'a> Cards<'a> {
             )]
             at: Option<PrimitiveDateTime>,
         }
-        let call = Call::read(Method::POST, "/v1/card/{idCard}/can-pay").id(id_card);
+        let call = Call::of(&operation::CAN_PAY).id(id_card);
         self.client.read(call.body(&Body { amount, at })).await
     }
 
@@ -96,7 +97,7 @@ impl<'a> Cards<'a> {
         type_card: Option<&CardType>,
         paging: Paging,
     ) -> Result<Page<AvailableCard>, Error> {
-        let call = Call::read(Method::GET, "/v1/cards/available");
+        let call = Call::of(&operation::AVAILABLE_CARDS);
         self.client.read(paging.add_to(call.query("typeCard", type_card.map(CardType::as_str)))).await
     }
 
@@ -108,7 +109,7 @@ impl<'a> Cards<'a> {
             custom_id_card: &'a str,
             status_card: &'a CardStatus,
         }
-        let call = Call::write(Method::POST, "/v1/employee/{idEmployee}/link_card").id(id_employee);
+        let call = Call::of(&operation::LINK_CARD).id(id_employee);
         self.client.write(call.body(&Body { custom_id_card, status_card: status }))
     }
 
@@ -120,7 +121,7 @@ impl<'a> Cards<'a> {
             id_card: Uuid,
             status_card: &'a CardStatus,
         }
-        let call = Call::write(Method::POST, "/v1/employee/{idEmployee}/card/switch").id(id_employee);
+        let call = Call::of(&operation::SWITCH_CARD).id(id_employee);
         self.client.write(call.body(&Body { id_card, status_card: status }))
     }
 }

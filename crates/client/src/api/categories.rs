@@ -1,6 +1,5 @@
 //! Categories of employees.
 
-use reqwest::Method;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -9,6 +8,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::model::category::{Category, CategoryWithCount};
 use crate::model::page::{Page, Paging};
+use crate::operation;
 use crate::write::Write;
 
 /// Calls about categories of employees; see [`Client::categories`].
@@ -24,18 +24,18 @@ impl<'a> Categories<'a> {
 
     /// Creates a category. Names are 1 to 128 characters and unique; letter case does not matter.
     pub fn create(&self, name: &str) -> Write<Category> {
-        self.client.write(Call::write(Method::POST, "/v1/category").body(&Body { name_category: name }))
+        self.client.write(Call::of(&operation::CREATE_CATEGORY).body(&Body { name_category: name }))
     }
 
     /// Renames a category.
     pub fn rename(&self, id_category: Uuid, name: &str) -> Write<Category> {
-        let call = Call::write(Method::PUT, "/v1/category/{idCategory}").id(id_category);
+        let call = Call::of(&operation::RENAME_CATEGORY).id(id_category);
         self.client.write(call.body(&Body { name_category: name }))
     }
 
     /// Deletes a category that no employee has, and returns what it was.
     pub fn delete(&self, id_category: Uuid) -> Write<Category> {
-        self.client.write(Call::write(Method::DELETE, "/v1/category/{idCategory}").id(id_category))
+        self.client.write(Call::of(&operation::DELETE_CATEGORY).id(id_category))
     }
 
     /// Lists categories, the first created first.
@@ -44,7 +44,7 @@ impl<'a> Categories<'a> {
     ///
     /// See [`Error`].
     pub async fn list(&self, paging: Paging) -> Result<Page<CategoryWithCount>, Error> {
-        self.client.read(paging.add_to(Call::read(Method::GET, "/v1/categories"))).await
+        self.client.read(paging.add_to(Call::of(&operation::LIST_CATEGORIES))).await
     }
 }
 

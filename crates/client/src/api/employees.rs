@@ -1,6 +1,5 @@
 //! Employees.
 
-use reqwest::Method;
 use uuid::Uuid;
 
 use crate::call::Call;
@@ -8,6 +7,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::model::employee::{Employee, EmployeeFilter, EmployeeUpdate, EmployeeWithCards, NewEmployee};
 use crate::model::page::{Data, Page, Paging};
+use crate::operation;
 use crate::write::Write;
 
 /// Calls about employees; see [`Client::employees`].
@@ -23,12 +23,12 @@ impl<'a> Employees<'a> {
 
     /// Adds an employee.
     pub fn add(&self, employee: &NewEmployee) -> Write<Employee> {
-        self.client.write(Call::write(Method::POST, "/v1/employee/add").body(employee))
+        self.client.write(Call::of(&operation::ADD_EMPLOYEE).body(employee))
     }
 
     /// Changes an employee.
     pub fn update(&self, id_employee: Uuid, update: &EmployeeUpdate) -> Write<Employee> {
-        self.client.write(Call::write(Method::PUT, "/v1/employee/{idEmployee}").id(id_employee).body(update))
+        self.client.write(Call::of(&operation::UPDATE_EMPLOYEE).id(id_employee).body(update))
     }
 
     /// Reads an employee with their cards.
@@ -37,7 +37,7 @@ impl<'a> Employees<'a> {
     ///
     /// 404 if there is no such employee; see [`Error`].
     pub async fn get(&self, id_employee: Uuid) -> Result<EmployeeWithCards, Error> {
-        let call = Call::read(Method::GET, "/v1/employee/{idEmployee}").id(id_employee);
+        let call = Call::of(&operation::GET_EMPLOYEE).id(id_employee);
         self.client.read(call).await.map(|Data { data }| data)
     }
 
@@ -47,7 +47,7 @@ impl<'a> Employees<'a> {
     ///
     /// See [`Error`].
     pub async fn list(&self, filter: &EmployeeFilter, paging: Paging) -> Result<Page<Employee>, Error> {
-        let call = Call::read(Method::GET, "/v1/employees");
+        let call = Call::of(&operation::LIST_EMPLOYEES);
         self.client.read(paging.add_to(filter.add_to(call))).await
     }
 }

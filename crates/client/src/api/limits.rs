@@ -1,6 +1,5 @@
 //! Changes of cards' limits.
 
-use reqwest::Method;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -10,6 +9,7 @@ use crate::error::Error;
 use crate::model::limit::{CardLimit, LimitChange, LimitChangeCreated, LimitResult};
 use crate::model::page::{Data, Page, Paging};
 use crate::model::request::{RequestState, RequestStatus};
+use crate::operation;
 use crate::wait::Wait;
 use crate::write::Write;
 
@@ -26,7 +26,7 @@ impl<'a> Limits<'a> {
 
     /// Asks to give the same limits to 1 to 10,000 cards, each named once.
     ///
-    /// Fails with [`Error::Cards`] if some of them stand in the way.
+    /// Fails with [`Error::Cards`] if some of them stand in the way, and with 409 if the limits contradict each other.
     pub fn set(&self, cards: &[Uuid], limit: &CardLimit) -> Write<LimitChangeCreated> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -39,7 +39,7 @@ impl<'a> Limits<'a> {
             limit: &'a CardLimit,
         }
         let data = cards.iter().map(|&id_card| Card { id_card }).collect();
-        self.client.write(Call::write(Method::POST, "/v1/setlimitscards").body(&Body { data, limit }))
+        self.client.write(Call::of(&operation::SET_LIMITS).body(&Body { data, limit }))
     }
 
     /// Reads the state of a change.
@@ -48,7 +48,7 @@ impl<'a> Limits<'a> {
     ///
     /// 404 if there is no such change; see [`Error`].
     pub async fn status(&self, set_limits_cards_id: Uuid) -> Result<RequestStatus, Error> {
-        let call = Call::read(Method::POST, "/v1/limits/status");
+        let call = Call::of(&operation::LIMITS_STATUS);
         self.client.read(call.body(&Body { set_limits_cards_id })).await
     }
 
@@ -69,7 +69,7 @@ impl<'a> Limits<'a> {
 
     /// Cancels a change that is still new.
     pub fn cancel(&self, set_limits_cards_id: Uuid) -> Write<RequestStatus> {
-        let call = Call::write(Method::POST, "/v1/limits/cancel");
+        let call = Call::of(&operation::CANCEL_LIMITS);
         self.client.write(call.body(&Body { set_limits_cards_id }))
     }
 
@@ -79,7 +79,7 @@ impl<'a> Limits<'a> {
     ///
     /// 404 if there is no such change, 409 if it is not processed yet or was cancelled; see [`Error`].
     pub async fn result(&self, set_limits_cards_id: Uuid) -> Result<Vec<LimitResult>, Error> {
-        let call = Call::read(Method::GET, "/v1/limits/result/{setLimitsCardsId}").id(set_limits_cards_id);
+        let call = Call::of(&operation::LIMITS_RESULT).id(set_limits_cards_id);
         self.client.read(call).await.map(|Data { data }| data)
     }
 
@@ -93,7 +93,7 @@ impl<'a> Limits<'a> {
         status: Option<&RequestState>,
         paging: Paging,
     ) -> Result<Page<LimitChange>, Error> {
-        let call = Call::read(Method::GET, "/v1/limits").query("status", status.map(RequestState::as_str));
+        let call = Call::of(&operation::LIST_LIMITS).query("status", status.map(RequestState::as_str));
         self.client.read(paging.add_to(call)).await
     }
 }

@@ -1,6 +1,5 @@
 //! Orders of cards.
 
-use reqwest::Method;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -10,6 +9,7 @@ use crate::error::Error;
 use crate::model::order::{Order, OrderCreated, OrderResult, PlasticItem, VirtualItem};
 use crate::model::page::{Data, Page, Paging};
 use crate::model::request::{RequestState, RequestStatus};
+use crate::operation;
 use crate::wait::Wait;
 use crate::write::Write;
 
@@ -26,12 +26,12 @@ impl<'a> Orders<'a> {
 
     /// Orders plastic cards; 1 to 100 items.
     pub fn plastic(&self, items: &[PlasticItem]) -> Write<OrderCreated> {
-        self.client.write(Call::write(Method::POST, "/v1/order/plasticcards").body(&Data { data: items }))
+        self.client.write(Call::of(&operation::ORDER_PLASTIC).body(&Data { data: items }))
     }
 
     /// Orders virtual cards; 1 to 100 items. What they hold is taken from the partner's balance.
     pub fn virtual_cards(&self, items: &[VirtualItem]) -> Write<OrderCreated> {
-        self.client.write(Call::write(Method::POST, "/v1/order/virtualcards").body(&Data { data: items }))
+        self.client.write(Call::of(&operation::ORDER_VIRTUAL).body(&Data { data: items }))
     }
 
     /// Reads the state of an order.
@@ -40,7 +40,7 @@ impl<'a> Orders<'a> {
     ///
     /// 404 if there is no such order; see [`Error`].
     pub async fn status(&self, order_id: Uuid) -> Result<RequestStatus, Error> {
-        self.client.read(Call::read(Method::GET, "/v1/order/status/{order_id}").id(order_id)).await
+        self.client.read(Call::of(&operation::ORDER_STATUS).id(order_id)).await
     }
 
     /// Waits until an order is processed, and tells `on_progress` each state seen.
@@ -64,17 +64,17 @@ impl<'a> Orders<'a> {
     ///
     /// 404 if there is no such order, or no result yet; see [`Error::code`].
     pub async fn result(&self, order_id: Uuid) -> Result<OrderResult, Error> {
-        self.client.read(Call::read(Method::GET, "/v1/order/result/{order_id}").id(order_id)).await
+        self.client.read(Call::of(&operation::ORDER_RESULT).id(order_id)).await
     }
 
     /// Confirms the receipt of an order that is done, and so closes it.
     pub fn confirm(&self, order_id: Uuid) -> Write<RequestStatus> {
-        self.client.write(Call::write(Method::POST, "/v1/order/confirm/").body(&Body { order_id }))
+        self.client.write(Call::of(&operation::CONFIRM_ORDER).body(&Body { order_id }))
     }
 
     /// Cancels an order that is still new.
     pub fn cancel(&self, order_id: Uuid) -> Write<RequestStatus> {
-        self.client.write(Call::write(Method::POST, "/v1/order/cancel/").body(&Body { order_id }))
+        self.client.write(Call::of(&operation::CANCEL_ORDER).body(&Body { order_id }))
     }
 
     /// Lists orders, in one state or in any, the newest first.
@@ -83,7 +83,7 @@ impl<'a> Orders<'a> {
     ///
     /// See [`Error`].
     pub async fn list(&self, status: Option<&RequestState>, paging: Paging) -> Result<Page<Order>, Error> {
-        let call = Call::read(Method::GET, "/v1/orders").query("status", status.map(RequestState::as_str));
+        let call = Call::of(&operation::LIST_ORDERS).query("status", status.map(RequestState::as_str));
         self.client.read(paging.add_to(call)).await
     }
 }

@@ -1,6 +1,5 @@
 //! Top-ups of cards.
 
-use reqwest::Method;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -10,6 +9,7 @@ use crate::error::Error;
 use crate::model::page::{Data, Page, Paging};
 use crate::model::replenishment::{Replenishment, ReplenishmentCreated, ReplenishmentResult, TopUp};
 use crate::model::request::{RequestState, RequestStatus};
+use crate::operation::{self, Operation};
 use crate::wait::Wait;
 use crate::write::Write;
 
@@ -32,7 +32,7 @@ impl<'a> Replenishments<'a> {
         struct Body<'a> {
             cards: &'a [TopUp],
         }
-        self.client.write(Call::write(Method::POST, "/v1/replenishment").body(&Body { cards }))
+        self.client.write(Call::of(&operation::REPLENISH).body(&Body { cards }))
     }
 
     /// Reads the state of a request.
@@ -41,7 +41,7 @@ impl<'a> Replenishments<'a> {
     ///
     /// 404 if there is no such request; see [`Error`].
     pub async fn status(&self, replenishment_id: Uuid) -> Result<RequestStatus, Error> {
-        self.client.read(by_query("/v1/replenishment/status/", replenishment_id)).await
+        self.client.read(by_query(&operation::REPLENISHMENT_STATUS, replenishment_id)).await
     }
 
     /// Waits until a request is processed, and tells `on_progress` each state seen.
@@ -65,13 +65,13 @@ impl<'a> Replenishments<'a> {
     ///
     /// 404 if there is no such request, 409 if it is not processed yet or was cancelled; see [`Error`].
     pub async fn result(&self, replenishment_id: Uuid) -> Result<Vec<ReplenishmentResult>, Error> {
-        let call = by_query("/v1/replenishment/result/", replenishment_id);
+        let call = by_query(&operation::REPLENISHMENT_RESULT, replenishment_id);
         self.client.read(call).await.map(|Data { data }| data)
     }
 
     /// Cancels a request that is still new.
     pub fn cancel(&self, replenishment_id: Uuid) -> Write<RequestStatus> {
-        let call = Call::write(Method::DELETE, "/v1/replenishment/{replenishmentId}").id(replenishment_id);
+        let call = Call::of(&operation::CANCEL_REPLENISHMENT).id(replenishment_id);
         self.client.write(call)
     }
 
@@ -86,11 +86,11 @@ impl<'a> Replenishments<'a> {
         paging: Paging,
     ) -> Result<Page<Replenishment>, Error> {
         let call =
-            Call::read(Method::GET, "/v1/replenishments").query("status", status.map(RequestState::as_str));
+            Call::of(&operation::LIST_REPLENISHMENTS).query("status", status.map(RequestState::as_str));
         self.client.read(paging.add_to(call)).await
     }
 }
 
-fn by_query(path: &'static str, replenishment_id: Uuid) -> Call {
-    Call::read(Method::GET, path).query("idReplenishment", Some(replenishment_id.to_string()))
+fn by_query(operation: &Operation, replenishment_id: Uuid) -> Call {
+    Call::of(operation).query("idReplenishment", Some(replenishment_id.to_string()))
 }

@@ -1,14 +1,15 @@
 //! Calls that only a sandbox has.
 
-use reqwest::Method;
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::call::Call;
 use crate::client::Client;
+use crate::model::balance::Balance;
 use crate::model::order::ActivationCode;
 use crate::model::page::Done;
-use crate::model::sandbox::{BankBehaviour, Purchase, PurchaseResult};
+use crate::model::sandbox::{BankBehaviour, Purchase, PurchaseResult, RefundResult};
+use crate::operation::{self, Operation};
 use crate::write::Write;
 
 /// Calls that only a sandbox has, where a simulator stands for the bank; see [`Client::sandbox`]. Elsewhere they
@@ -23,33 +24,33 @@ impl<'a> Sandbox<'a> {
         Self { client }
     }
 
-    /// Lets `amount` kopecks arrive on the partner's balance.
-    pub fn deposit(&self, amount: i64) -> Write<Done> {
+    /// Lets `amount` kopecks arrive on the partner's balance, and returns it.
+    pub fn deposit(&self, amount: i64) -> Write<Balance> {
         #[derive(Serialize)]
         struct Body {
             amount: i64,
         }
-        self.client.write(Call::write(Method::POST, "/sandbox/v1/balance/deposit").body(&Body { amount }))
+        self.client.write(Call::of(&operation::DEPOSIT).body(&Body { amount }))
     }
 
     /// Buys something with a card, as far as its limits, balance, expiry and block allow.
     pub fn purchase(&self, id_card: Uuid, purchase: &Purchase) -> Write<PurchaseResult> {
-        self.client.write(on_card("/sandbox/v1/card/{idCard}/purchase", id_card).body(purchase))
+        self.client.write(on_card(&operation::PURCHASE, id_card).body(purchase))
     }
 
-    /// Gives `amount` kopecks of a purchase back.
-    pub fn refund(&self, id_card: Uuid, transaction_id: i64, amount: i64) -> Write<Done> {
+    /// Gives `amount` kopecks of a purchase back, up to what earlier refunds have left of it.
+    pub fn refund(&self, id_card: Uuid, transaction_id: i64, amount: i64) -> Write<RefundResult> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
         struct Body {
             transaction_id: i64,
             amount: i64,
         }
-        let call = on_card("/sandbox/v1/card/{idCard}/refund", id_card);
+        let call = on_card(&operation::REFUND, id_card);
         self.client.write(call.body(&Body { transaction_id, amount }))
     }
 
-    /// Activates a card; a virtual one needs its code.
+    /// Activates a card by its code; without one the bank does it of its own accord.
     pub fn activate(&self, id_card: Uuid, code: Option<&ActivationCode>) -> Write<Done> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -57,42 +58,43 @@ impl<'a> Sandbox<'a> {
             #[serde(skip_serializing_if = "Option::is_none")]
             activation_code: Option<&'a ActivationCode>,
         }
-        let call = on_card("/sandbox/v1/card/{idCard}/activate", id_card);
+        let call = on_card(&operation::ACTIVATE_CARD, id_card);
         self.client.write(call.body(&Body { activation_code: code }))
     }
 
     /// Blocks a card at the bank.
     pub fn block(&self, id_card: Uuid) -> Write<Done> {
-        self.client.write(on_card("/sandbox/v1/card/{idCard}/block", id_card).body(&Nothing {}))
+        self.client.write(on_card(&operation::BLOCK_CARD, id_card).body(&Nothing {}))
     }
 
     /// Ends the block of a card at the bank.
     pub fn unblock(&self, id_card: Uuid) -> Write<Done> {
-        self.client.write(on_card("/sandbox/v1/card/{idCard}/unblock", id_card).body(&Nothing {}))
+        self.client.write(on_card(&operation::UNBLOCK_CARD, id_card).body(&Nothing {}))
     }
 
     /// Lets a card expire.
     pub fn expire(&self, id_card: Uuid) -> Write<Done> {
-        self.client.write(on_card("/sandbox/v1/card/{idCard}/expire", id_card).body(&Nothing {}))
+        self.client.write(on_card(&operation::EXPIRE_CARD, id_card).body(&Nothing {}))
     }
 
-    /// Decides how the bank misbehaves from now on.
+    /// Decides how the bank misbehaves from now on, towards all partners of the sandbox.
     pub fn bank(&self, behaviour: &BankBehaviour) -> Write<Done> {
-        self.client.write(Call::write(Method::POST, "/sandbox/v1/bank").body(behaviour))
+        self.client.write(Call::of(&operation::SET_BANK).body(behaviour))
     }
 
-    /// Moves the service's clock forward: tokens and cards expire, periods begin anew.
+    /// Moves the service's clock forward, for all partners: tokens and cards expire, periods begin anew. It never goes
+    /// back. What is sealed goes by the machine's own time, before and after.
     pub fn advance_clock(&self, seconds: u64) -> Write<Done> {
         #[derive(Serialize)]
         struct Body {
             seconds: u64,
         }
-        self.client.write(Call::write(Method::POST, "/sandbox/v1/clock/advance").body(&Body { seconds }))
+        self.client.write(Call::of(&operation::ADVANCE_CLOCK).body(&Body { seconds }))
     }
 }
 
-fn on_card(template: &'static str, id_card: Uuid) -> Call {
-    Call::write(Method::POST, template).id(id_card)
+fn on_card(operation: &Operation, id_card: Uuid) -> Call {
+    Call::of(operation).id(id_card)
 }
 
 /// An empty body, where nothing is to be said: the service takes a POST with a JSON object only.

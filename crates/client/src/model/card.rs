@@ -189,16 +189,17 @@ impl TransactionFilter {
     }
 }
 
-/// Whether a card may pay an amount.
+/// Whether a card would pay an amount.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentAnswer {
-    /// Whether it may.
+    /// Whether it would.
     pub allowed: bool,
     /// Why not.
     #[serde(default)]
     pub reason: Option<String>,
-    /// What the limit leaves to spend in the period, in kopecks; `None` without such a limit.
+    /// What the limit leaves to spend in the period, this payment not taken off, in kopecks; `None` without such a
+    /// limit.
     #[serde(default)]
     pub remaining: Option<i64>,
     /// When the next period begins, in the service's time zone; `None` without such a limit.

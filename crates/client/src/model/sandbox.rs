@@ -6,20 +6,31 @@ use time::PrimitiveDateTime;
 use crate::model::wire;
 
 /// A purchase at a merchant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Purchase {
     /// The price in kopecks.
     pub amount: i64,
     /// The merchant's outlet.
-    pub place: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// The merchant's category code.
-    pub mcc: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcc: Option<String>,
     /// The merchant.
-    pub merchant_id: String,
-    /// When, in the service's time zone. Default: now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merchant_id: Option<String>,
+    /// When, to the minute, in the service's time zone; in the past or in the future. Default: now.
     #[serde(serialize_with = "wire::serialize_date_time_or_null", skip_serializing_if = "Option::is_none")]
     pub at: Option<PrimitiveDateTime>,
+}
+
+impl Purchase {
+    /// For `amount` kopecks, now, at a merchant of whom nothing is said.
+    #[must_use]
+    pub fn new(amount: i64) -> Self {
+        Self { amount, ..Self::default() }
+    }
 }
 
 /// What became of a purchase.
@@ -36,11 +47,19 @@ pub struct PurchaseResult {
     pub transaction_id: Option<i64>,
 }
 
+/// What became of a refund.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefundResult {
+    /// The refund, which is a transaction of its own.
+    pub transaction_id: i64,
+}
+
 /// How the bank misbehaves from now on. The default is not at all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BankBehaviour {
-    /// How long each of its answers takes, in milliseconds.
+    /// How long each of its answers takes, in milliseconds: up to a minute.
     pub latency_ms: u64,
     /// The share of calls that fail before they have any effect, 0 to 1.
     pub error_rate: f64,

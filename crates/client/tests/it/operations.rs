@@ -258,17 +258,17 @@ async fn replenishments_and_limits() {
 async fn sandbox() {
     let sent = lines(async |client| {
         let sandbox = client.sandbox();
-        sandbox.deposit(100).await?;
+        assert_eq!(sandbox.deposit(100).await?.available, 4);
         let purchase = Purchase {
-            amount: 5,
-            place: "P".to_owned(),
-            mcc: "5812".to_owned(),
-            merchant_id: "M".to_owned(),
-            at: None,
+            place: Some("P".to_owned()),
+            mcc: Some("5812".to_owned()),
+            merchant_id: Some("M".to_owned()),
+            ..Purchase::new(5)
         };
         assert_eq!(sandbox.purchase(ID, &purchase).await?.transaction_id, Some(9));
         sandbox.purchase(ID, &Purchase { at: Some(noon()), ..purchase }).await?;
-        sandbox.refund(ID, 9, 5).await?;
+        sandbox.purchase(ID, &Purchase::new(5)).await?;
+        assert_eq!(sandbox.refund(ID, 9, 5).await?.transaction_id, 9);
         sandbox.activate(ID, Some(&"code".to_owned().into())).await?;
         sandbox.activate(ID, None).await?;
         sandbox.block(ID).await?;
@@ -285,6 +285,7 @@ async fn sandbox() {
             r#"POST /sandbox/v1/balance/deposit {"amount":100}"#,
             r#"POST /sandbox/v1/card/ID/purchase {"amount":5,"place":"P","mcc":"5812","merchantId":"M"}"#,
             r#"POST /sandbox/v1/card/ID/purchase {"amount":5,"place":"P","mcc":"5812","merchantId":"M","at":"07.02.2026 12:00"}"#,
+            r#"POST /sandbox/v1/card/ID/purchase {"amount":5}"#,
             r#"POST /sandbox/v1/card/ID/refund {"transactionId":9,"amount":5}"#,
             r#"POST /sandbox/v1/card/ID/activate {"activationCode":"code"}"#,
             "POST /sandbox/v1/card/ID/activate {}",

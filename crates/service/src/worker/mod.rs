@@ -263,9 +263,10 @@ impl Worker {
         let taken = errands.len();
         let mut failed = None;
         for errand in errands {
+            let stops = stopping();
+            // Looked at last: nothing may come between this and the call that takes time.
             let is_over = self.env.now() >= errand.hold.latest(&errand.lease).ends_at;
-            let step =
-                if is_over || stopping() { self.give_back(errand) } else { self.settle(self.call(errand)) };
+            let step = if stops || is_over { self.give_back(errand) } else { self.settle(self.call(errand)) };
             failed = failed.or(step.err());
         }
         failed.map_or(Ok(taken), Err)

@@ -1,0 +1,101 @@
+//! Where the bank is, and what it is shown.
+
+use std::time::Duration;
+
+use reqwest::Url;
+use secrecy::SecretString;
+
+/// Where a bank's front is, and how to speak to it.
+#[derive(Debug, Clone)]
+pub struct BankAddress {
+    pub(crate) url: Url,
+    pub(crate) secret: SecretString,
+    pub(crate) timeout: Duration,
+}
+
+/// Settings that no call can be made with. The text shows no secret.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// No URL of a bank.
+    #[error("the bank's URL {0}")]
+    Url(String),
+    /// No secret that a header can carry.
+    #[error("the bank's secret must have 1 or more visible ASCII characters")]
+    Secret,
+    /// No TLS, or no HTTP client.
+    #[error("the HTTP client cannot be set up: {0}")]
+    Client(String),
+}
+
+impl BankAddress {
+    /// The bank at `url`, `http://…` or `https://…`, perhaps with a path that the paths of the protocol follow.
+    /// `secret` is what bank and service share. A call may take `timeout`, from connecting to the last byte of its
+    /// answer.
+    ///
+    /// # Errors
+    /// [`ConfigError::Url`].
+    pub fn new(url: &str, secret: SecretString, timeout: Duration) -> Result<Self, ConfigError> {
+        let wrong = |why: &str| ConfigError::Url(why.to_owned());
+        let url = Url::parse(url).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong("must start with http:// or https://"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(wrong("must have neither query nor fragment"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(wrong("must name no user: the secret is a setting of its own"));
+        }
+        Ok(Self { url, secret, timeout })
+    }
+
+    /// Whether what travels can be read on its way to another machine.
+    #[must_use]
+    pub fn is_in_clear(&self) -> bool {
+        let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let is_this_machine = host == "localhost"
+            || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+        self.url.scheme() == "http" && !is_this_machine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(url: &str) -> Result<BankAddress, ConfigError> {
+        BankAddress::new(url, SecretString::from("hunter2"), Duration::from_secs(1))
+    }
+
+    #[test]
+    fn a_url_is_absolute_and_names_nobody() {
+        for good in ["http://127.0.0.1:8090", "https://bank.example/front/", "http://[::1]:1"] {
+            assert!(address(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "bank.example",
+            "ftp://bank.example",
+            "https://b.example/?x=1",
+            "https://b.example/#x",
+            "https://u:p@b.example",
+        ] {
+            let error = address(bad).unwrap_err().to_string();
+            assert!(error.starts_with("the bank's URL ") && !error.contains("u:p"), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn only_this_machine_is_spoken_to_in_clear_without_a_warning() {
+        let in_clear = |url: &str| address(url).unwrap().is_in_clear();
+        for fine in ["http://127.0.0.1:8090", "http://localhost", "http://[::1]", "https://bank.example"] {
+            assert!(!in_clear(fine), "{fine}");
+        }
+        assert!(in_clear("http://bank.example") && in_clear("http://10.0.0.1"));
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        assert!(!format!("{:?}", address("https://bank.example").unwrap()).contains("hunter2"));
+    }
+}

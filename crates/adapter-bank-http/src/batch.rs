@@ -1,0 +1,134 @@
+//! Which answer belongs to which instruction.
+
+use std::collections::{HashMap, VecDeque};
+
+use kopeck_bank_protocol::{InstructionAnswer, Outcome, QueryOutcome};
+use kopeck_port_bank::{BankError, BankKey, Submission, Verdict};
+
+/// The answer for each submission, in their order.
+///
+/// A bank may answer in another order, and for some only: what has no answer is unknown. Where a key was sent several
+/// times, its answers count in their order, and only if there is one for each: otherwise nobody knows which is missing.
+pub(crate) fn answers(
+    submissions: &[Submission],
+    results: Vec<InstructionAnswer<Outcome>>,
+) -> Vec<Result<Verdict, BankError>> {
+    let mut sent: HashMap<&str, usize> = HashMap::new();
+    for submission in submissions {
+        *sent.entry(submission.key.as_str()).or_default() += 1;
+    }
+    let mut said: HashMap<String, VecDeque<Outcome>> = HashMap::new();
+    for InstructionAnswer { key, outcome } in results {
+        said.entry(key).or_default().push_back(outcome);
+    }
+    said.retain(|key, outcomes| sent.get(key.as_str()) == Some(&outcomes.len()));
+    let answer =
+        |submission: &Submission| match said.get_mut(submission.key.as_str()).and_then(VecDeque::pop_front) {
+            Some(outcome) => verdict(outcome),
+            None => Err(BankError::Unknown("the bank did not answer for the instruction".to_owned())),
+        };
+    submissions.iter().map(answer).collect()
+}
+
+fn verdict(outcome: Outcome) -> Result<Verdict, BankError> {
+    match outcome {
+        Outcome::Done => Ok(Verdict::Done),
+        Outcome::Declined { reason } => Ok(Verdict::Declined(reason.into())),
+        Outcome::NotAccepted => {
+            Err(BankError::Unavailable("the bank did not accept the instruction".to_owned()))
+        }
+        Outcome::Pending => Err(BankError::Unknown("the bank has no verdict yet".to_owned())),
+    }
+}
+
+/// What became of each key, in their order. One that the bank does not answer for, or still decides, leaves all open: a
+/// key must never look unseen that is not.
+pub(crate) fn verdicts(
+    keys: &[BankKey],
+    results: Vec<InstructionAnswer<QueryOutcome>>,
+) -> Result<Vec<Option<Verdict>>, BankError> {
+    let unknown = |why: &str| BankError::Unknown(why.to_owned());
+    let mut said: HashMap<String, QueryOutcome> = HashMap::new();
+    for InstructionAnswer { key, outcome } in results {
+        if said.insert(key, outcome).is_some_and(|before| before != outcome) {
+            return Err(unknown("the bank said two things of one key"));
+        }
+    }
+    let verdict = |key: &BankKey| match said.get(key.as_str()) {
+        Some(QueryOutcome::Done) => Ok(Some(Verdict::Done)),
+        Some(QueryOutcome::Declined { reason }) => Ok(Some(Verdict::Declined((*reason).into()))),
+        Some(QueryOutcome::NotSeen) => Ok(None),
+        Some(QueryOutcome::Pending) => Err(unknown("the bank has no verdict yet")),
+        None => Err(unknown("the bank did not answer for every key")),
+    };
+    keys.iter().map(verdict).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kopeck_domain::Kopecks;
+    use kopeck_domain::card_number::CardNumber;
+    use kopeck_port_bank::Instruction;
+
+    fn submissions(keys: &[&str]) -> Vec<Submission> {
+        let card = CardNumber::parse("1000000007").unwrap();
+        let top_up = |key: &&str| Submission {
+            key: BankKey::new(*key),
+            instruction: Instruction::TopUp { card, amount: Kopecks::new(1) },
+        };
+        keys.iter().map(top_up).collect()
+    }
+
+    fn said<O: Copy>(results: &[(&str, O)]) -> Vec<InstructionAnswer<O>> {
+        let answer =
+            |(key, outcome): &(&str, O)| InstructionAnswer { key: (*key).to_owned(), outcome: *outcome };
+        results.iter().map(answer).collect()
+    }
+
+    /// `+` done, `!` not accepted, `?` unknown.
+    fn told(keys: &[&str], results: &[(&str, Outcome)]) -> String {
+        let letter = |answer: Result<Verdict, BankError>| match answer {
+            Ok(_) => '+',
+            Err(BankError::Unavailable(_)) => '!',
+            Err(BankError::Unknown(_)) => '?',
+        };
+        answers(&submissions(keys), said(results)).into_iter().map(letter).collect()
+    }
+
+    #[test]
+    fn answers_find_their_instructions() {
+        use Outcome::{Done, NotAccepted, Pending};
+        let all = [("a", Done), ("b", NotAccepted), ("c", Pending)];
+        assert_eq!(told(&["a", "b", "c"], &all), "+!?");
+        assert_eq!(told(&["c", "a", "b"], &all), "?+!");
+        assert_eq!(told(&["a", "b", "c", "d"], &all), "+!??", "one has no answer");
+        assert_eq!(told(&["b"], &all), "!", "nobody asked for the rest");
+        assert_eq!(told(&["a", "b"], &[]), "??");
+    }
+
+    #[test]
+    fn a_key_that_was_sent_twice_needs_two_answers() {
+        use Outcome::{Done, NotAccepted};
+        assert_eq!(told(&["a", "b", "a"], &[("a", Done), ("b", Done), ("a", NotAccepted)]), "++!");
+        // Taken for the first, this would send it again, though it may have been done.
+        assert_eq!(told(&["a", "b", "a"], &[("b", Done), ("a", NotAccepted)]), "?+?");
+        assert_eq!(told(&["a"], &[("a", Done), ("a", NotAccepted)]), "?");
+    }
+
+    #[test]
+    fn a_key_looks_unseen_only_if_the_bank_says_so() {
+        use QueryOutcome::{Done, NotSeen, Pending};
+        let keys = ["a", "b"].map(BankKey::new);
+        let ask = |results: &[(&str, QueryOutcome)]| verdicts(&keys, said(results));
+        assert_eq!(ask(&[("b", Done), ("a", NotSeen)]), Ok(vec![None, Some(Verdict::Done)]));
+        assert_eq!(ask(&[("a", Done), ("b", Done), ("a", Done)]), Ok(vec![Some(Verdict::Done); 2]));
+        for results in [
+            vec![("a", Done)],
+            vec![("a", Done), ("b", Pending)],
+            vec![("a", Done), ("b", Done), ("a", NotSeen)],
+        ] {
+            assert!(matches!(ask(&results), Err(BankError::Unknown(_))), "{results:?}");
+        }
+    }
+}

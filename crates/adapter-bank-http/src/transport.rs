@@ -1,0 +1,142 @@
+//! One call, sent and answered.
+
+use std::io::Read as _;
+use std::time::Duration;
+
+use reqwest::blocking::{Client, Response};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::{Method, Url};
+use secrecy::ExposeSecret as _;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use zeroize::Zeroizing;
+
+use crate::address::{BankAddress, ConfigError};
+use crate::failure::Failure;
+use crate::tls;
+
+/// The largest answer that is read; a page of 1,000 cards stays well below it.
+const MAX_ANSWER: u64 = 8 << 20;
+/// How long connecting may take, if a call may take longer than that.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a connection is kept for the next call: less than a server keeps it, so that it does not close it while
+/// a call is on its way.
+const IDLE: Duration = Duration::from_secs(30);
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// Sends calls to one bank.
+pub(crate) struct Transport {
+    http: Client,
+    base: Url,
+    bearer: HeaderValue,
+    timeout: Duration,
+}
+
+/// A call to send.
+pub(crate) struct Call {
+    method: Method,
+    path: String,
+    query: Vec<(&'static str, String)>,
+    body: Option<Vec<u8>>,
+}
+
+impl Call {
+    pub(crate) fn get(path: impl Into<String>) -> Self {
+        Self { method: Method::GET, path: path.into(), query: Vec::new(), body: None }
+    }
+
+    /// # Errors
+    /// [`Failure::NotSent`] if the body has no JSON.
+    pub(crate) fn with_body(
+        method: Method,
+        path: impl Into<String>,
+        body: &impl Serialize,
+    ) -> Result<Self, Failure> {
+        let body =
+            serde_json::to_vec(body).map_err(|_| Failure::NotSent("the call has no JSON".to_owned()))?;
+        Ok(Self { method, path: path.into(), query: Vec::new(), body: Some(body) })
+    }
+
+    pub(crate) fn query(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.query.push((name, value.to_string()));
+        self
+    }
+}
+
+impl Transport {
+    pub(crate) fn new(address: BankAddress) -> Result<Self, ConfigError> {
+        if address.is_in_clear() {
+            log::warn!("the bank is spoken to in clear: use https");
+        }
+        let BankAddress { url: base, secret, timeout } = address;
+        let secret = secret.expose_secret();
+        if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(ConfigError::Secret);
+        }
+        let bearer = Zeroizing::new(format!("Bearer {secret}"));
+        let mut bearer = HeaderValue::from_str(&bearer).map_err(|_| ConfigError::Secret)?;
+        bearer.set_sensitive(true);
+        let http = Client::builder()
+            .tls_backend_preconfigured(tls::config(base.scheme() == "http")?)
+            .connect_timeout(CONNECT_TIMEOUT.min(timeout))
+            .pool_idle_timeout(IDLE)
+            // The protocol never redirects, and the secret must not follow anyone who does.
+            .redirect(reqwest::redirect::Policy::none())
+            // The way to the bank is a setting of the service, not of the environment that it happens to run in.
+            .no_proxy()
+            .tcp_nodelay(true)
+            .user_agent(concat!("kopeck/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| ConfigError::Client(error.to_string()))?;
+        Ok(Self { http, base, bearer, timeout })
+    }
+
+    /// Sends a call once and reads its answer.
+    pub(crate) fn send<T: DeserializeOwned>(&self, call: &Call) -> Result<T, Failure> {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), call.path));
+        if !call.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&call.query);
+        }
+        let mut request = self
+            .http
+            .request(call.method.clone(), url)
+            .timeout(self.timeout)
+            .header(ACCEPT, JSON)
+            .header(AUTHORIZATION, self.bearer.clone());
+        if let Some(body) = &call.body {
+            request = request.header(CONTENT_TYPE, JSON).body(body.clone());
+        }
+        let response = request.send().map_err(|error| Failure::of(&error, self.timeout))?;
+        let status = response.status().as_u16();
+        let body = self.body(response)?;
+        if status != 200 {
+            return Err(Failure::of_status(status, &body));
+        }
+        // What serde says of an answer may quote it.
+        serde_json::from_slice(&body).map_err(|error| {
+            Failure::Lost(format!(
+                "the answer cannot be read: line {}, column {}",
+                error.line(),
+                error.column()
+            ))
+        })
+    }
+
+    fn body(&self, response: Response) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        let mut body = Zeroizing::new(Vec::new());
+        let read = response.take(MAX_ANSWER + 1).read_to_end(&mut body);
+        read.map_err(|error| {
+            let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<reqwest::Error>());
+            if inner.is_some_and(reqwest::Error::is_timeout) || error.kind() == std::io::ErrorKind::TimedOut {
+                Failure::Late(self.timeout)
+            } else {
+                Failure::Lost("the answer breaks off".to_owned())
+            }
+        })?;
+        if body.len() as u64 > MAX_ANSWER {
+            return Err(Failure::Lost("the answer is too large".to_owned()));
+        }
+        Ok(body)
+    }
+}

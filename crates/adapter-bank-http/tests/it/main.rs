@@ -1,0 +1,19 @@
+//! The gateway against a simulator across the network, and against servers that are none.
+
+#![expect(unreachable_pub, reason = "a test binary has no outside")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the helpers of a test fail it by panicking, as the test itself does"
+)]
+
+mod bench;
+mod contract;
+mod control;
+mod examples;
+mod guard;
+mod hostile;
+mod layout;
+mod openapi;
+mod script;
+mod server;

@@ -1,0 +1,63 @@
+//! Keeps the service's clock with that of a simulator across the network.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::Context;
+use kopeck_adapter_bank_http::SimulatorControl;
+
+use crate::clock::ServiceClock;
+
+/// How often the simulator is asked for its time. A move by this service's own sandbox shows at once; this is for moves
+/// by another's.
+const POLL: Duration = Duration::from_secs(1);
+
+/// A thread that asks for the simulator's time and takes the service there. Dropping it stops it.
+pub(super) struct ClockFollower {
+    /// Gone when the follower is dropped, which the thread notices at once.
+    alive: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ClockFollower {
+    /// # Errors
+    /// If the system gives no thread.
+    pub(super) fn start(control: Arc<SimulatorControl>, clock: Arc<ServiceClock>) -> anyhow::Result<Self> {
+        let (alive, dead) = mpsc::channel();
+        let thread = std::thread::Builder::new().name("bank-clock".to_owned()).spawn(move || {
+            let mut is_lost = false;
+            while dead.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
+                is_lost = follow(&control, &clock, is_lost);
+            }
+        });
+        Ok(Self { alive: Some(alive), thread: Some(thread.context("the system gives no thread")?) })
+    }
+}
+
+impl Drop for ClockFollower {
+    fn drop(&mut self) {
+        drop(self.alive.take());
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            log::error!("the follower of the simulator's clock panicked");
+        }
+    }
+}
+
+/// Answers whether the simulator is lost; that is logged when it gets lost, and not each time.
+fn follow(control: &SimulatorControl, clock: &ServiceClock, was_lost: bool) -> bool {
+    let followed = match control.clock() {
+        Ok(answer) => clock.follow(answer.offset_micros).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    match followed {
+        Ok(()) => false,
+        Err(reason) => {
+            if !was_lost {
+                log::warn!(reason = reason.as_str(); "the simulator's clock cannot be followed");
+            }
+            true
+        }
+    }
+}

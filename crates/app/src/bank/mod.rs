@@ -1,0 +1,108 @@
+//! Which bank the service deals with: the simulator within, or one across the network.
+
+mod follow;
+mod remote;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use kopeck_adapter_bank_http::{
+    BankAddress, ControlError, GuardSettings, HttpBank, HttpBankSettings, SimulatorControl,
+};
+use kopeck_adapter_http::SandboxPower;
+use kopeck_port_bank::BankGateway;
+use kopeck_service::Settings;
+use secrecy::SecretString;
+
+use crate::cli::{BankArgs, ServeArgs};
+use crate::clock::ServiceClock;
+use crate::compose::{Machine, simulator};
+use crate::folder::DataFolder;
+use crate::sandbox::SimulatorPower;
+use follow::ClockFollower;
+
+pub use remote::RemotePower;
+
+/// The bank of a service.
+pub struct Bank {
+    /// The way to it.
+    pub gateway: Arc<dyn BankGateway>,
+    /// What the sandbox can do with it, if there is a sandbox.
+    pub power: Option<Arc<dyn SandboxPower>>,
+    /// Keeps the service's clock with the simulator's across the network, until it is dropped.
+    _follower: Option<ClockFollower>,
+}
+
+impl Bank {
+    /// The bank that `args` name.
+    ///
+    /// # Errors
+    /// If the simulator's books cannot be opened, the settings are none, or there is to be a sandbox over a bank that is
+    /// no simulator.
+    pub fn open(
+        args: &ServeArgs,
+        folder: &DataFolder,
+        machine: &Machine,
+        clock: Arc<ServiceClock>,
+        settings: Settings,
+    ) -> anyhow::Result<Self> {
+        match &args.bank.bank_url {
+            Some(url) => Self::across_the_network(url, &args.bank, args.sandbox, machine, clock),
+            None => Self::within(args.sandbox, folder, machine, clock, settings),
+        }
+    }
+
+    fn within(
+        sandbox: bool,
+        folder: &DataFolder,
+        machine: &Machine,
+        clock: Arc<ServiceClock>,
+        settings: Settings,
+    ) -> anyhow::Result<Self> {
+        let bank = simulator(folder, machine, settings)?;
+        let power = SimulatorPower { bank: Arc::clone(&bank), clock };
+        let power = sandbox.then(|| Arc::new(power) as Arc<dyn SandboxPower>);
+        Ok(Self { gateway: bank, power, _follower: None })
+    }
+
+    fn across_the_network(
+        url: &str,
+        args: &BankArgs,
+        sandbox: bool,
+        machine: &Machine,
+        clock: Arc<ServiceClock>,
+    ) -> anyhow::Result<Self> {
+        let secret: SecretString = args.bank_secret.clone().context("KOPECK_BANK_SECRET is missing")?;
+        let timeout = Duration::try_from(args.bank_timeout).context("KOPECK_BANK_TIMEOUT")?;
+        let address = BankAddress::new(url, secret, timeout)?;
+        let settings =
+            HttpBankSettings { repeat_is_safe: args.bank_repeat_safe, guard: GuardSettings::default() };
+        // The machine's own time: a sandbox that moves the service's must not end a rest from the bank.
+        let gateway = HttpBank::new(address.clone(), &settings, Arc::clone(&machine.wall))?;
+        let mut bank = Self { gateway: Arc::new(gateway), power: None, _follower: None };
+        if sandbox {
+            let control = Arc::new(SimulatorControl::new(address)?);
+            meet(&control, &clock)?;
+            bank._follower = Some(ClockFollower::start(Arc::clone(&control), Arc::clone(&clock))?);
+            bank.power = Some(Arc::new(RemotePower { control, clock }));
+        }
+        Ok(bank)
+    }
+}
+
+/// Takes the service to the simulator's time before anybody is served. A simulator that is away at present is followed
+/// as soon as it is back.
+fn meet(control: &SimulatorControl, clock: &ServiceClock) -> anyhow::Result<()> {
+    match control.clock() {
+        Ok(answer) => Ok(clock.follow(answer.offset_micros)?),
+        Err(ControlError::Refused(status)) => bail!(
+            "the bank at the URL does not let itself be ruled as a simulator (status {status}): check the secret, or \
+             serve with --sandbox false"
+        ),
+        Err(error) => {
+            log::warn!(reason:% = error; "the simulator does not tell its time yet");
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `kopeck bank-simulator`.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::net::TcpListener;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use kopeck_adapter_bank_simulator::Simulator;
+use kopeck_adapter_bank_simulator::server::{ClockRefusal, MovableClock, ServerParts};
+use kopeck_port_system::Clock as _;
+use secrecy::ExposeSecret as _;
+use time::OffsetDateTime;
+
+use super::until_told;
+use crate::cli::BankSimulatorArgs;
+use crate::clock::{MoveError, ServiceClock};
+use crate::compose::Machine;
+
+/// Threads that take calls; the simulator itself does one thing after the other.
+const THREADS: usize = 1;
+
+/// Serves the simulator until told to stop.
+pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
+    ensure!(!args.secret.expose_secret().is_empty(), "KOPECK_BANK_SECRET must not be empty");
+    let folder = &args.data_dir;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .with_context(|| format!("cannot make the data folder {}", folder.display()))?;
+    let _lock = lock(folder)?;
+    let machine = Machine::real();
+    let clock = Arc::new(ServiceClock::open(machine.wall, folder.join("clock"))?);
+    let books = folder.join("bank.sqlite");
+    private(&books).with_context(|| format!("cannot make {}", books.display()))?;
+    let bank = Simulator::open(&books, Arc::clone(&clock) as _, machine.entropy, args.utc_offset)?;
+    let listener =
+        TcpListener::bind(args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
+    let address = listener.local_addr()?;
+    let parts = ServerParts { bank: Arc::new(bank), clock, secret: args.secret.clone(), threads: THREADS };
+
+    println!("the bank simulator serves on http://{address}");
+    actix_web::rt::System::new().block_on(async {
+        until_told::serve(kopeck_adapter_bank_simulator::server::serve(listener, parts)?).await
+    })?;
+    log::info!("stopped");
+    Ok(())
+}
+
+/// The clock's offset is the process's own, so two of them on one folder would tell two times.
+fn lock(folder: &Path) -> anyhow::Result<File> {
+    let path = folder.join("serve.lock");
+    let file = private(&path).with_context(|| format!("cannot open {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            bail!("another process serves from the data folder {}", folder.display())
+        }
+        Err(TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("cannot lock {}", path.display()))
+        }
+    }
+}
+
+fn private(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
+}
+
+impl MovableClock for ServiceClock {
+    fn offset_micros(&self) -> i64 {
+        i64::try_from(self.ahead().whole_microseconds()).unwrap_or(i64::MAX)
+    }
+
+    fn advance(&self, by: Duration, key: &str, since: OffsetDateTime) -> Result<(), ClockRefusal> {
+        Self::advance(self, by, key, since).map_err(|error| match error {
+            MoveError::TooFar => ClockRefusal::TooFar,
+            MoveError::File(_) => ClockRefusal::Failed(error.to_string()),
+        })
+    }
+}

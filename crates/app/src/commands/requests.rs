@@ -1,0 +1,83 @@
+//! `kopeck requests …`.
+
+use std::sync::Arc;
+
+use kopeck_domain::calendar::Zone;
+use kopeck_port_store::{Access, Subject, transact};
+use kopeck_service::stuck::{self, Outcome, StuckInstruction, StuckRequest};
+use serde_json::{Value, json};
+
+use super::existing_core;
+use crate::cli::{OutcomeArg, RequestsCommand, SettleArgs, StuckArgs};
+
+/// Does what is asked with requests that no worker can finish.
+pub(super) fn run(command: RequestsCommand) -> anyhow::Result<()> {
+    match command {
+        RequestsCommand::Stuck(args) => list(&args),
+        RequestsCommand::Settle(args) => settle(args),
+    }
+}
+
+fn list(args: &StuckArgs) -> anyhow::Result<()> {
+    let stuck = transact(&*existing_core(&args.store)?.store(), Access::Read, stuck::list)?;
+    let zone = args.store.utc_offset;
+    if args.json {
+        let shown: Vec<Value> = stuck.iter().map(|request| as_json(request, zone)).collect();
+        println!("{}", serde_json::to_string_pretty(&shown)?);
+        return Ok(());
+    }
+    if stuck.is_empty() {
+        println!("no request waits for a person");
+    }
+    for request in &stuck {
+        let (kind, id) = name(request.subject);
+        println!("{kind} {id}, partner {}, since {}", request.partner, zone.moment_text(request.since));
+        for StuckInstruction { key, card, held } in &request.instructions {
+            let card = card.map_or_else(String::new, |(id, number)| format!(", card {id} number {number}"));
+            let held = held.map_or_else(String::new, |held| format!(", {held} kopecks held"));
+            println!("  bank key {}{card}{held}", key.as_str());
+        }
+    }
+    Ok(())
+}
+
+fn settle(args: SettleArgs) -> anyhow::Result<()> {
+    let core = existing_core(&args.store)?;
+    let outcome = match args.outcome {
+        OutcomeArg::Applied => Outcome::Applied,
+        OutcomeArg::Refused => Outcome::Refused,
+    };
+    let (env, request, card) = (Arc::clone(&core.env), args.id, args.card);
+    let settled = transact(&*core.store(), Access::Write, move |unit| {
+        stuck::settle(unit, &env, request, outcome, card)
+    })?;
+    println!("settled instructions: {settled}");
+    Ok(())
+}
+
+fn name(subject: Subject) -> (&'static str, String) {
+    match subject {
+        Subject::Order(id) => ("order", id.to_string()),
+        Subject::Replenishment(id) => ("replenishment", id.to_string()),
+        Subject::LimitChange(id) => ("limit change", id.to_string()),
+    }
+}
+
+fn as_json(request: &StuckRequest, zone: Zone) -> Value {
+    let (kind, id) = name(request.subject);
+    let instruction = |StuckInstruction { key, card, held }: &StuckInstruction| {
+        json!({
+            "bankKey": key.as_str(),
+            "idCard": card.map(|(id, _)| id.to_string()),
+            "customIdCard": card.map(|(_, number)| number.to_string()),
+            "held": held.map(|held| held.get()),
+        })
+    };
+    json!({
+        "kind": kind,
+        "id": id,
+        "partnerId": request.partner.to_string(),
+        "since": zone.moment_text(request.since),
+        "instructions": request.instructions.iter().map(instruction).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,178 @@
+//! The service over a bank in another process: the simulator behind its HTTP server, both as real binaries.
+
+use std::time::Duration;
+
+use kopeck_client::{
+    CardStatus, Client, NewEmployee, Purchase, RequestState, TopUp, TransactionFilter, VirtualItem, Wait,
+};
+use uuid::Uuid;
+
+use crate::process::{Installation, PartnerSecrets, Running};
+
+const SECRET: &str = "correct-horse-battery";
+
+/// A service and its bank, each with a folder of its own.
+struct Pair {
+    bank_at: Installation,
+    service_at: Installation,
+    partner: PartnerSecrets,
+    bank: Running,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let (bank_at, service_at) = (Installation::new(), Installation::new());
+        let partner = service_at.create_partner(&["--deposit", "10000000"]);
+        let bank = bank_at.bank_simulator("127.0.0.1:0", SECRET);
+        Self { bank_at, service_at, partner, bank }
+    }
+
+    fn serve(&self) -> (Running, Client) {
+        let running = self.service_at.serve(&self.serve_arguments(SECRET));
+        let client = running.client(&self.partner);
+        (running, client)
+    }
+
+    fn serve_arguments<'a>(&'a self, secret: &'a str) -> [&'a str; 10] {
+        let url = &self.bank.base_url;
+        [
+            "--bank-url",
+            url,
+            "--bank-secret",
+            secret,
+            "--sandbox",
+            "true",
+            "--processing-delay",
+            "0s",
+            "--card-cache",
+            "0s",
+        ]
+    }
+
+    /// Starts another process of the bank at the same address on the same books.
+    fn restart_bank(&mut self) {
+        let address = self.bank.base_url.trim_start_matches("http://").to_owned();
+        self.bank = self.bank_at.bank_simulator(&address, SECRET);
+    }
+}
+
+fn patience() -> Wait {
+    Wait::up_to(Duration::from_secs(60)).intervals(Duration::from_millis(20), Duration::from_millis(200))
+}
+
+/// An activated MAIN card with 5,000 kopecks.
+async fn card(client: &Client) -> Uuid {
+    let order = client.orders().virtual_cards(&[VirtualItem::new(1, 5_000)]).await.unwrap().order_id;
+    assert_eq!(client.orders().wait(order, patience(), |_| {}).await.unwrap(), RequestState::Success);
+    let issued = client.orders().result(order).await.unwrap().data.remove(0);
+    let employee = client.employees().add(&NewEmployee::new("T-1")).await.unwrap().id_employee;
+    let linked = client.cards().link(employee, &issued.custom_id_card, &CardStatus::Main).await.unwrap();
+    client.sandbox().activate(linked.id_card, issued.activation_code.as_ref()).await.unwrap();
+    linked.id_card
+}
+
+fn purchase(amount: i64) -> Purchase {
+    Purchase {
+        amount,
+        place: Some("Пекарня".to_owned()),
+        mcc: Some("5462".to_owned()),
+        merchant_id: Some("M-1".to_owned()),
+        at: None,
+    }
+}
+
+#[tokio::test]
+async fn an_order_a_top_up_and_a_purchase_across_the_network() {
+    let pair = Pair::new();
+    let (running, client) = pair.serve();
+    let card = card(&client).await;
+    let top_up = client.replenishments().create(&[TopUp::new(card, 3_000)]).await.unwrap().replenishment_id;
+    assert_eq!(
+        client.replenishments().wait(top_up, patience(), |_| {}).await.unwrap(),
+        RequestState::Success
+    );
+    let bought = client.sandbox().purchase(card, &purchase(2_500)).await.unwrap();
+    assert!(bought.approved, "{:?}", bought.reason);
+    client.sandbox().refund(card, bought.transaction_id.unwrap(), 500).await.unwrap();
+    client.sandbox().block(card).await.unwrap();
+    let refused = client.sandbox().purchase(card, &purchase(1)).await.unwrap();
+    assert_eq!(refused.reason.as_deref(), Some("the card is blocked by the bank"));
+
+    assert_eq!(client.cards().balance(card).await.unwrap().balance, 6_000);
+    let seen = client.cards().transactions(card, &TransactionFilter::default(), Default::default()).await;
+    let mut amounts: Vec<i64> = seen.unwrap().data.iter().map(|transaction| transaction.amount).collect();
+    amounts.sort_unstable();
+    assert_eq!(amounts, [500, 2_500, 3_000, 5_000]);
+    assert_eq!(client.balance().await.unwrap().available, 10_000_000 - 8_000);
+
+    let (_, well) = running.stop("TERM");
+    assert!(well, "{}", pair.service_at.log());
+    assert!(pair.service_at.succeed(&["check"]).contains("right"));
+    for log in [pair.service_at.log(), pair.bank_at.log()] {
+        assert!(!log.contains(SECRET), "{log}");
+    }
+    let (_, well) = pair.bank.stop("TERM");
+    assert!(well, "{}", pair.bank_at.log());
+}
+
+#[tokio::test]
+async fn a_bank_that_is_away_holds_work_up_and_loses_none() {
+    let mut pair = Pair::new();
+    let (_running, client) = pair.serve();
+    let card = card(&client).await;
+    pair.bank.kill();
+    let top_up = client.replenishments().create(&[TopUp::new(card, 3_000)]).await.unwrap().replenishment_id;
+    // What concerns the bank fails or waits; what is the service's own goes on.
+    assert!(client.sandbox().purchase(card, &purchase(1)).await.is_err());
+    assert!(!client.replenishments().status(top_up).await.unwrap().state.is_final());
+    pair.restart_bank();
+    assert_eq!(
+        client.replenishments().wait(top_up, patience(), |_| {}).await.unwrap(),
+        RequestState::Success
+    );
+    let balance = client.balance().await.unwrap();
+    assert_eq!((balance.hold, balance.available), (0, 10_000_000 - 8_000));
+}
+
+/// The simulator's clock is the one that is moved; every service goes with it.
+#[tokio::test]
+async fn the_clock_of_the_bank_is_that_of_the_service() {
+    let pair = Pair::new();
+    let (_running, client) = pair.serve();
+    let offset = |at: &Installation, file: &str| {
+        let text = std::fs::read_to_string(at.path().join(file)).unwrap();
+        text.lines().next().unwrap().to_owned()
+    };
+    client.sandbox().advance_clock(86_400).await.unwrap();
+    assert_eq!(offset(&pair.bank_at, "bank/clock"), "86400000000");
+    assert_eq!(offset(&pair.service_at, "clock"), "86400000000", "at once");
+    // Another service begins at the bank's time.
+    let other = Installation::new();
+    other.create_partner(&[]);
+    let _second = other.serve(&pair.serve_arguments(SECRET));
+    assert_eq!(offset(&other, "clock"), "86400000000");
+}
+
+#[test]
+fn a_sandbox_is_refused_where_the_bank_does_not_let_itself_be_ruled() {
+    let pair = Pair::new();
+    let refused = pair
+        .service_at
+        .run(&[&["serve", "--listen", "127.0.0.1:0"], &pair.serve_arguments("wrong")[..]].concat());
+    assert!(!refused.status.success());
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("status 401") && said.contains("--sandbox false"), "{said}");
+    assert!(!said.contains("wrong"));
+}
+
+#[test]
+fn a_simulator_needs_a_secret_and_a_folder_of_its_own() {
+    let pair = Pair::new();
+    let folder = pair.bank_at.path().join("bank");
+    let arguments = ["bank-simulator", "--listen", "127.0.0.1:0", "--data-dir", folder.to_str().unwrap()];
+    let second = pair.bank_at.run(&[&arguments[..], &["--secret", SECRET]].concat());
+    assert!(String::from_utf8(second.stderr).unwrap().contains("another process serves"));
+    for secret in [&[][..], &["--secret", ""]] {
+        assert!(!pair.bank_at.run(&[&arguments[..], secret].concat()).status.success());
+    }
+}

@@ -1,0 +1,159 @@
+//! A bank that does twice what it is sent twice, and does not know what it was sent: nothing is sent again, the money
+//! stays held, and a person has the last word.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use kopeck_adapter_bank_simulator::Simulator;
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::transaction::Transaction;
+use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_store::{Access, transact};
+use kopeck_service::stuck::{self, Outcome, StuckError, StuckRequest};
+use kopeck_service::worker::{Worker, WorkerSettings};
+use serde_json::json;
+use time::Duration;
+use uuid::Uuid;
+
+use crate::calls::{start, text};
+use crate::server::TestServer;
+
+/// The simulator behind a front that loses answers, denies what it lost, and must not be sent anything twice.
+struct Forgetful {
+    bank: Arc<Simulator>,
+    /// Keys of which nothing arrives at the bank.
+    swallowed: HashSet<String>,
+    /// Keys that arrive, but whose answers get lost.
+    lost: HashSet<String>,
+    sent: Mutex<Vec<String>>,
+}
+
+impl Forgetful {
+    fn knows(&self, key: &BankKey) -> bool {
+        !self.swallowed.contains(key.as_str()) && !self.lost.contains(key.as_str())
+    }
+}
+
+impl BankGateway for Forgetful {
+    fn repeat_is_safe(&self) -> bool {
+        false
+    }
+
+    fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
+        let mut answers = Vec::new();
+        for submission in submissions {
+            let key = submission.key.as_str();
+            self.sent.lock().unwrap().push(key.to_owned());
+            let answer = if self.swallowed.contains(key) {
+                None
+            } else {
+                self.bank.submit(std::slice::from_ref(submission)).pop().filter(|_| !self.lost.contains(key))
+            };
+            answers.push(answer.unwrap_or_else(|| Err(BankError::Unknown("lost".to_owned()))));
+        }
+        answers
+    }
+
+    fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
+        let verdicts = self.bank.query(keys)?;
+        Ok(keys.iter().zip(verdicts).map(|(key, verdict)| verdict.filter(|_| self.knows(key))).collect())
+    }
+
+    fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Result<Vec<IssuedCard>, BankError> {
+        self.bank.issued_cards(key, skip, limit)
+    }
+
+    fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
+        self.bank.card(number)
+    }
+
+    fn transactions(
+        &self,
+        number: CardNumber,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Transaction>, BankError> {
+        self.bank.transactions(number, after, limit)
+    }
+}
+
+/// Has a worker of its own do what is due, through a front that swallows and loses these keys; answers what was sent.
+fn work(server: &TestServer, swallowed: &[String], lost: &[String]) -> Vec<String> {
+    let bank = Arc::new(Forgetful {
+        bank: Arc::clone(&server.bank),
+        swallowed: swallowed.iter().cloned().collect(),
+        lost: lost.iter().cloned().collect(),
+        sent: Mutex::default(),
+    });
+    let gateway = Arc::clone(&bank) as Arc<dyn BankGateway>;
+    let settings = WorkerSettings { chunk: 2, ..WorkerSettings::default() };
+    let worker = Worker::new(server.core.store(), gateway, Arc::clone(&server.core.env), settings);
+    for _ in 0..5 {
+        server.clock.advance(Duration::seconds(10));
+        while worker.run_once(&|| false).unwrap() > 0 {}
+    }
+    bank.sent.lock().unwrap().clone()
+}
+
+fn stuck(server: &TestServer) -> Vec<StuckRequest> {
+    transact(&*server.core.store, Access::Read, stuck::list).unwrap()
+}
+
+fn settle(server: &TestServer, request: &str, outcome: Outcome) -> Result<usize, StuckError> {
+    let (env, request) = (Arc::clone(&server.core.env), Uuid::parse_str(request).unwrap());
+    transact(&*server.core.store, Access::Write, move |unit| {
+        stuck::settle(unit, &env, request, outcome, None)
+    })
+}
+
+/// Five cards in chunks of two; of the second and the fourth there is no word.
+#[tokio::test]
+async fn a_card_without_a_word_is_sent_once_and_left_to_a_person() {
+    let (server, api) = start(1_000).await;
+    let cards = api.main_cards(&server, 5).await;
+    for (outcome, applied) in [(Outcome::Refused, false), (Outcome::Applied, true)] {
+        let before = api.get("/v1/balance").await.ok(200)["balance"].as_i64().unwrap();
+        let top_ups: Vec<(&str, i64)> = cards.iter().map(|card| (card.as_str(), 10)).collect();
+        let id = api.top_up(&top_ups).await;
+        let silent = [1, 3].map(|ordinal| format!("replenishment/{id}/{ordinal}"));
+        let sent = if applied { work(&server, &[], &silent) } else { work(&server, &silent, &[]) };
+        let mut once = sent.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!((once.len(), sent.len()), (5, 5), "{sent:?}");
+
+        assert_eq!(api.top_up_state(&id).await, "IN_PROCESS");
+        api.expect_money(before - 30, 20).await;
+        let [request] = &stuck(&server)[..] else { panic!("one request is stuck") };
+        let keys: Vec<&str> =
+            request.instructions.iter().map(|instruction| instruction.key.as_str()).collect();
+        assert_eq!(keys, silent);
+
+        assert_eq!(settle(&server, &id, outcome), Ok(2));
+        let (end, spent) = if applied { ("SUCCESS", 50) } else { ("PART_SUCCESS", 30) };
+        assert_eq!(api.top_up_state(&id).await, end);
+        api.expect_money(before - spent, 0).await;
+        assert_eq!(stuck(&server), []);
+        assert!(matches!(settle(&server, &id, outcome), Err(StuckError::NotStuck(_))));
+    }
+}
+
+/// Also long after a person was called for.
+#[tokio::test]
+async fn a_bank_that_comes_to_know_ends_it_without_a_person() {
+    let (server, api) = start(10_000).await;
+    let cards = api.main_cards(&server, 1).await;
+    let id = api.top_up(&[(&cards[0], 10)]).await;
+    let wanted = json!({"data": [{"typeCard": "MLZ", "numberCards": 1, "amount": 5_000}]});
+    let order = text(&api.post("/v1/order/virtualcards", &wanted).await.ok(202)["orderId"]);
+    let lost = [format!("replenishment/{id}/0"), format!("order/{order}")];
+    assert_eq!(work(&server, &[], &lost).len(), 2);
+    assert_eq!(stuck(&server).len(), 2);
+    api.expect_money(10_000, 5_010).await;
+    assert_eq!(settle(&server, &order, Outcome::Applied), Err(StuckError::OrderApplied));
+    assert_eq!(work(&server, &[], &[]), [""; 0], "asked, not sent");
+    assert_eq!(stuck(&server), []);
+    assert_eq!(api.order_state(&order).await, "SUCCESS");
+    assert_eq!(api.top_up_state(&id).await, "SUCCESS");
+    api.expect_money(4_990, 0).await;
+}

@@ -1,0 +1,327 @@
+//! One thing of each kind that a partner can have, and for every operation calls about them that succeed.
+//!
+//! What has to hold for every operation is tested with these calls, so that a new operation cannot be forgotten: one
+//! without a call here fails `coverage`.
+
+use std::collections::BTreeMap;
+
+use kopeck_adapter_http::{Operation, operations};
+use serde_json::{Value, json};
+
+use crate::bare::{Call, Got, get, post};
+use crate::calls::{NOBODY, plastic_order, text, top_ups, virtual_order};
+use crate::server::TestServer;
+
+/// The calls that carry the API key; all others carry a token.
+pub const TOKEN_CALLS: [&str; 2] = ["token.access", "token.refresh"];
+
+/// A card number that no bank has given out.
+const NO_NUMBER: &str = "4006381333931";
+
+/// Identifiers by the names that stand for them in [`samples`].
+pub struct Things(BTreeMap<&'static str, Value>);
+
+/// A call of an operation. `<card>` stands for the identifier of a card, whose ever it is; `[card]` for the caller's
+/// own.
+pub struct Sample {
+    pub operation: Operation,
+    /// What stands in the path.
+    at: &'static str,
+    /// The fields of the body; of a `GET`, its query.
+    fields: Value,
+}
+
+/// Every operation that is called with a token.
+pub fn token_operations() -> impl Iterator<Item = Operation> {
+    operations().filter(|operation| !TOKEN_CALLS.contains(&operation.name))
+}
+
+/// Method and path of every operation that is called with a token; `{}` in place of an identifier.
+pub fn calls() -> Vec<(&'static str, String)> {
+    let of_operation = |operation: Operation| {
+        let pattern =
+            operation.placeholders().fold(operation.path.to_owned(), |path, name| path.replace(name, ""));
+        operation.methods().map(move |method| (method, pattern.clone()))
+    };
+    token_operations().flat_map(of_operation).collect()
+}
+
+/// At least one call of every operation that is called with a token. All of them succeed with [`Things`] that no
+/// other call has touched.
+pub fn samples() -> impl Iterator<Item = Sample> {
+    token_operations().flat_map(|operation| {
+        let rows: Vec<_> = table().into_iter().filter(|(name, ..)| *name == operation.name).collect();
+        assert!(!rows.is_empty(), "{} has no call in this table", operation.name);
+        rows.into_iter().map(move |(_, at, fields)| Sample { operation, at, fields })
+    })
+}
+
+/// Those with an identifier in the path, and its name there. Not among them: calls with a category among their fields,
+/// as an unknown one is a faulty value, which is told first.
+pub fn samples_by_path() -> impl Iterator<Item = (Sample, &'static str)> {
+    samples().filter(|sample| sample.fields.get("idCategory").is_none()).filter_map(|sample| {
+        let placeholder = sample.operation.placeholders().next()?;
+        Some((sample, placeholder))
+    })
+}
+
+/// Name of the operation, what stands in its path, its fields.
+fn table() -> Vec<(&'static str, &'static str, Value)> {
+    let none = || Value::Null;
+    let of_card = |amount: i64| json!({"idCard": "<card>", "amountReplenishment": amount});
+    let everything = json!({"unlimited": true});
+    vec![
+        ("employee.add", "", json!({"customId": "[new]", "idCategory": "<category>"})),
+        ("employee.update", "<employee>", json!({"idCategory": "<category>"})),
+        ("employee.update", "<employee>", json!({"status": "MEDICAL"})),
+        ("employee.get", "<employee>", none()),
+        ("employee.list", "", json!({"idCategory": "<category>"})),
+        ("category.create", "", json!({"nameCategory": "[new]"})),
+        ("category.rename", "<category>", json!({"nameCategory": "[new]"})),
+        ("category.delete", "<empty category>", none()),
+        ("category.list", "", none()),
+        ("card.info", "<card>", none()),
+        ("card.balance", "<card>", none()),
+        ("card.transactions", "<card>", none()),
+        ("card.can_pay", "<card>", json!({"amount": 1})),
+        ("card.available", "", json!({"typeCard": "MP4"})),
+        ("card.link", "<employee>", json!({"customIdCard": "<number>", "statusCard": "ADDITIONAL"})),
+        ("card.switch", "<employee>", json!({"idCard": "<card>", "statusCard": "ADDITIONAL"})),
+        ("order.plastic", "", plastic_order(1, "Nevsky 1")),
+        ("order.virtual", "", virtual_order(1, 5_000)),
+        ("order.status", "<order>", none()),
+        ("order.result", "<order>", none()),
+        ("order.confirm", "", json!({"orderId": "<order>"})),
+        ("order.cancel", "", json!({"orderId": "<new order>"})),
+        ("order.list", "", json!({"status": "NEW"})),
+        ("replenishment.create", "", json!({"cards": [of_card(5)]})),
+        ("replenishment.create", "", {
+            json!({"cards": [{"idCard": "[other card]", "amountReplenishment": 5}, of_card(5)]})
+        }),
+        ("replenishment.status", "", json!({"idReplenishment": "<top-up>"})),
+        ("replenishment.status", "", json!({"replenishmentId": "<top-up>"})),
+        ("replenishment.result", "", json!({"idReplenishment": "<top-up>"})),
+        ("replenishment.result", "", json!({"replenishmentId": "<top-up>"})),
+        ("replenishment.status_by_path", "<top-up>", none()),
+        ("replenishment.result_by_path", "<top-up>", none()),
+        ("replenishment.cancel", "<new top-up>", none()),
+        ("replenishment.list", "", none()),
+        ("limits.set", "", json!({"data": [{"idCard": "<card>"}], "limit": everything})),
+        ("limits.set", "", {
+            json!({"data": [{"idCard": "[other card]"}, {"idCard": "<card>"}], "limit": everything})
+        }),
+        ("limits.status", "", json!({"setLimitsCardsId": "<change>"})),
+        ("limits.cancel", "", json!({"setLimitsCardsId": "<new change>"})),
+        ("limits.result", "<change>", none()),
+        ("limits.list", "", none()),
+        ("balance", "", none()),
+        ("sandbox.deposit", "", json!({"amount": 1})),
+        ("sandbox.purchase", "<card>", json!({"amount": 1})),
+        ("sandbox.refund", "<card>", json!({"transactionId": "<payment>", "amount": 1})),
+        ("sandbox.block", "<card>", none()),
+        ("sandbox.unblock", "<card>", none()),
+        ("sandbox.expire", "<card>", none()),
+        ("sandbox.activate", "<sleeping card>", json!({"activationCode": "[code]"})),
+        ("sandbox.activate", "<card>", none()),
+        ("sandbox.bank", "", json!({})),
+        ("sandbox.clock", "", json!({"seconds": 1})),
+    ]
+}
+
+impl Sample {
+    /// What the call names things by: the placeholders of its path and its fields.
+    pub fn parameters(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.operation.placeholders().collect();
+        names.extend(self.fields.as_object().into_iter().flatten().map(|(name, _)| name.as_str()));
+        names
+    }
+
+    /// The call with the caller's own things.
+    pub fn call(&self, own: &Things) -> Call {
+        self.call_as(self.operation.method, own, &[], own)
+    }
+
+    /// The same, but under these parameters it names `strange` things.
+    pub fn call_as(&self, method: &str, own: &Things, parameters: &[&str], strange: &Things) -> Call {
+        let whose = |parameter: &str| if parameters.contains(&parameter) { strange } else { own };
+        let mut target = self.operation.path.to_owned();
+        for placeholder in self.operation.placeholders() {
+            let value = fill(&json!(self.at), whose(placeholder), own);
+            target = target.replace(&format!("{{{placeholder}}}"), value.as_str().unwrap());
+        }
+        let fields: Vec<(&String, Value)> = self
+            .fields
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| (name, fill(value, whose(name), own)))
+            .collect();
+        if method == "GET" {
+            let query: Vec<_> =
+                fields.iter().map(|(name, value)| format!("{name}={}", value.as_str().unwrap())).collect();
+            let sign = if query.is_empty() { "" } else { "?" };
+            return get(&format!("{target}{sign}{}", query.join("&")));
+        }
+        let call = Call::new(method, &target);
+        if self.fields.is_null() { call } else { call.json(&fields.into_iter().collect::<Value>()) }
+    }
+}
+
+fn fill(template: &Value, things: &Things, own: &Things) -> Value {
+    let within = |text: &str, open, close| {
+        text.strip_prefix(open).and_then(|text: &str| text.strip_suffix(close)).map(str::to_owned)
+    };
+    match template {
+        Value::String(text) => {
+            if let Some(name) = within(text, '<', '>') {
+                things.get(&name).clone()
+            } else if let Some(name) = within(text, '[', ']') {
+                own.get(&name).clone()
+            } else {
+                template.clone()
+            }
+        }
+        Value::Array(list) => list.iter().map(|item| fill(item, things, own)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (name.clone(), fill(value, things, own))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+impl Things {
+    /// What nobody has.
+    pub fn nothing() -> Self {
+        let ids = [
+            "employee",
+            "category",
+            "empty category",
+            "card",
+            "other card",
+            "sleeping card",
+            "order",
+            "new order",
+            "top-up",
+            "new top-up",
+            "change",
+            "new change",
+        ];
+        let mut things: BTreeMap<&str, Value> = ids.into_iter().map(|name| (name, json!(NOBODY))).collect();
+        things.insert("number", json!(NO_NUMBER));
+        things.insert("payment", json!(999_999_999));
+        things.insert("code", json!("NOTACODE"));
+        things.insert("new", json!("nothing"));
+        Self(things)
+    }
+
+    /// Makes them for the partner with this token. `tag` tells them from those that it has already.
+    pub fn make(server: &TestServer, token: &str, tag: u32) -> Self {
+        Maker { server, token, tag }.make()
+    }
+
+    pub fn get(&self, name: &str) -> &Value {
+        self.0.get(name).unwrap_or_else(|| panic!("there is no <{name}>"))
+    }
+
+    /// An identifier that is a text.
+    pub fn id(&self, name: &str) -> &str {
+        self.get(name).as_str().unwrap()
+    }
+
+    /// The identifiers as they stand in an answer.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.0.values().filter_map(Value::as_str)
+    }
+}
+
+/// Makes things by calls.
+struct Maker<'a> {
+    server: &'a TestServer,
+    token: &'a str,
+    tag: u32,
+}
+
+impl Maker<'_> {
+    fn make(&self) -> Things {
+        let tag = self.tag;
+        let category = |name: &str| self.post("/v1/category", &json!({"nameCategory": name}), "idCategory");
+        let (full, empty) = (category(&format!("Office {tag}")), category(&format!("Empty {tag}")));
+        let employee = self.employee("A", &full);
+        let order = self.post("/v1/order/virtualcards", &virtual_order(1, 5_000), "orderId");
+        let plastic = self.post("/v1/order/plasticcards", &plastic_order(4, "Nevsky 1"), "orderId");
+        self.server.work();
+        let numbers = self.issued(&plastic);
+        let card = self.link(&employee, &numbers[0]["customIdCard"]);
+        let [other, busy] = [("B", 1), ("C", 2)].map(|(name, place): (&str, usize)| {
+            self.link(&self.employee(name, &full), &numbers[place]["customIdCard"])
+        });
+        let sleeping = self.issued(&order).remove(0);
+
+        let top_up = self.top_up(&card);
+        let change = self.change(&card);
+        self.server.work();
+        let purchase = json!({"amount": 100});
+        let bought = self.send(post(&format!("/sandbox/v1/card/{card}/purchase"), &purchase)).ok(200);
+        let things = [
+            ("employee", json!(employee)),
+            ("category", json!(full)),
+            ("empty category", json!(empty)),
+            ("card", json!(card)),
+            ("other card", json!(other)),
+            ("number", numbers[3]["customIdCard"].clone()),
+            ("sleeping card", self.free_card(&sleeping["customIdCard"])),
+            ("code", sleeping["activationCode"].clone()),
+            ("payment", bought["transactionId"].clone()),
+            ("order", json!(order)),
+            ("new order", json!(self.post("/v1/order/virtualcards", &virtual_order(1, 5_000), "orderId"))),
+            ("top-up", json!(top_up)),
+            ("new top-up", json!(self.top_up(&busy))),
+            ("change", json!(change)),
+            ("new change", json!(self.change(&busy))),
+            ("new", json!(format!("new-{tag}"))),
+        ];
+        Things(things.into())
+    }
+
+    fn send(&self, call: Call) -> Got {
+        call.token(self.token).send(self.server)
+    }
+
+    /// What the answer holds under `name`.
+    fn post(&self, path: &str, body: &Value, name: &str) -> String {
+        self.send(post(path, body)).text_of(name)
+    }
+
+    fn employee(&self, name: &str, category: &str) -> String {
+        let body = json!({"customId": format!("{name}-{}", self.tag), "idCategory": category});
+        self.post("/v1/employee/add", &body, "idEmployee")
+    }
+
+    fn link(&self, employee: &str, number: &Value) -> String {
+        let body = json!({"customIdCard": number, "statusCard": "MAIN"});
+        self.post(&format!("/v1/employee/{employee}/link_card"), &body, "idCard")
+    }
+
+    fn top_up(&self, card: &str) -> String {
+        self.post("/v1/replenishment", &top_ups(&[(card, 1_000)]), "replenishmentId")
+    }
+
+    fn change(&self, card: &str) -> String {
+        let body = json!({"data": [{"idCard": card}], "limit": {"amount": 1_000, "period": "CDAY"}});
+        self.post("/v1/setlimitscards", &body, "setLimitsCardsId")
+    }
+
+    /// The cards that an order brought.
+    fn issued(&self, order: &str) -> Vec<Value> {
+        let result = self.send(get(&format!("/v1/order/result/{order}"))).ok(200);
+        result["data"].as_array().unwrap().clone()
+    }
+
+    /// The identifier of the free card with this number.
+    fn free_card(&self, number: &Value) -> Value {
+        let list = self.send(get("/v1/cards/available?per_page=500")).ok(200);
+        let cards = list["data"].as_array().unwrap();
+        let card = cards.iter().find(|card| text(&card["customIdCard"]) == text(number)).unwrap();
+        card["idCard"].clone()
+    }
+}

@@ -1,0 +1,203 @@
+//! The calls beyond the protocol by which a sandbox rules a bank simulator across the network.
+//!
+//! No real bank has them; they may change with any version.
+
+use kopeck_domain::payment::PaymentRefusal;
+use kopeck_domain::{Kopecks, limit};
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use time::serde::rfc3339;
+
+/// What happens to one card: `POST`, with its number and `/purchase`, `/refund`, `/activate`, `/block`, `/unblock` or
+/// `/expire` behind it.
+pub const CARDS: &str = "/simulator/v1/cards";
+/// How the bank misbehaves: `PUT`.
+pub const BEHAVIOUR: &str = "/simulator/v1/behaviour";
+/// How far the simulator's clock was moved: `GET`.
+pub const CLOCK: &str = "/simulator/v1/clock";
+/// Moves the clock forward: `POST`.
+pub const ADVANCE: &str = "/simulator/v1/clock/advance";
+
+/// Names a call, so that one that comes again is not carried out again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnceDto {
+    /// The name; it stands for one call alone.
+    pub key: String,
+    /// A name that was last used before this moment may be used for something else.
+    #[serde(with = "rfc3339")]
+    pub since: OffsetDateTime,
+}
+
+/// A purchase at a merchant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PurchaseRequest {
+    /// Kopecks, above zero.
+    pub amount: Kopecks,
+    /// Name of the merchant's outlet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// Merchant category code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcc: Option<String>,
+    /// The merchant's identifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merchant_id: Option<String>,
+    /// When it happens; now, if not given.
+    #[serde(default, with = "rfc3339::option", skip_serializing_if = "Option::is_none")]
+    pub at: Option<OffsetDateTime>,
+    /// Its name, if it may be sent again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub once: Option<OnceDto>,
+}
+
+/// What the bank says to a purchase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum PurchaseAnswer {
+    /// The money was taken.
+    Approved {
+        /// The id of the transaction.
+        transaction: i64,
+    },
+    /// Nothing happened.
+    Refused {
+        /// Why.
+        reason: RefusalWord,
+    },
+}
+
+/// Why a card does not pay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum RefusalWord {
+    /// Blocked or closed.
+    Blocked,
+    /// Past its last day.
+    Expired,
+    /// Not activated yet.
+    NotActivated,
+    /// Its limit allows no payment on this day.
+    DayNotAllowed,
+    /// Its limit allows no payment at this time.
+    TimeNotAllowed,
+    /// Over what its limit leaves.
+    OverAmount,
+    /// More than there is on the card.
+    InsufficientBalance,
+}
+
+impl From<PaymentRefusal> for RefusalWord {
+    fn from(refusal: PaymentRefusal) -> Self {
+        match refusal {
+            PaymentRefusal::Blocked => Self::Blocked,
+            PaymentRefusal::Expired => Self::Expired,
+            PaymentRefusal::NotActivated => Self::NotActivated,
+            PaymentRefusal::Limit(limit::Refusal::DayNotAllowed) => Self::DayNotAllowed,
+            PaymentRefusal::Limit(limit::Refusal::TimeNotAllowed) => Self::TimeNotAllowed,
+            PaymentRefusal::Limit(limit::Refusal::OverAmount) => Self::OverAmount,
+            PaymentRefusal::InsufficientBalance => Self::InsufficientBalance,
+        }
+    }
+}
+
+impl From<RefusalWord> for PaymentRefusal {
+    fn from(word: RefusalWord) -> Self {
+        match word {
+            RefusalWord::Blocked => Self::Blocked,
+            RefusalWord::Expired => Self::Expired,
+            RefusalWord::NotActivated => Self::NotActivated,
+            RefusalWord::DayNotAllowed => Self::Limit(limit::Refusal::DayNotAllowed),
+            RefusalWord::TimeNotAllowed => Self::Limit(limit::Refusal::TimeNotAllowed),
+            RefusalWord::OverAmount => Self::Limit(limit::Refusal::OverAmount),
+            RefusalWord::InsufficientBalance => Self::InsufficientBalance,
+        }
+    }
+}
+
+/// Gives back all or part of a payment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RefundRequest {
+    /// The id of the payment.
+    pub payment: i64,
+    /// Kopecks, above zero.
+    pub amount: Kopecks,
+    /// Its name, if it may be sent again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub once: Option<OnceDto>,
+}
+
+/// The refund that was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefundAnswer {
+    /// The id of its transaction.
+    pub transaction: i64,
+}
+
+/// Activates a card.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ActivateRequest {
+    /// Its code; without one the bank does it by its own hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+/// How the bank misbehaves from now on; what is missing is as with a bank in good order. Rates are probabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct BehaviourDto {
+    /// Milliseconds by which each answer is late.
+    pub latency_ms: u64,
+    /// How many instructions and reads fail before they have an effect.
+    pub error_rate: f64,
+    /// How many instructions have their effect and no verdict.
+    pub lose_answer_rate: f64,
+    /// How many repeated instructions are done once more.
+    pub duplicate_rate: f64,
+    /// Whether the bank answers no call at all.
+    pub down: bool,
+}
+
+/// How far the simulator's clock was moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClockAnswer {
+    /// Microseconds by which it is ahead of the machine's; it only ever grows.
+    pub offset_micros: i64,
+}
+
+/// Moves the clock forward.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdvanceRequest {
+    /// Seconds, above zero.
+    pub seconds: u64,
+    /// The name of the move.
+    pub once: OnceDto,
+}
+
+/// The answer to a call that says no more than that it was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Empty {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_refusal_survives_the_wire() {
+        let limits = limit::Refusal::ALL.iter().map(|refusal| PaymentRefusal::Limit(*refusal));
+        let all = [
+            PaymentRefusal::Blocked,
+            PaymentRefusal::Expired,
+            PaymentRefusal::NotActivated,
+            PaymentRefusal::InsufficientBalance,
+        ];
+        for refusal in all.into_iter().chain(limits) {
+            assert_eq!(PaymentRefusal::from(RefusalWord::from(refusal)), refusal);
+        }
+    }
+}

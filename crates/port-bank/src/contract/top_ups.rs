@@ -1,0 +1,95 @@
+//! Money on cards, and limits.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::limit::{Limit, LimitDraft, WindowDraft};
+use kopeck_domain::transaction::TransactionType;
+
+use super::{a_card, balance, key, nobody, submit_one, top_up};
+use crate::{BankGateway, DeclineReason, Instruction, Submission, Verdict};
+
+/// A top-up shows in balance, room and transactions at once.
+pub fn money_arrives_on_the_card(bank: &dyn BankGateway) {
+    let card = a_card(bank);
+    let before = bank.card(card).unwrap().unwrap();
+    assert_eq!(submit_one(bank, &top_up("t", card, 150_000)), Ok(Verdict::Done));
+    let after = bank.card(card).unwrap().unwrap();
+    assert_eq!(after.balance.get(), 150_000);
+    assert_eq!(after.can_to_up, before.can_to_up.minus(Kopecks::new(150_000)).unwrap());
+    let made = bank.transactions(card, 0, 10).unwrap();
+    assert_eq!(
+        made.iter().map(|made| (made.kind, made.amount.get())).collect::<Vec<_>>(),
+        [(TransactionType::Replenishment, 150_000)]
+    );
+}
+
+/// The bank has no such card.
+pub fn a_card_that_is_not_there_takes_no_money_and_no_limit(bank: &dyn BankGateway) {
+    let refused = Ok(Verdict::Declined(DeclineReason::Refused));
+    assert_eq!(submit_one(bank, &top_up("t", nobody(), 1)), refused);
+    let instruction = Instruction::SetLimit { card: nobody(), limit: Limit::Unlimited };
+    assert_eq!(submit_one(bank, &Submission { key: key("l"), instruction }), refused);
+    assert_eq!(bank.card(nobody()), Ok(None));
+    assert_eq!(bank.transactions(nobody(), 0, 10), Ok(vec![]));
+}
+
+/// The room is used up to the last kopeck, and not over it.
+pub fn a_card_takes_no_more_than_it_has_room_for(bank: &dyn BankGateway) {
+    let card = a_card(bank);
+    let room = bank.card(card).unwrap().unwrap().can_to_up.get();
+    let over = Ok(Verdict::Declined(DeclineReason::OverCardLimit));
+    for (text, amount, verdict) in [
+        ("1", room + 1, over.clone()),
+        ("2", room, Ok(Verdict::Done)),
+        ("3", 1, over.clone()),
+        ("4", i64::MAX, over),
+    ] {
+        assert_eq!(submit_one(bank, &top_up(text, card, amount)), verdict, "{amount}");
+    }
+    assert_eq!(balance(bank, card), room);
+}
+
+/// Ids ascend, and a reader goes on where it stopped.
+pub fn transactions_are_read_from_an_id_on(bank: &dyn BankGateway) {
+    let card = a_card(bank);
+    for amount in 1..=5 {
+        assert_eq!(submit_one(bank, &top_up(&amount.to_string(), card, amount)), Ok(Verdict::Done));
+    }
+    let all = bank.transactions(card, 0, 100).unwrap();
+    assert_eq!(all.iter().map(|made| made.amount.get()).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    assert!(all.is_sorted_by_key(|made| made.id));
+    assert_eq!(bank.transactions(card, all[1].id, 2).unwrap(), all[2..4]);
+    assert_eq!(bank.transactions(card, all[4].id, 100), Ok(vec![]));
+    assert_eq!(bank.transactions(card, i64::MIN, 100), Ok(all));
+}
+
+/// Each part of a limit by itself, and all of them together.
+pub fn every_form_of_limit_is_taken(bank: &dyn BankGateway) {
+    let card = a_card(bank);
+    let amount = |period: &str| LimitDraft {
+        amount: Some(Ok(100)),
+        period: Some(Ok(period.to_owned())),
+        ..LimitDraft::default()
+    };
+    let times = ["22:00-06:00", "09:00-12:00"].map(|window| {
+        let (from, to) = window.split_once('-').unwrap();
+        Ok(WindowDraft { from: Some(Ok(from.to_owned())), to: Some(Ok(to.to_owned())) })
+    });
+    let drafts = [
+        LimitDraft { unlimited: Some(Ok(true)), ..LimitDraft::default() },
+        amount("CDAY"),
+        amount("CWEEK"),
+        amount("CQUARTET"),
+        LimitDraft { days: Some(Ok(vec![1, 7])), ..LimitDraft::default() },
+        LimitDraft { days: Some(Ok(vec![3])), times: Some(Ok(times.to_vec())), ..amount("CMONTH") },
+    ];
+    for (number, draft) in drafts.iter().enumerate() {
+        let limit = Limit::parse(draft, "limit").unwrap();
+        let submission = Submission {
+            key: key(&format!("l/{number}")),
+            instruction: Instruction::SetLimit { card, limit },
+        };
+        for _ in 0..2 {
+            assert_eq!(submit_one(bank, &submission), Ok(Verdict::Done), "{draft:?}");
+        }
+    }
+}
