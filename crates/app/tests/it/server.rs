@@ -32,6 +32,8 @@ use secrecy::ExposeSecret;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
+use crate::database::Database;
+
 /// Monday, 2 March 2026, noon in the service's zone.
 pub const START: OffsetDateTime = datetime!(2026-03-02 09:00:00 UTC);
 
@@ -58,6 +60,8 @@ pub struct TestServer {
     thread: Option<JoinHandle<()>>,
     partners: Mutex<Vec<PartnerId>>,
     _folder: tempfile::TempDir,
+    // Last, so that nobody is connected any more when it goes.
+    _database: Database,
 }
 
 /// A partner with its secrets.
@@ -82,7 +86,7 @@ impl TestServer {
     /// On a clock that shows `start`.
     pub fn start_at(start: OffsetDateTime, sandbox: bool, http: HttpSettings) -> Self {
         let temporary = tempfile::tempdir().unwrap();
-        let url = format!("sqlite://{}/kopeck.sqlite", temporary.path().display());
+        let database = Database::chosen(temporary.path(), true);
         let clock = Arc::new(FakeClock::starting_at(start));
         let wall = Arc::clone(&clock) as Arc<dyn Clock>;
         let machine = Machine {
@@ -91,10 +95,9 @@ impl TestServer {
             ids: Arc::new(SeededIds::new(0x0198_0000_0000_7000)) as Arc<dyn IdSource>,
             entropy: Arc::new(SeededEntropy::new(1)),
         };
-        let folder = DataFolder::make(&url).unwrap();
-        kopeck_adapter_store_diesel::migrate(&url).unwrap();
+        let folder = DataFolder::make(database.url(), database.beside(temporary.path())).unwrap();
         let (machine, service_clock) = machine.with_clock_of(&folder).unwrap();
-        let core = Core::open(&url, &MasterKey::from_bytes([7; 32]), &machine, SETTINGS).unwrap();
+        let core = Core::open(database.url(), &MasterKey::from_bytes([7; 32]), &machine, SETTINGS).unwrap();
         let bank = simulator(&folder, &machine, SETTINGS).unwrap();
         let power = Arc::new(SimulatorPower { bank: Arc::clone(&bank), clock: service_clock })
             as Arc<dyn SandboxPower>;
@@ -129,6 +132,7 @@ impl TestServer {
             thread: Some(thread),
             partners: Mutex::default(),
             _folder: temporary,
+            _database: database,
         }
     }
 
