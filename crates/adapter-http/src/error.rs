@@ -79,15 +79,17 @@ impl ApiError {
 
     /// 503: nothing was done, and the same call may succeed in a moment; `reason` goes to the log.
     pub(crate) fn busy(reason: impl Into<String>) -> Self {
-        Self {
-            log: Some(reason.into()),
-            ..Self::unavailable(Code::Internal, "the service is busy, try again")
-        }
+        Self::unavailable(Code::Internal, "the service is busy, try again").because(reason)
     }
 
     /// 503 with a code of its own.
     pub(crate) fn unavailable(code: Code, message: &'static str) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(1)
+    }
+
+    /// Tells the log, and nobody else, the reason.
+    pub(crate) fn because(self, reason: impl Into<String>) -> Self {
+        Self { log: Some(reason.into()), ..self }
     }
 
     /// Says when the call may be tried again.

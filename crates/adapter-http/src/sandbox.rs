@@ -144,6 +144,10 @@ pub enum SandboxRefusal {
     /// A faulty rate.
     #[error("{0} must lie between 0 and 1")]
     Rate(&'static str),
+    /// The simulator is across a network and gave no answer. It may have done what it was told; a call that is made
+    /// again under its key finds that out.
+    #[error("the simulator did not answer: {0}")]
+    Unreachable(String),
     /// The simulator or the clock failed.
     #[error("the sandbox failed: {0}")]
     Failed(String),

@@ -1,17 +1,34 @@
 //! Statements over thousands of rows.
 //!
 //! SQLite is in the process: a prepared statement run in a loop costs no round trip, and the transaction around it is
-//! what makes it fast. A look-up by thousands of identifiers is one statement over a JSON list.
+//! what makes it fast. A look-up by thousands of identifiers is one statement over a JSON list. PostgreSQL gets one
+//! statement for all rows, over arrays.
 
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
 use kopeck_domain::ids::CardId;
 
-use crate::convert::Key;
+use crate::convert::{AsKey, Key};
 use crate::dialect::AnyConnection;
-use crate::repositories::CardRow;
-use crate::schema::cards;
+use crate::native::{Native, Value};
+use crate::repositories::{CardRow, TransactionRow};
+use crate::schema::{cards, transactions};
+
+/// One column of rows.
+macro_rules! column {
+    ($kind:ident: $rows:ident, $row:ident => $value:expr) => {
+        Value::$kind($rows.iter().map(|$row| $value).collect())
+    };
+}
+
+const POSTGRES_INSERT_CARDS: &str = "
+    INSERT INTO cards (
+        partner_id, id, seq, number, kind, order_id, ordinal, valid_until, employee_id, link_status,
+        activation_code, activation_valid_until, first_top_up, balance, can_to_up, activated_at, standing, seen_at,
+        account_value, account_updated_at, transactions_seen_at, spending_limit
+    )
+    SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 /// Adds cards.
 pub(crate) fn insert_cards(connection: &mut AnyConnection, rows: &[CardRow]) -> QueryResult<()> {
@@ -19,6 +36,68 @@ pub(crate) fn insert_cards(connection: &mut AnyConnection, rows: &[CardRow]) -> 
         AnyConnection::Sqlite(sqlite) => rows
             .iter()
             .try_for_each(|row| diesel::insert_into(cards::table).values(row).execute(sqlite).map(drop)),
+        AnyConnection::Postgres(pg) => {
+            let columns = vec![
+                column!(BytesList: rows, row => row.partner_id.as_slice()),
+                column!(BytesList: rows, row => row.card.id.as_slice()),
+                column!(Ints: rows, row => row.seq),
+                column!(Ints: rows, row => row.card.number),
+                column!(Texts: rows, row => row.card.kind.as_str()),
+                column!(BytesList: rows, row => row.card.order_id.as_slice()),
+                column!(Ints: rows, row => row.ordinal),
+                column!(Days: rows, row => row.card.valid_until),
+                column!(MaybeBytesList: rows, row => row.card.employee_id.as_deref()),
+                column!(MaybeTexts: rows, row => row.card.link_status.as_deref()),
+                column!(MaybeTexts: rows, row => row.activation.activation_code.as_deref()),
+                column!(MaybeDays: rows, row => row.activation.activation_valid_until),
+                column!(MaybeInts: rows, row => row.activation.first_top_up),
+                column!(Ints: rows, row => row.bank.balance),
+                column!(Ints: rows, row => row.bank.can_to_up),
+                column!(MaybeInts: rows, row => row.bank.activated_at),
+                column!(Texts: rows, row => row.bank.standing.as_str()),
+                column!(Ints: rows, row => row.bank.seen_at),
+                column!(Ints: rows, row => row.account_value),
+                column!(Ints: rows, row => row.account_updated_at),
+                column!(MaybeInts: rows, row => row.transactions_seen_at),
+                column!(Texts: rows, row => row.spending_limit.as_str()),
+            ];
+            Native::new(POSTGRES_INSERT_CARDS, columns).execute(pg).map(drop)
+        }
+    }
+}
+
+const POSTGRES_PUT_TRANSACTIONS: &str = "
+    INSERT INTO transactions (
+        partner_id, card_id, id, executed_at, kind, amount, place, mcc, merchant_id
+    )
+    SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (partner_id, card_id, id) DO NOTHING";
+
+/// Adds transactions, passing over those that are there.
+pub(crate) fn put_transactions(connection: &mut AnyConnection, rows: &[TransactionRow]) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => rows.iter().try_for_each(|row| {
+            diesel::insert_into(transactions::table)
+                .values(row)
+                .on_conflict((transactions::partner_id, transactions::card_id, transactions::id))
+                .do_nothing()
+                .execute(sqlite)
+                .map(drop)
+        }),
+        AnyConnection::Postgres(pg) => {
+            let columns = vec![
+                column!(BytesList: rows, row => row.partner_id.as_slice()),
+                column!(BytesList: rows, row => row.card_id.as_slice()),
+                column!(Ints: rows, row => row.id),
+                column!(Ints: rows, row => row.executed_at),
+                column!(Texts: rows, row => row.kind.as_str()),
+                column!(Ints: rows, row => row.amount),
+                column!(MaybeTexts: rows, row => row.place.as_deref()),
+                column!(MaybeTexts: rows, row => row.mcc.as_deref()),
+                column!(MaybeTexts: rows, row => row.merchant_id.as_deref()),
+            ];
+            Native::new(POSTGRES_PUT_TRANSACTIONS, columns).execute(pg).map(drop)
+        }
     }
 }
 
@@ -29,9 +108,14 @@ pub(crate) struct Decision {
     pub(crate) refusal: Option<&'static str>,
 }
 
-/// Makes the statements over the cards of requests of one kind, each kind of which has a table of its own.
+/// Makes the statements over the cards of requests of one kind, each kind of which has a table of its own. `$columns`
+/// are those that a new row has.
 macro_rules! statements_over_items {
-    ($(#[$doc:meta])* $kind:ident: $items:ident of $request:ident as $row:ident) => {
+    (
+        $(#[$doc:meta])*
+        $kind:ident: $items:ident of $request:ident as $row:ident;
+        $postgres_insert:expr => { $($column:ident: $field:ident as $value:ident;)* }
+    ) => {
         $(#[$doc])*
         pub(crate) mod $kind {
             use diesel::prelude::*;
@@ -39,9 +123,27 @@ macro_rules! statements_over_items {
             use super::Decision;
             use crate::convert::Key;
             use crate::dialect::AnyConnection;
+            use crate::native::{Native, Value};
             use crate::repositories::$row;
             use crate::schema::$items as t;
             use crate::update::update;
+
+            const POSTGRES_MARK_SENT: &str = concat!(
+                "UPDATE ",
+                stringify!($items),
+                " SET sent = ? WHERE partner_id = ? AND ",
+                stringify!($request),
+                " = ? AND ordinal = ANY (?)",
+            );
+
+            const POSTGRES_SETTLE: &str = concat!(
+                "UPDATE ",
+                stringify!($items),
+                " i SET state = d.state, refusal = d.refusal FROM unnest(?, ?, ?) AS d (ordinal, state, refusal) ",
+                "WHERE i.partner_id = ? AND i.",
+                stringify!($request),
+                " = ? AND i.ordinal = d.ordinal AND i.state = 'OPEN'",
+            );
 
             /// Adds the cards of a request.
             pub(crate) fn insert(connection: &mut AnyConnection, rows: &[$row]) -> QueryResult<()> {
@@ -49,6 +151,10 @@ macro_rules! statements_over_items {
                     AnyConnection::Sqlite(sqlite) => rows.iter().try_for_each(|row| {
                         diesel::insert_into(t::table).values(row).execute(sqlite).map(drop)
                     }),
+                    AnyConnection::Postgres(pg) => {
+                        let columns = vec![$(column!($column: rows, row => row.$field.$value())),*];
+                        Native::new($postgres_insert, columns).execute(pg).map(drop)
+                    }
                 }
             }
 
@@ -68,6 +174,15 @@ macro_rules! statements_over_items {
                             .filter(t::ordinal.eq(i64::from(*ordinal)));
                         update(card).set(t::sent.eq(sent)).execute(sqlite).map(drop)
                     }),
+                    AnyConnection::Postgres(pg) => {
+                        let values = vec![
+                            Value::Bool(sent),
+                            Value::Bytes(partner),
+                            Value::Bytes(request),
+                            column!(Ints: ordinals, ordinal => i64::from(*ordinal)),
+                        ];
+                        Native::new(POSTGRES_MARK_SENT, values).execute(pg).map(drop)
+                    }
                 }
             }
 
@@ -90,6 +205,16 @@ macro_rules! statements_over_items {
                             .execute(sqlite)
                             .map(drop)
                     }),
+                    AnyConnection::Postgres(pg) => {
+                        let values = vec![
+                            column!(Ints: decisions, decision => decision.ordinal),
+                            column!(Texts: decisions, decision => decision.state),
+                            column!(MaybeTexts: decisions, decision => decision.refusal),
+                            Value::Bytes(partner),
+                            Value::Bytes(request),
+                        ];
+                        Native::new(POSTGRES_SETTLE, values).execute(pg).map(drop)
+                    }
                 }
             }
         }
@@ -98,11 +223,38 @@ macro_rules! statements_over_items {
 
 statements_over_items! {
     /// Over the cards of replenishments.
-    top_ups: replenishment_items of replenishment_id as TopUpRow
+    top_ups: replenishment_items of replenishment_id as TopUpRow;
+    "INSERT INTO replenishment_items \
+     (partner_id, replenishment_id, ordinal, card_id, number, amount, state, refusal, claimed, sent) \
+     SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" => {
+        BytesList: partner_id as as_slice;
+        BytesList: replenishment_id as as_slice;
+        Ints: ordinal as to_owned;
+        BytesList: card_id as as_slice;
+        Ints: number as to_owned;
+        Ints: amount as to_owned;
+        Texts: state as as_str;
+        MaybeTexts: refusal as as_deref;
+        Bools: claimed as to_owned;
+        Bools: sent as to_owned;
+    }
 }
 statements_over_items! {
     /// Over the cards of limit changes.
-    limits: limit_change_items of limit_change_id as LimitRow
+    limits: limit_change_items of limit_change_id as LimitRow;
+    "INSERT INTO limit_change_items \
+     (partner_id, limit_change_id, ordinal, card_id, number, state, refusal, claimed, sent) \
+     SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)" => {
+        BytesList: partner_id as as_slice;
+        BytesList: limit_change_id as as_slice;
+        Ints: ordinal as to_owned;
+        BytesList: card_id as as_slice;
+        Ints: number as to_owned;
+        Texts: state as as_str;
+        MaybeTexts: refusal as as_deref;
+        Bools: claimed as to_owned;
+        Bools: sent as to_owned;
+    }
 }
 
 /// A card as a new request finds it.
@@ -140,6 +292,18 @@ macro_rules! sqlite_targets {
     };
 }
 
+/// The same for PostgreSQL, which finds the way by itself.
+macro_rules! postgres_targets {
+    ($items:literal) => {
+        concat!(
+            "SELECT c.id, c.number, c.link_status, c.valid_until, EXISTS (SELECT 1 FROM ",
+            $items,
+            " i WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed) AS claimed ",
+            "FROM unnest(?) AS wanted (id) JOIN cards c ON c.partner_id = ? AND c.id = wanted.id",
+        )
+    };
+}
+
 /// Those of `ids` that are the partner's cards.
 pub(crate) fn targets(
     connection: &mut AnyConnection,
@@ -155,12 +319,21 @@ pub(crate) fn targets(
             };
             sql_query(statement).bind::<Text, _>(json_list(ids)).bind::<Binary, _>(partner).load(sqlite)
         }
+        AnyConnection::Postgres(pg) => {
+            let statement = match claims {
+                Claims::Replenishments => postgres_targets!("replenishment_items"),
+                Claims::LimitChanges => postgres_targets!("limit_change_items"),
+            };
+            Native::new(statement, vec![list(ids), Value::Bytes(partner)]).load(pg)
+        }
     }
 }
 
 const SQLITE_SET_LIMIT: &str = "
     UPDATE cards SET spending_limit = ?
     WHERE partner_id = ? AND id IN (SELECT unhex(value) FROM json_each(?))";
+
+const POSTGRES_SET_LIMIT: &str = "UPDATE cards SET spending_limit = ? WHERE partner_id = ? AND id = ANY (?)";
 
 /// Stores one limit for cards.
 pub(crate) fn set_limit(
@@ -176,6 +349,10 @@ pub(crate) fn set_limit(
             .bind::<Text, _>(json_list(ids))
             .execute(sqlite)
             .map(drop),
+        AnyConnection::Postgres(pg) => {
+            let values = vec![Value::Text(limit), Value::Bytes(partner), list(ids)];
+            Native::new(POSTGRES_SET_LIMIT, values).execute(pg).map(drop)
+        }
     }
 }
 
@@ -183,6 +360,13 @@ pub(crate) fn set_limit(
 const SQLITE_OUTDATE: &str = "
     UPDATE cards SET seen_at = 0, transactions_seen_at = min(transactions_seen_at, 0)
     WHERE partner_id = ? AND id IN (SELECT unhex(value) FROM json_each(?))";
+
+/// To PostgreSQL's least() the least of nothing and zero is zero.
+const POSTGRES_OUTDATE: &str = "
+    UPDATE cards
+    SET seen_at = 0,
+        transactions_seen_at = CASE WHEN transactions_seen_at > 0 THEN 0 ELSE transactions_seen_at END
+    WHERE partner_id = ? AND id = ANY (?)";
 
 /// Makes what the bank said of cards too old to answer from.
 pub(crate) fn outdate_bank_view(
@@ -196,7 +380,14 @@ pub(crate) fn outdate_bank_view(
             .bind::<Text, _>(json_list(ids))
             .execute(sqlite)
             .map(drop),
+        AnyConnection::Postgres(pg) => {
+            Native::new(POSTGRES_OUTDATE, vec![Value::Bytes(partner), list(ids)]).execute(pg).map(drop)
+        }
     }
+}
+
+fn list(ids: &[CardId]) -> Value<'static> {
+    Value::Keys(ids.iter().map(AsKey::key).collect())
 }
 
 fn json_list(ids: &[CardId]) -> String {

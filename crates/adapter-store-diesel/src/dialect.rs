@@ -3,11 +3,11 @@
 //! backend.
 
 use diesel::connection::SimpleConnection;
-use diesel::migration::Migration;
+use diesel::migration::{Migration, MigrationSource};
+use diesel::pg::{Pg, PgConnection};
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorInformation, Error};
 use diesel::sql_types::Binary;
-use diesel::sqlite::Sqlite;
 use diesel::{Connection, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use kopeck_port_store::{Access, Rule};
@@ -15,15 +15,18 @@ use kopeck_port_system::Clock;
 
 use crate::convert::micros;
 use crate::error::OpenError;
-use crate::repositories::{AnswerRow, TransactionRow, WorkRow};
-use crate::schema::{recorded_answers, spent_nonces, transactions, work};
+use crate::postgres;
+use crate::repositories::{AnswerRow, WorkRow};
+use crate::schema::{recorded_answers, spent_nonces, work};
 
 const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+const POSTGRES_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
 /// A connection to one of the databases that the store speaks to.
 #[derive(diesel::MultiConnection)]
 pub(crate) enum AnyConnection {
     Sqlite(SqliteConnection),
+    Postgres(PgConnection),
 }
 
 /// What an SQLite connection has to be told before anything else: wait for another process's lock instead of
@@ -42,8 +45,33 @@ const SQLITE_ANY: &str = "
 /// A reading connection that tried to write would meet the writer's lock; it is refused at once.
 const SQLITE_READER: &str = "PRAGMA query_only = ON;";
 
+/// How a database is served.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manners {
+    /// Threads that write; `None` if there may be any number.
+    pub(crate) writers: Option<usize>,
+    /// Units of work that one commit may answer for. More would make the first of them wait for the last.
+    pub(crate) writes_at_once: usize,
+    /// Units of work that one reading transaction may serve.
+    pub(crate) reads_at_once: usize,
+}
+
+/// SQLite has one writer, and its transactions cost nothing to begin.
+const SQLITE_MANNERS: Manners = Manners { writers: Some(1), writes_at_once: 64, reads_at_once: 1 };
+
+/// PostgreSQL remembers 64 savepoints of a transaction where every other one can see them, and is slow beyond.
+const POSTGRES_MANNERS: Manners = Manners { writers: None, writes_at_once: 24, reads_at_once: 16 };
+
+/// How the database behind `url` is served.
+pub(crate) fn manners(url: &str) -> Manners {
+    if postgres::is_url(url) { POSTGRES_MANNERS } else { SQLITE_MANNERS }
+}
+
 /// Connects to the database that the URL's scheme names.
 pub(crate) fn connect(url: &str, access: Access) -> Result<AnyConnection, OpenError> {
+    if postgres::is_url(url) {
+        return postgres::connect(url, access).map(AnyConnection::Postgres);
+    }
     let path = url.strip_prefix("sqlite://").ok_or(OpenError::Url)?;
     // A memory database belongs to one connection, and SQLite would take a leading `file:` for a URL of its own.
     if path.is_empty() || path == ":memory:" || path.starts_with("file:") {
@@ -59,31 +87,116 @@ pub(crate) fn connect(url: &str, access: Access) -> Result<AnyConnection, OpenEr
     Ok(AnyConnection::Sqlite(connection))
 }
 
-/// Applies the migrations that the database lacks, and names them.
+/// Applies the migrations that the database lacks, and names them. Of several processes that do so at once one does
+/// it, and the others wait and find it done.
 pub(crate) fn migrate(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
-    let missing = missing_migrations(connection)?;
-    let applied = match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite.run_pending_migrations(SQLITE_MIGRATIONS).map(drop),
-    };
-    applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
-    Ok(missing)
+    match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite.immediate_transaction(|sqlite| {
+            let missing = names(sqlite.pending_migrations(SQLITE_MIGRATIONS))?;
+            let applied = sqlite.run_pending_migrations(SQLITE_MIGRATIONS);
+            applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
+            Ok(missing)
+        }),
+        AnyConnection::Postgres(pg) => {
+            postgres::begin_migrating(pg)?;
+            let missing = names(pg.pending_migrations(POSTGRES_MIGRATIONS))?;
+            let applied = pg.run_pending_migrations(POSTGRES_MIGRATIONS);
+            applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
+            postgres::end_migrating(pg)?;
+            Ok(missing)
+        }
+    }
 }
 
 /// Names the migrations that the database lacks.
 pub(crate) fn missing_migrations(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
-    let missing: diesel::migration::Result<Vec<Box<dyn Migration<Sqlite>>>> = match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite.pending_migrations(SQLITE_MIGRATIONS),
-    };
-    let missing = missing.map_err(|error| OpenError::Migrate(error.to_string()))?;
-    Ok(missing.iter().map(|migration| migration.name().to_string()).collect())
+    match connection {
+        AnyConnection::Sqlite(sqlite) => names(sqlite.pending_migrations(SQLITE_MIGRATIONS)),
+        AnyConnection::Postgres(pg) => {
+            if postgres::knows_migrations(pg)? {
+                names(pg.pending_migrations(POSTGRES_MIGRATIONS))
+            } else {
+                names::<Pg>(POSTGRES_MIGRATIONS.migrations())
+            }
+        }
+    }
+}
+
+fn names<DB: diesel::backend::Backend>(
+    migrations: diesel::migration::Result<Vec<Box<dyn Migration<DB>>>>,
+) -> Result<Vec<String>, OpenError> {
+    let migrations = migrations.map_err(|error| OpenError::Migrate(error.to_string()))?;
+    let mut names: Vec<String> = migrations.iter().map(|migration| migration.name().to_string()).collect();
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// Begins a transaction. A writing one takes SQLite's lock at once: one that reads first and writes later can find
-/// the lock taken and would fail however long it waited.
+/// the lock taken and would fail however long it waited. On PostgreSQL a writing one sees at each statement all that
+/// is committed, and [`crate::locks`] keep it alone; a reading one sees one state.
 pub(crate) fn begin(connection: &mut AnyConnection, access: Access) -> QueryResult<()> {
     match (connection, access) {
         (AnyConnection::Sqlite(sqlite), Access::Write) => sqlite.batch_execute("BEGIN IMMEDIATE"),
         (AnyConnection::Sqlite(sqlite), Access::Read) => sqlite.batch_execute("BEGIN DEFERRED"),
+        (AnyConnection::Postgres(pg), Access::Write) => pg.batch_execute("BEGIN"),
+        (AnyConnection::Postgres(pg), Access::Read) => {
+            pg.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        }
+    }
+}
+
+/// Ends a transaction. In one that a failed statement broke, PostgreSQL takes COMMIT for a roll-back and reports no
+/// error; a statement before it does.
+pub(crate) fn commit(connection: &mut AnyConnection) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite.batch_execute("COMMIT"),
+        AnyConnection::Postgres(pg) => pg.batch_execute("SELECT 1; COMMIT"),
+    }
+}
+
+/// Runs statements that every database knows.
+pub(crate) fn execute(connection: &mut AnyConnection, statements: &str) -> QueryResult<()> {
+    connection.batch_execute(statements)
+}
+
+/// Runs a statement that a constraint may refuse, so that the unit of work can go on after it: on PostgreSQL it would
+/// take the transaction with it.
+pub(crate) fn guarded<T>(
+    connection: &mut AnyConnection,
+    body: impl FnOnce(&mut AnyConnection) -> QueryResult<T>,
+) -> QueryResult<T> {
+    if let AnyConnection::Sqlite(_) = connection {
+        return body(connection);
+    }
+    execute(connection, "SAVEPOINT guarded")?;
+    let result = body(connection);
+    let end = match result {
+        Ok(_) => "RELEASE SAVEPOINT guarded",
+        Err(_) => "ROLLBACK TO SAVEPOINT guarded; RELEASE SAVEPOINT guarded",
+    };
+    execute(connection, end)?;
+    result
+}
+
+/// Whether a failure of an unknown kind may be one of the moment, such as a deadlock. SQLite's last: its disk stays
+/// full, and it has waited for a lock already.
+pub(crate) fn may_pass(connection: &AnyConnection) -> bool {
+    matches!(connection, AnyConnection::Postgres(_))
+}
+
+/// Takes a lock until the end of the transaction, if it is free. On SQLite a writing transaction is alone anyway.
+pub(crate) fn try_lock(connection: &mut AnyConnection, key: i64) -> QueryResult<bool> {
+    match connection {
+        AnyConnection::Sqlite(_) => Ok(true),
+        AnyConnection::Postgres(pg) => postgres::try_lock(pg, key),
+    }
+}
+
+/// Waits for a lock, and takes it until the end of the transaction.
+pub(crate) fn wait_for_lock(connection: &mut AnyConnection, key: i64) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(_) => Ok(()),
+        AnyConnection::Postgres(pg) => postgres::wait_for_lock(pg, key),
     }
 }
 
@@ -96,6 +209,11 @@ pub(crate) fn insert_answer(connection: &mut AnyConnection, row: &AnswerRow) -> 
             .on_conflict((t::partner_id, t::key))
             .do_nothing()
             .execute(sqlite)?,
+        AnyConnection::Postgres(pg) => diesel::insert_into(t::table)
+            .values(row)
+            .on_conflict((t::partner_id, t::key))
+            .do_nothing()
+            .execute(pg)?,
     };
     Ok(inserted > 0)
 }
@@ -114,22 +232,13 @@ pub(crate) fn insert_nonce(
             .on_conflict((t::api_key_hash, t::nonce))
             .do_nothing()
             .execute(sqlite)?,
+        AnyConnection::Postgres(pg) => diesel::insert_into(t::table)
+            .values((t::api_key_hash.eq(api_key_hash), t::nonce.eq(nonce), t::spent_at.eq(at)))
+            .on_conflict((t::api_key_hash, t::nonce))
+            .do_nothing()
+            .execute(pg)?,
     };
     Ok(inserted > 0)
-}
-
-/// Adds transactions, passing over those that are there.
-pub(crate) fn put_transactions(connection: &mut AnyConnection, rows: &[TransactionRow]) -> QueryResult<()> {
-    match connection {
-        AnyConnection::Sqlite(sqlite) => rows.iter().try_for_each(|row| {
-            diesel::insert_into(transactions::table)
-                .values(row)
-                .on_conflict((transactions::partner_id, transactions::card_id, transactions::id))
-                .do_nothing()
-                .execute(sqlite)
-                .map(drop)
-        }),
-    }
 }
 
 /// The moment by which work is due and leases are over, in Unix microseconds: that of the database's server, or, where
@@ -137,11 +246,14 @@ pub(crate) fn put_transactions(connection: &mut AnyConnection, rows: &[Transacti
 pub(crate) fn work_time(connection: &mut AnyConnection, clock: &dyn Clock) -> QueryResult<i64> {
     match connection {
         AnyConnection::Sqlite(_) => Ok(micros(clock.now())),
+        AnyConnection::Postgres(pg) => {
+            let ahead = i64::try_from(clock.ahead().whole_microseconds()).unwrap_or(i64::MAX);
+            Ok(postgres::now(pg)?.saturating_add(ahead))
+        }
     }
 }
 
-/// Work that is due at `now` and not under a lease, the partners taking turns, for this transaction alone to take. On
-/// SQLite a writing transaction is alone anyway.
+/// Work that is due at `now` and not under a lease, the partners taking turns.
 pub(crate) fn due_work(connection: &mut AnyConnection, now: i64, limit: u32) -> QueryResult<Vec<WorkRow>> {
     match connection {
         AnyConnection::Sqlite(sqlite) => {
@@ -163,6 +275,20 @@ pub(crate) fn due_work(connection: &mut AnyConnection, now: i64, limit: u32) -> 
             due.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
             Ok(due.into_iter().map(|(_, row)| row).collect())
         }
+        AnyConnection::Postgres(pg) => postgres::due_work(pg, now, limit),
+    }
+}
+
+/// Those of `rows` that are still to be had, for this transaction alone to take. On SQLite a writing transaction is
+/// alone anyway.
+pub(crate) fn take_due(
+    connection: &mut AnyConnection,
+    now: i64,
+    rows: Vec<WorkRow>,
+) -> QueryResult<Vec<WorkRow>> {
+    match connection {
+        AnyConnection::Sqlite(_) => Ok(rows),
+        AnyConnection::Postgres(pg) => postgres::take_due(pg, now, &rows),
     }
 }
 
@@ -179,16 +305,27 @@ fn next_partner_with_work(sqlite: &mut SqliteConnection, id: &[u8]) -> QueryResu
     work::table.filter(work::partner_id.gt(id)).select(least_key(work::partner_id)).get_result(sqlite)
 }
 
-/// The rule behind a unique constraint, if it is one that a caller can break. SQLite names the columns.
+/// The rule behind a unique constraint, if it is one that a caller can break. PostgreSQL names the constraint, SQLite
+/// the columns.
 pub(crate) fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<Rule> {
-    match info.message().strip_prefix("UNIQUE constraint failed: ")? {
-        "partners.login" => Some(Rule::PartnerLogin),
-        "employees.partner_id, employees.custom_id" => Some(Rule::EmployeeCustomId),
-        "categories.partner_id, categories.folded_name" => Some(Rule::CategoryName),
-        "cards.partner_id, cards.employee_id" => Some(Rule::OneMainCard),
-        "replenishment_items.partner_id, replenishment_items.card_id" => Some(Rule::CardInOneReplenishment),
-        "limit_change_items.partner_id, limit_change_items.card_id" => Some(Rule::CardInOneLimitChange),
-        "movements.partner_id, movements.deposit_reference" => Some(Rule::DepositReference),
+    let broken = match info.constraint_name() {
+        Some(name) => name,
+        None => info.message().strip_prefix("UNIQUE constraint failed: ")?,
+    };
+    match broken {
+        "partners_login" | "partners.login" => Some(Rule::PartnerLogin),
+        "employees_custom_id" | "employees.partner_id, employees.custom_id" => Some(Rule::EmployeeCustomId),
+        "categories_name" | "categories.partner_id, categories.folded_name" => Some(Rule::CategoryName),
+        "cards_one_main" | "cards.partner_id, cards.employee_id" => Some(Rule::OneMainCard),
+        "replenishment_items_claim" | "replenishment_items.partner_id, replenishment_items.card_id" => {
+            Some(Rule::CardInOneReplenishment)
+        }
+        "limit_change_items_claim" | "limit_change_items.partner_id, limit_change_items.card_id" => {
+            Some(Rule::CardInOneLimitChange)
+        }
+        "movements_deposit" | "movements.partner_id, movements.deposit_reference" => {
+            Some(Rule::DepositReference)
+        }
         _ => None,
     }
 }

@@ -1,5 +1,7 @@
 //! From diesel's errors to the port's.
 
+use std::cell::Cell;
+
 use diesel::QueryResult;
 use diesel::result::{DatabaseErrorKind, Error};
 use kopeck_port_store::{Rule, StoreError};
@@ -10,7 +12,7 @@ use crate::dialect;
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The URL names no database that this build speaks to.
-    #[error("the database URL must have the form sqlite://PATH")]
+    #[error("the database URL must have the form sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE")]
     Url,
     /// The database did not let us in.
     #[error("cannot open the database: {0}")]
@@ -26,6 +28,13 @@ pub enum OpenError {
     Thread(#[from] std::io::Error),
 }
 
+impl From<Error> for OpenError {
+    /// Of the transaction round the migrations.
+    fn from(error: Error) -> Self {
+        Self::Migrate(error.to_string())
+    }
+}
+
 /// Turns a query's result into one of the port.
 pub(crate) trait Stored<T> {
     fn stored(self) -> Result<T, StoreError>;
@@ -37,12 +46,60 @@ impl<T> Stored<T> for QueryResult<T> {
     }
 }
 
+/// What a failed statement means for whoever runs units of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// A constraint said no: the unit of work's own affair.
+    Refused,
+    /// Something else went wrong, such as a deadlock. Run again from the start, the unit of work may succeed; the
+    /// databases say what it was in a language of their choice.
+    Again,
+    /// The connection is gone.
+    Lost,
+}
+
+thread_local! {
+    /// The worst that happened on this thread of the store since it was last asked. A use case that meets an error
+    /// answers with one of its own, and who runs it has to know all the same.
+    static TROUBLE: Cell<Option<Trouble>> = const { Cell::new(None) };
+}
+
+/// What happened on this thread since this was last asked.
+pub(crate) fn take_trouble() -> Option<Trouble> {
+    TROUBLE.take()
+}
+
+/// Notes trouble, unless there is worse.
+pub(crate) fn note(trouble: Option<Trouble>) {
+    let worst = match (TROUBLE.get(), trouble) {
+        (Some(Trouble::Lost), _) | (_, Some(Trouble::Lost)) => Some(Trouble::Lost),
+        (Some(Trouble::Again), _) | (_, Some(Trouble::Again)) => Some(Trouble::Again),
+        (before, new) => before.or(new),
+    };
+    TROUBLE.set(worst);
+}
+
+fn trouble(kind: &DatabaseErrorKind) -> Trouble {
+    match kind {
+        DatabaseErrorKind::ClosedConnection => Trouble::Lost,
+        DatabaseErrorKind::UniqueViolation
+        | DatabaseErrorKind::ForeignKeyViolation
+        | DatabaseErrorKind::NotNullViolation
+        | DatabaseErrorKind::CheckViolation
+        | DatabaseErrorKind::RestrictViolation
+        | DatabaseErrorKind::ExclusionViolation
+        | DatabaseErrorKind::ReadOnlyTransaction => Trouble::Refused,
+        _ => Trouble::Again,
+    }
+}
+
 /// The port's error. Messages of the database name tables, columns and constraints, never values; everything else
 /// diesel could say is about the program.
 pub(crate) fn store_error(error: Error) -> StoreError {
     let Error::DatabaseError(kind, info) = error else {
         return StoreError::Failed(error.to_string());
     };
+    note(Some(trouble(&kind)));
     match kind {
         DatabaseErrorKind::ForeignKeyViolation => StoreError::Conflict(Rule::Reference),
         DatabaseErrorKind::UniqueViolation => match dialect::rule_of(info.as_ref()) {

@@ -1,8 +1,10 @@
-//! The store on diesel: SQLite now, one code base for what joins it.
+//! The store on diesel: SQLite and PostgreSQL, from one code base.
 //!
-//! [`DieselStore`] owns its threads. One writes: it takes the units of work that wait, runs each in a savepoint of
-//! one transaction and commits once, so that one `fsync` answers for all of them; `done` is called after the commit.
-//! The others read, each on its own connection. The queues are bounded; what does not fit is refused at once.
+//! [`DieselStore`] owns its threads. Some write, on SQLite one: each takes the units of work that wait, runs each in a
+//! savepoint of one transaction and commits once, so that one `fsync` answers for all of them; `done` is called after
+//! the commit. The others read, each on its own connection. The queues are bounded; what does not fit is refused at
+//! once. On PostgreSQL a lock for each partner stands in for SQLite's one writer (`locks`), and a connection that is
+//! lost is made again (`unit`).
 //!
 //! Queries stay on the subset of diesel that its `MultiConnection` carries to every database. What differs stands in
 //! `dialect`, with `bulk` beside it for statements over thousands of rows, and nowhere else.
@@ -26,11 +28,16 @@ mod counters;
 mod dialect;
 mod error;
 mod limit_text;
+mod locks;
 mod migrate;
+mod native;
+mod postgres;
 mod queue;
 mod repositories;
 mod schema;
 mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod threads;
 mod unit;
 mod update;

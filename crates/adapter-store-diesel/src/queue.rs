@@ -61,6 +61,11 @@ impl<T> Queue<T> {
         state.waiting.drain(..count).collect()
     }
 
+    /// Takes all that is there, without waiting.
+    pub(crate) fn take_waiting(&self) -> Vec<T> {
+        self.lock().waiting.drain(..).collect()
+    }
+
     /// Takes nothing more in.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
@@ -82,6 +87,9 @@ mod tests {
         assert_eq!(queue.take(2), [1, 2]);
         assert_eq!(queue.push(4), Ok(()));
         assert_eq!(queue.take(9), [3, 4]);
+        assert!(queue.take_waiting().is_empty());
+        assert_eq!(queue.push(5), Ok(()));
+        assert_eq!(queue.take_waiting(), [5]);
     }
 
     #[test]

@@ -15,14 +15,17 @@ use crate::unit::Unit;
 /// How a store is to be opened.
 #[derive(Clone)]
 pub struct StoreConfig {
-    /// The database: `sqlite://PATH`.
+    /// The database: `sqlite://PATH`, or `postgres://…` as libpq reads it.
     pub url: String,
     /// By which work is due and leases end, where the database has no clock of its own. A database server's clock is
     /// taken to be ahead by as much as this one.
     pub clock: Arc<dyn Clock>,
+    /// Threads that write, each with a connection of its own, where the database has several writers; at least one is
+    /// started. Default 4. SQLite has one.
+    pub writing_threads: usize,
     /// Threads that read, each with a connection of its own; at least one is started. Default 2.
     pub reading_threads: usize,
-    /// Units of work that may wait, for the readers and for the writer each. Default 1024.
+    /// Units of work that may wait, for the readers and for the writers each. Default 1024.
     pub queue: usize,
 }
 
@@ -30,11 +33,11 @@ impl StoreConfig {
     /// The defaults for the database at `url`.
     #[must_use]
     pub fn new(url: impl Into<String>, clock: Arc<dyn Clock>) -> Self {
-        Self { url: url.into(), clock, reading_threads: 2, queue: 1024 }
+        Self { url: url.into(), clock, writing_threads: 4, reading_threads: 2, queue: 1024 }
     }
 }
 
-/// A database with its threads: one that writes, some that read.
+/// A database with its threads: some that write (one, on SQLite), some that read.
 ///
 /// It is closed by [`close`](Self::close) or by dropping it.
 pub struct DieselStore {
@@ -49,23 +52,30 @@ impl DieselStore {
     /// # Errors
     /// [`OpenError`] if the database cannot be reached or lacks migrations; [`crate::migrate`] applies them.
     pub fn open(config: StoreConfig) -> Result<Self, OpenError> {
-        let mut writer = dialect::connect(&config.url, Access::Write)?;
-        let missing = dialect::missing_migrations(&mut writer)?;
+        let connect = |access| Unit::connect(&config.url, access, &config.clock);
+        let mut first = connect(Access::Write)?;
+        let missing = dialect::missing_migrations(&mut first.connection)?;
         if !missing.is_empty() {
             return Err(OpenError::NotMigrated(missing));
         }
+        let manners = dialect::manners(&config.url);
         let store = Self {
             reads: Arc::new(Queue::new(config.queue)),
             writes: Arc::new(Queue::new(config.queue)),
             threads: Mutex::new(Vec::new()),
         };
-        let unit = |connection| Unit { connection, clock: Arc::clone(&config.clock) };
-        let (unit_of_writer, writes) = (unit(writer), Arc::clone(&store.writes));
-        store.start("store-write", move || threads::write(unit_of_writer, &writes))?;
+        let mut writers = vec![first];
+        for _ in 1..manners.writers.unwrap_or(config.writing_threads) {
+            writers.push(connect(Access::Write)?);
+        }
+        for writer in writers {
+            let writes = Arc::clone(&store.writes);
+            store.start("store-write", move || threads::write(writer, &writes, &manners))?;
+        }
         for _ in 0..config.reading_threads.max(1) {
-            let reader = unit(dialect::connect(&config.url, Access::Read)?);
+            let reader = connect(Access::Read)?;
             let reads = Arc::clone(&store.reads);
-            store.start("store-read", move || threads::read(reader, &reads))?;
+            store.start("store-read", move || threads::read(reader, &reads, &manners))?;
         }
         Ok(store)
     }

@@ -2,16 +2,18 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use diesel::connection::SimpleConnection;
-use kopeck_port_store::{Access, Done, StoreError, Verdict, Work};
+use kopeck_port_store::{Done, StoreError, Verdict, Work};
 
-use crate::dialect;
-use crate::error::Stored;
+use crate::dialect::{self, Manners};
+use crate::error::{self, Trouble};
 use crate::queue::Queue;
 use crate::unit::Unit;
 
-/// Units of work that one commit may answer for. More would make the first of them wait for the last.
-const BATCH: usize = 64;
+/// How often a unit of work is run at most.
+const RUNS: u32 = 12;
+
+/// How often a unit of work is run at most if it fails by itself. A constraint is no such failure.
+const FAILED_RUNS: u32 = 3;
 
 /// A unit of work in a queue.
 pub(crate) struct Job {
@@ -22,82 +24,211 @@ pub(crate) struct Job {
 /// How a unit of work ended, before its owner learns it.
 type Outcome = Result<(), StoreError>;
 
-/// The writing thread: takes what already waits, and commits it together. There is no timer: one caller alone is
+/// A writing thread: takes what already waits, and commits it together. There is no timer: one caller alone is
 /// answered as fast as the disk allows, and while the disk works on one commit the next batch gathers.
-pub(crate) fn write(mut unit: Unit, queue: &Queue<Job>) {
+pub(crate) fn write(mut unit: Unit, queue: &Queue<Job>, manners: &Manners) {
     loop {
-        let mut jobs = queue.take(BATCH);
+        let mut jobs = queue.take(manners.writes_at_once);
         if jobs.is_empty() {
             return;
         }
         let outcomes = match jobs.as_mut_slice() {
-            [job] => vec![alone(&mut unit, Access::Write, &mut job.work)],
+            [job] => vec![alone(&mut unit, &mut job.work)],
             many => together(&mut unit, many),
         };
         for (job, outcome) in jobs.into_iter().zip(outcomes) {
             answer(job.done, outcome);
         }
+        refuse_if_lost(&unit, queue);
     }
 }
 
-/// A reading thread. Each unit of work has a transaction, so that it sees one state of the data.
-pub(crate) fn read(mut unit: Unit, queue: &Queue<Job>) {
+/// A reading thread. Those who are served by one transaction see one state of the data, and it is one of after they
+/// asked.
+pub(crate) fn read(mut unit: Unit, queue: &Queue<Job>, manners: &Manners) {
     loop {
-        let jobs = queue.take(1);
+        let jobs = queue.take(manners.reads_at_once);
         if jobs.is_empty() {
             return;
         }
-        for mut job in jobs {
-            let outcome = alone(&mut unit, Access::Read, &mut job.work);
-            answer(job.done, outcome);
+        look(&mut unit, jobs);
+        refuse_if_lost(&unit, queue);
+    }
+}
+
+/// Whoever waited while the database was found to be away is told so at once, and not after another wait each.
+fn refuse_if_lost(unit: &Unit, queue: &Queue<Job>) {
+    if unit.is_lost() {
+        for job in queue.take_waiting() {
+            answer(job.done, Err(away()));
         }
     }
 }
 
-/// Runs every job in a savepoint of one transaction.
-fn together(unit: &mut Unit, jobs: &mut [Job]) -> Vec<Outcome> {
-    if let Err(error) = dialect::begin(&mut unit.connection, Access::Write).stored() {
-        // Nothing ran, and whatever kept this transaction from beginning would keep each of them, one wait after
-        // the other.
-        return vec![Err(error); jobs.len()];
-    }
-    in_savepoints(unit, jobs).unwrap_or_else(|_| {
-        roll_back(unit);
-        // Nothing of it is in the database, and which of them broke the transaction is unknown.
-        jobs.iter_mut().map(|job| alone(unit, Access::Write, &mut job.work)).collect()
-    })
+fn away() -> StoreError {
+    StoreError::Unavailable("the connection is lost".to_owned())
 }
 
-/// An error is one of the transaction that is open, not of a job.
-fn in_savepoints(unit: &mut Unit, jobs: &mut [Job]) -> Result<Vec<Outcome>, StoreError> {
-    let mut outcomes = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        execute(unit, "SAVEPOINT unit_of_work")?;
+fn look(unit: &mut Unit, jobs: Vec<Job>) {
+    let mut begun = unit.begin(true);
+    for mut job in jobs {
+        if let Err(error) = &begun {
+            answer(job.done, Err(error.clone()));
+            continue;
+        }
         let ran = run(unit, &mut job.work);
-        if ran == Ok(Verdict::Commit) {
-            execute(unit, "RELEASE SAVEPOINT unit_of_work")?;
-        } else {
-            execute(unit, "ROLLBACK TO SAVEPOINT unit_of_work; RELEASE SAVEPOINT unit_of_work")?;
-        }
-        outcomes.push(ran.map(drop));
+        let outcome = match error::take_trouble() {
+            None => ran.map(drop),
+            Some(trouble) => {
+                unit.roll_back();
+                let lost = trouble == Trouble::Lost || unit.is_lost();
+                // The transaction may be broken for those who come next.
+                begun = if lost { Err(away()) } else { unit.begin(true) };
+                if lost { Err(away()) } else { ran.map(drop) }
+            }
+        };
+        answer(job.done, outcome);
     }
-    execute(unit, "COMMIT")?;
-    Ok(outcomes)
+    if begun.is_ok() {
+        unit.roll_back();
+    }
 }
 
-/// Runs one unit of work in a transaction of its own.
-fn alone(unit: &mut Unit, access: Access, work: &mut Work) -> Outcome {
-    dialect::begin(&mut unit.connection, access).stored()?;
-    let ran = run(unit, work);
-    let ended = match ran {
-        Ok(Verdict::Commit) => execute(unit, "COMMIT"),
-        Ok(Verdict::RollBack) => execute(unit, "ROLLBACK"),
-        Err(error) => Err(error),
-    };
-    if ended.is_err() {
-        roll_back(unit);
+/// A unit of work among others.
+#[derive(Default)]
+struct Turn {
+    outcome: Option<Outcome>,
+    /// Locks that it is known to need.
+    needs: Vec<i64>,
+    runs: u32,
+    /// Whether it is to be run with nobody beside it.
+    alone: bool,
+}
+
+impl Turn {
+    fn is_open(&self) -> bool {
+        self.outcome.is_none() && !self.alone
     }
-    ended
+}
+
+/// Runs every job in a savepoint of one transaction. Those that meet a lock that is not free do so again in another
+/// transaction, whose first waits for it.
+fn together(unit: &mut Unit, jobs: &mut [Job]) -> Vec<Outcome> {
+    let mut turns: Vec<Turn> = jobs.iter().map(|_| Turn::default()).collect();
+    while turns.iter().any(Turn::is_open) {
+        if let Err(error) = unit.begin(false) {
+            // Nothing ran, and whatever kept this transaction from beginning would keep each of them, one wait after
+            // the other.
+            return turns.into_iter().map(|turn| turn.outcome.unwrap_or(Err(error.clone()))).collect();
+        }
+        let ended = in_savepoints(unit, jobs, &mut turns);
+        if ended.is_err() {
+            unit.roll_back();
+            // Nothing of it is in the database, and which of them broke the transaction is unknown.
+            turns.iter_mut().filter(|turn| turn.is_open()).for_each(|turn| turn.alone = true);
+        }
+        if unit.is_lost() {
+            // Of a commit whose answer was lost nobody knows, so nothing is run again.
+            return turns.into_iter().map(|turn| turn.outcome.unwrap_or(Err(away()))).collect();
+        }
+    }
+    let ended = turns.into_iter().zip(jobs);
+    ended.map(|(turn, job)| turn.outcome.unwrap_or_else(|| alone(unit, &mut job.work))).collect()
+}
+
+/// How the run of a unit of work within a transaction ended.
+enum Ran {
+    /// It is done with, one way or the other.
+    Ended(Result<Verdict, StoreError>),
+    /// It needs these locks, and one of them is not free.
+    Needs(Vec<i64>),
+    /// It met a failure that it may not meet again.
+    Again(Result<Verdict, StoreError>),
+}
+
+/// One transaction over the open turns. An error is one of the transaction, not of a job.
+fn in_savepoints(unit: &mut Unit, jobs: &mut [Job], turns: &mut [Turn]) -> Result<(), StoreError> {
+    let mut ended = Vec::new();
+    for (turn, job) in turns.iter_mut().zip(jobs).filter(|(turn, _)| turn.is_open()) {
+        if unit.locks.count() == 0
+            && let Err(error) = unit.wait_for(&turn.needs)
+        {
+            turn.outcome = Some(Err(error.clone()));
+            return Err(error);
+        }
+        unit.execute("SAVEPOINT unit_of_work")?;
+        let held = unit.locks.count();
+        turn.runs += 1;
+        let ran = run_to_its_end(unit, &mut job.work, held)?;
+        if matches!(ran, Ran::Ended(Ok(Verdict::Commit))) {
+            unit.execute("RELEASE SAVEPOINT unit_of_work")?;
+        } else {
+            unit.execute("ROLLBACK TO SAVEPOINT unit_of_work; RELEASE SAVEPOINT unit_of_work")?;
+            unit.locks.give_up(held);
+        }
+        match ran {
+            Ran::Ended(ran) => ended.push((turn, ran.map(drop))),
+            Ran::Again(_) => turn.alone = true,
+            Ran::Needs(_) if turn.runs >= RUNS => turn.outcome = Some(Err(StoreError::Busy)),
+            Ran::Needs(needs) => turn.needs.extend(needs),
+        }
+    }
+    unit.commit()?;
+    for (turn, outcome) in ended {
+        turn.outcome = Some(outcome);
+    }
+    Ok(())
+}
+
+/// Runs one writing unit of work in a transaction of its own.
+fn alone(unit: &mut Unit, work: &mut Work) -> Outcome {
+    let mut needs = Vec::new();
+    let mut failed = 0;
+    for _ in 0..RUNS {
+        unit.begin(true)?;
+        if let Err(error) = unit.wait_for(&needs) {
+            unit.roll_back();
+            return Err(error);
+        }
+        let ran = run_to_its_end(unit, work, 0);
+        let ended = match ran {
+            Ok(Ran::Ended(Ok(Verdict::Commit))) => match unit.commit() {
+                Err(error) => Err(error),
+                Ok(()) => return Ok(()),
+            },
+            Ok(Ran::Ended(Ok(Verdict::RollBack)) | Ran::Again(Ok(_))) => Ok(()),
+            Ok(Ran::Ended(Err(ref error)) | Ran::Again(Err(ref error))) => Err(error.clone()),
+            Ok(Ran::Needs(_)) => Err(StoreError::Busy),
+            Err(ref error) => Err(error.clone()),
+        };
+        unit.roll_back();
+        match ran {
+            _ if unit.is_lost() => return Err(away()),
+            Ok(Ran::Needs(more)) => needs = more,
+            Ok(Ran::Again(_)) if failed + 1 < FAILED_RUNS => failed += 1,
+            _ => return ended,
+        }
+    }
+    Err(StoreError::Busy)
+}
+
+/// Runs a unit of work and finds out what became of it. `held` locks were there before it.
+///
+/// # Errors
+/// If the connection is gone.
+fn run_to_its_end(unit: &mut Unit, work: &mut Work, held: usize) -> Result<Ran, StoreError> {
+    let ran = run(unit, work);
+    let trouble = error::take_trouble();
+    if trouble == Some(Trouble::Lost) {
+        error::note(trouble);
+        unit.notice_loss();
+        return Err(away());
+    }
+    Ok(match unit.locks.take_needs(held) {
+        Some(needs) => Ran::Needs(needs),
+        None if trouble == Some(Trouble::Again) && dialect::may_pass(&unit.connection) => Ran::Again(ran),
+        None => Ran::Ended(ran),
+    })
 }
 
 /// Runs the body. A panic is the body's own failure and no reason to lose a thread that serves everyone; its message
@@ -116,17 +247,6 @@ fn answer(done: Done, outcome: Outcome) {
     }
 }
 
-fn execute(unit: &mut Unit, statements: &str) -> Result<(), StoreError> {
-    unit.connection.batch_execute(statements).stored()
-}
-
-/// Leaves whatever transaction is open. It fails where the database already left it, which is as good.
-fn roll_back(unit: &mut Unit) {
-    if let Err(error) = execute(unit, "ROLLBACK") {
-        log::debug!("nothing to roll back: {error}");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -137,25 +257,27 @@ mod tests {
     use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
     use kopeck_domain::person::CustomId;
     use kopeck_port_store::{Credentials, EmployeeFilter, UnitOfWork};
+    use kopeck_port_system::Clock;
     use kopeck_port_system::fake::FakeClock;
     use time::OffsetDateTime;
     use uuid::Uuid;
 
+    use kopeck_port_store::Access;
+
     use super::*;
-    use crate::dialect::AnyConnection;
 
     const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
 
-    fn over(connection: AnyConnection) -> Unit {
-        let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
-        Unit { connection, clock }
+    fn connect(url: &str, access: Access) -> Unit {
+        let clock: Arc<dyn Clock> = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
+        Unit::connect(url, access, &clock).unwrap()
     }
 
     /// A unit on a new database with one partner.
     fn unit(folder: &Path) -> Unit {
         let url = format!("sqlite://{}", folder.join("kopeck.db").display());
         crate::migrate(&url).unwrap();
-        let mut unit = over(dialect::connect(&url, Access::Write).unwrap());
+        let mut unit = connect(&url, Access::Write);
         let partner = Partner {
             id: PARTNER,
             name: "P".to_owned(),
@@ -209,7 +331,7 @@ mod tests {
     fn a_commit_that_fails_harms_only_those_who_broke_it() {
         let folder = tempfile::tempdir().unwrap();
         let mut unit = unit(folder.path());
-        execute(&mut unit, POISON).unwrap();
+        unit.execute(POISON).unwrap();
         let outcomes = together(&mut unit, &mut [job(1, "one"), job(2, "poison"), job(3, "three")]);
         assert!(matches!(outcomes.as_slice(), [Ok(()), Err(_), Ok(())]), "{outcomes:?}");
         assert_eq!(custom_ids(&mut unit), ["one", "three"]);
@@ -230,7 +352,7 @@ mod tests {
             }
             Verdict::Commit
         });
-        execute(&mut unit, "PRAGMA max_page_count = 120").unwrap();
+        unit.execute("PRAGMA max_page_count = 120").unwrap();
         let mut jobs = [job(1, "one"), Job { work: hog, done: Box::new(|_| {}) }, job(3, "three")];
         let outcomes = together(&mut unit, &mut jobs);
         assert_eq!((outcomes[0].clone(), outcomes[2].clone()), (Ok(()), Ok(())));
@@ -243,15 +365,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut blocker = unit(folder.path());
         let url = format!("sqlite://{}", folder.path().join("kopeck.db").display());
-        let mut blocked = over(dialect::connect(&url, Access::Write).unwrap());
-        execute(&mut blocked, "PRAGMA busy_timeout = 10").unwrap();
-        execute(&mut blocker, "BEGIN IMMEDIATE").unwrap();
+        let mut blocked = connect(&url, Access::Write);
+        blocked.execute("PRAGMA busy_timeout = 10").unwrap();
+        blocker.execute("BEGIN IMMEDIATE").unwrap();
         let outcomes = together(&mut blocked, &mut [job(1, "one"), job(2, "two")]);
         assert!(
             matches!(outcomes.as_slice(), [Err(StoreError::Unavailable(_)), Err(StoreError::Unavailable(_))]),
             "{outcomes:?}"
         );
-        execute(&mut blocker, "COMMIT").unwrap();
+        blocker.execute("COMMIT").unwrap();
         assert_eq!(together(&mut blocked, &mut [job(1, "one"), job(2, "two")]), [Ok(()), Ok(())]);
     }
 
@@ -263,7 +385,7 @@ mod tests {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let queue = Queue::new(10);
         for number in 1..=3 {
-            let mut reader = over(dialect::connect(&url, Access::Read).unwrap());
+            let mut reader = connect(&url, Access::Read);
             let seen = Arc::clone(&seen);
             let work = job(number, &format!("E-{number}")).work;
             let done: Done = Box::new(move |outcome| {
@@ -273,7 +395,7 @@ mod tests {
             assert!(queue.push(Job { work, done }).is_ok());
         }
         queue.close();
-        write(writer, &queue);
+        write(writer, &queue, &crate::dialect::manners(&url));
         assert_eq!(*seen.lock().unwrap(), [3, 3, 3], "one commit, and nobody was answered before it");
     }
 }

@@ -3,6 +3,7 @@
 mod bank;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand};
@@ -37,6 +38,8 @@ pub struct Cli {
 pub enum Command {
     /// Serve partners over HTTP, with the workers in the same process.
     Serve(ServeArgs),
+    /// Do the asynchronous work alone, beside the processes that serve: for a database on a server.
+    Worker(ServiceArgs),
     /// Partners: create, list, suspend, resume, deposit, rotate keys.
     #[command(subcommand)]
     Partner(PartnerCommand),
@@ -54,14 +57,19 @@ pub enum Command {
 /// Where the data is.
 #[derive(Debug, Clone, Args)]
 pub struct StoreArgs {
-    /// `sqlite://PATH` of the database; the bank simulator's file and the master key lie beside it.
-    #[arg(long, env = "KOPECK_DATABASE_URL", default_value = "sqlite://kopeck-data/kopeck.sqlite")]
+    /// `sqlite://PATH` of the database; the bank simulator's file and the master key lie beside it. Or
+    /// `postgres://USER:PASSWORD@HOST/DATABASE`.
+    #[arg(long, env = "KOPECK_DATABASE_URL", hide_env_values = true)]
+    #[arg(default_value = "sqlite://kopeck-data/kopeck.sqlite")]
     pub database_url: String,
+    /// The folder of the bank simulator's file, where the database is on a server; `kopeck-data` if absent.
+    #[arg(long, env = "KOPECK_DATA_DIR")]
+    pub data_dir: Option<PathBuf>,
     /// The time zone of every date, as an offset from UTC.
     #[arg(long, env = "KOPECK_UTC_OFFSET", default_value = "+03:00", value_parser = zone, allow_hyphen_values = true)]
     pub utc_offset: Zone,
     /// 32 bytes as base64url. With an embedded database one is made on the first start, in a file that only its
-    /// owner may read.
+    /// owner may read; with one on a server it has to be given.
     #[arg(long, env = "KOPECK_MASTER_KEY", hide_env_values = true, value_parser = secret)]
     pub master_key: Option<SecretString>,
 }
@@ -69,12 +77,26 @@ pub struct StoreArgs {
 /// How to serve.
 #[derive(Debug, Clone, Args)]
 pub struct ServeArgs {
-    /// Where the data is.
+    /// What every process of the service has to know.
     #[command(flatten)]
-    pub store: StoreArgs,
+    pub service: ServiceArgs,
     /// Address and port to listen on; port 0 takes a free one.
     #[arg(long, env = "KOPECK_LISTEN", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
+    /// The most bytes that a body may have.
+    #[arg(long, env = "KOPECK_BODY_LIMIT", default_value_t = 2 * 1024 * 1024)]
+    pub body_limit: usize,
+    /// Leave the asynchronous work to `kopeck worker`.
+    #[arg(long, env = "KOPECK_NO_WORKERS")]
+    pub no_workers: bool,
+}
+
+/// What every process of the service has to know.
+#[derive(Debug, Clone, Args)]
+pub struct ServiceArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
     /// Which bank, and the way to it.
     #[command(flatten)]
     pub bank: BankArgs,
@@ -97,9 +119,6 @@ pub struct ServeArgs {
     /// How long the answer to a call that may be repeated is kept.
     #[arg(long, env = "KOPECK_IDEMPOTENCY_TTL", default_value = "168h", value_parser = duration_above_zero)]
     pub idempotency_ttl: Duration,
-    /// The most bytes that a body may have.
-    #[arg(long, env = "KOPECK_BODY_LIMIT", default_value_t = 2 * 1024 * 1024)]
-    pub body_limit: usize,
     /// Threads that do the asynchronous work.
     #[arg(long, env = "KOPECK_WORKERS", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub workers: u8,
@@ -221,7 +240,7 @@ pub enum OutcomeArg {
     Refused,
 }
 
-impl ServeArgs {
+impl ServiceArgs {
     /// The rules' settings.
     #[must_use]
     pub fn settings(&self) -> Settings {
@@ -337,7 +356,7 @@ mod tests {
         let bank = ["--bank-url", "https://bank.example", "--bank-secret", "s"];
         let sandbox = |extra: &[&str]| {
             let cli = Cli::try_parse_from([&["kopeck", "serve"], extra].concat()).unwrap();
-            matches!(cli.command, Command::Serve(args) if args.sandbox)
+            matches!(cli.command, Command::Serve(args) if args.service.sandbox)
         };
         assert!(sandbox(&[]));
         assert!(!sandbox(&bank));

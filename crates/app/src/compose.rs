@@ -65,21 +65,21 @@ pub struct Core {
     pub tokens: Arc<TokenDesk>,
 }
 
-/// The data folder with the key to it.
+/// The data folder, and the key to the database.
 pub struct Vault {
-    /// The folder of the embedded database.
+    /// The folder.
     pub folder: DataFolder,
     /// The master key, given or the folder's own.
     pub master_key: MasterKey,
 }
 
 impl Vault {
-    /// Opens the data folder that `args` name, or makes it; a master key is made with a new database only.
+    /// Opens the data folder that `args` name, or makes it; a master key is made with a new embedded database only.
     ///
     /// # Errors
     /// If the folder cannot be made or read, or the key is none or missing.
     pub fn open(args: &StoreArgs, entropy: &dyn Entropy) -> anyhow::Result<Self> {
-        let folder = DataFolder::make(&args.database_url)?;
+        let folder = DataFolder::make(&args.database_url, args.data_dir.as_deref())?;
         let master_key = match given_key(args)? {
             Some(key) => key,
             None => folder.master_key(entropy)?,
@@ -93,7 +93,7 @@ impl Vault {
     /// # Errors
     /// If there is no such database, or the key is none or missing.
     pub fn open_existing(args: &StoreArgs) -> anyhow::Result<Self> {
-        let folder = DataFolder::existing(&args.database_url)?;
+        let folder = DataFolder::existing(&args.database_url, args.data_dir.as_deref())?;
         let master_key = match given_key(args)? {
             Some(key) => key,
             None => folder.existing_master_key()?,

@@ -1,5 +1,5 @@
-//! The data folder of an embedded database: the database itself, the simulator's books, the master key and the lock
-//! that keeps a second server out.
+//! The data folder. With an embedded database: the database itself, the simulator's books, the master key and the lock
+//! that keeps a second server out. With one on a server: the simulator's books, and how far the sandbox moved the clock.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -11,12 +11,16 @@ use kopeck_adapter_security::MasterKey;
 use kopeck_port_system::Entropy;
 use secrecy::ExposeSecret;
 
-/// The folder that an embedded database lies in.
+/// Where the data lie that are not on a server.
 #[derive(Debug, Clone)]
 pub struct DataFolder {
     path: PathBuf,
-    database: PathBuf,
+    /// The file of an embedded database.
+    database: Option<PathBuf>,
 }
+
+/// The folder beside a database on a server, unless another is named.
+const BESIDE_A_SERVER: &str = "kopeck-data";
 
 /// Held by the one process that serves from a folder; given up when it ends, also by force.
 #[derive(Debug)]
@@ -25,38 +29,54 @@ pub struct ServerLock {
 }
 
 impl DataFolder {
-    /// The folder of the database at `database_url`; it is made, for its owner only, if it is not there.
+    /// The folder that belongs to the database at `database_url`; it is made, for its owner only, if it is not there.
+    /// `beside` names it where the database is on a server.
     ///
     /// # Errors
-    /// If the URL is none of an embedded database, or the folder cannot be made.
-    pub fn make(database_url: &str) -> anyhow::Result<Self> {
-        let folder = Self::of(database_url)?;
+    /// If the URL is none of a database, or the folder cannot be made.
+    pub fn make(database_url: &str, beside: Option<&Path>) -> anyhow::Result<Self> {
+        let folder = Self::of(database_url, beside)?;
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder.path);
         made.with_context(|| format!("cannot make the data folder {}", folder.path.display()))?;
         Ok(folder)
     }
 
-    /// The folder of a database that is there.
+    /// The folder that belongs to a database that is there. Whether one on a server is there shows when it is opened.
     ///
     /// # Errors
-    /// If the URL is none of an embedded database, or there is no such database.
-    pub fn existing(database_url: &str) -> anyhow::Result<Self> {
-        let folder = Self::of(database_url)?;
-        if !folder.has_database() {
-            bail!("there is no database at {}", folder.database.display());
+    /// If the URL is none of a database, or there is no such embedded database.
+    pub fn existing(database_url: &str, beside: Option<&Path>) -> anyhow::Result<Self> {
+        let folder = Self::of(database_url, beside)?;
+        if let Some(database) = &folder.database
+            && !is_database(database)
+        {
+            bail!("there is no database at {}", database.display());
         }
         Ok(folder)
     }
 
-    fn of(database_url: &str) -> anyhow::Result<Self> {
+    fn of(database_url: &str, beside: Option<&Path>) -> anyhow::Result<Self> {
+        if database_url.starts_with("postgres://") || database_url.starts_with("postgresql://") {
+            let path = beside.unwrap_or(Path::new(BESIDE_A_SERVER)).to_path_buf();
+            return Ok(Self { path, database: None });
+        }
         let file = database_url
             .strip_prefix("sqlite://")
             .filter(|path| !path.is_empty())
-            .with_context(|| "the database URL must be sqlite://PATH".to_owned())?;
+            .context("the database URL must be sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE")?;
+        if beside.is_some() {
+            bail!("--data-dir goes with a database on a server: all files of {file} lie beside it");
+        }
         let database = PathBuf::from(file);
         let parent = database.parent().filter(|parent| !parent.as_os_str().is_empty());
         let path = parent.unwrap_or(Path::new(".")).to_path_buf();
-        Ok(Self { path, database })
+        Ok(Self { path, database: Some(database) })
+    }
+
+    /// Whether the database lies in the folder, so that one process alone serves from it.
+    #[must_use]
+    pub fn is_embedded(&self) -> bool {
+        self.database.is_some()
     }
 
     /// Makes the files of the databases, still empty, so that they and all that SQLite lays beside them are their
@@ -65,16 +85,12 @@ impl DataFolder {
     /// # Errors
     /// If they cannot be made.
     pub fn make_database(&self) -> anyhow::Result<()> {
-        for file in [&self.database, &self.bank_file()] {
+        for file in self.database.iter().chain([&self.bank_file()]) {
             private(OpenOptions::new().create(true).truncate(false).write(true))
                 .open(file)
                 .with_context(|| format!("cannot make {}", file.display()))?;
         }
         Ok(())
-    }
-
-    fn has_database(&self) -> bool {
-        std::fs::metadata(&self.database).is_ok_and(|file| file.len() > 0)
     }
 
     /// Where the simulator keeps its books.
@@ -99,17 +115,20 @@ impl DataFolder {
         &self.path
     }
 
-    /// Takes the folder for this process's server.
+    /// Takes the folder of an embedded database for this process's server. Any number may serve from one on a server.
     ///
     /// # Errors
     /// If another process serves from it.
-    pub fn lock(&self) -> anyhow::Result<ServerLock> {
+    pub fn lock(&self) -> anyhow::Result<Option<ServerLock>> {
+        if !self.is_embedded() {
+            return Ok(None);
+        }
         let path = self.path.join("serve.lock");
         let file = private(OpenOptions::new().create(true).truncate(false).write(true))
             .open(&path)
             .with_context(|| format!("cannot open {}", path.display()))?;
         match file.try_lock() {
-            Ok(()) => Ok(ServerLock { _file: file }),
+            Ok(()) => Ok(Some(ServerLock { _file: file })),
             Err(TryLockError::WouldBlock) => bail!(
                 "another `kopeck serve` is running on the data folder {}: stop it first, or give this one a \
                  database of its own with --database-url",
@@ -124,8 +143,15 @@ impl DataFolder {
     /// The master key of a database that is there.
     ///
     /// # Errors
-    /// If there is none, the file cannot be read or holds no key, or others than its owner may read it.
+    /// If there is none, the file cannot be read or holds no key, or others than its owner may read it. A database on a
+    /// server has none beside it.
     pub fn existing_master_key(&self) -> anyhow::Result<MasterKey> {
+        if !self.is_embedded() {
+            bail!(
+                "KOPECK_MASTER_KEY is missing: every process on a database server needs the same, 32 bytes as \
+                 base64url without padding (`head -c 32 /dev/urandom | basenc --base64url | tr -d =`)"
+            );
+        }
         let path = self.key_file();
         read_key(&path)?.with_context(|| {
             format!("{} is missing, and without it the database cannot be used: put it back", path.display())
@@ -138,7 +164,7 @@ impl DataFolder {
     /// If the file cannot be read or written, holds no key, others than its owner may read it, or it is missing
     /// beside a database.
     pub fn master_key(&self, entropy: &dyn Entropy) -> anyhow::Result<MasterKey> {
-        if self.has_database() {
+        if self.database.as_deref().is_none_or(is_database) {
             return self.existing_master_key();
         }
         let path = self.key_file();
@@ -169,6 +195,10 @@ impl DataFolder {
     }
 }
 
+fn is_database(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|file| file.len() > 0)
+}
+
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)
 }
@@ -197,7 +227,7 @@ mod tests {
     use kopeck_port_system::fake::SeededEntropy;
 
     fn folder(within: &tempfile::TempDir) -> DataFolder {
-        DataFolder::make(&format!("sqlite://{}/data/kopeck.sqlite", within.path().display())).unwrap()
+        DataFolder::make(&format!("sqlite://{}/data/kopeck.sqlite", within.path().display()), None).unwrap()
     }
 
     #[test]
@@ -231,10 +261,11 @@ mod tests {
         folder.make_database().unwrap();
         folder.master_key(&SeededEntropy::new(1)).unwrap();
         std::fs::remove_file(folder.key_file()).unwrap();
-        std::fs::write(&folder.database, "SQLite").unwrap();
+        let database = folder.database.clone().unwrap();
+        std::fs::write(&database, "SQLite").unwrap();
         assert!(folder.master_key(&SeededEntropy::new(1)).unwrap_err().to_string().contains("put it back"));
         assert!(!folder.key_file().exists());
-        for file in [&folder.database, &folder.bank_file()] {
+        for file in [&database, &folder.bank_file()] {
             assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
         }
     }
@@ -247,5 +278,21 @@ mod tests {
         assert!(folder.lock().unwrap_err().to_string().contains("another `kopeck serve` is running"));
         drop(lock);
         folder.lock().unwrap();
+    }
+
+    #[test]
+    fn any_number_of_processes_serve_from_a_server_if_they_are_given_the_key() {
+        let within = tempfile::tempdir().unwrap();
+        let beside = within.path().join("beside");
+        let url = "postgres://kopeck:hunter2@db/kopeck";
+        let folder = DataFolder::existing(url, Some(&beside)).unwrap();
+        assert!(!beside.exists(), "to look makes nothing");
+        let refused = folder.master_key(&SeededEntropy::new(1)).unwrap_err().to_string();
+        assert!(refused.contains("KOPECK_MASTER_KEY") && !refused.contains("hunter2"), "{refused}");
+        let folder = DataFolder::make(url, Some(&beside)).unwrap();
+        assert!(folder.lock().unwrap().is_none());
+        assert_eq!(folder.bank_file(), beside.join("bank.sqlite"));
+        let file = format!("sqlite://{}/kopeck.sqlite", within.path().display());
+        assert!(DataFolder::make(&file, Some(&beside)).unwrap_err().to_string().contains("--data-dir"));
     }
 }

@@ -6,9 +6,6 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use tokio::process::Command;
 
-/// How long starting may take, recovery included.
-const START_SECONDS: &str = "60";
-
 /// A cluster and the command that rules it.
 pub(crate) struct Cluster {
     pg_ctl: Vec<String>,
@@ -23,7 +20,7 @@ impl Cluster {
     pub(crate) async fn crash(&self, down: Duration) -> anyhow::Result<()> {
         self.rule(&["stop", "-m", "immediate"]).await?;
         tokio::time::sleep(down).await;
-        self.rule(&["start", "-w", "-t", START_SECONDS]).await
+        self.rule(&["start"]).await
     }
 
     async fn rule(&self, words: &[&str]) -> anyhow::Result<()> {

@@ -5,13 +5,13 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Mutex as StdMutex, PoisonError};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::cluster::Cluster;
 use crate::installation::Installation;
 use crate::process::Process;
-use crate::proxy::Proxy;
+use crate::proxy::{Proxy, Target};
 use crate::settings::Settings;
 
 /// API processes over PostgreSQL.
@@ -116,12 +116,12 @@ impl Fleet {
         match role {
             Role::Worker(_) => {}
             Role::Api(number) => {
-                self.to_apis.get(number).context("no such API process")?.lead_to(told()?);
+                self.to_apis.get(number).context("no such API process")?.lead_to(Target::Port(told()?));
             }
             Role::Bank => {
                 let address = told()?;
                 *self.bank_address.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
-                self.to_bank.lead_to(address);
+                self.to_bank.lead_to(Target::Port(address));
             }
         }
         Ok(())
@@ -165,14 +165,13 @@ impl Fleet {
 
 /// The way to the database, if it is across a network, and its URL.
 async fn database(settings: &Settings) -> anyhow::Result<(Option<Proxy>, String)> {
-    let Some((address, url)) = settings.postgres.zip(settings.postgres_url.as_ref()) else {
+    let Some(socket) = &settings.postgres else {
         let path = std::path::absolute(settings.folder.join("data"))?;
         return Ok((None, format!("sqlite://{}/kopeck.sqlite", path.display())));
     };
-    ensure!(url.contains("ADDRESS"), "the URL of the database must have ADDRESS in place of host and port");
     let proxy = Proxy::open().await?;
-    proxy.lead_to(address);
-    let url = url.replace("ADDRESS", &proxy.address().to_string());
+    proxy.lead_to(Target::Socket(socket.clone()));
+    let url = format!("postgres://kopeck@{}/postgres", proxy.address());
     Ok((Some(proxy), url))
 }
 

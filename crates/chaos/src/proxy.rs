@@ -2,10 +2,11 @@
 //! comes back on another port is found where it was.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -19,8 +20,17 @@ pub(crate) struct Proxy {
     _accepting: JoinSet<()>,
 }
 
+/// Where a way leads.
+#[derive(Debug, Clone)]
+pub(crate) enum Target {
+    /// A port.
+    Port(SocketAddr),
+    /// A socket in the file system.
+    Socket(PathBuf),
+}
+
 struct Way {
-    target: Mutex<Option<SocketAddr>>,
+    target: Mutex<Option<Target>>,
     /// Counts the cuts; a connection ends when it changes.
     cuts: watch::Sender<u64>,
     blocked: watch::Sender<bool>,
@@ -47,7 +57,7 @@ impl Proxy {
     }
 
     /// Where new connections lead from now on.
-    pub(crate) fn lead_to(&self, target: SocketAddr) {
+    pub(crate) fn lead_to(&self, target: Target) {
         *self.way.target.lock().unwrap_or_else(PoisonError::into_inner) = Some(target);
     }
 
@@ -72,22 +82,41 @@ async fn accept(listener: TcpListener, way: Arc<Way>) {
     }
 }
 
-/// Passes on what comes from either side until one of them, or a cut, ends it.
-async fn connect(mut near: TcpStream, way: Arc<Way>) {
+/// Leads one connection to where the way leads now, until a side or a cut ends it.
+async fn connect(near: TcpStream, way: Arc<Way>) {
     let mut cuts = way.cuts.subscribe();
-    let target = *way.target.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(target) = target else { return };
-    let Ok(mut far) = TcpStream::connect(target).await else { return };
+    let target = way.target.lock().unwrap_or_else(PoisonError::into_inner).clone();
     // Without it small messages wait for each other; a failure makes it slow and no more.
-    let _ = near.set_nodelay(true).and_then(|()| far.set_nodelay(true));
-    let (mut near_reads, mut near_writes) = near.split();
-    let (mut far_reads, mut far_writes) = far.split();
-    let there = pump(&mut near_reads, &mut far_writes, way.blocked.subscribe());
-    let back = pump(&mut far_reads, &mut near_writes, way.blocked.subscribe());
+    let _ = near.set_nodelay(true);
+    let relayed = async {
+        match target {
+            Some(Target::Port(address)) => {
+                let far = TcpStream::connect(address).await?;
+                far.set_nodelay(true)?;
+                relay(near, far, &way).await
+            }
+            Some(Target::Socket(path)) => relay(near, UnixStream::connect(path).await?, &way).await,
+            None => Ok(()),
+        }
+    };
+    // However it ends, what it led to notices.
     tokio::select! {
-        _ = async { tokio::try_join!(there, back) } => {}
+        _ = relayed => {}
         _ = cuts.changed() => {}
     }
+}
+
+/// Passes on what comes from either side.
+async fn relay(
+    near: impl AsyncRead + AsyncWrite,
+    far: impl AsyncRead + AsyncWrite,
+    way: &Way,
+) -> std::io::Result<()> {
+    let (mut near_reads, mut near_writes) = tokio::io::split(near);
+    let (mut far_reads, mut far_writes) = tokio::io::split(far);
+    let there = pump(&mut near_reads, &mut far_writes, way.blocked.subscribe());
+    let back = pump(&mut far_reads, &mut near_writes, way.blocked.subscribe());
+    tokio::try_join!(there, back).map(drop)
 }
 
 async fn pump(
@@ -117,7 +146,7 @@ mod tests {
     async fn echo() -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let proxy = Proxy::open().await.unwrap();
-        proxy.lead_to(listener.local_addr().unwrap());
+        proxy.lead_to(Target::Port(listener.local_addr().unwrap()));
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 tokio::spawn(async move {

@@ -35,14 +35,12 @@ pub(crate) struct Settings {
     /// An empty folder for databases and logs.
     #[arg(long)]
     pub(crate) folder: PathBuf,
-    /// Where PostgreSQL listens, as `127.0.0.1:PORT`. Without it one `serve` works on an embedded database, and no
-    /// fault strikes workers or the database.
-    #[arg(long, requires_all = ["postgres_url", "pg_ctl"])]
-    pub(crate) postgres: Option<std::net::SocketAddr>,
-    /// The URL of the database, with `ADDRESS` in place of host and port.
-    #[arg(long)]
-    pub(crate) postgres_url: Option<String>,
-    /// The words of the command that rules the cluster, to which `stop -m immediate` or `start` is added.
+    /// The socket of PostgreSQL, where the user `kopeck` may do everything with the database `postgres`. Without it one
+    /// `serve` works on an embedded database, and no fault strikes workers or the database.
+    #[arg(long, requires = "pg_ctl")]
+    pub(crate) postgres: Option<PathBuf>,
+    /// The words of the command that rules the cluster, to which `stop -m immediate` or `start` is added. It takes all
+    /// that follows.
     #[arg(long, num_args = 1.., allow_hyphen_values = true)]
     pub(crate) pg_ctl: Vec<String>,
 }

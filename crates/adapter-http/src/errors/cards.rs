@@ -13,6 +13,11 @@ pub(super) fn no_such_card() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, Code::CardNotFound, "there is no such card")
 }
 
+/// 503 for what only the bank can answer.
+pub(super) fn bank_unavailable() -> ApiError {
+    ApiError::unavailable(Code::BankUnavailable, "the bank cannot be reached, try again")
+}
+
 impl From<CardError> for ApiError {
     fn from(error: CardError) -> Self {
         match error {
@@ -26,9 +31,7 @@ impl From<TransactionsError> for ApiError {
     fn from(error: TransactionsError) -> Self {
         match error {
             TransactionsError::NotFound => no_such_card(),
-            TransactionsError::BankUnavailable => {
-                Self::unavailable(Code::BankUnavailable, "the bank cannot be reached, try again")
-            }
+            TransactionsError::BankUnavailable => bank_unavailable(),
             TransactionsError::Store(error) => error.into(),
         }
     }

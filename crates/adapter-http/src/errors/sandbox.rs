@@ -16,6 +16,7 @@ impl From<SandboxRefusal> for ApiError {
             SandboxRefusal::OverPayment(_) => Self::field("amount", error.to_string()),
             SandboxRefusal::ClockTooFar => Self::field("seconds", error.to_string()),
             SandboxRefusal::Rate(name) => Self::field(name, error.to_string()),
+            SandboxRefusal::Unreachable(reason) => super::cards::bank_unavailable().because(reason),
             SandboxRefusal::Failed(reason) => Self::internal(reason),
         }
     }

@@ -37,7 +37,7 @@ impl BooksRepository for Unit {
         )
         .bind::<Binary, _>(partner.key())
         .sql(" GROUP BY account")
-        .load(&mut self.connection)
+        .load(self.of(partner)?)
         .stored()?;
         let mut balances = Balances::default();
         for (account, sum) in sums {
@@ -60,7 +60,7 @@ impl BooksRepository for Unit {
         )
         .bind::<Binary, _>(partner.key())
         .sql(" GROUP BY m.number HAVING COUNT(e.amount) = 0 OR SUM(e.amount) <> 0 ORDER BY m.number")
-        .load(&mut self.connection)
+        .load(self.of(partner)?)
         .stored()
     }
 
@@ -80,7 +80,7 @@ impl BooksRepository for Unit {
                 " GROUP BY m.deposit_reference, m.order_id, m.replenishment_id) sums \
                  WHERE held <> 0 OR spent <> 0",
             )
-            .load(&mut self.connection)
+            .load(self.of(partner)?)
             .stored()?;
         rows.into_iter().map(reference_sums).collect()
     }
@@ -97,7 +97,7 @@ impl BooksRepository for Unit {
             .sql(") FROM orders o WHERE o.partner_id = ")
             .bind::<Binary, _>(partner.key())
             .sql(" ORDER BY o.seq")
-            .load(&mut self.connection)
+            .load(self.of(partner)?)
             .stored()?;
         let facts = |(order, state, cost, cards, stored_cards, has_work): (Vec<u8>, String, _, _, _, _)| {
             Ok(OrderFacts {
@@ -113,7 +113,7 @@ impl BooksRepository for Unit {
     }
 
     fn replenishments(&mut self, partner: PartnerId) -> Result<Vec<ReplenishmentFacts>, StoreError> {
-        let facts = CardByCard::all(&mut self.connection, partner, &REPLENISHMENTS)?;
+        let facts = CardByCard::all(self.of(partner)?, partner, &REPLENISHMENTS)?;
         facts
             .into_iter()
             .map(|facts| {
@@ -134,7 +134,7 @@ impl BooksRepository for Unit {
     }
 
     fn limit_changes(&mut self, partner: PartnerId) -> Result<Vec<LimitChangeFacts>, StoreError> {
-        let facts = CardByCard::all(&mut self.connection, partner, &LIMIT_CHANGES)?;
+        let facts = CardByCard::all(self.of(partner)?, partner, &LIMIT_CHANGES)?;
         facts
             .into_iter()
             .map(|facts| {
@@ -155,7 +155,7 @@ impl BooksRepository for Unit {
             sql::<Binary>("SELECT employee_id FROM cards WHERE link_status = 'MAIN' AND partner_id = ")
                 .bind::<Binary, _>(partner.key())
                 .sql(" GROUP BY employee_id HAVING COUNT(*) > 1")
-                .load(&mut self.connection)
+                .load(self.of(partner)?)
                 .stored()?;
         rows.iter().map(|bytes| id(bytes, "cards.employee_id")).collect()
     }

@@ -14,52 +14,52 @@ use crate::schema::cards;
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = cards, treat_none_as_default_value = false)]
 pub(crate) struct CardRow {
-    partner_id: Vec<u8>,
-    seq: i64,
-    ordinal: i64,
+    pub(crate) partner_id: Vec<u8>,
+    pub(crate) seq: i64,
+    pub(crate) ordinal: i64,
     #[diesel(embed)]
-    card: PlainRow,
+    pub(crate) card: PlainRow,
     #[diesel(embed)]
-    activation: ActivationRow,
+    pub(crate) activation: ActivationRow,
     #[diesel(embed)]
-    bank: BankRow,
-    account_value: i64,
-    account_updated_at: i64,
-    transactions_seen_at: Option<i64>,
-    spending_limit: String,
+    pub(crate) bank: BankRow,
+    pub(crate) account_value: i64,
+    pub(crate) account_updated_at: i64,
+    pub(crate) transactions_seen_at: Option<i64>,
+    pub(crate) spending_limit: String,
 }
 
 /// What the domain's [`Card`] holds.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = cards, treat_none_as_default_value = false)]
 pub(crate) struct PlainRow {
-    id: Vec<u8>,
-    number: i64,
-    kind: String,
-    order_id: Vec<u8>,
-    valid_until: i32,
-    employee_id: Option<Vec<u8>>,
-    link_status: Option<String>,
+    pub(crate) id: Vec<u8>,
+    pub(crate) number: i64,
+    pub(crate) kind: String,
+    pub(crate) order_id: Vec<u8>,
+    pub(crate) valid_until: i32,
+    pub(crate) employee_id: Option<Vec<u8>>,
+    pub(crate) link_status: Option<String>,
 }
 
 /// What activates a virtual card: all of it or nothing.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = cards, treat_none_as_default_value = false)]
 pub(crate) struct ActivationRow {
-    activation_code: Option<String>,
-    activation_valid_until: Option<i32>,
-    first_top_up: Option<i64>,
+    pub(crate) activation_code: Option<String>,
+    pub(crate) activation_valid_until: Option<i32>,
+    pub(crate) first_top_up: Option<i64>,
 }
 
 /// What the bank last said.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = cards, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(crate) struct BankRow {
-    balance: i64,
-    can_to_up: i64,
-    activated_at: Option<i64>,
-    standing: String,
-    seen_at: i64,
+    pub(crate) balance: i64,
+    pub(crate) can_to_up: i64,
+    pub(crate) activated_at: Option<i64>,
+    pub(crate) standing: String,
+    pub(crate) seen_at: i64,
 }
 
 /// A card of an order's result.

@@ -16,7 +16,7 @@ use super::window;
 use crate::bulk::{self, Claims, TargetRow};
 use crate::convert::{AsKey, card_number, corrupt, day, id, length, micros, number, word};
 use crate::counters::{self, List};
-use crate::dialect::MultiBackend;
+use crate::dialect::{self, MultiBackend};
 use crate::error::Stored;
 use crate::limit_text;
 use crate::schema::cards;
@@ -62,19 +62,19 @@ impl TargetRow {
 impl CardRepository for Unit {
     fn insert_issued(&mut self, partner: PartnerId, cards: &[NewCard]) -> Result<(), StoreError> {
         let key = partner.key();
-        let first = counters::next(&mut self.connection, &key, List::Cards)?;
+        let first = counters::next(self.of(partner)?, &key, List::Cards)?;
         let rows: Vec<CardRow> =
             (first..).zip(cards).map(|(seq, card)| CardRow::new(partner, seq, card)).collect();
-        bulk::insert_cards(&mut self.connection, &rows).stored()?;
+        bulk::insert_cards(self.of(partner)?, &rows).stored()?;
         let count = i64::try_from(rows.len()).map_err(|_| corrupt("counters.last"))?;
-        counters::advance(&mut self.connection, &key, List::Cards, first - 1 + count)
+        counters::advance(self.of(partner)?, &key, List::Cards, first - 1 + count)
     }
 
     fn get(&mut self, partner: PartnerId, id: CardId) -> Result<Option<CardRecord>, StoreError> {
         cards::table
             .find((partner.key(), id.key()))
             .select(CardRow::as_select())
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?
             .map(CardRow::record)
@@ -90,7 +90,7 @@ impl CardRepository for Unit {
             .filter(cards::partner_id.eq(partner.key()))
             .filter(cards::number.eq(number(card_number)))
             .select(CardRow::as_select())
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?
             .map(CardRow::record)
@@ -114,7 +114,7 @@ impl CardRepository for Unit {
             .filter(cards::employee_id.eq(employee.key()))
             .order(cards::seq)
             .select((cards::id, cards::link_status))
-            .load(&mut self.connection)
+            .load(self.of(partner)?)
             .stored()?;
         let card = |(bytes, status): (Vec<u8>, Option<String>)| {
             let status = status.ok_or_else(|| corrupt("cards.link_status"))?;
@@ -124,14 +124,11 @@ impl CardRepository for Unit {
     }
 
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError> {
-        update(cards::table.find((partner.key(), card.id.key())))
-            .set((
-                cards::employee_id.eq(card.link.map(|link| link.employee.key())),
-                cards::link_status.eq(card.link.map(|link| link.status.as_str())),
-            ))
-            .execute(&mut self.connection)
-            .stored()
-            .map(drop)
+        let linked = update(cards::table.find((partner.key(), card.id.key()))).set((
+            cards::employee_id.eq(card.link.map(|link| link.employee.key())),
+            cards::link_status.eq(card.link.map(|link| link.status.as_str())),
+        ));
+        dialect::guarded(self.of(partner)?, |connection| linked.execute(connection)).stored().map(drop)
     }
 
     fn set_bank_view(
@@ -145,13 +142,13 @@ impl CardRepository for Unit {
             cards::table.find((partner.key(), card.key())).filter(cards::seen_at.le(micros(view.seen_at)));
         update(older)
             .set((BankRow::new(view), cards::valid_until.eq(valid_until.to_julian_day())))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
 
     fn outdate_bank_view(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<(), StoreError> {
-        bulk::outdate_bank_view(&mut self.connection, &partner.key(), cards).stored()
+        bulk::outdate_bank_view(self.of(partner)?, &partner.key(), cards).stored()
     }
 
     fn top_up_targets(
@@ -160,7 +157,7 @@ impl CardRepository for Unit {
         cards: &[CardId],
     ) -> Result<Vec<TopUpTarget>, StoreError> {
         let rows =
-            bulk::targets(&mut self.connection, Claims::Replenishments, &partner.key(), cards).stored()?;
+            bulk::targets(self.of(partner)?, Claims::Replenishments, &partner.key(), cards).stored()?;
         rows.into_iter().map(TargetRow::top_up_target).collect()
     }
 
@@ -169,13 +166,12 @@ impl CardRepository for Unit {
         partner: PartnerId,
         cards: &[CardId],
     ) -> Result<Vec<LimitTarget>, StoreError> {
-        let rows =
-            bulk::targets(&mut self.connection, Claims::LimitChanges, &partner.key(), cards).stored()?;
+        let rows = bulk::targets(self.of(partner)?, Claims::LimitChanges, &partner.key(), cards).stored()?;
         rows.into_iter().map(TargetRow::limit_target).collect()
     }
 
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {
-        bulk::set_limit(&mut self.connection, &partner.key(), cards, &limit_text::text(limit)).stored()
+        bulk::set_limit(self.of(partner)?, &partner.key(), cards, &limit_text::text(limit)).stored()
     }
 
     fn accounts_due(&mut self, moment: OffsetDateTime, limit: u32) -> Result<Vec<AccountDue>, StoreError> {
@@ -207,7 +203,7 @@ impl CardRepository for Unit {
                 cards::account_value.eq(account.value.get()),
                 cards::account_updated_at.eq(micros(account.updated_at)),
             ))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
@@ -218,14 +214,14 @@ impl CardRepository for Unit {
         filter: AvailableFilter,
         page: Page,
     ) -> Result<Listed<Card>, StoreError> {
-        let total: i64 = free(partner, filter).count().get_result(&mut self.connection).stored()?;
+        let total: i64 = free(partner, filter).count().get_result(self.of(partner)?).stored()?;
         let (limit, offset) = window(page);
         let rows: Vec<PlainRow> = free(partner, filter)
             .order(cards::seq)
             .limit(limit)
             .offset(offset)
             .select(PlainRow::as_select())
-            .load(&mut self.connection)
+            .load(self.of(partner)?)
             .stored()?;
         Ok(Listed {
             items: rows.into_iter().map(PlainRow::card).collect::<Result<_, _>>()?,

@@ -13,6 +13,7 @@ use time::OffsetDateTime;
 use super::window;
 use crate::convert::{AsKey, id, length, micros, parsed};
 use crate::counters::{self, List};
+use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{categories, employees};
 use crate::unit::Unit;
@@ -33,44 +34,37 @@ impl CategoryRepository for Unit {
         at: OffsetDateTime,
     ) -> Result<(), StoreError> {
         let key = partner.key();
-        let seq = counters::next(&mut self.connection, &key, List::Categories)?;
-        diesel::insert_into(categories::table)
-            .values((
-                categories::partner_id.eq(&key),
-                categories::id.eq(category.id.key()),
-                categories::seq.eq(seq),
-                categories::name.eq(category.name.as_str()),
-                categories::folded_name.eq(category.name.folded()),
-                categories::created_at.eq(micros(at)),
-            ))
-            .execute(&mut self.connection)
-            .stored()?;
-        counters::advance(&mut self.connection, &key, List::Categories, seq)
+        let seq = counters::next(self.of(partner)?, &key, List::Categories)?;
+        let row = diesel::insert_into(categories::table).values((
+            categories::partner_id.eq(&key),
+            categories::id.eq(category.id.key()),
+            categories::seq.eq(seq),
+            categories::name.eq(category.name.as_str()),
+            categories::folded_name.eq(category.name.folded()),
+            categories::created_at.eq(micros(at)),
+        ));
+        dialect::guarded(self.of(partner)?, |connection| row.execute(connection)).stored()?;
+        counters::advance(self.of(partner)?, &key, List::Categories, seq)
     }
 
     fn rename(&mut self, partner: PartnerId, category: &Category) -> Result<(), StoreError> {
-        update(categories::table.find((partner.key(), category.id.key())))
-            .set((
-                categories::name.eq(category.name.as_str()),
-                categories::folded_name.eq(category.name.folded()),
-            ))
-            .execute(&mut self.connection)
-            .stored()
-            .map(drop)
+        let renamed = update(categories::table.find((partner.key(), category.id.key()))).set((
+            categories::name.eq(category.name.as_str()),
+            categories::folded_name.eq(category.name.folded()),
+        ));
+        dialect::guarded(self.of(partner)?, |connection| renamed.execute(connection)).stored().map(drop)
     }
 
     fn delete(&mut self, partner: PartnerId, id: CategoryId) -> Result<(), StoreError> {
-        diesel::delete(categories::table.find((partner.key(), id.key())))
-            .execute(&mut self.connection)
-            .stored()
-            .map(drop)
+        let deleted = diesel::delete(categories::table.find((partner.key(), id.key())));
+        dialect::guarded(self.of(partner)?, |connection| deleted.execute(connection)).stored().map(drop)
     }
 
     fn get(&mut self, partner: PartnerId, id: CategoryId) -> Result<Option<Category>, StoreError> {
         let found: Option<(Vec<u8>, String)> = categories::table
             .find((partner.key(), id.key()))
             .select((categories::id, categories::name))
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?;
         found.map(|(id, name)| category(&id, &name)).transpose()
@@ -85,7 +79,7 @@ impl CategoryRepository for Unit {
             .filter(categories::partner_id.eq(partner.key()))
             .filter(categories::folded_name.eq(name.folded()))
             .select(categories::id)
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?;
         found.map(|bytes| id(&bytes, "categories.id")).transpose()
@@ -96,28 +90,28 @@ impl CategoryRepository for Unit {
             .filter(employees::partner_id.eq(partner.key()))
             .filter(employees::category_id.eq(id.key()))
             .count()
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .stored()?;
         length(count, "employees")
     }
 
     fn list(&mut self, partner: PartnerId, page: Page) -> Result<Listed<CategoryUse>, StoreError> {
         let own = categories::table.filter(categories::partner_id.eq(partner.key()));
-        let total: i64 = own.count().get_result(&mut self.connection).stored()?;
+        let total: i64 = own.count().get_result(self.of(partner)?).stored()?;
         let (limit, offset) = window(page);
         let rows: Vec<(Vec<u8>, String)> = own
             .order(categories::seq)
             .limit(limit)
             .offset(offset)
             .select((categories::id, categories::name))
-            .load(&mut self.connection)
+            .load(self.of(partner)?)
             .stored()?;
         let counts: Vec<(Option<Vec<u8>>, i64)> = employees::table
             .filter(employees::partner_id.eq(partner.key()))
             .filter(employees::category_id.eq_any(rows.iter().map(|(id, _)| id)))
             .group_by(employees::category_id)
             .select((employees::category_id, count_star()))
-            .load(&mut self.connection)
+            .load(self.of(partner)?)
             .stored()?;
         let counts: HashMap<Option<Vec<u8>>, i64> = counts.into_iter().collect();
         let items = rows.into_iter().map(|(id, name)| {

@@ -10,7 +10,7 @@ use kopeck_port_store::{EmployeeFilter, EmployeeRepository, StoreError};
 use super::{ascending, window};
 use crate::convert::{AsKey, id, length, micros, moment, parsed, word};
 use crate::counters::{self, List};
-use crate::dialect::MultiBackend;
+use crate::dialect::{self, MultiBackend};
 use crate::error::Stored;
 use crate::schema::employees;
 use crate::unit::Unit;
@@ -118,7 +118,7 @@ fn containing(text: &str) -> String {
 impl EmployeeRepository for Unit {
     fn insert(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
         let key = partner.key();
-        let seq = counters::next(&mut self.connection, &key, List::Employees)?;
+        let seq = counters::next(self.of(partner)?, &key, List::Employees)?;
         let row = EmployeeRow {
             partner_id: key.to_vec(),
             id: employee.id.key().to_vec(),
@@ -126,23 +126,24 @@ impl EmployeeRepository for Unit {
             fields: FieldsRow::new(employee),
             created_at: micros(employee.created_at),
         };
-        diesel::insert_into(employees::table).values(row).execute(&mut self.connection).stored()?;
-        counters::advance(&mut self.connection, &key, List::Employees, seq)
+        dialect::guarded(self.of(partner)?, |connection| {
+            diesel::insert_into(employees::table).values(row).execute(connection)
+        })
+        .stored()?;
+        counters::advance(self.of(partner)?, &key, List::Employees, seq)
     }
 
     fn update(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
-        update(employees::table.find((partner.key(), employee.id.key())))
-            .set(FieldsRow::new(employee))
-            .execute(&mut self.connection)
-            .stored()
-            .map(drop)
+        let changed =
+            update(employees::table.find((partner.key(), employee.id.key()))).set(FieldsRow::new(employee));
+        dialect::guarded(self.of(partner)?, |connection| changed.execute(connection)).stored().map(drop)
     }
 
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
         employees::table
             .find((partner.key(), id.key()))
             .select(EmployeeRow::as_select())
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?
             .map(EmployeeRow::employee)
@@ -158,7 +159,7 @@ impl EmployeeRepository for Unit {
             .filter(employees::partner_id.eq(partner.key()))
             .filter(employees::custom_id.eq(custom_id.as_str()))
             .select(employees::id)
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?;
         found.map(|bytes| id(&bytes, "employees.id")).transpose()
@@ -172,7 +173,7 @@ impl EmployeeRepository for Unit {
     ) -> Result<Listed<Employee>, StoreError> {
         let (total, rows): (i64, Vec<EmployeeRow>) = if *filter == EmployeeFilter::default() {
             let key = partner.key();
-            let total = counters::last(&mut self.connection, &key, List::Employees)?.unwrap_or(0);
+            let total = counters::last(self.of(partner)?, &key, List::Employees)?.unwrap_or(0);
             let (after, up_to) = ascending(page);
             let rows = employees::table
                 .filter(employees::partner_id.eq(&key))
@@ -180,18 +181,18 @@ impl EmployeeRepository for Unit {
                 .filter(employees::seq.le(up_to))
                 .order(employees::seq)
                 .select(EmployeeRow::as_select())
-                .load(&mut self.connection)
+                .load(self.of(partner)?)
                 .stored()?;
             (total, rows)
         } else {
-            let total = filtered(partner, filter).count().get_result(&mut self.connection).stored()?;
+            let total = filtered(partner, filter).count().get_result(self.of(partner)?).stored()?;
             let (limit, offset) = window(page);
             let rows = filtered(partner, filter)
                 .order(employees::seq)
                 .limit(limit)
                 .offset(offset)
                 .select(EmployeeRow::as_select())
-                .load(&mut self.connection)
+                .load(self.of(partner)?)
                 .stored()?;
             (total, rows)
         };

@@ -8,13 +8,14 @@ use time::OffsetDateTime;
 use crate::convert::{AsKey, corrupt, fixed, micros, moment};
 use crate::dialect;
 use crate::error::Stored;
+use crate::locks::Lock;
 use crate::schema::recorded_answers;
 use crate::unit::Unit;
 use crate::update::update;
 
 /// An answer as its table has it.
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = recorded_answers, primary_key(partner_id, key))]
+#[diesel(table_name = recorded_answers, primary_key(partner_id, key), treat_none_as_default_value = false)]
 pub(crate) struct AnswerRow {
     partner_id: Vec<u8>,
     key: String,
@@ -51,7 +52,7 @@ impl IdempotencyRepository for Unit {
         recorded_answers::table
             .find((partner.key(), key))
             .select(AnswerRow::as_select())
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?
             .map(AnswerRow::answer)
@@ -66,13 +67,13 @@ impl IdempotencyRepository for Unit {
         stale_before: OffsetDateTime,
     ) -> Result<(), StoreError> {
         let row = AnswerRow::new(partner, key, answer);
-        if dialect::insert_answer(&mut self.connection, &row).stored()? {
+        if dialect::insert_answer(self.of(partner)?, &row).stored()? {
             return Ok(());
         }
         let stale = recorded_answers::table
             .find((partner.key(), key))
             .filter(recorded_answers::recorded_at.lt(micros(stale_before)));
-        match update(stale).set(row).execute(&mut self.connection).stored()? {
+        match update(stale).set(row).execute(self.of(partner)?).stored()? {
             0 => Err(StoreError::Conflict(Rule::IdempotencyKey)),
             _ => Ok(()),
         }
@@ -84,11 +85,11 @@ impl IdempotencyRepository for Unit {
             .order(recorded_answers::recorded_at)
             .limit(i64::from(limit))
             .select((recorded_answers::partner_id, recorded_answers::key))
-            .load(&mut self.connection)
+            .load(self.owning(Lock::Sweep)?)
             .stored()?;
         for (partner, key) in &old {
             diesel::delete(recorded_answers::table.find((partner, key)))
-                .execute(&mut self.connection)
+                .execute(self.owning(Lock::Sweep)?)
                 .stored()?;
         }
         Ok(old.len() as u64)

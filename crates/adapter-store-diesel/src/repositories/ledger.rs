@@ -8,7 +8,7 @@ use kopeck_port_store::{BalanceSheet, LedgerRepository, Rule, StoreError};
 use time::OffsetDateTime;
 
 use crate::convert::{AsKey, Key, kopecks, micros, moment};
-use crate::dialect::AnyConnection;
+use crate::dialect::{self, AnyConnection};
 use crate::error::Stored;
 use crate::schema::{balances, entries, movements};
 use crate::unit::Unit;
@@ -81,7 +81,7 @@ impl LedgerRepository for Unit {
                 balances::spent,
                 balances::updated_at,
             ))
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?;
         let sheet = |(deposited, available, held, spent, updated_at)| {
@@ -107,15 +107,16 @@ impl LedgerRepository for Unit {
         let last: i64 = balances::table
             .find(&key)
             .select(balances::last_movement)
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?
             .ok_or(StoreError::Conflict(Rule::Reference))?;
         let number = last + 1;
-        diesel::insert_into(movements::table)
-            .values(MovementRow::new(&key, number, movement, at))
-            .execute(&mut self.connection)
-            .stored()?;
+        let row = MovementRow::new(&key, number, movement, at);
+        dialect::guarded(self.of(partner)?, |connection| {
+            diesel::insert_into(movements::table).values(row).execute(connection)
+        })
+        .stored()?;
         for entry in movement.entries() {
             diesel::insert_into(entries::table)
                 .values((
@@ -124,7 +125,7 @@ impl LedgerRepository for Unit {
                     entries::account.eq(entry.account.as_str()),
                     entries::amount.eq(entry.amount.get()),
                 ))
-                .execute(&mut self.connection)
+                .execute(self.of(partner)?)
                 .stored()?;
         }
         update(balances::table.find(&key))
@@ -136,7 +137,7 @@ impl LedgerRepository for Unit {
                 balances::last_movement.eq(number),
                 balances::updated_at.eq(micros(at)),
             ))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
@@ -156,7 +157,7 @@ impl LedgerRepository for Unit {
             .filter(movements::kind.eq(MovementKind::Deposit.as_str()))
             .filter(entries::account.eq(reached.as_str()))
             .select(entries::amount)
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?;
         Ok(kopecks(amount))

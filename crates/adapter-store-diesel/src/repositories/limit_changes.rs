@@ -12,6 +12,7 @@ use super::requests::{DONE, OPEN, REFUSED, card_by_card_repository, list_request
 use crate::bulk::{self, Decision};
 use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
 use crate::counters::{self, List};
+use crate::dialect;
 use crate::error::Stored;
 use crate::limit_text;
 use crate::schema::{limit_change_items, limit_changes};
@@ -19,7 +20,7 @@ use crate::unit::Unit;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = limit_changes)]
+#[diesel(table_name = limit_changes, treat_none_as_default_value = false)]
 struct LimitChangeRow {
     partner_id: Vec<u8>,
     id: Vec<u8>,
@@ -61,15 +62,15 @@ impl LimitChangeRow {
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = limit_change_items, treat_none_as_default_value = false)]
 pub(crate) struct LimitRow {
-    partner_id: Vec<u8>,
-    limit_change_id: Vec<u8>,
-    ordinal: i64,
-    card_id: Vec<u8>,
-    number: i64,
-    state: String,
-    refusal: Option<String>,
-    claimed: bool,
-    sent: bool,
+    pub(crate) partner_id: Vec<u8>,
+    pub(crate) limit_change_id: Vec<u8>,
+    pub(crate) ordinal: i64,
+    pub(crate) card_id: Vec<u8>,
+    pub(crate) number: i64,
+    pub(crate) state: String,
+    pub(crate) refusal: Option<String>,
+    pub(crate) claimed: bool,
+    pub(crate) sent: bool,
 }
 
 fn state_words(state: ItemState) -> (&'static str, Option<&'static str>) {

@@ -19,7 +19,7 @@ use crate::unit::Unit;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = orders)]
+#[diesel(table_name = orders, treat_none_as_default_value = false)]
 struct OrderRow {
     partner_id: Vec<u8>,
     id: Vec<u8>,
@@ -122,16 +122,16 @@ impl LineRow {
 impl OrderRepository for Unit {
     fn insert(&mut self, partner: PartnerId, order: &Order, lines: &[OrderLine]) -> Result<(), StoreError> {
         let key = partner.key();
-        let seq = counters::next(&mut self.connection, &key, List::Orders)?;
+        let seq = counters::next(self.of(partner)?, &key, List::Orders)?;
         diesel::insert_into(orders::table)
             .values(OrderRow::new(partner, seq, order))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()?;
-        counters::advance(&mut self.connection, &key, List::Orders, seq)?;
+        counters::advance(self.of(partner)?, &key, List::Orders, seq)?;
         for (position, line) in (0..).zip(lines) {
             diesel::insert_into(order_lines::table)
                 .values(LineRow::new(partner, order.id, position, line))
-                .execute(&mut self.connection)
+                .execute(self.of(partner)?)
                 .stored()?;
         }
         Ok(())
@@ -141,7 +141,7 @@ impl OrderRepository for Unit {
         orders::table
             .find((partner.key(), id.key()))
             .select(OrderRow::as_select())
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?
             .map(OrderRow::order)
@@ -154,7 +154,7 @@ impl OrderRepository for Unit {
             .filter(order_lines::order_id.eq(id.key()))
             .order(order_lines::position)
             .select(LineRow::as_select())
-            .load(&mut self.connection)
+            .load(self.of(partner)?)
             .stored()?;
         rows.into_iter().map(LineRow::line).collect()
     }
@@ -162,7 +162,7 @@ impl OrderRepository for Unit {
     fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError> {
         update(orders::table.find((partner.key(), order.id.key())))
             .set((orders::state.eq(order.state.as_str()), orders::state_since.eq(micros(order.state_since))))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
@@ -172,7 +172,7 @@ impl OrderRepository for Unit {
             .filter(cards::partner_id.eq(partner.key()))
             .filter(cards::order_id.eq(id.key()))
             .count()
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .stored()?;
         natural(count, "cards")
     }
@@ -191,7 +191,7 @@ impl OrderRepository for Unit {
             .order(cards::ordinal)
             .limit(i64::from(limit))
             .select(ResultRow::as_select())
-            .load(&mut self.connection)
+            .load(self.of(partner)?)
             .stored()?;
         rows.into_iter().map(ResultRow::item).collect()
     }

@@ -8,13 +8,14 @@ use time::OffsetDateTime;
 
 use crate::convert::{AsKey, fixed, id, micros, moment, word};
 use crate::counters;
+use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{partners, sealing_keys};
 use crate::unit::Unit;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = partners)]
+#[diesel(table_name = partners, treat_none_as_default_value = false)]
 struct PartnerRow {
     id: Vec<u8>,
     name: String,
@@ -93,13 +94,15 @@ impl SealingKeyRow {
 
 impl PartnerRepository for Unit {
     fn insert(&mut self, credentials: &Credentials) -> Result<(), StoreError> {
-        diesel::insert_into(partners::table)
-            .values(PartnerRow::new(credentials))
-            .execute(&mut self.connection)
-            .stored()?;
+        let connection = self.of(credentials.partner.id)?;
+        let row = PartnerRow::new(credentials);
+        dialect::guarded(connection, |connection| {
+            diesel::insert_into(partners::table).values(row).execute(connection)
+        })
+        .stored()?;
         let partner = credentials.partner.id.key();
-        counters::start(&mut self.connection, &partner)?;
-        super::ledger::open(&mut self.connection, &partner, credentials.partner.created_at)
+        counters::start(connection, &partner)?;
+        super::ledger::open(connection, &partner, credentials.partner.created_at)
     }
 
     fn by_api_key(&mut self, api_key_hash: &[u8; 32]) -> Result<Option<Credentials>, StoreError> {
@@ -117,7 +120,7 @@ impl PartnerRepository for Unit {
         partners::table
             .find(id.key())
             .select(PartnerRow::as_select())
-            .get_result(&mut self.connection)
+            .get_result(self.of(id)?)
             .optional()
             .stored()?
             .map(PartnerRow::partner)
@@ -136,7 +139,7 @@ impl PartnerRepository for Unit {
     fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError> {
         update(partners::table.find(id.key()))
             .set(partners::status.eq(status.as_str()))
-            .execute(&mut self.connection)
+            .execute(self.of(id)?)
             .stored()
             .map(drop)
     }
@@ -145,7 +148,7 @@ impl PartnerRepository for Unit {
         let rows: Vec<SealingKeyRow> = sealing_keys::table
             .filter(sealing_keys::partner_id.eq(id.key()))
             .select(SealingKeyRow::as_select())
-            .load(&mut self.connection)
+            .load(self.of(id)?)
             .stored()?;
         let mut keys: Vec<SealingKeyRecord> =
             rows.into_iter().map(SealingKeyRow::record).collect::<Result<_, _>>()?;
@@ -157,7 +160,7 @@ impl PartnerRepository for Unit {
     fn add_sealing_key(&mut self, id: PartnerId, key: &SealingKeyRecord) -> Result<(), StoreError> {
         diesel::insert_into(sealing_keys::table)
             .values(SealingKeyRow::new(id, key))
-            .execute(&mut self.connection)
+            .execute(self.of(id)?)
             .stored()
             .map(drop)
     }
@@ -170,7 +173,7 @@ impl PartnerRepository for Unit {
     ) -> Result<(), StoreError> {
         update(sealing_keys::table.find((id.key(), key_id)))
             .set(sealing_keys::accepted_until.eq(micros(until)))
-            .execute(&mut self.connection)
+            .execute(self.of(id)?)
             .stored()
             .map(drop)
     }

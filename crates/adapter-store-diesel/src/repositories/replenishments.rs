@@ -13,13 +13,14 @@ use super::requests::{DONE, OPEN, REFUSED, card_by_card_repository, list_request
 use crate::bulk::{self, Decision};
 use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
 use crate::counters::{self, List};
+use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{replenishment_items, replenishments};
 use crate::unit::Unit;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = replenishments)]
+#[diesel(table_name = replenishments, treat_none_as_default_value = false)]
 struct ReplenishmentRow {
     partner_id: Vec<u8>,
     id: Vec<u8>,
@@ -61,16 +62,16 @@ impl ReplenishmentRow {
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = replenishment_items, treat_none_as_default_value = false)]
 pub(crate) struct TopUpRow {
-    partner_id: Vec<u8>,
-    replenishment_id: Vec<u8>,
-    ordinal: i64,
-    card_id: Vec<u8>,
-    number: i64,
-    amount: i64,
-    state: String,
-    refusal: Option<String>,
-    claimed: bool,
-    sent: bool,
+    pub(crate) partner_id: Vec<u8>,
+    pub(crate) replenishment_id: Vec<u8>,
+    pub(crate) ordinal: i64,
+    pub(crate) card_id: Vec<u8>,
+    pub(crate) number: i64,
+    pub(crate) amount: i64,
+    pub(crate) state: String,
+    pub(crate) refusal: Option<String>,
+    pub(crate) claimed: bool,
+    pub(crate) sent: bool,
 }
 
 fn state_words(state: ItemState) -> (&'static str, Option<&'static str>) {

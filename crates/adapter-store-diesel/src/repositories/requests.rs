@@ -13,25 +13,25 @@ macro_rules! list_requests {
         let own = $requests::table.filter($requests::partner_id.eq(&key));
         let (total, rows): (i64, Vec<$row>) = if let Some(status) = $status {
             let fitting = own.filter($requests::state.eq(status.as_str()));
-            let total = fitting.count().get_result(&mut $unit.connection).stored()?;
+            let total = fitting.count().get_result($unit.of($partner)?).stored()?;
             let (limit, offset) = super::window($page);
             let rows = fitting
                 .order($requests::seq.desc())
                 .limit(limit)
                 .offset(offset)
                 .select($row::as_select())
-                .load(&mut $unit.connection)
+                .load($unit.of($partner)?)
                 .stored()?;
             (total, rows)
         } else {
-            let total = crate::counters::last(&mut $unit.connection, &key, $list)?.unwrap_or(0);
+            let total = crate::counters::last($unit.of($partner)?, &key, $list)?.unwrap_or(0);
             let (after, up_to) = super::descending($page, total);
             let rows = own
                 .filter($requests::seq.gt(after))
                 .filter($requests::seq.le(up_to))
                 .order($requests::seq.desc())
                 .select($row::as_select())
-                .load(&mut $unit.connection)
+                .load($unit.of($partner)?)
                 .stored()?;
             (total, rows)
         };
@@ -58,22 +58,22 @@ macro_rules! card_by_card_repository {
                 items: &[$item],
             ) -> Result<(), StoreError> {
                 let key = partner.key();
-                let seq = counters::next(&mut self.connection, &key, $list)?;
+                let seq = counters::next(self.of(partner)?, &key, $list)?;
                 diesel::insert_into($requests::table)
                     .values($request_row::new(partner, seq, request))
-                    .execute(&mut self.connection)
+                    .execute(self.of(partner)?)
                     .stored()?;
-                counters::advance(&mut self.connection, &key, $list, seq)?;
+                counters::advance(self.of(partner)?, &key, $list, seq)?;
                 let rows: Vec<$item_row> =
                     items.iter().map(|item| $item_row::new(partner, request.id, item)).collect();
-                bulk::$bulk::insert(&mut self.connection, &rows).stored()
+                dialect::guarded(self.of(partner)?, |connection| bulk::$bulk::insert(connection, &rows)).stored()
             }
 
             fn get(&mut self, partner: PartnerId, id: $id) -> Result<Option<$request>, StoreError> {
                 $requests::table
                     .find((partner.key(), id.key()))
                     .select($request_row::as_select())
-                    .get_result(&mut self.connection)
+                    .get_result(self.of(partner)?)
                     .optional()
                     .stored()?
                     .map($request_row::request)
@@ -86,7 +86,7 @@ macro_rules! card_by_card_repository {
                         $requests::state.eq(request.state.as_str()),
                         $requests::state_since.eq(micros(request.state_since)),
                     ))
-                    .execute(&mut self.connection)
+                    .execute(self.of(partner)?)
                     .stored()
                     .map(drop)
             }
@@ -105,7 +105,7 @@ macro_rules! card_by_card_repository {
                     .order($items::ordinal)
                     .limit(i64::from(limit))
                     .select($item_row::as_select())
-                    .load(&mut self.connection)
+                    .load(self.of(partner)?)
                     .stored()?;
                 rows.into_iter().map($item_row::item).collect()
             }
@@ -123,7 +123,7 @@ macro_rules! card_by_card_repository {
                     .order($items::ordinal)
                     .limit(i64::from(limit))
                     .select($item_row::as_select())
-                    .load(&mut self.connection)
+                    .load(self.of(partner)?)
                     .stored()?;
                 rows.into_iter().map($item_row::item).collect()
             }
@@ -142,7 +142,7 @@ macro_rules! card_by_card_repository {
                     .order($items::ordinal)
                     .limit(i64::from(limit))
                     .select($item_row::as_select())
-                    .load(&mut self.connection)
+                    .load(self.of(partner)?)
                     .stored()?;
                 rows.into_iter().map($item_row::item).collect()
             }
@@ -154,7 +154,7 @@ macro_rules! card_by_card_repository {
                 ordinals: &[u32],
                 sent: bool,
             ) -> Result<(), StoreError> {
-                bulk::$bulk::mark_sent(&mut self.connection, &partner.key(), &id.key(), ordinals, sent).stored()
+                bulk::$bulk::mark_sent(self.of(partner)?, &partner.key(), &id.key(), ordinals, sent).stored()
             }
 
             fn settle_items(
@@ -168,7 +168,7 @@ macro_rules! card_by_card_repository {
                     Decision { ordinal: i64::from(*ordinal), state, refusal }
                 };
                 let decisions: Vec<Decision> = decided.iter().map(decision).collect();
-                bulk::$bulk::settle(&mut self.connection, &partner.key(), &id.key(), &decisions).stored()
+                bulk::$bulk::settle(self.of(partner)?, &partner.key(), &id.key(), &decisions).stored()
             }
 
             fn counts(&mut self, partner: PartnerId, id: $id) -> Result<ItemCounts, StoreError> {
@@ -177,7 +177,7 @@ macro_rules! card_by_card_repository {
                     .filter($items::$belongs.eq(id.key()))
                     .group_by($items::state)
                     .select(($items::state, count_star()))
-                    .load(&mut self.connection)
+                    .load(self.of(partner)?)
                     .stored()?;
                 let mut counts = ItemCounts::default();
                 for (state, count) in groups {
@@ -197,7 +197,7 @@ macro_rules! card_by_card_repository {
                     .filter($items::partner_id.eq(partner.key()))
                     .filter($items::$belongs.eq(id.key()))
                     .filter($items::claimed);
-                update(claimed).set($items::claimed.eq(false)).execute(&mut self.connection).stored().map(drop)
+                update(claimed).set($items::claimed.eq(false)).execute(self.of(partner)?).stored().map(drop)
             }
 
             fn list(

@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 
 use crate::convert::{AsKey, id, micros, moment, word};
 use crate::error::Stored;
+use crate::locks::Lock;
 use crate::schema::{sessions, token_pairs};
 use crate::unit::Unit;
 use crate::update::update;
@@ -71,7 +72,7 @@ impl SessionRepository for Unit {
                 sessions::expires_at.eq(micros(at)),
                 sessions::revoked.eq(false),
             ))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
@@ -79,7 +80,7 @@ impl SessionRepository for Unit {
     fn revoke(&mut self, partner: PartnerId, session: SessionId) -> Result<(), StoreError> {
         update(sessions::table.find((partner.key(), session.key())))
             .set(sessions::revoked.eq(true))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
@@ -96,9 +97,9 @@ impl SessionRepository for Unit {
             .filter(sessions::expires_at.lt(row.refresh_expires_at));
         update(earlier)
             .set(sessions::expires_at.eq(row.refresh_expires_at))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()?;
-        diesel::insert_into(token_pairs::table).values(row).execute(&mut self.connection).stored().map(drop)
+        diesel::insert_into(token_pairs::table).values(row).execute(self.of(partner)?).stored().map(drop)
     }
 
     fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError> {
@@ -109,7 +110,7 @@ impl SessionRepository for Unit {
             .filter(token_pairs::partner_id.eq(partner.key()))
             .filter(token_pairs::id.eq(pair.key()))
             .select((PairRow::as_select(), sessions::revoked))
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?;
         found.map(|(row, revoked)| row.stored_pair(revoked)).transpose()
@@ -123,7 +124,7 @@ impl SessionRepository for Unit {
                 token_pairs::successor.eq(pair.successor.map(|id| id.key())),
                 token_pairs::reissued.eq(pair.reissued),
             ))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
@@ -135,11 +136,11 @@ impl SessionRepository for Unit {
             .order(token_pairs::refresh_expires_at)
             .limit(i64::from(limit))
             .select((token_pairs::partner_id, token_pairs::id))
-            .load(&mut self.connection)
+            .load(self.owning(Lock::Sweep)?)
             .stored()?;
         for (partner, pair) in &pairs {
             diesel::delete(token_pairs::table.find((partner, pair)))
-                .execute(&mut self.connection)
+                .execute(self.owning(Lock::Sweep)?)
                 .stored()?;
         }
         let room = i64::from(limit) - i64::try_from(pairs.len()).unwrap_or(i64::MAX);
@@ -152,11 +153,11 @@ impl SessionRepository for Unit {
             .order(sessions::expires_at)
             .limit(room)
             .select((sessions::partner_id, sessions::id))
-            .load(&mut self.connection)
+            .load(self.owning(Lock::Sweep)?)
             .stored()?;
         for (partner, session) in &empty {
             diesel::delete(sessions::table.find((partner, session)))
-                .execute(&mut self.connection)
+                .execute(self.owning(Lock::Sweep)?)
                 .stored()?;
         }
         Ok((pairs.len() + empty.len()) as u64)

@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 use crate::convert::{micros, moment};
 use crate::dialect;
 use crate::error::Stored;
+use crate::locks::Lock;
 use crate::schema::{login_failures, spent_nonces};
 use crate::unit::Unit;
 use crate::update::update;
@@ -24,7 +25,7 @@ impl ThrottleRepository for Unit {
             .order(login_failures::failed_at.desc())
             .limit(i64::from(limit))
             .select(login_failures::failed_at)
-            .load(&mut self.connection)
+            .load(self.owning(Lock::Digest(subject))?)
             .stored()?;
         moments.into_iter().map(|at| moment(at, "login_failures.failed_at")).collect()
     }
@@ -32,7 +33,7 @@ impl ThrottleRepository for Unit {
     fn record_failure(&mut self, subject: &[u8; 32], at: OffsetDateTime) -> Result<(), StoreError> {
         diesel::insert_into(login_failures::table)
             .values((login_failures::subject.eq(subject), login_failures::failed_at.eq(micros(at))))
-            .execute(&mut self.connection)
+            .execute(self.owning(Lock::Digest(subject))?)
             .stored()
             .map(drop)
     }
@@ -44,14 +45,16 @@ impl ThrottleRepository for Unit {
         at: OffsetDateTime,
         since: OffsetDateTime,
     ) -> Result<bool, StoreError> {
-        if dialect::insert_nonce(&mut self.connection, api_key_hash, nonce, micros(at)).stored()? {
+        if dialect::insert_nonce(self.owning(Lock::Digest(api_key_hash))?, api_key_hash, nonce, micros(at))
+            .stored()?
+        {
             return Ok(true);
         }
         let earlier =
             spent_nonces::table.find((api_key_hash, nonce)).filter(spent_nonces::spent_at.le(micros(since)));
         let touched = update(earlier)
             .set(spent_nonces::spent_at.eq(micros(at)))
-            .execute(&mut self.connection)
+            .execute(self.owning(Lock::Digest(api_key_hash))?)
             .stored()?;
         Ok(touched > 0)
     }
@@ -63,10 +66,10 @@ impl ThrottleRepository for Unit {
             .order(login_failures::failed_at)
             .limit(i64::from(limit))
             .select(login_failures::id)
-            .load(&mut self.connection)
+            .load(self.owning(Lock::Sweep)?)
             .stored()?;
         for id in &failures {
-            diesel::delete(login_failures::table.find(id)).execute(&mut self.connection).stored()?;
+            diesel::delete(login_failures::table.find(id)).execute(self.owning(Lock::Sweep)?).stored()?;
         }
         let room = i64::from(limit) - i64::try_from(failures.len()).unwrap_or(i64::MAX);
         let nonces: Vec<(Vec<u8>, String)> = spent_nonces::table
@@ -74,11 +77,11 @@ impl ThrottleRepository for Unit {
             .order(spent_nonces::spent_at)
             .limit(room)
             .select((spent_nonces::api_key_hash, spent_nonces::nonce))
-            .load(&mut self.connection)
+            .load(self.owning(Lock::Sweep)?)
             .stored()?;
         for (api_key_hash, nonce) in &nonces {
             diesel::delete(spent_nonces::table.find((api_key_hash, nonce)))
-                .execute(&mut self.connection)
+                .execute(self.owning(Lock::Sweep)?)
                 .stored()?;
         }
         Ok((failures.len() + nonces.len()) as u64)

@@ -9,8 +9,9 @@ use kopeck_port_store::{StoreError, TransactionFilter, TransactionRepository};
 use time::OffsetDateTime;
 
 use super::window;
+use crate::bulk;
 use crate::convert::{AsKey, corrupt, length, micros, moment, word};
-use crate::dialect::{self, MultiBackend};
+use crate::dialect::MultiBackend;
 use crate::error::Stored;
 use crate::schema::{cards, transactions};
 use crate::unit::Unit;
@@ -20,15 +21,15 @@ use crate::update::update;
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = transactions, treat_none_as_default_value = false)]
 pub(crate) struct TransactionRow {
-    partner_id: Vec<u8>,
-    card_id: Vec<u8>,
-    id: i64,
-    executed_at: i64,
-    kind: String,
-    amount: i64,
-    place: Option<String>,
-    mcc: Option<String>,
-    merchant_id: Option<String>,
+    pub(crate) partner_id: Vec<u8>,
+    pub(crate) card_id: Vec<u8>,
+    pub(crate) id: i64,
+    pub(crate) executed_at: i64,
+    pub(crate) kind: String,
+    pub(crate) amount: i64,
+    pub(crate) place: Option<String>,
+    pub(crate) mcc: Option<String>,
+    pub(crate) merchant_id: Option<String>,
 }
 
 impl TransactionRow {
@@ -87,7 +88,7 @@ impl TransactionRepository for Unit {
             .filter(transactions::partner_id.eq(partner.key()))
             .filter(transactions::card_id.eq(card.key()))
             .select(diesel::dsl::max(transactions::id))
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .stored()?;
         Ok(latest.unwrap_or(0))
     }
@@ -101,10 +102,10 @@ impl TransactionRepository for Unit {
     ) -> Result<(), StoreError> {
         let rows: Vec<TransactionRow> =
             transactions.iter().map(|transaction| TransactionRow::new(partner, card, transaction)).collect();
-        dialect::put_transactions(&mut self.connection, &rows).stored()?;
+        bulk::put_transactions(self.of(partner)?, &rows).stored()?;
         update(cards::table.find((partner.key(), card.key())))
             .set(cards::transactions_seen_at.eq(micros(seen_at)))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
@@ -122,7 +123,7 @@ impl TransactionRepository for Unit {
             .filter(transactions::executed_at.ge(micros(from)))
             .filter(transactions::executed_at.lt(micros(until)))
             .select((transactions::kind, transactions::amount))
-            .load(&mut self.connection)
+            .load(self.of(partner)?)
             .stored()?;
         rows.into_iter().try_fold(Kopecks::ZERO, |spent, (kind, amount)| {
             let (kind, amount) = (word(&kind, "transactions.kind")?, Kopecks::new(amount));
@@ -142,14 +143,14 @@ impl TransactionRepository for Unit {
         filter: TransactionFilter,
         page: Page,
     ) -> Result<Listed<Transaction>, StoreError> {
-        let total: i64 = filtered(partner, card, filter).count().get_result(&mut self.connection).stored()?;
+        let total: i64 = filtered(partner, card, filter).count().get_result(self.of(partner)?).stored()?;
         let (limit, offset) = window(page);
         let rows: Vec<TransactionRow> = filtered(partner, card, filter)
             .order((transactions::executed_at.desc(), transactions::id.desc()))
             .limit(limit)
             .offset(offset)
             .select(TransactionRow::as_select())
-            .load(&mut self.connection)
+            .load(self.of(partner)?)
             .stored()?;
         Ok(Listed {
             items: rows.into_iter().map(TransactionRow::transaction).collect::<Result<_, _>>()?,

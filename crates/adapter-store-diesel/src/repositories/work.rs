@@ -26,12 +26,12 @@ fn columns(subject: Subject) -> (&'static str, Key) {
 }
 
 /// Work as its table has it, before a claim takes it.
-#[derive(Queryable, Selectable)]
+#[derive(Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = work)]
 pub(crate) struct WorkRow {
-    partner_id: Vec<u8>,
-    subject_kind: String,
-    subject_id: Vec<u8>,
+    pub(crate) partner_id: Vec<u8>,
+    pub(crate) subject_kind: String,
+    pub(crate) subject_id: Vec<u8>,
     attempt: i64,
     failures: i64,
     may_have_sent: bool,
@@ -39,6 +39,10 @@ pub(crate) struct WorkRow {
 }
 
 impl WorkRow {
+    fn partner(&self) -> Result<PartnerId, StoreError> {
+        id(&self.partner_id, "work.partner_id")
+    }
+
     fn subject(&self) -> Result<Subject, StoreError> {
         match self.subject_kind.as_str() {
             ORDER => Ok(Subject::Order(id(&self.subject_id, "work.subject_id")?)),
@@ -51,7 +55,7 @@ impl WorkRow {
     /// The claim that takes it.
     fn claim(&self) -> Result<Claim, StoreError> {
         Ok(Claim {
-            partner: id(&self.partner_id, "work.partner_id")?,
+            partner: self.partner()?,
             subject: self.subject()?,
             attempt: natural(self.attempt + 1, "work.attempt")?,
             may_have_sent: self.may_have_sent,
@@ -111,7 +115,7 @@ impl WorkRepository for Unit {
                 work::failures.eq(0_i64),
                 work::may_have_sent.eq(false),
             ))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
@@ -119,7 +123,12 @@ impl WorkRepository for Unit {
     fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let now = dialect::work_time(&mut self.connection, &*self.clock).stored()?;
         let leased_until = later(now, lease);
-        let rows = dialect::due_work(&mut self.connection, now, limit).stored()?;
+        let due = dialect::due_work(&mut self.connection, now, limit).stored()?;
+        let partners = due.iter().map(WorkRow::partner).collect::<Result<Vec<_>, _>>()?;
+        let own = self.of_some(&partners)?;
+        let due = due.into_iter().zip(partners).filter(|(_, partner)| own.contains(partner));
+        let due = due.map(|(row, _)| row).collect();
+        let rows = dialect::take_due(&mut self.connection, now, due).stored()?;
         for row in &rows {
             self.lease(row, leased_until)?;
         }
@@ -128,7 +137,7 @@ impl WorkRepository for Unit {
 
     fn is_current(&mut self, claim: &Claim) -> Result<bool, StoreError> {
         let found: Option<i64> =
-            current!(claim).select(work::attempt).get_result(&mut self.connection).optional().stored()?;
+            current!(claim).select(work::attempt).get_result(self.of(claim.partner)?).optional().stored()?;
         Ok(found.is_some())
     }
 
@@ -141,19 +150,19 @@ impl WorkRepository for Unit {
                 work::may_have_sent.eq(terms.may_have_sent),
                 work::leased_until.eq(None::<i64>),
             ))
-            .execute(&mut self.connection)
+            .execute(self.of(claim.partner)?)
             .stored()
             .map(drop)
     }
 
     fn finish(&mut self, claim: &Claim) -> Result<(), StoreError> {
-        diesel::delete(current!(claim)).execute(&mut self.connection).stored().map(drop)
+        diesel::delete(current!(claim)).execute(self.of(claim.partner)?).stored().map(drop)
     }
 
     fn withdraw(&mut self, partner: PartnerId, subject: Subject) -> Result<(), StoreError> {
         let (kind, subject) = columns(subject);
         diesel::delete(work::table.find((partner.key(), kind, subject)))
-            .execute(&mut self.connection)
+            .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
@@ -170,7 +179,7 @@ impl WorkRepository for Unit {
         let now = dialect::work_time(&mut self.connection, &*self.clock).stored()?;
         update(current!(claim).filter(work::stuck_since.is_null()))
             .set(work::stuck_since.eq(now))
-            .execute(&mut self.connection)
+            .execute(self.of(claim.partner)?)
             .stored()
             .map(drop)
     }
@@ -203,7 +212,7 @@ impl WorkRepository for Unit {
         let row: Option<WorkRow> = work::table
             .find((partner.key(), kind, subject))
             .select(WorkRow::as_select())
-            .get_result(&mut self.connection)
+            .get_result(self.of(partner)?)
             .optional()
             .stored()?;
         let Some(row) = row else { return Ok(None) };

@@ -5,7 +5,7 @@ use kopeck_domain::ledger::{DepositReference, Movement, MovementKind, Reference}
 use kopeck_port_store::Store;
 
 use crate::support::{
-    NOW, PARTNER, employee, insert_order, order_with_cards, read, store_with_partner, tamper, write,
+    Kind, NOW, PARTNER, employee, insert_order, on_every_database, order_with_cards, read, tamper, write,
 };
 
 fn deposit(store: &dyn Store, reference: &'static str) {
@@ -18,9 +18,13 @@ fn deposit(store: &dyn Store, reference: &'static str) {
     .unwrap();
 }
 
-#[test]
-fn movements_that_do_not_add_up_are_named() {
-    let store = store_with_partner();
+on_every_database! {
+    movements_that_do_not_add_up_are_named
+    employees_with_two_main_cards_are_named
+}
+
+fn movements_that_do_not_add_up_are_named(kind: Kind) {
+    let store = kind.store_with_partner();
     for reference in ["one", "two", "three", "four"] {
         deposit(&store, reference);
     }
@@ -36,9 +40,8 @@ fn movements_that_do_not_add_up_are_named() {
     assert_eq!(sheet.balances.available, Kopecks::new(400));
 }
 
-#[test]
-fn employees_with_two_main_cards_are_named() {
-    let store = store_with_partner();
+fn employees_with_two_main_cards_are_named(kind: Kind) {
+    let store = kind.store_with_partner();
     let employees = [employee(1), employee(2)];
     for employee in employees.clone() {
         write(&store, move |unit| unit.employees().insert(PARTNER, &employee)).unwrap();

@@ -4,7 +4,7 @@ use kopeck_domain::page::Page;
 use kopeck_port_store::{AvailableFilter, EmployeeFilter, StoreError, UnitOfWork};
 
 use crate::support::{
-    NOW, PARTNER, TestStore, employee, insert_order, order_with_cards, read, store_with_partner, tamper,
+    Kind, NOW, PARTNER, TestStore, employee, insert_order, on_every_database, order_with_cards, read, tamper,
     write,
 };
 
@@ -41,15 +41,16 @@ fn look_at_balance(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.ledger().sheet(PARTNER).map(drop)
 }
 
-fn filled_store() -> TestStore {
-    let store = store_with_partner();
+fn filled_store(kind: Kind) -> TestStore {
+    let store = kind.store_with_partner();
     write(&store, |unit| unit.employees().insert(PARTNER, &employee(1))).unwrap();
     insert_order(&store, order_with_cards(7, 1));
     store
 }
 
-#[test]
-fn what_the_domain_refuses_is_named() {
+on_every_database! { what_the_domain_refuses_is_named }
+
+fn what_the_domain_refuses_is_named(kind: Kind) {
     let cases: &[(&str, &str, Look)] = &[
         ("employees.custom_id", "UPDATE employees SET custom_id = 'a secret'", look_at_employee),
         ("employees.email", "UPDATE employees SET email = 'a secret'", look_at_employee),
@@ -68,7 +69,7 @@ fn what_the_domain_refuses_is_named() {
         ("balances.updated_at", "UPDATE balances SET updated_at = 9223372036854775807", look_at_balance),
     ];
     for (column, damage, look) in cases {
-        let store = filled_store();
+        let store = filled_store(kind);
         let look = *look;
         assert_eq!(read(&store, move |unit| look(unit)), Ok(()), "{column}");
         tamper(&store, damage);

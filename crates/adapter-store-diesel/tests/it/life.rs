@@ -8,7 +8,7 @@ use std::time::Duration;
 use kopeck_adapter_store_diesel::{DieselStore, OpenError, StoreConfig, migrate};
 use kopeck_port_store::{Access, Store, StoreError, Verdict, submit};
 
-use crate::support::{PARTNER, clock, credentials, employee, new_url, read, store_with_partner, write};
+use crate::support::{Kind, PARTNER, clock, credentials, employee, on_every_database, read, write};
 
 type Waiting = Receiver<Result<(), StoreError>>;
 
@@ -40,9 +40,19 @@ fn add(store: &dyn Store, number: u128) -> Waiting {
     receiver
 }
 
-#[test]
-fn a_database_without_migrations_is_refused() {
-    let (url, _folder) = new_url();
+on_every_database! {
+    a_database_without_migrations_is_refused
+    what_was_committed_survives_a_restart
+    a_full_queue_is_busy_and_the_other_goes_on
+    closing_finishes_what_waits_and_takes_nothing_more
+    the_last_owner_may_be_a_receiver_of_a_result
+    a_receiver_that_panics_costs_no_thread
+    two_stores_on_one_file_wait_for_each_other
+}
+
+fn a_database_without_migrations_is_refused(kind: Kind) {
+    let place = kind.new_place();
+    let url = place.url();
     let refused = DieselStore::open(StoreConfig::new(url.clone(), clock())).err().unwrap();
     let missing = match refused {
         OpenError::NotMigrated(missing) => missing,
@@ -55,21 +65,21 @@ fn a_database_without_migrations_is_refused() {
 }
 
 #[test]
-fn only_files_of_sqlite_are_opened() {
+fn only_files_and_servers_are_opened() {
     for url in
         ["", "kopeck.db", "mysql://host/db", "sqlite://", "sqlite://:memory:", "sqlite://file:x?mode=memory"]
     {
         assert!(matches!(migrate(url), Err(OpenError::Url)), "{url}");
         assert!(matches!(DieselStore::open(StoreConfig::new(url, clock())), Err(OpenError::Url)), "{url}");
     }
-    let (_, folder) = new_url();
+    let folder = tempfile::tempdir().unwrap();
     let nowhere = format!("sqlite://{}", folder.path().join("missing/kopeck.db").display());
     assert!(matches!(migrate(&nowhere), Err(OpenError::Connect(_))));
 }
 
-#[test]
-fn what_was_committed_survives_a_restart() {
-    let (url, _folder) = new_url();
+fn what_was_committed_survives_a_restart(kind: Kind) {
+    let place = kind.new_place();
+    let url = place.url();
     migrate(&url).unwrap();
     for round in 0..3 {
         let store = DieselStore::open(StoreConfig::new(url.clone(), clock())).unwrap();
@@ -86,13 +96,17 @@ fn what_was_committed_survives_a_restart() {
     }
 }
 
-#[test]
-fn a_full_queue_is_busy_and_the_other_goes_on() {
-    let (url, _folder) = new_url();
+fn a_full_queue_is_busy_and_the_other_goes_on(kind: Kind) {
+    let place = kind.new_place();
+    let url = place.url();
     migrate(&url).unwrap();
-    let store =
-        DieselStore::open(StoreConfig { queue: 3, reading_threads: 1, ..StoreConfig::new(url, clock()) })
-            .unwrap();
+    let store = DieselStore::open(StoreConfig {
+        queue: 3,
+        writing_threads: 1,
+        reading_threads: 1,
+        ..StoreConfig::new(url, clock())
+    })
+    .unwrap();
     write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
 
     let (release, holding) = hold(&store, Access::Write);
@@ -117,9 +131,8 @@ fn a_full_queue_is_busy_and_the_other_goes_on() {
     holding.recv().unwrap().unwrap();
 }
 
-#[test]
-fn closing_finishes_what_waits_and_takes_nothing_more() {
-    let store = Arc::new(store_with_partner());
+fn closing_finishes_what_waits_and_takes_nothing_more(kind: Kind) {
+    let store = Arc::new(kind.store_with_partner());
     let (release, holding) = hold(&*store, Access::Write);
     let waiting: Vec<Waiting> = (0..10).map(|number| add(&*store, number)).collect();
     let closing = {
@@ -142,9 +155,8 @@ fn closing_finishes_what_waits_and_takes_nothing_more() {
     store.store.close();
 }
 
-#[test]
-fn the_last_owner_may_be_a_receiver_of_a_result() {
-    let store = Arc::new(store_with_partner());
+fn the_last_owner_may_be_a_receiver_of_a_result(kind: Kind) {
+    let store = Arc::new(kind.store_with_partner());
     let (sender, receiver) = mpsc::channel();
     let owner = Mutex::new(Some(Arc::clone(&store)));
     let (go, wait) = mpsc::channel::<()>();
@@ -165,9 +177,8 @@ fn the_last_owner_may_be_a_receiver_of_a_result() {
     receiver.recv().unwrap().unwrap();
 }
 
-#[test]
-fn a_receiver_that_panics_costs_no_thread() {
-    let store = store_with_partner();
+fn a_receiver_that_panics_costs_no_thread(kind: Kind) {
+    let store = kind.store_with_partner();
     for access in [Access::Write, Access::Read, Access::Read, Access::Read] {
         store.submit(access, Box::new(|_| Verdict::Commit), Box::new(|_| panic!("on purpose")));
     }
@@ -176,9 +187,8 @@ fn a_receiver_that_panics_costs_no_thread() {
 }
 
 /// As two processes do.
-#[test]
-fn two_stores_on_one_file_wait_for_each_other() {
-    let first = store_with_partner();
+fn two_stores_on_one_file_wait_for_each_other(kind: Kind) {
+    let first = kind.store_with_partner();
     let second = DieselStore::open(StoreConfig::new(first.url.clone(), clock())).unwrap();
     let stores: [&dyn Store; 2] = [&first, &second];
     thread::scope(|scope| {

@@ -1,15 +1,27 @@
-//! The contract of the store on SQLite, and what is this store's own.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail by panicking")]
+//! The contract of the store on SQLite and on PostgreSQL, and what is this store's own.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests fail by panicking")]
 
 mod books;
 mod corrupt;
 mod life;
 mod partners;
 mod plans;
+mod postgres;
+mod schemas;
 mod support;
 
-mod contract {
-    use crate::support::empty_store;
+mod contract_on_sqlite {
+    fn empty_store() -> crate::support::TestStore {
+        crate::support::Kind::Sqlite.empty_store()
+    }
+
+    kopeck_port_store::contract_tests!(empty_store);
+}
+
+mod contract_on_postgres {
+    fn empty_store() -> crate::support::TestStore {
+        crate::support::Kind::Postgres.empty_store()
+    }
 
     kopeck_port_store::contract_tests!(empty_store);
 }

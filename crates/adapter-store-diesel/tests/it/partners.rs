@@ -7,8 +7,6 @@ use diesel::prelude::*;
 use diesel::sql_types::{Integer, Text};
 use kopeck_adapter_store_diesel::migrate;
 
-use crate::support::new_url;
-
 /// The tables whose rows belong to no partner: the partners, and digests of who has not logged in yet.
 const NOBODYS: [&str; 3] = ["login_failures", "partners", "spent_nonces"];
 
@@ -64,7 +62,8 @@ struct Column {
 
 /// A new database with these rows, and its folder.
 fn database(rows: &str) -> (SqliteConnection, tempfile::TempDir) {
-    let (url, folder) = new_url();
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("kopeck.db").display());
     migrate(&url).unwrap();
     let mut connection = SqliteConnection::establish(url.strip_prefix("sqlite://").unwrap()).unwrap();
     let rows = rows.replace("ONE", ONE).replace("HASH", "zeroblob(32)").replace("ID", "zeroblob(16)");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
+use kopeck_adapter_store_diesel::testing::TestDatabase;
 use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, migrate};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardType, Standing};
@@ -27,12 +28,85 @@ use uuid::Uuid;
 pub(crate) const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
 pub(crate) const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
-/// A store in a folder of its own, which goes with it.
+/// The databases that the store speaks to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    Sqlite,
+    Postgres,
+}
+
+/// Makes a test of each of these functions on each database.
+macro_rules! on_every_database {
+    ($($test:ident)*) => {
+        mod on_sqlite {
+            $(#[test]
+            fn $test() {
+                super::$test(crate::support::Kind::Sqlite);
+            })*
+        }
+        mod on_postgres {
+            $(#[test]
+            fn $test() {
+                super::$test(crate::support::Kind::Postgres);
+            })*
+        }
+    };
+}
+pub(crate) use on_every_database;
+
+/// Where a database lies that goes with its test.
+pub(crate) enum Place {
+    Folder(TempDir),
+    Server(TestDatabase),
+}
+
+impl Place {
+    pub(crate) fn url(&self) -> String {
+        match self {
+            Self::Folder(folder) => format!("sqlite://{}", folder.path().join("kopeck.db").display()),
+            Self::Server(database) => database.url().to_owned(),
+        }
+    }
+}
+
+impl Kind {
+    /// A place without migrations.
+    pub(crate) fn new_place(self) -> Place {
+        match self {
+            Self::Sqlite => Place::Folder(tempfile::tempdir().unwrap()),
+            Self::Postgres => Place::Server(TestDatabase::empty()),
+        }
+    }
+
+    pub(crate) fn empty_store(self) -> TestStore {
+        let place = match self {
+            Self::Sqlite => {
+                let place = self.new_place();
+                migrate(&place.url()).unwrap();
+                place
+            }
+            Self::Postgres => Place::Server(TestDatabase::migrated()),
+        };
+        let (url, clock) = (place.url(), clock());
+        let config = StoreConfig::new(url.clone(), Arc::clone(&clock) as Arc<dyn Clock>);
+        TestStore { store: DieselStore::open(config).unwrap(), url, clock, place }
+    }
+
+    /// A store with [`PARTNER`].
+    pub(crate) fn store_with_partner(self) -> TestStore {
+        let store = self.empty_store();
+        write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
+        store
+    }
+}
+
+/// A store on a database of its own, which goes with it.
 pub(crate) struct TestStore {
+    // First, so that it is closed before its database goes.
     pub(crate) store: DieselStore,
     pub(crate) url: String,
     clock: Arc<FakeClock>,
-    _folder: TempDir,
+    pub(crate) place: Place,
 }
 
 impl Store for TestStore {
@@ -52,31 +126,15 @@ pub(crate) fn clock() -> Arc<FakeClock> {
     Arc::new(FakeClock::starting_at(NOW))
 }
 
-/// The URL of a database that is not there yet, and the folder for it.
-pub(crate) fn new_url() -> (String, TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    (format!("sqlite://{}", folder.path().join("kopeck.db").display()), folder)
-}
-
-pub(crate) fn empty_store() -> TestStore {
-    let (url, folder) = new_url();
-    migrate(&url).unwrap();
-    let clock = clock();
-    let config = StoreConfig::new(url.clone(), Arc::clone(&clock) as Arc<dyn Clock>);
-    TestStore { store: DieselStore::open(config).unwrap(), url, clock, _folder: folder }
-}
-
-/// A store with [`PARTNER`].
-pub(crate) fn store_with_partner() -> TestStore {
-    let store = empty_store();
-    write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
-    store
-}
-
 /// Runs statements behind the store's back, as a damaged disk or an idle hand might.
 pub(crate) fn tamper(store: &TestStore, statements: &str) {
-    let path = store.url.strip_prefix("sqlite://").unwrap();
-    SqliteConnection::establish(path).unwrap().batch_execute(statements).unwrap();
+    match &store.place {
+        Place::Folder(_) => {
+            let path = store.url.strip_prefix("sqlite://").unwrap();
+            SqliteConnection::establish(path).unwrap().batch_execute(statements).unwrap();
+        }
+        Place::Server(database) => database.run(statements),
+    }
 }
 
 pub(crate) fn write<T: Send + 'static>(

@@ -15,7 +15,7 @@ use kopeck_port_bank::BankGateway;
 use kopeck_service::Settings;
 use secrecy::SecretString;
 
-use crate::cli::{BankArgs, ServeArgs};
+use crate::cli::{BankArgs, ServiceArgs};
 use crate::clock::ServiceClock;
 use crate::compose::{Machine, simulator};
 use crate::folder::DataFolder;
@@ -41,7 +41,7 @@ impl Bank {
     /// If the simulator's books cannot be opened, the settings are none, or there is to be a sandbox over a bank that is
     /// no simulator.
     pub fn open(
-        args: &ServeArgs,
+        args: &ServiceArgs,
         folder: &DataFolder,
         machine: &Machine,
         clock: Arc<ServiceClock>,

@@ -93,6 +93,7 @@ fn refusal(error: ControlError) -> SandboxRefusal {
         ControlError::WrongCode => SandboxRefusal::WrongCode,
         ControlError::CodeExpired => SandboxRefusal::CodeExpired,
         ControlError::ClockTooFar => SandboxRefusal::ClockTooFar,
-        ControlError::Refused(_) | ControlError::Failed(_) => SandboxRefusal::Failed(error.to_string()),
+        ControlError::Refused(_) => SandboxRefusal::Failed(error.to_string()),
+        ControlError::Failed(reason) => SandboxRefusal::Unreachable(reason),
     }
 }

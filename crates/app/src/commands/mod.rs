@@ -23,6 +23,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     logging::start();
     match cli.command {
         Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Worker(args) => serve::work(&args).map(|()| ExitCode::SUCCESS),
         Command::Partner(command) => partner::run(command).map(|()| ExitCode::SUCCESS),
         Command::Requests(command) => requests::run(command).map(|()| ExitCode::SUCCESS),
         Command::BankSimulator(args) => bank_simulator::run(&args).map(|()| ExitCode::SUCCESS),

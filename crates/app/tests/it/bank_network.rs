@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use kopeck_client::{
-    CardStatus, Client, NewEmployee, Purchase, RequestState, TopUp, TransactionFilter, VirtualItem, Wait,
+    CardStatus, Client, ErrorCode, NewEmployee, Purchase, RequestState, TopUp, TransactionFilter, VirtualItem,
+    Wait,
 };
 use uuid::Uuid;
 
@@ -123,7 +124,9 @@ async fn a_bank_that_is_away_holds_work_up_and_loses_none() {
     pair.bank.kill();
     let top_up = client.replenishments().create(&[TopUp::new(card, 3_000)]).await.unwrap().replenishment_id;
     // What concerns the bank fails or waits; what is the service's own goes on.
-    assert!(client.sandbox().purchase(card, &purchase(1)).await.is_err());
+    let failed = client.sandbox().purchase(card, &purchase(1)).await.unwrap_err();
+    assert_eq!((failed.status(), failed.code()), (Some(503), Some(&ErrorCode::BankUnavailable)), "{failed}");
+    assert!(failed.retry_after().is_some());
     assert!(!client.replenishments().status(top_up).await.unwrap().state.is_final());
     pair.restart_bank();
     assert_eq!(

@@ -29,7 +29,12 @@ fn the_first_start_shows_a_demo_partner_and_a_call_that_works_when_pasted() {
     let (shown, good) = again.stop("INT");
     assert!(good, "{}", installation.log());
     assert!(!shown.iter().any(|line| line.contains("password")), "secrets are shown once: {shown:?}");
+}
 
+#[test]
+fn the_master_key_of_an_embedded_database_is_its_owners_only() {
+    let installation = Installation::embedded();
+    installation.create_partner(&[]);
     let mode =
         |name: &str| std::fs::metadata(installation.path().join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("master.key"), 0o600);
@@ -37,7 +42,7 @@ fn the_first_start_shows_a_demo_partner_and_a_call_that_works_when_pasted() {
 
 #[test]
 fn a_second_server_on_the_same_folder_is_refused() {
-    let installation = Installation::new();
+    let installation = Installation::embedded();
     let _running = installation.serve(&[]);
     let second = installation.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert!(!second.status.success());
@@ -118,7 +123,7 @@ fn clone(partner: &crate::process::PartnerSecrets) -> crate::process::PartnerSec
 
 #[test]
 fn a_missing_or_another_master_key_and_a_missing_database_are_refused() {
-    let installation = Installation::new();
+    let installation = Installation::embedded();
     for command in [&["check"][..], &["partner", "list"]] {
         let output = installation.run(command);
         assert!(!output.status.success(), "{command:?}");

@@ -1,6 +1,6 @@
 //! What a server stands on: the data that outlive its process, and the ports that a test may put something in front of.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use kopeck::compose::Machine;
@@ -15,9 +15,10 @@ use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_service::worker::WorkerSettings;
 use time::OffsetDateTime;
 
+use crate::database::Database;
+
 /// What a process leaves behind: database, simulator's books, the clock's file, and the machine that it ran on.
 pub struct Ground {
-    pub url: String,
     pub data: DataFolder,
     /// The machine's clock.
     pub clock: Arc<FakeClock>,
@@ -27,12 +28,14 @@ pub struct Ground {
     generation: u64,
     ids: Arc<SeededIds>,
     entropy: Arc<SeededEntropy>,
+    database: Database,
     _folder: tempfile::TempDir,
 }
 
 /// A ground as it was at a moment when no server stood on it, kept in memory.
 pub struct Snapshot {
     files: Vec<(PathBuf, Vec<u8>)>,
+    database: Database,
     at: OffsetDateTime,
     partners: Vec<PartnerId>,
     generation: u64,
@@ -70,17 +73,15 @@ impl Default for Plan {
 impl Ground {
     /// With an empty database and a clock that shows `start`.
     pub fn new(start: OffsetDateTime) -> Self {
-        let ground = Self::bare(start, 0);
-        kopeck_adapter_store_diesel::migrate(&ground.url).unwrap();
-        ground
+        Self::over(|folder| Database::chosen(folder, true), start, 0)
     }
 
-    fn bare(start: OffsetDateTime, generation: u64) -> Self {
+    fn over(database: impl FnOnce(&Path) -> Database, start: OffsetDateTime, generation: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let url = format!("sqlite://{}/kopeck.sqlite", folder.path().display());
+        let database = database(folder.path());
         Self {
-            data: DataFolder::make(&url).unwrap(),
-            url,
+            data: DataFolder::make(database.url(), database.beside(folder.path())).unwrap(),
+            database,
             clock: Arc::new(FakeClock::starting_at(start)),
             partners: Mutex::default(),
             generation,
@@ -88,6 +89,11 @@ impl Ground {
             entropy: Arc::new(SeededEntropy::new(1 + generation)),
             _folder: folder,
         }
+    }
+
+    /// Of the database.
+    pub fn url(&self) -> &str {
+        self.database.url()
     }
 
     /// The machine; the service's time is the machine's.
@@ -108,6 +114,7 @@ impl Ground {
             (PathBuf::from(path.file_name().unwrap()), std::fs::read(&path).unwrap())
         };
         Snapshot {
+            database: self.database.copy(self.data.path()),
             files: std::fs::read_dir(self.data.path()).unwrap().map(file).collect(),
             at: self.clock.now(),
             partners: self.partners.lock().unwrap().clone(),
@@ -119,7 +126,7 @@ impl Ground {
 impl Snapshot {
     /// A ground of its own that is as this one was.
     pub fn restore(&self) -> Arc<Ground> {
-        let ground = Ground::bare(self.at, self.generation);
+        let ground = Ground::over(|folder| self.database.copy(folder), self.at, self.generation);
         for (name, bytes) in &self.files {
             std::fs::write(ground.data.path().join(name), bytes).unwrap();
         }

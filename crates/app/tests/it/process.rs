@@ -5,14 +5,21 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use kopeck_adapter_store_diesel::testing::TestDatabase;
 use kopeck_client::{Client, RetryPolicy, SealingKey};
+
+use crate::database::Database;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_kopeck");
 
-/// A data folder and the commands on it.
+/// A data folder, a database, and the commands on them.
 pub struct Installation {
     folder: tempfile::TempDir,
+    database: Database,
 }
+
+/// The master key where there is no file for one.
+const MASTER_KEY: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";
 
 /// What `partner create` shows.
 pub struct PartnerSecrets {
@@ -25,7 +32,22 @@ pub struct PartnerSecrets {
 
 impl Installation {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::chosen(folder.path(), false);
+        Self { folder, database }
+    }
+
+    /// On SQLite, whatever the others run on: for what only an embedded database has.
+    pub fn embedded() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::embedded(folder.path());
+        Self { folder, database }
+    }
+
+    /// On PostgreSQL, whatever the others run on: for what only a database on a server has.
+    pub fn on_a_server() -> Self {
+        let database = Database::Server(TestDatabase::empty());
+        Self { folder: tempfile::tempdir().unwrap(), database }
     }
 
     pub fn path(&self) -> &Path {
@@ -40,10 +62,10 @@ impl Installation {
         {
             command.env_remove(name);
         }
-        command
-            .args(arguments)
-            .env("KOPECK_DATABASE_URL", format!("sqlite://{}/kopeck.sqlite", self.folder.path().display()))
-            .stdin(Stdio::null());
+        command.args(arguments).env("KOPECK_DATABASE_URL", self.database.url()).stdin(Stdio::null());
+        if let Some(beside) = self.database.beside(self.folder.path()) {
+            command.env("KOPECK_DATA_DIR", beside).env("KOPECK_MASTER_KEY", MASTER_KEY);
+        }
         command
     }
 
@@ -78,6 +100,11 @@ impl Installation {
         self.start(&[&["serve", "--listen", "127.0.0.1:0"], extra].concat())
     }
 
+    /// Starts `worker` and waits until it says that it works.
+    pub fn worker(&self, extra: &[&str]) -> Running {
+        self.start(&[&["worker"], extra].concat())
+    }
+
     /// Starts `bank-simulator`, with its folder `bank` in this one, and waits until it says where it listens.
     pub fn bank_simulator(&self, listen: &str, secret: &str) -> Running {
         let folder = self.folder.path().join("bank");
@@ -92,6 +119,9 @@ impl Installation {
         let base_url = lines
             .find_map(|line| {
                 let line = line.ok()?;
+                if line == "kopeck works" {
+                    return Some(String::new());
+                }
                 let start = line.find("http://127.0.0.1:")?;
                 line[start..].split_whitespace().next().map(str::to_owned)
             })

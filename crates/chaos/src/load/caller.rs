@@ -17,7 +17,7 @@ const TRIES: usize = 5;
 /// The most cards of a top-up.
 const MOST_TOP_UPS: u64 = 200;
 /// The most cards of a change of limits.
-const MOST_LIMITS: u64 = 30;
+const MOST_LIMITS: u64 = 12;
 
 /// What a try of a call came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,12 +168,12 @@ fn choose(book: &mut Book, dice: &mut Dice) -> Option<Call> {
             cards: some_cards(book, dice, MOST_LIMITS),
             limit: CardLimit::per(LimitPeriod::Day, 100 + i64::from(small(dice.below(1_000)))),
         },
-        42..48 => {
+        42..45 => {
             let (id, request) = book.requests.iter().rev().find(|(_, request)| !request.state.is_final())?;
             Call::Cancel(request.kind, *id)
         }
-        48..50 => book.done.pop()?,
-        50..52 => Call::Deposit { amount: 1 + i64::from(small(dice.below(1_000))) },
+        45..47 => book.done.pop()?,
+        47..49 => Call::Deposit { amount: 1 + i64::from(small(dice.below(1_000))) },
         _ => {
             Call::Purchase { card: dice.pick(&book.cards)?.id, amount: 1 + i64::from(small(dice.below(200))) }
         }
@@ -182,7 +182,8 @@ fn choose(book: &mut Book, dice: &mut Dice) -> Option<Call> {
 
 /// Up to 200 cards in a row. Amounts whose kopecks end in 13 are refused by the simulator, and there are some.
 fn top_ups(book: &Book, dice: &mut Dice) -> Vec<TopUp> {
-    let most = if dice.percent(30) { MOST_TOP_UPS } else { 20 };
+    // Most are small, or each would be in the way of the next.
+    let most = if dice.percent(10) { MOST_TOP_UPS } else { 12 };
     let cards = some_cards(book, dice, most);
     cards.into_iter().map(|card| TopUp::new(card, 1 + i64::from(small(dice.below(100))))).collect()
 }

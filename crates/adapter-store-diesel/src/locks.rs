@@ -1,0 +1,188 @@
+//! Who may write what, on a database that has many writers.
+//!
+//! PostgreSQL knows nothing of SQLite's one writer. Here a writing unit of work has each partner whose data it touches
+//! to itself, from the first look until its end: nobody else changes, in any process, what it has read and decides by.
+//! Data that belong to no partner have locks of their own. No use case has to say so: it is in the way to the
+//! connection, [`Unit::of`] and [`Unit::owning`].
+//!
+//! Nobody waits for a lock while holding one, but for those who know all that they need and take it in order. So there
+//! are no deadlocks. What meets a lock that is not free fails, and is run again when its turn comes.
+
+use std::collections::HashSet;
+
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::{Access, StoreError};
+
+use crate::dialect::{self, AnyConnection};
+use crate::error::{self, Stored, Trouble};
+use crate::unit::Unit;
+
+/// What a writing unit of work can have to itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Lock<'a> {
+    /// All data of a partner.
+    Partner(PartnerId),
+    /// The failures or nonces under a digest.
+    Digest(&'a [u8; 32]),
+    /// What has served its time.
+    Sweep,
+}
+
+impl Lock<'_> {
+    /// The number that stands for it in the database. Two that share one wait for each other, and that is all.
+    fn key(self) -> i64 {
+        match self {
+            Self::Partner(id) => {
+                let (high, low) = id.uuid().as_u64_pair();
+                (high.rotate_left(32) ^ low).cast_signed()
+            }
+            Self::Digest([a, b, c, d, e, f, g, h, ..]) => {
+                i64::from_be_bytes([*a, *b, *c, *d, *e, *f, *g, *h])
+            }
+            // The bytes of "kopecksw".
+            Self::Sweep => 0x6b6f_7065_636b_7377,
+        }
+    }
+}
+
+/// The locks of the transaction that is open.
+#[derive(Debug, Default)]
+pub(crate) struct Locks {
+    held: Vec<i64>,
+    /// Whether the first may be waited for.
+    patient: bool,
+    /// The one that was not free.
+    missing: Option<i64>,
+}
+
+impl Locks {
+    /// Those of a transaction that has just begun.
+    pub(crate) fn new(patient: bool) -> Self {
+        Self { patient, ..Self::default() }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.held.len()
+    }
+
+    /// The database has given up all but the first `count`, as it does with a savepoint.
+    pub(crate) fn give_up(&mut self, count: usize) {
+        self.held.truncate(count);
+    }
+
+    /// All that the unit of work needs as far as it has come, if it met a lock that was not free.
+    pub(crate) fn take_needs(&mut self, count: usize) -> Option<Vec<i64>> {
+        let missing = self.missing.take()?;
+        let mut needs = self.held.get(count..).unwrap_or_default().to_vec();
+        needs.push(missing);
+        Some(needs)
+    }
+}
+
+impl Unit {
+    /// The connection, for the data of this partner.
+    pub(crate) fn of(&mut self, partner: PartnerId) -> Result<&mut AnyConnection, StoreError> {
+        self.owning(Lock::Partner(partner))
+    }
+
+    /// The connection, for the data under `lock`.
+    pub(crate) fn owning(&mut self, lock: Lock<'_>) -> Result<&mut AnyConnection, StoreError> {
+        if self.access() == Access::Write {
+            self.own(lock.key())?;
+        }
+        Ok(&mut self.connection)
+    }
+
+    /// Those of `partners` whose data can be had at once, but for the first, who may be waited for: for who takes what
+    /// there is of many.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if there are some, and none can be had.
+    pub(crate) fn of_some(&mut self, partners: &[PartnerId]) -> Result<HashSet<PartnerId>, StoreError> {
+        let mut own = HashSet::new();
+        let mut missing = None;
+        for partner in partners {
+            match self.of(*partner).map(drop) {
+                Ok(()) => drop(own.insert(*partner)),
+                Err(StoreError::Busy) if self.locks.missing.is_some() => {
+                    missing = missing.or(self.locks.missing.take());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if own.is_empty() && missing.is_some() {
+            self.locks.missing = missing;
+            return Err(StoreError::Busy);
+        }
+        Ok(own)
+    }
+
+    fn own(&mut self, key: i64) -> Result<(), StoreError> {
+        if self.locks.held.contains(&key) {
+            return Ok(());
+        }
+        if self.locks.held.is_empty() && self.locks.patient {
+            self.wait_for(&[key])?;
+        } else if dialect::try_lock(&mut self.connection, key).stored()? {
+            self.locks.held.push(key);
+        } else {
+            self.locks.missing = Some(key);
+            return Err(StoreError::Busy);
+        }
+        Ok(())
+    }
+
+    /// Waits for locks, in the order in which everybody does. To be called before the transaction has any.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if one of them is not to be had in time.
+    pub(crate) fn wait_for(&mut self, keys: &[i64]) -> Result<(), StoreError> {
+        let mut keys = keys.to_vec();
+        keys.sort_unstable();
+        keys.dedup();
+        for key in keys {
+            dialect::wait_for_lock(&mut self.connection, key).stored().map_err(|failed| {
+                match error::take_trouble() {
+                    Some(Trouble::Again) => StoreError::Busy,
+                    trouble => {
+                        error::note(trouble);
+                        failed
+                    }
+                }
+            })?;
+            self.locks.held.push(key);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn each_has_a_number_of_its_own() {
+        let mut digest = [0; 32];
+        let mut keys = vec![Lock::Sweep.key(), Lock::Digest(&digest).key()];
+        for number in 1..100_u8 {
+            keys.push(Lock::Partner(Uuid::from_u128(number.into()).into()).key());
+            keys.push(Lock::Partner(Uuid::from_u128(u128::from(number) << 64).into()).key());
+            digest[usize::from(number) % 8] = number;
+            keys.push(Lock::Digest(&digest).key());
+        }
+        let count = keys.len();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), count);
+    }
+
+    #[test]
+    fn what_is_needed_is_what_was_had_and_what_was_not() {
+        let mut locks = Locks { held: vec![1, 2, 3], patient: false, missing: Some(4) };
+        assert_eq!(locks.take_needs(1), Some(vec![2, 3, 4]));
+        assert_eq!(locks.take_needs(1), None);
+        locks.give_up(1);
+        assert_eq!(locks.held, [1]);
+    }
+}

@@ -1,0 +1,139 @@
+//! Databases of their own for tests on PostgreSQL.
+//!
+//! `TEST_DATABASE_URL` is the URL of a server on which the tests may make and drop databases; `scripts/test` starts
+//! one and sets it. A test that finds none fails: it is never passed over.
+#![expect(clippy::expect_used, clippy::panic, reason = "the module is test code: it fails by panicking")]
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, PgConnection};
+
+/// A database that goes with this value.
+pub struct TestDatabase {
+    name: String,
+    url: String,
+}
+
+impl TestDatabase {
+    /// A database without migrations.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::copy_of("template0")
+    }
+
+    /// A database with all migrations. They are applied once; the rest are copies.
+    #[must_use]
+    pub fn migrated() -> Self {
+        static TEMPLATE: OnceLock<String> = OnceLock::new();
+        Self::copy_of(TEMPLATE.get_or_init(make_template))
+    }
+
+    /// Another one that is as this one is now. Nobody may be connected to this one.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        Self::copy_of(&self.name)
+    }
+
+    /// Its URL.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Runs statements on it, over a connection of their own.
+    pub fn run(&self, statements: &str) {
+        run(&self.url, statements);
+    }
+
+    fn copy_of(template: &str) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let name = format!("kopeck_test_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let server = server();
+        run(&server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+        run(&server, &format!("CREATE DATABASE {name} TEMPLATE {template}"));
+        let url = with_database(&server, &name);
+        Self { name, url }
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            run(&server(), &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+        }
+    }
+}
+
+fn server() -> String {
+    std::env::var("TEST_DATABASE_URL").unwrap_or_else(|_| {
+        panic!(
+            "TEST_DATABASE_URL is not set: run scripts/test, which starts a PostgreSQL for the tests, or set it to \
+             the URL of a server where they may make databases"
+        )
+    })
+}
+
+/// Makes the database that others are copied from, unless another process of tests has done so. Its name tells the
+/// migrations, so that it is never out of date.
+fn make_template() -> String {
+    let mut hasher = DefaultHasher::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("the migrations are there")
+        .map(|entry| entry.expect("an entry of the folder").path().join("up.sql"))
+        .collect();
+    files.sort();
+    for file in files {
+        file.hash(&mut hasher);
+        std::fs::read(file).expect("a migration can be read").hash(&mut hasher);
+    }
+    let name = format!("kopeck_template_{:016x}", hasher.finish());
+    let server = server();
+    // Renamed into place, so that a copy of a half-made one is never taken.
+    let draft = format!("{name}_{}", std::process::id());
+    run(&server, &format!("DROP DATABASE IF EXISTS {draft} WITH (FORCE)"));
+    run(&server, &format!("CREATE DATABASE {draft} TEMPLATE template0"));
+    crate::migrate(&with_database(&server, &draft)).expect("the migrations can be applied");
+    let mut connection = connect(&server);
+    if connection.batch_execute(&format!("ALTER DATABASE {draft} RENAME TO {name}")).is_err() {
+        run(&server, &format!("DROP DATABASE {draft} WITH (FORCE)"));
+    }
+    name
+}
+
+/// `url` with another database.
+fn with_database(url: &str, name: &str) -> String {
+    let (scheme, rest) = url.split_once("://").expect("TEST_DATABASE_URL is a URL");
+    let (place, query) = rest.split_once('?').map_or((rest, None), |(place, query)| (place, Some(query)));
+    let authority = place.split('/').next().unwrap_or_default();
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    format!("{scheme}://{authority}/{name}{query}")
+}
+
+fn connect(url: &str) -> PgConnection {
+    let mut connection =
+        PgConnection::establish(url).expect("the server of TEST_DATABASE_URL can be reached");
+    connection.batch_execute("SET client_min_messages = warning").expect("a setting");
+    connection
+}
+
+fn run(url: &str, statements: &str) {
+    connect(url).batch_execute(statements).unwrap_or_else(|error| panic!("{statements}: {error}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_database;
+
+    #[test]
+    fn only_the_database_changes() {
+        let with = |url| with_database(url, "new");
+        assert_eq!(with("postgres://u:p@h:5432/old"), "postgres://u:p@h:5432/new");
+        assert_eq!(with("postgres://u@/old?host=%2Ftmp%2Fx"), "postgres://u@/new?host=%2Ftmp%2Fx");
+        assert_eq!(with("postgresql://h"), "postgresql://h/new");
+    }
+}

@@ -1,0 +1,187 @@
+//! What only PostgreSQL has: connections that get lost, and many writers.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
+use kopeck_domain::employee::EmployeeStatus;
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::partner::Partner;
+use kopeck_port_store::{Access, Credentials, Rule, Store, StoreError, UnitOfWork, submit};
+use uuid::Uuid;
+
+use crate::support::{Kind, NOW, PARTNER, TestStore, credentials, employee, read, tamper, write};
+
+const END_CONNECTIONS: &str = "
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid();";
+
+fn add(store: &dyn Store, partner: PartnerId, number: u128) -> Result<(), StoreError> {
+    let employee = employee(number);
+    write(store, move |unit| unit.employees().insert(partner, &employee))
+}
+
+fn is_there(store: &dyn Store, number: u128) -> Result<bool, StoreError> {
+    let id = employee(number).id;
+    read(store, move |unit| unit.employees().get(PARTNER, id)).map(|found| found.is_some())
+}
+
+/// Submits work that waits half-way until it is told to go on.
+fn halted(store: &dyn Store, access: Access) -> (mpsc::Sender<()>, mpsc::Receiver<Result<(), StoreError>>) {
+    let (go_on, told) = mpsc::channel::<()>();
+    let (begun, has_begun) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
+    let body = move |unit: &mut dyn UnitOfWork| {
+        unit.employees().get(PARTNER, employee(1).id)?;
+        let _ = begun.send(());
+        let _ = told.recv();
+        unit.employees().get(PARTNER, employee(2).id).map(drop)
+    };
+    submit(store, access, body, move |result| sender.send(result).unwrap());
+    has_begun.recv().unwrap();
+    (go_on, receiver)
+}
+
+#[test]
+fn who_meets_a_lost_connection_is_told_and_the_next_one_is_served() {
+    let store = Kind::Postgres.store_with_partner();
+    for access in [Access::Write, Access::Read] {
+        let (go_on, halted) = halted(&store, access);
+        tamper(&store, END_CONNECTIONS);
+        go_on.send(()).unwrap();
+        let met = halted.recv().unwrap();
+        assert!(matches!(met, Err(StoreError::Unavailable(_))), "{met:?}");
+        // All connections are gone, those of idle threads too.
+        for number in 0..20 {
+            let number = number + if access == Access::Write { 0 } else { 100 };
+            add(&store, PARTNER, number).unwrap();
+            assert_eq!(is_there(&store, number), Ok(true));
+        }
+    }
+}
+
+#[test]
+fn a_database_that_is_away_is_unavailable_at_once_and_comes_back() {
+    let store = Kind::Postgres.store_with_partner();
+    let admin =
+        store.url.replace(store.url.split('/').nth(3).unwrap().split('?').next().unwrap(), "postgres");
+    let name = store.url.split('/').nth(3).unwrap().split('?').next().unwrap().to_owned();
+    let on_server = |statements: &str| {
+        use diesel::connection::SimpleConnection;
+        use diesel::{Connection, PgConnection};
+        PgConnection::establish(&admin).unwrap().batch_execute(statements).unwrap();
+    };
+    on_server(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"));
+    on_server(&format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"));
+    let began = Instant::now();
+    for number in 0..20 {
+        assert!(matches!(add(&store, PARTNER, number), Err(StoreError::Unavailable(_))));
+        assert!(matches!(is_there(&store, number), Err(StoreError::Unavailable(_))));
+    }
+    assert!(began.elapsed() < Duration::from_secs(20), "refused connections are not waited for");
+    on_server(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"));
+    add(&store, PARTNER, 1).unwrap();
+    assert_eq!(is_there(&store, 1), Ok(true));
+}
+
+#[test]
+fn a_refused_statement_costs_the_unit_of_work_nothing_else() {
+    let store = Kind::Postgres.store_with_partner();
+    let kept = write(&store, |unit| {
+        unit.employees().insert(PARTNER, &employee(1))?;
+        let mut double = employee(2);
+        double.custom_id = employee(1).custom_id;
+        let refused = unit.employees().insert(PARTNER, &double);
+        assert_eq!(refused, Err(StoreError::Conflict(Rule::EmployeeCustomId)));
+        let mut changed = employee(1);
+        changed.category = Some(Uuid::nil().into());
+        let refused = unit.employees().update(PARTNER, &changed);
+        assert_eq!(refused, Err(StoreError::Conflict(Rule::Reference)));
+        unit.employees().get(PARTNER, employee(1).id)
+    });
+    assert_eq!(kept, Ok(Some(employee(1))));
+    assert_eq!(is_there(&store, 1), Ok(true));
+}
+
+/// PostgreSQL takes the commit of a broken transaction for a roll-back, and says nothing.
+#[test]
+fn what_was_not_committed_is_not_reported_as_stored() {
+    let store = Kind::Postgres.store_with_partner();
+    let swallowed = write(&store, |unit| {
+        unit.employees().insert(PARTNER, &employee(1))?;
+        let stranger = Uuid::from_u128(99).into();
+        assert!(
+            unit.work()
+                .enqueue(
+                    stranger,
+                    kopeck_port_store::Subject::Order(stranger.uuid().into()),
+                    time::Duration::ZERO
+                )
+                .is_err()
+        );
+        Ok(())
+    });
+    assert!(swallowed.is_err(), "{swallowed:?}");
+    assert_eq!(is_there(&store, 1), Ok(false));
+}
+
+fn with_partners(count: u128) -> TestStore {
+    let store = Kind::Postgres.store_with_partner();
+    for number in 2..=count {
+        let partner = Partner {
+            id: Uuid::from_u128(number).into(),
+            login: format!("partner-{number}"),
+            ..credentials().partner
+        };
+        let mut hash = [0; 32];
+        hash[..16].copy_from_slice(&number.to_be_bytes());
+        let credentials = Credentials { partner, api_key_hash: hash, ..credentials() };
+        write(&store, move |unit| unit.partners().insert(&credentials)).unwrap();
+    }
+    store
+}
+
+/// Several threads of two processes change several partners each, in every order: nobody fails, nothing is lost, and
+/// nobody waits for the database to find a deadlock.
+#[test]
+fn writers_of_many_partners_do_not_lock_each_other_out() {
+    const PARTNERS: u128 = 3;
+    const ROUNDS: i64 = 20;
+    let store = with_partners(PARTNERS);
+    let second = DieselStore::open(StoreConfig::new(store.url.clone(), crate::support::clock())).unwrap();
+    for number in 1..=PARTNERS {
+        add(&store, Uuid::from_u128(number).into(), number).unwrap();
+    }
+    let bump = |store: &dyn Store, order: [u128; 2]| {
+        write(store, move |unit| {
+            for number in order {
+                let partner = Uuid::from_u128(number).into();
+                let mut counter = unit.employees().get(partner, employee(number).id)?.unwrap();
+                counter.status = EmployeeStatus::Work;
+                counter.status_updated_at += time::Duration::SECOND;
+                unit.employees().update(partner, &counter)?;
+            }
+            Ok(())
+        })
+    };
+    let stores: [&dyn Store; 2] = [&store, &second];
+    thread::scope(|scope| {
+        for store in stores {
+            for order in [[1, 2], [2, 1], [2, 3], [3, 2], [1, 3], [3, 1]] {
+                scope.spawn(move || {
+                    for _ in 0..ROUNDS {
+                        bump(store, order).unwrap();
+                    }
+                });
+            }
+        }
+    });
+    for number in 1..=PARTNERS {
+        let partner = Uuid::from_u128(number).into();
+        let counted =
+            read(&store, move |unit| unit.employees().get(partner, employee(number).id)).unwrap().unwrap();
+        // Each partner is in four of the six orders.
+        assert_eq!((counted.status_updated_at - NOW).whole_seconds(), 2 * 4 * ROUNDS);
+    }
+}

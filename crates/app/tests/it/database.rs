@@ -1,0 +1,62 @@
+//! Which database the tests of the whole service run on: SQLite, or PostgreSQL if `TEST_STORE` says so. `scripts/test`
+//! runs them on both.
+
+use std::path::Path;
+
+use kopeck_adapter_store_diesel::migrate;
+use kopeck_adapter_store_diesel::testing::TestDatabase;
+
+/// A database that goes with its test.
+pub enum Database {
+    /// In a folder of the test.
+    Embedded(String),
+    /// On the server of `TEST_DATABASE_URL`.
+    Server(TestDatabase),
+}
+
+impl Database {
+    /// The one to test on, without a row; an embedded one lies in `folder`. `migrated`: with all its tables.
+    pub fn chosen(folder: &Path, migrated: bool) -> Self {
+        match std::env::var("TEST_STORE").as_deref() {
+            Err(_) | Ok("sqlite") => {
+                let database = Self::embedded(folder);
+                if migrated {
+                    migrate(database.url()).unwrap();
+                }
+                database
+            }
+            Ok("postgres") if migrated => Self::Server(TestDatabase::migrated()),
+            Ok("postgres") => Self::Server(TestDatabase::empty()),
+            Ok(other) => panic!("TEST_STORE is sqlite or postgres, not {other}"),
+        }
+    }
+
+    /// One of SQLite that is not there yet.
+    pub fn embedded(folder: &Path) -> Self {
+        Self::Embedded(format!("sqlite://{}/kopeck.sqlite", folder.display()))
+    }
+
+    /// Another one that is as this one is now, with nobody connected. An embedded one lies in `folder` and is not there
+    /// yet: its files are the caller's to copy.
+    pub fn copy(&self, folder: &Path) -> Self {
+        match self {
+            Self::Embedded(_) => Self::embedded(folder),
+            Self::Server(database) => Self::Server(database.copy()),
+        }
+    }
+
+    pub fn url(&self) -> &str {
+        match self {
+            Self::Embedded(url) => url,
+            Self::Server(database) => database.url(),
+        }
+    }
+
+    /// Where the rest of the data is to lie, if that has to be said.
+    pub fn beside<'a>(&self, folder: &'a Path) -> Option<&'a Path> {
+        match self {
+            Self::Embedded(_) => None,
+            Self::Server(_) => Some(folder),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Several processes on one database server.
+
+use std::time::Duration;
+
+use kopeck_client::{RequestState, VirtualItem, Wait};
+
+use crate::process::Installation;
+
+const NOTHING_WAITS: &[&str] = &["--processing-delay", "0s"];
+
+#[test]
+fn a_database_on_a_server_needs_its_key_and_its_tables() {
+    let installation = Installation::on_a_server();
+    for command in [&["check"][..], &["partner", "list"]] {
+        let output = installation.run(command);
+        assert!(!output.status.success(), "{command:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("lacks the migrations"), "{said}");
+    }
+    for command in [&["migrate"][..], &["serve", "--listen", "127.0.0.1:0"], &["worker"], &["check"]] {
+        let output = installation.command(command).env_remove("KOPECK_MASTER_KEY").output().unwrap();
+        assert!(!output.status.success(), "{command:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("KOPECK_MASTER_KEY"), "{command:?}: {said}");
+    }
+    installation.succeed(&["migrate"]);
+    installation.create_partner(&[]);
+    let other = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    let output = installation.run(&["check", "--master-key", other]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("not the one"));
+    assert!(!installation.path().join("master.key").exists(), "no key is made up");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_servers_share_a_database_and_leave_the_work_to_a_worker() {
+    let installation = Installation::on_a_server();
+    let partner = installation.create_partner(&["--deposit", "1000000"]);
+    let serve = [NOTHING_WAITS, &["--no-workers"]].concat();
+    let (first, second) = (installation.serve(&serve), installation.serve(&serve));
+    let (ours, theirs) = (first.client(&partner), second.client(&partner));
+    let order = ours.orders().virtual_cards(&[VirtualItem::new(3, 5_000)]).await.unwrap();
+    assert_eq!(theirs.balance().await.unwrap().available, 1_000_000, "nobody works yet");
+    assert_eq!(theirs.orders().status(order.order_id).await.unwrap().state, RequestState::New);
+
+    let worker = installation.worker(NOTHING_WAITS);
+    let wait = Wait::up_to(Duration::from_secs(30));
+    let state = theirs.orders().wait(order.order_id, wait, |_| {}).await.unwrap();
+    assert_eq!(state, RequestState::Success);
+    assert_eq!(theirs.balance().await.unwrap().available, 1_000_000 - 15_000);
+    assert_eq!(ours.orders().result(order.order_id).await.unwrap().data.len(), 3);
+    for running in [first, second, worker] {
+        let (_, good) = running.stop("TERM");
+        assert!(good, "{}", installation.log());
+    }
+    assert!(installation.succeed(&["check"]).contains("right"));
+}
+
+#[test]
+fn a_wrong_database_url_is_refused_and_does_not_show_its_password() {
+    let installation = Installation::on_a_server();
+    let url = "postgres://kopeck:hunter2@127.0.0.1:1/kopeck";
+    let output = installation.run(&["check", "--database-url", url]);
+    assert!(!output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("cannot open the database") && !said.contains("hunter2"), "{said}");
+}

@@ -1,0 +1,37 @@
+# What the scripts of this folder share; to be sourced. Errors name the script that runs.
+
+fail() {
+    echo "scripts/$(basename "$0"): $1" >&2
+    exit 1
+}
+
+can_install() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null
+}
+
+install() {
+    apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$1"
+}
+
+child=
+
+# Runs a command in a process group of its own, so that it and all that it started end with this script, whoever is told
+# to stop. Answers with its exit code.
+in_group() {
+    set -m
+    "$@" &
+    child=$!
+    set +m
+    local status=0
+    wait "$child" || status=$?
+    child=
+    return "$status"
+}
+
+# Ends the command of `in_group`, if it still runs.
+end_group() {
+    if [ -n "$child" ]; then
+        kill -TERM -- "-$child" 2>/dev/null || true
+        wait "$child" 2>/dev/null || true
+    fi
+}
