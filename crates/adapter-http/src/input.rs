@@ -1,5 +1,6 @@
 //! What a call carries: how it is taken apart, and how its values are read.
 
+pub(crate) mod distinct;
 pub(crate) mod kinds;
 pub(crate) mod limit;
 pub(crate) mod object;

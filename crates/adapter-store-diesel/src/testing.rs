@@ -32,6 +32,12 @@ impl TestDatabase {
         Self::copy_of(TEMPLATE.get_or_init(make_template))
     }
 
+    /// A database that is as this one is. Nobody may be connected to it.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        Self::copy_of(&self.name)
+    }
+
     /// Its URL.
     #[must_use]
     pub fn url(&self) -> &str {

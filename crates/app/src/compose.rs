@@ -119,6 +119,22 @@ impl Core {
         machine: &Machine,
         settings: Settings,
     ) -> anyhow::Result<Self> {
+        let at_once = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let passwords = Argon2Passwords::new(Arc::clone(&machine.entropy), at_once)?;
+        Self::with_passwords(url, master_key, machine, settings, Arc::new(passwords))
+    }
+
+    /// The same with a hasher that is there: making one takes as long as a login.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub fn with_passwords(
+        url: &str,
+        master_key: &MasterKey,
+        machine: &Machine,
+        settings: Settings,
+        passwords: Arc<dyn PasswordHasher>,
+    ) -> anyhow::Result<Self> {
         let store = Arc::new(DieselStore::open(StoreConfig::new(url, Arc::clone(&machine.clock)))?);
         let env = Arc::new(Env {
             clock: Arc::clone(&machine.clock),
@@ -128,9 +144,6 @@ impl Core {
         });
         let secrets: Arc<dyn SecretBox> =
             Arc::new(MasterKeyBox::new(master_key, Arc::clone(&machine.entropy)));
-        let at_once = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let passwords: Arc<dyn PasswordHasher> =
-            Arc::new(Argon2Passwords::new(Arc::clone(&machine.entropy), at_once)?);
         let partners = PartnerDesk::new(Arc::clone(&env), Arc::clone(&passwords), Arc::clone(&secrets));
         let tokens = Arc::new(TokenDesk::new(
             Arc::clone(&env),

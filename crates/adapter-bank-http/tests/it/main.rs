@@ -3,6 +3,7 @@
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::indexing_slicing,
     reason = "the helpers of a test fail it by panicking, as the test itself does"
 )]

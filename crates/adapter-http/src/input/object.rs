@@ -7,6 +7,8 @@ use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::distinct;
+
 /// The fields of a JSON object in their order. No two have the same name: of a name given twice, one reader would
 /// take the first value and another the last.
 #[derive(Debug)]
@@ -31,9 +33,9 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The value behind a field's text. Fails for values nested too deeply, numbers out of range and halves of characters.
+/// The value behind a field's text. Fails as [`distinct::parse`] does.
 pub(crate) fn value_of(raw: &RawValue) -> Option<Value> {
-    serde_json::from_str(raw.get()).ok()
+    distinct::parse(raw.get())
 }
 
 /// The text of a clear field as it is bound: its JSON text, strings without quotes.

@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 
 use super::head::{BodyType, Head};
 use super::opener::{Opener, Seals};
+use crate::input::distinct;
 use crate::input::object::{Object, bound_text, value_of};
 use crate::input::{Call, Param, query};
 use crate::route::{FieldKind, Route};
@@ -21,8 +22,7 @@ const SEALED: &str = "sealed";
 const CLEAR_AND_SEALED: &str = "is given twice, and one of the two is sealed";
 const SEALED_TWICE: &str = "is sealed twice";
 const MUST_BE_SEALED: &str = "must be sealed";
-const UNREADABLE: &str =
-    "holds a value that is nested too deeply, a number out of range, or half a character";
+const UNREADABLE: &str = "holds a field that is given twice, a value nested too deeply, a number out of range, or half a character";
 
 /// A call as it came.
 #[derive(Clone, Copy)]
@@ -317,12 +317,12 @@ fn sealed_text(raw: &RawValue) -> Option<String> {
     text_of(raw).filter(|text| looks_sealed(text))
 }
 
-/// The value behind the text of a sealed field. What is no JSON where JSON should be stays a text, which the reader
-/// of the field refuses.
+/// The value behind the text of a sealed field. What is no JSON where JSON should be, or has a name twice, stays a text,
+/// which the reader of the field refuses.
 fn field_value(kind: FieldKind, text: String) -> Value {
     match kind {
         FieldKind::Text => Value::String(text),
-        FieldKind::Json => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        FieldKind::Json => distinct::parse(&text).unwrap_or(Value::String(text)),
     }
 }
 

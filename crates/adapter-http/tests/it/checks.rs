@@ -103,6 +103,11 @@ async fn odd_values_are_422_and_never_worse() {
             .insert_header(("content-type", "application/json"));
         assert_eq!(send(&state, request).await.fields(), "body", "{body}");
     }
+    let card = r#"{"idCard":"0f8fad5b-d9cb-469f-a165-70867728950e","amountReplenishment":1,"amountReplenishment":2}"#;
+    let request = call(Method::POST, "/v1/replenishment")
+        .set_payload(format!(r#"{{"cards":[{card}]}}"#))
+        .insert_header(("content-type", "application/json"));
+    assert_eq!(send(&state, request).await.fields(), "body", "two amounts for one card");
     let cards = json!({"cards": [{"idCard": "x", "amountReplenishment": 0}, 7, {}]});
     assert_eq!(
         send(&state, post("/v1/replenishment", &cards)).await.fields(),

@@ -24,6 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("client", &["sealing"]),
     ("demo", &["client"]),
+    ("bench", &["client"]),
     ("simulation", &["domain", "service", "port-system", "port-store", "port-bank"]),
 ];
 

@@ -43,6 +43,14 @@ impl Database {
         }
     }
 
+    /// A copy of a database on a server, to which nobody is connected; an embedded one lies in its folder.
+    pub fn copy(&self) -> Option<TestDatabase> {
+        match self {
+            Self::Embedded(_) => None,
+            Self::Server(database) => Some(database.copy()),
+        }
+    }
+
     /// Where the rest of the data is to lie, if that has to be said.
     pub fn beside<'a>(&self, folder: &'a Path) -> Option<&'a Path> {
         match self {

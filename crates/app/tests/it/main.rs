@@ -25,6 +25,8 @@ mod commands;
 mod coverage;
 mod database;
 mod employees;
+mod faults;
+mod ground;
 mod http_bodies;
 mod http_heads;
 mod http_log;

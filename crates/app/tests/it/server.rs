@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 
 use actix_web::dev::ServerHandle;
-use kopeck::compose::{Core, Machine, simulator};
-use kopeck::folder::DataFolder;
+use kopeck::compose::{Core, simulator};
 use kopeck::sandbox::SimulatorPower;
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, SandboxPower};
+use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState};
 use kopeck_adapter_security::MasterKey;
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
@@ -18,10 +17,9 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::DepositReference;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_domain::session::Lifetimes;
-use kopeck_port_bank::BankGateway;
-use kopeck_port_store::{Access, transact};
-use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
-use kopeck_port_system::{Clock, IdSource};
+use kopeck_port_store::{Access, StoreError, transact};
+use kopeck_port_system::Clock;
+use kopeck_port_system::fake::FakeClock;
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Settings;
 use kopeck_service::accounts::{AccountRefresher, Round};
@@ -32,7 +30,7 @@ use secrecy::ExposeSecret;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-use crate::database::Database;
+use crate::ground::{Ground, Plan, Ports};
 
 /// Monday, 2 March 2026, noon in the service's zone.
 pub const START: OffsetDateTime = datetime!(2026-03-02 09:00:00 UTC);
@@ -58,10 +56,9 @@ pub struct TestServer {
     refresher: Mutex<AccountRefresher>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
-    partners: Mutex<Vec<PartnerId>>,
-    _folder: tempfile::TempDir,
-    // Last, so that nobody is connected any more when it goes.
-    _database: Database,
+    /// Dropped last.
+    ground: Arc<Ground>,
+    died: bool,
 }
 
 /// A partner with its secrets.
@@ -85,29 +82,29 @@ impl TestServer {
 
     /// On a clock that shows `start`.
     pub fn start_at(start: OffsetDateTime, sandbox: bool, http: HttpSettings) -> Self {
-        let temporary = tempfile::tempdir().unwrap();
-        let database = Database::chosen(temporary.path(), true);
-        let clock = Arc::new(FakeClock::starting_at(start));
-        let wall = Arc::clone(&clock) as Arc<dyn Clock>;
-        let machine = Machine {
-            clock: Arc::clone(&wall),
-            wall,
-            ids: Arc::new(SeededIds::new(0x0198_0000_0000_7000)) as Arc<dyn IdSource>,
-            entropy: Arc::new(SeededEntropy::new(1)),
+        Self::open(Arc::new(Ground::new(start)), Plan { sandbox, http, ..Plan::default() })
+    }
+
+    /// Over what another server may have left behind.
+    pub fn open(ground: Arc<Ground>, plan: Plan) -> Self {
+        let Plan { sandbox, http, worker, ports, passwords } = plan;
+        let (machine, service_clock) = ground.machine().with_clock_of(&ground.data).unwrap();
+        let key = MasterKey::from_bytes([7; 32]);
+        let core = match passwords {
+            Some(passwords) => Core::with_passwords(&ground.url, &key, &machine, SETTINGS, passwords),
+            None => Core::open(&ground.url, &key, &machine, SETTINGS),
         };
-        let folder = DataFolder::make(database.url(), database.beside(temporary.path())).unwrap();
-        let (machine, service_clock) = machine.with_clock_of(&folder).unwrap();
-        let core = Core::open(database.url(), &MasterKey::from_bytes([7; 32]), &machine, SETTINGS).unwrap();
-        let bank = simulator(&folder, &machine, SETTINGS).unwrap();
-        let power = Arc::new(SimulatorPower { bank: Arc::clone(&bank), clock: service_clock })
-            as Arc<dyn SandboxPower>;
+        let core = core.unwrap();
+        let bank = simulator(&ground.data, &machine, SETTINGS).unwrap();
+        let power = Arc::new(SimulatorPower { bank: Arc::clone(&bank), clock: service_clock });
+        let ports = ports(Ports { store: core.store(), bank: bank.clone(), sandbox: power });
         let state = HttpState::new(HttpParts {
             env: Arc::clone(&core.env),
             wall: Arc::clone(&machine.wall),
-            store: core.store(),
-            bank: Arc::clone(&bank) as Arc<dyn BankGateway>,
+            store: Arc::clone(&ports.store),
+            bank: Arc::clone(&ports.bank),
             tokens: Arc::clone(&core.tokens),
-            sandbox: sandbox.then_some(power),
+            sandbox: sandbox.then_some(ports.sandbox),
             settings: http,
         });
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -120,25 +117,26 @@ impl TestServer {
                 server.await.unwrap();
             });
         });
-        let (worker, refresher) = (core.worker(bank.clone()), core.account_refresher(bank.clone()).into());
+        let env = || Arc::clone(&core.env);
+        let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
+        let worker = Worker::new(ports.store, ports.bank, env(), worker);
         Self {
             base_url,
-            clock,
+            clock: Arc::clone(&ground.clock),
             bank,
             core,
             worker,
-            refresher,
+            refresher: refresher.into(),
             handle: receiver.recv().unwrap(),
             thread: Some(thread),
-            partners: Mutex::default(),
-            _folder: temporary,
-            _database: database,
+            ground,
+            died: false,
         }
     }
 
     /// A partner with so many kopecks.
     pub fn partner(&self, sealing: SealingPolicy, deposit: i64) -> TestPartner {
-        let login = format!("partner-{}", self.partners.lock().unwrap().len() + 1);
+        let login = format!("partner-{}", self.ground.partners.lock().unwrap().len() + 1);
         let new = NewPartner { name: "Test".to_owned(), login: Some(login), password: None, sealing };
         let prepared = self.core.partners.prepare(new).unwrap();
         let (desk, env) = (self.core.partners.clone(), Arc::clone(&self.core.env));
@@ -151,7 +149,7 @@ impl TestServer {
             Ok::<_, PartnerError>(made)
         })
         .unwrap();
-        self.partners.lock().unwrap().push(partner.id);
+        self.ground.partners.lock().unwrap().push(partner.id);
         let secret: [u8; 32] = secrets.sealing_key.secret.expose_secret().try_into().unwrap();
         TestPartner {
             id: partner.id,
@@ -193,24 +191,42 @@ impl TestServer {
 
     /// Does all work that is due.
     pub fn work_now(&self) {
-        while self.worker.run_once(&|| false).unwrap() > 0 {}
+        self.try_work_now().unwrap();
+    }
+
+    /// The same, up to the first failure.
+    pub fn try_work_now(&self) -> Result<(), StoreError> {
+        while self.worker.run_once(&|| false)? > 0 {}
+        Ok(())
     }
 
     /// Refreshes the accounts that are due.
     pub fn refresh_accounts(&self) {
+        self.try_refresh_accounts().unwrap();
+    }
+
+    /// The same, up to the first failure.
+    pub fn try_refresh_accounts(&self) -> Result<(), StoreError> {
         let mut refresher = self.refresher.lock().unwrap();
-        while refresher.run_once(&|| false).unwrap() == Round::GoOn {}
+        while refresher.run_once(&|| false)? == Round::GoOn {}
+        Ok(())
     }
 
     /// Checks the books of every partner and of the bank; answers how much work is left over.
     pub fn check(&self) -> u64 {
-        for id in self.partners.lock().unwrap().iter().copied() {
+        for id in self.ground.partners.lock().unwrap().iter().copied() {
             let breaches =
                 transact(&*self.core.store, Access::Read, move |unit| books::check(unit, id)).unwrap();
             assert!(breaches.is_empty(), "{breaches:?}");
         }
         assert!(self.bank.check().unwrap().is_empty());
         transact(&*self.core.store, Access::Read, |unit| unit.work().count()).unwrap()
+    }
+
+    /// Ends as a process does that is killed: whatever it was about stays as it is.
+    pub fn die(mut self) -> Arc<Ground> {
+        self.died = true;
+        Arc::clone(&self.ground)
     }
 }
 
@@ -221,7 +237,7 @@ impl Drop for TestServer {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        if !std::thread::panicking() {
+        if !self.died && !std::thread::panicking() {
             assert_eq!(self.check(), 0, "no work is left over");
         }
     }

@@ -1,0 +1,128 @@
+//! JSON values in which no object has a name twice, however deep it lies: of two amounts for one card, one reader would
+//! take the first and another the last.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// The value of a JSON text. `None` for a name that is given twice, and for what is no JSON or cannot be held: values
+/// nested too deeply, numbers out of range and halves of characters.
+pub(crate) fn parse(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok().map(|Distinct(value)| value)
+}
+
+struct Distinct(Value);
+
+impl<'de> Deserialize<'de> for Distinct {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DistinctVisitor).map(Self)
+    }
+}
+
+struct DistinctVisitor;
+
+impl<'de> Visitor<'de> for DistinctVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value of JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Distinct(item)) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some((name, Distinct(value))) = fields.next_entry::<String, _>()? {
+            if object.insert(name, value).is_some() {
+                return Err(A::Error::custom("a name is given twice"));
+            }
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_given_twice_is_no_value_however_deep() {
+        for text in [
+            r#"{"a":1,"a":1}"#,
+            r#"{"a":1,"\u0061":2}"#,
+            r#"[{"a":{"b":null,"b":null}}]"#,
+            r#"{"cards":[{"idCard":"x","amount":1,"amount":500}]}"#,
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        assert!(parse(r#"{"a":{"a":[{"a":1},{"a":1}]}}"#).is_some());
+    }
+
+    #[test]
+    fn what_is_no_json_or_cannot_be_held_is_no_value() {
+        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+        for text in ["", "{", "[1,]", "1 2", "nan", "1e999", r#""\ud800""#, deep.as_str()] {
+            assert_eq!(parse(text), None, "{:.20}", text);
+        }
+    }
+
+    fn values() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            ".*".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::Array),
+                prop::collection::btree_map(".*", inner, 0..6)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn all_else_is_read_as_by_any_other_reader(value in values()) {
+            let text = value.to_string();
+            prop_assert_eq!(parse(&text), serde_json::from_str::<Value>(&text).ok());
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! One fault at a time: every call that a use case makes to the store, to the bank or to the sandbox fails once before it
+//! has an effect and once after; at every such call the process ends once before and once after. Whoever called calls
+//! again, the workers work until nothing is due, and everything is as if nothing had happened.
+//!
+//! ```console
+//! cargo test -p kopeck --test it faults -- --nocapture
+//! ```
+
+mod bench;
+mod ports;
+mod state;
+
+use std::time::Instant;
+
+use bench::{BEGINNING, Cast, Scene, Tally, UseCase};
+use kopeck_port_store::{Access, transact};
+use serde_json::json;
+use time::Duration;
+
+use crate::bare::{Call, Got, Tokens, fresh_nonce, get, login, login_call, post, refresh_call};
+use crate::calls::{top_ups, virtual_order};
+use crate::server::{SETTINGS, TestServer};
+use crate::world::{Sample, samples};
+
+/// A call of the API with a token.
+struct TokenCall {
+    call: Call,
+    changes: bool,
+}
+
+impl TokenCall {
+    fn of(sample: &Sample, cast: &Cast) -> Self {
+        let call = sample.call(&cast.things).token(&cast.token);
+        Self { call, changes: sample.operation.changes }
+    }
+}
+
+impl UseCase for TokenCall {
+    /// The caller is known from a call of a moment ago. That somebody calls for the first time is a use case of its own.
+    fn prepare(&self, server: &TestServer, cast: &Cast) {
+        get("/v1/balance").token(&cast.token).send(server).ok(200);
+    }
+
+    fn once(&self, server: &TestServer, _: &Cast) -> Option<Got> {
+        Some(self.call.send(server))
+    }
+
+    fn complete(&self, server: &TestServer, _: &Cast, first: Option<Got>, recorded: bool) -> String {
+        let first = answered(first);
+        let was_answered = first.is_some();
+        let answer = first.unwrap_or_else(|| self.call.send(server));
+        assert!((200..300).contains(&answer.status), "{:?}: {answer:?}", self.call);
+        let again = self.call.send(server);
+        if self.changes {
+            assert_eq!(answer.replayed(), recorded && !was_answered, "{:?}: {answer:?}", self.call);
+            assert_eq!((again.status, &again.text), (answer.status, &answer.text));
+            assert!(again.replayed());
+        }
+        format!("{} {}", again.status, again.text)
+    }
+}
+
+/// The first call with a token.
+struct FirstCall;
+
+impl UseCase for FirstCall {
+    fn once(&self, server: &TestServer, cast: &Cast) -> Option<Got> {
+        Some(get("/v1/balance").token(&cast.unused.access).send(server))
+    }
+
+    fn complete(&self, server: &TestServer, cast: &Cast, first: Option<Got>, _: bool) -> String {
+        answered(first).or_else(|| self.once(server, cast)).unwrap().ok(200).to_string()
+    }
+}
+
+/// The call that gives tokens for a password, with a nonce of its own each time, as its nonce is spent.
+struct Login;
+
+impl UseCase for Login {
+    fn once(&self, server: &TestServer, cast: &Cast) -> Option<Got> {
+        let partner = &cast.partner;
+        Some(login_call(&partner.api_key, &partner.login, &partner.password).send(server))
+    }
+
+    fn complete(&self, server: &TestServer, cast: &Cast, first: Option<Got>, _: bool) -> String {
+        let got = answered(first).or_else(|| self.once(server, cast)).unwrap();
+        use_tokens(server, cast, &Tokens::of(&got));
+        String::new()
+    }
+}
+
+/// The call that exchanges a refresh token.
+struct Refresh;
+
+impl UseCase for Refresh {
+    fn once(&self, server: &TestServer, cast: &Cast) -> Option<Got> {
+        Some(refresh_call(&cast.partner, &cast.unused.refresh).nonce(&fresh_nonce()).send(server))
+    }
+
+    fn complete(&self, server: &TestServer, cast: &Cast, first: Option<Got>, _: bool) -> String {
+        let got = answered(first).or_else(|| self.once(server, cast)).unwrap();
+        use_tokens(server, cast, &Tokens::of(&got));
+        String::new()
+    }
+}
+
+/// Both are good.
+fn use_tokens(server: &TestServer, cast: &Cast, tokens: &Tokens) {
+    get("/v1/balance").token(&tokens.access).send(server).ok(200);
+    let next = Tokens::of(&refresh_call(&cast.partner, &tokens.refresh).send(server));
+    get("/v1/balance").token(&next.access).send(server).ok(200);
+}
+
+/// The answer, if it is none that tells of the fault.
+fn answered(first: Option<Got>) -> Option<Got> {
+    let told = |got: &Got| [500, 503].contains(&got.status);
+    first.filter(|got| !told(got))
+}
+
+/// All work that is due.
+struct Work;
+
+impl UseCase for Work {
+    fn once(&self, server: &TestServer, _: &Cast) -> Option<Got> {
+        // What a worker could not do is done later.
+        let _ = server.try_work_now();
+        None
+    }
+
+    fn complete(&self, _: &TestServer, _: &Cast, _: Option<Got>, _: bool) -> String {
+        String::new()
+    }
+}
+
+/// The daily refresh of accounts.
+struct Accounts;
+
+impl Accounts {
+    fn due(server: &TestServer) -> usize {
+        let midnight = SETTINGS.zone.start_of(server.core.env.today());
+        let due = transact(&*server.core.store, Access::Read, move |unit| {
+            unit.cards().accounts_due(midnight, 1_000)
+        });
+        due.unwrap().len()
+    }
+}
+
+impl UseCase for Accounts {
+    fn once(&self, server: &TestServer, _: &Cast) -> Option<Got> {
+        assert_ne!(Self::due(server), 0);
+        let _ = server.try_refresh_accounts();
+        None
+    }
+
+    fn complete(&self, server: &TestServer, _: &Cast, _: Option<Got>, _: bool) -> String {
+        // Longer than any card is left out for.
+        server.clock.advance(Duration::minutes(2));
+        server.refresh_accounts();
+        assert_eq!(Self::due(server), 0);
+        String::new()
+    }
+
+    fn token(&self, server: &TestServer, cast: &Cast) -> String {
+        login(server, &cast.partner).access
+    }
+}
+
+/// Runs all of these, and says what was run.
+fn exhaust<'a>(what: &str, scene: &Scene, cases: impl IntoIterator<Item = (String, Box<dyn UseCase + 'a>)>) {
+    let (started, mut tally) = (Instant::now(), Tally::default());
+    for (name, case) in cases {
+        scene.exhaust(&name, &*case, &mut tally);
+    }
+    println!("{what}: {tally:?} in {:?}", started.elapsed());
+}
+
+/// Those of the samples that `choose` takes.
+fn calls(scene: &Scene, choose: impl Fn(&Sample) -> bool) -> Vec<(String, Box<dyn UseCase>)> {
+    let case = |sample: Sample| {
+        let call = TokenCall::of(&sample, &scene.cast);
+        (sample.operation.name.to_owned(), Box::new(call) as Box<dyn UseCase>)
+    };
+    samples().filter(choose).map(case).collect()
+}
+
+fn is_of_the_sandbox(sample: &Sample) -> bool {
+    sample.operation.name.starts_with("sandbox.")
+}
+
+#[test]
+fn calls_that_change_something() {
+    let scene = &*BEGINNING;
+    let chosen = |sample: &Sample| sample.operation.changes && !is_of_the_sandbox(sample);
+    exhaust("calls that change something", scene, calls(scene, chosen));
+}
+
+#[test]
+fn calls_of_the_sandbox() {
+    let scene = &*BEGINNING;
+    let chosen = |sample: &Sample| sample.operation.changes && is_of_the_sandbox(sample);
+    exhaust("calls of the sandbox", scene, calls(scene, chosen));
+}
+
+#[test]
+fn calls_that_read() {
+    // Every copy of the bank's word is old.
+    let scene = BEGINNING.after(|server, _| server.clock.advance(SETTINGS.card_cache + Duration::SECOND));
+    exhaust("calls that read", &scene, calls(&scene, |sample| !sample.operation.changes));
+}
+
+#[test]
+fn tokens() {
+    let cases: [(&str, Box<dyn UseCase>); 3] =
+        [("first call", Box::new(FirstCall)), ("login", Box::new(Login)), ("refresh", Box::new(Refresh))];
+    exhaust("tokens", &BEGINNING, cases.map(|(name, case)| (name.to_owned(), case)));
+}
+
+#[test]
+fn workers() {
+    let send = |server: &TestServer, cast: &Cast, call: Call| call.token(&cast.token).send(server);
+    let settled = BEGINNING.after(|server, _| server.work());
+    let three_cards = |server: &TestServer, cast: &Cast| {
+        let add = json!({"customId": "third"});
+        let employee = send(server, cast, post("/v1/employee/add", &add)).text_of("idEmployee");
+        let link = json!({"customIdCard": cast.things.get("number"), "statusCard": "MAIN"});
+        let path = format!("/v1/employee/{employee}/link_card");
+        let third = send(server, cast, post(&path, &link)).text_of("idCard");
+        [cast.things.id("card").to_owned(), cast.things.id("other card").to_owned(), third]
+    };
+    let ask = |path: &str, body: &serde_json::Value, server: &TestServer, cast: &Cast| {
+        send(server, cast, post(path, body)).ok(202);
+        server.clock.advance(SETTINGS.processing_delay);
+    };
+    let order = settled.after(|server, cast| {
+        ask("/v1/order/virtualcards", &virtual_order(3, 5_000), server, cast);
+    });
+    let replenishment = settled.after(|server, cast| {
+        let [a, b, c] = three_cards(server, cast);
+        // The bank refuses the second.
+        ask("/v1/replenishment", &top_ups(&[(&a, 1_000), (&b, 1_013), (&c, 2_000)]), server, cast);
+    });
+    let limits = settled.after(|server, cast| {
+        let cards = three_cards(server, cast).map(|card| json!({"idCard": card}));
+        let body = json!({"data": cards, "limit": {"amount": 777, "period": "CDAY"}});
+        ask("/v1/setlimitscards", &body, server, cast);
+    });
+    let everything = BEGINNING.after(|server, _| server.clock.advance(SETTINGS.processing_delay));
+    for (name, scene) in
+        [("order", order), ("replenishment", replenishment), ("limits", limits), ("all", everything)]
+    {
+        exhaust(name, &scene, [(name.to_owned(), Box::new(Work) as Box<dyn UseCase>)]);
+    }
+}
+
+#[test]
+fn daily_refresh() {
+    let scene = BEGINNING.after(|server, cast| {
+        server.work();
+        let path = format!("/sandbox/v1/card/{}/purchase", cast.things.id("card"));
+        post(&path, &json!({"amount": 300})).token(&cast.token).send(server).ok(200);
+        server.clock.advance(Duration::DAY);
+    });
+    let case = ("accounts".to_owned(), Box::new(Accounts) as Box<dyn UseCase>);
+    exhaust("daily refresh", &scene, [case]);
+}

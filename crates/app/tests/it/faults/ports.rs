@@ -1,0 +1,257 @@
+//! The ports of a process to which one fault happens.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use kopeck_adapter_http::{
+    CommandKey, Misbehaviour, PurchaseOutcome, SandboxPower, SandboxPurchase, SandboxRefusal,
+};
+use kopeck_domain::Kopecks;
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::transaction::Transaction;
+use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_store::{Access, Done, Store, StoreError, Work};
+
+use crate::ground::Ports;
+
+/// What goes wrong at a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It fails and has no effect.
+    FailBefore,
+    /// It has its effect, and the answer is lost.
+    FailAfter,
+    /// The process ends before the call has an effect.
+    KillBefore,
+    /// The process ends after the call had its effect.
+    KillAfter,
+}
+
+/// A call of a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    pub what: &'static str,
+    /// Whether it may leave a trace, so that it matters whether a fault comes before or after it.
+    pub has_effect: bool,
+}
+
+/// Counts the calls of a process's ports from when it is armed, and lets one of them go wrong.
+#[derive(Default)]
+pub struct Watch(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    armed: bool,
+    steps: Vec<Step>,
+    /// The place of the call that goes wrong, counted from zero, and how.
+    planned: Option<(usize, Fault)>,
+    /// From now on no call of this process comes to anything.
+    dead: bool,
+}
+
+struct WatchedStore(Arc<dyn Store>, Arc<Watch>);
+struct WatchedBank(Arc<dyn BankGateway>, Arc<Watch>);
+struct WatchedSandbox(Arc<dyn SandboxPower>, Arc<Watch>);
+
+impl Fault {
+    /// Those that make a difference at this step.
+    pub fn of(step: Step) -> &'static [Self] {
+        if step.has_effect {
+            &[Self::FailBefore, Self::FailAfter, Self::KillBefore, Self::KillAfter]
+        } else {
+            &[Self::FailBefore, Self::KillBefore]
+        }
+    }
+
+    /// Whether the call has its effect nevertheless.
+    pub fn is_late(self) -> bool {
+        matches!(self, Self::FailAfter | Self::KillAfter)
+    }
+
+    /// Whether the process ends with it.
+    pub fn kills(self) -> bool {
+        matches!(self, Self::KillBefore | Self::KillAfter)
+    }
+}
+
+impl Watch {
+    /// Counts from now on.
+    pub fn arm(&self, planned: Option<(usize, Fault)>) {
+        *self.0.lock().unwrap() = State { armed: true, planned, ..State::default() };
+    }
+
+    /// Counts no more. Answers the calls that were made, and whether the process is dead.
+    pub fn disarm(&self) -> (Vec<Step>, bool) {
+        let mut state = self.0.lock().unwrap();
+        state.armed = false;
+        (std::mem::take(&mut state.steps), state.dead)
+    }
+
+    /// Puts this watch in front of the ports.
+    pub fn over(self: &Arc<Self>, ports: Ports) -> Ports {
+        Ports {
+            store: Arc::new(WatchedStore(ports.store, Arc::clone(self))),
+            bank: Arc::new(WatchedBank(ports.bank, Arc::clone(self))),
+            sandbox: Arc::new(WatchedSandbox(ports.sandbox, Arc::clone(self))),
+        }
+    }
+
+    fn next(&self, step: Step) -> Option<Fault> {
+        let mut state = self.0.lock().unwrap();
+        if state.dead {
+            return Some(Fault::KillBefore);
+        }
+        if !state.armed {
+            return None;
+        }
+        let place = state.steps.len();
+        state.steps.push(step);
+        let (_, fault) = state.planned.filter(|(at, _)| *at == place)?;
+        state.dead = fault.kills();
+        Some(fault)
+    }
+
+    /// A call that fails by its answer.
+    fn call<T>(
+        &self,
+        (what, has_effect): (&'static str, bool),
+        call: impl FnOnce() -> T,
+        failed: impl FnOnce(Fault) -> T,
+    ) -> T {
+        let Some(fault) = self.next(Step { what, has_effect }) else { return call() };
+        if fault.is_late() {
+            call();
+        }
+        failed(fault)
+    }
+}
+
+impl Store for WatchedStore {
+    fn submit(&self, access: Access, work: Work, done: Done) {
+        let Self(inner, watch) = self;
+        let step = match access {
+            Access::Read => Step { what: "store read", has_effect: false },
+            Access::Write => Step { what: "store write", has_effect: true },
+        };
+        match watch.next(step) {
+            None => inner.submit(access, work, done),
+            Some(Fault::FailBefore) => done(Err(away())),
+            Some(Fault::FailAfter) => {
+                inner.submit(access, work, Box::new(|ended| done(ended.and(Err(away())))));
+            }
+            // Whoever waits for a dead process is told that nobody will answer.
+            Some(Fault::KillBefore) => drop(done),
+            Some(Fault::KillAfter) => inner.submit(access, work, Box::new(|_| drop(done))),
+        }
+    }
+}
+
+fn away() -> StoreError {
+    StoreError::Unavailable("as the test has it".to_owned())
+}
+
+/// What a gateway may say of it: only if the bank was not reached for certain has nothing happened.
+fn silence(fault: Fault) -> BankError {
+    let reason = "as the test has it".to_owned();
+    if fault.is_late() { BankError::Unknown(reason) } else { BankError::Unavailable(reason) }
+}
+
+impl WatchedBank {
+    fn ask<T>(
+        &self,
+        what: &'static str,
+        ask: impl FnOnce(&dyn BankGateway) -> Result<T, BankError>,
+    ) -> Result<T, BankError> {
+        self.1.call((what, false), || ask(&*self.0), |fault| Err(silence(fault)))
+    }
+}
+
+impl BankGateway for WatchedBank {
+    fn repeat_is_safe(&self) -> bool {
+        self.0.repeat_is_safe()
+    }
+
+    fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
+        self.1.call(
+            ("bank submit", true),
+            || self.0.submit(submissions),
+            |fault| submissions.iter().map(|_| Err(silence(fault))).collect(),
+        )
+    }
+
+    fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
+        self.ask("bank query", |bank| bank.query(keys))
+    }
+
+    fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Result<Vec<IssuedCard>, BankError> {
+        self.ask("bank issued cards", |bank| bank.issued_cards(key, skip, limit))
+    }
+
+    fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
+        self.ask("bank card", |bank| bank.card(number))
+    }
+
+    fn transactions(
+        &self,
+        number: CardNumber,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Transaction>, BankError> {
+        self.ask("bank transactions", |bank| bank.transactions(number, after, limit))
+    }
+}
+
+impl WatchedSandbox {
+    fn command<T>(
+        &self,
+        command: impl FnOnce(&dyn SandboxPower) -> Result<T, SandboxRefusal>,
+    ) -> Result<T, SandboxRefusal> {
+        let failed = |_| Err(SandboxRefusal::Failed("as the test has it".to_owned()));
+        self.1.call(("sandbox", true), || command(&*self.0), failed)
+    }
+}
+
+impl SandboxPower for WatchedSandbox {
+    fn purchase(
+        &self,
+        card: CardNumber,
+        purchase: &SandboxPurchase,
+        key: &CommandKey,
+    ) -> Result<PurchaseOutcome, SandboxRefusal> {
+        self.command(|power| power.purchase(card, purchase, key))
+    }
+
+    fn refund(
+        &self,
+        card: CardNumber,
+        transaction: i64,
+        amount: Kopecks,
+        key: &CommandKey,
+    ) -> Result<i64, SandboxRefusal> {
+        self.command(|power| power.refund(card, transaction, amount, key))
+    }
+
+    fn block(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
+        self.command(|power| power.block(card))
+    }
+
+    fn unblock(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
+        self.command(|power| power.unblock(card))
+    }
+
+    fn expire(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
+        self.command(|power| power.expire(card))
+    }
+
+    fn activate(&self, card: CardNumber, code: Option<&str>) -> Result<(), SandboxRefusal> {
+        self.command(|power| power.activate(card, code))
+    }
+
+    fn misbehave(&self, misbehaviour: Misbehaviour) -> Result<(), SandboxRefusal> {
+        self.command(|power| power.misbehave(misbehaviour))
+    }
+
+    fn advance_clock(&self, by: Duration, key: &CommandKey) -> Result<(), SandboxRefusal> {
+        self.command(|power| power.advance_clock(by, key))
+    }
+}

@@ -1,0 +1,93 @@
+//! What can be seen of a server once it is at rest, identifiers and moments aside.
+
+use std::collections::HashMap;
+
+use kopeck_port_system::Clock as _;
+
+use crate::bare::get;
+use crate::server::TestServer;
+use crate::world::Things;
+
+/// Everything that a partner has.
+const LISTS: [&str; 7] = [
+    "/v1/employees?per_page=500",
+    "/v1/categories",
+    "/v1/cards/available?per_page=500",
+    "/v1/orders",
+    "/v1/replenishments",
+    "/v1/limits",
+    "/v1/balance",
+];
+
+/// What the lists of the partner with this token say, its cards and their transactions, the sums of the bank's books, and
+/// how far the clock was moved: a line each.
+pub fn observe(server: &TestServer, token: &str, things: &Things) -> Vec<String> {
+    let read = |target: &str| {
+        let got = get(target).token(token).send(server);
+        assert_eq!(got.status, 200, "{target}: {got:?}");
+        format!("{target} {}", got.text)
+    };
+    let mut lines: Vec<String> = LISTS.into_iter().map(read).collect();
+    for card in ["card", "other card", "sleeping card"].map(|name| things.id(name)) {
+        lines.push(read(&format!("/v1/card/{card}")));
+        lines.push(read(&format!("/v1/card/{card}/transactions")));
+    }
+    lines.push(format!("{:?}", server.bank.books().unwrap()));
+    let moved = server.core.env.clock.now() - server.clock.now();
+    lines.push(format!("the clock was moved by {moved}"));
+    lines
+}
+
+/// The same with names in place of identifiers, by the order in which they first come, and without moments.
+pub fn anonymous(lines: Vec<String>) -> Vec<String> {
+    let mut names = Names::default();
+    lines.iter().map(|line| names.replace_in(line)).collect()
+}
+
+#[derive(Default)]
+struct Names(HashMap<String, usize>);
+
+impl Names {
+    fn replace_in(&mut self, line: &str) -> String {
+        let begins = |letter: char| letter.is_ascii_alphanumeric();
+        let ends = |letter: char| !begins(letter) && !"-.:".contains(letter);
+        let (mut rest, mut replaced) = (line, String::new());
+        while let Some(start) = rest.find(begins) {
+            let end = rest[start..].find(ends).map_or(rest.len(), |end| start + end);
+            replaced.push_str(&rest[..start]);
+            replaced.push_str(&self.replace(&rest[start..end]));
+            rest = &rest[end..];
+        }
+        replaced + rest
+    }
+
+    fn replace(&mut self, word: &str) -> String {
+        if is_like(word, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") || is_like(word, "ddddddddddddd") {
+            let count = self.0.len();
+            format!("#{}", self.0.entry(word.to_owned()).or_insert(count))
+        } else if ["dddd-dd-dd", "dd.dd.dddd", "dd:dd", "dd:dd:dd"].iter().any(|like| is_like(word, like)) {
+            "WHEN".to_owned()
+        } else {
+            word.to_owned()
+        }
+    }
+}
+
+/// Whether a word has this pattern: `d` stands for a digit, `x` for a hexadecimal one.
+fn is_like(word: &str, pattern: &str) -> bool {
+    let fits = |(letter, like): (char, char)| match like {
+        'd' => letter.is_ascii_digit(),
+        'x' => letter.is_ascii_hexdigit(),
+        _ => letter == like,
+    };
+    word.len() == pattern.len() && word.chars().zip(pattern.chars()).all(fits)
+}
+
+#[test]
+fn identifiers_and_moments_are_set_aside_and_nothing_else() {
+    let line = r#"{"a":"0f8fad5b-d9cb-469f-a165-70867728950e","b":4006381333931,"at":"2026-03-02 12:00:00","n":1000}"#;
+    let other = r#"{"a":"4006381333931","b":-5.5}"#;
+    let lines = anonymous(vec![line.to_owned(), other.to_owned()]);
+    assert_eq!(lines[0], r##"{"a":"#0","b":#1,"at":"WHEN WHEN","n":1000}"##);
+    assert_eq!(lines[1], r##"{"a":"#1","b":-5.5}"##);
+}

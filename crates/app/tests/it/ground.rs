@@ -1,0 +1,146 @@
+//! What a server stands on: the data that outlive its process, and the ports that a test may put something in front of.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use kopeck::compose::Machine;
+use kopeck::folder::DataFolder;
+use kopeck_adapter_store_diesel::testing::TestDatabase;
+use kopeck_adapter_http::{HttpSettings, SandboxPower};
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_bank::BankGateway;
+use kopeck_port_security::PasswordHasher;
+use kopeck_port_store::Store;
+use kopeck_port_system::Clock;
+use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
+use kopeck_service::worker::WorkerSettings;
+use time::OffsetDateTime;
+
+use crate::database::Database;
+
+/// What a process leaves behind: database, simulator's books, the clock's file, and the machine that it ran on.
+pub struct Ground {
+    pub url: String,
+    pub data: DataFolder,
+    /// The machine's clock.
+    pub clock: Arc<FakeClock>,
+    /// The partners that were made here.
+    pub partners: Mutex<Vec<PartnerId>>,
+    /// How many snapshots came before it. Each generation counts its identifiers from a seed of its own.
+    generation: u64,
+    ids: Arc<SeededIds>,
+    entropy: Arc<SeededEntropy>,
+    database: Database,
+    _folder: tempfile::TempDir,
+}
+
+/// A ground as it was at a moment when no server stood on it, kept in memory.
+pub struct Snapshot {
+    files: Vec<(PathBuf, Vec<u8>)>,
+    /// A copy of a database that is in no file.
+    database: Option<TestDatabase>,
+    at: OffsetDateTime,
+    partners: Vec<PartnerId>,
+    generation: u64,
+}
+
+/// How a server is to be started.
+pub struct Plan {
+    pub sandbox: bool,
+    pub http: HttpSettings,
+    pub worker: WorkerSettings,
+    pub ports: Box<dyn FnOnce(Ports) -> Ports>,
+    /// Made for this server, unless it is given one.
+    pub passwords: Option<Arc<dyn PasswordHasher>>,
+}
+
+/// The ports of a server.
+pub struct Ports {
+    pub store: Arc<dyn Store>,
+    pub bank: Arc<dyn BankGateway>,
+    pub sandbox: Arc<dyn SandboxPower>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            sandbox: true,
+            http: HttpSettings { workers: 1, ..HttpSettings::default() },
+            worker: WorkerSettings::default(),
+            ports: Box::new(|ports| ports),
+            passwords: None,
+        }
+    }
+}
+
+impl Ground {
+    /// With an empty database and a clock that shows `start`.
+    pub fn new(start: OffsetDateTime) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::chosen(folder.path(), true);
+        Self::over(database, folder, start, 0)
+    }
+
+    fn over(
+        database: Database,
+        folder: tempfile::TempDir,
+        start: OffsetDateTime,
+        generation: u64,
+    ) -> Self {
+        let url = database.url().to_owned();
+        Self {
+            data: DataFolder::make(&url, database.beside(folder.path())).unwrap(),
+            url,
+            database,
+            clock: Arc::new(FakeClock::starting_at(start)),
+            partners: Mutex::default(),
+            generation,
+            ids: Arc::new(SeededIds::new(0x0198_0000_0000_7000 + generation)),
+            entropy: Arc::new(SeededEntropy::new(1 + generation)),
+            _folder: folder,
+        }
+    }
+
+    /// The machine; the service's time is the machine's.
+    pub fn machine(&self) -> Machine {
+        let wall = Arc::clone(&self.clock) as Arc<dyn Clock>;
+        Machine {
+            clock: Arc::clone(&wall),
+            wall,
+            ids: Arc::<SeededIds>::clone(&self.ids),
+            entropy: Arc::<SeededEntropy>::clone(&self.entropy),
+        }
+    }
+
+    /// Keeps what is there. The server on it has ended.
+    pub fn snapshot(&self) -> Snapshot {
+        let file = |entry: std::io::Result<std::fs::DirEntry>| {
+            let path = entry.unwrap().path();
+            (PathBuf::from(path.file_name().unwrap()), std::fs::read(&path).unwrap())
+        };
+        Snapshot {
+            database: self.database.copy(),
+            files: std::fs::read_dir(self.data.path()).unwrap().map(file).collect(),
+            at: self.clock.now(),
+            partners: self.partners.lock().unwrap().clone(),
+            generation: self.generation + 1,
+        }
+    }
+}
+
+impl Snapshot {
+    /// A ground of its own that is as this one was.
+    pub fn restore(&self) -> Arc<Ground> {
+        let folder = tempfile::tempdir().unwrap();
+        let database = match &self.database {
+            Some(database) => Database::Server(database.copy()),
+            None => Database::embedded(folder.path()),
+        };
+        let ground = Ground::over(database, folder, self.at, self.generation);
+        for (name, bytes) in &self.files {
+            std::fs::write(ground.data.path().join(name), bytes).unwrap();
+        }
+        ground.partners.lock().unwrap().clone_from(&self.partners);
+        Arc::new(ground)
+    }
+}

@@ -1,0 +1,150 @@
+//! How long one partner's single top-up takes while another partner has 100,000 cards in work.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use comfy_table::{Table, presets};
+use kopeck_client::{
+    CardLimit, CardStatus, CardType, Client, LimitPeriod, NewEmployee, Paging, PlasticItem, RequestState,
+    TopUp, Uuid, VirtualItem, Wait,
+};
+
+use crate::partner;
+
+/// Cards of the busy partner.
+const CARDS: u32 = 100_000;
+/// The most that a limit change takes.
+const CARDS_A_CHANGE: usize = 10_000;
+/// Single top-ups while nobody else has anything to do.
+const ALONE: usize = 20;
+/// How often a state is asked for: the resolution of what is measured.
+const POLL: Duration = Duration::from_millis(5);
+/// Longer than anything here takes.
+const AT_MOST: Duration = Duration::from_secs(600);
+
+/// Measures, and prints a table.
+pub(crate) async fn run() -> anyhow::Result<()> {
+    let (busy, quiet) = (partner::client("KOPECK_BENCH_BUSY")?, partner::client("KOPECK_BENCH_QUIET")?);
+    let card = main_card(&quiet).await?;
+    let mut alone = Vec::new();
+    for _ in 0..ALONE {
+        alone.push(top_up(&quiet, card).await?);
+    }
+
+    let order = busy.orders().virtual_cards(&[VirtualItem {
+        number_cards: CARDS,
+        type_card: CardType::Mlz,
+        amount: 5_000,
+    }]);
+    let order = order.await?.order_id;
+    let issuing = async { Ok(busy.orders().wait(order, wait(), |_| ()).await?) };
+    let (state, while_ordering) = meanwhile(issuing, &quiet, card).await?;
+    expect(&state)?;
+
+    let cards = free_cards(&busy).await?;
+    let changing = set_limits(&busy, &cards);
+    let ((), while_changing) = meanwhile(changing, &quiet, card).await?;
+
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(["the other partner", "single top-ups", "median ms", "p95 ms", "longest ms"]);
+    for (what, times) in [
+        ("nothing".to_owned(), alone),
+        (format!("an order of {CARDS} cards"), while_ordering),
+        (format!("limits of {} cards, {CARDS_A_CHANGE} a request", cards.len()), while_changing),
+    ] {
+        table.add_row(row(&what, times));
+    }
+    println!("{table}");
+    Ok(())
+}
+
+fn wait() -> Wait {
+    Wait::up_to(AT_MOST)
+}
+
+fn expect(state: &RequestState) -> anyhow::Result<()> {
+    if *state == RequestState::Success { Ok(()) } else { bail!("a request ended in {state}") }
+}
+
+/// An employee's MAIN card.
+async fn main_card(client: &Client) -> anyhow::Result<Uuid> {
+    let item = PlasticItem {
+        number_cards: 1,
+        type_card: CardType::Kkl,
+        delivery_address: "Nevsky 1".to_owned(),
+        recipient: "Ivan Ivanov".to_owned(),
+        phone: "9031234567".to_owned(),
+    };
+    let order = client.orders().plastic(&[item]).await?.order_id;
+    expect(&client.orders().wait(order, wait(), |_| ()).await?)?;
+    let card = client.cards().available(None, Paging::default()).await?.data.into_iter().next();
+    let card = card.context("the order brought no card")?;
+    let employee = client.employees().add(&NewEmployee::new("bench")).await?.id_employee;
+    client.cards().link(employee, &card.custom_id_card, &CardStatus::Main).await?;
+    Ok(card.id_card)
+}
+
+/// How long one kopeck takes from the call to SUCCESS.
+async fn top_up(client: &Client, card: Uuid) -> anyhow::Result<Duration> {
+    let start = Instant::now();
+    let request = client.replenishments().create(&[TopUp { id_card: card, amount_replenishment: 1 }]).await?;
+    let mut poll = wait();
+    (poll.min_interval, poll.max_interval) = (POLL, POLL);
+    expect(&client.replenishments().wait(request.replenishment_id, poll, |_| ()).await?)?;
+    Ok(start.elapsed())
+}
+
+/// Tops up one after the other until `work` ends.
+async fn meanwhile<T>(
+    work: impl Future<Output = anyhow::Result<T>>,
+    client: &Client,
+    card: Uuid,
+) -> anyhow::Result<(T, Vec<Duration>)> {
+    let mut times = Vec::new();
+    let mut work = std::pin::pin!(work);
+    loop {
+        let mut top_up = std::pin::pin!(top_up(client, card));
+        tokio::select! {
+            time = &mut top_up => times.push(time?),
+            done = &mut work => {
+                times.push(top_up.await?);
+                return Ok((done?, times));
+            }
+        }
+    }
+}
+
+async fn free_cards(client: &Client) -> anyhow::Result<Vec<Uuid>> {
+    let mut cards = Vec::new();
+    for page in 1.. {
+        let page = client.cards().available(None, Paging::page(page).per_page(500)).await?.data;
+        if page.is_empty() {
+            break;
+        }
+        cards.extend(page.into_iter().map(|card| card.id_card));
+    }
+    Ok(cards)
+}
+
+/// All of them at once, and until all are through.
+async fn set_limits(client: &Client, cards: &[Uuid]) -> anyhow::Result<()> {
+    let limit = CardLimit::per(LimitPeriod::Day, 100_000);
+    let mut requests = Vec::new();
+    for chunk in cards.chunks(CARDS_A_CHANGE) {
+        requests.push(client.limits().set(chunk, &limit).await?.set_limits_cards_id);
+    }
+    for request in requests {
+        expect(&client.limits().wait(request, wait(), |_| ()).await?)?;
+    }
+    Ok(())
+}
+
+fn row(what: &str, mut times: Vec<Duration>) -> [String; 5] {
+    times.sort_unstable();
+    let at = |part: usize| {
+        let index = (times.len() * part / 100).min(times.len().saturating_sub(1));
+        times.get(index).map_or_else(String::new, |time| format!("{:.0}", time.as_secs_f64() * 1_000.0))
+    };
+    [what.to_owned(), times.len().to_string(), at(50), at(95), at(100)]
+}

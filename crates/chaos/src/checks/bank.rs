@@ -1,0 +1,138 @@
+//! The bank's own books: every instruction once, every kopeck on its card.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kopeck_adapter_bank_simulator::Simulator;
+use kopeck_client::{RequestState, Uuid};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::transaction::{Transaction, TransactionType};
+use kopeck_port_bank::{BankGateway as _, BankKey};
+
+use super::money::Spent;
+use super::{Account, Ended};
+use crate::bank;
+use crate::installation::Installation;
+use crate::journal::Journal;
+use crate::load::{Answer, Call, RequestKind};
+
+/// Transactions that are read at a time.
+const ROWS: u32 = 1_000;
+
+/// Compares the bank's books with what the service told the partners.
+pub(super) fn check(
+    installation: &Installation,
+    accounts: &[Account<'_>],
+    journal: &Journal,
+) -> anyhow::Result<()> {
+    let bank = bank::books(installation)?;
+    for discrepancy in bank.check()? {
+        journal.wrong(format!("the bank's books: {discrepancy:?}"));
+    }
+    for account in accounts {
+        for request in &account.requests {
+            check_keys(&bank, account, request, journal)?;
+        }
+        check_cards(&bank, account, journal)?;
+    }
+    let spent = Spent::total(accounts.iter().flat_map(|account| &account.requests));
+    let books = bank.books()?;
+    let there = Spent { top_ups: books.top_ups.get(), first_top_ups: books.first_top_ups.get() };
+    journal.must(spent == there, || format!("partners spent {spent:?}, the bank got {there:?}"));
+    let issued: usize =
+        accounts.iter().flat_map(|account| &account.requests).map(|request| request.issued.len()).sum();
+    journal.must(books.cards == issued as u64, || {
+        format!("the bank issued {} cards, partners have {issued}", books.cards)
+    });
+    Ok(())
+}
+
+/// What is done was applied once under its key, and what is not was never applied.
+fn check_keys(
+    bank: &Simulator,
+    account: &Account<'_>,
+    request: &Ended,
+    journal: &Journal,
+) -> anyhow::Result<()> {
+    let id = request.id;
+    for (ordinal, done) in request.done.iter().enumerate() {
+        let key = match request.kind {
+            RequestKind::Order => format!("order/{id}"),
+            RequestKind::TopUp => format!("replenishment/{id}/{ordinal}"),
+            RequestKind::Limit => format!("limit/{id}/{ordinal}"),
+        };
+        let applied = bank.applied(&BankKey::new(key.as_str()))?;
+        let (name, state): (_, &RequestState) = (&account.partner.name, &request.state);
+        journal.must(applied == u32::from(*done), || {
+            format!("{name}: {key} was applied {applied} times; the request is {state}, done: {done}")
+        });
+    }
+    Ok(())
+}
+
+/// Each card got what the service says, and paid what the partner was told.
+fn check_cards(bank: &Simulator, account: &Account<'_>, journal: &Journal) -> anyhow::Result<()> {
+    let name = &account.partner.name;
+    let (numbers, paid) = {
+        let book = account.partner.book();
+        let numbers: BTreeMap<Uuid, CardNumber> =
+            book.cards.iter().map(|card| (card.id, card.number)).collect();
+        let paid: BTreeSet<i64> = book.made.iter().filter_map(|made| transaction(&made.answer)).collect();
+        (numbers, paid)
+    };
+    let mut there_paid = BTreeSet::new();
+    for (number, expected) in expected(account, &numbers)? {
+        let transactions = transactions(bank, number)?;
+        let of_kind = |kind| transactions.iter().filter(move |transaction| transaction.kind == kind);
+        let got: i64 =
+            of_kind(TransactionType::Replenishment).map(|transaction| transaction.amount.get()).sum();
+        journal.must(got == expected, || format!("{name}: card {number} got {got}, it should be {expected}"));
+        there_paid.extend(of_kind(TransactionType::Payment).map(|transaction| transaction.id));
+    }
+    journal.must(paid == there_paid, || {
+        let (told, there) = (paid.len(), there_paid.len());
+        format!("{name}: {told} purchases were approved, the bank has {there}, or others")
+    });
+    Ok(())
+}
+
+fn transaction(answer: &Option<Answer>) -> Option<i64> {
+    match answer {
+        Some(Answer::Purchase { transaction, .. }) => *transaction,
+        _ => None,
+    }
+}
+
+/// What each card of a partner should have got.
+fn expected(
+    account: &Account<'_>,
+    numbers: &BTreeMap<Uuid, CardNumber>,
+) -> anyhow::Result<BTreeMap<CardNumber, i64>> {
+    let mut expected: BTreeMap<CardNumber, i64> = BTreeMap::new();
+    for request in &account.requests {
+        for (number, amount) in &request.issued {
+            let number = CardNumber::parse(number).map_err(|_| anyhow::anyhow!("{number} is no number"))?;
+            *expected.entry(number).or_default() += amount;
+        }
+        if let Call::TopUp(cards) = &request.call {
+            for (card, _) in cards.iter().zip(&request.done).filter(|(_, done)| **done) {
+                if let Some(number) = numbers.get(&card.id_card) {
+                    *expected.entry(*number).or_default() += card.amount_replenishment;
+                }
+            }
+        }
+    }
+    Ok(expected)
+}
+
+fn transactions(bank: &Simulator, number: CardNumber) -> anyhow::Result<Vec<Transaction>> {
+    let mut all: Vec<Transaction> = Vec::new();
+    loop {
+        let after = all.last().map_or(0, |last| last.id);
+        let page = bank.transactions(number, after, ROWS)?;
+        let more = page.len() == ROWS as usize;
+        all.extend(page);
+        if !more {
+            return Ok(all);
+        }
+    }
+}

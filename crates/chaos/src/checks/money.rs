@@ -1,0 +1,65 @@
+//! What a partner has is what it deposited less what was done.
+
+use anyhow::Context as _;
+
+use super::{Account, Ended};
+use crate::journal::Journal;
+use crate::load::{Answer, Call};
+
+/// Kopecks of one request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Spent {
+    /// By top-ups.
+    pub(super) top_ups: i64,
+    /// By virtual cards that hold something from the start.
+    pub(super) first_top_ups: i64,
+}
+
+impl Spent {
+    /// What a request cost in the end.
+    pub(super) fn by(request: &Ended) -> Self {
+        match &request.call {
+            Call::TopUp(cards) => {
+                let done = cards.iter().zip(&request.done).filter(|(_, done)| **done);
+                Self { top_ups: done.map(|(card, _)| card.amount_replenishment).sum(), first_top_ups: 0 }
+            }
+            Call::OrderVirtual { count, amount } if request.succeeded() => {
+                Self { top_ups: 0, first_top_ups: i64::from(*count) * amount }
+            }
+            _ => Self::default(),
+        }
+    }
+
+    /// What several requests cost.
+    pub(super) fn total<'a>(requests: impl IntoIterator<Item = &'a Ended>) -> Self {
+        requests.into_iter().map(Self::by).fold(Self::default(), |sum, one| Self {
+            top_ups: sum.top_ups + one.top_ups,
+            first_top_ups: sum.first_top_ups + one.first_top_ups,
+        })
+    }
+}
+
+/// Compares the balance with what was deposited and spent. Nothing is open any more, so nothing is held.
+pub(super) async fn check(account: &Account<'_>, journal: &Journal) -> anyhow::Result<()> {
+    let partner = account.partner;
+    let (client, _) = partner.client(0).context("no client")?;
+    let balance = client.balance().await?;
+    let deposited: i64 = {
+        let book = partner.book();
+        let deposits = book.made.iter().filter_map(|made| match (&made.call, &made.answer) {
+            (Call::Deposit { amount }, Some(Answer::Balance(_))) => Some(*amount),
+            _ => None,
+        });
+        partner.opening + deposits.sum::<i64>()
+    };
+    let spent = Spent::total(&account.requests);
+    let left = deposited - spent.top_ups - spent.first_top_ups;
+    let name = &partner.name;
+    journal.must(balance.hold == 0, || format!("{name}: {} kopecks are still held", balance.hold));
+    journal.must(balance.balance == left && balance.available == left, || {
+        format!(
+            "{name}: deposited {deposited}, spent {spent:?}, so {left} should be left; there is {balance:?}"
+        )
+    });
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! How each fault is done and undone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use kopeck_bank_protocol::simulator::BehaviourDto;
+use tokio::time::Instant;
+
+use super::{Kind, Planned};
+use crate::bank;
+use crate::fleet::{Fleet, Role};
+use crate::journal::Journal;
+use crate::proxy::Proxy;
+
+/// Waits for the time of a fault, does it, and undoes it.
+pub(crate) async fn carry_out(
+    planned: Planned,
+    start: Instant,
+    fleet: Arc<Fleet>,
+    journal: Arc<Journal>,
+) -> anyhow::Result<()> {
+    tokio::time::sleep_until(start + planned.at).await;
+    let role = planned.role.map(|role| format!(" ({role})")).unwrap_or_default();
+    let (at, lasts) = (planned.at.as_secs_f64(), planned.lasts.as_secs_f64());
+    println!("{at:7.1} s  {}{role}, for {lasts:.1} s", planned.kind);
+    journal.fault(planned.kind);
+    strike(&planned, &fleet, &journal).await.with_context(|| planned.kind.to_string())
+}
+
+async fn strike(planned: &Planned, fleet: &Fleet, journal: &Journal) -> anyhow::Result<()> {
+    let lasts = planned.lasts;
+    match planned.kind {
+        Kind::KillApi | Kind::KillWorker | Kind::KillBank => {
+            kill(planned.role.context("nobody to kill")?, lasts, fleet, journal).await
+        }
+        Kind::StopApi | Kind::StopWorker => {
+            let process = fleet.process(planned.role.context("nobody to stop")?).await?;
+            process.signal("STOP").await?;
+            tokio::time::sleep(lasts).await;
+            process.signal("CONT").await
+        }
+        Kind::CrashDatabase => fleet.cluster.as_ref().context("no cluster")?.crash(lasts).await,
+        Kind::CutDatabase => {
+            fleet.to_database.as_ref().context("no way to a database")?.cut();
+            Ok(())
+        }
+        Kind::BlockDatabase => {
+            block(fleet.to_database.as_ref().context("no way to a database")?, lasts).await;
+            Ok(())
+        }
+        Kind::CutBank => {
+            fleet.to_bank.cut();
+            Ok(())
+        }
+        Kind::BlockBank => {
+            block(&fleet.to_bank, lasts).await;
+            Ok(())
+        }
+        Kind::CutPartners => {
+            fleet.to_apis.iter().for_each(Proxy::cut);
+            Ok(())
+        }
+        Kind::BankDown | Kind::BankSlow | Kind::BankFails | Kind::BankMute | Kind::BankDoubles => {
+            // Nobody else deals with the bank meanwhile.
+            let _bank = fleet.process(Role::Bank).await?;
+            bank::behave(fleet, misbehaviour(planned.kind, planned.percent)).await?;
+            tokio::time::sleep(lasts).await;
+            bank::behave(fleet, BehaviourDto::default()).await
+        }
+    }
+}
+
+async fn kill(role: Role, lasts: Duration, fleet: &Fleet, journal: &Journal) -> anyhow::Result<()> {
+    let mut process = fleet.process(role).await?;
+    process.kill().await?;
+    journal.killed(role);
+    tokio::time::sleep(lasts).await;
+    fleet.start_one(role, &mut process).await
+}
+
+async fn block(way: &Proxy, lasts: Duration) {
+    way.block(true);
+    tokio::time::sleep(lasts).await;
+    way.block(false);
+}
+
+fn misbehaviour(kind: Kind, percent: u64) -> BehaviourDto {
+    // At most a half: a bank that never answers is another fault.
+    let rate = f64::from(u32::try_from(percent.min(50)).unwrap_or(50)) / 100.0;
+    let well = BehaviourDto::default();
+    match kind {
+        Kind::BankDown => BehaviourDto { down: true, ..well },
+        Kind::BankSlow => BehaviourDto { latency_ms: percent * 30, ..well },
+        Kind::BankFails => BehaviourDto { error_rate: rate, ..well },
+        Kind::BankMute => BehaviourDto { lose_answer_rate: rate, ..well },
+        Kind::BankDoubles => BehaviourDto { duplicate_rate: 1.0, lose_answer_rate: rate, ..well },
+        _ => well,
+    }
+}

@@ -1,0 +1,91 @@
+//! The faults: which there are, when each strikes, and how it is done.
+
+mod carry_out;
+mod schedule;
+
+use std::fmt;
+
+pub(crate) use carry_out::carry_out;
+pub(crate) use schedule::{Planned, Scene, plan};
+
+/// A kind of fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// An API process is killed, and started again.
+    KillApi,
+    /// A worker is killed, and started again.
+    KillWorker,
+    /// The bank's process is killed, and started again; what it was told to do wrong is forgotten.
+    KillBank,
+    /// An API process is stopped for some seconds.
+    StopApi,
+    /// A worker is stopped for longer than a lease, and then goes on as if nothing had happened.
+    StopWorker,
+    /// PostgreSQL ends at once, and is started again.
+    CrashDatabase,
+    /// Every connection to the database ends.
+    CutDatabase,
+    /// Nothing passes to or from the database for some seconds.
+    BlockDatabase,
+    /// Every connection to the bank ends.
+    CutBank,
+    /// Nothing passes to or from the bank for some seconds.
+    BlockBank,
+    /// Every connection of the partners ends.
+    CutPartners,
+    /// The bank answers no call.
+    BankDown,
+    /// The bank is slow.
+    BankSlow,
+    /// The bank fails before it does anything.
+    BankFails,
+    /// The bank does what it is told, and does not say so.
+    BankMute,
+    /// The bank does twice what it is sent twice, and does not always say so.
+    BankDoubles,
+}
+
+impl Kind {
+    /// All kinds.
+    pub(crate) const ALL: [Self; 16] = [
+        Self::KillApi,
+        Self::KillWorker,
+        Self::KillBank,
+        Self::StopApi,
+        Self::StopWorker,
+        Self::CrashDatabase,
+        Self::CutDatabase,
+        Self::BlockDatabase,
+        Self::CutBank,
+        Self::BlockBank,
+        Self::CutPartners,
+        Self::BankDown,
+        Self::BankSlow,
+        Self::BankFails,
+        Self::BankMute,
+        Self::BankDoubles,
+    ];
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::KillApi => "SIGKILL of an API process",
+            Self::KillWorker => "SIGKILL of a worker",
+            Self::KillBank => "SIGKILL of the bank",
+            Self::StopApi => "SIGSTOP of an API process",
+            Self::StopWorker => "SIGSTOP of a worker beyond its lease",
+            Self::CrashDatabase => "PostgreSQL stopped at once",
+            Self::CutDatabase => "connections to PostgreSQL cut",
+            Self::BlockDatabase => "nothing passes to PostgreSQL",
+            Self::CutBank => "connections to the bank cut",
+            Self::BlockBank => "nothing passes to the bank",
+            Self::CutPartners => "connections of the partners cut",
+            Self::BankDown => "bank down",
+            Self::BankSlow => "bank slow",
+            Self::BankFails => "bank fails some calls",
+            Self::BankMute => "bank loses some answers",
+            Self::BankDoubles => "bank doubles what is repeated",
+        })
+    }
+}

@@ -1,0 +1,143 @@
+//! Calls that change something, and their answers.
+
+use kopeck_client::{
+    ActivationCode, CardLimit, CardStatus, CardType, Client, Error, IdempotencyKey, NewEmployee, PlasticItem,
+    Purchase, RequestState, TopUp, Uuid, VirtualItem,
+};
+
+/// What is processed after its call was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RequestKind {
+    Order,
+    TopUp,
+    Limit,
+}
+
+/// A call that changes something, as it is made and made again.
+#[derive(Debug, Clone)]
+pub(crate) enum Call {
+    AddEmployee { custom_id: String },
+    OrderVirtual { count: u32, amount: i64 },
+    OrderPlastic { count: u32, declined: bool },
+    Link { employee: Uuid, number: String, status: CardStatus },
+    Activate { card: Uuid, code: Option<ActivationCode> },
+    TopUp(Vec<TopUp>),
+    Limit { cards: Vec<Uuid>, limit: CardLimit },
+    Cancel(RequestKind, Uuid),
+    Confirm { order: Uuid },
+    Purchase { card: Uuid, amount: i64 },
+    Deposit { amount: i64 },
+}
+
+/// What a call was answered with, as far as it has to be the same each time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Employee(Uuid),
+    Accepted(Uuid),
+    Linked(Uuid),
+    State(RequestState),
+    Purchase { approved: bool, transaction: Option<i64> },
+    Balance(i64),
+    Done,
+}
+
+impl Call {
+    /// What it is called in tables.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::AddEmployee { .. } => "add employee",
+            Self::OrderVirtual { .. } => "order virtual",
+            Self::OrderPlastic { .. } => "order plastic",
+            Self::Link { .. } => "link card",
+            Self::Activate { .. } => "activate card",
+            Self::TopUp(_) => "top up",
+            Self::Limit { .. } => "set limits",
+            Self::Cancel(..) => "cancel",
+            Self::Confirm { .. } => "confirm order",
+            Self::Purchase { .. } => "purchase",
+            Self::Deposit { .. } => "deposit",
+        }
+    }
+
+    /// Which request it makes, if it makes one.
+    pub(crate) const fn request(&self) -> Option<RequestKind> {
+        match self {
+            Self::OrderVirtual { .. } | Self::OrderPlastic { .. } => Some(RequestKind::Order),
+            Self::TopUp(_) => Some(RequestKind::TopUp),
+            Self::Limit { .. } => Some(RequestKind::Limit),
+            _ => None,
+        }
+    }
+
+    /// Whether the service may refuse it with 409: another open request has a card, or it is too late to cancel.
+    pub(crate) const fn may_conflict(&self) -> bool {
+        matches!(self, Self::TopUp(_) | Self::Limit { .. } | Self::Cancel(..))
+    }
+
+    /// Makes the call under `key`.
+    pub(crate) async fn make(&self, client: &Client, key: IdempotencyKey) -> Result<Answer, Error> {
+        match self {
+            Self::AddEmployee { custom_id } => {
+                let new = NewEmployee::new(custom_id.as_str());
+                let added = client.employees().add(&new).idempotency_key(key).await?;
+                Ok(Answer::Employee(added.id_employee))
+            }
+            Self::OrderVirtual { count, amount } => {
+                let items = [VirtualItem::new(*count, *amount)];
+                let created = client.orders().virtual_cards(&items).idempotency_key(key).await?;
+                Ok(Answer::Accepted(created.order_id))
+            }
+            Self::OrderPlastic { count, declined } => {
+                let items = [plastic(*count, *declined)];
+                let created = client.orders().plastic(&items).idempotency_key(key).await?;
+                Ok(Answer::Accepted(created.order_id))
+            }
+            Self::Link { employee, number, status } => {
+                let linked = client.cards().link(*employee, number, status).idempotency_key(key).await?;
+                Ok(Answer::Linked(linked.id_card))
+            }
+            Self::Activate { card, code } => {
+                client.sandbox().activate(*card, code.as_ref()).idempotency_key(key).await?;
+                Ok(Answer::Done)
+            }
+            Self::TopUp(cards) => {
+                let created = client.replenishments().create(cards).idempotency_key(key).await?;
+                Ok(Answer::Accepted(created.replenishment_id))
+            }
+            Self::Limit { cards, limit } => {
+                let created = client.limits().set(cards, limit).idempotency_key(key).await?;
+                Ok(Answer::Accepted(created.set_limits_cards_id))
+            }
+            Self::Cancel(kind, id) => {
+                let cancelled = match kind {
+                    RequestKind::Order => client.orders().cancel(*id),
+                    RequestKind::TopUp => client.replenishments().cancel(*id),
+                    RequestKind::Limit => client.limits().cancel(*id),
+                };
+                Ok(Answer::State(cancelled.idempotency_key(key).await?.state))
+            }
+            Self::Confirm { order } => {
+                Ok(Answer::State(client.orders().confirm(*order).idempotency_key(key).await?.state))
+            }
+            Self::Purchase { card, amount } => {
+                let purchase = Purchase::new(*amount);
+                let bought = client.sandbox().purchase(*card, &purchase).idempotency_key(key).await?;
+                Ok(Answer::Purchase { approved: bought.approved, transaction: bought.transaction_id })
+            }
+            Self::Deposit { amount } => {
+                Ok(Answer::Balance(client.sandbox().deposit(*amount).idempotency_key(key).await?.balance))
+            }
+        }
+    }
+}
+
+fn plastic(count: u32, declined: bool) -> PlasticItem {
+    PlasticItem {
+        number_cards: count,
+        type_card: CardType::Mp4,
+        // The simulator refuses an address with this word.
+        delivery_address: if declined { "DECLINE street 1" } else { "Main street 1" }.to_owned(),
+        recipient: "Anna Petrova".to_owned(),
+        phone: "9031234567".to_owned(),
+    }
+}

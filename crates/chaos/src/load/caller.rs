@@ -1,0 +1,199 @@
+//! Makes calls, tries them again under their key, and judges every answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kopeck_client::{CardLimit, CardStatus, Error, ErrorCode, LimitPeriod, TopUp, Uuid};
+use tokio::time::Instant;
+
+use super::call::Call;
+use super::partner::{Book, Partner};
+use super::reads;
+use crate::dice::Dice;
+use crate::journal::Journal;
+
+/// How often a call is tried in a row before it is left open until the faults are over.
+const TRIES: usize = 5;
+/// The most cards of a top-up.
+const MOST_TOP_UPS: u64 = 200;
+/// The most cards of a change of limits.
+const MOST_LIMITS: u64 = 30;
+
+/// What a try of a call came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Answered,
+    Refused,
+    /// It may have had its effect, or may have it yet.
+    Open,
+}
+
+/// Calls one thing after the other until the end.
+pub(crate) async fn call_until(end: Instant, partner: Arc<Partner>, journal: Arc<Journal>, mut dice: Dice) {
+    while Instant::now() < end {
+        match dice.below(100) {
+            0..10 => repeat(&partner, &journal, &mut dice).await,
+            10..40 => reads::read(&partner, &journal, &mut dice).await,
+            _ => {
+                let begun = {
+                    let mut book = partner.book();
+                    choose(&mut book, &mut dice).map(|call| book.begin(call))
+                };
+                if let Some(place) = begun {
+                    perform(&partner, &journal, place, &mut dice).await;
+                }
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(dice.between(50, 250))).await;
+    }
+}
+
+/// Makes a call that was begun until it is answered, refused for good, or left open for later.
+pub(crate) async fn perform(partner: &Partner, journal: &Journal, place: usize, dice: &mut Dice) -> bool {
+    let first = usize::try_from(dice.below(1_000)).unwrap_or(0);
+    let mut uncertain = false;
+    for number in first..first + TRIES {
+        let retries = partner.client(number).is_some_and(|(_, retries)| retries);
+        // A client that tries again by itself may have had a try whose fate is unknown before the refusal.
+        uncertain |= retries;
+        match attempt(partner, journal, place, number).await {
+            Outcome::Answered => return true,
+            Outcome::Refused => {
+                if !uncertain {
+                    partner.book().refused(place);
+                }
+                return false;
+            }
+            Outcome::Open => uncertain = true,
+        }
+        tokio::time::sleep(Duration::from_millis(dice.between(100, 600))).await;
+    }
+    false
+}
+
+/// Once the faults are over: makes every call again that was left open, until each has its answer.
+pub(crate) async fn answer_all(partner: &Partner, journal: &Journal, deadline: Instant) {
+    let open: Vec<usize> = {
+        let book = partner.book();
+        let made = book.made.iter().enumerate();
+        made.filter(|(_, made)| made.answer.is_none() && !made.refused).map(|(place, _)| place).collect()
+    };
+    for (number, place) in open.into_iter().enumerate() {
+        loop {
+            match attempt(partner, journal, place, number).await {
+                Outcome::Answered => break,
+                Outcome::Refused => {
+                    // Nothing is on its way any more.
+                    partner.book().refused(place);
+                    break;
+                }
+                Outcome::Open if Instant::now() > deadline => {
+                    journal
+                        .wrong(format!("{}: a call stayed without an answer after the faults", partner.name));
+                    return;
+                }
+                Outcome::Open => tokio::time::sleep(Duration::from_millis(300)).await,
+            }
+        }
+    }
+}
+
+/// Tries a call once, or, with a client that tries again by itself, a few times.
+async fn attempt(partner: &Partner, journal: &Journal, place: usize, number: usize) -> Outcome {
+    let made = partner.book().made.get(place).cloned();
+    let (Some(made), Some((client, _))) = (made, partner.client(number)) else { return Outcome::Refused };
+    let start = Instant::now();
+    let answer = made.call.make(client, made.key).await;
+    let took = start.elapsed();
+    let name = made.call.name();
+    match answer {
+        Ok(answer) => {
+            let accepted = if made.call.request().is_some() { "202" } else { "200" };
+            journal.call(name, accepted.to_owned(), took);
+            if let Some(wrong) = partner.book().answered(place, answer) {
+                journal.wrong(format!("{}: {wrong}", partner.name));
+            }
+            Outcome::Answered
+        }
+        Err(error) => {
+            journal.call(name, reads::outcome(&error), took);
+            reads::judge(journal, &format!("{}: {name}", partner.name), &error);
+            if is_open(&error) {
+                return Outcome::Open;
+            }
+            let conflict = error.status() == Some(409) && made.call.may_conflict();
+            journal.must(conflict, || format!("{}: a {name} was refused: {error}", partner.name));
+            Outcome::Refused
+        }
+    }
+}
+
+/// Whether a call that failed so may be made again.
+fn is_open(error: &Error) -> bool {
+    error.is_transient()
+        || error.code() == Some(&ErrorCode::RequestTimeout)
+        // The token ended while a process stood still; the next call renews it.
+        || error.status() == Some(401)
+}
+
+/// Makes a call again that was answered, under its key.
+async fn repeat(partner: &Partner, journal: &Journal, dice: &mut Dice) {
+    let place = {
+        let book = partner.book();
+        let place = usize::try_from(dice.below(book.made.len() as u64)).unwrap_or(0);
+        book.made.get(place).is_some_and(|made| made.answer.is_some()).then_some(place)
+    };
+    if let Some(place) = place {
+        journal.repeated();
+        perform(partner, journal, place, dice).await;
+    }
+}
+
+/// What to call next, if what was drawn is possible yet.
+fn choose(book: &mut Book, dice: &mut Dice) -> Option<Call> {
+    Some(match dice.below(60) {
+        0..8 => Call::AddEmployee { custom_id: format!("C-{}", book.made.len()) },
+        8..13 => Call::OrderVirtual {
+            count: small(dice.between(1, 5)),
+            amount: 5_000 + i64::from(small(dice.below(5_000))),
+        },
+        13..17 => Call::OrderPlastic { count: small(dice.between(1, 5)), declined: dice.percent(10) },
+        17..22 => Call::Link {
+            employee: *dice.pick(&book.employees)?,
+            number: book.free.pop()?,
+            status: CardStatus::Additional,
+        },
+        22..36 => Call::TopUp(top_ups(book, dice)),
+        36..42 => Call::Limit {
+            cards: some_cards(book, dice, MOST_LIMITS),
+            limit: CardLimit::per(LimitPeriod::Day, 100 + i64::from(small(dice.below(1_000)))),
+        },
+        42..48 => {
+            let (id, request) = book.requests.iter().rev().find(|(_, request)| !request.state.is_final())?;
+            Call::Cancel(request.kind, *id)
+        }
+        48..50 => book.done.pop()?,
+        50..52 => Call::Deposit { amount: 1 + i64::from(small(dice.below(1_000))) },
+        _ => {
+            Call::Purchase { card: dice.pick(&book.cards)?.id, amount: 1 + i64::from(small(dice.below(200))) }
+        }
+    })
+}
+
+/// Up to 200 cards in a row. Amounts whose kopecks end in 13 are refused by the simulator, and there are some.
+fn top_ups(book: &Book, dice: &mut Dice) -> Vec<TopUp> {
+    let most = if dice.percent(30) { MOST_TOP_UPS } else { 20 };
+    let cards = some_cards(book, dice, most);
+    cards.into_iter().map(|card| TopUp::new(card, 1 + i64::from(small(dice.below(100))))).collect()
+}
+
+fn some_cards(book: &Book, dice: &mut Dice, most: u64) -> Vec<Uuid> {
+    let all = book.cards.len();
+    let count = usize::try_from(dice.between(1, most)).unwrap_or(1).min(all);
+    let start = usize::try_from(dice.below(all as u64)).unwrap_or(0);
+    book.cards.iter().cycle().skip(start).take(count).map(|card| card.id).collect()
+}
+
+fn small(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,16 @@
+//! What partners do: calls, their repeats, and looking after what was accepted.
+
+mod call;
+mod caller;
+mod partner;
+mod reads;
+mod set_up;
+mod tracked;
+mod watch;
+
+pub(crate) use call::{Answer, Call, RequestKind};
+pub(crate) use caller::{answer_all, call_until};
+pub(crate) use partner::Partner;
+pub(crate) use set_up::set_up;
+pub(crate) use tracked::Tracked;
+pub(crate) use watch::{all_ended, status, watch};

@@ -1,0 +1,136 @@
+//! A partner: its clients, and what it knows of all that it asked for.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use kopeck_client::{Client, Error, IdempotencyKey, RetryPolicy, Uuid};
+use kopeck_domain::card_number::CardNumber;
+
+use super::call::{Answer, Call};
+use super::tracked::Tracked;
+use crate::fleet::Fleet;
+use crate::installation::PartnerSecrets;
+
+/// How long one try of a call may take.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// How long connecting may take.
+const CONNECTING: Duration = Duration::from_secs(2);
+
+/// A partner.
+pub(crate) struct Partner {
+    pub(crate) name: String,
+    /// Kopecks that it started with.
+    pub(crate) opening: i64,
+    /// One for each API process that tries again by itself, then one for each that does not.
+    pub(crate) clients: Vec<Client>,
+    book: Mutex<Book>,
+}
+
+/// What a partner knows.
+#[derive(Default)]
+pub(crate) struct Book {
+    /// Every call that changes something, in the order in which they were begun.
+    pub(crate) made: Vec<Made>,
+    /// Every accepted request.
+    pub(crate) requests: BTreeMap<Uuid, Tracked>,
+    pub(crate) employees: Vec<Uuid>,
+    /// Cards that are topped up, paid with and limited; they do not change once they are there.
+    pub(crate) cards: Vec<MainCard>,
+    /// Numbers of cards that nobody has linked yet.
+    pub(crate) free: Vec<String>,
+    /// Confirmations of orders that are done.
+    pub(crate) done: Vec<Call>,
+}
+
+/// A main card.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MainCard {
+    pub(crate) id: Uuid,
+    pub(crate) number: CardNumber,
+}
+
+/// A call that was begun, and its answer once there is one.
+#[derive(Debug, Clone)]
+pub(crate) struct Made {
+    pub(crate) key: IdempotencyKey,
+    pub(crate) call: Call,
+    pub(crate) answer: Option<Answer>,
+    /// It was refused, and nothing can be on its way any more.
+    pub(crate) refused: bool,
+}
+
+impl Partner {
+    /// A partner that calls the API processes of `fleet`.
+    pub(crate) fn new(
+        name: String,
+        opening: i64,
+        secrets: &PartnerSecrets,
+        fleet: &Fleet,
+    ) -> Result<Self, Error> {
+        let patient =
+            RetryPolicy::default().max_retries(2).delays(Duration::from_millis(200), Duration::from_secs(1));
+        let mut clients = Vec::new();
+        for retry in [patient, RetryPolicy::none()] {
+            for way in &fleet.to_apis {
+                let client = Client::builder(format!("http://{}", way.address()))
+                    .api_key(secrets.api_key.as_str())
+                    .login(&secrets.login)
+                    .password(secrets.password.as_str())
+                    .sealing_key(secrets.sealing_key.clone())
+                    .seal_parameters(true)
+                    .timeout(PATIENCE)
+                    .connect_timeout(CONNECTING)
+                    .retry(retry.clone())
+                    .build()?;
+                clients.push(client);
+            }
+        }
+        Ok(Self { name, opening, clients, book: Mutex::default() })
+    }
+
+    /// A client, whatever the number; and whether it tries again by itself.
+    pub(crate) fn client(&self, number: usize) -> Option<(&Client, bool)> {
+        let place = number.checked_rem(self.clients.len())?;
+        Some((self.clients.get(place)?, place < self.clients.len() / 2))
+    }
+
+    /// What it knows.
+    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Book {
+    /// Takes note of a call that is about to be made; answers its place.
+    pub(crate) fn begin(&mut self, call: Call) -> usize {
+        self.made.push(Made { key: IdempotencyKey::random(), call, answer: None, refused: false });
+        self.made.len() - 1
+    }
+
+    /// Takes note of an answer; answers what is wrong with it, if the call had another one before.
+    pub(crate) fn answered(&mut self, place: usize, answer: Answer) -> Option<String> {
+        let made = self.made.get_mut(place)?;
+        if let Some(first) = &made.answer {
+            let differs = *first != answer;
+            return differs
+                .then(|| format!("a {} was answered {first:?}, then {answer:?}", made.call.name()));
+        }
+        match (&answer, made.call.request()) {
+            (Answer::Accepted(id), Some(kind)) => {
+                self.requests.insert(*id, Tracked::new(kind, made.call.clone()));
+            }
+            (Answer::Employee(id), _) => self.employees.push(*id),
+            _ => {}
+        }
+        made.answer = Some(answer);
+        None
+    }
+
+    /// Takes note of a refusal that is the last word.
+    pub(crate) fn refused(&mut self, place: usize) {
+        if let Some(made) = self.made.get_mut(place) {
+            made.refused = true;
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Calls that change nothing, and what every failed call has to obey.
+
+use kopeck_client::{Client, EmployeeFilter, Error, Paging, TransactionFilter};
+use tokio::time::Instant;
+
+use super::partner::Partner;
+use crate::dice::Dice;
+use crate::journal::Journal;
+
+/// Reads something.
+pub(crate) async fn read(partner: &Partner, journal: &Journal, dice: &mut Dice) {
+    let number = usize::try_from(dice.below(1_000)).unwrap_or(0);
+    let Some((client, _)) = partner.client(number) else { return };
+    let start = Instant::now();
+    let (name, read) = something(partner, client, dice).await;
+    let took = start.elapsed();
+    match read {
+        Ok(wrong) => {
+            journal.call(name, "200".to_owned(), took);
+            if let Some(wrong) = wrong {
+                journal.wrong(format!("{}: {name}: {wrong}", partner.name));
+            }
+        }
+        Err(error) => {
+            journal.call(name, outcome(&error), took);
+            judge(journal, &format!("{}: {name}", partner.name), &error);
+            let passes = error.is_transient() || matches!(error.status(), Some(401 | 408));
+            journal.must(passes, || format!("{}: {name} was refused: {error}", partner.name));
+        }
+    }
+}
+
+/// One of the reads; answers what is wrong with what came.
+async fn something(
+    partner: &Partner,
+    client: &Client,
+    dice: &mut Dice,
+) -> (&'static str, Result<Option<String>, Error>) {
+    let card = dice.pick(&partner.book().cards).copied();
+    let Some(card) = card else { return ("balance", balance(client).await) };
+    match dice.below(7) {
+        0 => ("balance", balance(client).await),
+        1 => {
+            let read = client.cards().balance(card.id).await;
+            ("card balance", read.map(|read| (read.id_card != card.id).then(|| "another card".to_owned())))
+        }
+        2 => (
+            "card",
+            client.cards().info(card.id).await.map(|read| {
+                let right =
+                    read.id_card == card.id && read.custom_card_id.to_string() == card.number.to_string();
+                (!right).then(|| "another card".to_owned())
+            }),
+        ),
+        3 => {
+            let filter = TransactionFilter::default();
+            let read = client.cards().transactions(card.id, &filter, Paging::default()).await;
+            ("card transactions", read.map(|_| None))
+        }
+        4 => ("can pay", client.cards().can_pay(card.id, 100, None).await.map(|_| None)),
+        5 => ("list orders", client.orders().list(None, Paging::default()).await.map(|_| None)),
+        _ => {
+            let read = client.employees().list(&EmployeeFilter::default(), Paging::default()).await;
+            ("list employees", read.map(|_| None))
+        }
+    }
+}
+
+/// The balance, which has to add up at any time.
+async fn balance(client: &Client) -> Result<Option<String>, Error> {
+    let read = client.balance().await?;
+    let right = read.hold >= 0 && read.available >= 0 && read.available == read.balance - read.hold;
+    Ok((!right).then(|| format!("{read:?}")))
+}
+
+/// What a failed try is called in tables.
+pub(crate) fn outcome(error: &Error) -> String {
+    match error {
+        Error::Transport { sent: false, .. } => "not reached".to_owned(),
+        Error::Transport { .. } => "cut off".to_owned(),
+        Error::Timeout => "timeout".to_owned(),
+        other => match (other.status(), other.code()) {
+            (Some(status), Some(code)) => format!("{status} {code}"),
+            (Some(status), None) => status.to_string(),
+            (None, _) => "unreadable".to_owned(),
+        },
+    }
+}
+
+/// Whatever happens to it, the service fails in one way only: 503 with the time to wait.
+pub(crate) fn judge(journal: &Journal, what: &str, error: &Error) {
+    match error {
+        Error::Api { status: 503, retry_after, .. } => {
+            journal.must(retry_after.is_some(), || format!("{what}: 503 without Retry-After"));
+        }
+        Error::Api { status: 500.., .. } | Error::Sealing(_) | Error::Decode(_) | Error::Config(_) => {
+            journal.wrong(format!("{what}: {error}: {error:?}"));
+        }
+        _ => {}
+    }
+}

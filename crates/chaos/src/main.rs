@@ -1,0 +1,56 @@
+//! Faults for real: the processes of the service under load, while they are killed, stopped and cut off from each
+//! other; afterwards everything that was accepted is looked for, and every kopeck counted.
+//!
+//! `scripts/chaos` builds the service, makes a PostgreSQL cluster for it and starts this program; [`settings`] says
+//! what it needs. Every fault comes from a seed, which is shown; when exactly a fault meets a call is up to the
+//! machine.
+
+mod bank;
+mod checks;
+mod cluster;
+mod dice;
+mod faults;
+mod fleet;
+mod installation;
+mod journal;
+mod load;
+mod person;
+mod process;
+mod proxy;
+mod run;
+mod settings;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::settings::Settings;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let settings = Settings::parse();
+    // Whatever ends first: what is dropped with the run kills its processes.
+    let ended = tokio::select! {
+        ended = run::run(&settings) => ended,
+        stopped = told_to_stop() => stopped,
+    };
+    match ended {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("chaos: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn told_to_stop() -> anyhow::Result<bool> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    anyhow::bail!("told to stop")
+}

@@ -1,0 +1,152 @@
+//! Calls of partners, as the service carries them out behind its front door.
+
+use kopeck_domain::Faults;
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::CardStatus;
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId};
+use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::limit::Limit;
+use kopeck_domain::order::{OrderKind, OrderLine};
+use kopeck_domain::person::CustomId;
+use kopeck_port_store::{StoreError, UnitOfWork};
+use kopeck_service::cards::{LinkCardError, SwitchCardError};
+use kopeck_service::employees::{AddEmployeeError, EmployeeDraft};
+use kopeck_service::idempotency::Answer;
+use kopeck_service::limits::{CancelLimitChangeError, SetLimitsError};
+use kopeck_service::orders::{ChangeOrderError, PlaceOrderError};
+use kopeck_service::partners::PartnerError;
+use kopeck_service::replenishments::{CancelReplenishmentError, CreateReplenishmentError, TopUp};
+use kopeck_service::{Env, cards, employees, limits, orders, partners, replenishments};
+
+/// What a call asks for. Everything that the bank is to do carries a mark of its own, an amount or an address, so that
+/// what the bank did can be told apart without the service's keys.
+#[derive(Debug, Clone)]
+pub(crate) enum Operation {
+    /// Money arrives; the operator's command, repeated by its own reference.
+    Deposit { reference: DepositReference, amount: Kopecks },
+    /// A new employee.
+    Hire { custom_id: CustomId },
+    /// New cards.
+    Order { kind: OrderKind, lines: Vec<OrderLine> },
+    /// A card for an employee.
+    Link { employee: EmployeeId, number: CardNumber, status: CardStatus },
+    /// Another status for a card.
+    Switch { employee: EmployeeId, card: CardId, status: CardStatus },
+    /// Money onto cards.
+    TopUp(Vec<TopUp>),
+    /// A limit for cards.
+    SetLimits { cards: Vec<CardId>, limit: Limit },
+    /// An order is no longer wanted.
+    CancelOrder(OrderId),
+    /// A top-up is no longer wanted.
+    CancelTopUp(ReplenishmentId),
+    /// A limit is no longer wanted.
+    CancelLimits(LimitChangeId),
+    /// The cards of an order have arrived.
+    Confirm(OrderId),
+}
+
+/// A call under its idempotency key.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) key: String,
+    pub(crate) fingerprint: [u8; 32],
+    pub(crate) operation: Operation,
+    pub(crate) known: Known,
+}
+
+/// What the partner knows of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// It has no answer, or lost it.
+    Nothing,
+    /// It was refused and had no effect; it may be accepted another time.
+    Refused,
+    /// It had its effect.
+    Answered(Answer),
+}
+
+/// Why a call had no effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum No {
+    /// A rule of the service says so.
+    Refused(String),
+    /// The store failed.
+    Store(StoreError),
+}
+
+impl From<StoreError> for No {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+macro_rules! refusals {
+    ($($error:ident),*) => {
+        $(impl From<$error> for No {
+            fn from(error: $error) -> Self {
+                match error {
+                    $error::Store(error) => Self::Store(error),
+                    refusal => Self::Refused(refusal.to_string()),
+                }
+            }
+        })*
+    };
+}
+
+refusals! {
+    AddEmployeeError, PlaceOrderError, LinkCardError, SwitchCardError, CreateReplenishmentError, SetLimitsError,
+    ChangeOrderError, CancelReplenishmentError, CancelLimitChangeError, PartnerError
+}
+
+/// Carries out an operation within a unit of work.
+///
+/// # Errors
+/// [`No`]; then nothing of it is kept.
+pub(super) fn carry_out(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    operation: &Operation,
+) -> Result<Answer, No> {
+    match operation {
+        Operation::Deposit { reference, amount } => {
+            partners::deposit(unit, env, partner, *amount, reference)?;
+            Ok(answer(200, reference.as_str()))
+        }
+        Operation::Hire { custom_id } => {
+            let draft = EmployeeDraft { custom_id: Some(custom_id.clone()), ..EmployeeDraft::default() };
+            let employee = employees::add(unit, env, partner, draft, Faults::new())?;
+            Ok(answer(201, employee.id))
+        }
+        Operation::Order { kind, lines } => {
+            let order = orders::place(unit, env, partner, *kind, lines)?;
+            Ok(answer(202, order.id))
+        }
+        Operation::Link { employee, number, status } => {
+            let card = cards::link(unit, env, partner, *employee, *number, *status)?;
+            Ok(answer(200, card.id))
+        }
+        Operation::Switch { employee, card, status } => {
+            let card = cards::switch(unit, env, partner, *employee, *card, *status)?;
+            Ok(answer(200, card.id))
+        }
+        Operation::TopUp(top_ups) => {
+            let request = replenishments::create(unit, env, partner, top_ups)?;
+            Ok(answer(202, request.id))
+        }
+        Operation::SetLimits { cards, limit } => {
+            let request = limits::set(unit, env, partner, cards, &Ok(limit.clone()))?;
+            Ok(answer(202, request.id))
+        }
+        Operation::CancelOrder(id) => Ok(answer(200, orders::cancel(unit, env, partner, *id)?.id)),
+        Operation::CancelTopUp(id) => Ok(answer(200, replenishments::cancel(unit, env, partner, *id)?.id)),
+        Operation::CancelLimits(id) => Ok(answer(200, limits::cancel(unit, env, partner, *id)?.id)),
+        Operation::Confirm(id) => Ok(answer(200, orders::confirm(unit, env, partner, *id)?.id)),
+    }
+}
+
+fn answer(status: u16, made: impl ToString) -> Answer {
+    Answer { status, body: made.to_string().into_bytes() }
+}

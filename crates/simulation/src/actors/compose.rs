@@ -1,0 +1,200 @@
+//! What a partner asks for next, of what makes some sense as things stand.
+
+use std::sync::Arc;
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::{CardStatus, CardType};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId};
+use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::limit::{Limit, LimitDraft};
+use kopeck_domain::order::{LineDetails, OrderKind, OrderLine};
+use kopeck_domain::page::Page;
+use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
+use kopeck_port_store::{EmployeeFilter, StoreError, UnitOfWork};
+use kopeck_service::replenishments::TopUp;
+use kopeck_service::{Env, cards, employees, limits, orders, replenishments};
+
+use super::Operation;
+use crate::world::World;
+
+/// What the partner has.
+#[derive(Default)]
+struct Holdings {
+    employees: Vec<EmployeeId>,
+    free: Vec<(CardId, CardNumber)>,
+    linked: Vec<(EmployeeId, CardId, CardStatus)>,
+    /// Cards that are ordered and not there yet.
+    awaited: usize,
+    orders: Vec<OrderId>,
+    top_ups: Vec<ReplenishmentId>,
+    limit_changes: Vec<LimitChangeId>,
+}
+
+#[derive(Clone, Copy)]
+enum Wish {
+    Deposit,
+    Hire,
+    Virtual,
+    Plastic,
+    Link,
+    Switch,
+    TopUp,
+    SetLimits,
+    CancelOrder,
+    CancelTopUp,
+    CancelLimits,
+    Confirm,
+}
+
+const WISHES: [(u32, Wish); 12] = [
+    (8, Wish::Deposit),
+    (3, Wish::Hire),
+    (10, Wish::Virtual),
+    (4, Wish::Plastic),
+    (14, Wish::Link),
+    (4, Wish::Switch),
+    (22, Wish::TopUp),
+    (8, Wish::SetLimits),
+    (4, Wish::CancelOrder),
+    (4, Wish::CancelTopUp),
+    (2, Wish::CancelLimits),
+    (3, Wish::Confirm),
+];
+
+/// So many wishes are tried until one can be had.
+const TRIES: u32 = 5;
+
+/// What a partner begins with: money, staff, and an order of cards.
+pub(super) fn beginning(world: &World) -> Vec<Operation> {
+    let wishes = [Wish::Hire, Wish::Hire, Wish::Hire, Wish::Hire, Wish::Virtual];
+    let deposits = (0..3).map(|_| Wish::Deposit);
+    deposits.chain(wishes).filter_map(|wish| operation(world, &Holdings::default(), wish)).collect()
+}
+
+/// A MAIN card for everybody, as far as the free ones go.
+pub(super) fn equipment(world: &World, partner: PartnerId) -> Result<Vec<Operation>, StoreError> {
+    let env = Arc::clone(&world.env);
+    let has = world.look(move |unit| holdings(unit, &env, partner))?;
+    let link = |(employee, (_, number)): (EmployeeId, (CardId, CardNumber))| Operation::Link {
+        employee,
+        number,
+        status: CardStatus::Main,
+    };
+    Ok(has.employees.into_iter().zip(has.free).map(link).collect())
+}
+
+/// The next operation; `None` if what is wished for needs something that is not there.
+pub(super) fn next(world: &World, partner: PartnerId) -> Result<Option<Operation>, StoreError> {
+    let env = Arc::clone(&world.env);
+    let has = world.look(move |unit| holdings(unit, &env, partner))?;
+    let wished = (0..TRIES).filter_map(|_| world.dice.weighted(&WISHES));
+    Ok(wished.filter_map(|wish| operation(world, &has, wish)).next())
+}
+
+fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<Holdings, StoreError> {
+    let Ok(page) = Page::new(1, Page::MAX_SIZE) else {
+        return Err(StoreError::Failed("the first page is no page".to_owned()));
+    };
+    let staff = employees::list(unit, partner, &EmployeeFilter::default(), page)?.items;
+    let employees: Vec<EmployeeId> = staff.into_iter().map(|employee| employee.id).collect();
+    let mut linked = Vec::new();
+    for employee in &employees {
+        let cards = unit.cards().of_employee(partner, *employee)?;
+        linked.extend(cards.into_iter().map(|(card, status)| (*employee, card, status)));
+    }
+    let placed = orders::list(unit, partner, None, page)?.items;
+    let free = cards::available(unit, env, partner, None, page)?.items;
+    Ok(Holdings {
+        employees,
+        free: free.into_iter().map(|card| (card.id, card.number)).collect(),
+        linked,
+        awaited: placed.iter().filter(|order| order.state.is_open()).map(|order| order.cards as usize).sum(),
+        orders: ids(placed, |order| order.id),
+        top_ups: ids(replenishments::list(unit, partner, None, page)?.items, |request| request.id),
+        limit_changes: ids(limits::list(unit, partner, None, page)?.items, |request| request.id),
+    })
+}
+
+fn ids<R, I>(requests: Vec<R>, id: impl Fn(&R) -> I) -> Vec<I> {
+    requests.iter().map(id).collect()
+}
+
+fn operation(world: &World, has: &Holdings, wish: Wish) -> Option<Operation> {
+    let dice = &world.dice;
+    Some(match wish {
+        Wish::Deposit => Operation::Deposit {
+            reference: DepositReference::parse(&format!("R-{}", world.mark())).ok()?,
+            amount: Kopecks::new(dice.between(1, 60) * 1_000),
+        },
+        Wish::Hire => Operation::Hire { custom_id: CustomId::parse(&format!("E-{}", world.mark())).ok()? },
+        Wish::Virtual | Wish::Plastic if has.free.len() + has.awaited >= ENOUGH => return None,
+        Wish::Virtual => virtual_order(world),
+        Wish::Plastic => plastic_order(world)?,
+        Wish::Link => Operation::Link {
+            employee: *dice.pick(&has.employees)?,
+            number: dice.pick(&has.free)?.1,
+            status: if dice.chance(800) { CardStatus::Main } else { *dice.pick(CardStatus::ALL)? },
+        },
+        Wish::Switch => {
+            let (employee, card, _) = *dice.pick(&has.linked)?;
+            Operation::Switch { employee, card, status: *dice.pick(CardStatus::ALL)? }
+        }
+        Wish::TopUp => top_up(world, has)?,
+        Wish::SetLimits => set_limits(world, has)?,
+        Wish::CancelOrder => Operation::CancelOrder(*dice.pick(&has.orders)?),
+        Wish::CancelTopUp => Operation::CancelTopUp(*dice.pick(&has.top_ups)?),
+        Wish::CancelLimits => Operation::CancelLimits(*dice.pick(&has.limit_changes)?),
+        Wish::Confirm => Operation::Confirm(*dice.pick(&has.orders)?),
+    })
+}
+
+/// Nobody who has or awaits so many free cards orders more.
+const ENOUGH: usize = 6;
+
+/// Three to five virtual cards; what each costs is the mark.
+fn virtual_order(world: &World) -> Operation {
+    let amount = Kopecks::new(5_000 + world.mark());
+    let count = u32::try_from(world.dice.between(3, 5)).unwrap_or(1);
+    let line = OrderLine { card_type: CardType::Mlz, count, details: LineDetails::Virtual { amount } };
+    Operation::Order { kind: OrderKind::Virtual, lines: vec![line] }
+}
+
+/// A few plastic cards; where they go is the mark.
+fn plastic_order(world: &World) -> Option<Operation> {
+    let details = LineDetails::Plastic {
+        address: DeliveryAddress::parse(&format!("{} Main Street", world.mark())).ok()?,
+        recipient: Recipient::parse("Ivan Ivanov").ok()?,
+        phone: Phone::parse("9031234567").ok()?,
+    };
+    let count = u32::try_from(world.dice.between(1, 3)).unwrap_or(1);
+    let line = OrderLine { card_type: CardType::Mp4, count, details };
+    Some(Operation::Order { kind: OrderKind::Plastic, lines: vec![line] })
+}
+
+/// Some MAIN cards, and now and then one that is none; what each gets is the mark, beside whole thousands.
+fn top_up(world: &World, has: &Holdings) -> Option<Operation> {
+    let wanted = |status| status == CardStatus::Main || world.dice.chance(20);
+    let mut top_ups = Vec::new();
+    for (_, card, _) in has.linked.iter().filter(|(_, _, status)| wanted(*status)) {
+        if world.dice.chance(600) {
+            let amount = Kopecks::new(world.dice.between(1, 8) * 1_000 + world.mark());
+            top_ups.push(TopUp { card: *card, amount });
+        }
+    }
+    (!top_ups.is_empty()).then_some(Operation::TopUp(top_ups))
+}
+
+/// Some cards, linked or free; the amount of the limit is the mark.
+fn set_limits(world: &World, has: &Holdings) -> Option<Operation> {
+    let linked = has.linked.iter().map(|(_, card, _)| *card);
+    let all = linked.chain(has.free.iter().map(|(card, _)| *card));
+    let cards: Vec<CardId> = all.filter(|_| world.dice.chance(400)).collect();
+    let draft = LimitDraft {
+        amount: Some(Ok(1_000 + world.mark())),
+        period: Some(Ok("CDAY".to_owned())),
+        ..LimitDraft::default()
+    };
+    let limit = Limit::parse(&draft, "limit").ok()?;
+    (!cards.is_empty()).then_some(Operation::SetLimits { cards, limit })
+}

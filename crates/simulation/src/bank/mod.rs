@@ -1,0 +1,249 @@
+//! The bank: what it did is the truth that the service's books are held against.
+//!
+//! It does each key once, or, if it is an unsafe one, as often as it is told. The way there is bad: a call may never
+//! arrive, arrive much later, or have its effect and lose its answer; and at times the bank is down.
+
+mod gateway;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::{CardType, Standing};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::limit::Limit;
+use kopeck_port_bank::{
+    BankCard, BankKey, DeclineReason, Instruction, IssuedCard, OrderedCards, Submission, Verdict,
+};
+use kopeck_port_system::Clock;
+use kopeck_port_system::fake::FakeClock;
+use time::{Duration, OffsetDateTime};
+
+use crate::dice::Dice;
+use crate::store::lock;
+use crate::trace::Trace;
+
+/// How the bank and the way to it are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manners {
+    /// Whether a key that is sent twice is done once.
+    pub(crate) repeat_is_safe: bool,
+    /// In so many of a thousand cases it refuses.
+    pub(crate) declines: u32,
+    /// In so many of a thousand cases a call to it goes wrong, one way or another.
+    pub(crate) goes_wrong: u32,
+}
+
+/// An instruction that the bank looked at, and what came of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Effect {
+    pub(crate) key: BankKey,
+    pub(crate) instruction: Instruction,
+    pub(crate) verdict: Verdict,
+}
+
+/// A card as the bank has it.
+#[derive(Debug, Clone)]
+pub(crate) struct CardAtBank {
+    pub(crate) balance: Kopecks,
+    pub(crate) limit: Limit,
+    standing: Standing,
+    activated_at: Option<OffsetDateTime>,
+    valid_until: time::Date,
+}
+
+/// The bank.
+pub(crate) struct Bank {
+    manners: Manners,
+    clock: Arc<FakeClock>,
+    dice: Arc<Dice>,
+    trace: Arc<Trace>,
+    state: Mutex<Ledger>,
+}
+
+#[derive(Default)]
+struct Ledger {
+    is_down: bool,
+    /// Something may go wrong.
+    is_ill: bool,
+    /// What the bank has answered for ever, by key.
+    verdicts: BTreeMap<BankKey, Verdict>,
+    effects: Vec<Effect>,
+    issued: BTreeMap<BankKey, Vec<IssuedCard>>,
+    cards: BTreeMap<CardNumber, CardAtBank>,
+    /// What was sent and has not arrived.
+    on_the_way: Vec<Submission>,
+}
+
+/// By how much a card can be topped up.
+const ROOM: Kopecks = Kopecks::new(100_000_000);
+/// Far beyond the end of every run.
+const VALID_FOR: Duration = Duration::days(1_000);
+
+impl Bank {
+    pub(crate) fn new(manners: Manners, clock: Arc<FakeClock>, dice: Arc<Dice>, trace: Arc<Trace>) -> Self {
+        Self { manners, clock, dice, trace, state: Mutex::default() }
+    }
+
+    /// Something happens at the bank: it goes down or comes back, a late instruction arrives, a card is blocked or
+    /// opened.
+    pub(crate) fn live(&self) {
+        let mut state = lock(&self.state);
+        match self.dice.below(8) {
+            0 => {
+                state.is_down = !state.is_down;
+                self.trace.note("bank", || if state.is_down { "is down" } else { "is up" }.to_owned());
+            }
+            1 => {
+                let numbers: Vec<CardNumber> = state.cards.keys().copied().collect();
+                let blocks = self.dice.chance(300);
+                if let Some(card) = self.dice.pick(&numbers).and_then(|number| state.cards.get_mut(number)) {
+                    card.standing = if blocks { Standing::Blocked } else { Standing::Open };
+                }
+            }
+            2 | 3 if state.is_down => state.is_down = false,
+            _ if !state.on_the_way.is_empty() => {
+                let at = self.dice.place(state.on_the_way.len());
+                let late = state.on_the_way.swap_remove(at);
+                self.trace.note("bank", || format!("{} arrives late", late.key.as_str()));
+                self.carry_out(&mut state, &late);
+            }
+            _ => {}
+        }
+    }
+
+    /// From now on things go wrong.
+    pub(crate) fn fall_ill(&self) {
+        lock(&self.state).is_ill = true;
+    }
+
+    /// Ends all that is wrong with it; what was on the way arrives.
+    pub(crate) fn heal(&self) {
+        let mut state = lock(&self.state);
+        (state.is_down, state.is_ill) = (false, false);
+        for late in std::mem::take(&mut state.on_the_way) {
+            self.carry_out(&mut state, &late);
+        }
+        for card in state.cards.values_mut() {
+            card.standing = Standing::Open;
+        }
+    }
+
+    /// Whether anything ever arrived under this key.
+    pub(crate) fn knows(&self, key: &BankKey) -> bool {
+        lock(&self.state).verdicts.contains_key(key)
+    }
+
+    /// Everything that it looked at, in order.
+    pub(crate) fn effects(&self) -> Vec<Effect> {
+        lock(&self.state).effects.clone()
+    }
+
+    /// A card as it stands.
+    pub(crate) fn card_at_bank(&self, number: CardNumber) -> Option<CardAtBank> {
+        lock(&self.state).cards.get(&number).cloned()
+    }
+
+    /// Does what it is told, once a key if repeats are safe.
+    fn carry_out(&self, state: &mut Ledger, submission: &Submission) -> Verdict {
+        let Submission { key, instruction } = submission;
+        if self.manners.repeat_is_safe
+            && let Some(verdict) = state.verdicts.get(key)
+        {
+            return *verdict;
+        }
+        let verdict = self.decide(state, instruction);
+        state.effects.push(Effect { key: key.clone(), instruction: instruction.clone(), verdict });
+        state.verdicts.insert(key.clone(), verdict);
+        if verdict == Verdict::Done {
+            self.book(state, key, instruction);
+        }
+        self.trace.note("bank", || format!("{}: {verdict:?}", key.as_str()));
+        verdict
+    }
+
+    fn decide(&self, state: &Ledger, instruction: &Instruction) -> Verdict {
+        if self.dice.chance(self.manners.declines) {
+            return Verdict::Declined(DeclineReason::Refused);
+        }
+        match instruction {
+            Instruction::IssueCards(_) => Verdict::Done,
+            Instruction::TopUp { card, .. } | Instruction::SetLimit { card, .. } => {
+                match state.cards.get(card).map(|card| card.standing) {
+                    Some(Standing::Open) => Verdict::Done,
+                    Some(Standing::Blocked | Standing::Closed) | None => {
+                        Verdict::Declined(DeclineReason::Blocked)
+                    }
+                }
+            }
+        }
+    }
+
+    fn book(&self, state: &mut Ledger, key: &BankKey, instruction: &Instruction) {
+        match instruction {
+            Instruction::IssueCards(lines) => {
+                let cards: Vec<IssuedCard> = lines
+                    .iter()
+                    .flat_map(|line| (0..line.count).map(move |_| line))
+                    .filter_map(|line| self.issue(state, line))
+                    .collect();
+                state.issued.entry(key.clone()).or_default().extend(cards);
+            }
+            Instruction::TopUp { card, amount } => {
+                if let Some(card) = state.cards.get_mut(card) {
+                    card.balance = card.balance.plus(*amount).unwrap_or(card.balance);
+                }
+            }
+            Instruction::SetLimit { card, limit } => {
+                if let Some(card) = state.cards.get_mut(card) {
+                    card.limit = limit.clone();
+                }
+            }
+        }
+    }
+
+    /// A new card, `None` if there are no numbers left.
+    fn issue(&self, state: &mut Ledger, line: &OrderedCards) -> Option<IssuedCard> {
+        let now = self.clock.now();
+        let body = state.cards.len() as u64;
+        let is_virtual = line.kind == CardType::Mlz;
+        let number = if is_virtual {
+            CardNumber::from_u64(1_000_000_000 + body)
+        } else {
+            CardNumber::ean13(460_000_000_000 + body)
+        };
+        let issued = IssuedCard {
+            number: number.ok()?,
+            kind: line.kind,
+            valid_until: (now + VALID_FOR).date(),
+            activation_code: is_virtual.then(|| format!("code-{body}")),
+            code_valid_until: is_virtual.then(|| (now + VALID_FOR).date()),
+            first_top_up: line.first_top_up,
+            can_to_up: ROOM,
+            activated_at: (!is_virtual).then_some(now),
+            issued_at: now,
+        };
+        let card = CardAtBank {
+            balance: line.first_top_up.unwrap_or(Kopecks::ZERO),
+            limit: Limit::Unlimited,
+            standing: Standing::Open,
+            activated_at: issued.activated_at,
+            valid_until: issued.valid_until,
+        };
+        state.cards.insert(issued.number, card);
+        Some(issued)
+    }
+}
+
+impl CardAtBank {
+    fn shown(&self) -> BankCard {
+        BankCard {
+            balance: self.balance,
+            can_to_up: ROOM,
+            account: self.balance,
+            activated_at: self.activated_at,
+            standing: self.standing,
+            valid_until: self.valid_until,
+        }
+    }
+}

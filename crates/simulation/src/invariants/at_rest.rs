@@ -1,0 +1,150 @@
+//! What must hold once all faults have ended and the workers have nothing left to do: the books of the partners, what
+//! they were answered and what the bank did are the same story.
+
+mod holdings;
+mod story;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::CardStatus;
+use kopeck_domain::ids::EmployeeId;
+use kopeck_domain::request::RequestState;
+use kopeck_port_bank::Verdict;
+use kopeck_port_store::CardRecord;
+
+use holdings::Holdings;
+use story::Story;
+
+use super::unreadable;
+use crate::Violation;
+use crate::actors::{Client, Known, Operation};
+use crate::bank::Effect;
+use crate::world::World;
+
+/// Checks every partner's books against its calls and against the bank.
+pub(crate) fn check(world: &World, clients: &[Client]) -> Result<(), Violation> {
+    let effects = world.bank.effects();
+    each_key_once(&effects)?;
+    let mut told = 0;
+    for client in clients {
+        let partner = client.partner;
+        let has =
+            world.look(move |unit| holdings::read(unit, partner)).map_err(|error| unreadable(&error))?;
+        let story = Story::of(&has, &effects)?;
+        every_answer_is_true(client, &has)?;
+        money_adds_up(client, &has, &story)?;
+        one_main_card(&has.cards)?;
+        limits_are_the_banks(world, &has.cards)?;
+        told += story.effects;
+    }
+    let done = effects.iter().filter(|effect| effect.verdict == Verdict::Done).count();
+    if told != done {
+        let what = format!("the bank did {done} things, the requests know of {told}");
+        return Err(Violation { rule: story::RULE, what });
+    }
+    Ok(())
+}
+
+/// Checks that every account was refreshed, to what lies on it at the bank.
+pub(crate) fn accounts_are_fresh(world: &World, clients: &[Client]) -> Result<(), Violation> {
+    let today = world.env.today();
+    for client in clients {
+        let partner = client.partner;
+        let has =
+            world.look(move |unit| holdings::read(unit, partner)).map_err(|error| unreadable(&error))?;
+        for CardRecord { card, account, .. } in &has.cards {
+            let at_bank = world.bank.card_at_bank(card.number).map(|card| card.balance);
+            let day = world.env.settings.zone.day(account.updated_at);
+            if day != today || Some(account.value) != at_bank {
+                let what = format!("{}: {} of {day}, at the bank {at_bank:?}", card.number, account.value);
+                return Err(Violation { rule: "accounts are refreshed every day", what });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn each_key_once(effects: &[Effect]) -> Result<(), Violation> {
+    let mut keys = BTreeSet::new();
+    for effect in effects.iter().filter(|effect| effect.verdict == Verdict::Done) {
+        if !keys.insert(&effect.key) {
+            let what = format!("{} was carried out twice", effect.key.as_str());
+            return Err(Violation { rule: "the bank carries out each key once", what });
+        }
+    }
+    Ok(())
+}
+
+/// What was accepted is there, once; what was cancelled or confirmed is so.
+fn every_answer_is_true(client: &Client, has: &Holdings) -> Result<(), Violation> {
+    let wrong =
+        |what: String| Err(Violation { rule: "every accepted call is found as it was answered", what });
+    let mut accepted = BTreeSet::new();
+    for call in &client.calls {
+        let Known::Answered(answer) = &call.known else { continue };
+        let made = String::from_utf8_lossy(&answer.body).into_owned();
+        let holds = match &call.operation {
+            Operation::Order { .. } | Operation::TopUp(_) | Operation::SetLimits { .. } => {
+                has.requests.contains_key(&made) && accepted.insert(made.clone())
+            }
+            Operation::Hire { .. } => has.employees.contains(&made),
+            Operation::CancelOrder(_) | Operation::CancelTopUp(_) | Operation::CancelLimits(_) => {
+                has.requests.get(&made) == Some(&RequestState::Rejected)
+            }
+            Operation::Confirm(_) => has.requests.get(&made) == Some(&RequestState::Confirmed),
+            Operation::Deposit { .. } | Operation::Link { .. } | Operation::Switch { .. } => true,
+        };
+        if !holds {
+            return wrong(format!("call {}: {made}", call.key));
+        }
+    }
+    match has.requests.keys().find(|request| !accepted.contains(*request)) {
+        Some(request) => wrong(format!("nobody was told of request {request}")),
+        None => Ok(()),
+    }
+}
+
+/// What was deposited is spent on what the bank did, or free; nothing is held any more.
+fn money_adds_up(client: &Client, has: &Holdings, story: &Story) -> Result<(), Violation> {
+    let deposits = client.calls.iter().filter_map(|call| match (&call.operation, &call.known) {
+        (Operation::Deposit { amount, .. }, Known::Answered(_)) => Some(amount.get()),
+        _ => None,
+    });
+    let deposited: i64 = deposits.sum();
+    let balances = has.sheet.balances;
+    let expected = [-deposited, deposited - story.spent, 0, story.spent];
+    let booked = [balances.deposited, balances.available, balances.held, balances.spent].map(Kopecks::get);
+    if booked == expected {
+        return Ok(());
+    }
+    let what = format!("deposited, available, held, spent: booked {booked:?}, expected {expected:?}");
+    Err(Violation { rule: "debits are what the bank did, and nothing is held", what })
+}
+
+fn one_main_card(cards: &[CardRecord]) -> Result<(), Violation> {
+    let mut main_cards: BTreeMap<EmployeeId, u32> = BTreeMap::new();
+    for link in cards.iter().filter_map(|record| record.card.link) {
+        *main_cards.entry(link.employee).or_default() += u32::from(link.status == CardStatus::Main);
+    }
+    match main_cards.iter().find(|(_, count)| **count > 1) {
+        Some((employee, count)) => {
+            let what = format!("employee {employee} has {count}");
+            Err(Violation { rule: "an employee has one MAIN card at most", what })
+        }
+        None => Ok(()),
+    }
+}
+
+fn limits_are_the_banks(world: &World, cards: &[CardRecord]) -> Result<(), Violation> {
+    let differs = |record: &&CardRecord| {
+        world.bank.card_at_bank(record.card.number).is_none_or(|card| card.limit != record.limit)
+    };
+    match cards.iter().find(differs) {
+        Some(record) => {
+            let what = format!("card {}", record.card.number);
+            Err(Violation { rule: "the limit of a card is the one it has at the bank", what })
+        }
+        None => Ok(()),
+    }
+}

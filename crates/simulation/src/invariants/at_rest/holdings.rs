@@ -1,0 +1,58 @@
+//! All that is stored of a partner.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::limit_change::{LimitChange, LimitChangeItem};
+use kopeck_domain::order::{Order, OrderLine};
+use kopeck_domain::page::Page;
+use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem};
+use kopeck_domain::request::RequestState;
+use kopeck_port_store::{BalanceSheet, CardRecord, EmployeeFilter, StoreError, UnitOfWork};
+use kopeck_service::{balance, employees, limits, orders, replenishments};
+
+pub(super) struct Holdings {
+    pub(super) sheet: BalanceSheet,
+    pub(super) employees: BTreeSet<String>,
+    pub(super) cards: Vec<CardRecord>,
+    pub(super) orders: Vec<(Order, Vec<OrderLine>)>,
+    pub(super) top_ups: Vec<(Replenishment, Vec<ReplenishmentItem>)>,
+    pub(super) limit_changes: Vec<(LimitChange, Vec<LimitChangeItem>)>,
+    /// Every request by its identifier.
+    pub(super) requests: BTreeMap<String, RequestState>,
+}
+
+pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Holdings, StoreError> {
+    let Ok(page) = Page::new(1, Page::MAX_SIZE) else {
+        return Err(StoreError::Failed("the first page is no page".to_owned()));
+    };
+    let staff = employees::list(unit, partner, &EmployeeFilter::default(), page)?.items;
+    let mut has = Holdings {
+        sheet: balance::get(unit, partner)?,
+        employees: staff.into_iter().map(|employee| employee.id.to_string()).collect(),
+        cards: Vec::new(),
+        orders: Vec::new(),
+        top_ups: Vec::new(),
+        limit_changes: Vec::new(),
+        requests: BTreeMap::new(),
+    };
+    for order in orders::list(unit, partner, None, page)?.items {
+        for item in unit.orders().result(partner, order.id, 0, order.cards)? {
+            has.cards.extend(unit.cards().by_number(partner, item.number)?);
+        }
+        let lines = unit.orders().lines(partner, order.id)?;
+        has.requests.insert(order.id.to_string(), order.state);
+        has.orders.push((order, lines));
+    }
+    for request in replenishments::list(unit, partner, None, page)?.items {
+        let items = unit.replenishments().items(partner, request.id, 0, request.cards)?;
+        has.requests.insert(request.id.to_string(), request.state);
+        has.top_ups.push((request, items));
+    }
+    for request in limits::list(unit, partner, None, page)?.items {
+        let items = unit.limit_changes().items(partner, request.id, 0, request.cards)?;
+        has.requests.insert(request.id.to_string(), request.state);
+        has.limit_changes.push((request, items));
+    }
+    Ok(has)
+}

@@ -1,0 +1,142 @@
+//! What a partner's requests say that the bank did, held against what it did. Things are told apart by their marks.
+
+use std::fmt::Display;
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::limit_change;
+use kopeck_domain::order::{LineDetails, OrderLine};
+use kopeck_domain::replenishment::ItemState;
+use kopeck_domain::request::RequestState;
+use kopeck_port_bank::{Instruction, OrderedCards, Verdict};
+
+use super::Holdings;
+use crate::Violation;
+use crate::bank::Effect;
+
+/// The invariant that the bank and the requests agree.
+pub(super) const RULE: &str = "the bank did what the requests say, and nothing else";
+
+/// What the requests of a partner come to.
+#[derive(Default)]
+pub(super) struct Story {
+    /// Kopecks for what was done.
+    pub(super) spent: i64,
+    /// Things that the bank did.
+    pub(super) effects: usize,
+}
+
+/// The bank's side of it.
+struct BankSide<'a>(&'a [Effect]);
+
+impl Story {
+    /// Reads the story, and checks it against the bank's `effects`.
+    pub(super) fn of(has: &Holdings, effects: &[Effect]) -> Result<Self, Violation> {
+        let bank = BankSide(effects);
+        let mut story = Self::default();
+        story.read_orders(has, &bank)?;
+        story.read_top_ups(has, &bank)?;
+        story.read_limit_changes(has, &bank)?;
+        Ok(story)
+    }
+
+    fn read_orders(&mut self, has: &Holdings, bank: &BankSide<'_>) -> Result<(), Violation> {
+        for (order, lines) in &has.orders {
+            decided(&order.id, order.state)?;
+            let is_done = match order.state {
+                RequestState::Success | RequestState::Confirmed | RequestState::PartSuccess => true,
+                RequestState::Decline
+                | RequestState::Rejected
+                | RequestState::New
+                | RequestState::InProcess => false,
+            };
+            let is_it = |instruction: &Instruction| match instruction {
+                Instruction::IssueCards(ordered) => ordered.iter().map(mark).eq(lines.iter().map(own_mark)),
+                Instruction::TopUp { .. } | Instruction::SetLimit { .. } => false,
+            };
+            bank.agrees(&order.id, is_done, is_it)?;
+            self.count(is_done, order.cost.get());
+        }
+        Ok(())
+    }
+
+    fn read_top_ups(&mut self, has: &Holdings, bank: &BankSide<'_>) -> Result<(), Violation> {
+        for (request, items) in &has.top_ups {
+            decided(&request.id, request.state)?;
+            for item in items {
+                let is_it = |instruction: &Instruction| match instruction {
+                    Instruction::TopUp { card, amount } => *card == item.number && *amount == item.amount,
+                    Instruction::IssueCards(_) | Instruction::SetLimit { .. } => false,
+                };
+                // The cards of a cancelled request stay open.
+                let is_done = item.state == ItemState::ToppedUp;
+                bank.agrees(&request.id, is_done, is_it)?;
+                self.count(is_done, item.amount.get());
+            }
+        }
+        Ok(())
+    }
+
+    fn read_limit_changes(&mut self, has: &Holdings, bank: &BankSide<'_>) -> Result<(), Violation> {
+        for (request, items) in &has.limit_changes {
+            decided(&request.id, request.state)?;
+            for item in items {
+                let is_it = |instruction: &Instruction| match instruction {
+                    Instruction::SetLimit { card, limit } => *card == item.number && *limit == request.limit,
+                    Instruction::IssueCards(_) | Instruction::TopUp { .. } => false,
+                };
+                let is_done = item.state == limit_change::ItemState::Done;
+                bank.agrees(&request.id, is_done, is_it)?;
+                self.count(is_done, 0);
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, is_done: bool, amount: i64) {
+        if is_done {
+            self.spent += amount;
+            self.effects += 1;
+        }
+    }
+}
+
+impl BankSide<'_> {
+    /// What a request says is done was done once, and what it says is not was not.
+    fn agrees(
+        &self,
+        request: &dyn Display,
+        is_done: bool,
+        is_it: impl Fn(&Instruction) -> bool,
+    ) -> Result<(), Violation> {
+        let of_it = self.0.iter().filter(|effect| is_it(&effect.instruction));
+        let done = of_it.filter(|effect| effect.verdict == Verdict::Done).count();
+        let expected = usize::from(is_done);
+        if done == expected {
+            return Ok(());
+        }
+        let what = format!("request {request}: done {done} times at the bank, {expected} expected");
+        Err(Violation { rule: RULE, what })
+    }
+}
+
+fn decided(request: &dyn Display, state: RequestState) -> Result<(), Violation> {
+    if !state.is_open() {
+        return Ok(());
+    }
+    Err(Violation {
+        rule: "every accepted request is decided",
+        what: format!("request {request} is {state}"),
+    })
+}
+
+fn mark(cards: &OrderedCards) -> (Option<i64>, Option<&str>) {
+    let address = cards.delivery.as_ref().map(|delivery| delivery.address.as_str());
+    (cards.first_top_up.map(Kopecks::get), address)
+}
+
+fn own_mark(line: &OrderLine) -> (Option<i64>, Option<&str>) {
+    match &line.details {
+        LineDetails::Virtual { amount } => (Some(amount.get()), None),
+        LineDetails::Plastic { address, .. } => (None, Some(address.as_str())),
+    }
+}

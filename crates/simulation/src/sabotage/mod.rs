@@ -1,0 +1,108 @@
+//! Safety rules that can be switched off, at the ports alone: the service's own code has no switches for it. A
+//! simulation that finds nothing wrong without one of them would prove nothing with all of them.
+
+mod bank;
+mod marks;
+mod store;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use kopeck_port_bank::BankGateway;
+use kopeck_port_store::Store;
+
+use bank::{FreshKeys, Hasty, Trusting};
+use store::SabotagedStore;
+
+/// A safety rule that is switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sabotage {
+    /// What the bank is told goes under a new key each time.
+    FreshKeys,
+    /// No answer from the bank is taken for a refusal.
+    TimeoutIsRefusal,
+    /// Whoever had the work once settles it, whoever has it now.
+    NoAttemptCheck,
+    /// Money is not held before it is sent, but taken when the bank is done.
+    NoHold,
+    /// A bank that does twice what it is told twice is taken for one that does not.
+    UnsafeRepeats,
+    /// A claim does not say that an earlier one may have sent something.
+    ForgottenSending,
+    /// Cards are not marked as sent to a bank that does twice what it is told twice.
+    ForgottenMarks,
+    /// Answers are not recorded under their idempotency keys.
+    ForgottenAnswers,
+}
+
+impl Sabotage {
+    /// All there are.
+    pub const ALL: [Self; 8] = [
+        Self::FreshKeys,
+        Self::TimeoutIsRefusal,
+        Self::NoAttemptCheck,
+        Self::NoHold,
+        Self::UnsafeRepeats,
+        Self::ForgottenSending,
+        Self::ForgottenMarks,
+        Self::ForgottenAnswers,
+    ];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FreshKeys => "fresh-keys",
+            Self::TimeoutIsRefusal => "timeout-is-refusal",
+            Self::NoAttemptCheck => "no-attempt-check",
+            Self::NoHold => "no-hold",
+            Self::UnsafeRepeats => "unsafe-repeats",
+            Self::ForgottenSending => "forgotten-sending",
+            Self::ForgottenMarks => "forgotten-marks",
+            Self::ForgottenAnswers => "forgotten-answers",
+        }
+    }
+
+    /// The store as the sabotaged service sees it.
+    pub(crate) fn of_store(self, store: Arc<dyn Store>) -> Arc<dyn Store> {
+        match self {
+            Self::NoAttemptCheck
+            | Self::NoHold
+            | Self::ForgottenSending
+            | Self::ForgottenMarks
+            | Self::ForgottenAnswers => Arc::new(SabotagedStore::new(store, self)),
+            Self::FreshKeys | Self::TimeoutIsRefusal | Self::UnsafeRepeats => store,
+        }
+    }
+
+    /// The bank as the sabotaged service sees it.
+    pub(crate) fn of_bank(self, bank: Arc<dyn BankGateway>) -> Arc<dyn BankGateway> {
+        match self {
+            Self::FreshKeys => Arc::new(FreshKeys::new(bank)),
+            Self::TimeoutIsRefusal => Arc::new(Hasty(bank)),
+            Self::UnsafeRepeats => Arc::new(Trusting(bank)),
+            Self::NoAttemptCheck
+            | Self::NoHold
+            | Self::ForgottenSending
+            | Self::ForgottenMarks
+            | Self::ForgottenAnswers => bank,
+        }
+    }
+}
+
+impl fmt::Display for Sabotage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Sabotage {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = || Self::ALL.map(Self::name).join(", ");
+        let found = Self::ALL.into_iter().find(|sabotage| sabotage.name() == text);
+        found.ok_or_else(|| format!("must be one of {}", names()))
+    }
+}

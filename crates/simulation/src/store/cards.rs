@@ -1,0 +1,254 @@
+//! Cards.
+
+use std::collections::{HashMap, HashSet};
+
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
+use kopeck_domain::limit::Limit;
+use kopeck_domain::page::{Listed, Page};
+use kopeck_port_store::{
+    AccountDue, Activation, AvailableFilter, CardRecord, CardRepository, LimitTarget, NewCard, Rule,
+    StoreError, TopUpTarget,
+};
+use time::{Date, OffsetDateTime};
+
+use super::{State, Unit, amount, page_of};
+
+#[derive(Clone)]
+pub(super) struct CardRow {
+    pub(super) partner: PartnerId,
+    pub(super) record: CardRecord,
+    pub(super) ordinal: u32,
+    pub(super) activation: Option<Activation>,
+}
+
+/// Too long ago to answer from.
+const LONG_AGO: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+impl State {
+    pub(super) fn cards_of(&self, partner: PartnerId) -> impl Iterator<Item = &CardRow> {
+        self.cards.iter().filter(move |row| row.partner == partner)
+    }
+
+    pub(super) fn card_mut(&mut self, partner: PartnerId, id: CardId) -> Option<&mut CardRow> {
+        self.cards.iter_mut().find(|row| row.partner == partner && row.record.card.id == id)
+    }
+
+    fn employees_main_card(&self, partner: PartnerId, employee: EmployeeId) -> Option<CardId> {
+        let is_main = |row: &&CardRow| {
+            row.record
+                .card
+                .link
+                .is_some_and(|link| link.employee == employee && link.status == CardStatus::Main)
+        };
+        self.cards_of(partner).find(is_main).map(|row| row.record.card.id)
+    }
+
+    /// The constraints on cards that are to be added.
+    fn check_issued(&self, partner: PartnerId, cards: &[NewCard]) -> Result<(), StoreError> {
+        let own_order = |new: &NewCard| {
+            self.orders.iter().any(|row| row.partner == partner && row.order.id == new.record.card.order)
+        };
+        let mut numbers: HashSet<CardNumber> =
+            self.cards_of(partner).map(|row| row.record.card.number).collect();
+        let mut places: HashSet<_> =
+            self.cards_of(partner).map(|row| (row.record.card.order, row.ordinal)).collect();
+        for new in cards {
+            if !own_order(new) {
+                return Err(StoreError::Conflict(Rule::Reference));
+            }
+            if !numbers.insert(new.record.card.number) {
+                return Err(StoreError::Failed("a card's number is stored twice".to_owned()));
+            }
+            if !places.insert((new.record.card.order, new.ordinal)) {
+                return Err(StoreError::Failed("a place of an order is filled twice".to_owned()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl CardRepository for Unit {
+    fn insert_issued(&mut self, partner: PartnerId, cards: &[NewCard]) -> Result<(), StoreError> {
+        let state = self.writing()?;
+        state.check_issued(partner, cards)?;
+        state.cards.extend(cards.iter().map(|new| CardRow {
+            partner,
+            record: new.record.clone(),
+            ordinal: new.ordinal,
+            activation: new.activation.clone(),
+        }));
+        Ok(())
+    }
+
+    fn get(&mut self, partner: PartnerId, id: CardId) -> Result<Option<CardRecord>, StoreError> {
+        let found = self.state.cards_of(partner).find(|row| row.record.card.id == id);
+        Ok(found.map(|row| row.record.clone()))
+    }
+
+    fn by_number(
+        &mut self,
+        partner: PartnerId,
+        number: CardNumber,
+    ) -> Result<Option<CardRecord>, StoreError> {
+        let found = self.state.cards_of(partner).find(|row| row.record.card.number == number);
+        Ok(found.map(|row| row.record.clone()))
+    }
+
+    fn main_card(&mut self, partner: PartnerId, employee: EmployeeId) -> Result<Option<CardId>, StoreError> {
+        Ok(self.state.employees_main_card(partner, employee))
+    }
+
+    fn of_employee(
+        &mut self,
+        partner: PartnerId,
+        employee: EmployeeId,
+    ) -> Result<Vec<(CardId, CardStatus)>, StoreError> {
+        let linked = |row: &CardRow| {
+            let link = row.record.card.link.filter(|link| link.employee == employee)?;
+            Some((row.record.card.id, link.status))
+        };
+        Ok(self.state.cards_of(partner).filter_map(linked).collect())
+    }
+
+    fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError> {
+        let state = self.writing()?;
+        if state.card_mut(partner, card.id).is_none() {
+            return Ok(());
+        }
+        if let Some(link) = card.link {
+            let mut employees = state.employees.iter();
+            if !employees.any(|row| row.partner == partner && row.employee.id == link.employee) {
+                return Err(StoreError::Conflict(Rule::Reference));
+            }
+            let main = state.employees_main_card(partner, link.employee);
+            if link.status == CardStatus::Main && main.is_some_and(|main| main != card.id) {
+                return Err(StoreError::Conflict(Rule::OneMainCard));
+            }
+        }
+        if let Some(row) = state.card_mut(partner, card.id) {
+            row.record.card.link = card.link;
+        }
+        Ok(())
+    }
+
+    fn set_bank_view(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        view: &BankView,
+        valid_until: Date,
+    ) -> Result<(), StoreError> {
+        if let Some(row) = self.writing()?.card_mut(partner, card)
+            && row.record.bank.seen_at <= view.seen_at
+        {
+            row.record.bank = *view;
+            row.record.card.valid_until = valid_until;
+        }
+        Ok(())
+    }
+
+    fn outdate_bank_view(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<(), StoreError> {
+        let state = self.writing()?;
+        for card in cards {
+            if let Some(row) = state.card_mut(partner, *card) {
+                row.record.bank.seen_at = LONG_AGO;
+                row.record.transactions_seen_at = row.record.transactions_seen_at.map(|_| LONG_AGO);
+            }
+        }
+        Ok(())
+    }
+
+    fn top_up_targets(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+    ) -> Result<Vec<TopUpTarget>, StoreError> {
+        let wanted: HashSet<CardId> = cards.iter().copied().collect();
+        let claimed = self.state.replenishments.claimed(partner);
+        let rows = self.state.cards_of(partner).filter(|row| wanted.contains(&row.record.card.id));
+        let target = |Card { id, number, link, valid_until, .. }: &Card| TopUpTarget {
+            card: *id,
+            number: *number,
+            status: link.map(|link| link.status),
+            valid_until: *valid_until,
+            in_request: claimed.contains(id),
+        };
+        Ok(rows.map(|row| target(&row.record.card)).collect())
+    }
+
+    fn limit_targets(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+    ) -> Result<Vec<LimitTarget>, StoreError> {
+        let wanted: HashSet<CardId> = cards.iter().copied().collect();
+        let claimed = self.state.limit_changes.claimed(partner);
+        let rows = self.state.cards_of(partner).filter(|row| wanted.contains(&row.record.card.id));
+        let target = |Card { id, number, valid_until, .. }: &Card| LimitTarget {
+            card: *id,
+            number: *number,
+            valid_until: *valid_until,
+            in_change: claimed.contains(id),
+        };
+        Ok(rows.map(|row| target(&row.record.card)).collect())
+    }
+
+    fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {
+        let wanted: HashSet<CardId> = cards.iter().copied().collect();
+        let rows = self.writing()?.cards.iter_mut();
+        for row in rows.filter(|row| row.partner == partner && wanted.contains(&row.record.card.id)) {
+            row.record.limit = limit.clone();
+        }
+        Ok(())
+    }
+
+    fn accounts_due(&mut self, moment: OffsetDateTime, limit: u32) -> Result<Vec<AccountDue>, StoreError> {
+        let mut due: Vec<&CardRow> =
+            self.state.cards.iter().filter(|row| row.record.account.updated_at < moment).collect();
+        due.sort_by_key(|row| (row.record.account.updated_at, row.partner, row.record.card.id));
+        let account = |row: &CardRow| AccountDue {
+            partner: row.partner,
+            card: row.record.card.id,
+            number: row.record.card.number,
+        };
+        Ok(due.into_iter().take(amount(limit)).map(account).collect())
+    }
+
+    fn set_account(
+        &mut self,
+        partner: PartnerId,
+        card: CardId,
+        account: &AccountBalance,
+    ) -> Result<(), StoreError> {
+        if let Some(row) = self.writing()?.card_mut(partner, card) {
+            row.record.account = *account;
+        }
+        Ok(())
+    }
+
+    fn available(
+        &mut self,
+        partner: PartnerId,
+        filter: AvailableFilter,
+        page: Page,
+    ) -> Result<Listed<Card>, StoreError> {
+        let free = self.state.cards_of(partner).map(|row| &row.record).filter(|record| {
+            record.card.link.is_none()
+                && record.card.valid_until >= filter.today
+                && record.bank.standing == Standing::Open
+                && filter.kind.is_none_or(|kind| record.card.kind == kind)
+        });
+        Ok(page_of(free.map(|record| record.card.clone()).collect(), page))
+    }
+}
+
+/// How many cards each order of the partner has.
+pub(super) fn cards_by_order(state: &State, partner: PartnerId) -> HashMap<kopeck_domain::ids::OrderId, u32> {
+    let mut counts = HashMap::new();
+    for row in state.cards_of(partner) {
+        *counts.entry(row.record.card.order).or_default() += 1;
+    }
+    counts
+}

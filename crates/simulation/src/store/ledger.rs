@@ -1,0 +1,106 @@
+//! The ledger.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ledger::{Account, Balances, DepositReference, Movement, MovementKind, Reference};
+use kopeck_port_store::{BalanceSheet, LedgerRepository, Rule, StoreError};
+use time::OffsetDateTime;
+
+use super::{State, Unit};
+
+#[derive(Clone)]
+pub(super) struct AccountsRow {
+    partner: PartnerId,
+    sheet: BalanceSheet,
+}
+
+#[derive(Clone)]
+pub(super) struct MovementRow {
+    pub(super) partner: PartnerId,
+    /// Counts the partner's movements, from 1.
+    pub(super) number: i64,
+    pub(super) movement: Movement,
+}
+
+impl AccountsRow {
+    /// The accounts of a new partner.
+    pub(super) fn empty(partner: PartnerId, at: OffsetDateTime) -> Self {
+        Self { partner, sheet: BalanceSheet { balances: Balances::default(), updated_at: at } }
+    }
+}
+
+impl State {
+    pub(super) fn movements_of(&self, partner: PartnerId) -> impl Iterator<Item = &MovementRow> {
+        self.movements.iter().filter(move |row| row.partner == partner)
+    }
+
+    fn deposited(&self, partner: PartnerId, reference: &DepositReference) -> Option<Kopecks> {
+        let deposit = |row: &&MovementRow| {
+            row.movement.kind() == MovementKind::Deposit
+                && *row.movement.reference() == Reference::Deposit(reference.clone())
+        };
+        self.movements_of(partner).find(deposit).map(|row| row.movement.amount())
+    }
+
+    /// The constraints on a movement.
+    fn check_movement(&self, partner: PartnerId, movement: &Movement) -> Result<(), StoreError> {
+        let known = match movement.reference() {
+            Reference::Deposit(reference) => {
+                if movement.kind() == MovementKind::Deposit && self.deposited(partner, reference).is_some() {
+                    return Err(StoreError::Conflict(Rule::DepositReference));
+                }
+                true
+            }
+            Reference::Order(id) => {
+                self.orders.iter().any(|row| row.partner == partner && row.order.id == *id)
+            }
+            Reference::Replenishment(id) => self.replenishments.find(partner, *id).is_some(),
+        };
+        if known { Ok(()) } else { Err(StoreError::Conflict(Rule::Reference)) }
+    }
+}
+
+/// The constraints on balances.
+fn check_balances(balances: Balances) -> Result<(), StoreError> {
+    let sum = Kopecks::sum(Account::ALL.iter().map(|account| balances.on(*account)));
+    let signs = !balances.deposited.is_positive()
+        && [balances.available, balances.held, balances.spent].iter().all(|balance| !balance.is_negative());
+    if sum == Ok(Kopecks::ZERO) && signs {
+        Ok(())
+    } else {
+        Err(StoreError::Failed("balances that cannot be were to be stored".to_owned()))
+    }
+}
+
+impl LedgerRepository for Unit {
+    fn sheet(&mut self, partner: PartnerId) -> Result<Option<BalanceSheet>, StoreError> {
+        Ok(self.state.accounts.iter().find(|row| row.partner == partner).map(|row| row.sheet))
+    }
+
+    fn book(
+        &mut self,
+        partner: PartnerId,
+        movement: &Movement,
+        after: Balances,
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let state = self.writing()?;
+        state.known_partner(partner)?;
+        state.check_movement(partner, movement)?;
+        check_balances(after)?;
+        let number = state.movements_of(partner).map(|row| row.number).max().unwrap_or(0) + 1;
+        state.movements.push(MovementRow { partner, number, movement: movement.clone() });
+        for row in state.accounts.iter_mut().filter(|row| row.partner == partner) {
+            row.sheet = BalanceSheet { balances: after, updated_at: at };
+        }
+        Ok(())
+    }
+
+    fn deposit(
+        &mut self,
+        partner: PartnerId,
+        reference: &DepositReference,
+    ) -> Result<Option<Kopecks>, StoreError> {
+        Ok(self.state.deposited(partner, reference))
+    }
+}

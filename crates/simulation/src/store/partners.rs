@@ -1,0 +1,88 @@
+//! Partners and their keys.
+
+use std::cmp::Reverse;
+
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::partner::{Partner, PartnerStatus};
+use kopeck_port_store::{Credentials, PartnerRepository, Rule, SealingKeyRecord, StoreError};
+use time::OffsetDateTime;
+
+use super::Unit;
+use super::ledger::AccountsRow;
+
+#[derive(Clone)]
+pub(super) struct PartnerRow {
+    pub(super) credentials: Credentials,
+}
+
+#[derive(Clone)]
+pub(super) struct SealingKeyRow {
+    partner: PartnerId,
+    key: SealingKeyRecord,
+}
+
+impl PartnerRepository for Unit {
+    fn insert(&mut self, credentials: &Credentials) -> Result<(), StoreError> {
+        let state = self.writing()?;
+        let taken = |row: &PartnerRow| row.credentials.partner.login == credentials.partner.login;
+        if state.partners.iter().any(taken) {
+            return Err(StoreError::Conflict(Rule::PartnerLogin));
+        }
+        state.partners.push(PartnerRow { credentials: credentials.clone() });
+        let Partner { id, created_at, .. } = credentials.partner;
+        state.accounts.push(AccountsRow::empty(id, created_at));
+        Ok(())
+    }
+
+    fn by_api_key(&mut self, api_key_hash: &[u8; 32]) -> Result<Option<Credentials>, StoreError> {
+        let found = self.state.partners.iter().find(|row| row.credentials.api_key_hash == *api_key_hash);
+        Ok(found.map(|row| row.credentials.clone()))
+    }
+
+    fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError> {
+        let found = self.state.partners.iter().find(|row| row.credentials.partner.id == id);
+        Ok(found.map(|row| row.credentials.partner.clone()))
+    }
+
+    fn list(&mut self) -> Result<Vec<Partner>, StoreError> {
+        let mut partners: Vec<Partner> =
+            self.state.partners.iter().map(|row| row.credentials.partner.clone()).collect();
+        partners.sort_by_key(|partner| (partner.created_at, partner.id));
+        Ok(partners)
+    }
+
+    fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError> {
+        for row in self.writing()?.partners.iter_mut().filter(|row| row.credentials.partner.id == id) {
+            row.credentials.partner.status = status;
+        }
+        Ok(())
+    }
+
+    fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError> {
+        let own = self.state.sealing_keys.iter().filter(|row| row.partner == id);
+        let mut keys: Vec<SealingKeyRecord> = own.map(|row| row.key.clone()).collect();
+        // Of two keys of one moment, the one without an end is the newer.
+        keys.sort_by_key(|key| (Reverse(key.created_at), key.accepted_until.is_some()));
+        Ok(keys)
+    }
+
+    fn add_sealing_key(&mut self, id: PartnerId, key: &SealingKeyRecord) -> Result<(), StoreError> {
+        let state = self.writing()?;
+        state.known_partner(id)?;
+        state.sealing_keys.push(SealingKeyRow { partner: id, key: key.clone() });
+        Ok(())
+    }
+
+    fn end_sealing_key(
+        &mut self,
+        id: PartnerId,
+        key_id: [u8; 8],
+        until: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let keys = self.writing()?.sealing_keys.iter_mut();
+        for row in keys.filter(|row| row.partner == id && row.key.key_id == key_id) {
+            row.key.accepted_until = Some(until);
+        }
+        Ok(())
+    }
+}

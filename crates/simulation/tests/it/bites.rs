@@ -1,0 +1,51 @@
+//! With any of the safety rules switched off the simulation finds something wrong.
+
+use simulation::{Sabotage, run};
+
+/// What the first of a thousand seeds that finds something finds.
+fn found(sabotage: Sabotage) -> Option<&'static str> {
+    (0..1_000).find_map(|seed| run(seed, Some(sabotage), false).violation).map(|violation| violation.rule)
+}
+
+const BANK_AND_REQUESTS: &str = "the bank did what the requests say, and nothing else";
+const EACH_KEY_ONCE: &str = "the bank carries out each key once";
+
+#[test]
+fn a_key_that_changes_is_found() {
+    assert_eq!(found(Sabotage::FreshKeys), Some(BANK_AND_REQUESTS));
+}
+
+#[test]
+fn silence_that_is_taken_for_a_refusal_is_found() {
+    assert_eq!(found(Sabotage::TimeoutIsRefusal), Some(BANK_AND_REQUESTS));
+}
+
+#[test]
+fn settling_what_somebody_else_has_is_found() {
+    assert_eq!(found(Sabotage::NoAttemptCheck), Some("the store is never asked for what cannot be"));
+}
+
+#[test]
+fn sending_money_that_is_not_held_is_found() {
+    assert_eq!(found(Sabotage::NoHold), Some("the check of the books finds nothing"));
+}
+
+#[test]
+fn sending_twice_to_a_bank_that_does_it_twice_is_found() {
+    assert_eq!(found(Sabotage::UnsafeRepeats), Some(EACH_KEY_ONCE));
+}
+
+#[test]
+fn forgetting_that_something_may_have_been_sent_is_found() {
+    assert_eq!(found(Sabotage::ForgottenSending), Some(EACH_KEY_ONCE));
+}
+
+#[test]
+fn forgetting_which_cards_were_sent_is_found() {
+    assert_eq!(found(Sabotage::ForgottenMarks), Some(EACH_KEY_ONCE));
+}
+
+#[test]
+fn forgetting_an_answer_is_found() {
+    assert_eq!(found(Sabotage::ForgottenAnswers), Some("one idempotency key, one effect and one answer"));
+}

@@ -1,0 +1,38 @@
+//! The contract of the store's port, kept by the store in memory.
+
+use std::sync::Arc;
+use std::thread;
+
+use kopeck_port_store::contract::TimeTravel;
+use kopeck_port_store::{Access, Done, Store, Work};
+use kopeck_port_system::Clock;
+use kopeck_port_system::fake::FakeClock;
+use simulation::store::MemoryStore;
+use time::{Duration, OffsetDateTime};
+
+/// The store, with a thread for every unit of work: the contract wants `submit` to return at once.
+struct Threaded {
+    store: Arc<MemoryStore>,
+    clock: Arc<FakeClock>,
+}
+
+impl Store for Threaded {
+    fn submit(&self, access: Access, work: Work, done: Done) {
+        let store = Arc::clone(&self.store);
+        thread::spawn(move || store.submit(access, work, done));
+    }
+}
+
+impl TimeTravel for Threaded {
+    fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+}
+
+fn empty_store() -> Threaded {
+    let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH + Duration::days(20_000)));
+    let store = MemoryStore::new(Arc::clone(&clock) as Arc<dyn Clock>);
+    Threaded { store: Arc::new(store), clock }
+}
+
+kopeck_port_store::contract_tests!(empty_store);
