@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use kopeck::compose::Machine;
 use kopeck::folder::DataFolder;
-use kopeck_adapter_store_diesel::testing::TestDatabase;
 use kopeck_adapter_http::{HttpSettings, SandboxPower};
+use kopeck_adapter_store_diesel::testing::TestDatabase;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_security::PasswordHasher;
@@ -81,12 +81,7 @@ impl Ground {
         Self::over(database, folder, start, 0)
     }
 
-    fn over(
-        database: Database,
-        folder: tempfile::TempDir,
-        start: OffsetDateTime,
-        generation: u64,
-    ) -> Self {
+    fn over(database: Database, folder: tempfile::TempDir, start: OffsetDateTime, generation: u64) -> Self {
         let url = database.url().to_owned();
         Self {
             data: DataFolder::make(&url, database.beside(folder.path())).unwrap(),
