@@ -41,9 +41,9 @@ impl TransactionRow {
             executed_at: micros(transaction.executed_at),
             kind: transaction.kind.as_str().to_owned(),
             amount: transaction.amount.get(),
-            place: transaction.place.clone(),
-            mcc: transaction.mcc.clone(),
-            merchant_id: transaction.merchant_id.clone(),
+            place: transaction.place.as_deref().map(storable),
+            mcc: transaction.mcc.as_deref().map(storable),
+            merchant_id: transaction.merchant_id.as_deref().map(storable),
         }
     }
 
@@ -58,6 +58,11 @@ impl TransactionRow {
             merchant_id: self.merchant_id,
         })
     }
+}
+
+/// The bank's text without the one character that PostgreSQL does not store, which the service itself never writes.
+fn storable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
 }
 
 /// The card's transactions that fit `filter`.

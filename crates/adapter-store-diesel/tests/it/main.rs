@@ -1,5 +1,10 @@
 //! The contract of the store on SQLite and on PostgreSQL, and what is this store's own.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests fail by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail by panicking"
+)]
 
 mod books;
 mod corrupt;

@@ -36,19 +36,18 @@ impl Database {
         Self::Embedded(format!("sqlite://{}/kopeck.sqlite", folder.display()))
     }
 
-    /// Another one that is as this one is now, with nobody connected. An embedded one lies in `folder` and is not there
-    /// yet: its files are the caller's to copy.
-    pub fn copy(&self, folder: &Path) -> Self {
-        match self {
-            Self::Embedded(_) => Self::embedded(folder),
-            Self::Server(database) => Self::Server(database.copy()),
-        }
-    }
-
     pub fn url(&self) -> &str {
         match self {
             Self::Embedded(url) => url,
             Self::Server(database) => database.url(),
+        }
+    }
+
+    /// A copy of a database on a server, to which nobody is connected; an embedded one lies in its folder.
+    pub fn copy(&self) -> Option<TestDatabase> {
+        match self {
+            Self::Embedded(_) => None,
+            Self::Server(database) => Some(database.copy()),
         }
     }
 

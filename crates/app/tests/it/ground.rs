@@ -1,11 +1,12 @@
 //! What a server stands on: the data that outlive its process, and the ports that a test may put something in front of.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use kopeck::compose::Machine;
 use kopeck::folder::DataFolder;
 use kopeck_adapter_http::{HttpSettings, SandboxPower};
+use kopeck_adapter_store_diesel::testing::TestDatabase;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_security::PasswordHasher;
@@ -19,6 +20,7 @@ use crate::database::Database;
 
 /// What a process leaves behind: database, simulator's books, the clock's file, and the machine that it ran on.
 pub struct Ground {
+    pub url: String,
     pub data: DataFolder,
     /// The machine's clock.
     pub clock: Arc<FakeClock>,
@@ -35,7 +37,8 @@ pub struct Ground {
 /// A ground as it was at a moment when no server stood on it, kept in memory.
 pub struct Snapshot {
     files: Vec<(PathBuf, Vec<u8>)>,
-    database: Database,
+    /// A copy of a database that is in no file.
+    database: Option<TestDatabase>,
     at: OffsetDateTime,
     partners: Vec<PartnerId>,
     generation: u64,
@@ -73,14 +76,16 @@ impl Default for Plan {
 impl Ground {
     /// With an empty database and a clock that shows `start`.
     pub fn new(start: OffsetDateTime) -> Self {
-        Self::over(|folder| Database::chosen(folder, true), start, 0)
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::chosen(folder.path(), true);
+        Self::over(database, folder, start, 0)
     }
 
-    fn over(database: impl FnOnce(&Path) -> Database, start: OffsetDateTime, generation: u64) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let database = database(folder.path());
+    fn over(database: Database, folder: tempfile::TempDir, start: OffsetDateTime, generation: u64) -> Self {
+        let url = database.url().to_owned();
         Self {
-            data: DataFolder::make(database.url(), database.beside(folder.path())).unwrap(),
+            data: DataFolder::make(&url, database.beside(folder.path())).unwrap(),
+            url,
             database,
             clock: Arc::new(FakeClock::starting_at(start)),
             partners: Mutex::default(),
@@ -89,11 +94,6 @@ impl Ground {
             entropy: Arc::new(SeededEntropy::new(1 + generation)),
             _folder: folder,
         }
-    }
-
-    /// Of the database.
-    pub fn url(&self) -> &str {
-        self.database.url()
     }
 
     /// The machine; the service's time is the machine's.
@@ -114,7 +114,7 @@ impl Ground {
             (PathBuf::from(path.file_name().unwrap()), std::fs::read(&path).unwrap())
         };
         Snapshot {
-            database: self.database.copy(self.data.path()),
+            database: self.database.copy(),
             files: std::fs::read_dir(self.data.path()).unwrap().map(file).collect(),
             at: self.clock.now(),
             partners: self.partners.lock().unwrap().clone(),
@@ -126,7 +126,12 @@ impl Ground {
 impl Snapshot {
     /// A ground of its own that is as this one was.
     pub fn restore(&self) -> Arc<Ground> {
-        let ground = Ground::over(|folder| self.database.copy(folder), self.at, self.generation);
+        let folder = tempfile::tempdir().unwrap();
+        let database = match &self.database {
+            Some(database) => Database::Server(database.copy()),
+            None => Database::embedded(folder.path()),
+        };
+        let ground = Ground::over(database, folder, self.at, self.generation);
         for (name, bytes) in &self.files {
             std::fs::write(ground.data.path().join(name), bytes).unwrap();
         }

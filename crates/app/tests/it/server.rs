@@ -91,8 +91,8 @@ impl TestServer {
         let (machine, service_clock) = ground.machine().with_clock_of(&ground.data).unwrap();
         let key = MasterKey::from_bytes([7; 32]);
         let core = match passwords {
-            Some(passwords) => Core::with_passwords(ground.url(), &key, &machine, SETTINGS, passwords),
-            None => Core::open(ground.url(), &key, &machine, SETTINGS),
+            Some(passwords) => Core::with_passwords(&ground.url, &key, &machine, SETTINGS, passwords),
+            None => Core::open(&ground.url, &key, &machine, SETTINGS),
         };
         let core = core.unwrap();
         let bank = simulator(&ground.data, &machine, SETTINGS).unwrap();

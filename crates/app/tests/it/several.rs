@@ -39,14 +39,16 @@ async fn two_servers_share_a_database_and_leave_the_work_to_a_worker() {
     let (first, second) = (installation.serve(&serve), installation.serve(&serve));
     let (ours, theirs) = (first.client(&partner), second.client(&partner));
     let order = ours.orders().virtual_cards(&[VirtualItem::new(3, 5_000)]).await.unwrap();
-    assert_eq!(theirs.balance().await.unwrap().available, 1_000_000, "nobody works yet");
+    let balance = theirs.balance().await.unwrap();
+    assert_eq!((balance.available, balance.hold), (985_000, 15_000));
     assert_eq!(theirs.orders().status(order.order_id).await.unwrap().state, RequestState::New);
 
     let worker = installation.worker(NOTHING_WAITS);
     let wait = Wait::up_to(Duration::from_secs(30));
     let state = theirs.orders().wait(order.order_id, wait, |_| {}).await.unwrap();
     assert_eq!(state, RequestState::Success);
-    assert_eq!(theirs.balance().await.unwrap().available, 1_000_000 - 15_000);
+    let balance = theirs.balance().await.unwrap();
+    assert_eq!((balance.available, balance.hold), (985_000, 0));
     assert_eq!(ours.orders().result(order.order_id).await.unwrap().data.len(), 3);
     for running in [first, second, worker] {
         let (_, good) = running.stop("TERM");
