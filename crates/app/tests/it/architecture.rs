@@ -25,6 +25,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("client", &["sealing"]),
     ("demo", &["client"]),
     ("bench", &["client"]),
+    (
+        "chaos",
+        &[
+            "domain",
+            "client",
+            "port-system",
+            "port-bank",
+            "bank-protocol",
+            "adapter-bank-http",
+            "adapter-bank-simulator",
+        ],
+    ),
     ("simulation", &["domain", "service", "port-system", "port-store", "port-bank"]),
 ];
 

@@ -12,7 +12,7 @@ mod state;
 
 use std::time::Instant;
 
-use bench::{BEGINNING, Cast, Scene, Tally, UseCase};
+use bench::{BEGINNING, Cast, SETTLED, Scene, Tally, UseCase};
 use kopeck_port_store::{Access, transact};
 use serde_json::json;
 use time::Duration;
@@ -196,7 +196,7 @@ fn calls_that_change_something() {
 
 #[test]
 fn calls_of_the_sandbox() {
-    let scene = &*BEGINNING;
+    let scene = &*SETTLED;
     let chosen = |sample: &Sample| sample.operation.changes && is_of_the_sandbox(sample);
     exhaust("calls of the sandbox", scene, calls(scene, chosen));
 }
@@ -204,7 +204,7 @@ fn calls_of_the_sandbox() {
 #[test]
 fn calls_that_read() {
     // Every copy of the bank's word is old.
-    let scene = BEGINNING.after(|server, _| server.clock.advance(SETTINGS.card_cache + Duration::SECOND));
+    let scene = SETTLED.after(|server, _| server.clock.advance(SETTINGS.card_cache + Duration::SECOND));
     exhaust("calls that read", &scene, calls(&scene, |sample| !sample.operation.changes));
 }
 
@@ -212,13 +212,12 @@ fn calls_that_read() {
 fn tokens() {
     let cases: [(&str, Box<dyn UseCase>); 3] =
         [("first call", Box::new(FirstCall)), ("login", Box::new(Login)), ("refresh", Box::new(Refresh))];
-    exhaust("tokens", &BEGINNING, cases.map(|(name, case)| (name.to_owned(), case)));
+    exhaust("tokens", &SETTLED, cases.map(|(name, case)| (name.to_owned(), case)));
 }
 
 #[test]
 fn workers() {
     let send = |server: &TestServer, cast: &Cast, call: Call| call.token(&cast.token).send(server);
-    let settled = BEGINNING.after(|server, _| server.work());
     let three_cards = |server: &TestServer, cast: &Cast| {
         let add = json!({"customId": "third"});
         let employee = send(server, cast, post("/v1/employee/add", &add)).text_of("idEmployee");
@@ -231,15 +230,15 @@ fn workers() {
         send(server, cast, post(path, body)).ok(202);
         server.clock.advance(SETTINGS.processing_delay);
     };
-    let order = settled.after(|server, cast| {
+    let order = SETTLED.after(|server, cast| {
         ask("/v1/order/virtualcards", &virtual_order(3, 5_000), server, cast);
     });
-    let replenishment = settled.after(|server, cast| {
+    let replenishment = SETTLED.after(|server, cast| {
         let [a, b, c] = three_cards(server, cast);
         // The bank refuses the second.
         ask("/v1/replenishment", &top_ups(&[(&a, 1_000), (&b, 1_013), (&c, 2_000)]), server, cast);
     });
-    let limits = settled.after(|server, cast| {
+    let limits = SETTLED.after(|server, cast| {
         let cards = three_cards(server, cast).map(|card| json!({"idCard": card}));
         let body = json!({"data": cards, "limit": {"amount": 777, "period": "CDAY"}});
         ask("/v1/setlimitscards", &body, server, cast);
@@ -254,8 +253,7 @@ fn workers() {
 
 #[test]
 fn daily_refresh() {
-    let scene = BEGINNING.after(|server, cast| {
-        server.work();
+    let scene = SETTLED.after(|server, cast| {
         let path = format!("/sandbox/v1/card/{}/purchase", cast.things.id("card"));
         post(&path, &json!({"amount": 300})).token(&cast.token).send(server).ok(200);
         server.clock.advance(Duration::DAY);

@@ -24,6 +24,9 @@ const CHUNK: u32 = 2;
 /// A partner with one thing of each kind and requests that are about to be worked on.
 pub static BEGINNING: LazyLock<Scene> = LazyLock::new(Scene::beginning);
 
+/// The same without anything to work on.
+pub static SETTLED: LazyLock<Scene> = LazyLock::new(|| BEGINNING.after(|server, _| server.work()));
+
 /// Where use cases begin.
 pub struct Scene {
     snapshot: Snapshot,
