@@ -86,17 +86,18 @@ impl Simulator {
         self.stand(number, Standing::Open)
     }
 
-    /// Makes yesterday the last day of a card.
+    /// Makes yesterday the last day of a card, unless it expired before.
     ///
     /// # Errors
     /// [`SandboxError::UnknownCard`], or a failure of the books.
     pub fn expire(&self, number: CardNumber) -> Result<(), SandboxError> {
         let yesterday = to_julian(self.moment().yesterday());
         self.writing.write(|connection| {
-            let changed = diesel::update(cards_table::table.find(column(number)))
-                .set(cards_table::valid_until.eq(yesterday))
-                .execute(connection)?;
-            found(changed)
+            existing(connection, number)?;
+            let valid =
+                cards_table::table.find(column(number)).filter(cards_table::valid_until.gt(yesterday));
+            diesel::update(valid).set(cards_table::valid_until.eq(yesterday)).execute(connection)?;
+            Ok(())
         })
     }
 

@@ -23,7 +23,7 @@ pub(crate) const START: i64 = 1_795_240_800;
 
 pub(crate) struct Bank {
     pub(crate) bank: Simulator,
-    clock: Arc<FakeClock>,
+    pub(crate) clock: Arc<FakeClock>,
     folder: TempDir,
 }
 

@@ -161,6 +161,13 @@ fn the_bank_blocks_unblocks_and_expires() {
     assert_eq!(bank.card(card).valid_until.to_string(), "2026-11-20");
     let refused = Ok(Verdict::Declined(DeclineReason::Expired));
     assert_eq!(bank.submit_one(top_up("t", card, 100)), refused);
+    bank.clock.advance(Duration::days(9));
+    bank.bank.expire(card).unwrap();
+    assert_eq!(
+        bank.card(card).valid_until.to_string(),
+        "2026-11-20",
+        "a card does not expire later than it did"
+    );
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use kopeck_client::{
-    CardStatus, Client, ErrorCode, NewEmployee, Purchase, RequestState, TopUp, TransactionFilter, VirtualItem,
-    Wait,
+    CardStatus, Client, ErrorCode, NewEmployee, Purchase, RequestState, TopUp, TransactionFilter,
+    VirtualItem, Wait,
 };
 use uuid::Uuid;
 
