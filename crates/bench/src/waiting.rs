@@ -13,6 +13,8 @@ use crate::partner;
 
 /// Cards of the busy partner.
 const CARDS: u32 = 100_000;
+/// The most that a line of an order takes.
+const CARDS_A_LINE: u32 = 5_000;
 /// The most that a limit change takes.
 const CARDS_A_CHANGE: usize = 10_000;
 /// Single top-ups while nobody else has anything to do.
@@ -31,12 +33,9 @@ pub(crate) async fn run() -> anyhow::Result<()> {
         alone.push(top_up(&quiet, card).await?);
     }
 
-    let order = busy.orders().virtual_cards(&[VirtualItem {
-        number_cards: CARDS,
-        type_card: CardType::Mlz,
-        amount: 5_000,
-    }]);
-    let order = order.await?.order_id;
+    let line = || VirtualItem { number_cards: CARDS_A_LINE, type_card: CardType::Mlz, amount: 5_000 };
+    let lines: Vec<_> = (0..CARDS / CARDS_A_LINE).map(|_| line()).collect();
+    let order = busy.orders().virtual_cards(&lines).await?.order_id;
     let issuing = async { Ok(busy.orders().wait(order, wait(), |_| ()).await?) };
     let (state, while_ordering) = meanwhile(issuing, &quiet, card).await?;
     expect(&state)?;

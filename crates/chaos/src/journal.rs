@@ -57,11 +57,13 @@ impl Journal {
         self.notes().repeats += 1;
     }
 
-    /// Something is as it must not be.
+    /// Something is as it must not be. What is seen again and again is noted once.
     pub(crate) fn wrong(&self, what: impl Into<String>) {
-        let mut notes = self.notes();
+        let (mut notes, what) = (self.notes(), what.into());
+        if notes.wrongs.contains(&what) {
+            return;
+        }
         if notes.wrongs.len() < MOST_WRONGS {
-            let what = what.into();
             eprintln!("WRONG: {what}");
             notes.wrongs.push(what);
         } else {

@@ -1,11 +1,20 @@
 //! The person whom the service asks where a bank must not be sent anything twice and does not know what it was sent.
 
 use anyhow::{Context as _, ensure};
+use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_port_bank::BankKey;
 use serde_json::Value;
 
 use crate::bank;
 use crate::installation::Installation;
+
+/// An instruction that waits for a person.
+struct Stuck {
+    /// The card that it is about; none for an order.
+    card: Option<String>,
+    /// What the bank's books say of it.
+    outcome: &'static str,
+}
 
 /// Settles every stuck instruction by what the bank's books say of it. Nothing may be on its way to the bank any more.
 pub(crate) async fn settle(installation: &Installation) -> anyhow::Result<()> {
@@ -14,24 +23,31 @@ pub(crate) async fn settle(installation: &Installation) -> anyhow::Result<()> {
     let requests: Vec<Value> = serde_json::from_str(&shown).context("requests stuck")?;
     for request in &requests {
         let id = text(request, "id")?;
-        let instructions = request.get("instructions").and_then(Value::as_array);
-        for instruction in instructions.into_iter().flatten() {
-            let key = text(instruction, "bankKey")?;
-            let applied = bank::books(installation)?.applied(&BankKey::new(key))? > 0;
-            let outcome = if applied { "applied" } else { "refused" };
+        let stuck = instructions(&bank::books(installation)?, request)?;
+        // All at once if they came to the same.
+        let alike = stuck.windows(2).all(|pair| matches!(pair, [one, other] if one.outcome == other.outcome));
+        let said_of = stuck.iter().take(if alike { 1 } else { stuck.len() });
+        for Stuck { card, outcome } in said_of {
             let mut arguments = vec!["requests", "settle", id, "--as", outcome];
-            let card = instruction.get("idCard").and_then(Value::as_str);
-            arguments.extend(card.into_iter().flat_map(|card| ["--card", card]));
-            let (succeeded, said) = installation.run(&arguments).await?;
-            // What is applied the worker finds out by itself, perhaps sooner than the person.
-            println!(
-                "a person settles {key} as {outcome}: {}{}",
-                if succeeded { "" } else { "not any more: " },
-                said.trim()
-            );
+            if let Some(card) = card.as_ref().filter(|_| !alike) {
+                arguments.extend(["--card", card]);
+            }
+            // A worker may have found it out by itself in the meantime.
+            installation.run(&arguments).await?;
         }
+        println!("a person looked into {} instructions of {id}", stuck.len());
     }
     Ok(())
+}
+
+fn instructions(books: &Simulator, request: &Value) -> anyhow::Result<Vec<Stuck>> {
+    let instructions = request.get("instructions").and_then(Value::as_array);
+    let stuck = instructions.into_iter().flatten().map(|instruction| {
+        let applied = books.applied(&BankKey::new(text(instruction, "bankKey")?))? > 0;
+        let card = instruction.get("idCard").and_then(Value::as_str).map(str::to_owned);
+        Ok(Stuck { card, outcome: if applied { "applied" } else { "refused" } })
+    });
+    stuck.collect()
 }
 
 fn text<'a>(value: &'a Value, name: &str) -> anyhow::Result<&'a str> {

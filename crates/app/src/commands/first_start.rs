@@ -34,8 +34,12 @@ pub(super) fn demo_partner(core: &Core) -> anyhow::Result<Option<Demo>> {
         password: None,
         sealing: SealingPolicy::Optional,
     };
-    let (partner, secrets) = store_partner(core, new, Some(OPENING_BALANCE))?;
-    Ok(Some(Demo { partner, secrets }))
+    match store_partner(core, new, Some(OPENING_BALANCE)) {
+        Ok((partner, secrets)) => Ok(Some(Demo { partner, secrets })),
+        // Another process on the same database started at the same moment, and has made it.
+        Err(error) if matches!(error.downcast_ref(), Some(PartnerError::LoginTaken)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 impl Demo {

@@ -66,6 +66,8 @@ async fn ended(partner: &Partner, journal: &Journal) -> anyhow::Result<Vec<Ended
         if let Some(wrong) = request.see(state.clone(), tokio::time::Instant::now()) {
             journal.wrong(format!("{name}: {kind:?} {id}: {wrong}"));
         }
+        // Orders that were confirmed have moved since they were watched.
+        partner.book().requests.insert(id, request.clone());
         journal.must(state.is_final(), || format!("{name}: {kind:?} {id} has not ended: {state}"));
         let call = request.call;
         let mut end = Ended { id, kind, call, state, done: Vec::new(), issued: Vec::new() };
