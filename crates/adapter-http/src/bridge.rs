@@ -12,7 +12,8 @@ use crate::error::ApiError;
 /// How long a call waits for its turn behind a [`Gate`] before it is sent away.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs `body` as a unit of work and waits for its result without holding a thread.
+/// Runs `body` as a unit of work and waits for its result without holding a thread. There is no deadline here: the
+/// store answers in time, whatever its database does.
 ///
 /// A caller that goes away does not stop the work: it is carried out and committed, or refused, all the same.
 pub(crate) async fn in_store<T, E>(
@@ -24,8 +25,23 @@ where
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
+    in_store_keeping((), store, access, body).await
+}
+
+/// The same; keeps `kept` until the store has answered, also if the caller goes away before.
+pub(crate) async fn in_store_keeping<T, E>(
+    kept: impl Send + 'static,
+    store: &dyn Store,
+    access: Access,
+    body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
+) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<StoreError> + Send + 'static,
+{
     let (sender, receiver) = oneshot::channel();
     submit(store, access, body, move |result| {
+        drop(kept);
         // The receiver is gone if the caller went away; nobody wants the result then.
         let _ = sender.send(result);
     });

@@ -11,7 +11,7 @@ use kopeck_service::idempotency::{self, Once, OnceError};
 use kopeck_service::{Env, cards};
 use serde::Serialize;
 
-use crate::bridge::in_store;
+use crate::bridge::{in_store, in_store_keeping};
 use crate::error::ApiError;
 use crate::errors::repeats;
 use crate::fingerprint;
@@ -63,7 +63,9 @@ pub(crate) struct Turn {
     exchange: Exchange,
     key: Arc<RepeatKey>,
     call: Arc<idempotency::Call>,
-    /// Kept by the unit of work too: the turn lasts as long as the work, even if the caller goes away.
+    /// Kept for the unit of work too: the turn lasts until the store has answered, even if the caller goes away. It does
+    /// not last as long as a silent database, which may have the work for minutes: what comes of that is found in the
+    /// store by the key.
     ticket: Arc<Ticket>,
 }
 
@@ -231,9 +233,8 @@ impl Turn {
     {
         let (env, call) = (Arc::clone(self.exchange.env()), Arc::clone(&self.call));
         let ticket = Arc::clone(&self.ticket);
-        let carried_out = in_store(&*self.exchange.shared.parts.store, Access::Write, move |unit| {
-            // Moves the ticket into the work, so that it is given back when that is done, not when the caller leaves.
-            let _ticket = &ticket;
+        let store = &*self.exchange.shared.parts.store;
+        let carried_out = in_store_keeping(ticket, store, Access::Write, move |unit| {
             idempotency::once(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
                 let Answer { status, body, .. } = Answer::json(status, &shown)?;

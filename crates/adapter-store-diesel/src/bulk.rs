@@ -2,7 +2,9 @@
 //!
 //! SQLite is in the process: a prepared statement run in a loop costs no round trip, and the transaction around it is
 //! what makes it fast. A look-up by thousands of identifiers is one statement over a JSON list. PostgreSQL gets one
-//! statement for all rows, over arrays.
+//! statement for all rows, over arrays, or one for each outcome that rows share.
+
+use std::collections::BTreeMap;
 
 use diesel::prelude::*;
 use diesel::sql_query;
@@ -108,6 +110,24 @@ pub(crate) struct Decision {
     pub(crate) refusal: Option<&'static str>,
 }
 
+/// Cards of a request that are decided the same way.
+struct Alike {
+    state: &'static str,
+    refusal: Option<&'static str>,
+    ordinals: Vec<i64>,
+}
+
+/// The decisions by their outcome, of which there are few. One statement each finds its cards by the key; one statement
+/// for all would have to join them, and where a request is new to the planner's statistics it compares each card of
+/// the request with each decision.
+fn same(decisions: &[Decision]) -> impl Iterator<Item = Alike> {
+    let mut by_outcome = BTreeMap::<_, Vec<i64>>::new();
+    for decision in decisions {
+        by_outcome.entry((decision.state, decision.refusal)).or_default().push(decision.ordinal);
+    }
+    by_outcome.into_iter().map(|((state, refusal), ordinals)| Alike { state, refusal, ordinals })
+}
+
 /// Makes the statements over the cards of requests of one kind, each kind of which has a table of its own. `$columns`
 /// are those that a new row has.
 macro_rules! statements_over_items {
@@ -120,7 +140,7 @@ macro_rules! statements_over_items {
         pub(crate) mod $kind {
             use diesel::prelude::*;
 
-            use super::Decision;
+            use super::{Decision, same};
             use crate::convert::Key;
             use crate::dialect::AnyConnection;
             use crate::native::{Native, Value};
@@ -139,10 +159,9 @@ macro_rules! statements_over_items {
             const POSTGRES_SETTLE: &str = concat!(
                 "UPDATE ",
                 stringify!($items),
-                " i SET state = d.state, refusal = d.refusal FROM unnest(?, ?, ?) AS d (ordinal, state, refusal) ",
-                "WHERE i.partner_id = ? AND i.",
+                " SET state = ?, refusal = ? WHERE partner_id = ? AND ",
                 stringify!($request),
-                " = ? AND i.ordinal = d.ordinal AND i.state = 'OPEN'",
+                " = ? AND ordinal = ANY (?) AND state = 'OPEN'",
             );
 
             /// Adds the cards of a request.
@@ -205,16 +224,16 @@ macro_rules! statements_over_items {
                             .execute(sqlite)
                             .map(drop)
                     }),
-                    AnyConnection::Postgres(pg) => {
+                    AnyConnection::Postgres(pg) => same(decisions).try_for_each(|alike| {
                         let values = vec![
-                            column!(Ints: decisions, decision => decision.ordinal),
-                            column!(Texts: decisions, decision => decision.state),
-                            column!(MaybeTexts: decisions, decision => decision.refusal),
+                            Value::Text(alike.state),
+                            Value::MaybeText(alike.refusal),
                             Value::Bytes(partner),
                             Value::Bytes(request),
+                            Value::Ints(alike.ordinals),
                         ];
                         Native::new(POSTGRES_SETTLE, values).execute(pg).map(drop)
-                    }
+                    }),
                 }
             }
         }

@@ -50,6 +50,8 @@ const SQLITE_READER: &str = "PRAGMA query_only = ON;";
 pub(crate) struct Manners {
     /// Threads that write; `None` if there may be any number.
     pub(crate) writers: Option<usize>,
+    /// Whether it is a server, which may fall silent.
+    pub(crate) is_server: bool,
     /// Units of work that one commit may answer for. More would make the first of them wait for the last.
     pub(crate) writes_at_once: usize,
     /// Units of work that one reading transaction may serve.
@@ -57,10 +59,12 @@ pub(crate) struct Manners {
 }
 
 /// SQLite has one writer, and its transactions cost nothing to begin.
-const SQLITE_MANNERS: Manners = Manners { writers: Some(1), writes_at_once: 64, reads_at_once: 1 };
+const SQLITE_MANNERS: Manners =
+    Manners { writers: Some(1), is_server: false, writes_at_once: 64, reads_at_once: 1 };
 
 /// PostgreSQL remembers 64 savepoints of a transaction where every other one can see them, and is slow beyond.
-const POSTGRES_MANNERS: Manners = Manners { writers: None, writes_at_once: 24, reads_at_once: 16 };
+const POSTGRES_MANNERS: Manners =
+    Manners { writers: None, is_server: true, writes_at_once: 24, reads_at_once: 16 };
 
 /// How the database behind `url` is served.
 pub(crate) fn manners(url: &str) -> Manners {

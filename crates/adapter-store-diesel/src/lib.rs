@@ -3,7 +3,7 @@
 //! [`DieselStore`] owns its threads. Some write, on SQLite one: each takes the units of work that wait, runs each in a
 //! savepoint of one transaction and commits once, so that one `fsync` answers for all of them; `done` is called after
 //! the commit. The others read, each on its own connection. The queues are bounded; what does not fit is refused at
-//! once. On PostgreSQL a lock for each partner stands in for SQLite's one writer (`locks`), and a connection that is
+//! once. A watch answers for a thread whose database is silent (`watch`). On PostgreSQL a lock for each partner stands in for SQLite's one writer (`locks`), and a connection that is
 //! lost is made again (`unit`).
 //!
 //! Queries stay on the subset of diesel that its `MultiConnection` carries to every database. What differs stands in
@@ -25,13 +25,16 @@
 mod bulk;
 mod convert;
 mod counters;
+mod crew;
 mod dialect;
 mod error;
+mod hand;
 mod limit_text;
 mod locks;
 mod migrate;
 mod native;
 mod postgres;
+mod probe;
 mod queue;
 mod repositories;
 mod schema;
@@ -41,6 +44,7 @@ pub mod testing;
 mod threads;
 mod unit;
 mod update;
+mod watch;
 
 pub use error::OpenError;
 pub use migrate::migrate;

@@ -66,6 +66,13 @@ impl<T> Queue<T> {
         self.lock().waiting.drain(..).collect()
     }
 
+    /// Takes from the front what `is_meant`, without waiting.
+    pub(crate) fn take_first_while(&self, is_meant: impl Fn(&T) -> bool) -> Vec<T> {
+        let mut state = self.lock();
+        let count = state.waiting.iter().take_while(|item| is_meant(item)).count();
+        state.waiting.drain(..count).collect()
+    }
+
     /// Takes nothing more in.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
@@ -86,7 +93,8 @@ mod tests {
         assert_eq!(queue.push(4), Err(Refused::Full(4)));
         assert_eq!(queue.take(2), [1, 2]);
         assert_eq!(queue.push(4), Ok(()));
-        assert_eq!(queue.take(9), [3, 4]);
+        assert_eq!(queue.take_first_while(|item| *item < 4), [3]);
+        assert_eq!(queue.take(9), [4]);
         assert!(queue.take_waiting().is_empty());
         assert_eq!(queue.push(5), Ok(()));
         assert_eq!(queue.take_waiting(), [5]);

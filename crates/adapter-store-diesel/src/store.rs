@@ -1,16 +1,16 @@
 //! The store: its settings, its life, its threads' queues.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
 
 use kopeck_port_store::{Access, Done, Store, StoreError, Work};
 use kopeck_port_system::Clock;
 
+use crate::crew::Crew;
 use crate::dialect;
 use crate::error::OpenError;
-use crate::queue::{Queue, Refused};
-use crate::threads::{self, Job};
-use crate::unit::Unit;
+use crate::hand::{Beats, Caller, Job};
+use crate::queue::Refused;
+use crate::watch::{self, Watch};
 
 /// How a store is to be opened.
 #[derive(Clone)]
@@ -41,9 +41,9 @@ impl StoreConfig {
 ///
 /// It is closed by [`close`](Self::close) or by dropping it.
 pub struct DieselStore {
-    reads: Arc<Queue<Job>>,
-    writes: Arc<Queue<Job>>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    crew: Arc<Crew>,
+    beats: Beats,
+    watch: Watch,
 }
 
 impl DieselStore {
@@ -52,66 +52,51 @@ impl DieselStore {
     /// # Errors
     /// [`OpenError`] if the database cannot be reached or lacks migrations; [`crate::migrate`] applies them.
     pub fn open(config: StoreConfig) -> Result<Self, OpenError> {
-        let connect = |access| Unit::connect(&config.url, access, &config.clock);
-        let mut first = connect(Access::Write)?;
+        let StoreConfig { url, clock, writing_threads, reading_threads, queue } = config;
+        let (manners, beats) = (dialect::manners(&url), Beats::default());
+        let crew = Arc::new(Crew::new(&url, clock, manners, beats.clone(), queue));
+        let mut first = crew.connect(Access::Write)?;
         let missing = dialect::missing_migrations(&mut first.connection)?;
         if !missing.is_empty() {
             return Err(OpenError::NotMigrated(missing));
         }
-        let manners = dialect::manners(&config.url);
-        let store = Self {
-            reads: Arc::new(Queue::new(config.queue)),
-            writes: Arc::new(Queue::new(config.queue)),
-            threads: Mutex::new(Vec::new()),
-        };
-        let mut writers = vec![first];
-        for _ in 1..manners.writers.unwrap_or(config.writing_threads) {
-            writers.push(connect(Access::Write)?);
+        let watch = Watch::start(Arc::clone(&crew), beats.clone(), manners.is_server.then_some(&url))?;
+        // From here on it is closed if something fails.
+        let store = Self { crew, beats, watch };
+        store.crew.add(first)?;
+        for _ in 1..manners.writers.unwrap_or(writing_threads) {
+            store.crew.add(store.crew.connect(Access::Write)?)?;
         }
-        for writer in writers {
-            let writes = Arc::clone(&store.writes);
-            store.start("store-write", move || threads::write(writer, &writes, &manners))?;
-        }
-        for _ in 0..config.reading_threads.max(1) {
-            let reader = connect(Access::Read)?;
-            let reads = Arc::clone(&store.reads);
-            store.start("store-read", move || threads::read(reader, &reads, &manners))?;
+        for _ in 0..reading_threads.max(1) {
+            store.crew.add(store.crew.connect(Access::Read)?)?;
         }
         Ok(store)
     }
 
-    fn start(&self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
-        let handle = thread::Builder::new().name(name.to_owned()).spawn(body)?;
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
-        Ok(())
-    }
-
     /// Takes no more work, finishes what is queued, and ends the threads. What is submitted later is answered by
-    /// [`StoreError::Unavailable`].
+    /// [`StoreError::Unavailable`]. A thread whose database is silent is not waited for.
     pub fn close(&self) {
-        self.reads.close();
-        self.writes.close();
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        for handle in threads {
-            // The last owner may be a `done` that runs on one of these threads: it cannot wait for itself.
-            if handle.thread().id() != thread::current().id() && handle.join().is_err() {
-                log::error!("a thread of the store panicked");
-            }
+        self.crew.close();
+        // The last owner may be a `done` that the watch calls; without it nobody gives up a thread that hangs.
+        if !self.watch.is_this_thread() {
+            self.crew.join();
         }
+        self.watch.stop();
     }
 }
 
 impl Store for DieselStore {
     fn submit(&self, access: Access, work: Work, done: Done) {
-        let queue = match access {
-            Access::Read => &self.reads,
-            Access::Write => &self.writes,
-        };
-        match queue.push(Job { work, done }) {
+        if self.watch.is_away() {
+            done(Err(watch::silent()));
+            return;
+        }
+        let job = Job { work, caller: Caller::new(done), since: self.beats.now() };
+        match self.crew.queue(access).push(job) {
             Ok(()) => {}
-            Err(Refused::Full(job)) => (job.done)(Err(StoreError::Busy)),
+            Err(Refused::Full(job)) => job.caller.answer(Err(StoreError::Busy)),
             Err(Refused::Closed(job)) => {
-                (job.done)(Err(StoreError::Unavailable("the store is closed".to_owned())));
+                job.caller.answer(Err(StoreError::Unavailable("the store is closed".to_owned())));
             }
         }
     }

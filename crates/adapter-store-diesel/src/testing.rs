@@ -4,6 +4,8 @@
 //! one and sets it. A test that finds none fails: it is never passed over.
 #![expect(clippy::expect_used, clippy::panic, reason = "the module is test code: it fails by panicking")]
 
+mod proxy;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -11,6 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection};
+
+pub use proxy::DatabaseProxy;
 
 /// A database that goes with this value.
 pub struct TestDatabase {

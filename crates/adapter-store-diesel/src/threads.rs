@@ -2,10 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use kopeck_port_store::{Done, StoreError, Verdict, Work};
+use kopeck_port_store::{StoreError, Verdict, Work};
 
 use crate::dialect::{self, Manners};
 use crate::error::{self, Trouble};
+use crate::hand::{Hand, Job, Outcome};
 use crate::queue::Queue;
 use crate::unit::Unit;
 
@@ -15,44 +16,47 @@ const RUNS: u32 = 12;
 /// How often a unit of work is run at most if it fails by itself. A constraint is no such failure.
 const FAILED_RUNS: u32 = 3;
 
-/// A unit of work in a queue.
-pub(crate) struct Job {
-    pub(crate) work: Work,
-    pub(crate) done: Done,
-}
-
-/// How a unit of work ended, before its owner learns it.
-type Outcome = Result<(), StoreError>;
-
 /// A writing thread: takes what already waits, and commits it together. There is no timer: one caller alone is
 /// answered as fast as the disk allows, and while the disk works on one commit the next batch gathers.
-pub(crate) fn write(mut unit: Unit, queue: &Queue<Job>, manners: &Manners) {
+pub(crate) fn write(mut unit: Unit, queue: &Queue<Job>, manners: &Manners, hand: &Hand) {
     loop {
         let mut jobs = queue.take(manners.writes_at_once);
         if jobs.is_empty() {
             return;
         }
+        if hand.begin(jobs.iter().map(|job| job.caller.clone()).collect()) {
+            unit.distrust();
+        }
         let outcomes = match jobs.as_mut_slice() {
-            [job] => vec![alone(&mut unit, &mut job.work)],
+            [job] => vec![alone(&mut unit, job)],
             many => together(&mut unit, many),
         };
         for (job, outcome) in jobs.into_iter().zip(outcomes) {
-            answer(job.done, outcome);
+            job.caller.answer(outcome);
         }
         refuse_if_lost(&unit, queue);
+        if !hand.end() {
+            return;
+        }
     }
 }
 
 /// A reading thread. Those who are served by one transaction see one state of the data, and it is one of after they
 /// asked.
-pub(crate) fn read(mut unit: Unit, queue: &Queue<Job>, manners: &Manners) {
+pub(crate) fn read(mut unit: Unit, queue: &Queue<Job>, manners: &Manners, hand: &Hand) {
     loop {
         let jobs = queue.take(manners.reads_at_once);
         if jobs.is_empty() {
             return;
         }
+        if hand.begin(jobs.iter().map(|job| job.caller.clone()).collect()) {
+            unit.distrust();
+        }
         look(&mut unit, jobs);
         refuse_if_lost(&unit, queue);
+        if !hand.end() {
+            return;
+        }
     }
 }
 
@@ -60,7 +64,7 @@ pub(crate) fn read(mut unit: Unit, queue: &Queue<Job>, manners: &Manners) {
 fn refuse_if_lost(unit: &Unit, queue: &Queue<Job>) {
     if unit.is_lost() {
         for job in queue.take_waiting() {
-            answer(job.done, Err(away()));
+            job.caller.answer(Err(away()));
         }
     }
 }
@@ -71,9 +75,9 @@ fn away() -> StoreError {
 
 fn look(unit: &mut Unit, jobs: Vec<Job>) {
     let mut begun = unit.begin(true);
-    for mut job in jobs {
+    for mut job in jobs.into_iter().filter(|job| job.caller.is_waiting()) {
         if let Err(error) = &begun {
-            answer(job.done, Err(error.clone()));
+            job.caller.answer(Err(error.clone()));
             continue;
         }
         let ran = run(unit, &mut job.work);
@@ -87,7 +91,7 @@ fn look(unit: &mut Unit, jobs: Vec<Job>) {
                 if lost { Err(away()) } else { ran.map(drop) }
             }
         };
-        answer(job.done, outcome);
+        job.caller.answer(outcome);
     }
     if begun.is_ok() {
         unit.roll_back();
@@ -133,7 +137,7 @@ fn together(unit: &mut Unit, jobs: &mut [Job]) -> Vec<Outcome> {
         }
     }
     let ended = turns.into_iter().zip(jobs);
-    ended.map(|(turn, job)| turn.outcome.unwrap_or_else(|| alone(unit, &mut job.work))).collect()
+    ended.map(|(turn, job)| turn.outcome.unwrap_or_else(|| alone(unit, job))).collect()
 }
 
 /// How the run of a unit of work within a transaction ended.
@@ -150,6 +154,10 @@ enum Ran {
 fn in_savepoints(unit: &mut Unit, jobs: &mut [Job], turns: &mut [Turn]) -> Result<(), StoreError> {
     let mut ended = Vec::new();
     for (turn, job) in turns.iter_mut().zip(jobs).filter(|(turn, _)| turn.is_open()) {
+        if !job.caller.is_waiting() {
+            turn.outcome = Some(Err(away()));
+            continue;
+        }
         if unit.locks.count() == 0
             && let Err(error) = unit.wait_for(&turn.needs)
         {
@@ -180,17 +188,21 @@ fn in_savepoints(unit: &mut Unit, jobs: &mut [Job], turns: &mut [Turn]) -> Resul
     Ok(())
 }
 
-/// Runs one writing unit of work in a transaction of its own.
-fn alone(unit: &mut Unit, work: &mut Work) -> Outcome {
+/// Runs one writing unit of work in a transaction of its own. It is not begun for a caller that was told that the
+/// database is away.
+fn alone(unit: &mut Unit, job: &mut Job) -> Outcome {
     let mut needs = Vec::new();
     let mut failed = 0;
     for _ in 0..RUNS {
+        if !job.caller.is_waiting() {
+            return Err(away());
+        }
         unit.begin(true)?;
         if let Err(error) = unit.wait_for(&needs) {
             unit.roll_back();
             return Err(error);
         }
-        let ran = run_to_its_end(unit, work, 0);
+        let ran = run_to_its_end(unit, &mut job.work, 0);
         let ended = match ran {
             Ok(Ran::Ended(Ok(Verdict::Commit))) => match unit.commit() {
                 Err(error) => Err(error),
@@ -240,13 +252,6 @@ fn run(unit: &mut Unit, work: &mut Work) -> Result<Verdict, StoreError> {
     })
 }
 
-/// Tells the owner how the work ended.
-fn answer(done: Done, outcome: Outcome) {
-    if catch_unwind(AssertUnwindSafe(|| done(outcome))).is_err() {
-        log::error!("a receiver of a result panicked");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -256,7 +261,7 @@ mod tests {
     use kopeck_domain::ids::PartnerId;
     use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
     use kopeck_domain::person::CustomId;
-    use kopeck_port_store::{Credentials, EmployeeFilter, UnitOfWork};
+    use kopeck_port_store::{Credentials, Done, EmployeeFilter, UnitOfWork};
     use kopeck_port_system::Clock;
     use kopeck_port_system::fake::FakeClock;
     use time::OffsetDateTime;
@@ -265,6 +270,7 @@ mod tests {
     use kopeck_port_store::Access;
 
     use super::*;
+    use crate::hand::{Beats, Caller};
 
     const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
 
@@ -310,7 +316,11 @@ mod tests {
             Ok(()) => Verdict::Commit,
             Err(_) => Verdict::RollBack,
         });
-        Job { work, done: Box::new(|_| {}) }
+        answering(work, Box::new(|_| {}))
+    }
+
+    fn answering(work: Work, done: Done) -> Job {
+        Job { work, caller: Caller::new(done), since: 0 }
     }
 
     fn custom_ids(unit: &mut Unit) -> Vec<String> {
@@ -353,7 +363,7 @@ mod tests {
             Verdict::Commit
         });
         unit.execute("PRAGMA max_page_count = 120").unwrap();
-        let mut jobs = [job(1, "one"), Job { work: hog, done: Box::new(|_| {}) }, job(3, "three")];
+        let mut jobs = [job(1, "one"), answering(hog, Box::new(|_| {})), job(3, "three")];
         let outcomes = together(&mut unit, &mut jobs);
         assert_eq!((outcomes[0].clone(), outcomes[2].clone()), (Ok(()), Ok(())));
         assert!(outcomes[1].is_err(), "what the database rolled back is not reported as stored");
@@ -378,6 +388,18 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_begun_for_a_caller_that_has_its_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut unit = unit(folder.path());
+        let mut jobs = [job(1, "one"), job(2, "two"), job(3, "three")];
+        jobs[1].caller.answer(Err(StoreError::Busy));
+        let outcomes = together(&mut unit, &mut jobs);
+        assert!(matches!(outcomes.as_slice(), [Ok(()), Err(_), Ok(())]), "{outcomes:?}");
+        assert!(alone(&mut unit, &mut jobs[1]).is_err());
+        assert_eq!(custom_ids(&mut unit), ["one", "three"]);
+    }
+
+    #[test]
     fn everyone_is_answered_after_the_commit() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}", folder.path().join("kopeck.db").display());
@@ -392,10 +414,10 @@ mod tests {
                 outcome.unwrap();
                 seen.lock().unwrap().push(custom_ids(&mut reader).len());
             });
-            assert!(queue.push(Job { work, done }).is_ok());
+            assert!(queue.push(answering(work, done)).is_ok());
         }
         queue.close();
-        write(writer, &queue, &crate::dialect::manners(&url));
+        write(writer, &queue, &crate::dialect::manners(&url), &Hand::new(Beats::default()));
         assert_eq!(*seen.lock().unwrap(), [3, 3, 3], "one commit, and nobody was answered before it");
     }
 }

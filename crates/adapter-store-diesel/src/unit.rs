@@ -42,6 +42,11 @@ impl Unit {
         self.lost
     }
 
+    /// Takes the connection for gone: it may lead nowhere, and nobody would ever say so.
+    pub(crate) fn distrust(&mut self) {
+        self.lost = true;
+    }
+
     /// Begins a transaction, on a new connection if the old one is gone. `patient`: its first lock may be waited for.
     pub(crate) fn begin(&mut self, patient: bool) -> Result<(), StoreError> {
         self.locks = Locks::new(patient);

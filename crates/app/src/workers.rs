@@ -101,20 +101,53 @@ impl Drop for Workers {
     }
 }
 
+/// Failures in a row: the log is told of the first, of one a minute, and of the end, so that a database that is away
+/// for hours does not fill it.
+#[derive(Default)]
+struct Failures(u32);
+
+impl Failures {
+    /// How many of them lie between two lines of the log; each is followed by [`AFTER_FAILURE`].
+    const QUIET: u32 = 60;
+
+    /// Notes a failure; answers whether it is to be logged.
+    fn note(&mut self) -> bool {
+        self.0 = self.0.saturating_add(1);
+        self.0 % Self::QUIET == 1
+    }
+
+    /// Notes that all is well; answers how many failures that ends.
+    fn end(&mut self) -> Option<u32> {
+        Some(std::mem::take(&mut self.0)).filter(|count| *count > 0)
+    }
+
+    /// Notes how `what` went.
+    fn follow<T>(&mut self, what: &str, went: &Result<T, StoreError>) {
+        match went {
+            Err(error) if self.note() => log::error!(error:% = error; "{what} failed"),
+            Err(_) => {}
+            Ok(_) => {
+                if let Some(failures) = self.end() {
+                    log::info!(failures = failures; "{what} goes on");
+                }
+            }
+        }
+    }
+}
+
 fn work(store: &dyn Store, worker: &Worker, stop: &Stop) {
+    let mut failures = Failures::default();
     while !stop.is_told() {
         let round = match is_due(store) {
             Ok(true) => worker.run_once(&|| stop.is_told()),
             Ok(false) => Ok(0),
             Err(error) => Err(error),
         };
+        failures.follow("a round of work", &round);
         match round {
             Ok(0) => stop.wait(IDLE),
             Ok(_) => false,
-            Err(error) => {
-                log::error!(error:% = error; "a round of work failed");
-                stop.wait(AFTER_FAILURE)
-            }
+            Err(_) => stop.wait(AFTER_FAILURE),
         };
     }
 }
@@ -125,14 +158,14 @@ fn is_due(store: &dyn Store) -> Result<bool, StoreError> {
 }
 
 fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop) {
+    let mut failures = Failures::default();
     while !stop.is_told() {
-        match refresher.run_once(&|| stop.is_told()) {
+        let round = refresher.run_once(&|| stop.is_told());
+        failures.follow("a refresh of accounts", &round);
+        match round {
             Ok(Round::GoOn) => false,
             Ok(Round::Wait) => stop.wait(LOOK_EVERY),
-            Err(error) => {
-                log::error!(error:% = error; "a refresh of accounts failed");
-                stop.wait(AFTER_FAILURE)
-            }
+            Err(_) => stop.wait(AFTER_FAILURE),
         };
     }
 }
@@ -157,5 +190,20 @@ fn sweep(store: &dyn Store, env: &Arc<Env>) -> bool {
             log::error!(error:% = error; "housekeeping failed");
             false
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_is_told_of_the_first_failure_of_some_and_of_the_end() {
+        let mut failures = Failures::default();
+        assert_eq!(failures.end(), None);
+        let told = (0..3_600).filter(|_| failures.note()).count();
+        assert_eq!(told, 60, "once a minute");
+        assert_eq!((failures.end(), failures.end()), (Some(3_600), None));
+        assert!(failures.note());
     }
 }

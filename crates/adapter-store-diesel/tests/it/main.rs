@@ -6,6 +6,7 @@
     reason = "helpers of tests fail by panicking"
 )]
 
+mod away;
 mod books;
 mod corrupt;
 mod life;

@@ -259,7 +259,9 @@ fn what_is_asked_often_is_kept_prepared(kind: Kind) {
     let (_store, record) = recorded(kind);
     // Statements of any length, and those of the check of the books.
     let seldom = ["IN (", "ANY(", "json_each", " AS BIGINT)", "HAVING", "SAVEPOINT", "COMMIT"];
-    for statement in record.asked.difference(&record.kept) {
+    // On a slow machine the store's watch asks whether the server is there.
+    let asked = record.asked.difference(&record.kept).filter(|statement| *statement != "SELECT 1");
+    for statement in asked {
         assert!(seldom.iter().any(|word| statement.contains(word)), "{statement}");
     }
 }

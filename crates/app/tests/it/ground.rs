@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use kopeck::compose::Machine;
 use kopeck::folder::DataFolder;
 use kopeck_adapter_http::{HttpSettings, SandboxPower};
-use kopeck_adapter_store_diesel::testing::TestDatabase;
+use kopeck_adapter_store_diesel::testing::{DatabaseProxy, TestDatabase};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_security::PasswordHasher;
@@ -79,6 +79,15 @@ impl Ground {
         let folder = tempfile::tempdir().unwrap();
         let database = Database::chosen(folder.path(), true);
         Self::over(database, folder, start, 0)
+    }
+
+    /// On PostgreSQL, behind a way to it that a test can cut and freeze.
+    pub fn behind_a_proxy(start: OffsetDateTime) -> (Self, DatabaseProxy) {
+        let database = Database::Server(TestDatabase::migrated());
+        let proxy = DatabaseProxy::to(database.url());
+        let mut ground = Self::over(database, tempfile::tempdir().unwrap(), start, 0);
+        proxy.url().clone_into(&mut ground.url);
+        (ground, proxy)
     }
 
     fn over(database: Database, folder: tempfile::TempDir, start: OffsetDateTime, generation: u64) -> Self {

@@ -1,0 +1,190 @@
+//! The threads of a store.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use kopeck_port_store::{Access, StoreError};
+use kopeck_port_system::Clock;
+
+use crate::dialect::Manners;
+use crate::error::OpenError;
+use crate::hand::{Beats, Ends, Hand, Job};
+use crate::queue::Queue;
+use crate::threads;
+use crate::unit::Unit;
+
+/// How many threads a place may have lost that have not come back.
+const MOST_MISSING: usize = 4;
+
+/// What a thread does.
+type Serve = fn(Unit, &Queue<Job>, &Manners, &Hand);
+
+/// Threads with their queues.
+pub(crate) struct Crew {
+    url: String,
+    clock: Arc<dyn Clock>,
+    manners: Manners,
+    beats: Beats,
+    reads: Arc<Queue<Job>>,
+    writes: Arc<Queue<Job>>,
+    posts: Mutex<Posts>,
+}
+
+#[derive(Default)]
+struct Posts {
+    held: Vec<Post>,
+    /// Threads that were replaced and have not come back.
+    missing: Vec<Arc<Hand>>,
+}
+
+/// A place with the thread that holds it.
+struct Post {
+    access: Access,
+    hand: Arc<Hand>,
+    thread: JoinHandle<()>,
+}
+
+impl Crew {
+    /// Nobody yet. `queue`: how many units of work may wait, for readers and for writers each.
+    pub(crate) fn new(
+        url: &str,
+        clock: Arc<dyn Clock>,
+        manners: Manners,
+        beats: Beats,
+        queue: usize,
+    ) -> Self {
+        let queue = || Arc::new(Queue::new(queue));
+        Self {
+            url: url.to_owned(),
+            clock,
+            manners,
+            beats,
+            reads: queue(),
+            writes: queue(),
+            posts: Mutex::default(),
+        }
+    }
+
+    /// A connection for one more.
+    pub(crate) fn connect(&self, access: Access) -> Result<Unit, OpenError> {
+        Unit::connect(&self.url, access, &self.clock)
+    }
+
+    /// Adds a thread that works with `unit`.
+    pub(crate) fn add(&self, unit: Unit) -> Result<(), OpenError> {
+        let access = unit.access();
+        let post = self.post(access, move |_| Ok(unit))?;
+        self.posts().held.push(post);
+        Ok(())
+    }
+
+    pub(crate) fn queue(&self, access: Access) -> &Arc<Queue<Job>> {
+        match access {
+            Access::Read => &self.reads,
+            Access::Write => &self.writes,
+        }
+    }
+
+    fn posts(&self) -> MutexGuard<'_, Posts> {
+        self.posts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a thread that gets its unit by itself.
+    fn post(
+        &self,
+        access: Access,
+        unit: impl FnOnce(&Hand) -> Result<Unit, OpenError> + Send + 'static,
+    ) -> Result<Post, OpenError> {
+        let (name, serve): (_, Serve) = match access {
+            Access::Read => ("store-read", threads::read),
+            Access::Write => ("store-write", threads::write),
+        };
+        let hand = Arc::new(Hand::new(self.beats.clone()));
+        let (ends, queue, manners) = (Ends(Arc::clone(&hand)), Arc::clone(self.queue(access)), self.manners);
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(move || match unit(&ends.0) {
+            Ok(unit) => serve(unit, &queue, &manners, &ends.0),
+            Err(error) => log::warn!("a thread of the store could not be replaced yet: {error}"),
+        })?;
+        Ok(Post { access, hand, thread })
+    }
+
+    /// Refuses what was submitted at this beat or before and still waits for its turn.
+    pub(crate) fn refuse_overdue(&self, beat: u64) {
+        for queue in [&self.reads, &self.writes] {
+            for job in queue.take_first_while(|job| job.since <= beat && beat > 0) {
+                job.caller.answer(Err(StoreError::Busy));
+            }
+        }
+    }
+
+    /// Refuses what waits, and answers for every thread that has something in hand.
+    pub(crate) fn refuse_all(&self, error: &StoreError) {
+        let waiting = [&self.reads, &self.writes].into_iter().flat_map(|queue| queue.take_waiting());
+        let mut callers: Vec<_> = waiting.map(|job| job.caller).collect();
+        // Answered without the lock: an answer may run anything.
+        callers.extend(self.posts().held.iter().flat_map(|post| post.hand.give_up()));
+        for caller in callers {
+            caller.answer(Err(error.clone()));
+        }
+    }
+
+    /// Lets every thread connect anew before it begins with anything.
+    pub(crate) fn suspect_all(&self) {
+        self.posts().held.iter().for_each(|post| post.hand.suspect());
+    }
+
+    /// Whether a thread has had the same in hand since this beat.
+    pub(crate) fn is_any_busy_since(&self, beat: u64) -> bool {
+        self.posts().held.iter().any(|post| post.hand.busy_since().is_some_and(|since| since <= beat))
+    }
+
+    /// Puts new threads with new connections in the place of those that were given up and have not come back, as long as
+    /// not too many are missed: those that hang for ever must not add up.
+    pub(crate) fn replace_given_up(&self) {
+        let mut posts = self.posts();
+        let Posts { held, missing } = &mut *posts;
+        missing.retain(|hand| !hand.has_ended());
+        let most = MOST_MISSING * held.len();
+        for post in held.iter_mut().filter(|post| post.hand.is_given_up() || post.hand.has_ended()) {
+            if missing.len() >= most {
+                return;
+            }
+            let (url, access, clock) = (self.url.clone(), post.access, Arc::clone(&self.clock));
+            let replacement = self.post(access, move |hand| {
+                // So that it is missed in turn if the connection leads nowhere.
+                hand.begin(Vec::new());
+                let unit = Unit::connect(&url, access, &clock)?;
+                hand.end();
+                Ok(unit)
+            });
+            match replacement {
+                Ok(replacement) => {
+                    log::warn!("a thread of the store did not come back and is replaced");
+                    let gone = std::mem::replace(post, replacement);
+                    gone.hand.replace();
+                    missing.push(gone.hand);
+                }
+                Err(error) => log::warn!("a thread of the store could not be replaced yet: {error}"),
+            }
+        }
+    }
+
+    /// Takes no more work.
+    pub(crate) fn close(&self) {
+        self.reads.close();
+        self.writes.close();
+    }
+
+    /// Waits until every thread has ended or was given up.
+    pub(crate) fn join(&self) {
+        // They keep their places meanwhile, where the watch finds them.
+        let here = thread::current().id();
+        // The last owner of the store may be a `done` that runs on one of its threads: it cannot wait for itself.
+        let others = |post: &&Post| post.thread.thread().id() != here;
+        let hands: Vec<_> =
+            self.posts().held.iter().filter(others).map(|post| Arc::clone(&post.hand)).collect();
+        for hand in hands {
+            hand.wait_for_end();
+        }
+    }
+}
