@@ -1,11 +1,13 @@
 //! Several processes on one database server.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use kopeck_client::{RequestState, VirtualItem, Wait};
+use kopeck_client::{BankBehaviour, RequestState, VirtualItem, Wait};
 
 use crate::process::Installation;
 
+/// How long work is a worker's own.
+const LEASE: Duration = Duration::from_secs(30);
 const NOTHING_WAITS: &[&str] = &["--processing-delay", "0s"];
 
 #[test]
@@ -51,6 +53,48 @@ async fn two_servers_share_a_database_and_leave_the_work_to_a_worker() {
     assert_eq!((balance.available, balance.hold), (985_000, 0));
     assert_eq!(ours.orders().result(order.order_id).await.unwrap().data.len(), 3);
     for running in [first, second, worker] {
+        let (_, good) = running.stop("TERM");
+        assert!(good, "{}", installation.log());
+    }
+    assert!(installation.succeed(&["check"]).contains("right"));
+}
+
+/// A lease lasts thirty seconds. What a worker gives back when it is told to stop does not wait for that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn work_in_hand_of_a_worker_that_is_told_to_stop_is_anothers_at_once() {
+    const SECRET: &str = "correct-horse-battery";
+    let installation = Installation::on_a_server();
+    let partner = installation.create_partner(&["--deposit", "1000000"]);
+    let bank = installation.bank_simulator("127.0.0.1:0", SECRET);
+    let across = [NOTHING_WAITS, &["--bank-url", &bank.base_url, "--bank-secret", SECRET]].concat();
+    let server = installation.serve(&[&across[..], &["--no-workers", "--sandbox", "true"]].concat());
+    let client = server.client(&partner);
+    let slow = BankBehaviour { latency_ms: 100, ..BankBehaviour::default() };
+    client.sandbox().bank(&slow).await.unwrap();
+    let mut orders = Vec::new();
+    for _ in 0..24 {
+        orders.push(client.orders().virtual_cards(&[VirtualItem::new(1, 5_000)]).await.unwrap().order_id);
+    }
+
+    let first = installation.worker(&[&across[..], &["--workers", "1"]].concat());
+    let last_taken = orders[15];
+    while client.orders().status(last_taken).await.unwrap().state == RequestState::New {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let told = Instant::now();
+    let (_, good) = first.stop("TERM");
+    assert!(good, "{}", installation.log());
+    let state = client.orders().status(last_taken).await.unwrap().state;
+    assert_eq!(state, RequestState::InProcess, "it had more in hand than it could finish");
+    let second = installation.worker(&across);
+    for order in orders {
+        let wait = Wait::up_to(Duration::from_secs(60));
+        assert_eq!(client.orders().wait(order, wait, |_| {}).await.unwrap(), RequestState::Success);
+    }
+    let took = told.elapsed();
+    println!("from SIGTERM to the end of what was in hand: {took:.1?}");
+    assert!(took < LEASE, "{took:.1?}");
+    for running in [server, second, bank] {
         let (_, good) = running.stop("TERM");
         assert!(good, "{}", installation.log());
     }
