@@ -14,7 +14,7 @@ use kopeck_port_store::Store;
 use kopeck_port_system::Clock;
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_service::worker::WorkerSettings;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use crate::database::Database;
 
@@ -39,7 +39,9 @@ pub struct Snapshot {
     files: Vec<(PathBuf, Vec<u8>)>,
     /// A copy of a database that is in no file.
     database: Option<TestDatabase>,
-    at: OffsetDateTime,
+    started_at: OffsetDateTime,
+    /// How far its clock was moved. A database server's goes by that alone, so that work must not fall due later again.
+    ahead: Duration,
     partners: Vec<PartnerId>,
     generation: u64,
 }
@@ -125,7 +127,8 @@ impl Ground {
         Snapshot {
             database: self.database.copy(),
             files: std::fs::read_dir(self.data.path()).unwrap().map(file).collect(),
-            at: self.clock.now(),
+            started_at: self.clock.now() - self.clock.ahead(),
+            ahead: self.clock.ahead(),
             partners: self.partners.lock().unwrap().clone(),
             generation: self.generation + 1,
         }
@@ -140,7 +143,8 @@ impl Snapshot {
             Some(database) => Database::Server(database.copy()),
             None => Database::embedded(folder.path()),
         };
-        let ground = Ground::over(database, folder, self.at, self.generation);
+        let ground = Ground::over(database, folder, self.started_at, self.generation);
+        ground.clock.advance(self.ahead);
         for (name, bytes) in &self.files {
             std::fs::write(ground.data.path().join(name), bytes).unwrap();
         }
