@@ -9,7 +9,7 @@ use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::{ItemCounts, ReplenishmentRepository, StoreError};
 
-use super::requests::{DONE, OPEN, REFUSED, card_by_card_repository, list_requests};
+use super::requests::{DONE, OPEN, REFUSED, card_by_card_repository, list_requests, some_items};
 use crate::bulk::{self, Decision};
 use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
 use crate::counters::{self, List};

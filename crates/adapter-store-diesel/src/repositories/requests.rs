@@ -41,6 +41,26 @@ macro_rules! list_requests {
 }
 pub(super) use list_requests;
 
+/// Cards of the request `$id` that fit every condition, `$limit` at most, by ordinal, as a `Result<Vec<_>, StoreError>`.
+macro_rules! some_items {
+    (
+        $unit:ident, $partner:ident, $id:ident, $limit:ident, $items:ident of $belongs:ident as $row:ident;
+        $($condition:expr),+
+    ) => {{
+        let rows: Vec<$row> = $items::table
+            .filter($items::partner_id.eq($partner.key()))
+            .filter($items::$belongs.eq($id.key()))
+            $(.filter($condition))+
+            .order($items::ordinal)
+            .limit(i64::from($limit))
+            .select($row::as_select())
+            .load($unit.of($partner)?)
+            .stored()?;
+        rows.into_iter().map($row::item).collect()
+    }};
+}
+pub(super) use some_items;
+
 /// Implements the repository of requests that deal with each of their cards for itself.
 macro_rules! card_by_card_repository {
     (
@@ -98,16 +118,7 @@ macro_rules! card_by_card_repository {
                 from_ordinal: u32,
                 limit: u32,
             ) -> Result<Vec<$item>, StoreError> {
-                let rows: Vec<$item_row> = $items::table
-                    .filter($items::partner_id.eq(partner.key()))
-                    .filter($items::$belongs.eq(id.key()))
-                    .filter($items::ordinal.ge(i64::from(from_ordinal)))
-                    .order($items::ordinal)
-                    .limit(i64::from(limit))
-                    .select($item_row::as_select())
-                    .load(self.of(partner)?)
-                    .stored()?;
-                rows.into_iter().map($item_row::item).collect()
+                some_items!(self, partner, id, limit, $items of $belongs as $item_row; $items::ordinal.ge(i64::from(from_ordinal)))
             }
 
             fn open_items(
@@ -116,16 +127,7 @@ macro_rules! card_by_card_repository {
                 id: $id,
                 limit: u32,
             ) -> Result<Vec<$item>, StoreError> {
-                let rows: Vec<$item_row> = $items::table
-                    .filter($items::partner_id.eq(partner.key()))
-                    .filter($items::$belongs.eq(id.key()))
-                    .filter($items::state.eq(OPEN))
-                    .order($items::ordinal)
-                    .limit(i64::from(limit))
-                    .select($item_row::as_select())
-                    .load(self.of(partner)?)
-                    .stored()?;
-                rows.into_iter().map($item_row::item).collect()
+                some_items!(self, partner, id, limit, $items of $belongs as $item_row; $items::state.eq(OPEN))
             }
 
             fn unsent_items(
@@ -134,17 +136,7 @@ macro_rules! card_by_card_repository {
                 id: $id,
                 limit: u32,
             ) -> Result<Vec<$item>, StoreError> {
-                let rows: Vec<$item_row> = $items::table
-                    .filter($items::partner_id.eq(partner.key()))
-                    .filter($items::$belongs.eq(id.key()))
-                    .filter($items::state.eq(OPEN))
-                    .filter($items::sent.eq(false))
-                    .order($items::ordinal)
-                    .limit(i64::from(limit))
-                    .select($item_row::as_select())
-                    .load(self.of(partner)?)
-                    .stored()?;
-                rows.into_iter().map($item_row::item).collect()
+                some_items!(self, partner, id, limit, $items of $belongs as $item_row; $items::state.eq(OPEN), $items::sent.eq(false))
             }
 
             fn mark_sent(
