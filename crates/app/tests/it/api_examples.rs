@@ -26,12 +26,11 @@ use serde_json::Value;
 use time::Duration;
 
 use crate::calls::plain_http;
+use crate::layout::layout;
 use crate::server::{TestPartner, TestServer};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/API.md");
 const DEPOSIT: i64 = 10_000_000;
-/// Columns up to which JSON stays on one line.
-const WIDTH: usize = 112;
 /// The headers of an answer that the page shows.
 const TELLING: [&str; 3] = ["allow", "idempotent-replayed", "retry-after"];
 /// The end by which an abbreviated token is known.
@@ -287,66 +286,5 @@ fn operation(method: &str, path: &str) -> Option<Operation> {
         operation.method == method
             && operation.path.split('/').count() == path.split('/').count()
             && places.all(|(place, segment)| place.starts_with('{') || place == segment)
-    })
-}
-
-/// JSON for a reader: on one line where it fits, else a line for each of its parts. The order is the service's.
-fn layout(json: &str, margin: usize) -> String {
-    let flat = spaced(json);
-    let mut characters = json.chars();
-    let (Some(open @ ('{' | '[')), Some(close)) = (characters.next(), characters.next_back()) else {
-        return flat;
-    };
-    if margin + flat.chars().count() <= WIDTH {
-        return flat;
-    }
-    let part = |part: &str| match part.split_once("\":").filter(|_| open == '{') {
-        Some((name, value)) => format!("{:1$}{name}\": {2}", "", margin + 2, layout(value, margin + 2)),
-        None => format!("{:1$}{2}", "", margin + 2, layout(part, margin + 2)),
-    };
-    let parts: Vec<String> = parts(characters.as_str()).into_iter().map(part).collect();
-    format!("{open}\n{}\n{:margin$}{close}", parts.join(",\n"), "")
-}
-
-/// What stands between the commas of a list or object, without its brackets.
-fn parts(inside: &str) -> Vec<&str> {
-    let (mut parts, mut depth, mut from) = (Vec::new(), 0, 0);
-    for (place, character) in outside_texts(inside) {
-        match character {
-            '{' | '[' => depth += 1,
-            '}' | ']' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(&inside[from..place]);
-                from = place + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&inside[from..]);
-    parts
-}
-
-/// With a blank behind each comma and colon.
-fn spaced(json: &str) -> String {
-    let signs: BTreeSet<usize> =
-        outside_texts(json).filter(|(_, sign)| matches!(sign, ',' | ':')).map(|(place, _)| place).collect();
-    json.char_indices()
-        .flat_map(|(place, character)| {
-            std::iter::once(character).chain(signs.contains(&place).then_some(' '))
-        })
-        .collect()
-}
-
-/// The characters of a JSON text that are not within its texts.
-fn outside_texts(json: &str) -> impl Iterator<Item = (usize, char)> {
-    let (mut within, mut escaped) = (false, false);
-    json.char_indices().filter(move |(_, character)| {
-        match character {
-            _ if escaped => escaped = false,
-            '\\' if within => escaped = true,
-            '"' => within = !within,
-            _ => {}
-        }
-        !within
     })
 }

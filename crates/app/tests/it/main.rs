@@ -41,6 +41,9 @@ mod http_tokens;
 mod http_vectors;
 mod isolation;
 mod kill;
+// The examples of BANK.md are laid out by the same rule.
+#[path = "../../../adapter-bank-http/tests/it/layout.rs"]
+mod layout;
 mod limits;
 mod limits_refusals;
 mod lists;
