@@ -2,9 +2,10 @@
 //! number of the runtime's blocking threads for what thinks long or asks the bank.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
+use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit_while};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::ApiError;
@@ -12,20 +13,47 @@ use crate::error::ApiError;
 /// How long a call waits for its turn behind a [`Gate`] before it is sent away.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs `body` as a unit of work and waits for its result without holding a thread. There is no deadline here: the
-/// store answers in time, whatever its database does.
+/// Until when the work of a call is to be begun.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deadline(Instant);
+
+impl Deadline {
+    /// So long from now.
+    pub(crate) fn within(time: Duration) -> Self {
+        Self(Instant::now() + time)
+    }
+
+    fn is_over(self) -> bool {
+        Instant::now() >= self.0
+    }
+}
+
+/// Whoever waits for a unit of work, for as long as this is not dropped.
+#[derive(Default)]
+struct Waits(Arc<AtomicBool>);
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs `body` as a unit of work and waits for its result without holding a thread. The store answers in time, whatever
+/// its database does.
 ///
-/// A caller that goes away does not stop the work: it is carried out and committed, or refused, all the same.
+/// Work whose turn comes after the deadline, or after its caller has gone away, is not begun. Once begun it is carried
+/// out and committed, or refused, whatever becomes of the caller.
 pub(crate) async fn in_store<T, E>(
     store: &dyn Store,
     access: Access,
+    deadline: Deadline,
     body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
 ) -> Result<T, E>
 where
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
-    in_store_keeping((), store, access, body).await
+    in_store_keeping((), store, access, deadline, body).await
 }
 
 /// The same; keeps `kept` until the store has answered, also if the caller goes away before.
@@ -33,6 +61,7 @@ pub(crate) async fn in_store_keeping<T, E>(
     kept: impl Send + 'static,
     store: &dyn Store,
     access: Access,
+    deadline: Deadline,
     body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
 ) -> Result<T, E>
 where
@@ -40,7 +69,10 @@ where
     E: From<StoreError> + Send + 'static,
 {
     let (sender, receiver) = oneshot::channel();
-    submit(store, access, body, move |result| {
+    let waits = Waits::default();
+    let gone = Arc::clone(&waits.0);
+    let is_wanted = move || !gone.load(Ordering::Relaxed) && !deadline.is_over();
+    submit_while(store, access, is_wanted, body, move |result| {
         drop(kept);
         // The receiver is gone if the caller went away; nobody wants the result then.
         let _ = sender.send(result);
@@ -85,16 +117,66 @@ impl Gate {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicUsize;
+
+    use futures_util::FutureExt as _;
     use kopeck_port_store::mock::{InPlaceStore, MockUnit};
+    use kopeck_port_store::{Done, Work};
 
     use super::*;
+
+    fn soon() -> Deadline {
+        Deadline::within(Duration::from_secs(60))
+    }
+
+    /// Keeps what is submitted until it is told to run it.
+    #[derive(Default)]
+    struct PatientStore(Mutex<Vec<(Work, Done)>>);
+
+    impl PatientStore {
+        fn run(&self) {
+            for (mut work, done) in self.0.lock().unwrap().drain(..) {
+                work(&mut MockUnit::default());
+                done(Ok(()));
+            }
+        }
+    }
+
+    impl Store for PatientStore {
+        fn submit(&self, _access: Access, work: Work, done: Done) {
+            self.0.lock().unwrap().push((work, done));
+        }
+    }
+
+    #[actix_web::test]
+    async fn work_whose_caller_has_gone_or_whose_time_is_over_is_not_begun() {
+        let (store, begun) = (PatientStore::default(), Arc::new(AtomicUsize::new(0)));
+        let count = |begun: &Arc<AtomicUsize>| {
+            let begun = Arc::clone(begun);
+            move |_: &mut dyn UnitOfWork| Ok::<_, ApiError>(begun.fetch_add(1, Ordering::Relaxed))
+        };
+        let mut stays = Box::pin(in_store(&store, Access::Write, soon(), count(&begun)));
+        let mut goes = Box::pin(in_store(&store, Access::Write, soon(), count(&begun)));
+        let mut late =
+            Box::pin(in_store(&store, Access::Write, Deadline::within(Duration::ZERO), count(&begun)));
+        for call in [&mut stays, &mut goes, &mut late] {
+            assert!(call.now_or_never().is_none());
+        }
+        drop(goes);
+        store.run();
+        assert_eq!(stays.await.unwrap(), 0);
+        assert_eq!(late.await.unwrap_err().status(), 503);
+        assert_eq!(begun.load(Ordering::Relaxed), 1);
+    }
 
     #[actix_web::test]
     async fn a_unit_of_work_answers_what_its_body_answers() {
         let store = InPlaceStore::new(MockUnit::default());
-        let answer = in_store(&store, Access::Read, |_unit| Ok::<_, ApiError>(7)).await;
+        let answer = in_store(&store, Access::Read, soon(), |_unit| Ok::<_, ApiError>(7)).await;
         assert_eq!(answer.unwrap(), 7);
-        let refused = in_store(&store, Access::Write, |_unit| Err::<(), _>(ApiError::unauthorized())).await;
+        let refused =
+            in_store(&store, Access::Write, soon(), |_unit| Err::<(), _>(ApiError::unauthorized())).await;
         assert_eq!(refused.unwrap_err().status(), 401);
     }
 

@@ -11,7 +11,7 @@ use kopeck_service::idempotency::{self, Once, OnceError};
 use kopeck_service::{Env, cards};
 use serde::Serialize;
 
-use crate::bridge::{in_store, in_store_keeping};
+use crate::bridge::{Deadline, in_store, in_store_keeping};
 use crate::error::ApiError;
 use crate::errors::repeats;
 use crate::fingerprint;
@@ -54,6 +54,7 @@ pub(crate) struct Exchange {
     pub(crate) shared: Arc<Shared>,
     pub(crate) partner: PartnerId,
     pub(crate) call: Call,
+    deadline: Deadline,
     /// SHA-256 over the call by value; with the key of a call that changes something.
     repeat: Option<(RepeatKey, [u8; 32])>,
 }
@@ -79,7 +80,8 @@ impl Exchange {
         key: Option<RepeatKey>,
     ) -> Self {
         let repeat = key.map(|key| (key, fingerprint::of(route, &call)));
-        Self { shared, partner, call, repeat }
+        let deadline = Deadline::within(shared.parts.settings.deadline);
+        Self { shared, partner, call, deadline, repeat }
     }
 
     /// The zone of every date in an answer.
@@ -104,7 +106,7 @@ impl Exchange {
     {
         let values = values?;
         let (env, partner) = (Arc::clone(self.env()), self.partner);
-        in_store(&*self.shared.parts.store, Access::Read, move |unit| {
+        in_store(&*self.shared.parts.store, Access::Read, self.deadline, move |unit| {
             work(unit, &env, partner, &values).map_err(Into::into)
         })
         .await
@@ -213,9 +215,10 @@ impl Turn {
     pub(crate) async fn replay(&self) -> Result<Option<Answer>, ApiError> {
         let (env, call, key) =
             (Arc::clone(self.exchange.env()), Arc::clone(&self.call), Arc::clone(&self.key));
-        let answer = in_store(&*self.exchange.shared.parts.store, Access::Read, move |unit| {
-            idempotency::replay(unit, &env, &call).map_err(|error| repeats::of_replay(error, &key))
-        });
+        let answer =
+            in_store(&*self.exchange.shared.parts.store, Access::Read, self.exchange.deadline, move |unit| {
+                idempotency::replay(unit, &env, &call).map_err(|error| repeats::of_replay(error, &key))
+            });
         Ok(answer.await?.map(Answer::replayed))
     }
 
@@ -234,7 +237,8 @@ impl Turn {
         let (env, call) = (Arc::clone(self.exchange.env()), Arc::clone(&self.call));
         let ticket = Arc::clone(&self.ticket);
         let store = &*self.exchange.shared.parts.store;
-        let carried_out = in_store_keeping(ticket, store, Access::Write, move |unit| {
+        let deadline = self.exchange.deadline;
+        let carried_out = in_store_keeping(ticket, store, Access::Write, deadline, move |unit| {
             idempotency::once(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
                 let Answer { status, body, .. } = Answer::json(status, &shown)?;

@@ -23,6 +23,7 @@ macro_rules! column {
         Value::$kind($rows.iter().map(|$row| $value).collect())
     };
 }
+pub(crate) use column;
 
 const POSTGRES_INSERT_CARDS: &str = "
     INSERT INTO cards (

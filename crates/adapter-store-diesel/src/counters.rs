@@ -1,16 +1,22 @@
 //! Dense numbers for lists whose rows are never deleted.
 
+use diesel::pg::PgConnection;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Text};
+use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Rule, StoreError};
 
-use crate::convert::Key;
+use crate::convert::{AsKey, Key, id};
 use crate::dialect::AnyConnection;
 use crate::error::Stored;
+use crate::memory::{LookUp, Shelf, Shelves};
+use crate::native::{Native, Value};
 use crate::schema::counters;
+use crate::unit::Unit;
 use crate::update::update;
 
 /// A numbered list of a partner.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum List {
     Categories,
     Employees,
@@ -40,6 +46,10 @@ impl List {
             Self::LimitChanges => "limit_changes",
         }
     }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|list| list.as_str() == name)
+    }
 }
 
 /// Starts a new partner's lists.
@@ -57,37 +67,85 @@ pub(crate) fn start(connection: &mut AnyConnection, partner: &Key) -> Result<(),
     Ok(())
 }
 
-/// The last number given out; `None` if there is no such partner.
-pub(crate) fn last(
-    connection: &mut AnyConnection,
-    partner: &Key,
-    list: List,
-) -> Result<Option<i64>, StoreError> {
-    counters::table
-        .find((partner, list.as_str()))
-        .select(counters::last)
-        .get_result(connection)
-        .optional()
-        .stored()
+impl Unit {
+    /// The last number given out; `None` if there is no such partner.
+    pub(crate) fn last_number(&mut self, partner: PartnerId, list: List) -> Result<Option<i64>, StoreError> {
+        self.look_up(LastNumber { partner, list })
+    }
+
+    /// The number for the next row. It is given out by [`give_out`](Self::give_out), after the row was inserted: an
+    /// insert that a constraint refuses then leaves no gap, even if the unit of work goes on.
+    pub(crate) fn next_number(&mut self, partner: PartnerId, list: List) -> Result<i64, StoreError> {
+        let last = self.last_number(partner, list)?.ok_or(StoreError::Conflict(Rule::Reference))?;
+        Ok(last + 1)
+    }
+
+    /// Gives out the numbers up to `last`.
+    pub(crate) fn give_out(&mut self, partner: PartnerId, list: List, last: i64) -> Result<(), StoreError> {
+        let key = partner.key();
+        if let Some(pending) = self.pending(partner)? {
+            pending.counters.insert((key, list), last);
+            self.remember(LastNumber { partner, list }, Some(last));
+            return Ok(());
+        }
+        update(counters::table.find((&key, list.as_str())))
+            .set(counters::last.eq(last))
+            .execute(self.of(partner)?)
+            .stored()
+            .map(drop)
+    }
 }
 
-/// The number for the next row. It is given out by [`advance`], after the row was inserted: an insert that a
-/// constraint refuses then leaves no gap, even if the unit of work goes on.
-pub(crate) fn next(connection: &mut AnyConnection, partner: &Key, list: List) -> Result<i64, StoreError> {
-    let last = last(connection, partner, list)?.ok_or(StoreError::Conflict(Rule::Reference))?;
-    Ok(last + 1)
+/// The last number given out in a list.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct LastNumber {
+    partner: PartnerId,
+    list: List,
 }
 
-/// Gives out the numbers up to `last`.
-pub(crate) fn advance(
-    connection: &mut AnyConnection,
-    partner: &Key,
-    list: List,
+#[derive(QueryableByName)]
+struct LastRow {
+    #[diesel(sql_type = Binary)]
+    partner_id: Vec<u8>,
+    #[diesel(sql_type = Text)]
+    list: String,
+    #[diesel(sql_type = BigInt)]
     last: i64,
-) -> Result<(), StoreError> {
-    update(counters::table.find((partner, list.as_str())))
-        .set(counters::last.eq(last))
-        .execute(connection)
-        .stored()
-        .map(drop)
+}
+
+impl LookUp for LastNumber {
+    type Found = Option<i64>;
+
+    fn partner(&self) -> PartnerId {
+        self.partner
+    }
+
+    fn one(&self, connection: &mut AnyConnection) -> Result<Option<i64>, StoreError> {
+        counters::table
+            .find((self.partner.key(), self.list.as_str()))
+            .select(counters::last)
+            .get_result(connection)
+            .optional()
+            .stored()
+    }
+
+    fn many(wanted: &[Self], connection: &mut PgConnection) -> Result<Vec<(Self, Option<i64>)>, StoreError> {
+        let statement = "
+            SELECT c.partner_id, c.list, c.last
+            FROM unnest(?, ?) AS wanted (partner_id, list) JOIN counters c USING (partner_id, list)";
+        let columns = vec![
+            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Value::Texts(wanted.iter().map(|one| one.list.as_str()).collect()),
+        ];
+        let rows: Vec<LastRow> = Native::new(statement, columns).load(connection).stored()?;
+        let found = |row: LastRow| {
+            let partner = id(&row.partner_id, "counters.partner_id")?;
+            Ok(List::named(&row.list).map(|list| (Self { partner, list }, Some(row.last))))
+        };
+        rows.into_iter().filter_map(|row| found(row).transpose()).collect()
+    }
+
+    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
+        &mut shelves.last_numbers
+    }
 }

@@ -15,6 +15,7 @@ use kopeck_port_system::Clock;
 
 use crate::convert::micros;
 use crate::error::OpenError;
+use crate::memory::Mode;
 use crate::postgres;
 use crate::repositories::{AnswerRow, WorkRow};
 use crate::schema::{recorded_answers, spent_nonces, work};
@@ -56,19 +57,47 @@ pub(crate) struct Manners {
     pub(crate) writes_at_once: usize,
     /// Units of work that one reading transaction may serve.
     pub(crate) reads_at_once: usize,
+    /// How units of work are run that share a transaction.
+    pub(crate) together: Mode,
 }
 
 /// SQLite has one writer, and its transactions cost nothing to begin.
-const SQLITE_MANNERS: Manners =
-    Manners { writers: Some(1), is_server: false, writes_at_once: 64, reads_at_once: 1 };
+const SQLITE_MANNERS: Manners = Manners {
+    writers: Some(1),
+    is_server: false,
+    writes_at_once: 64,
+    reads_at_once: 1,
+    together: Mode::Among,
+};
 
 /// PostgreSQL remembers 64 savepoints of a transaction where every other one can see them, and is slow beyond.
-const POSTGRES_MANNERS: Manners =
-    Manners { writers: None, is_server: true, writes_at_once: 24, reads_at_once: 16 };
+const POSTGRES_MANNERS: Manners = Manners {
+    writers: None,
+    is_server: true,
+    writes_at_once: 64,
+    reads_at_once: 64,
+    together: Mode::Remembering,
+};
 
 /// How the database behind `url` is served.
 pub(crate) fn manners(url: &str) -> Manners {
     if postgres::is_url(url) { POSTGRES_MANNERS } else { SQLITE_MANNERS }
+}
+
+/// The connection, where look-ups and rows of many units of work go over it together: on SQLite, where a statement costs
+/// no round trip, they never do.
+pub(crate) fn postgres(connection: &mut AnyConnection) -> QueryResult<&mut PgConnection> {
+    match connection {
+        AnyConnection::Postgres(pg) => Ok(pg),
+        AnyConnection::Sqlite(_) => {
+            Err(Error::QueryBuilderError("a statement for PostgreSQL was meant for SQLite".into()))
+        }
+    }
+}
+
+/// By how much the service is ahead of the clock of a database server, in microseconds.
+pub(crate) fn ahead(clock: &dyn Clock) -> i64 {
+    i64::try_from(clock.ahead().whole_microseconds()).unwrap_or(i64::MAX)
 }
 
 /// Connects to the database that the URL's scheme names.
@@ -250,10 +279,7 @@ pub(crate) fn insert_nonce(
 pub(crate) fn work_time(connection: &mut AnyConnection, clock: &dyn Clock) -> QueryResult<i64> {
     match connection {
         AnyConnection::Sqlite(_) => Ok(micros(clock.now())),
-        AnyConnection::Postgres(pg) => {
-            let ahead = i64::try_from(clock.ahead().whole_microseconds()).unwrap_or(i64::MAX);
-            Ok(postgres::now(pg)?.saturating_add(ahead))
-        }
+        AnyConnection::Postgres(pg) => Ok(postgres::now(pg)?.saturating_add(ahead(clock))),
     }
 }
 

@@ -69,6 +69,11 @@ pub(crate) fn take_trouble() -> Option<Trouble> {
     TROUBLE.take()
 }
 
+/// Whether anything happened on this thread since it was last asked what.
+pub(crate) fn has_trouble() -> bool {
+    TROUBLE.get().is_some()
+}
+
 /// Notes trouble, unless there is worse.
 pub(crate) fn note(trouble: Option<Trouble>) {
     let worst = match (TROUBLE.get(), trouble) {

@@ -31,6 +31,7 @@ mod error;
 mod hand;
 mod limit_text;
 mod locks;
+mod memory;
 mod migrate;
 mod native;
 mod postgres;

@@ -10,11 +10,13 @@
 
 use std::collections::HashSet;
 
+use diesel::pg::PgConnection;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, StoreError};
 
 use crate::dialect::{self, AnyConnection};
 use crate::error::{self, Stored, Trouble};
+use crate::postgres;
 use crate::unit::Unit;
 
 /// What a writing unit of work can have to itself.
@@ -53,6 +55,10 @@ pub(crate) struct Locks {
     patient: bool,
     /// The one that was not free.
     missing: Option<i64>,
+    /// Those to be asked for together.
+    wanted: Vec<i64>,
+    /// Those that were asked for together and not free.
+    refused: Vec<i64>,
 }
 
 impl Locks {
@@ -70,12 +76,32 @@ impl Locks {
         self.held.truncate(count);
     }
 
-    /// All that the unit of work needs as far as it has come, if it met a lock that was not free.
-    pub(crate) fn take_needs(&mut self, count: usize) -> Option<Vec<i64>> {
-        let missing = self.missing.take()?;
-        let mut needs = self.held.get(count..).unwrap_or_default().to_vec();
-        needs.push(missing);
-        Some(needs)
+    /// The lock that was not free, if the unit of work met one.
+    pub(crate) fn take_missing(&mut self) -> Option<i64> {
+        self.missing.take()
+    }
+
+    fn want(&mut self, key: i64) {
+        if !self.wanted.contains(&key) {
+            self.wanted.push(key);
+        }
+    }
+
+    /// Whether there are some to be asked for.
+    pub(crate) fn is_wanting(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// Takes those that are to be asked for, as far as they are free.
+    pub(crate) fn fetch(&mut self, connection: &mut PgConnection) -> Result<(), StoreError> {
+        if self.wanted.is_empty() {
+            return Ok(());
+        }
+        let wanted = std::mem::take(&mut self.wanted);
+        for (key, got) in postgres::try_locks(connection, wanted).stored()? {
+            if got { self.held.push(key) } else { self.refused.push(key) }
+        }
+        Ok(())
     }
 }
 
@@ -87,10 +113,21 @@ impl Unit {
 
     /// The connection, for the data under `lock`.
     pub(crate) fn owning(&mut self, lock: Lock<'_>) -> Result<&mut AnyConnection, StoreError> {
-        if self.access() == Access::Write {
-            self.own(lock.key())?;
-        }
-        Ok(&mut self.connection)
+        self.lock(lock)?;
+        let partner = match lock {
+            Lock::Partner(partner) => Some(partner),
+            Lock::Digest(_) | Lock::Sweep => None,
+        };
+        self.step_past(partner)
+    }
+
+    /// Has all data of this partner, without doing anything with them.
+    pub(crate) fn lock_partner(&mut self, partner: PartnerId) -> Result<(), StoreError> {
+        self.lock(Lock::Partner(partner))
+    }
+
+    fn lock(&mut self, lock: Lock<'_>) -> Result<(), StoreError> {
+        if self.access() == Access::Write { self.own(lock.key()) } else { Ok(()) }
     }
 
     /// Those of `partners` whose data can be had at once, but for the first, who may be waited for: for who takes what
@@ -119,16 +156,27 @@ impl Unit {
 
     fn own(&mut self, key: i64) -> Result<(), StoreError> {
         if self.locks.held.contains(&key) {
+            self.run.use_lock(key);
             return Ok(());
+        }
+        if self.run.remembers() {
+            if self.locks.refused.contains(&key) {
+                self.locks.missing = Some(key);
+            } else {
+                self.locks.want(key);
+                self.run.missed = true;
+            }
+            return Err(StoreError::Busy);
         }
         if self.locks.held.is_empty() && self.locks.patient {
             self.wait_for(&[key])?;
-        } else if dialect::try_lock(&mut self.connection, key).stored()? {
+        } else if dialect::try_lock(self.connection(), key).stored()? {
             self.locks.held.push(key);
         } else {
             self.locks.missing = Some(key);
             return Err(StoreError::Busy);
         }
+        self.run.use_lock(key);
         Ok(())
     }
 
@@ -141,7 +189,7 @@ impl Unit {
         keys.sort_unstable();
         keys.dedup();
         for key in keys {
-            dialect::wait_for_lock(&mut self.connection, key).stored().map_err(|failed| {
+            dialect::wait_for_lock(self.connection(), key).stored().map_err(|failed| {
                 match error::take_trouble() {
                     Some(Trouble::Again) => StoreError::Busy,
                     trouble => {
@@ -178,11 +226,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_is_what_was_had_and_what_was_not() {
-        let mut locks = Locks { held: vec![1, 2, 3], patient: false, missing: Some(4) };
-        assert_eq!(locks.take_needs(1), Some(vec![2, 3, 4]));
-        assert_eq!(locks.take_needs(1), None);
+    fn what_was_missing_is_told_once_and_what_was_given_up_is_not_held() {
+        let mut locks = Locks { held: vec![1, 2, 3], missing: Some(4), ..Locks::default() };
+        assert_eq!((locks.take_missing(), locks.take_missing()), (Some(4), None));
         locks.give_up(1);
         assert_eq!(locks.held, [1]);
+        locks.want(5);
+        locks.want(5);
+        assert_eq!(locks.wanted, [5]);
     }
 }

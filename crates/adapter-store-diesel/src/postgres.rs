@@ -104,6 +104,21 @@ pub(crate) fn try_lock(connection: &mut PgConnection, key: i64) -> QueryResult<b
     Native::new(question, vec![Value::Int(key)]).get_result::<Answer>(connection).map(|got| got.answer)
 }
 
+#[derive(QueryableByName)]
+struct Locked {
+    #[diesel(sql_type = BigInt)]
+    key: i64,
+    #[diesel(sql_type = Bool)]
+    got: bool,
+}
+
+/// Takes locks until the end of the transaction; says of each whether it was free.
+pub(crate) fn try_locks(connection: &mut PgConnection, keys: Vec<i64>) -> QueryResult<Vec<(i64, bool)>> {
+    let question = "SELECT key, pg_try_advisory_xact_lock(key) AS got FROM unnest(?) AS wanted (key)";
+    let rows: Vec<Locked> = Native::new(question, vec![Value::Ints(keys)]).load(connection)?;
+    Ok(rows.into_iter().map(|row| (row.key, row.got)).collect())
+}
+
 /// Waits for a lock, and takes it until the end of the transaction.
 pub(crate) fn wait_for_lock(connection: &mut PgConnection, key: i64) -> QueryResult<()> {
     Native::new("SELECT pg_advisory_xact_lock(?)", vec![Value::Int(key)]).execute(connection).map(drop)

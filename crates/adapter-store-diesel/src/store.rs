@@ -56,7 +56,7 @@ impl DieselStore {
         let (manners, beats) = (dialect::manners(&url), Beats::default());
         let crew = Arc::new(Crew::new(&url, clock, manners, beats.clone(), queue));
         let mut first = crew.connect(Access::Write)?;
-        let missing = dialect::missing_migrations(&mut first.connection)?;
+        let missing = dialect::missing_migrations(first.connection())?;
         if !missing.is_empty() {
             return Err(OpenError::NotMigrated(missing));
         }

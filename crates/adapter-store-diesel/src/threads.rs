@@ -1,20 +1,22 @@
 //! What the store's threads do.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod alone;
+mod look;
+mod ran;
+mod together;
 
-use kopeck_port_store::{StoreError, Verdict, Work};
+use kopeck_port_store::StoreError;
 
-use crate::dialect::{self, Manners};
-use crate::error::{self, Trouble};
-use crate::hand::{Hand, Job, Outcome};
+use crate::dialect::Manners;
+use crate::hand::{Hand, Job};
 use crate::queue::Queue;
 use crate::unit::Unit;
+use alone::alone;
+use look::look;
+use together::together;
 
 /// How often a unit of work is run at most.
 const RUNS: u32 = 12;
-
-/// How often a unit of work is run at most if it fails by itself. A constraint is no such failure.
-const FAILED_RUNS: u32 = 3;
 
 /// A writing thread: takes what already waits, and commits it together. There is no timer: one caller alone is
 /// answered as fast as the disk allows, and while the disk works on one commit the next batch gathers.
@@ -29,7 +31,7 @@ pub(crate) fn write(mut unit: Unit, queue: &Queue<Job>, manners: &Manners, hand:
         }
         let outcomes = match jobs.as_mut_slice() {
             [job] => vec![alone(&mut unit, job)],
-            many => together(&mut unit, many),
+            many => together(&mut unit, many, manners.together),
         };
         for (job, outcome) in jobs.into_iter().zip(outcomes) {
             job.caller.answer(outcome);
@@ -52,7 +54,7 @@ pub(crate) fn read(mut unit: Unit, queue: &Queue<Job>, manners: &Manners, hand: 
         if hand.begin(jobs.iter().map(|job| job.caller.clone()).collect()) {
             unit.distrust();
         }
-        look(&mut unit, jobs);
+        look(&mut unit, jobs, manners.together);
         refuse_if_lost(&unit, queue);
         if !hand.end() {
             return;
@@ -73,185 +75,6 @@ fn away() -> StoreError {
     StoreError::Unavailable("the connection is lost".to_owned())
 }
 
-fn look(unit: &mut Unit, jobs: Vec<Job>) {
-    let mut begun = unit.begin(true);
-    for mut job in jobs.into_iter().filter(|job| job.caller.is_waiting()) {
-        if let Err(error) = &begun {
-            job.caller.answer(Err(error.clone()));
-            continue;
-        }
-        let ran = run(unit, &mut job.work);
-        let outcome = match error::take_trouble() {
-            None => ran.map(drop),
-            Some(trouble) => {
-                unit.roll_back();
-                let lost = trouble == Trouble::Lost || unit.is_lost();
-                // The transaction may be broken for those who come next.
-                begun = if lost { Err(away()) } else { unit.begin(true) };
-                if lost { Err(away()) } else { ran.map(drop) }
-            }
-        };
-        job.caller.answer(outcome);
-    }
-    if begun.is_ok() {
-        unit.roll_back();
-    }
-}
-
-/// A unit of work among others.
-#[derive(Default)]
-struct Turn {
-    outcome: Option<Outcome>,
-    /// Locks that it is known to need.
-    needs: Vec<i64>,
-    runs: u32,
-    /// Whether it is to be run with nobody beside it.
-    alone: bool,
-}
-
-impl Turn {
-    fn is_open(&self) -> bool {
-        self.outcome.is_none() && !self.alone
-    }
-}
-
-/// Runs every job in a savepoint of one transaction. Those that meet a lock that is not free do so again in another
-/// transaction, whose first waits for it.
-fn together(unit: &mut Unit, jobs: &mut [Job]) -> Vec<Outcome> {
-    let mut turns: Vec<Turn> = jobs.iter().map(|_| Turn::default()).collect();
-    while turns.iter().any(Turn::is_open) {
-        if let Err(error) = unit.begin(false) {
-            // Nothing ran, and whatever kept this transaction from beginning would keep each of them, one wait after
-            // the other.
-            return turns.into_iter().map(|turn| turn.outcome.unwrap_or(Err(error.clone()))).collect();
-        }
-        let ended = in_savepoints(unit, jobs, &mut turns);
-        if ended.is_err() {
-            unit.roll_back();
-            // Nothing of it is in the database, and which of them broke the transaction is unknown.
-            turns.iter_mut().filter(|turn| turn.is_open()).for_each(|turn| turn.alone = true);
-        }
-        if unit.is_lost() {
-            // Of a commit whose answer was lost nobody knows, so nothing is run again.
-            return turns.into_iter().map(|turn| turn.outcome.unwrap_or(Err(away()))).collect();
-        }
-    }
-    let ended = turns.into_iter().zip(jobs);
-    ended.map(|(turn, job)| turn.outcome.unwrap_or_else(|| alone(unit, job))).collect()
-}
-
-/// How the run of a unit of work within a transaction ended.
-enum Ran {
-    /// It is done with, one way or the other.
-    Ended(Result<Verdict, StoreError>),
-    /// It needs these locks, and one of them is not free.
-    Needs(Vec<i64>),
-    /// It met a failure that it may not meet again.
-    Again(Result<Verdict, StoreError>),
-}
-
-/// One transaction over the open turns. An error is one of the transaction, not of a job.
-fn in_savepoints(unit: &mut Unit, jobs: &mut [Job], turns: &mut [Turn]) -> Result<(), StoreError> {
-    let mut ended = Vec::new();
-    for (turn, job) in turns.iter_mut().zip(jobs).filter(|(turn, _)| turn.is_open()) {
-        if !job.caller.is_waiting() {
-            turn.outcome = Some(Err(away()));
-            continue;
-        }
-        if unit.locks.count() == 0
-            && let Err(error) = unit.wait_for(&turn.needs)
-        {
-            turn.outcome = Some(Err(error.clone()));
-            return Err(error);
-        }
-        unit.execute("SAVEPOINT unit_of_work")?;
-        let held = unit.locks.count();
-        turn.runs += 1;
-        let ran = run_to_its_end(unit, &mut job.work, held)?;
-        if matches!(ran, Ran::Ended(Ok(Verdict::Commit))) {
-            unit.execute("RELEASE SAVEPOINT unit_of_work")?;
-        } else {
-            unit.execute("ROLLBACK TO SAVEPOINT unit_of_work; RELEASE SAVEPOINT unit_of_work")?;
-            unit.locks.give_up(held);
-        }
-        match ran {
-            Ran::Ended(ran) => ended.push((turn, ran.map(drop))),
-            Ran::Again(_) => turn.alone = true,
-            Ran::Needs(_) if turn.runs >= RUNS => turn.outcome = Some(Err(StoreError::Busy)),
-            Ran::Needs(needs) => turn.needs.extend(needs),
-        }
-    }
-    unit.commit()?;
-    for (turn, outcome) in ended {
-        turn.outcome = Some(outcome);
-    }
-    Ok(())
-}
-
-/// Runs one writing unit of work in a transaction of its own. It is not begun for a caller that was told that the
-/// database is away.
-fn alone(unit: &mut Unit, job: &mut Job) -> Outcome {
-    let mut needs = Vec::new();
-    let mut failed = 0;
-    for _ in 0..RUNS {
-        if !job.caller.is_waiting() {
-            return Err(away());
-        }
-        unit.begin(true)?;
-        if let Err(error) = unit.wait_for(&needs) {
-            unit.roll_back();
-            return Err(error);
-        }
-        let ran = run_to_its_end(unit, &mut job.work, 0);
-        let ended = match ran {
-            Ok(Ran::Ended(Ok(Verdict::Commit))) => match unit.commit() {
-                Err(error) => Err(error),
-                Ok(()) => return Ok(()),
-            },
-            Ok(Ran::Ended(Ok(Verdict::RollBack)) | Ran::Again(Ok(_))) => Ok(()),
-            Ok(Ran::Ended(Err(ref error)) | Ran::Again(Err(ref error))) => Err(error.clone()),
-            Ok(Ran::Needs(_)) => Err(StoreError::Busy),
-            Err(ref error) => Err(error.clone()),
-        };
-        unit.roll_back();
-        match ran {
-            _ if unit.is_lost() => return Err(away()),
-            Ok(Ran::Needs(more)) => needs = more,
-            Ok(Ran::Again(_)) if failed + 1 < FAILED_RUNS => failed += 1,
-            _ => return ended,
-        }
-    }
-    Err(StoreError::Busy)
-}
-
-/// Runs a unit of work and finds out what became of it. `held` locks were there before it.
-///
-/// # Errors
-/// If the connection is gone.
-fn run_to_its_end(unit: &mut Unit, work: &mut Work, held: usize) -> Result<Ran, StoreError> {
-    let ran = run(unit, work);
-    let trouble = error::take_trouble();
-    if trouble == Some(Trouble::Lost) {
-        error::note(trouble);
-        unit.notice_loss();
-        return Err(away());
-    }
-    Ok(match unit.locks.take_needs(held) {
-        Some(needs) => Ran::Needs(needs),
-        None if trouble == Some(Trouble::Again) && dialect::may_pass(&unit.connection) => Ran::Again(ran),
-        None => Ran::Ended(ran),
-    })
-}
-
-/// Runs the body. A panic is the body's own failure and no reason to lose a thread that serves everyone; its message
-/// may hold anything, so it is not logged here.
-fn run(unit: &mut Unit, work: &mut Work) -> Result<Verdict, StoreError> {
-    catch_unwind(AssertUnwindSafe(|| work(unit))).map_err(|_| {
-        log::error!("a unit of work panicked and was rolled back");
-        StoreError::Failed("panicked".to_owned())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -261,7 +84,7 @@ mod tests {
     use kopeck_domain::ids::PartnerId;
     use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
     use kopeck_domain::person::CustomId;
-    use kopeck_port_store::{Credentials, Done, EmployeeFilter, UnitOfWork};
+    use kopeck_port_store::{Credentials, Done, EmployeeFilter, UnitOfWork, Verdict, Work};
     use kopeck_port_system::Clock;
     use kopeck_port_system::fake::FakeClock;
     use time::OffsetDateTime;
@@ -271,6 +94,7 @@ mod tests {
 
     use super::*;
     use crate::hand::{Beats, Caller};
+    use crate::memory::Mode;
 
     const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
 
@@ -342,10 +166,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut unit = unit(folder.path());
         unit.execute(POISON).unwrap();
-        let outcomes = together(&mut unit, &mut [job(1, "one"), job(2, "poison"), job(3, "three")]);
+        let outcomes =
+            together(&mut unit, &mut [job(1, "one"), job(2, "poison"), job(3, "three")], Mode::Among);
         assert!(matches!(outcomes.as_slice(), [Ok(()), Err(_), Ok(())]), "{outcomes:?}");
         assert_eq!(custom_ids(&mut unit), ["one", "three"]);
-        let outcomes = together(&mut unit, &mut [job(4, "four"), job(5, "five")]);
+        let outcomes = together(&mut unit, &mut [job(4, "four"), job(5, "five")], Mode::Among);
         assert_eq!(outcomes, [Ok(()), Ok(())], "the connection is as good as before");
     }
 
@@ -364,7 +189,7 @@ mod tests {
         });
         unit.execute("PRAGMA max_page_count = 120").unwrap();
         let mut jobs = [job(1, "one"), answering(hog, Box::new(|_| {})), job(3, "three")];
-        let outcomes = together(&mut unit, &mut jobs);
+        let outcomes = together(&mut unit, &mut jobs, Mode::Among);
         assert_eq!((outcomes[0].clone(), outcomes[2].clone()), (Ok(()), Ok(())));
         assert!(outcomes[1].is_err(), "what the database rolled back is not reported as stored");
         assert_eq!(custom_ids(&mut unit), ["one", "three"]);
@@ -378,13 +203,16 @@ mod tests {
         let mut blocked = connect(&url, Access::Write);
         blocked.execute("PRAGMA busy_timeout = 10").unwrap();
         blocker.execute("BEGIN IMMEDIATE").unwrap();
-        let outcomes = together(&mut blocked, &mut [job(1, "one"), job(2, "two")]);
+        let outcomes = together(&mut blocked, &mut [job(1, "one"), job(2, "two")], Mode::Among);
         assert!(
             matches!(outcomes.as_slice(), [Err(StoreError::Unavailable(_)), Err(StoreError::Unavailable(_))]),
             "{outcomes:?}"
         );
         blocker.execute("COMMIT").unwrap();
-        assert_eq!(together(&mut blocked, &mut [job(1, "one"), job(2, "two")]), [Ok(()), Ok(())]);
+        assert_eq!(
+            together(&mut blocked, &mut [job(1, "one"), job(2, "two")], Mode::Among),
+            [Ok(()), Ok(())]
+        );
     }
 
     #[test]
@@ -393,7 +221,7 @@ mod tests {
         let mut unit = unit(folder.path());
         let mut jobs = [job(1, "one"), job(2, "two"), job(3, "three")];
         jobs[1].caller.answer(Err(StoreError::Busy));
-        let outcomes = together(&mut unit, &mut jobs);
+        let outcomes = together(&mut unit, &mut jobs, Mode::Among);
         assert!(matches!(outcomes.as_slice(), [Ok(()), Err(_), Ok(())]), "{outcomes:?}");
         assert!(alone(&mut unit, &mut jobs[1]).is_err());
         assert_eq!(custom_ids(&mut unit), ["one", "three"]);

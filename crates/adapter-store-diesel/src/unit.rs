@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{
     Access, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
     LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository, ReplenishmentRepository,
@@ -12,12 +13,15 @@ use kopeck_port_system::Clock;
 use crate::dialect::{self, AnyConnection};
 use crate::error::{self, OpenError, Stored, Trouble};
 use crate::locks::Locks;
+use crate::memory::{LookUp, Memory, Mode, Pending, Run};
 
 /// The connection of one of the store's threads. It implements every repository, so that a unit of work costs
 /// nothing to set up.
 pub(crate) struct Unit {
-    pub(crate) connection: AnyConnection,
+    connection: AnyConnection,
     pub(crate) locks: Locks,
+    memory: Memory,
+    pub(crate) run: Run,
     /// By which work is due, where the database has no clock of its own.
     pub(crate) clock: Arc<dyn Clock>,
     url: String,
@@ -30,12 +34,18 @@ impl Unit {
     /// A unit on a connection of its own.
     pub(crate) fn connect(url: &str, access: Access, clock: &Arc<dyn Clock>) -> Result<Self, OpenError> {
         let connection = dialect::connect(url, access)?;
-        let (locks, clock, url) = (Locks::default(), Arc::clone(clock), url.to_owned());
-        Ok(Self { connection, locks, clock, url, access, lost: false })
+        let (clock, url) = (Arc::clone(clock), url.to_owned());
+        let (locks, memory, run) = (Locks::default(), Memory::default(), Run::default());
+        Ok(Self { connection, locks, memory, run, clock, url, access, lost: false })
     }
 
     pub(crate) fn access(&self) -> Access {
         self.access
+    }
+
+    /// The connection, for the statements that keep the transaction together.
+    pub(crate) fn connection(&mut self) -> &mut AnyConnection {
+        &mut self.connection
     }
 
     pub(crate) fn is_lost(&self) -> bool {
@@ -50,6 +60,8 @@ impl Unit {
     /// Begins a transaction, on a new connection if the old one is gone. `patient`: its first lock may be waited for.
     pub(crate) fn begin(&mut self, patient: bool) -> Result<(), StoreError> {
         self.locks = Locks::new(patient);
+        self.memory = Memory::default();
+        self.run = Run::default();
         if !self.lost {
             let begun = dialect::begin(&mut self.connection, self.access).stored();
             self.notice_loss();
@@ -73,6 +85,11 @@ impl Unit {
         self.lost
     }
 
+    /// Whether the database may answer otherwise if it is asked again.
+    pub(crate) fn may_pass(&self) -> bool {
+        dialect::may_pass(&self.connection)
+    }
+
     /// Runs statements that give nothing back.
     pub(crate) fn execute(&mut self, statements: &str) -> Result<(), StoreError> {
         dialect::execute(&mut self.connection, statements).stored()
@@ -88,10 +105,137 @@ impl Unit {
     pub(crate) fn roll_back(&mut self) {
         if let Err(error) = self.execute("ROLLBACK") {
             log::debug!("nothing to roll back: {error}");
-            self.lost = self.lost || dialect::may_pass(&self.connection);
+            self.lost = self.lost || self.may_pass();
         }
         self.notice_loss();
     }
+}
+
+/// What goes through the memory, and what past it.
+impl Unit {
+    /// The connection, for what belongs to no partner and goes by no lock.
+    pub(crate) fn past_memory(&mut self) -> Result<&mut AnyConnection, StoreError> {
+        self.step_past(None)
+    }
+
+    /// The connection, for statements of the unit of work's own on the data of this partner or of any. From here on it
+    /// has a savepoint, with everything in the database that was added before.
+    pub(super) fn step_past(&mut self, partner: Option<PartnerId>) -> Result<&mut AnyConnection, StoreError> {
+        if self.run.missed {
+            return Err(missed());
+        }
+        if self.access == Access::Write && self.run.mode != Mode::Alone {
+            if self.run.savepoint.is_none() {
+                self.write_kept()?;
+                self.execute("SAVEPOINT unit_of_work")?;
+                self.run.savepoint = Some(self.locks.count());
+            }
+            let own = std::mem::take(&mut self.memory.own);
+            self.write_pending(own)?;
+            self.run.goes_past(partner);
+        }
+        Ok(&mut self.connection)
+    }
+
+    /// Answers a question, from memory if there is one.
+    pub(crate) fn look_up<L: LookUp>(&mut self, question: L) -> Result<L::Found, StoreError> {
+        if !self.run.remembers() {
+            return question.one(self.of(question.partner())?);
+        }
+        let locked = self.lock_partner(question.partner());
+        if locked.is_err() && !self.run.missed {
+            // Its lock is not free, so it cannot go on whatever the answer is.
+            return Err(missed());
+        }
+        match self.memory.shelves.get(&question) {
+            Some(found) if !self.run.missed => return Ok(found),
+            Some(_) => {}
+            None => {
+                self.memory.shelves.want(question);
+                self.run.missed = true;
+            }
+        }
+        Err(missed())
+    }
+
+    /// Answers questions of one kind, or none of them.
+    pub(crate) fn look_up_all<L: LookUp>(&mut self, questions: Vec<L>) -> Result<Vec<L::Found>, StoreError> {
+        // Each is asked, so that all that are not known are fetched at once.
+        let found: Vec<_> = questions.into_iter().map(|question| self.look_up(question)).collect();
+        found.into_iter().collect()
+    }
+
+    /// Where rows of the partner's can wait to be written with others, if they can.
+    pub(crate) fn pending(&mut self, partner: PartnerId) -> Result<Option<&mut Pending>, StoreError> {
+        if !self.run.remembers() {
+            return Ok(None);
+        }
+        self.lock_partner(partner)?;
+        if self.run.missed { Err(missed()) } else { Ok(Some(&mut self.memory.own)) }
+    }
+
+    /// Notes what a row that waits to be written has changed.
+    pub(crate) fn remember<L: LookUp>(&mut self, question: L, answer: L::Found) {
+        self.memory.shelves.change(question, answer);
+    }
+
+    /// Whether a unit of work lacks anything that can be fetched.
+    pub(crate) fn is_wanting(&self) -> bool {
+        self.locks.is_wanting() || self.memory.shelves.is_wanting()
+    }
+
+    /// Fetches what units of work lacked.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the transaction is to be given up.
+    pub(crate) fn fetch(&mut self) -> Result<(), StoreError> {
+        self.write_kept()?;
+        let connection = dialect::postgres(&mut self.connection).stored()?;
+        self.locks.fetch(connection)?;
+        self.memory.shelves.fetch(connection)
+    }
+
+    /// Writes the rows of the units of work that have ended well.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the transaction is to be given up.
+    pub(crate) fn write_kept(&mut self) -> Result<(), StoreError> {
+        let kept = std::mem::take(&mut self.memory.kept);
+        self.write_pending(kept)
+    }
+
+    /// What a constraint refuses here cannot be told to the one whose row it was: everyone has to run alone.
+    fn write_pending(&mut self, pending: Pending) -> Result<(), StoreError> {
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let written = pending.write(&mut self.connection, dialect::ahead(&*self.clock)).stored();
+        self.run.broke |= written.is_err();
+        written
+    }
+
+    /// Ends the run of a unit of work among others, with its changes or without them.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the transaction is to be given up.
+    pub(crate) fn end_run(&mut self, keep: bool) -> Result<(), StoreError> {
+        let run = std::mem::take(&mut self.run);
+        if let Some(held) = run.savepoint {
+            if keep {
+                self.execute("RELEASE SAVEPOINT unit_of_work")?;
+            } else {
+                self.execute("ROLLBACK TO SAVEPOINT unit_of_work; RELEASE SAVEPOINT unit_of_work")?;
+                self.locks.give_up(held);
+            }
+        }
+        self.memory.end(&run, keep);
+        Ok(())
+    }
+}
+
+/// What a unit of work is told whose look-up is not known yet. Nobody outside hears of it.
+fn missed() -> StoreError {
+    StoreError::Busy
 }
 
 macro_rules! repositories {

@@ -21,5 +21,5 @@ pub mod mock;
 pub use error::{Rule, StoreError};
 pub use records::*;
 pub use repositories::*;
-pub use store::{Access, Done, Store, UnitOfWork, Verdict, Work, submit, transact};
+pub use store::{Access, Done, Store, UnitOfWork, Verdict, Work, submit, submit_while, transact};
 pub use work::{Claim, PutBack, StuckWork, Subject, WorkRepository};

@@ -75,6 +75,21 @@ pub trait UnitOfWork {
 pub fn submit<T, E>(
     store: &dyn Store,
     access: Access,
+    body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
+    done: impl FnOnce(Result<T, E>) + Send + 'static,
+) where
+    T: Send + 'static,
+    E: From<StoreError> + Send + 'static,
+{
+    submit_while(store, access, || true, body, done);
+}
+
+/// The same for work that loses its sense, because whoever wants it has gone or has no more time: it is not begun unless
+/// it `is_wanted` when its turn comes. `done` learns [`StoreError::Busy`] then, and nothing has happened.
+pub fn submit_while<T, E>(
+    store: &dyn Store,
+    access: Access,
+    is_wanted: impl Fn() -> bool + Send + 'static,
     mut body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
     done: impl FnOnce(Result<T, E>) + Send + 'static,
 ) where
@@ -84,7 +99,7 @@ pub fn submit<T, E>(
     let slot: Arc<Mutex<Option<Result<T, E>>>> = Arc::new(Mutex::new(None));
     let filled = Arc::clone(&slot);
     let work: Work = Box::new(move |unit| {
-        let result = body(unit);
+        let result = if is_wanted() { body(unit) } else { Err(StoreError::Busy.into()) };
         let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::RollBack };
         *filled.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         verdict

@@ -12,7 +12,7 @@ use lru::LruCache;
 use secrecy::ExposeSecret as _;
 use time::{Duration, OffsetDateTime};
 
-use crate::bridge::in_store;
+use crate::bridge::{Deadline, in_store};
 use crate::error::ApiError;
 use crate::state::Shared;
 
@@ -113,11 +113,13 @@ pub(crate) async fn authenticate(
         return Ok(identity);
     }
     let (desk, of) = (Arc::clone(&parts.tokens), claims.clone());
-    let caller: Caller = in_store(&*parts.store, Access::Read, move |unit| desk.session(unit, &of)).await?;
+    let deadline = Deadline::within(parts.settings.deadline);
+    let caller: Caller =
+        in_store(&*parts.store, Access::Read, deadline, move |unit| desk.session(unit, &of)).await?;
     let (pair, session) = (claims.pair, claims.session);
     if !caller.pair_used {
         let desk = Arc::clone(&parts.tokens);
-        in_store(&*parts.store, Access::Write, move |unit| desk.mark_used(unit, &claims)).await?;
+        in_store(&*parts.store, Access::Write, deadline, move |unit| desk.mark_used(unit, &claims)).await?;
     }
     let identity = Arc::new(Identity::new(caller.partner, caller.sealing, &caller.keys));
     state.callers.remember(pair, Seen { at: now, session, identity: Arc::clone(&identity) });

@@ -18,7 +18,7 @@ use secrecy::SecretString;
 use super::callers::Identity;
 use super::head::Head;
 use super::{Opened, Sender, Way};
-use crate::bridge::in_store;
+use crate::bridge::{Deadline, in_store};
 use crate::dto::TokensDto;
 use crate::error::ApiError;
 use crate::exchange::Answer;
@@ -74,7 +74,7 @@ impl Way<'_> {
 
         let desk = Arc::clone(&self.shared.parts.tokens);
         let spent = nonce.to_owned();
-        let outcome = in_store(&*self.shared.parts.store, Access::Write, move |unit| {
+        let outcome = in_store(&*self.shared.parts.store, Access::Write, self.deadline(), move |unit| {
             desk.refresh(unit, Some(&known), &api_key, &spent, &token)
         });
         match outcome.await? {
@@ -90,6 +90,10 @@ impl Way<'_> {
         }
     }
 
+    fn deadline(&self) -> Deadline {
+        Deadline::within(self.shared.parts.settings.deadline)
+    }
+
     /// The partner with the API key; first sends away an address with too many failures.
     async fn identify(
         &self,
@@ -98,7 +102,7 @@ impl Way<'_> {
     ) -> Result<Option<KnownPartner>, TokenError> {
         let desk = Arc::clone(&self.shared.parts.tokens);
         let api_key = api_key.to_owned();
-        in_store(&*self.shared.parts.store, Access::Read, move |unit| {
+        in_store(&*self.shared.parts.store, Access::Read, self.deadline(), move |unit| {
             if let Some(address) = &address {
                 desk.check_address(unit, address)?;
             }

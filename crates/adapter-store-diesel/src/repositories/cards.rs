@@ -11,11 +11,13 @@ use kopeck_port_store::{
 };
 use time::{Date, OffsetDateTime};
 
+use super::card_look_ups::{CardsOf, TopUpTargetOf};
 use super::card_row::{BankRow, CardRow, PlainRow};
+use super::requests::FEW_CARDS;
 use super::window;
 use crate::bulk::{self, Claims, TargetRow};
 use crate::convert::{AsKey, card_number, corrupt, day, id, length, micros, number, word};
-use crate::counters::{self, List};
+use crate::counters::List;
 use crate::dialect::{self, MultiBackend};
 use crate::error::Stored;
 use crate::limit_text;
@@ -47,7 +49,7 @@ impl TargetRow {
         })
     }
 
-    fn top_up_target(self) -> Result<TopUpTarget, StoreError> {
+    pub(super) fn top_up_target(self) -> Result<TopUpTarget, StoreError> {
         let status = self.link_status.map(|text| word(&text, "cards.link_status")).transpose()?;
         Ok(TopUpTarget {
             card: id(&self.id, "cards.id")?,
@@ -61,13 +63,12 @@ impl TargetRow {
 
 impl CardRepository for Unit {
     fn insert_issued(&mut self, partner: PartnerId, cards: &[NewCard]) -> Result<(), StoreError> {
-        let key = partner.key();
-        let first = counters::next(self.of(partner)?, &key, List::Cards)?;
+        let first = self.next_number(partner, List::Cards)?;
         let rows: Vec<CardRow> =
             (first..).zip(cards).map(|(seq, card)| CardRow::new(partner, seq, card)).collect();
         bulk::insert_cards(self.of(partner)?, &rows).stored()?;
         let count = i64::try_from(rows.len()).map_err(|_| corrupt("counters.last"))?;
-        counters::advance(self.of(partner)?, &key, List::Cards, first - 1 + count)
+        self.give_out(partner, List::Cards, first - 1 + count)
     }
 
     fn get(&mut self, partner: PartnerId, id: CardId) -> Result<Option<CardRecord>, StoreError> {
@@ -109,18 +110,7 @@ impl CardRepository for Unit {
         partner: PartnerId,
         employee: EmployeeId,
     ) -> Result<Vec<(CardId, CardStatus)>, StoreError> {
-        let rows: Vec<(Vec<u8>, Option<String>)> = cards::table
-            .filter(cards::partner_id.eq(partner.key()))
-            .filter(cards::employee_id.eq(employee.key()))
-            .order(cards::seq)
-            .select((cards::id, cards::link_status))
-            .load(self.of(partner)?)
-            .stored()?;
-        let card = |(bytes, status): (Vec<u8>, Option<String>)| {
-            let status = status.ok_or_else(|| corrupt("cards.link_status"))?;
-            Ok((id(&bytes, "cards.id")?, word(&status, "cards.link_status")?))
-        };
-        rows.into_iter().map(card).collect()
+        self.look_up(CardsOf { partner, employee })
     }
 
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError> {
@@ -156,6 +146,10 @@ impl CardRepository for Unit {
         partner: PartnerId,
         cards: &[CardId],
     ) -> Result<Vec<TopUpTarget>, StoreError> {
+        if self.run.remembers() && cards.len() <= FEW_CARDS {
+            let questions = cards.iter().map(|card| TopUpTargetOf { partner, card: *card }).collect();
+            return Ok(self.look_up_all(questions)?.into_iter().flatten().collect());
+        }
         let rows =
             bulk::targets(self.of(partner)?, Claims::Replenishments, &partner.key(), cards).stored()?;
         rows.into_iter().map(TargetRow::top_up_target).collect()
@@ -180,7 +174,7 @@ impl CardRepository for Unit {
             .order(cards::account_updated_at)
             .limit(i64::from(limit))
             .select((cards::partner_id, cards::id, cards::number))
-            .load(&mut self.connection)
+            .load(self.past_memory()?)
             .stored()?;
         let due = |(partner, card, number): (Vec<u8>, Vec<u8>, i64)| {
             Ok(AccountDue {

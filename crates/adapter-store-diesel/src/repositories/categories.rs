@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use diesel::dsl::count_star;
+use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::ids::{CategoryId, PartnerId};
@@ -12,9 +13,11 @@ use time::OffsetDateTime;
 
 use super::window;
 use crate::convert::{AsKey, id, length, micros, parsed};
-use crate::counters::{self, List};
-use crate::dialect;
+use crate::counters::List;
+use crate::dialect::{self, AnyConnection};
 use crate::error::Stored;
+use crate::memory::{LookUp, Shelf, Shelves};
+use crate::native::{Native, Value};
 use crate::schema::{categories, employees};
 use crate::unit::Unit;
 use crate::update::update;
@@ -26,6 +29,64 @@ fn category(bytes: &[u8], name: &str) -> Result<Category, StoreError> {
     })
 }
 
+/// A category by its identifier.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct CategoryById {
+    partner: PartnerId,
+    id: CategoryId,
+}
+
+#[derive(QueryableByName)]
+#[diesel(table_name = categories)]
+struct CategoryRow {
+    partner_id: Vec<u8>,
+    id: Vec<u8>,
+    name: String,
+}
+
+const MANY_BY_ID: &str = "
+    SELECT c.partner_id, c.id, c.name
+    FROM unnest(?, ?) AS wanted (partner_id, id) JOIN categories c USING (partner_id, id)";
+
+impl LookUp for CategoryById {
+    type Found = Option<Category>;
+
+    fn partner(&self) -> PartnerId {
+        self.partner
+    }
+
+    fn one(&self, connection: &mut AnyConnection) -> Result<Option<Category>, StoreError> {
+        let found: Option<(Vec<u8>, String)> = categories::table
+            .find((self.partner.key(), self.id.key()))
+            .select((categories::id, categories::name))
+            .get_result(connection)
+            .optional()
+            .stored()?;
+        found.map(|(id, name)| category(&id, &name)).transpose()
+    }
+
+    fn many(
+        wanted: &[Self],
+        connection: &mut PgConnection,
+    ) -> Result<Vec<(Self, Option<Category>)>, StoreError> {
+        let columns = vec![
+            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Value::Keys(wanted.iter().map(|one| one.id.key()).collect()),
+        ];
+        let rows: Vec<CategoryRow> = Native::new(MANY_BY_ID, columns).load(connection).stored()?;
+        let found = |row: CategoryRow| {
+            let partner = id(&row.partner_id, "categories.partner_id")?;
+            let category = category(&row.id, &row.name)?;
+            Ok((Self { partner, id: category.id }, Some(category)))
+        };
+        rows.into_iter().map(found).collect()
+    }
+
+    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
+        &mut shelves.categories
+    }
+}
+
 impl CategoryRepository for Unit {
     fn insert(
         &mut self,
@@ -34,7 +95,7 @@ impl CategoryRepository for Unit {
         at: OffsetDateTime,
     ) -> Result<(), StoreError> {
         let key = partner.key();
-        let seq = counters::next(self.of(partner)?, &key, List::Categories)?;
+        let seq = self.next_number(partner, List::Categories)?;
         let row = diesel::insert_into(categories::table).values((
             categories::partner_id.eq(&key),
             categories::id.eq(category.id.key()),
@@ -44,7 +105,7 @@ impl CategoryRepository for Unit {
             categories::created_at.eq(micros(at)),
         ));
         dialect::guarded(self.of(partner)?, |connection| row.execute(connection)).stored()?;
-        counters::advance(self.of(partner)?, &key, List::Categories, seq)
+        self.give_out(partner, List::Categories, seq)
     }
 
     fn rename(&mut self, partner: PartnerId, category: &Category) -> Result<(), StoreError> {
@@ -61,13 +122,7 @@ impl CategoryRepository for Unit {
     }
 
     fn get(&mut self, partner: PartnerId, id: CategoryId) -> Result<Option<Category>, StoreError> {
-        let found: Option<(Vec<u8>, String)> = categories::table
-            .find((partner.key(), id.key()))
-            .select((categories::id, categories::name))
-            .get_result(self.of(partner)?)
-            .optional()
-            .stored()?;
-        found.map(|(id, name)| category(&id, &name)).transpose()
+        self.look_up(CategoryById { partner, id })
     }
 
     fn id_by_name(

@@ -1,5 +1,6 @@
 //! Employees.
 
+use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
@@ -7,19 +8,23 @@ use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 use kopeck_port_store::{EmployeeFilter, EmployeeRepository, StoreError};
 
+use super::employee_look_ups::{EmployeeById, EmployeeNamed};
 use super::{ascending, window};
+use crate::bulk::column;
 use crate::convert::{AsKey, id, length, micros, moment, parsed, word};
-use crate::counters::{self, List};
+use crate::counters::List;
 use crate::dialect::{self, MultiBackend};
 use crate::error::Stored;
+use crate::native::{Native, Value};
 use crate::schema::employees;
 use crate::unit::Unit;
 use crate::update::update;
 
-#[derive(Queryable, Selectable, Insertable)]
+/// An employee as the table has them.
+#[derive(Queryable, QueryableByName, Selectable, Insertable)]
 #[diesel(table_name = employees, treat_none_as_default_value = false)]
-struct EmployeeRow {
-    partner_id: Vec<u8>,
+pub(crate) struct EmployeeRow {
+    pub(super) partner_id: Vec<u8>,
     id: Vec<u8>,
     seq: i64,
     #[diesel(embed)]
@@ -28,9 +33,9 @@ struct EmployeeRow {
 }
 
 /// What an update writes.
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = employees, treat_none_as_null = true, treat_none_as_default_value = false)]
-struct FieldsRow {
+pub(crate) struct FieldsRow {
     custom_id: String,
     surname: Option<String>,
     name: Option<String>,
@@ -62,7 +67,17 @@ impl FieldsRow {
 }
 
 impl EmployeeRow {
-    fn employee(self) -> Result<Employee, StoreError> {
+    fn new(partner: PartnerId, seq: i64, employee: &Employee) -> Self {
+        Self {
+            partner_id: partner.key().to_vec(),
+            id: employee.id.key().to_vec(),
+            seq,
+            fields: FieldsRow::new(employee),
+            created_at: micros(employee.created_at),
+        }
+    }
+
+    pub(super) fn employee(self) -> Result<Employee, StoreError> {
         let name = |text: Option<String>, column| {
             text.map(|text| parsed(PersonName::parse(&text), column)).transpose()
         };
@@ -81,6 +96,34 @@ impl EmployeeRow {
             status_updated_at: moment(fields.status_updated_at, "employees.status_updated_at")?,
         })
     }
+}
+
+const INSERT: &str = "
+    INSERT INTO employees (
+        partner_id, id, seq, custom_id, surname, name, patronymic, phone, email, category_id, status,
+        status_updated_at, search_text, created_at
+    )
+    SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// Adds employees of any partners.
+pub(crate) fn insert_employees(connection: &mut PgConnection, rows: &[EmployeeRow]) -> QueryResult<()> {
+    let columns = vec![
+        column!(BytesList: rows, row => row.partner_id.as_slice()),
+        column!(BytesList: rows, row => row.id.as_slice()),
+        column!(Ints: rows, row => row.seq),
+        column!(Texts: rows, row => row.fields.custom_id.as_str()),
+        column!(MaybeTexts: rows, row => row.fields.surname.as_deref()),
+        column!(MaybeTexts: rows, row => row.fields.name.as_deref()),
+        column!(MaybeTexts: rows, row => row.fields.patronymic.as_deref()),
+        column!(MaybeTexts: rows, row => row.fields.phone.as_deref()),
+        column!(MaybeTexts: rows, row => row.fields.email.as_deref()),
+        column!(MaybeBytesList: rows, row => row.fields.category_id.as_deref()),
+        column!(Texts: rows, row => row.fields.status.as_str()),
+        column!(Ints: rows, row => row.fields.status_updated_at),
+        column!(Texts: rows, row => row.fields.search_text.as_str()),
+        column!(Ints: rows, row => row.created_at),
+    ];
+    Native::new(INSERT, columns).execute(connection).map(drop)
 }
 
 /// Every employee of the partner that fits `filter`.
@@ -117,20 +160,20 @@ fn containing(text: &str) -> String {
 
 impl EmployeeRepository for Unit {
     fn insert(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
-        let key = partner.key();
-        let seq = counters::next(self.of(partner)?, &key, List::Employees)?;
-        let row = EmployeeRow {
-            partner_id: key.to_vec(),
-            id: employee.id.key().to_vec(),
-            seq,
-            fields: FieldsRow::new(employee),
-            created_at: micros(employee.created_at),
-        };
+        let seq = self.next_number(partner, List::Employees)?;
+        let row = EmployeeRow::new(partner, seq, employee);
+        if let Some(pending) = self.pending(partner)? {
+            pending.employees.push(row);
+            self.remember(EmployeeById { partner, id: employee.id }, Some(employee.clone()));
+            let named = EmployeeNamed { partner, custom_id: employee.custom_id.clone() };
+            self.remember(named, Some(employee.id));
+            return self.give_out(partner, List::Employees, seq);
+        }
         dialect::guarded(self.of(partner)?, |connection| {
             diesel::insert_into(employees::table).values(row).execute(connection)
         })
         .stored()?;
-        counters::advance(self.of(partner)?, &key, List::Employees, seq)
+        self.give_out(partner, List::Employees, seq)
     }
 
     fn update(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
@@ -140,14 +183,7 @@ impl EmployeeRepository for Unit {
     }
 
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
-        employees::table
-            .find((partner.key(), id.key()))
-            .select(EmployeeRow::as_select())
-            .get_result(self.of(partner)?)
-            .optional()
-            .stored()?
-            .map(EmployeeRow::employee)
-            .transpose()
+        self.look_up(EmployeeById { partner, id })
     }
 
     fn id_by_custom_id(
@@ -155,14 +191,7 @@ impl EmployeeRepository for Unit {
         partner: PartnerId,
         custom_id: &CustomId,
     ) -> Result<Option<EmployeeId>, StoreError> {
-        let found: Option<Vec<u8>> = employees::table
-            .filter(employees::partner_id.eq(partner.key()))
-            .filter(employees::custom_id.eq(custom_id.as_str()))
-            .select(employees::id)
-            .get_result(self.of(partner)?)
-            .optional()
-            .stored()?;
-        found.map(|bytes| id(&bytes, "employees.id")).transpose()
+        self.look_up(EmployeeNamed { partner, custom_id: custom_id.clone() })
     }
 
     fn list(
@@ -173,7 +202,7 @@ impl EmployeeRepository for Unit {
     ) -> Result<Listed<Employee>, StoreError> {
         let (total, rows): (i64, Vec<EmployeeRow>) = if *filter == EmployeeFilter::default() {
             let key = partner.key();
-            let total = counters::last(self.of(partner)?, &key, List::Employees)?.unwrap_or(0);
+            let total = self.last_number(partner, List::Employees)?.unwrap_or(0);
             let (after, up_to) = ascending(page);
             let rows = employees::table
                 .filter(employees::partner_id.eq(&key))

@@ -1,20 +1,24 @@
 //! Answers of calls that may be repeated.
 
+use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{IdempotencyRepository, RecordedAnswer, Rule, StoreError};
 use time::OffsetDateTime;
 
-use crate::convert::{AsKey, corrupt, fixed, micros, moment};
-use crate::dialect;
+use crate::bulk::column;
+use crate::convert::{AsKey, corrupt, fixed, id, micros, moment};
+use crate::dialect::{self, AnyConnection};
 use crate::error::Stored;
 use crate::locks::Lock;
+use crate::memory::{LookUp, Shelf, Shelves};
+use crate::native::{Native, Value};
 use crate::schema::recorded_answers;
 use crate::unit::Unit;
 use crate::update::update;
 
 /// An answer as its table has it.
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = recorded_answers, primary_key(partner_id, key), treat_none_as_default_value = false)]
 pub(crate) struct AnswerRow {
     partner_id: Vec<u8>,
@@ -47,16 +51,77 @@ impl AnswerRow {
     }
 }
 
-impl IdempotencyRepository for Unit {
-    fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedAnswer>, StoreError> {
+/// The answer to a call that may be repeated.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct AnswerTo {
+    partner: PartnerId,
+    key: String,
+}
+
+const MANY_ANSWERS: &str = "
+    SELECT a.partner_id, a.key, a.fingerprint, a.status, a.body, a.recorded_at
+    FROM unnest(?, ?) AS wanted (partner_id, key) JOIN recorded_answers a USING (partner_id, key)";
+
+impl LookUp for AnswerTo {
+    type Found = Option<RecordedAnswer>;
+
+    fn partner(&self) -> PartnerId {
+        self.partner
+    }
+
+    fn one(&self, connection: &mut AnyConnection) -> Result<Option<RecordedAnswer>, StoreError> {
         recorded_answers::table
-            .find((partner.key(), key))
+            .find((self.partner.key(), &self.key))
             .select(AnswerRow::as_select())
-            .get_result(self.of(partner)?)
+            .get_result(connection)
             .optional()
             .stored()?
             .map(AnswerRow::answer)
             .transpose()
+    }
+
+    fn many(
+        wanted: &[Self],
+        connection: &mut PgConnection,
+    ) -> Result<Vec<(Self, Option<RecordedAnswer>)>, StoreError> {
+        let columns = vec![
+            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Value::Texts(wanted.iter().map(|one| one.key.as_str()).collect()),
+        ];
+        let rows: Vec<AnswerRow> = Native::new(MANY_ANSWERS, columns).load(connection).stored()?;
+        let found = |row: AnswerRow| {
+            let partner = id(&row.partner_id, "recorded_answers.partner_id")?;
+            let question = Self { partner, key: row.key.clone() };
+            Ok((question, Some(row.answer()?)))
+        };
+        rows.into_iter().map(found).collect()
+    }
+
+    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
+        &mut shelves.answers
+    }
+}
+
+const INSERT: &str = "
+    INSERT INTO recorded_answers (partner_id, key, fingerprint, status, body, recorded_at)
+    SELECT * FROM unnest(?, ?, ?, ?, ?, ?)";
+
+/// Adds answers that are not there, of any partners.
+pub(crate) fn insert_answers(connection: &mut PgConnection, rows: &[AnswerRow]) -> QueryResult<()> {
+    let columns = vec![
+        column!(BytesList: rows, row => row.partner_id.as_slice()),
+        column!(Texts: rows, row => row.key.as_str()),
+        column!(BytesList: rows, row => row.fingerprint.as_slice()),
+        column!(Integers: rows, row => row.status),
+        column!(BytesList: rows, row => row.body.as_slice()),
+        column!(Ints: rows, row => row.recorded_at),
+    ];
+    Native::new(INSERT, columns).execute(connection).map(drop)
+}
+
+impl IdempotencyRepository for Unit {
+    fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedAnswer>, StoreError> {
+        self.look_up(AnswerTo { partner, key: key.to_owned() })
     }
 
     fn record(
@@ -67,6 +132,16 @@ impl IdempotencyRepository for Unit {
         stale_before: OffsetDateTime,
     ) -> Result<(), StoreError> {
         let row = AnswerRow::new(partner, key, answer);
+        let question = AnswerTo { partner, key: key.to_owned() };
+        // Where an old one is to be overwritten, there is more to do than to add a row.
+        if self.run.remembers()
+            && self.look_up(question.clone())?.is_none()
+            && let Some(pending) = self.pending(partner)?
+        {
+            pending.answers.push(row);
+            self.remember(question, Some(answer.clone()));
+            return Ok(());
+        }
         if dialect::insert_answer(self.of(partner)?, &row).stored()? {
             return Ok(());
         }

@@ -8,10 +8,10 @@ use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::{ItemCounts, LimitChangeRepository, StoreError};
 
-use super::requests::{DONE, OPEN, REFUSED, card_by_card_repository, list_requests, some_items};
+use super::requests::{AtOnce, DONE, OPEN, REFUSED, card_by_card_repository, list_requests, some_items};
 use crate::bulk::{self, Decision};
 use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
-use crate::counters::{self, List};
+use crate::counters::List;
 use crate::dialect;
 use crate::error::Stored;
 use crate::limit_text;
@@ -113,10 +113,26 @@ impl LimitRow {
     }
 }
 
+/// They are rare.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "stands where the rows of another kind of request may have to be looked up"
+)]
+fn never(
+    _: &mut Unit,
+    _: PartnerId,
+    _: &[LimitChangeItem],
+    row: LimitChangeRow,
+    rows: Vec<LimitRow>,
+) -> Result<AtOnce<LimitChangeRow, LimitRow>, StoreError> {
+    Ok(Some((row, rows)))
+}
+
 card_by_card_repository! {
     LimitChangeRepository {
         request: LimitChange as LimitChangeRow in limit_changes, LimitChangeId, List::LimitChanges;
         item: LimitChangeItem as LimitRow in limit_change_items of limit_change_id, ItemState by state_words;
         bulk: limits;
+        put_off: never;
     }
 }

@@ -7,9 +7,11 @@
 
 mod books;
 mod card_by_card;
+mod card_look_ups;
 mod card_row;
 mod cards;
 mod categories;
+mod employee_look_ups;
 mod employees;
 mod idempotency;
 mod ledger;
@@ -23,10 +25,14 @@ mod throttle;
 mod transactions;
 mod work;
 
+pub(crate) use card_look_ups::{CardsOf, TopUpTargetOf};
 pub(crate) use card_row::CardRow;
-pub(crate) use idempotency::AnswerRow;
+pub(crate) use categories::CategoryById;
+pub(crate) use employee_look_ups::{EmployeeById, EmployeeNamed};
+pub(crate) use employees::{EmployeeRow, insert_employees};
+pub(crate) use idempotency::{AnswerRow, AnswerTo, insert_answers};
 pub(crate) use limit_changes::LimitRow;
-pub(crate) use replenishments::TopUpRow;
+pub(crate) use replenishments::{ReplenishmentRow, TopUpRow, insert_replenishments};
 pub(crate) use transactions::TransactionRow;
 pub(crate) use work::WorkRow;
 

@@ -12,7 +12,7 @@ use kopeck_port_store::{OrderRepository, OrderResultItem, StoreError};
 use super::card_row::ResultRow;
 use super::requests::list_requests;
 use crate::convert::{AsKey, corrupt, id, micros, moment, natural, parsed, word};
-use crate::counters::{self, List};
+use crate::counters::List;
 use crate::error::Stored;
 use crate::schema::{cards, order_lines, orders};
 use crate::unit::Unit;
@@ -121,13 +121,12 @@ impl LineRow {
 
 impl OrderRepository for Unit {
     fn insert(&mut self, partner: PartnerId, order: &Order, lines: &[OrderLine]) -> Result<(), StoreError> {
-        let key = partner.key();
-        let seq = counters::next(self.of(partner)?, &key, List::Orders)?;
+        let seq = self.next_number(partner, List::Orders)?;
         diesel::insert_into(orders::table)
             .values(OrderRow::new(partner, seq, order))
             .execute(self.of(partner)?)
             .stored()?;
-        counters::advance(self.of(partner)?, &key, List::Orders, seq)?;
+        self.give_out(partner, List::Orders, seq)?;
         for (position, line) in (0..).zip(lines) {
             diesel::insert_into(order_lines::table)
                 .values(LineRow::new(partner, order.id, position, line))

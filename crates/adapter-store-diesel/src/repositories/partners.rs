@@ -109,7 +109,7 @@ impl PartnerRepository for Unit {
         partners::table
             .filter(partners::api_key_hash.eq(api_key_hash))
             .select(PartnerRow::as_select())
-            .get_result(&mut self.connection)
+            .get_result(self.past_memory()?)
             .optional()
             .stored()?
             .map(PartnerRow::credentials)
@@ -131,7 +131,7 @@ impl PartnerRepository for Unit {
         let rows: Vec<PartnerRow> = partners::table
             .order((partners::created_at, partners::id))
             .select(PartnerRow::as_select())
-            .load(&mut self.connection)
+            .load(self.past_memory()?)
             .stored()?;
         rows.into_iter().map(PartnerRow::partner).collect()
     }

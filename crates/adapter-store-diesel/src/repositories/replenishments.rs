@@ -1,27 +1,32 @@
 //! Replenishments.
 
 use diesel::dsl::count_star;
+use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{PartnerId, ReplenishmentId};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
 use kopeck_domain::request::RequestState;
-use kopeck_port_store::{ItemCounts, ReplenishmentRepository, StoreError};
+use kopeck_port_store::{ItemCounts, ReplenishmentRepository, StoreError, TopUpTarget};
 
-use super::requests::{DONE, OPEN, REFUSED, card_by_card_repository, list_requests, some_items};
-use crate::bulk::{self, Decision};
+use super::card_look_ups::TopUpTargetOf;
+use super::requests::{
+    AtOnce, DONE, FEW_CARDS, OPEN, REFUSED, card_by_card_repository, list_requests, some_items,
+};
+use crate::bulk::{self, Decision, column};
 use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
-use crate::counters::{self, List};
+use crate::counters::List;
 use crate::dialect;
 use crate::error::Stored;
+use crate::native::{Native, Value};
 use crate::schema::{replenishment_items, replenishments};
 use crate::unit::Unit;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = replenishments, treat_none_as_default_value = false)]
-struct ReplenishmentRow {
+pub(crate) struct ReplenishmentRow {
     partner_id: Vec<u8>,
     id: Vec<u8>,
     seq: i64,
@@ -116,10 +121,56 @@ impl TopUpRow {
     }
 }
 
+/// Lets the rows of a small request wait, and notes that its cards are taken.
+fn put_off(
+    unit: &mut Unit,
+    partner: PartnerId,
+    items: &[ReplenishmentItem],
+    row: ReplenishmentRow,
+    mut rows: Vec<TopUpRow>,
+) -> Result<AtOnce<ReplenishmentRow, TopUpRow>, StoreError> {
+    if items.len() > FEW_CARDS {
+        return Ok(Some((row, rows)));
+    }
+    let Some(pending) = unit.pending(partner)? else { return Ok(Some((row, rows))) };
+    pending.replenishments.push(row);
+    pending.top_ups.append(&mut rows);
+    for item in items {
+        let question = TopUpTargetOf { partner, card: item.card };
+        if let Some(target) = unit.look_up(question.clone())? {
+            unit.remember(question, Some(TopUpTarget { in_request: true, ..target }));
+        }
+    }
+    Ok(None)
+}
+
+const INSERT: &str = "
+    INSERT INTO replenishments (partner_id, id, seq, cards, amount, state, created_at, state_since)
+    SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// Adds requests of any partners.
+pub(crate) fn insert_replenishments(
+    connection: &mut PgConnection,
+    rows: &[ReplenishmentRow],
+) -> QueryResult<()> {
+    let columns = vec![
+        column!(BytesList: rows, row => row.partner_id.as_slice()),
+        column!(BytesList: rows, row => row.id.as_slice()),
+        column!(Ints: rows, row => row.seq),
+        column!(Ints: rows, row => row.cards),
+        column!(Ints: rows, row => row.amount),
+        column!(Texts: rows, row => row.state.as_str()),
+        column!(Ints: rows, row => row.created_at),
+        column!(Ints: rows, row => row.state_since),
+    ];
+    Native::new(INSERT, columns).execute(connection).map(drop)
+}
+
 card_by_card_repository! {
     ReplenishmentRepository {
         request: Replenishment as ReplenishmentRow in replenishments, ReplenishmentId, List::Replenishments;
         item: ReplenishmentItem as TopUpRow in replenishment_items of replenishment_id, ItemState by state_words;
         bulk: top_ups;
+        put_off: put_off;
     }
 }

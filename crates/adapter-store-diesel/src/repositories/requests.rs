@@ -24,7 +24,7 @@ macro_rules! list_requests {
                 .stored()?;
             (total, rows)
         } else {
-            let total = crate::counters::last($unit.of($partner)?, &key, $list)?.unwrap_or(0);
+            let total = $unit.last_number($partner, $list)?.unwrap_or(0);
             let (after, up_to) = super::descending($page, total);
             let rows = own
                 .filter($requests::seq.gt(after))
@@ -61,6 +61,12 @@ macro_rules! some_items {
 }
 pub(super) use some_items;
 
+/// So many cards a request may have whose rows wait to be written with those of others.
+pub(super) const FEW_CARDS: usize = 100;
+
+/// The rows of a new request that are to be written at once, if it has any.
+pub(super) type AtOnce<R, I> = Option<(R, Vec<I>)>;
+
 /// Implements the repository of requests that deal with each of their cards for itself.
 macro_rules! card_by_card_repository {
     (
@@ -68,6 +74,7 @@ macro_rules! card_by_card_repository {
             request: $request:ident as $request_row:ident in $requests:ident, $id:ident, $list:expr;
             item: $item:ident as $item_row:ident in $items:ident of $belongs:ident, $state:ident by $words:ident;
             bulk: $bulk:ident;
+            put_off: $put_off:path;
         }
     ) => {
         impl $repository for Unit {
@@ -77,15 +84,15 @@ macro_rules! card_by_card_repository {
                 request: &$request,
                 items: &[$item],
             ) -> Result<(), StoreError> {
-                let key = partner.key();
-                let seq = counters::next(self.of(partner)?, &key, $list)?;
-                diesel::insert_into($requests::table)
-                    .values($request_row::new(partner, seq, request))
-                    .execute(self.of(partner)?)
-                    .stored()?;
-                counters::advance(self.of(partner)?, &key, $list, seq)?;
+                let seq = self.next_number(partner, $list)?;
+                let row = $request_row::new(partner, seq, request);
                 let rows: Vec<$item_row> =
                     items.iter().map(|item| $item_row::new(partner, request.id, item)).collect();
+                let Some((row, rows)) = $put_off(self, partner, items, row, rows)? else {
+                    return self.give_out(partner, $list, seq);
+                };
+                diesel::insert_into($requests::table).values(row).execute(self.of(partner)?).stored()?;
+                self.give_out(partner, $list, seq)?;
                 dialect::guarded(self.of(partner)?, |connection| bulk::$bulk::insert(connection, &rows)).stored()
             }
 

@@ -1,5 +1,7 @@
 //! Work for the workers.
 
+use std::sync::Arc;
+
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
@@ -9,6 +11,7 @@ use time::Duration;
 use crate::convert::{AsKey, Key, corrupt, id, length, moment, natural};
 use crate::dialect;
 use crate::error::Stored;
+use crate::memory::WorkToDo;
 use crate::schema::work;
 use crate::unit::Unit;
 use crate::update::update;
@@ -85,14 +88,20 @@ impl Unit {
                 // Whoever claims may send, whatever becomes of them.
                 work::may_have_sent.eq(true),
             ))
-            .execute(&mut self.connection)
+            .execute(self.past_memory()?)
             .stored()
             .map(drop)
     }
 
+    /// The present, by the clock that work goes by.
+    fn work_time(&mut self) -> Result<i64, StoreError> {
+        let clock = Arc::clone(&self.clock);
+        dialect::work_time(self.past_memory()?, &*clock).stored()
+    }
+
     /// The moment `delay` from now, by the clock that work goes by.
     fn work_time_in(&mut self, delay: Duration) -> Result<i64, StoreError> {
-        Ok(later(dialect::work_time(&mut self.connection, &*self.clock).stored()?, delay))
+        Ok(later(self.work_time()?, delay))
     }
 }
 
@@ -103,8 +112,13 @@ fn later(moment: i64, by: Duration) -> i64 {
 
 impl WorkRepository for Unit {
     fn enqueue(&mut self, partner: PartnerId, subject: Subject, delay: Duration) -> Result<(), StoreError> {
-        let due_at = self.work_time_in(delay)?;
         let (kind, subject) = columns(subject);
+        if let Some(pending) = self.pending(partner)? {
+            let (partner, delay) = (partner.key(), later(0, delay));
+            pending.work.push(WorkToDo { partner, kind, subject, delay });
+            return Ok(());
+        }
+        let due_at = self.work_time_in(delay)?;
         diesel::insert_into(work::table)
             .values((
                 work::partner_id.eq(partner.key()),
@@ -121,14 +135,14 @@ impl WorkRepository for Unit {
     }
 
     fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError> {
-        let now = dialect::work_time(&mut self.connection, &*self.clock).stored()?;
+        let now = self.work_time()?;
         let leased_until = later(now, lease);
-        let due = dialect::due_work(&mut self.connection, now, limit).stored()?;
+        let due = dialect::due_work(self.past_memory()?, now, limit).stored()?;
         let partners = due.iter().map(WorkRow::partner).collect::<Result<Vec<_>, _>>()?;
         let own = self.of_some(&partners)?;
         let due = due.into_iter().zip(partners).filter(|(_, partner)| own.contains(partner));
         let due = due.map(|(row, _)| row).collect();
-        let rows = dialect::take_due(&mut self.connection, now, due).stored()?;
+        let rows = dialect::take_due(self.past_memory()?, now, due).stored()?;
         for row in &rows {
             self.lease(row, leased_until)?;
         }
@@ -170,13 +184,13 @@ impl WorkRepository for Unit {
     fn end_all_leases(&mut self) -> Result<(), StoreError> {
         update(work::table.filter(work::leased_until.is_not_null()))
             .set(work::leased_until.eq(None::<i64>))
-            .execute(&mut self.connection)
+            .execute(self.past_memory()?)
             .stored()
             .map(drop)
     }
 
     fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError> {
-        let now = dialect::work_time(&mut self.connection, &*self.clock).stored()?;
+        let now = self.work_time()?;
         update(current!(claim).filter(work::stuck_since.is_null()))
             .set(work::stuck_since.eq(now))
             .execute(self.of(claim.partner)?)
@@ -189,7 +203,7 @@ impl WorkRepository for Unit {
             .filter(work::stuck_since.is_not_null())
             .order(work::stuck_since)
             .select((WorkRow::as_select(), work::stuck_since))
-            .load(&mut self.connection)
+            .load(self.past_memory()?)
             .stored()?;
         let stuck = |(row, since): (WorkRow, Option<i64>)| {
             Ok(StuckWork {
@@ -221,15 +235,15 @@ impl WorkRepository for Unit {
     }
 
     fn is_any_due(&mut self) -> Result<bool, StoreError> {
-        let now = dialect::work_time(&mut self.connection, &*self.clock).stored()?;
+        let now = self.work_time()?;
         let due = work::table.filter(work::leased_until.is_null()).filter(work::due_at.le(now));
         // A lease is taken on what is due, so what had one is due still.
         let over = work::table.filter(work::leased_until.le(now));
-        diesel::select(exists(due).or(exists(over))).get_result(&mut self.connection).stored()
+        diesel::select(exists(due).or(exists(over))).get_result(self.past_memory()?).stored()
     }
 
     fn count(&mut self) -> Result<u64, StoreError> {
-        let count: i64 = work::table.count().get_result(&mut self.connection).stored()?;
+        let count: i64 = work::table.count().get_result(self.past_memory()?).stored()?;
         length(count, "work")
     }
 }

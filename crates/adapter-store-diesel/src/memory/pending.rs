@@ -1,0 +1,109 @@
+//! Rows that go in together.
+
+use std::collections::BTreeMap;
+
+use diesel::pg::PgConnection;
+use diesel::prelude::*;
+
+use crate::bulk::{self, column};
+use crate::convert::Key;
+use crate::counters::List;
+use crate::dialect::{self, AnyConnection};
+use crate::native::{Native, Value};
+use crate::repositories::{self, AnswerRow, EmployeeRow, ReplenishmentRow, TopUpRow};
+
+/// Work that is not in its table yet.
+pub(crate) struct WorkToDo {
+    pub(crate) partner: Key,
+    pub(crate) kind: &'static str,
+    pub(crate) subject: Key,
+    /// Microseconds until it is due, from the database's present.
+    pub(crate) delay: i64,
+}
+
+/// Rows that are added and not in the database yet.
+#[derive(Default)]
+pub(crate) struct Pending {
+    pub(crate) employees: Vec<EmployeeRow>,
+    pub(crate) replenishments: Vec<ReplenishmentRow>,
+    pub(crate) top_ups: Vec<TopUpRow>,
+    pub(crate) work: Vec<WorkToDo>,
+    pub(crate) answers: Vec<AnswerRow>,
+    /// The last number that was given out in a partner's list.
+    pub(crate) counters: BTreeMap<(Key, List), i64>,
+}
+
+impl Pending {
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { employees, replenishments, top_ups, work, answers, counters } = self;
+        employees.is_empty()
+            && replenishments.is_empty()
+            && top_ups.is_empty()
+            && work.is_empty()
+            && answers.is_empty()
+            && counters.is_empty()
+    }
+
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        self.employees.append(&mut other.employees);
+        self.replenishments.append(&mut other.replenishments);
+        self.top_ups.append(&mut other.top_ups);
+        self.work.append(&mut other.work);
+        self.answers.append(&mut other.answers);
+        self.counters.append(&mut other.counters);
+    }
+
+    /// Writes everything, with one statement for each table. `ahead`: by how many microseconds the service is ahead of
+    /// the database's clock.
+    pub(crate) fn write(self, connection: &mut AnyConnection, ahead: i64) -> QueryResult<()> {
+        let Self { employees, replenishments, top_ups, work, answers, counters } = self;
+        if !replenishments.is_empty() {
+            repositories::insert_replenishments(dialect::postgres(connection)?, &replenishments)?;
+            bulk::top_ups::insert(connection, &top_ups)?;
+        }
+        let connection = dialect::postgres(connection)?;
+        if !employees.is_empty() {
+            repositories::insert_employees(connection, &employees)?;
+        }
+        if !work.is_empty() {
+            insert_work(connection, &work, ahead)?;
+        }
+        if !answers.is_empty() {
+            repositories::insert_answers(connection, &answers)?;
+        }
+        if !counters.is_empty() {
+            advance(connection, &counters)?;
+        }
+        Ok(())
+    }
+}
+
+const INSERT_WORK: &str = "
+    INSERT INTO work (partner_id, subject_kind, subject_id, due_at, attempt, failures, may_have_sent)
+    SELECT n.partner_id, n.subject_kind, n.subject_id,
+        CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) + n.later, 0, 0, false
+    FROM unnest(?, ?, ?, ?) AS n (partner_id, subject_kind, subject_id, later)";
+
+fn insert_work(connection: &mut PgConnection, work: &[WorkToDo], ahead: i64) -> QueryResult<()> {
+    let columns = vec![
+        column!(BytesList: work, one => one.partner.as_slice()),
+        column!(Texts: work, one => one.kind),
+        column!(BytesList: work, one => one.subject.as_slice()),
+        column!(Ints: work, one => one.delay.saturating_add(ahead)),
+    ];
+    Native::new(INSERT_WORK, columns).execute(connection).map(drop)
+}
+
+const ADVANCE: &str = "
+    UPDATE counters c SET last = n.last
+    FROM unnest(?, ?, ?) AS n (partner_id, list, last)
+    WHERE c.partner_id = n.partner_id AND c.list = n.list";
+
+fn advance(connection: &mut PgConnection, counters: &BTreeMap<(Key, List), i64>) -> QueryResult<()> {
+    let columns = vec![
+        Value::BytesList(counters.keys().map(|(partner, _)| partner.as_slice()).collect()),
+        Value::Texts(counters.keys().map(|(_, list)| list.as_str()).collect()),
+        Value::Ints(counters.values().copied().collect()),
+    ];
+    Native::new(ADVANCE, columns).execute(connection).map(drop)
+}

@@ -1,0 +1,144 @@
+//! Look-ups of cards that many calls can share.
+
+use diesel::pg::PgConnection;
+use diesel::prelude::*;
+use diesel::sql_types::{Binary, Nullable, Text};
+use kopeck_domain::card::CardStatus;
+use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
+use kopeck_port_store::{StoreError, TopUpTarget};
+
+use crate::bulk::{self, Claims, TargetRow};
+use crate::convert::{AsKey, corrupt, id, word};
+use crate::dialect::AnyConnection;
+use crate::error::Stored;
+use crate::memory::{LookUp, Shelf, Shelves};
+use crate::native::{Native, Value};
+use crate::schema::cards;
+
+/// The cards of an employee, in the order of their numbers.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct CardsOf {
+    pub(super) partner: PartnerId,
+    pub(super) employee: EmployeeId,
+}
+
+fn linked(bytes: &[u8], status: Option<&str>) -> Result<(CardId, CardStatus), StoreError> {
+    let status = status.ok_or_else(|| corrupt("cards.link_status"))?;
+    Ok((id(bytes, "cards.id")?, word(status, "cards.link_status")?))
+}
+
+#[derive(QueryableByName)]
+struct LinkedRow {
+    #[diesel(sql_type = Binary)]
+    partner_id: Vec<u8>,
+    #[diesel(sql_type = Binary)]
+    employee_id: Vec<u8>,
+    #[diesel(sql_type = Binary)]
+    id: Vec<u8>,
+    #[diesel(sql_type = Nullable<Text>)]
+    link_status: Option<String>,
+}
+
+const MANY_CARDS_OF: &str = "
+    SELECT c.partner_id, c.employee_id, c.id, c.link_status
+    FROM unnest(?, ?) AS wanted (partner_id, employee_id) JOIN cards c USING (partner_id, employee_id)
+    ORDER BY c.partner_id, c.employee_id, c.seq";
+
+impl LookUp for CardsOf {
+    type Found = Vec<(CardId, CardStatus)>;
+
+    fn partner(&self) -> PartnerId {
+        self.partner
+    }
+
+    fn one(&self, connection: &mut AnyConnection) -> Result<Self::Found, StoreError> {
+        let rows: Vec<(Vec<u8>, Option<String>)> = cards::table
+            .filter(cards::partner_id.eq(self.partner.key()))
+            .filter(cards::employee_id.eq(self.employee.key()))
+            .order(cards::seq)
+            .select((cards::id, cards::link_status))
+            .load(connection)
+            .stored()?;
+        rows.iter().map(|(id, status)| linked(id, status.as_deref())).collect()
+    }
+
+    fn many(wanted: &[Self], connection: &mut PgConnection) -> Result<Vec<(Self, Self::Found)>, StoreError> {
+        let columns = vec![
+            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Value::Keys(wanted.iter().map(|one| one.employee.key()).collect()),
+        ];
+        let rows: Vec<LinkedRow> = Native::new(MANY_CARDS_OF, columns).load(connection).stored()?;
+        let mut found: Vec<(Self, Self::Found)> = Vec::new();
+        for row in rows {
+            let question = Self {
+                partner: id(&row.partner_id, "cards.partner_id")?,
+                employee: id(&row.employee_id, "cards.employee_id")?,
+            };
+            let card = linked(&row.id, row.link_status.as_deref())?;
+            match found.last_mut() {
+                Some((of, cards)) if *of == question => cards.push(card),
+                _ => found.push((question, vec![card])),
+            }
+        }
+        Ok(found)
+    }
+
+    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
+        &mut shelves.cards_of
+    }
+}
+
+/// A card as a new top-up request finds it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct TopUpTargetOf {
+    pub(super) partner: PartnerId,
+    pub(super) card: CardId,
+}
+
+#[derive(QueryableByName)]
+struct PartnersTargetRow {
+    #[diesel(sql_type = Binary)]
+    partner_id: Vec<u8>,
+    #[diesel(embed)]
+    target: TargetRow,
+}
+
+const MANY_TOP_UP_TARGETS: &str = "
+    SELECT c.partner_id, c.id, c.number, c.link_status, c.valid_until, EXISTS (
+        SELECT 1 FROM replenishment_items i
+        WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed
+    ) AS claimed
+    FROM unnest(?, ?) AS wanted (partner_id, id) JOIN cards c USING (partner_id, id)";
+
+impl LookUp for TopUpTargetOf {
+    type Found = Option<TopUpTarget>;
+
+    fn partner(&self) -> PartnerId {
+        self.partner
+    }
+
+    fn one(&self, connection: &mut AnyConnection) -> Result<Self::Found, StoreError> {
+        let rows =
+            bulk::targets(connection, Claims::Replenishments, &self.partner.key(), &[self.card]).stored()?;
+        rows.into_iter().next().map(TargetRow::top_up_target).transpose()
+    }
+
+    fn many(wanted: &[Self], connection: &mut PgConnection) -> Result<Vec<(Self, Self::Found)>, StoreError> {
+        let columns = vec![
+            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Value::Keys(wanted.iter().map(|one| one.card.key()).collect()),
+        ];
+        let rows: Vec<PartnersTargetRow> =
+            Native::new(MANY_TOP_UP_TARGETS, columns).load(connection).stored()?;
+        let found = |row: PartnersTargetRow| {
+            let target = row.target.top_up_target()?;
+            let partner = id(&row.partner_id, "cards.partner_id")?;
+            Ok((Self { partner, card: target.card }, Some(target)))
+        };
+        rows.into_iter().map(found).collect()
+    }
+
+    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
+        &mut shelves.top_up_targets
+    }
+}

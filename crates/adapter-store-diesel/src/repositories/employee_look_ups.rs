@@ -1,0 +1,129 @@
+//! Look-ups of employees that many calls can share.
+
+use diesel::pg::PgConnection;
+use diesel::prelude::*;
+use diesel::sql_types::{Binary, Text};
+use kopeck_domain::employee::Employee;
+use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_domain::person::CustomId;
+use kopeck_port_store::StoreError;
+
+use super::employees::EmployeeRow;
+use crate::convert::{AsKey, id, parsed};
+use crate::dialect::AnyConnection;
+use crate::error::Stored;
+use crate::memory::{LookUp, Shelf, Shelves};
+use crate::native::{Native, Value};
+use crate::schema::employees;
+
+/// An employee by the identifier.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct EmployeeById {
+    pub(super) partner: PartnerId,
+    pub(super) id: EmployeeId,
+}
+
+const MANY_BY_ID: &str = "
+    SELECT e.*
+    FROM unnest(?, ?) AS wanted (partner_id, id) JOIN employees e USING (partner_id, id)";
+
+impl LookUp for EmployeeById {
+    type Found = Option<Employee>;
+
+    fn partner(&self) -> PartnerId {
+        self.partner
+    }
+
+    fn one(&self, connection: &mut AnyConnection) -> Result<Option<Employee>, StoreError> {
+        employees::table
+            .find((self.partner.key(), self.id.key()))
+            .select(EmployeeRow::as_select())
+            .get_result(connection)
+            .optional()
+            .stored()?
+            .map(EmployeeRow::employee)
+            .transpose()
+    }
+
+    fn many(
+        wanted: &[Self],
+        connection: &mut PgConnection,
+    ) -> Result<Vec<(Self, Option<Employee>)>, StoreError> {
+        let columns = vec![
+            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Value::Keys(wanted.iter().map(|one| one.id.key()).collect()),
+        ];
+        let rows: Vec<EmployeeRow> = Native::new(MANY_BY_ID, columns).load(connection).stored()?;
+        let found = |row: EmployeeRow| {
+            let partner = id(&row.partner_id, "employees.partner_id")?;
+            let employee = row.employee()?;
+            Ok((Self { partner, id: employee.id }, Some(employee)))
+        };
+        rows.into_iter().map(found).collect()
+    }
+
+    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
+        &mut shelves.employees
+    }
+}
+
+/// The identifier behind a custom one.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct EmployeeNamed {
+    pub(super) partner: PartnerId,
+    pub(super) custom_id: CustomId,
+}
+
+#[derive(QueryableByName)]
+struct NamedRow {
+    #[diesel(sql_type = Binary)]
+    partner_id: Vec<u8>,
+    #[diesel(sql_type = Text)]
+    custom_id: String,
+    #[diesel(sql_type = Binary)]
+    id: Vec<u8>,
+}
+
+const MANY_BY_CUSTOM_ID: &str = "
+    SELECT e.partner_id, e.custom_id, e.id
+    FROM unnest(?, ?) AS wanted (partner_id, custom_id) JOIN employees e USING (partner_id, custom_id)";
+
+impl LookUp for EmployeeNamed {
+    type Found = Option<EmployeeId>;
+
+    fn partner(&self) -> PartnerId {
+        self.partner
+    }
+
+    fn one(&self, connection: &mut AnyConnection) -> Result<Option<EmployeeId>, StoreError> {
+        let found: Option<Vec<u8>> = employees::table
+            .filter(employees::partner_id.eq(self.partner.key()))
+            .filter(employees::custom_id.eq(self.custom_id.as_str()))
+            .select(employees::id)
+            .get_result(connection)
+            .optional()
+            .stored()?;
+        found.map(|bytes| id(&bytes, "employees.id")).transpose()
+    }
+
+    fn many(
+        wanted: &[Self],
+        connection: &mut PgConnection,
+    ) -> Result<Vec<(Self, Option<EmployeeId>)>, StoreError> {
+        let columns = vec![
+            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Value::Texts(wanted.iter().map(|one| one.custom_id.as_str()).collect()),
+        ];
+        let rows: Vec<NamedRow> = Native::new(MANY_BY_CUSTOM_ID, columns).load(connection).stored()?;
+        let found = |row: NamedRow| {
+            let partner = id(&row.partner_id, "employees.partner_id")?;
+            let custom_id = parsed(CustomId::parse(&row.custom_id), "employees.custom_id")?;
+            Ok((Self { partner, custom_id }, Some(id(&row.id, "employees.id")?)))
+        };
+        rows.into_iter().map(found).collect()
+    }
+
+    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
+        &mut shelves.custom_ids
+    }
+}

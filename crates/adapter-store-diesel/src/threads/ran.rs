@@ -1,0 +1,54 @@
+//! One run of a unit of work.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use kopeck_port_store::{StoreError, Verdict, Work};
+
+use super::away;
+use crate::error::{self, Trouble};
+use crate::unit::Unit;
+
+/// How the run of a unit of work within a transaction ended.
+pub(super) enum Ran {
+    /// It is done with, one way or the other.
+    Ended(Result<Verdict, StoreError>),
+    /// It lacks what can be fetched.
+    Missed,
+    /// It needs these locks, and one of them is not free.
+    Needs(Vec<i64>),
+    /// It met a failure that it may not meet again.
+    Again(Result<Verdict, StoreError>),
+}
+
+/// Runs a unit of work and finds out what became of it.
+///
+/// # Errors
+/// If the connection is gone.
+pub(super) fn run_to_its_end(unit: &mut Unit, work: &mut Work) -> Result<Ran, StoreError> {
+    let ran = run(unit, work);
+    let trouble = error::take_trouble();
+    if trouble == Some(Trouble::Lost) {
+        error::note(trouble);
+        unit.notice_loss();
+        return Err(away());
+    }
+    if let Some(missing) = unit.locks.take_missing() {
+        let mut needs = std::mem::take(&mut unit.run.uses);
+        needs.push(missing);
+        return Ok(Ran::Needs(needs));
+    }
+    Ok(match trouble {
+        _ if unit.run.missed => Ran::Missed,
+        Some(Trouble::Again) if unit.may_pass() => Ran::Again(ran),
+        _ => Ran::Ended(ran),
+    })
+}
+
+/// Runs the body. A panic is the body's own failure and no reason to lose a thread that serves everyone; its message
+/// may hold anything, so it is not logged here.
+pub(super) fn run(unit: &mut Unit, work: &mut Work) -> Result<Verdict, StoreError> {
+    catch_unwind(AssertUnwindSafe(|| work(unit))).map_err(|_| {
+        log::error!("a unit of work panicked and was rolled back");
+        StoreError::Failed("panicked".to_owned())
+    })
+}
