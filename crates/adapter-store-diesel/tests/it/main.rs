@@ -15,6 +15,7 @@ mod plans;
 mod postgres;
 mod schemas;
 mod support;
+mod together;
 
 mod contract_on_sqlite {
     fn empty_store() -> crate::support::TestStore {

@@ -1,0 +1,348 @@
+//! Units of work that are run together end as if each had been run by itself, in the order in which they ended.
+//!
+//! Random ones wait behind one that is held, so that the threads take up many at once. Each notes when its last run was
+//! over; in that order they are run again, one by one, on SQLite, which has no memory and one writer.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+
+use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
+use kopeck_domain::Kopecks;
+use kopeck_domain::employee::Employee;
+use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
+use kopeck_domain::page::Page;
+use kopeck_domain::person::CustomId;
+use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
+use kopeck_port_store::{
+    Access, EmployeeFilter, RecordedAnswer, Store, StoreError, Subject, UnitOfWork, submit, transact,
+};
+use time::Duration;
+use uuid::Uuid;
+
+use crate::support::{Kind, NOW, PARTNER, clock, credentials, employee, order_with_cards, read, write};
+
+const OTHER: PartnerId = PartnerId::new(Uuid::from_u128(2));
+const CARDS: u32 = 4;
+
+/// Something that a unit of work does.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Add { employee: u128, custom_id: u64 },
+    AddUnlessThere { employee: u128, custom_id: u64 },
+    Rename { from: u64, to: u64 },
+    Find { custom_id: u64 },
+    Get { employee: u128 },
+    Answer { key: u64 },
+    TopUp { request: u128, card: u64 },
+    Targets,
+    List,
+}
+
+/// A unit of work: what it does for whom, and whether it is undone in the end.
+#[derive(Debug, Clone)]
+struct Script {
+    steps: Vec<(PartnerId, Step)>,
+    fails: bool,
+}
+
+/// A generator of numbers that anybody can repeat (SplitMix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % end
+    }
+
+    fn step(&mut self, fresh: u128) -> Step {
+        let (custom_id, to) = (self.below(12), self.below(12));
+        match self.below(10) {
+            0 => Step::Add { employee: fresh, custom_id },
+            1 | 2 => Step::AddUnlessThere { employee: fresh, custom_id },
+            3 => Step::Rename { from: custom_id, to },
+            4 => Step::Find { custom_id },
+            5 => Step::Get { employee: u128::from(self.below(60)) },
+            6 => Step::Answer { key: custom_id },
+            7 => Step::TopUp { request: fresh, card: self.below(u64::from(CARDS) + 1) },
+            8 => Step::Targets,
+            _ => Step::List,
+        }
+    }
+
+    fn script(&mut self, fresh: u128) -> Script {
+        let home = if self.below(2) == 0 { PARTNER } else { OTHER };
+        let steps = (0..=self.below(4)).map(|number| {
+            let partner = if self.below(8) == 0 { OTHER } else { home };
+            (partner, self.step(fresh * 10 + u128::from(number)))
+        });
+        let steps = steps.collect();
+        Script { steps, fails: self.below(6) == 0 }
+    }
+}
+
+fn custom_id(number: u64) -> CustomId {
+    CustomId::parse(&format!("C-{number}")).unwrap()
+}
+
+fn named(id: u128, custom: u64) -> Employee {
+    Employee { custom_id: custom_id(custom), ..employee(id) }
+}
+
+fn card(partner: PartnerId, number: u64) -> CardId {
+    let order: u128 = if partner == PARTNER { 1 } else { 2 };
+    Uuid::from_u128((order << 32) + u128::from(number)).into()
+}
+
+/// What a step answers, as text. A refusal is one too; anything else ends the unit of work.
+fn take(unit: &mut dyn UnitOfWork, partner: PartnerId, step: Step) -> Result<String, StoreError> {
+    let refused = |result: Result<(), StoreError>| match result {
+        Ok(()) => Ok("done".to_owned()),
+        Err(StoreError::Conflict(rule)) => Ok(format!("{rule:?}")),
+        Err(error) => Err(error),
+    };
+    Ok(match step {
+        Step::Add { employee, custom_id } => {
+            refused(unit.employees().insert(partner, &named(employee, custom_id)))?
+        }
+        Step::AddUnlessThere { employee, custom_id: name } => {
+            match unit.employees().id_by_custom_id(partner, &custom_id(name))? {
+                Some(holder) => format!("{holder:?}"),
+                None => refused(unit.employees().insert(partner, &named(employee, name)))?,
+            }
+        }
+        Step::Rename { from, to } => match unit.employees().id_by_custom_id(partner, &custom_id(from))? {
+            Some(id) => {
+                let employee = unit.employees().get(partner, id)?.unwrap();
+                let renamed = Employee { custom_id: custom_id(to), ..employee };
+                refused(unit.employees().update(partner, &renamed))?
+            }
+            None => "nobody".to_owned(),
+        },
+        Step::Find { custom_id: name } => {
+            format!("{:?}", unit.employees().id_by_custom_id(partner, &custom_id(name))?)
+        }
+        Step::Get { employee } => {
+            let id: EmployeeId = Uuid::from_u128(employee).into();
+            format!("{:?}", unit.employees().get(partner, id)?.map(|one| one.custom_id))
+        }
+        Step::Answer { key } => answer(unit, partner, key)?,
+        Step::TopUp { request, card } => top_up(unit, partner, request, card)?,
+        Step::Targets => format!("{:?}", targets(unit, partner)?),
+        Step::List => list(unit, partner)?,
+    })
+}
+
+fn answer(unit: &mut dyn UnitOfWork, partner: PartnerId, key: u64) -> Result<String, StoreError> {
+    let key = format!("key-{key}");
+    if let Some(answer) = unit.idempotency().find(partner, &key)? {
+        return Ok(format!("{answer:?}"));
+    }
+    let answer = RecordedAnswer {
+        fingerprint: [7; 32],
+        status: 201,
+        body: key.clone().into_bytes(),
+        recorded_at: NOW,
+    };
+    unit.idempotency().record(partner, &key, &answer, NOW)?;
+    Ok("recorded".to_owned())
+}
+
+fn targets(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Vec<(CardId, bool)>, StoreError> {
+    let cards: Vec<CardId> = (0..=u64::from(CARDS)).map(|number| card(partner, number)).collect();
+    let mut found: Vec<_> = unit
+        .cards()
+        .top_up_targets(partner, &cards)?
+        .into_iter()
+        .map(|target| (target.card, target.in_request))
+        .collect();
+    found.sort_unstable_by_key(|(card, _)| card.uuid());
+    Ok(found)
+}
+
+fn top_up(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    id: u128,
+    number: u64,
+) -> Result<String, StoreError> {
+    let wanted = card(partner, number);
+    let Some(target) = unit.cards().top_up_targets(partner, &[wanted])?.pop().filter(|one| !one.in_request)
+    else {
+        return Ok("not to be had".to_owned());
+    };
+    let id = Uuid::from_u128(id).into();
+    let amount = Kopecks::new(100);
+    let request = Replenishment::request(id, [amount].into_iter(), NOW).unwrap();
+    let item =
+        ReplenishmentItem { ordinal: 0, card: wanted, number: target.number, amount, state: ItemState::Open };
+    unit.replenishments().insert(partner, &request, &[item])?;
+    unit.work().enqueue(partner, Subject::Replenishment(id), Duration::days(1))?;
+    Ok("asked for".to_owned())
+}
+
+fn list(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<String, StoreError> {
+    let listed = unit.employees().list(partner, &EmployeeFilter::default(), Page::new(1, 500).unwrap())?;
+    let ids: Vec<u128> = listed.items.iter().map(|one| one.id.uuid().as_u128()).collect();
+    Ok(format!("{} {ids:?}", listed.total))
+}
+
+/// How a unit of work ended: what its steps answered, or that it was undone.
+type Ending = Result<Vec<String>, StoreError>;
+
+const UNDONE: StoreError = StoreError::Corrupt(String::new());
+
+fn play(unit: &mut dyn UnitOfWork, script: &Script) -> Ending {
+    let answers =
+        script.steps.iter().map(|(partner, step)| take(unit, *partner, *step)).collect::<Result<_, _>>()?;
+    if script.fails { Err(UNDONE) } else { Ok(answers) }
+}
+
+/// Plays all of them while a held one keeps every writer busy, and answers each with how it ended and when.
+fn play_together(store: &dyn Store, writers: usize, scripts: &[Script]) -> Vec<(usize, Ending)> {
+    let held: Vec<_> = (0..writers)
+        .map(|_| {
+            let ((release, told), (begun, has_begun)) = (mpsc::channel::<()>(), mpsc::channel());
+            let told = Mutex::new(told);
+            let body = move |_: &mut dyn UnitOfWork| {
+                let _ = begun.send(());
+                let _ = told.lock().unwrap().recv();
+                Ok::<_, StoreError>(())
+            };
+            submit(store, Access::Write, body, |_| ());
+            has_begun.recv().unwrap();
+            release
+        })
+        .collect();
+    let over = Arc::new(AtomicUsize::new(0));
+    let endings: Vec<_> = scripts
+        .iter()
+        .map(|script| {
+            let (sender, receiver) = mpsc::channel();
+            let (script, over, when) = (script.clone(), Arc::clone(&over), Arc::new(AtomicUsize::new(0)));
+            let noted = Arc::clone(&when);
+            let body = move |unit: &mut dyn UnitOfWork| {
+                let ending = play(unit, &script);
+                when.store(over.fetch_add(1, Ordering::SeqCst), Ordering::SeqCst);
+                ending
+            };
+            submit(store, Access::Write, body, move |ending| {
+                sender.send((noted.load(Ordering::SeqCst), ending)).unwrap();
+            });
+            receiver
+        })
+        .collect();
+    drop(held);
+    endings.into_iter().map(|ending| ending.recv().unwrap()).collect()
+}
+
+fn prepare(store: &dyn Store) {
+    write(store, |unit| {
+        unit.partners().insert(&credentials())?;
+        let mut other = credentials();
+        (other.partner.id, other.api_key_hash) = (OTHER, [2; 32]);
+        other.partner.login = "other".to_owned();
+        unit.partners().insert(&other)?;
+        for (number, partner) in [(1, PARTNER), (2, OTHER)] {
+            let (order, lines, cards) = order_with_cards(number, CARDS);
+            unit.orders().insert(partner, &order, &lines)?;
+            unit.cards().insert_issued(partner, &cards)?;
+        }
+        Ok(())
+    })
+    .unwrap();
+}
+
+fn everything(store: &dyn Store) -> Vec<String> {
+    read(store, |unit| {
+        let mut all = vec![format!("work: {}", unit.work().count()?)];
+        for partner in [PARTNER, OTHER] {
+            all.push(list(unit, partner)?);
+            all.push(format!("{:?}", targets(unit, partner)?));
+            for key in 0..12 {
+                all.push(format!("{:?}", unit.idempotency().find(partner, &format!("key-{key}"))?));
+                let found = unit.employees().id_by_custom_id(partner, &custom_id(key))?;
+                all.push(format!("{found:?}"));
+            }
+        }
+        Ok(all)
+    })
+    .unwrap()
+}
+
+fn end_as_if_one_by_one(writers: usize, seed: u64) {
+    let (postgres, oracle) = (Kind::Postgres.empty_store(), Kind::Sqlite.empty_store());
+    let config = StoreConfig { writing_threads: writers, ..StoreConfig::new(postgres.url.clone(), clock()) };
+    let store = DieselStore::open(config).unwrap();
+    prepare(&store);
+    prepare(&oracle);
+    let (mut numbers, mut committed) = (Numbers(seed), 0);
+    for round in 0..25 {
+        let scripts: Vec<Script> =
+            (0..40).map(|number| numbers.script(1_000 + round * 100 + number)).collect();
+        let mut played: Vec<_> = play_together(&store, writers, &scripts).into_iter().zip(&scripts).collect();
+        played.sort_by_key(|((when, _), _)| *when);
+        for ((_, ending), script) in played {
+            if ending == Err(StoreError::Busy) {
+                continue;
+            }
+            let script_again = script.clone();
+            let expected = transact(&oracle, Access::Write, move |unit| play(unit, &script_again));
+            assert_eq!(ending, expected, "seed {seed}, round {round}: {script:?}");
+            committed += usize::from(ending.is_ok());
+        }
+        assert_eq!(everything(&store), everything(&oracle), "seed {seed}, round {round}");
+    }
+    assert!(committed > 500, "most of them are done: {committed}");
+}
+
+#[test]
+fn with_one_writer() {
+    (0..4).for_each(|seed| end_as_if_one_by_one(1, seed));
+}
+
+#[test]
+fn with_writers_that_are_in_each_others_way() {
+    (4..8).for_each(|seed| end_as_if_one_by_one(3, seed));
+}
+
+/// Each sees one state, whoever asks beside it.
+#[test]
+fn readers_that_ask_together_are_answered_like_one() {
+    let postgres = Kind::Postgres.empty_store();
+    let config = StoreConfig { reading_threads: 1, ..StoreConfig::new(postgres.url.clone(), clock()) };
+    let store = DieselStore::open(config).unwrap();
+    prepare(&store);
+    let add = |number: u128| {
+        write(&store, move |unit| unit.employees().insert(PARTNER, &employee(number))).unwrap();
+    };
+    (0..30).for_each(add);
+    let (release, told) = mpsc::channel::<()>();
+    let told = Mutex::new(told);
+    let hold = move |_: &mut dyn UnitOfWork| {
+        let _ = told.lock().unwrap().recv();
+        Ok::<_, StoreError>(())
+    };
+    submit(&store, Access::Read, hold, |_| ());
+    let ask = |partner: PartnerId, number: u128| {
+        let (sender, receiver) = mpsc::channel();
+        let id: EmployeeId = Uuid::from_u128(number).into();
+        let body = move |unit: &mut dyn UnitOfWork| {
+            let found = unit.employees().get(partner, id)?.map(|one| one.id);
+            let cards = unit.cards().of_employee(partner, id)?.len();
+            // Past the memory.
+            Ok::<_, StoreError>((found, cards, unit.cards().main_card(partner, id)?))
+        };
+        submit(&store, Access::Read, body, move |result| sender.send(result).unwrap());
+        receiver
+    };
+    let asked: Vec<_> = (0..60).map(|number| (number, ask(PARTNER, number), ask(OTHER, number))).collect();
+    drop(release);
+    for (number, own, others) in asked {
+        let there = (number < 30).then(|| Uuid::from_u128(number).into());
+        assert_eq!(own.recv().unwrap(), Ok((there, 0, None)));
+        assert_eq!(others.recv().unwrap(), Ok((None, 0, None)), "another partner's are not to be seen");
+    }
+}
