@@ -131,8 +131,11 @@ impl LookUp for LastNumber {
 
     fn many(wanted: &[Self], connection: &mut PgConnection) -> Result<Vec<(Self, Option<i64>)>, StoreError> {
         let statement = "
-            SELECT c.partner_id, c.list, c.last
-            FROM unnest(?, ?) AS wanted (partner_id, list) JOIN counters c USING (partner_id, list)";
+            SELECT found.*
+            FROM unnest(?, ?) AS wanted (partner_id, list) CROSS JOIN LATERAL (
+                SELECT c.partner_id, c.list, c.last FROM counters c
+                WHERE c.partner_id = wanted.partner_id AND c.list = wanted.list OFFSET 0
+            ) found";
         let columns = vec![
             Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
             Value::Texts(wanted.iter().map(|one| one.list.as_str()).collect()),

@@ -1,10 +1,11 @@
 //! The store on diesel: SQLite and PostgreSQL, from one code base.
 //!
-//! [`DieselStore`] owns its threads. Some write, on SQLite one: each takes the units of work that wait, runs each in a
-//! savepoint of one transaction and commits once, so that one `fsync` answers for all of them; `done` is called after
-//! the commit. The others read, each on its own connection. The queues are bounded; what does not fit is refused at
-//! once. A watch answers for a thread whose database is silent (`watch`). On PostgreSQL a lock for each partner stands in for SQLite's one writer (`locks`), and a connection that is
-//! lost is made again (`unit`).
+//! [`DieselStore`] owns its threads. Some write, on SQLite one: each takes the units of work that wait, runs them in one
+//! transaction, each in a savepoint where it needs one, and commits once, so that one `fsync` answers for all of them;
+//! `done` is called after the commit. The others read, each on its own connection. The queues are bounded; what does not
+//! fit is refused at once. A watch answers for a thread whose database is silent (`watch`). On PostgreSQL units of work
+//! that are run together share their look-ups and inserts too (`memory`), a lock for each partner stands in for SQLite's
+//! one writer (`locks`), and a connection that is lost is made again (`unit`).
 //!
 //! Queries stay on the subset of diesel that its `MultiConnection` carries to every database. What differs stands in
 //! `dialect`, with `bulk` beside it for statements over thousands of rows, and nowhere else.

@@ -40,9 +40,12 @@ struct LinkedRow {
 }
 
 const MANY_CARDS_OF: &str = "
-    SELECT c.partner_id, c.employee_id, c.id, c.link_status
-    FROM unnest(?, ?) AS wanted (partner_id, employee_id) JOIN cards c USING (partner_id, employee_id)
-    ORDER BY c.partner_id, c.employee_id, c.seq";
+    SELECT found.*
+    FROM unnest(?, ?) AS wanted (partner_id, employee_id) CROSS JOIN LATERAL (
+        SELECT c.partner_id, c.employee_id, c.id, c.link_status FROM cards c
+        WHERE c.partner_id = wanted.partner_id AND c.employee_id = wanted.employee_id
+        ORDER BY c.seq OFFSET 0
+    ) found";
 
 impl LookUp for CardsOf {
     type Found = Vec<(CardId, CardStatus)>;
@@ -104,11 +107,14 @@ struct PartnersTargetRow {
 }
 
 const MANY_TOP_UP_TARGETS: &str = "
-    SELECT c.partner_id, c.id, c.number, c.link_status, c.valid_until, EXISTS (
-        SELECT 1 FROM replenishment_items i
-        WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed
-    ) AS claimed
-    FROM unnest(?, ?) AS wanted (partner_id, id) JOIN cards c USING (partner_id, id)";
+    SELECT found.*
+    FROM unnest(?, ?) AS wanted (partner_id, id) CROSS JOIN LATERAL (
+        SELECT c.partner_id, c.id, c.number, c.link_status, c.valid_until, EXISTS (
+            SELECT 1 FROM replenishment_items i
+            WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed
+        ) AS claimed
+        FROM cards c WHERE c.partner_id = wanted.partner_id AND c.id = wanted.id OFFSET 0
+    ) found";
 
 impl LookUp for TopUpTargetOf {
     type Found = Option<TopUpTarget>;

@@ -45,8 +45,11 @@ struct CategoryRow {
 }
 
 const MANY_BY_ID: &str = "
-    SELECT c.partner_id, c.id, c.name
-    FROM unnest(?, ?) AS wanted (partner_id, id) JOIN categories c USING (partner_id, id)";
+    SELECT found.*
+    FROM unnest(?, ?) AS wanted (partner_id, id) CROSS JOIN LATERAL (
+        SELECT c.partner_id, c.id, c.name FROM categories c
+        WHERE c.partner_id = wanted.partner_id AND c.id = wanted.id OFFSET 0
+    ) found";
 
 impl LookUp for CategoryById {
     type Found = Option<Category>;

@@ -24,8 +24,11 @@ pub(crate) struct EmployeeById {
 }
 
 const MANY_BY_ID: &str = "
-    SELECT e.*
-    FROM unnest(?, ?) AS wanted (partner_id, id) JOIN employees e USING (partner_id, id)";
+    SELECT found.*
+    FROM unnest(?, ?) AS wanted (partner_id, id) CROSS JOIN LATERAL (
+        SELECT e.* FROM employees e
+        WHERE e.partner_id = wanted.partner_id AND e.id = wanted.id OFFSET 0
+    ) found";
 
 impl LookUp for EmployeeById {
     type Found = Option<Employee>;
@@ -85,8 +88,11 @@ struct NamedRow {
 }
 
 const MANY_BY_CUSTOM_ID: &str = "
-    SELECT e.partner_id, e.custom_id, e.id
-    FROM unnest(?, ?) AS wanted (partner_id, custom_id) JOIN employees e USING (partner_id, custom_id)";
+    SELECT found.*
+    FROM unnest(?, ?) AS wanted (partner_id, custom_id) CROSS JOIN LATERAL (
+        SELECT e.partner_id, e.custom_id, e.id FROM employees e
+        WHERE e.partner_id = wanted.partner_id AND e.custom_id = wanted.custom_id OFFSET 0
+    ) found";
 
 impl LookUp for EmployeeNamed {
     type Found = Option<EmployeeId>;

@@ -59,8 +59,11 @@ pub(crate) struct AnswerTo {
 }
 
 const MANY_ANSWERS: &str = "
-    SELECT a.partner_id, a.key, a.fingerprint, a.status, a.body, a.recorded_at
-    FROM unnest(?, ?) AS wanted (partner_id, key) JOIN recorded_answers a USING (partner_id, key)";
+    SELECT found.*
+    FROM unnest(?, ?) AS wanted (partner_id, key) CROSS JOIN LATERAL (
+        SELECT a.partner_id, a.key, a.fingerprint, a.status, a.body, a.recorded_at FROM recorded_answers a
+        WHERE a.partner_id = wanted.partner_id AND a.key = wanted.key OFFSET 0
+    ) found";
 
 impl LookUp for AnswerTo {
     type Found = Option<RecordedAnswer>;
