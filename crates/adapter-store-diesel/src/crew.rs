@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use kopeck_port_store::{Access, StoreError};
 use kopeck_port_system::Clock;
@@ -9,15 +10,18 @@ use kopeck_port_system::Clock;
 use crate::dialect::Manners;
 use crate::error::OpenError;
 use crate::hand::{Beats, Ends, Hand, Job};
-use crate::queue::Queue;
+use crate::queue::{Queue, Taker};
 use crate::threads;
 use crate::unit::Unit;
 
 /// How many threads a place may have lost that have not come back.
 const MOST_MISSING: usize = 4;
 
+/// After so long without a thread for it, work that writes is taken up by another one.
+const HELD_UP: Duration = Duration::from_millis(10);
+
 /// What a thread does.
-type Serve = fn(Unit, &Queue<Job>, &Manners, &Hand);
+type Serve = fn(Unit, &Queue<Job>, Taker, &Manners, &Hand);
 
 /// Threads with their queues.
 pub(crate) struct Crew {
@@ -40,6 +44,7 @@ struct Posts {
 /// A place with the thread that holds it.
 struct Post {
     access: Access,
+    taker: Taker,
     hand: Arc<Hand>,
     thread: JoinHandle<()>,
 }
@@ -70,10 +75,17 @@ impl Crew {
         Unit::connect(&self.url, access, &self.clock)
     }
 
-    /// Adds a thread that works with `unit`.
+    /// Adds a thread that works with `unit`. Units of work that write together cost far less than as many apart, and
+    /// those of one partner keep each other waiting: all but the first that writes are there for the case that it is held
+    /// up by something long.
     pub(crate) fn add(&self, unit: Unit) -> Result<(), OpenError> {
         let access = unit.access();
-        let post = self.post(access, move |_| Ok(unit))?;
+        let taker = match access {
+            Access::Read => Taker::First,
+            Access::Write if !self.posts().held.iter().any(|post| post.access == access) => Taker::First,
+            Access::Write => Taker::Spare(HELD_UP),
+        };
+        let post = self.post(access, taker, move |_| Ok(unit))?;
         self.posts().held.push(post);
         Ok(())
     }
@@ -93,6 +105,7 @@ impl Crew {
     fn post(
         &self,
         access: Access,
+        taker: Taker,
         unit: impl FnOnce(&Hand) -> Result<Unit, OpenError> + Send + 'static,
     ) -> Result<Post, OpenError> {
         let (name, serve): (_, Serve) = match access {
@@ -102,10 +115,10 @@ impl Crew {
         let hand = Arc::new(Hand::new(self.beats.clone()));
         let (ends, queue, manners) = (Ends(Arc::clone(&hand)), Arc::clone(self.queue(access)), self.manners);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || match unit(&ends.0) {
-            Ok(unit) => serve(unit, &queue, &manners, &ends.0),
+            Ok(unit) => serve(unit, &queue, taker, &manners, &ends.0),
             Err(error) => log::warn!("a thread of the store could not be replaced yet: {error}"),
         })?;
-        Ok(Post { access, hand, thread })
+        Ok(Post { access, taker, hand, thread })
     }
 
     /// Refuses what was submitted at this beat or before and still waits for its turn.
@@ -150,7 +163,7 @@ impl Crew {
                 return;
             }
             let (url, access, clock) = (self.url.clone(), post.access, Arc::clone(&self.clock));
-            let replacement = self.post(access, move |hand| {
+            let replacement = self.post(access, post.taker, move |hand| {
                 // So that it is missed in turn if the connection leads nowhere.
                 hand.begin(Vec::new());
                 let unit = Unit::connect(&url, access, &clock)?;
