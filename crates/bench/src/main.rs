@@ -1,21 +1,70 @@
-//! Measures a running service as its partners meet it. `scripts/bench-waiting` starts one for it.
+//! Measures a running service as its partners meet it. `scripts/bench` and `scripts/bench-waiting` start what the
+//! measurements need and call the subcommands.
 //!
-//! Secrets come by the environment, never by the command line, which others can read:
-//!
-//! | variable | what it is |
-//! |---|---|
-//! | `KOPECK_BENCH_URL` | the service, such as `http://127.0.0.1:8080` |
-//! | `KOPECK_BENCH_BUSY` | what `kopeck partner create --json` printed for the partner with much to do |
-//! | `KOPECK_BENCH_QUIET` | the same for the partner with little to do |
+//! Every measurement prints one JSON object a line, see [`record::Record`]; `report` makes tables and plots of them.
 
+mod caller;
+mod ceiling;
+mod cpu;
+mod instant_bank;
+mod load;
+mod machine;
+mod mass;
+mod numbered;
 mod partner;
+mod pgbench;
+mod record;
+mod report;
+mod seed;
+mod start;
+mod statements;
+mod targets;
 mod waiting;
 
 use std::process::ExitCode;
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    match waiting::run().await {
+use clap::Parser;
+
+/// Measures the service.
+#[derive(Parser)]
+#[command(name = "kopeck-bench", version)]
+enum Command {
+    /// How long one partner's top-up takes while another has 100,000 cards in work.
+    Waiting,
+    /// Makes partners with employees and cards, straight in the tables, and tokens for them.
+    Seed(seed::Args),
+    /// Sends calls and measures how many are answered, and how fast.
+    Load(load::Args),
+    /// Runs the statements of a call by pgbench.
+    Pgbench(pgbench::Args),
+    /// Serves the same calls by the same pipeline without the service's store.
+    Ceiling(ceiling::Args),
+    /// Serves a bank that carries out everything at once.
+    InstantBank(instant_bank::Args),
+    /// Tops up or orders 100,000 cards.
+    Mass(mass::Args),
+    /// Runs the statements that mass work would be at the least.
+    Statements(statements::Args),
+    /// Starts a server and waits for its first answer.
+    Start(start::Args),
+    /// Makes the table and the plots.
+    Report(report::Args),
+}
+
+fn main() -> ExitCode {
+    let done = match Command::parse() {
+        Command::Waiting => waiting::run(),
+        Command::Seed(args) => seed::run(&args),
+        Command::Load(args) => load::run(&args),
+        Command::Pgbench(args) => pgbench::run(&args),
+        Command::Ceiling(args) => ceiling::run(&args),
+        Command::InstantBank(args) => instant_bank::run(&args),
+        Command::Mass(args) => mass::run(&args),
+        Command::Statements(args) => statements::run(&args),
+        Command::Start(args) => start::run(&args),
+        Command::Report(args) => report::run(&args),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("the measurement could not go on: {error:#}");

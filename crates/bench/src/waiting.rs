@@ -1,4 +1,12 @@
 //! How long one partner's single top-up takes while another partner has 100,000 cards in work.
+//!
+//! Secrets come by the environment, never by the command line, which others can read:
+//!
+//! | variable | what it is |
+//! |---|---|
+//! | `KOPECK_BENCH_URL` | the service, such as `http://127.0.0.1:8080` |
+//! | `KOPECK_BENCH_BUSY` | what `kopeck partner create --json` printed for the partner with much to do |
+//! | `KOPECK_BENCH_QUIET` | the same for the partner with little to do |
 
 use std::time::{Duration, Instant};
 
@@ -25,6 +33,7 @@ const POLL: Duration = Duration::from_millis(5);
 const AT_MOST: Duration = Duration::from_secs(600);
 
 /// Measures, and prints a table.
+#[tokio::main]
 pub(crate) async fn run() -> anyhow::Result<()> {
     let (busy, quiet) = (partner::client("KOPECK_BENCH_BUSY")?, partner::client("KOPECK_BENCH_QUIET")?);
     let card = main_card(&quiet).await?;

@@ -24,7 +24,22 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("client", &["sealing"]),
     ("demo", &["client"]),
-    ("bench", &["client"]),
+    (
+        "bench",
+        &[
+            "domain",
+            "sealing",
+            "client",
+            "service",
+            "port-system",
+            "port-security",
+            "port-store",
+            "port-bank",
+            "bank-protocol",
+            "adapter-security",
+            "adapter-http",
+        ],
+    ),
     (
         "chaos",
         &[

@@ -1,0 +1,6 @@
+-- GET /v1/employee/{id}: the statements of adapter-store-diesel's `EmployeeRepository::get` and
+-- `CardRepository::of_employee`, over the same rows, without the transaction that the service puts around them.
+\set partner 1000000000000000 + random(1, :partners)
+\set employee 1000000000000000 + random(1, :employees)
+SELECT partner_id, id, seq, custom_id, surname, name, patronymic, phone, email, category_id, status, status_updated_at, search_text, created_at FROM employees WHERE partner_id = :partner AND id = :employee;
+SELECT id, link_status FROM cards WHERE partner_id = :partner AND employee_id = :employee ORDER BY seq;

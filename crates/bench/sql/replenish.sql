@@ -1,0 +1,38 @@
+-- POST /v1/replenishment of ten cards: what one call asks of the database by itself, in one transaction; see add.sql.
+-- Transaction n of a client takes ten cards of partner (client + n) mod partners, which no other transaction takes.
+\set n :n + 1
+\set number 1 + (:client_id + :n) % :partners
+\set partner 1000000000000000 + :number
+\set id :run + :client_id * 1000000 + :n
+\set key :lock # :number
+\set first (:client_id * :blocks + :n / :partners) * 10 + 1
+\set c0 2000000000000000 + :first + 0
+\set c1 2000000000000000 + :first + 1
+\set c2 2000000000000000 + :first + 2
+\set c3 2000000000000000 + :first + 3
+\set c4 2000000000000000 + :first + 4
+\set c5 2000000000000000 + :first + 5
+\set c6 2000000000000000 + :first + 6
+\set c7 2000000000000000 + :first + 7
+\set c8 2000000000000000 + :first + 8
+\set c9 2000000000000000 + :first + 9
+BEGIN;
+-- adapter-store-diesel, locks: the partner's lock.
+SELECT pg_advisory_xact_lock(:key);
+-- IdempotencyRepository::find
+SELECT partner_id, key, fingerprint, status, body, recorded_at FROM recorded_answers WHERE partner_id = :partner AND key = :id;
+-- CardRepository::top_up_targets, in a form that the planner does not answer by reading all claimed cards
+SELECT c.id, c.number, c.link_status, c.valid_until, (SELECT i.claimed FROM replenishment_items i WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed LIMIT 1) IS NOT NULL AS claimed FROM unnest(ARRAY[:c0, :c1, :c2, :c3, :c4, :c5, :c6, :c7, :c8, :c9]::bytea[]) AS wanted (id) JOIN cards c ON c.partner_id = :partner AND c.id = wanted.id;
+-- ReplenishmentRepository::insert: the number, the request, the counter, the cards
+SELECT last FROM counters WHERE partner_id = :partner AND list = 'replenishments' \gset
+\set seq :last + 1
+INSERT INTO replenishments (partner_id, id, seq, cards, amount, state, created_at, state_since) VALUES (:partner, :id, :seq, 10, 1000, 'NEW', 1795263748401263, 1795263748401263);
+UPDATE counters SET last = :seq WHERE partner_id = :partner AND list = 'replenishments';
+INSERT INTO replenishment_items (partner_id, replenishment_id, ordinal, card_id, number, amount, state, refusal, claimed, sent) SELECT :partner::bytea, :id::bytea, ordinal - 1, card_id, 1000000000 + :first + ordinal, 100, 'OPEN', NULL, TRUE, FALSE FROM unnest(ARRAY[:c0, :c1, :c2, :c3, :c4, :c5, :c6, :c7, :c8, :c9]::bytea[]) WITH ORDINALITY AS item (card_id, ordinal);
+-- WorkRepository::enqueue: the server's time, the work
+SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS micros \gset
+\set due :micros + 600000000
+INSERT INTO work (partner_id, subject_kind, subject_id, due_at, attempt, failures, may_have_sent) VALUES (:partner, 'REPLENISHMENT', :id, :due, 0, 0, FALSE);
+-- IdempotencyRepository::record, with an answer of the real length
+INSERT INTO recorded_answers (partner_id, key, fingerprint, status, body, recorded_at) VALUES (:partner, :id, '\x9e323d9caa42bdbdeb7c5adca23b696b370b46fbc4be0a8443687b2d99ebf864', 202, '\x7b226d657373616765223a22746865207265717565737420697320616363657074656420616e642061776169747320657865637574696f6e222c227265706c656e6973686d656e744964223a2230316131666530652d643933322d373435622d396437362d353762303532346636643235227d', 1795263748408656) ON CONFLICT (partner_id, key) DO NOTHING;
+COMMIT;

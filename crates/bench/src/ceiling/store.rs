@@ -1,0 +1,75 @@
+//! Stores without the service's threads.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use diesel::SqliteConnection;
+use kopeck_port_store::{Access, Done, Store, StoreError, Verdict, Work};
+
+use super::known::Known;
+use super::plain;
+use super::unit::Unit;
+
+/// Runs units of work at once, where they are submitted, on nothing.
+pub(super) struct Nothing {
+    known: Arc<Known>,
+}
+
+impl Nothing {
+    pub(super) const fn new(known: Arc<Known>) -> Self {
+        Self { known }
+    }
+}
+
+impl Store for Nothing {
+    fn submit(&self, _access: Access, mut work: Work, done: Done) {
+        let mut unit = Unit { known: Arc::clone(&self.known), database: None };
+        done(run(&mut work, &mut unit).map(drop));
+    }
+}
+
+/// Runs each writing unit of work on a connection of its own.
+pub(super) struct PlainConnections {
+    nothing: Nothing,
+    file: PathBuf,
+    /// A plain program has one writer at a time; waiting here costs less than finding the database locked.
+    turn: Arc<Mutex<()>>,
+}
+
+impl PlainConnections {
+    pub(super) fn new(known: Arc<Known>, file: &Path) -> Self {
+        Self { nothing: Nothing::new(known), file: file.to_owned(), turn: Arc::default() }
+    }
+}
+
+impl Store for PlainConnections {
+    fn submit(&self, access: Access, mut work: Work, done: Done) {
+        if access == Access::Read {
+            return self.nothing.submit(access, work, done);
+        }
+        let (known, file, turn) = (Arc::clone(&self.nothing.known), self.file.clone(), Arc::clone(&self.turn));
+        tokio::task::spawn_blocking(move || {
+            let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let ended = on_own_connection(&file, known, &mut work);
+            drop(turn);
+            done(ended);
+        });
+    }
+}
+
+fn on_own_connection(file: &Path, known: Arc<Known>, work: &mut Work) -> Result<(), StoreError> {
+    let mut connection = plain::open(file)?;
+    plain::execute(&mut connection, "BEGIN IMMEDIATE")?;
+    let mut unit = Unit { known, database: Some(connection) };
+    let verdict = run(work, &mut unit)?;
+    // It was put in two lines above, and a unit of work gives nothing away.
+    let connection: Option<&mut SqliteConnection> = unit.database.as_mut();
+    let connection = connection.ok_or_else(|| StoreError::Failed("the connection is gone".to_owned()))?;
+    plain::execute(connection, if verdict == Verdict::Commit { "COMMIT" } else { "ROLLBACK" })
+}
+
+fn run(work: &mut Work, unit: &mut Unit) -> Result<Verdict, StoreError> {
+    catch_unwind(AssertUnwindSafe(|| work(unit)))
+        .map_err(|_| StoreError::Failed("a unit of work panicked".to_owned()))
+}

@@ -1,0 +1,372 @@
+//! The calls of a load, rendered to bytes.
+//!
+//! Calls with a body are made beforehand, sealed, each under a nonce and with values of its own; calls without one are
+//! put together when they are sent, of parts that are there. Partners take turns by chance.
+
+use kopeck_sealing::{Clear, RequestContext, SealingKey, Slot, seal_request};
+use serde_json::{Value, json};
+
+use super::kind::Kind;
+use crate::machine;
+use crate::numbered;
+use crate::targets::{Target, Targets};
+
+/// Cards of a replenishment.
+const CARDS: u64 = 10;
+/// Employees on a page.
+const PAGE: u64 = 15;
+
+/// How bodies are made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Body {
+    /// Whether they are sealed.
+    pub(crate) sealed: bool,
+    /// Bytes of the clear body; shorter ones are filled up.
+    pub(crate) bytes: usize,
+}
+
+/// A call to be sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call {
+    kind: Kind,
+    /// A number of the call among those made of its kind; for a call without a body, chance.
+    number: u64,
+}
+
+impl Call {
+    /// The status of its answer.
+    pub(crate) const fn status(self) -> u16 {
+        self.kind.status()
+    }
+}
+
+/// All calls of a load.
+pub(crate) struct Calls {
+    turns: Vec<Made>,
+    turn: usize,
+    partners: Vec<Partner>,
+    employees: u64,
+    nonces: Nonces,
+    chance: Chance,
+}
+
+/// Calls of one kind.
+struct Made {
+    kind: Kind,
+    /// One after the other, and where each ends.
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    sent: usize,
+}
+
+/// What is the same in all calls of a partner.
+struct Partner {
+    /// `host` and `authorization`, up to the value of the nonce.
+    head: Vec<u8>,
+}
+
+impl Calls {
+    /// Makes calls of these kinds, taking turns; `at_most` of those with a body.
+    pub(crate) fn make(
+        targets: &Targets,
+        kinds: &[Kind],
+        body: Body,
+        at_most: usize,
+    ) -> anyhow::Result<Self> {
+        let head = |token: &str| {
+            format!("host: bench\r\nauthorization: Bearer {token}\r\nx-nonce: ").into_bytes()
+        };
+        let partners: Vec<_> =
+            targets.partners.iter().map(|target| Partner { head: head(&target.access_token) }).collect();
+        let keys = targets.partners.iter().map(Target::key);
+        let keys = keys.collect::<anyhow::Result<Vec<_>>>()?;
+        let mut calls = Self {
+            turns: Vec::new(),
+            turn: 0,
+            partners,
+            employees: targets.employees,
+            nonces: Nonces::new(),
+            chance: Chance(u64::from_le_bytes(machine::random())),
+        };
+        for kind in kinds {
+            let made = calls.make_kind(*kind, &keys, body, at_most.div_ceil(kinds.len()));
+            calls.turns.push(made);
+        }
+        Ok(calls)
+    }
+
+    /// The next call, if there is one left of the kind whose turn it is.
+    pub(crate) fn next(&mut self) -> Option<Call> {
+        let index = self.turn % self.turns.len().max(1);
+        self.turn += 1;
+        let made = self.turns.get_mut(index)?;
+        let kind = made.kind;
+        if path_of_read(kind).is_some() {
+            return Some(Call { kind, number: self.chance.next() });
+        }
+        let number = made.sent;
+        made.sent += 1;
+        (number < made.ends.len()).then_some(Call { kind, number: number as u64 })
+    }
+
+    /// Writes the bytes of a call.
+    pub(crate) fn render(&mut self, call: Call, out: &mut Vec<u8>) {
+        if path_of_read(call.kind).is_some() {
+            return self.render_read(call, out);
+        }
+        let Some(made) = self.turns.iter().find(|made| made.kind == call.kind) else { return };
+        let number = call.number as usize;
+        let start = number.checked_sub(1).and_then(|before| made.ends.get(before)).copied().unwrap_or(0);
+        let end = made.ends.get(number).copied().unwrap_or(start);
+        out.extend_from_slice(made.bytes.get(start..end).unwrap_or_default());
+    }
+
+    fn render_read(&mut self, call: Call, out: &mut Vec<u8>) {
+        let count = self.partners.len() as u64;
+        let Some(partner) = self.partners.get((call.number % count) as usize) else { return };
+        out.extend_from_slice(b"GET ");
+        out.extend_from_slice(path_of_read(call.kind).unwrap_or_default().as_bytes());
+        match call.kind {
+            Kind::Read => {
+                let employee = numbered::id(numbered::EMPLOYEES + 1 + call.number / count % self.employees);
+                out.extend_from_slice(employee.hyphenated().encode_lower(&mut [0; 36]).as_bytes());
+            }
+            Kind::Last => {
+                let page = self.employees.div_ceil(PAGE).to_string();
+                out.extend_from_slice(page.as_bytes());
+            }
+            _ => {}
+        }
+        out.extend_from_slice(b" HTTP/1.1\r\n");
+        out.extend_from_slice(&partner.head);
+        out.extend_from_slice(&self.nonces.next());
+        out.extend_from_slice(b"\r\n\r\n");
+    }
+
+    /// Makes the calls of one kind; none if they have no body.
+    fn make_kind(&mut self, kind: Kind, keys: &[SealingKey], body: Body, at_most: usize) -> Made {
+        let mut made = Made { kind, bytes: Vec::new(), ends: Vec::new(), sent: 0 };
+        if path_of_read(kind).is_some() {
+            return made;
+        }
+        let partners = self.partners.len() as u64;
+        let at_most = match kind {
+            // Each card is in one request only.
+            Kind::Replenish => at_most.min((self.employees / CARDS * partners) as usize),
+            _ => at_most,
+        };
+        let now = machine::unix_seconds();
+        for number in 0..at_most as u64 {
+            let which = (number % partners) as usize;
+            let (Some(partner), Some(key)) = (self.partners.get(which), keys.get(which)) else { break };
+            let nonce = self.nonces.next();
+            let nonce = std::str::from_utf8(&nonce).unwrap_or_default();
+            let (path, value) = post(kind, number / partners, nonce);
+            let mut text = padded(value, body.bytes);
+            if body.sealed {
+                let clear = Clear::none();
+                let context = RequestContext { method: "POST", path, nonce, slot: Slot::Body, clear };
+                let sealed = seal_request(key, &context, now, machine::random(), text.as_bytes());
+                text = format!(r#"{{"sealed":"{sealed}"}}"#);
+            }
+            made.bytes.extend_from_slice(format!("POST {path} HTTP/1.1\r\n").as_bytes());
+            made.bytes.extend_from_slice(&partner.head);
+            let media = if body.sealed { "application/sealed+json" } else { "application/json" };
+            let length = text.len();
+            made.bytes.extend_from_slice(
+                format!("{nonce}\r\ncontent-type: {media}\r\ncontent-length: {length}\r\n\r\n{text}").as_bytes(),
+            );
+            made.ends.push(made.bytes.len());
+        }
+        made
+    }
+}
+
+/// The path of a call without a body, as far as it is always the same.
+const fn path_of_read(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Read => Some("/v1/employee/"),
+        Kind::First => Some("/v1/employees"),
+        Kind::Last => Some("/v1/employees?page="),
+        Kind::Balance => Some("/v1/balance"),
+        Kind::Add | Kind::Replenish | Kind::Status => None,
+    }
+}
+
+/// Path and body of a call: of number `number` among its partner's.
+fn post(kind: Kind, number: u64, nonce: &str) -> (&'static str, Value) {
+    match kind {
+        Kind::Replenish => {
+            let card = |index| {
+                let id = numbered::id(numbered::MAIN_CARDS + 1 + number * CARDS + index);
+                json!({ "idCard": id.to_string(), "amountReplenishment": 100 })
+            };
+            ("/v1/replenishment", json!({ "cards": (0..CARDS).map(card).collect::<Vec<_>>() }))
+        }
+        Kind::Status => {
+            let request = numbered::id(numbered::REQUEST).to_string();
+            ("/v1/limits/status", json!({ "setLimitsCardsId": request }))
+        }
+        _ => {
+            let fields = json!({
+                "customId": nonce, "surname": "Ёжиков", "name": "Иван", "phone": "9031234567", "status": "WORK",
+            });
+            ("/v1/employee/add", fields)
+        }
+    }
+}
+
+/// The JSON of `value`, with a field that the service does not know, so that it has `bytes` bytes.
+fn padded(mut value: Value, bytes: usize) -> String {
+    let text = value.to_string();
+    let more = r#","note":"""#.len();
+    if let Some(missing) = bytes.checked_sub(text.len() + more) {
+        // `json!` of an object is one.
+        if let Some(fields) = value.as_object_mut() {
+            fields.insert("note".to_owned(), Value::String("x".repeat(missing)));
+        }
+        return value.to_string();
+    }
+    text
+}
+
+/// A nonce of 32 hexadecimal digits: half of them chance, the same for a whole load, half a number.
+struct Nonces {
+    load: [u8; 16],
+    number: u64,
+}
+
+impl Nonces {
+    fn new() -> Self {
+        Self { load: hex(u64::from_le_bytes(machine::random())), number: 0 }
+    }
+
+    fn next(&mut self) -> [u8; 32] {
+        self.number += 1;
+        let mut nonce = [0; 32];
+        let (load, number) = nonce.split_at_mut(16);
+        load.copy_from_slice(&self.load);
+        number.copy_from_slice(&hex(self.number));
+        nonce
+    }
+}
+
+fn hex(number: u64) -> [u8; 16] {
+    let mut digits = [0; 16];
+    let mut rest = number;
+    for digit in digits.iter_mut().rev() {
+        let nibble = (rest & 15) as u8;
+        *digit = if nibble < 10 { b'0' + nibble } else { b'a' - 10 + nibble };
+        rest >>= 4;
+    }
+    digits
+}
+
+/// SplitMix64: cheap, and even enough to pick a partner and an employee.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use kopeck_sealing::{KeyId, open_request};
+
+    use super::*;
+
+    fn key(number: u8) -> SealingKey {
+        SealingKey::new(KeyId::from_bytes([number; 8]), [number; 32])
+    }
+
+    fn calls(kinds: &[Kind], body: Body, at_most: usize) -> Calls {
+        let partners = (1..=2).map(|n| Target::new(n, format!("token-{n}"), &key(n as u8))).collect();
+        let targets = Targets { partners, employees: 20, cards: 2 };
+        Calls::make(&targets, kinds, body, at_most).unwrap()
+    }
+
+    fn texts(calls: &mut Calls) -> Vec<String> {
+        let mut texts = Vec::new();
+        while let Some(call) = calls.next() {
+            let mut out = Vec::new();
+            calls.render(call, &mut out);
+            texts.push(String::from_utf8(out).unwrap());
+        }
+        texts
+    }
+
+    fn header<'t>(text: &'t str, name: &str) -> &'t str {
+        text.lines().find_map(|line| line.strip_prefix(name)).unwrap()
+    }
+
+    #[test]
+    fn a_sealed_call_opens_under_the_key_of_its_partner_and_its_nonce() {
+        let mut calls = calls(&[Kind::Add], Body { sealed: true, bytes: 300 }, 4);
+        let texts = texts(&mut calls);
+        assert_eq!(texts.len(), 4);
+        for text in &texts {
+            let partner: u8 = header(text, "authorization: Bearer token-").parse().unwrap();
+            let (head, body) = text.split_once("\r\n\r\n").unwrap();
+            assert_eq!(header(head, "content-length: "), body.len().to_string());
+            let sealed: Value = serde_json::from_str(body).unwrap();
+            let context = RequestContext {
+                method: "POST",
+                path: "/v1/employee/add",
+                nonce: header(head, "x-nonce: "),
+                slot: Slot::Body,
+                clear: Clear::none(),
+            };
+            let sealed = sealed["sealed"].as_str().unwrap();
+            let opened = open_request(&key(partner), &context, machine::unix_seconds(), sealed).unwrap();
+            assert_eq!(opened.len(), 300);
+        }
+        let nonces: HashSet<_> = texts.iter().map(|text| header(text, "x-nonce: ")).collect();
+        assert_eq!(nonces.len(), 4);
+    }
+
+    #[test]
+    fn no_card_is_in_two_replenishments() {
+        let mut calls = calls(&[Kind::Replenish], Body { sealed: false, bytes: 0 }, 1_000);
+        let texts = texts(&mut calls);
+        assert_eq!(texts.len(), 4, "20 cards for each of two partners");
+        let mut cards = HashSet::new();
+        for text in texts {
+            let (head, body) = text.split_once("\r\n\r\n").unwrap();
+            let body: Value = serde_json::from_str(body).unwrap();
+            for card in body["cards"].as_array().unwrap() {
+                assert!(cards.insert(format!("{} {}", header(head, "authorization: "), card["idCard"])));
+            }
+        }
+        assert_eq!(cards.len(), 40);
+    }
+
+    #[test]
+    fn kinds_take_turns() {
+        let mut calls = calls(&[Kind::Read, Kind::Add], Body { sealed: false, bytes: 0 }, 4);
+        let kinds: Vec<_> = std::iter::from_fn(|| calls.next()).map(|call| call.kind).collect();
+        assert_eq!(kinds, [Kind::Read, Kind::Add, Kind::Read, Kind::Add, Kind::Read]);
+    }
+
+    #[test]
+    fn reads_are_of_employees_that_exist() {
+        let mut calls = calls(&[Kind::Read], Body { sealed: false, bytes: 0 }, 0);
+        for _ in 0..100 {
+            let call = calls.next().unwrap();
+            let mut out = Vec::new();
+            calls.render(call, &mut out);
+            let text = String::from_utf8(out).unwrap();
+            let id = text.split(['/', ' ']).nth(4).unwrap();
+            let id = uuid::Uuid::parse_str(id).unwrap();
+            let number: u64 = std::str::from_utf8(id.as_bytes()).unwrap().parse().unwrap();
+            assert!((numbered::EMPLOYEES + 1..=numbered::EMPLOYEES + 20).contains(&number));
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Sends calls over many connections and times their answers.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd as _;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use rustix::fd::OwnedFd;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
+
+use super::calls::Calls;
+use super::connection::{Connection, Sent};
+use super::pace::Pace;
+use super::summary::Seen;
+use crate::cpu::{self, Watched};
+
+/// How long the last answers are waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Events taken at once.
+const EVENTS: usize = 1_024;
+
+/// A load.
+pub(crate) struct Plan<'a> {
+    /// The service, by every address that it has.
+    pub(crate) addresses: &'a [SocketAddr],
+    /// Connections.
+    pub(crate) connections: usize,
+    /// How long calls are sent before the measurement begins.
+    pub(crate) warm_up: Duration,
+    /// How long the measurement takes.
+    pub(crate) measured: Duration,
+    /// Calls a second in an open loop; without it the loop is closed.
+    pub(crate) rate: Option<f64>,
+    /// Whose processor time counts.
+    pub(crate) watched: &'a [Watched],
+}
+
+/// Carries `plan` out.
+///
+/// In a closed loop all answers count that arrive within the measurement; in an open one those of all calls that should
+/// have been sent within it, whenever they arrive.
+///
+/// # Errors
+/// If the server refuses or closes a connection, or leaves a call without an answer.
+pub(crate) fn run(plan: &Plan<'_>, calls: &mut Calls) -> anyhow::Result<Seen> {
+    let mut load = Load::open(plan, calls)?;
+    load.run()?;
+    load.stage.end(&mut load.seen)?;
+    Ok(load.seen)
+}
+
+/// A load under way.
+struct Load<'a> {
+    poll: Poll,
+    connections: Vec<Connection>,
+    calls: &'a mut Calls,
+    open: Option<Open>,
+    stage: Stage,
+    seen: Seen,
+    /// Calls without an answer.
+    waiting: usize,
+}
+
+/// What an open loop has to know.
+struct Open {
+    pace: Pace,
+    timer: OwnedFd,
+    /// Connections without a call.
+    free: Vec<usize>,
+    /// Calls that are due and have no connection yet, by the moment they should have been sent.
+    late: VecDeque<Instant>,
+}
+
+impl<'a> Load<'a> {
+    fn open(plan: &Plan<'_>, calls: &'a mut Calls) -> anyhow::Result<Self> {
+        let poll = Poll::new()?;
+        let mut connections = Vec::with_capacity(plan.connections);
+        for (number, address) in (0..plan.connections).zip(plan.addresses.iter().cycle()) {
+            let mut connection = Connection::open(*address)?;
+            let interest = Interest::READABLE | Interest::WRITABLE;
+            poll.registry().register(connection.socket(), Token(number), interest)?;
+            connections.push(connection);
+        }
+        let open = match plan.rate {
+            Some(rate) => {
+                let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK)?;
+                let source = timer.as_raw_fd();
+                poll.registry().register(
+                    &mut SourceFd(&source),
+                    Token(plan.connections),
+                    Interest::READABLE,
+                )?;
+                let free = (0..plan.connections).collect();
+                Some(Open { pace: Pace::new(rate), timer, free, late: VecDeque::new() })
+            }
+            None => None,
+        };
+        let stage = Stage::new(plan);
+        Ok(Self { poll, connections, calls, open, stage, seen: Seen::new()?, waiting: 0 })
+    }
+
+    fn run(&mut self) -> anyhow::Result<()> {
+        match &self.open {
+            Some(open) => open.start_timer()?,
+            None => {
+                for number in 0..self.connections.len() {
+                    self.send(number, Instant::now())?;
+                }
+            }
+        }
+        let mut events = Events::with_capacity(EVENTS);
+        loop {
+            let now = Instant::now();
+            self.stage.look(now)?;
+            if self.stage.is_over(now) && self.waiting == 0 {
+                return Ok(());
+            }
+            if now > self.stage.ends + PATIENCE {
+                bail!("{} calls have no answer", self.waiting);
+            }
+            if let Err(error) = self.poll.poll(&mut events, Some(self.stage.until_next(now)))
+                && error.kind() != std::io::ErrorKind::Interrupted
+            {
+                return Err(error).context("poll");
+            }
+            for event in &events {
+                match event.token() {
+                    Token(number) if number < self.connections.len() => self.turn(number)?,
+                    _ => self.send_due()?,
+                }
+            }
+        }
+    }
+
+    /// Goes on with a connection that something happened to.
+    fn turn(&mut self, number: usize) -> anyhow::Result<()> {
+        let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
+        if !connection.is_busy() {
+            return Ok(());
+        }
+        connection.write()?;
+        let Some((sent, status)) = connection.read()? else { return Ok(()) };
+        let now = Instant::now();
+        self.waiting -= 1;
+        let counted_by = if self.open.is_some() { sent.since } else { now };
+        if self.stage.measures(counted_by) {
+            self.seen.note(now - sent.since, (status != sent.status).then_some(status));
+        }
+        let next = match &mut self.open {
+            None => (!self.stage.is_over(now)).then_some(now),
+            Some(open) => {
+                let late = open.late.pop_front();
+                if late.is_none() {
+                    open.free.push(number);
+                }
+                late
+            }
+        };
+        next.map_or(Ok(()), |since| self.send(number, since))
+    }
+
+    fn send(&mut self, number: usize, since: Instant) -> anyhow::Result<()> {
+        let Some(connection) = self.connections.get_mut(number) else { return Ok(()) };
+        let Some(call) = self.calls.next() else {
+            self.stage.cut(Instant::now());
+            return Ok(());
+        };
+        self.waiting += 1;
+        let sent = Sent { since, status: call.status() };
+        connection.send(sent, |out| self.calls.render(call, out))
+    }
+
+    /// Sends what is due by now, or puts it behind the calls that wait for a connection.
+    fn send_due(&mut self) -> anyhow::Result<()> {
+        let now = Instant::now();
+        let begun = self.stage.begun;
+        loop {
+            let Some(open) = &mut self.open else { return Ok(()) };
+            // Read so that the timer tells the next time too; how often it rang is the pace's to know.
+            let _ = rustix::io::read(&open.timer, &mut [0; 8]);
+            let Some(due) = open.pace.due(now - begun).map(|due| begun + due) else { return Ok(()) };
+            if self.stage.is_over(due) {
+                return Ok(());
+            }
+            match open.free.pop() {
+                Some(number) => self.send(number, due)?,
+                None => open.late.push_back(due),
+            }
+        }
+    }
+}
+
+impl Open {
+    fn start_timer(&self) -> anyhow::Result<()> {
+        let interval = self.pace.interval();
+        let interval = Timespec {
+            tv_sec: i64::try_from(interval.as_secs())?,
+            tv_nsec: i64::from(interval.subsec_nanos().max(1)),
+        };
+        let times = Itimerspec { it_interval: interval, it_value: interval };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &times)?;
+        Ok(())
+    }
+}
+
+/// Warm-up, measurement, end.
+struct Stage {
+    watched: Vec<Watched>,
+    begun: Instant,
+    starts: Instant,
+    ends: Instant,
+    /// Processor time at the beginning of the measurement, and at its end.
+    cpu: [Option<Vec<Duration>>; 2],
+}
+
+impl Stage {
+    fn new(plan: &Plan<'_>) -> Self {
+        let begun = Instant::now();
+        let starts = begun + plan.warm_up;
+        let own = Watched { name: "generator".to_owned(), pid: std::process::id() };
+        let watched = plan.watched.iter().cloned().chain([own]).collect();
+        Self { watched, begun, starts, ends: starts + plan.measured, cpu: [None, None] }
+    }
+
+    /// Reads the processor time when the measurement begins and when it ends.
+    fn look(&mut self, now: Instant) -> anyhow::Result<()> {
+        let [first, last] = &mut self.cpu;
+        if first.is_none() && now >= self.starts {
+            *first = Some(cpu::spent(&self.watched)?);
+        }
+        if last.is_none() && now >= self.ends {
+            *last = Some(cpu::spent(&self.watched)?);
+        }
+        Ok(())
+    }
+
+    fn measures(&self, moment: Instant) -> bool {
+        (self.starts..self.ends).contains(&moment)
+    }
+
+    fn is_over(&self, moment: Instant) -> bool {
+        moment >= self.ends
+    }
+
+    /// Ends the measurement now: there is nothing left to send.
+    fn cut(&mut self, now: Instant) {
+        self.ends = self.ends.min(now);
+    }
+
+    /// How long a poll may wait.
+    fn until_next(&self, now: Instant) -> Duration {
+        let next = if now < self.starts { self.starts } else { self.ends };
+        if next > now { next - now } else { Duration::from_millis(100) }
+    }
+
+    fn end(&mut self, seen: &mut Seen) -> anyhow::Result<()> {
+        seen.time = self.ends.checked_duration_since(self.starts).context("the calls ended in the warm-up")?;
+        if let [Some(first), Some(last)] = &self.cpu {
+            seen.cpu = last.iter().zip(first).map(|(last, first)| last.saturating_sub(*first)).collect();
+        }
+        Ok(())
+    }
+}

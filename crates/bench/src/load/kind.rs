@@ -1,0 +1,32 @@
+//! What can be called.
+
+use clap::ValueEnum;
+
+/// A call of the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// `GET /v1/employee/{id}` of any employee.
+    Read,
+    /// `POST /v1/employee/add`.
+    Add,
+    /// `POST /v1/replenishment` of ten cards that no other call has.
+    Replenish,
+    /// `GET /v1/employees`, the first page.
+    First,
+    /// The same, the last page.
+    Last,
+    /// `POST /v1/limits/status`, which changes nothing.
+    Status,
+    /// `GET /v1/balance`.
+    Balance,
+}
+
+impl Kind {
+    /// The status of its answer.
+    pub(crate) const fn status(self) -> u16 {
+        match self {
+            Self::Replenish => 202,
+            Self::Read | Self::Add | Self::First | Self::Last | Self::Status | Self::Balance => 200,
+        }
+    }
+}

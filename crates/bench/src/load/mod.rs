@@ -1,0 +1,100 @@
+//! The load generator: plain HTTP over connections that stay open, on one thread.
+//!
+//! It shares the processors with what it measures, so it does as little as it can while it measures: calls are rendered
+//! and sealed beforehand, an answer is read no further than its status and length.
+
+mod calls;
+mod connection;
+mod engine;
+mod kind;
+mod pace;
+mod summary;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+
+use crate::cpu::{self, Watched};
+use crate::record::Label;
+use crate::targets::Targets;
+use calls::Calls;
+use engine::Plan;
+use kind::Kind;
+
+/// What to send, how often, and what to watch meanwhile.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    label: Label,
+    /// The service, such as `127.0.0.1:8080`; connections take turns among several.
+    #[arg(long, value_delimiter = ',', required = true)]
+    address: Vec<SocketAddr>,
+    /// The file that `seed` made.
+    #[arg(long, overrides_with = "targets")]
+    targets: PathBuf,
+    /// Partners that call; all of the file without it.
+    #[arg(long)]
+    partners: Option<usize>,
+    /// What to call; several take turns.
+    #[arg(long, value_enum, value_delimiter = ',', required = true)]
+    kind: Vec<Kind>,
+    /// Bodies travel in the clear.
+    #[arg(long)]
+    clear: bool,
+    /// Bodies are filled up to this many bytes by a field that the service ignores.
+    #[arg(long, default_value_t = 0)]
+    body_bytes: usize,
+    /// Connections.
+    #[arg(long, default_value_t = 32)]
+    connections: usize,
+    /// Open loop: this many calls a second, each timed from the moment at which it should have been sent. Without it
+    /// each connection sends the next call when it has the answer to the last.
+    #[arg(long)]
+    rate: Option<f64>,
+    /// Seconds before the measurement, which warm caches up.
+    #[arg(long, default_value_t = 0.5)]
+    warm_up: f64,
+    /// Seconds of the measurement.
+    #[arg(long, default_value_t = 3.0, overrides_with = "seconds")]
+    seconds: f64,
+    /// The most calls that change something; those are made beforehand. The measurement ends with them.
+    #[arg(long)]
+    calls: Option<usize>,
+    /// Processes whose processor time is shared among the calls, each with its children, and whose memory is told at
+    /// the end: `name=pid`.
+    #[arg(long, value_parser = Watched::parse)]
+    cpu: Vec<Watched>,
+}
+
+/// Calls made beforehand for each second: more than two processors answer.
+const CALLS_A_SECOND: f64 = 15_000.0;
+
+/// Sends the load and prints what was measured.
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let mut targets = Targets::read(&args.targets)?;
+    if let Some(partners) = args.partners {
+        anyhow::ensure!((1..=targets.partners.len()).contains(&partners), "there are not as many partners");
+        targets.partners.truncate(partners);
+    }
+    let seconds = args.seconds + args.warm_up;
+    let at_most = args.calls.unwrap_or_else(|| (seconds * args.rate.unwrap_or(CALLS_A_SECOND)) as usize + 1);
+    let body = calls::Body { sealed: !args.clear, bytes: args.body_bytes };
+    let mut calls = Calls::make(&targets, &args.kind, body, at_most)?;
+    drop(targets);
+    let plan = Plan {
+        addresses: &args.address,
+        connections: args.connections,
+        warm_up: Duration::from_secs_f64(args.warm_up),
+        measured: Duration::from_secs_f64(args.seconds),
+        rate: args.rate,
+        watched: &args.cpu,
+    };
+    let seen = engine::run(&plan, &mut calls).context("the load")?;
+    let mut figures = seen.figures(&args.cpu);
+    for Watched { name, pid } in &args.cpu {
+        figures.insert(format!("peak_{name}_mib"), cpu::memory(*pid)?.1);
+    }
+    args.label.record(figures).print()
+}

@@ -1,0 +1,180 @@
+//! Mass work: 100,000 cards topped up, 100,000 cards ordered; and whether a list knows its length.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use crate::caller::Caller;
+use crate::cpu::{self, Watched};
+use crate::numbered;
+use crate::record::Label;
+use crate::targets::Targets;
+
+/// Requests of the top-up.
+const REQUESTS: u64 = 10;
+/// Lines of the order, and cards of each.
+const LINES: u64 = 20;
+const CARDS_A_LINE: u64 = 5_000;
+/// How often a state is asked for: a hundredth of what is measured.
+const POLL: Duration = Duration::from_millis(20);
+/// Longer than any of it takes.
+const AT_MOST: Duration = Duration::from_secs(300);
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Task {
+    /// Tops up all cards of the partner, by ten requests, until all are done.
+    TopUps,
+    /// Orders 100,000 virtual cards and reads the result to its end.
+    Order,
+    /// Asks for the last page of employees and compares `total` with what was seeded.
+    Total,
+}
+
+/// What to do, and for whom.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    label: Label,
+    #[arg(long, value_enum)]
+    task: Task,
+    /// The service.
+    #[arg(long)]
+    address: SocketAddr,
+    /// The file that `seed` made; its first partner calls.
+    #[arg(long)]
+    targets: PathBuf,
+    /// Processes whose processor time and memory are reported: `name=pid`.
+    #[arg(long, value_parser = Watched::parse)]
+    cpu: Vec<Watched>,
+}
+
+/// Does it, and prints how long it took.
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let targets = Targets::read(&args.targets)?;
+    let target = targets.partners.first().context("there is no partner")?;
+    let mut caller = Caller::connect(args.address, target)?;
+    let before = cpu::spent(&args.cpu)?;
+    let begun = Instant::now();
+    let mut figures = match args.task {
+        Task::TopUps => top_ups(&mut caller, targets.employees)?,
+        Task::Order => order(&mut caller)?,
+        Task::Total => total(&mut caller, targets.employees)?,
+    };
+    figures.insert("seconds".to_owned(), begun.elapsed().as_secs_f64());
+    for ((watched, after), before) in args.cpu.iter().zip(cpu::spent(&args.cpu)?).zip(before) {
+        figures.insert(format!("cpu_{}_s", watched.name), after.saturating_sub(before).as_secs_f64());
+        let (_, peak) = cpu::memory(watched.pid)?;
+        figures.insert(format!("peak_{}_mib", watched.name), peak);
+    }
+    args.label.record(figures).print()
+}
+
+type Figures = BTreeMap<String, f64>;
+
+fn top_ups(caller: &mut Caller, cards: u64) -> anyhow::Result<Figures> {
+    let begun = Instant::now();
+    let each = cards / REQUESTS;
+    let mut requests = Vec::new();
+    for request in 0..REQUESTS {
+        let card = |number| {
+            let id = numbered::id(numbered::MAIN_CARDS + 1 + request * each + number).to_string();
+            json!({ "idCard": id, "amountReplenishment": 100 })
+        };
+        let body = json!({ "cards": (0..each).map(card).collect::<Vec<_>>() });
+        let answer = caller.post("/v1/replenishment", &body, 202)?;
+        requests.push(text(&answer, "replenishmentId")?);
+    }
+    let accepted = begun.elapsed().as_secs_f64();
+    for id in requests {
+        until_success(caller, &format!("/v1/replenishment/{id}/status"))?;
+    }
+    Ok(BTreeMap::from([("cards".to_owned(), cards as f64), ("accepted_s".to_owned(), accepted)]))
+}
+
+fn order(caller: &mut Caller) -> anyhow::Result<Figures> {
+    let begun = Instant::now();
+    let line = json!({ "numberCards": CARDS_A_LINE, "typeCard": "MLZ", "amount": 5_000 });
+    let body = json!({ "data": vec![line; LINES as usize] });
+    let id = text(&caller.post("/v1/order/virtualcards", &body, 202)?, "orderId")?;
+    until_success(caller, &format!("/v1/order/status/{id}"))?;
+    let issued = begun.elapsed().as_secs_f64();
+    let mut cards = Counter::new(br#""idCard""#);
+    let status = caller.get(&format!("/v1/order/result/{id}"), &mut |piece| cards.feed(piece))?;
+    anyhow::ensure!(status == 200, "the result was answered {status}");
+    let expected = LINES * CARDS_A_LINE;
+    anyhow::ensure!(cards.found == expected, "the result has {} cards of {expected}", cards.found);
+    Ok(BTreeMap::from([
+        ("cards".to_owned(), cards.found as f64),
+        ("issued_s".to_owned(), issued),
+        ("result_mib".to_owned(), cards.bytes as f64 / 1_048_576.0),
+    ]))
+}
+
+fn total(caller: &mut Caller, employees: u64) -> anyhow::Result<Figures> {
+    let last = employees.div_ceil(15);
+    let page = caller.get_json(&format!("/v1/employees?page={last}"))?;
+    let meta = |name: &str| page.get("meta").and_then(|meta| meta.get(name)).and_then(Value::as_u64);
+    let exact = meta("total") == Some(employees) && meta("last_page") == Some(last);
+    Ok(BTreeMap::from([("exact".to_owned(), f64::from(u8::from(exact)))]))
+}
+
+fn until_success(caller: &mut Caller, path: &str) -> anyhow::Result<()> {
+    let begun = Instant::now();
+    loop {
+        match text(&caller.get_json(path)?, "message")?.as_str() {
+            "SUCCESS" => return Ok(()),
+            "NEW" | "IN_PROCESS" if begun.elapsed() < AT_MOST => thread::sleep(POLL),
+            state => bail!("a request is {state}"),
+        }
+    }
+}
+
+fn text(answer: &Value, name: &str) -> anyhow::Result<String> {
+    let text = answer.get(name).and_then(Value::as_str);
+    text.map(str::to_owned).with_context(|| format!("an answer without {name}: {answer}"))
+}
+
+/// Counts how often a text stands in bytes that come in pieces.
+struct Counter {
+    pattern: &'static [u8],
+    /// The end of the last piece, too short to hold the text.
+    rest: Vec<u8>,
+    found: u64,
+    bytes: usize,
+}
+
+impl Counter {
+    const fn new(pattern: &'static [u8]) -> Self {
+        Self { pattern, rest: Vec::new(), found: 0, bytes: 0 }
+    }
+
+    fn feed(&mut self, piece: &[u8]) {
+        self.bytes += piece.len();
+        self.rest.extend_from_slice(piece);
+        let hits = self.rest.windows(self.pattern.len()).filter(|window| *window == self.pattern).count();
+        self.found += hits as u64;
+        let kept = self.rest.len().saturating_sub(self.pattern.len() - 1);
+        self.rest.drain(..kept);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Counter;
+
+    #[test]
+    fn a_text_is_found_across_pieces_and_once() {
+        let mut counter = Counter::new(b"\"id\"");
+        for piece in ["{\"i", "d\":1},{\"id\"", ":2}", "{\"id", "\""] {
+            counter.feed(piece.as_bytes());
+        }
+        assert_eq!((counter.found, counter.bytes), (3, 23));
+    }
+}

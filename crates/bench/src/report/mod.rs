@@ -1,0 +1,63 @@
+//! Tables and plots of what was measured.
+
+mod bars;
+mod curves;
+mod document;
+mod lines;
+mod machine;
+mod results;
+mod rows;
+mod svg;
+mod tables;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
+use results::Results;
+
+/// What to make of which results.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The file with one measurement a line.
+    #[arg(long)]
+    results: PathBuf,
+    /// The document whose marked parts are replaced; without it the table is printed.
+    #[arg(long, requires = "plots")]
+    document: Option<PathBuf>,
+    /// The folder for plots, as the document names it too.
+    #[arg(long)]
+    plots: Option<PathBuf>,
+    /// The commit that was measured.
+    #[arg(long, default_value = "unknown")]
+    commit: String,
+    /// The version of PostgreSQL.
+    #[arg(long, default_value = "unknown")]
+    postgres: String,
+}
+
+/// Makes them.
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let text = fs::read_to_string(&args.results).context("the results")?;
+    let results = Results::parse(&text)?;
+    let judged = rows::judge(&results);
+    let (Some(document), Some(plots)) = (&args.document, &args.plots) else {
+        println!("{}", tables::ratios(&judged));
+        println!("{}", tables::details(&results));
+        return Ok(());
+    };
+    fs::create_dir_all(plots)?;
+    let mut page = fs::read_to_string(document).context("the document")?;
+    page = document::replace(&page, "machine", &machine::describe(&args.postgres, &args.commit)?)?;
+    page = document::replace(&page, "ratios", &tables::ratios(&judged))?;
+    page = document::replace(&page, "details", &tables::details(&results))?;
+    fs::write(plots.join("ratios.svg"), bars::plot(&judged))?;
+    // Curves are measured only if asked for; without them those of the last time stay.
+    if curves::any(&results) {
+        page = document::replace(&page, "growth", &tables::growth(&results))?;
+        fs::write(plots.join("growth.svg"), lines::plot(&results))?;
+    }
+    fs::write(document, page)?;
+    Ok(())
+}

@@ -1,0 +1,251 @@
+//! What is required, and whether it is met.
+
+use super::results::{Figure, Results};
+
+/// What a row asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Need {
+    /// Ours is at least so many times the yardstick.
+    AtLeast(f64),
+    /// Ours is at most so many times the yardstick.
+    AtMost(f64),
+    /// Ours is above the yardstick by less than this.
+    MoreBy(f64),
+    /// Ours is at most this.
+    Below(f64),
+    /// Ours is this.
+    Exactly(f64),
+}
+
+/// A row of the report.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    /// What is measured.
+    pub(super) what: &'static str,
+    /// What it is compared with.
+    pub(super) against: &'static str,
+    pub(super) ours: Figure,
+    pub(super) yardstick: Option<Figure>,
+    pub(super) need: Need,
+}
+
+/// A row with its figures.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Judged {
+    pub(super) row: Row,
+    pub(super) ours: f64,
+    pub(super) yardstick: Option<f64>,
+    /// What the need is about: a ratio, a difference, or our own figure.
+    pub(super) value: f64,
+    /// How far it is from what is needed: 1 is just met, more is better.
+    pub(super) margin: f64,
+    /// Whether calls failed, which makes the row void.
+    pub(super) errors: bool,
+}
+
+impl Judged {
+    /// Whether what is required is met.
+    pub(super) fn is_met(&self) -> bool {
+        self.margin >= 1.0 && !self.errors
+    }
+}
+
+const fn of(row: &'static str, side: &'static str, figure: &'static str) -> Figure {
+    Figure { row, side, figure }
+}
+
+const fn ratio(what: &'static str, against: &'static str, row: &'static str, need: Need) -> Row {
+    let figure = match need {
+        Need::AtLeast(_) => "per_second",
+        _ => "seconds",
+    };
+    versus(what, against, of(row, "ours", figure), of(row, "yardstick", figure), need)
+}
+
+const fn versus(
+    what: &'static str,
+    against: &'static str,
+    ours: Figure,
+    yardstick: Figure,
+    need: Need,
+) -> Row {
+    Row { what, against, ours, yardstick: Some(yardstick), need }
+}
+
+const fn below(what: &'static str, ours: Figure, most: f64) -> Row {
+    Row { what, against: "", ours, yardstick: None, need: Need::Below(most) }
+}
+
+const ROWS: &[Row] = &[
+    ratio(
+        "`GET /v1/employee/{id}` (2 cards), PostgreSQL",
+        "pgbench, the same selects, 16 clients",
+        "read-pg",
+        Need::AtLeast(1.2),
+    ),
+    ratio(
+        "sealed `POST /v1/employee/add`, PostgreSQL",
+        "pgbench, the same statements in a transaction, 32 clients",
+        "add-pg",
+        Need::AtLeast(1.2),
+    ),
+    ratio(
+        "sealed `POST /v1/replenishment` of 10 cards, PostgreSQL",
+        "pgbench, the same statements in a transaction, 32 clients",
+        "replenish-pg",
+        Need::AtLeast(1.0),
+    ),
+    ratio(
+        "`GET /v1/employee/{id}`, SQLite",
+        "the same answer with token check and no database",
+        "read-sqlite",
+        Need::AtLeast(0.55),
+    ),
+    ratio(
+        "sealed `POST /v1/employee/add`, SQLite, `synchronous=FULL`",
+        "the same handler, which opens the body and stores nothing",
+        "add-sqlite",
+        Need::AtLeast(0.25),
+    ),
+    versus(
+        "the same",
+        "a plain connection a request",
+        of("add-sqlite", "ours", "per_second"),
+        of("add-sqlite", "plain-connections", "per_second"),
+        Need::AtLeast(8.0),
+    ),
+    ratio(
+        "100,000 cards topped up, created to SUCCESS, PostgreSQL",
+        "one `INSERT … SELECT` of the same rows and two updates",
+        "top-ups",
+        Need::AtMost(3.0),
+    ),
+    ratio(
+        "virtual order of 100,000 cards, created to result read",
+        "the same rows inserted in bulk",
+        "order",
+        Need::AtMost(4.0),
+    ),
+    below("memory of the service meanwhile", of("order", "ours", "peak_serve_mib"), 150.0),
+    versus(
+        "`GET /v1/employees`, page 1 of 1,000,000 employees",
+        "page 1 of 1,000",
+        of("pages", "first", "p50_us"),
+        of("pages", "yardstick", "p50_us"),
+        Need::AtMost(1.5),
+    ),
+    versus(
+        "the same, the last page",
+        "page 1 of 1,000",
+        of("pages", "last", "p50_us"),
+        of("pages", "yardstick", "p50_us"),
+        Need::AtMost(1.5),
+    ),
+    Row {
+        what: "the same, `total` exact",
+        against: "",
+        ours: of("pages", "total", "exact"),
+        yardstick: None,
+        need: Need::Exactly(1.0),
+    },
+    versus(
+        "p99 of reads while 100,000 cards are topped up",
+        "p99 of reads alone",
+        of("busy", "ours", "p99_us"),
+        of("busy", "yardstick", "p99_us"),
+        Need::AtMost(2.0),
+    ),
+    versus(
+        "p99 of a sealed `POST`, body of 4 KiB",
+        "the same in the clear",
+        of("sealing", "ours", "p99_us"),
+        of("sealing", "yardstick", "p99_us"),
+        Need::MoreBy(100.0),
+    ),
+    below("start to first answer, empty database", of("start", "ours", "first_answer_ms"), 100.0),
+    below("idle memory", of("start", "ours", "idle_mib"), 20.0),
+    below("memory under 64 connections of mixed load, PostgreSQL", of("mixed", "ours", "peak_serve_mib"), 48.0),
+    below("binary", of("start", "ours", "binary_mib"), 15.0),
+];
+
+/// Each row whose figures are there.
+pub(super) fn judge(results: &Results) -> Vec<Judged> {
+    ROWS.iter().filter_map(|row| judge_row(row, results)).collect()
+}
+
+fn judge_row(row: &Row, results: &Results) -> Option<Judged> {
+    let ours = results.figure(row.ours)?;
+    let yardstick = match row.yardstick {
+        Some(figure) => Some(results.figure(figure)?),
+        None => None,
+    };
+    let times = ours / yardstick.unwrap_or(1.0);
+    let more = ours - yardstick.unwrap_or(0.0);
+    let (value, margin) = match row.need {
+        Need::AtLeast(least) => (times, times / least),
+        Need::AtMost(most) => (times, most / times),
+        Need::MoreBy(most) => (more, most / more.max(f64::EPSILON)),
+        Need::Below(most) => (ours, most / ours),
+        Need::Exactly(exact) => (ours, f64::from(u8::from(ours == exact))),
+    };
+    let failed = |figure: Figure| results.figure(Figure { figure: "errors", ..figure }).unwrap_or(0.0) > 0.0;
+    let errors = failed(row.ours) || row.yardstick.is_some_and(failed);
+    Some(Judged { row: *row, ours, yardstick, value, margin, errors })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(lines: &str) -> Vec<Judged> {
+        judge(&Results::parse(lines).unwrap())
+    }
+
+    #[test]
+    fn a_ratio_is_met_at_its_bound() {
+        let rows = judged(
+            "{\"row\":\"read-pg\",\"side\":\"ours\",\"per_second\":1200.0,\"errors\":0.0}\n\
+            {\"row\":\"read-pg\",\"side\":\"yardstick\",\"per_second\":1000.0}",
+        );
+        let [row] = rows.as_slice() else { panic!("{rows:?}") };
+        assert_eq!(row.value, 1.2);
+        assert!(row.is_met());
+    }
+
+    #[test]
+    fn less_is_better_where_time_counts() {
+        let top_ups = |ours| {
+            judged(&format!(
+                "{{\"row\":\"top-ups\",\"side\":\"ours\",\"seconds\":{ours}}}\n\
+                {{\"row\":\"top-ups\",\"side\":\"yardstick\",\"seconds\":2.0}}"
+            ))
+        };
+        assert!(top_ups(6.0)[0].is_met());
+        assert!(!top_ups(6.1)[0].is_met());
+        assert_eq!(top_ups(12.0)[0].margin, 0.5);
+    }
+
+    #[test]
+    fn a_difference_below_nothing_is_met() {
+        let rows = judged(
+            "{\"row\":\"sealing\",\"side\":\"ours\",\"p99_us\":300.0}\n\
+            {\"row\":\"sealing\",\"side\":\"yardstick\",\"p99_us\":310.0}",
+        );
+        assert!(rows[0].is_met());
+        assert_eq!(rows[0].value, -10.0);
+    }
+
+    #[test]
+    fn failed_calls_make_a_row_void() {
+        let rows = judged(
+            "{\"row\":\"read-pg\",\"side\":\"ours\",\"per_second\":9000.0,\"errors\":1.0}\n\
+            {\"row\":\"read-pg\",\"side\":\"yardstick\",\"per_second\":1000.0}",
+        );
+        assert!(rows[0].errors && !rows[0].is_met());
+    }
+
+    #[test]
+    fn a_row_without_its_yardstick_is_not_shown() {
+        assert!(judged("{\"row\":\"read-pg\",\"side\":\"ours\",\"per_second\":9000.0}").is_empty());
+    }
+}

@@ -1,0 +1,154 @@
+//! The tables, as Markdown.
+
+use std::fmt::Write as _;
+
+use super::curves::FAMILIES;
+use super::results::Results;
+use super::rows::{Judged, Need};
+
+/// What is required, and what is there.
+pub(super) fn ratios(judged: &[Judged]) -> String {
+    let mut table = String::from(
+        "| what | against | ours | yardstick | | required | met |\n|---|---|---:|---:|---:|---:|---|\n",
+    );
+    for row in judged {
+        let figure = row.row.ours.figure;
+        let yardstick = row.yardstick.map_or_else(String::new, |value| show(value, figure));
+        let (value, required) = match row.row.need {
+            Need::AtLeast(least) => (format!("{:.2} ×", row.value), format!("≥ {least} ×")),
+            Need::AtMost(most) => (format!("{:.2} ×", row.value), format!("≤ {most} ×")),
+            Need::MoreBy(most) => (format!("{:+.0} µs", row.value), format!("< +{most} µs")),
+            Need::Below(most) => (String::new(), format!("≤ {}", show(most, figure))),
+            Need::Exactly(_) => (String::new(), "yes".to_owned()),
+        };
+        let met = match (row.errors, row.is_met()) {
+            (true, _) => "void: calls failed",
+            (false, true) => "yes",
+            (false, false) => "**no**",
+        };
+        let ours = show(row.ours, figure);
+        let (what, against) = (row.row.what, row.row.against);
+        line(&mut table, &[what, against, &ours, &yardstick, &value, &required, met]);
+    }
+    table
+}
+
+/// Percentiles and cost of every load.
+pub(super) fn details(results: &Results) -> String {
+    let mut table = String::from(
+        "| row | side | calls/s | p50 | p90 | p99 | p99.9 | longest | service, µs a call | PostgreSQL, µs a call |\n\
+        |---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
+    for record in results.loads() {
+        let ms = |name: &str| record.figures.get(name).map_or_else(String::new, |us| show(*us, name));
+        let cpu = |name: &str| record.figures.get(name).map_or_else(String::new, |us| format!("{us:.0}"));
+        let rate = record.figures.get("per_second").map_or_else(String::new, |rate| thousands(*rate));
+        line(
+            &mut table,
+            &[
+                &record.row,
+                &record.side,
+                &rate,
+                &ms("p50_us"),
+                &ms("p90_us"),
+                &ms("p99_us"),
+                &ms("p999_us"),
+                &ms("max_us"),
+                &cpu("cpu_serve_us"),
+                &cpu("cpu_postgres_us"),
+            ],
+        );
+    }
+    table
+}
+
+/// The points of the curves.
+pub(super) fn growth(results: &Results) -> String {
+    let mut tables = String::new();
+    for family in FAMILIES {
+        let curves: Vec<_> = family.curves.iter().map(|curve| (curve, results.curve(curve.figure))).collect();
+        let Some((_, first)) = curves.first().filter(|(_, points)| !points.is_empty()) else { continue };
+        let names: Vec<&str> = curves.iter().map(|(curve, _)| curve.name).collect();
+        // A `String` takes all that is written to it.
+        let _ = writeln!(tables, "{}, in {}:\n", family.title, family.unit);
+        let mut head = vec![family.axis];
+        head.extend(&names);
+        line(&mut tables, &head);
+        let _ = writeln!(tables, "|{}", "---:|".repeat(head.len()));
+        for (at, _) in first {
+            let mut cells = vec![thousands(*at)];
+            for (_, points) in &curves {
+                let point = points.iter().find(|(x, _)| x == at);
+                cells.push(point.map_or_else(String::new, |(_, y)| thousands(*y)));
+            }
+            let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+            line(&mut tables, &cells);
+        }
+        tables.push('\n');
+    }
+    tables
+}
+
+fn line(table: &mut String, cells: &[&str]) {
+    let _ = writeln!(table, "| {} |", cells.join(" | "));
+}
+
+/// A figure with its unit, which the end of its name says.
+pub(super) fn show(value: f64, figure: &str) -> String {
+    match figure.rsplit_once('_').map(|(_, unit)| unit) {
+        Some("second") => format!("{} /s", thousands(value)),
+        Some("us") if value < 1_000.0 => format!("{value:.0} µs"),
+        Some("us") => format!("{:.1} ms", value / 1_000.0),
+        Some("ms") => format!("{value:.0} ms"),
+        Some("mib") => format!("{value:.1} MiB"),
+        _ if figure == "seconds" => format!("{value:.2} s"),
+        _ if figure == "exact" => if value == 1.0 { "yes" } else { "no" }.to_owned(),
+        _ => format!("{value}"),
+    }
+}
+
+/// A whole number with a comma at every thousand.
+pub(super) fn thousands(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows;
+    use super::*;
+
+    #[test]
+    fn figures_have_their_units() {
+        assert_eq!(show(12_345.6, "per_second"), "12,346 /s");
+        assert_eq!(show(999.0, "p99_us"), "999 µs");
+        assert_eq!(show(1_500.0, "p99_us"), "1.5 ms");
+        assert_eq!(show(14.04, "binary_mib"), "14.0 MiB");
+        assert_eq!(show(2.5, "seconds"), "2.50 s");
+        assert_eq!(show(1.0, "exact"), "yes");
+    }
+
+    #[test]
+    fn thousands_have_commas() {
+        let shown = [0.0, 999.0, 1_000.0, 1_234_567.0].map(thousands);
+        assert_eq!(shown, ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_row_that_is_not_met_says_so() {
+        let results = Results::parse(
+            "{\"row\":\"start\",\"side\":\"ours\",\"idle_mib\":25.0,\"binary_mib\":14.0,\"first_answer_ms\":50.0}",
+        )
+        .unwrap();
+        let table = ratios(&rows::judge(&results));
+        assert!(table.contains("| idle memory |  | 25.0 MiB |  |  | ≤ 20.0 MiB | **no** |"), "{table}");
+        assert!(table.contains("| binary |  | 14.0 MiB |  |  | ≤ 15.0 MiB | yes |"), "{table}");
+    }
+}

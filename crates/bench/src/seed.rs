@@ -1,0 +1,250 @@
+//! Partners with employees and cards, put straight into the tables: a million rows in seconds.
+//!
+//! All lies as the service would have left it, counters and ledger included, so that `kopeck check` finds nothing.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use diesel::connection::SimpleConnection as _;
+use diesel::{Connection as _, SqliteConnection};
+use kopeck_adapter_security::{JwtTokens, MasterKey, MasterKeyBox};
+use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
+use kopeck_port_security::{SecretBox as _, SecretPlace, TokenClaims, TokenCodec as _, TokenKind};
+use kopeck_sealing::{KeyId, SealingKey};
+use secrecy::{ExposeSecret as _, SecretSlice, SecretString};
+
+use crate::targets::{Target, Targets};
+use crate::{machine, numbered};
+
+/// Whose tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Database {
+    /// Prints the statements, for `psql`.
+    Postgres,
+    /// Carries the statements out in the file.
+    Sqlite,
+}
+
+/// What to make.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[arg(long, value_enum)]
+    database: Database,
+    /// The file of the SQLite database.
+    #[arg(long, required_if_eq("database", "sqlite"))]
+    file: Option<PathBuf>,
+    /// Where to write whom there is to call.
+    #[arg(long)]
+    targets: PathBuf,
+    /// The first partner's number.
+    #[arg(long, default_value_t = 1)]
+    first: u64,
+    /// Partners.
+    #[arg(long, default_value_t = 8)]
+    partners: u64,
+    /// Employees of each partner.
+    #[arg(long)]
+    employees: u64,
+    /// Cards of each employee.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(0..=2))]
+    cards: u64,
+    /// The master key of the service.
+    #[arg(long, env = "KOPECK_MASTER_KEY", hide_env_values = true)]
+    master_key: SecretString,
+}
+
+/// Unix seconds that a token is good for.
+const TOKEN_LIFE: i64 = 24 * 60 * 60;
+/// Kopecks of each partner: more than it can spend.
+const DEPOSIT: u64 = 1_000_000_000_000;
+/// A day far ahead on which cards expire, as a Julian day number.
+const VALID_UNTIL: u64 = 2_500_000;
+/// Kopecks by which a card can be topped up.
+const CAN_TOP_UP: u64 = 100_000_000;
+
+/// Makes the rows and writes the file of targets.
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let master = MasterKey::parse(args.master_key.expose_secret())?;
+    let mut seeding = Seeding {
+        database: args.database,
+        secrets: MasterKeyBox::new(&master, machine::entropy()),
+        tokens: JwtTokens::new(&master),
+        now: i64::try_from(machine::unix_seconds())?,
+        sql: String::from("BEGIN;\n"),
+    };
+    let mut partners = Vec::new();
+    for number in args.first..args.first + args.partners {
+        partners.push(seeding.partner(number)?);
+        seeding.staff(number, args.employees, args.cards);
+    }
+    seeding.sql.push_str("COMMIT;\n");
+    Targets { partners, employees: args.employees, cards: args.cards }.write(&args.targets)?;
+    match &args.file {
+        Some(file) => {
+            let mut connection = SqliteConnection::establish(&file.to_string_lossy())?;
+            connection.batch_execute("PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;")?;
+            connection.batch_execute(&seeding.sql)?;
+        }
+        None => print!("{}VACUUM ANALYZE;\nCHECKPOINT;\n", seeding.sql),
+    }
+    Ok(())
+}
+
+/// Statements in the making.
+struct Seeding {
+    database: Database,
+    secrets: MasterKeyBox,
+    tokens: JwtTokens,
+    /// Unix seconds.
+    now: i64,
+    sql: String,
+}
+
+impl Seeding {
+    /// A partner with key, session, accounts and counters.
+    fn partner(&mut self, number: u64) -> anyhow::Result<Target> {
+        let id = numbered::id(numbered::PARTNERS + number);
+        let partner = PartnerId::new(id);
+        let (key_id, secret) = (machine::random::<8>(), machine::random::<32>());
+        let place = SecretPlace {
+            table: "sealing_keys",
+            column: "encrypted_secret",
+            partner,
+            key_id: key_id.to_vec(),
+        };
+        let encrypted = self.secrets.encrypt(&place, &SecretSlice::from(secret.to_vec()))?;
+        let token = self.tokens.sign(&TokenClaims {
+            kind: TokenKind::Access,
+            partner,
+            session: SessionId::new(id),
+            pair: TokenPairId::new(id),
+            issued_at: self.now,
+            not_before: self.now,
+            expires_at: self.now + TOKEN_LIFE,
+        })?;
+        let (p, now) = (self.id(numbered::PARTNERS + number), self.now * 1_000_000);
+        let hash = self.bytes(&machine::random::<32>());
+        let (key_id_text, encrypted) = (self.bytes(&key_id), self.bytes(&encrypted));
+        let (end, money) = ((self.now + 30 * TOKEN_LIFE) * 1_000_000, DEPOSIT);
+        write!(
+            self.sql,
+            "INSERT INTO partners (id, name, login, api_key_hash, password_hash, status, sealing, created_at)
+                VALUES ({p}, 'Bench {number}', 'bench-{number}', {hash}, '-', 'ACTIVE', 'optional', {now});
+            INSERT INTO sealing_keys (partner_id, key_id, encrypted_secret, created_at)
+                VALUES ({p}, {key_id_text}, {encrypted}, {now});
+            INSERT INTO sessions (partner_id, id, created_at, expires_at, revoked)
+                VALUES ({p}, {p}, {now}, {end}, FALSE);
+            INSERT INTO token_pairs
+                (partner_id, id, session_id, state, used, reissued, refresh_expires_at)
+                VALUES ({p}, {p}, {p}, 'FRESH', TRUE, FALSE, {end});
+            INSERT INTO balances
+                (partner_id, deposited, available, held, spent, last_movement, updated_at)
+                VALUES ({p}, -{money}, {money}, 0, 0, 1, {now});
+            INSERT INTO movements (partner_id, number, kind, deposit_reference, created_at)
+                VALUES ({p}, 1, 'DEPOSIT', 'bench', {now});
+            INSERT INTO entries (partner_id, movement, account, amount)
+                VALUES ({p}, 1, 'DEPOSITED', -{money}), ({p}, 1, 'AVAILABLE', {money});\n"
+        )?;
+        let key = SealingKey::new(KeyId::from_bytes(key_id), secret);
+        Ok(Target::new(number, token, &key))
+    }
+
+    /// Employees, each with its cards, and one limit change of the first card.
+    fn staff(&mut self, number: u64, employees: u64, cards: u64) {
+        let (p, now) = (self.id(numbered::PARTNERS + number), self.now * 1_000_000);
+        let (order, all) = (self.id(numbered::REQUEST), employees * cards);
+        let employee = self.id_of("i", numbered::EMPLOYEES);
+        // Identifiers and numbers of the rows come from the series.
+        let series = |up_to| {
+            format!("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {up_to})")
+        };
+        let mut sql = format!(
+            "INSERT INTO employees
+                (partner_id, id, seq, custom_id, surname, name, phone, status, created_at, status_updated_at,
+                search_text)
+                {} SELECT {p}, {employee}, i, 'T-' || i, 'Ёжиков', 'Иван', '9031234567', 'WORK', {now}, {now},
+                'ёжиков иван t-' || i FROM n;\n",
+            series(employees)
+        );
+        if all > 0 {
+            sql.push_str(&format!(
+                "INSERT INTO orders (partner_id, id, seq, kind, card_type, cards, cost, state, created_at, state_since)
+                    VALUES ({p}, {order}, 1, 'PLASTIC', 'KKL', {all}, 0, 'CONFIRMED', {now}, {now});
+                INSERT INTO order_lines (partner_id, order_id, position, card_type, cards, address, recipient, phone)
+                    VALUES ({p}, {order}, 0, 'KKL', {all}, 'Nevsky 1', 'Ivan', '9031234567');\n"
+            ));
+        }
+        let kinds = [("MAIN", numbered::MAIN_CARDS), ("ADDITIONAL", numbered::ADDITIONAL_CARDS)];
+        for (nth, (status, base)) in (0..cards).zip(kinds) {
+            let card = self.id_of("i", base);
+            // Employee i has the cards i and employees + i.
+            let seq = format!("{} + i", nth * employees);
+            sql.push_str(&format!(
+                "INSERT INTO cards
+                    (partner_id, id, seq, number, kind, order_id, ordinal, valid_until, employee_id, link_status,
+                    balance, can_to_up, activated_at, standing, seen_at, account_value, account_updated_at,
+                    spending_limit)
+                    {} SELECT {p}, {card}, {seq}, 1000000000 + {seq}, 'KKL', {order}, {seq} - 1, {VALID_UNTIL},
+                    {employee}, '{status}', 0, {CAN_TOP_UP}, {now}, 'OPEN', {now}, 0, {now}, 'UNLIMITED' FROM n;\n",
+                series(employees)
+            ));
+        }
+        let changes = u64::from(cards > 0);
+        if changes > 0 {
+            let card = self.id(numbered::MAIN_CARDS + 1);
+            let cards = self.id_of("i", numbered::MAIN_CARDS);
+            // Without a past the planner would take the table for a small one.
+            sql.push_str(&format!(
+                "INSERT INTO replenishments (partner_id, id, seq, cards, amount, state, created_at, state_since)
+                    VALUES ({p}, {order}, 1, {employees}, 100 * {employees}, 'DECLINE', {now}, {now});
+                INSERT INTO replenishment_items
+                    (partner_id, replenishment_id, ordinal, card_id, number, amount, state, refusal, claimed, sent)
+                    {} SELECT {p}, {order}, i - 1, {cards}, 1000000000 + i, 100, 'REFUSED', 'REFUSED_BY_BANK', FALSE,
+                    FALSE FROM n;\n",
+                series(employees)
+            ));
+            sql.push_str(&format!(
+                "INSERT INTO limit_changes (partner_id, id, seq, cards, spending_limit, state, created_at, state_since)
+                    VALUES ({p}, {order}, 1, 1, 'UNLIMITED', 'SUCCESS', {now}, {now});
+                INSERT INTO limit_change_items
+                    (partner_id, limit_change_id, ordinal, card_id, number, state, claimed, sent)
+                    VALUES ({p}, {order}, 0, {card}, 1000000001, 'DONE', FALSE, FALSE);\n"
+            ));
+        }
+        for (list, last) in [
+            ("categories", 0),
+            ("employees", employees),
+            ("cards", all),
+            ("orders", changes),
+            ("replenishments", changes),
+            ("limit_changes", changes),
+        ] {
+            sql.push_str(&format!(
+                "INSERT INTO counters (partner_id, list, last) VALUES ({p}, '{list}', {last});\n"
+            ));
+        }
+        self.sql.push_str(&sql);
+    }
+
+    /// The identifier that a number stands for.
+    fn id(&self, number: u64) -> String {
+        self.bytes(numbered::id(number).as_bytes())
+    }
+
+    /// The identifiers from `base` on, by an expression of SQL.
+    fn id_of(&self, expression: &str, base: u64) -> String {
+        match self.database {
+            Database::Postgres => format!("convert_to(({base} + {expression})::text, 'UTF8')"),
+            Database::Sqlite => format!("CAST(CAST({base} + {expression} AS TEXT) AS BLOB)"),
+        }
+    }
+
+    fn bytes(&self, bytes: &[u8]) -> String {
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        match self.database {
+            Database::Postgres => format!("'\\x{digits}'"),
+            Database::Sqlite => format!("X'{digits}'"),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The yardstick of mass work on PostgreSQL: the same rows by a few statements over all of them.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use diesel::connection::SimpleConnection as _;
+use diesel::{Connection as _, PgConnection};
+
+use crate::record::Label;
+
+/// What is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Script {
+    /// The rows of 100,000 top-ups.
+    TopUps,
+    /// The rows of 100,000 issued cards.
+    Order,
+}
+
+/// What to carry out, and where.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    label: Label,
+    #[arg(long, value_enum)]
+    script: Script,
+    /// The database.
+    #[arg(long, env = "KOPECK_DATABASE_URL", hide_env_values = true)]
+    url: String,
+}
+
+/// Carries the statements out and prints how long that took.
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let statements = match args.script {
+        Script::TopUps => include_str!("../sql/top-ups.sql"),
+        Script::Order => include_str!("../sql/order.sql"),
+    };
+    let mut connection = PgConnection::establish(&args.url).context("cannot connect")?;
+    let begun = Instant::now();
+    connection.batch_execute(statements)?;
+    args.label.record(BTreeMap::from([("seconds".to_owned(), begun.elapsed().as_secs_f64())])).print()
+}
