@@ -49,7 +49,10 @@ function doubleRound(x: Uint32Array): void {
 }
 
 function quarterRound(x: Uint32Array, a: number, b: number, c: number, d: number): void {
-  let [xa, xb, xc, xd] = [x[a]!, x[b]!, x[c]!, x[d]!];
+  let xa = x[a]! | 0;
+  let xb = x[b]! | 0;
+  let xc = x[c]! | 0;
+  let xd = x[d]! | 0;
   xa = (xa + xb) | 0;
   xd = rotate(xd ^ xa, 16);
   xc = (xc + xd) | 0;

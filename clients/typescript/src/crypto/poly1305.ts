@@ -14,47 +14,49 @@ const BLOCK = 16;
 
 /** The tag of a message under a key that is used once. */
 export function poly1305(key: Uint8Array, message: Uint8Array): Bytes {
-  const r = limbsOf(clamped(key));
+  const r = limbsOf(clamped(key), new Float64Array(LIMBS));
+  // 2^130 is 5, so that is what a limb beyond the highest counts for.
+  const wrapped = r.map((limb) => 5 * limb);
   const h = new Float64Array(LIMBS);
+  const added = new Float64Array(LIMBS);
+  const product = new Float64Array(LIMBS);
+  // A block and its mark.
   const block = new Uint8Array(BLOCK + 1);
   for (let start = 0; start < message.length; start += BLOCK) {
     const length = Math.min(BLOCK, message.length - start);
     block.fill(0);
     block.set(message.subarray(start, start + length));
     block[length] = 1;
-    const added = limbsOf(block);
+    limbsOf(block, added);
     for (let i = 0; i < LIMBS; i++) h[i]! += added[i]!;
-    multiply(h, r);
+    multiply(h, r, wrapped, product);
   }
   return plus(reduced(h), key.subarray(16, 32));
 }
 
 function clamped(key: Uint8Array): Uint8Array {
-  const r = Uint8Array.from(key.subarray(0, 16));
+  const r = new Uint8Array(BLOCK + 1);
+  r.set(key.subarray(0, 16));
   for (const i of [3, 7, 11, 15]) r[i]! &= 15;
   for (const i of [4, 8, 12]) r[i]! &= 252;
   return r;
 }
 
-function limbsOf(bytes: Uint8Array): Float64Array {
-  const limbs = new Float64Array(LIMBS);
+function limbsOf(bytes: Uint8Array, limbs: Float64Array): Float64Array {
   for (let i = 0; i < LIMBS; i++) {
     const at = (13 * i) >> 3;
-    const three = bytes[at]! | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16);
+    const three = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16);
     limbs[i] = (three >> ((13 * i) & 7)) & MASK;
   }
   return limbs;
 }
 
 /** `h = h * r mod 2^130 - 5`, up to carries. */
-function multiply(h: Float64Array, r: Float64Array): void {
-  const product = new Float64Array(LIMBS);
+function multiply(h: Float64Array, r: Float64Array, wrapped: Float64Array, product: Float64Array): void {
   for (let i = 0; i < LIMBS; i++) {
     let sum = 0;
-    for (let j = 0; j < LIMBS; j++) {
-      // 2^130 is 5.
-      sum += h[j]! * (j <= i ? r[i - j]! : 5 * r[i + LIMBS - j]!);
-    }
+    for (let j = 0; j <= i; j++) sum += h[j]! * r[i - j]!;
+    for (let j = i + 1; j < LIMBS; j++) sum += h[j]! * wrapped[i + LIMBS - j]!;
     product[i] = sum;
   }
   carry(product);
