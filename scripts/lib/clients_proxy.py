@@ -3,7 +3,10 @@
 Passes every call on, notes it, and can lose an answer: the service then has carried the call out, and the client sees a
 connection that breaks. Says `proxy: URL` when it listens.
 
-    python3 scripts/lib/clients_proxy.py http://127.0.0.1:PORT
+    python3 scripts/lib/clients_proxy.py http://127.0.0.1:PORT [--close]
+
+--close ends the connection with each answer. Browsers repeat by themselves what is lost on a connection that was used
+before, with the same nonce; with this they leave it to the client.
 
     POST /control/cut        the next call that changes something gets no answer
     GET  /control/seen       the calls since the last time this was asked
@@ -46,6 +49,7 @@ class Proxy(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     upstream: str
     state: State
+    close = False
 
     def answer_any(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
@@ -106,6 +110,8 @@ class Proxy(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
+        if self.close:
+            self.send_header("connection", "close")
         self.send_header("content-length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
@@ -121,7 +127,8 @@ def partners() -> dict[str, object]:
     return {"required": required, "optional": optional, "accessTtl": access_ttl}
 
 
-def main(upstream: str) -> None:
+def main(upstream: str, *options: str) -> None:
+    Proxy.close = "--close" in options
     Proxy.upstream = urlsplit(upstream).netloc
     Proxy.state = State()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
@@ -131,4 +138,4 @@ def main(upstream: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -16,8 +16,7 @@ let gone = false;
 browser.on("exit", () => (gone = true));
 browser.on("error", () => (gone = true));
 
-const report = await reported();
-browser.kill();
+const report = await reported().finally(() => browser.kill());
 if (report === undefined) throw new Error(gone ? `${program} ended by itself` : `${program} did not report in time`);
 if (report.failure !== null) throw new Error(`in the browser: ${report.failure}`);
 console.log(`TypeScript in ${report.agent.match(/Chrome\/\d+/)?.[0] ?? report.agent}: vectors and scenario have passed`);

@@ -12,9 +12,9 @@ mod proxy;
 use std::time::Duration;
 
 use kopeck_client::{
-    CardLimit, CardStatus, Client, ClientBuilder, Employee, EmployeeFilter, Error, ErrorCode, ExposeSecret as _,
-    IdempotencyKey, LimitPeriod, NewEmployee, Paging, Purchase, RequestState, SealingKey, TopUp, TransactionFilter,
-    Uuid, VirtualItem, Wait,
+    CardLimit, CardStatus, Client, ClientBuilder, Employee, EmployeeFilter, Error, ErrorCode,
+    ExposeSecret as _, IdempotencyKey, LimitPeriod, NewEmployee, Paging, Purchase, RequestState, SealingKey,
+    TopUp, TransactionFilter, Uuid, VirtualItem, Wait,
 };
 use serde_json::{Value, json};
 
@@ -157,7 +157,8 @@ async fn limits(client: &Client, card: Uuid) {
     assert!(!cards.can_pay(card, 5_001, None).await.unwrap().allowed);
     let lunch = Purchase { place: Some("Столовая".to_owned()), ..Purchase::new(5_000) };
     assert!(client.sandbox().purchase(card, &lunch).await.unwrap().approved);
-    let newest = cards.transactions(card, &TransactionFilter::default(), Paging::page(1).per_page(1)).await.unwrap();
+    let newest =
+        cards.transactions(card, &TransactionFilter::default(), Paging::page(1).per_page(1)).await.unwrap();
     assert_eq!(newest.data[0].place.as_deref(), Some("Столовая"));
 }
 

@@ -29,7 +29,8 @@ impl Proxy {
     /// Path and status of what passed since this was asked last.
     pub(crate) async fn statuses(&self) -> Vec<(String, u64)> {
         let seen = self.seen().await;
-        let one = |call: &Value| (call["path"].as_str().unwrap().to_owned(), call["status"].as_u64().unwrap());
+        let one =
+            |call: &Value| (call["path"].as_str().unwrap().to_owned(), call["status"].as_u64().unwrap());
         seen.iter().map(one).collect()
     }
 
@@ -45,7 +46,10 @@ impl Proxy {
         let body = body.map(Value::to_string).unwrap_or_default();
         let nonce = IdempotencyKey::random();
         let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
-        head += &format!("x-nonce: {nonce}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n", body.len());
+        head += &format!(
+            "x-nonce: {nonce}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
+            body.len()
+        );
         for (name, value) in headers {
             head += &format!("{name}: {value}\r\n");
         }
