@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import http.client
-import select
+import selectors
 import socket
 import ssl
 import threading
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from kopeck.errors import CallTimeoutError, ConfigError, DecodeError, KopeckError, TransportError
+from kopeck.errors import CallTimeoutError, ConfigError, DecodeError, TransportError
 
 _MAX_ANSWER = 64 << 20
 """The largest answer that is read, in bytes; a result of 100,000 cards, sealed, stays well below it."""
@@ -107,8 +107,7 @@ class Connections:
                 connection = self._idle.pop() if self._idle else None
             if connection is None:
                 return self._connect()
-            # What can be read from an idle connection is its end: the service has closed it meanwhile.
-            if connection.sock is not None and not select.select([connection.sock], [], [], 0)[0]:
+            if not _ended(connection):
                 return connection
             connection.close()
 
@@ -125,7 +124,7 @@ class Connections:
             connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError as error:
             connection.close()
-            raise _unreachable() from error
+            raise TransportError("the service could not be reached", sent=False) from error
         return connection
 
     def _give_back(self, connection: http.client.HTTPConnection) -> None:
@@ -144,5 +143,10 @@ def _limit(connection: http.client.HTTPConnection, deadline: float) -> None:
         connection.sock.settimeout(remaining)
 
 
-def _unreachable() -> KopeckError:
-    return TransportError("the service could not be reached", sent=False)
+def _ended(connection: http.client.HTTPConnection) -> bool:
+    """Whether the service has closed an idle connection: what can be read from one is its end."""
+    if connection.sock is None:
+        return True
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection.sock, selectors.EVENT_READ)
+        return bool(selector.select(0))
