@@ -1,4 +1,18 @@
 #![doc = include_str!("../README.md")]
+//!
+//! # Where to find what
+//!
+//! | to | see |
+//! |---|---|
+//! | set up a client | [`Client::builder`], [`ClientBuilder`], [`RetryPolicy`] |
+//! | work with employees and their categories | [`Employees`], [`Categories`] |
+//! | order cards, link them, read them | [`Orders`], [`Cards`] |
+//! | top up cards, limit what they spend | [`Replenishments`], [`Limits`] |
+//! | repeat a call under its key | [`Write`], [`IdempotencyKey`] |
+//! | wait for a request | [`Wait`], [`RequestState`] |
+//! | read lists | [`Paging`], [`Page::following`] |
+//! | understand a failure | [`Error`], [`ErrorCode`] |
+//! | play with a sandbox | [`Sandbox`] |
 
 mod answer;
 mod api;

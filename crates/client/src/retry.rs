@@ -11,6 +11,15 @@ use crate::error::Error;
 ///
 /// The delay doubles from try to try, with a random part, so that clients that failed together do not come back
 /// together. A retry cannot do anything twice: it carries the key of its call.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use kopeck_client::RetryPolicy;
+///
+/// let impatient = RetryPolicy::default().max_retries(1).delays(Duration::ZERO, Duration::from_millis(100));
+/// assert_eq!(impatient.max_retry_after, Duration::from_secs(60));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RetryPolicy {

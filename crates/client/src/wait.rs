@@ -8,6 +8,18 @@ use crate::model::request::RequestState;
 /// How long to wait for a request, and how often to ask.
 ///
 /// The time between two questions doubles from the first to the longest one.
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use kopeck_client::{Client, Error, RequestState, Uuid, Wait};
+///
+/// async fn topped_up(client: &Client, request: Uuid) -> Result<bool, Error> {
+///     let wait = Wait::up_to(Duration::from_secs(60));
+///     let state = client.replenishments().wait(request, wait, |state| println!("{state}")).await?;
+///     Ok(state == RequestState::Success)
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wait {

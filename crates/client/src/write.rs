@@ -14,7 +14,24 @@ use crate::idempotency::IdempotencyKey;
 
 /// A call that changes something. Await it to send it.
 ///
-/// It has a fresh [`IdempotencyKey`], which all its tries carry; a clone is the same call under the same key.
+/// It has a fresh [`IdempotencyKey`], which all its tries carry; a clone is the same call under the same key. Awaiting it
+/// fails with an [`Error`]: [`Error::Invalid`] for faulty values, [`Error::Api`] for other refusals, and where the network
+/// failed for longer than the client tried, an error that [is transient](Error::is_transient).
+///
+/// ```no_run
+/// use kopeck_client::{Client, Error};
+///
+/// async fn create(client: &Client) -> Result<(), Error> {
+///     let call = client.categories().create("Drivers");
+///     let created = match call.clone().await {
+///         // The very same call once more: if it was done after all, this brings the answer of the first time.
+///         Err(error) if error.is_transient() => call.await?,
+///         other => other?,
+///     };
+///     println!("{}", created.id_category);
+///     Ok(())
+/// }
+/// ```
 #[must_use = "the call is sent when it is awaited"]
 pub struct Write<T> {
     client: Client,

@@ -16,9 +16,9 @@ open_enum! {
         Mlz = "MLZ",
         /// Plastic card of the national payment system.
         Mp4 = "MP4",
-        /// Plastic card of the first international payment network.
+        /// Plastic card of the first international payment network; it cannot be ordered.
         P04 = "P04",
-        /// Plastic card of the second international payment network.
+        /// Plastic card of the second international payment network; it cannot be ordered.
         Cp4 = "CP4",
         /// Plastic benefits-programme card of the national payment system.
         Kkl = "KKL",
@@ -28,11 +28,11 @@ open_enum! {
 open_enum! {
     /// What a card is to its employee.
     pub enum CardStatus {
-        /// The main card; an employee has one at most.
+        /// The card that top-ups go to; an employee has one at most.
         Main = "MAIN",
         /// An additional card.
         Additional = "ADDITIONAL",
-        /// Blocked for a time.
+        /// Marked by the partner as out of use: it is not topped up. The bank is not told, so it can still pay.
         TemporarilyBlocked = "TEMPORARILY_BLOCKED",
     }
 }

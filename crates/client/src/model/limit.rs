@@ -23,7 +23,18 @@ open_enum! {
     }
 }
 
-/// The limits of a card: either none at all, or any of an amount per period, weekdays and times of day.
+/// The limits of a card: either none at all, or any of an amount per period, weekdays and times of day. Each of several
+/// has to allow a payment.
+///
+/// ```
+/// use kopeck_client::{CardLimit, LimitPeriod, TimeWindow, Weekday};
+///
+/// // 500.00 a day, on weekends, from ten in the evening to six in the morning.
+/// let limit = CardLimit::per(LimitPeriod::Day, 50_000)
+///     .on_days([Weekday::Saturday, Weekday::Sunday])
+///     .within([TimeWindow::new("22:00", "06:00")]);
+/// assert_eq!((limit.unlimited, limit.amount), (false, Some(50_000)));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardLimit {
     /// No limits but the card's balance. Nothing else may be set beside it.

@@ -33,6 +33,21 @@ impl Paging {
 }
 
 /// One page of a list.
+///
+/// ```no_run
+/// use kopeck_client::{CategoryWithCount, Client, Error, Paging};
+///
+/// async fn all(client: &Client) -> Result<Vec<CategoryWithCount>, Error> {
+///     let mut all = Vec::new();
+///     let mut paging = Some(Paging::page(1).per_page(500));
+///     while let Some(this) = paging {
+///         let page = client.categories().list(this).await?;
+///         paging = page.following();
+///         all.extend(page.data);
+///     }
+///     Ok(all)
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Page<T> {
     /// The records.

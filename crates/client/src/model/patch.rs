@@ -3,6 +3,18 @@
 use serde::{Serialize, Serializer};
 
 /// What an update does to a field that can be empty.
+///
+/// ```
+/// use kopeck_client::{EmployeeUpdate, Patch};
+///
+/// let update = EmployeeUpdate {
+///     phone: Patch::Clear,
+///     surname: "Petrova".to_owned().into(),
+///     ..EmployeeUpdate::default()
+/// };
+/// assert_eq!(update.surname, Patch::Set("Petrova".to_owned()));
+/// assert!(update.email.is_keep());
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Patch<T> {
     /// Leaves the value as it is.

@@ -1,0 +1,124 @@
+"""A call before it is sent, and how it is written, in clear or sealed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import quote_plus
+from uuid import UUID
+
+from kopeck import sealing
+from kopeck.errors import SealingError
+from kopeck.operations import Operation
+from kopeck.sealing import RequestContext, ResponseContext, SealingKey
+
+JSON = "application/json"
+SEALED_JSON = "application/sealed+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One logical call. It is written anew for each try, with a nonce of its own."""
+
+    operation: Operation
+    id: UUID | None = None
+    """What stands in place of the path's placeholder."""
+    query: Mapping[str, str | int] = field(default_factory=dict, repr=False)
+    body: str | None = field(default=None, repr=False)
+    key: str | None = None
+    """Its idempotency key; present if the call changes something."""
+
+    def path_with(self, value: str) -> str:
+        """The path with `value` in place of the placeholder."""
+        before, brace, rest = self.operation.path.partition("{")
+        return before + value + rest.partition("}")[2] if brace else before
+
+    @property
+    def placeholder(self) -> str | None:
+        """The name of the path's placeholder."""
+        return self.operation.path.partition("{")[2].partition("}")[0] or None
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A call as it is sent."""
+
+    target: str = field(repr=False)
+    """Path and query."""
+    body: bytes | None = field(default=None, repr=False)
+    content_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """What is sealed, and with what."""
+
+    key: SealingKey
+    """Seals every call, and is the first to open answers."""
+    other_keys: tuple[SealingKey, ...]
+    """Open answers too: around a rotation the service may seal under the other key."""
+    parameters: bool
+    answers: bool
+
+    def render(self, call: Call, nonce: str, now_unix: int) -> Rendered:
+        """The call with its body sealed and, if that is wanted, its identifier and its query too."""
+        bound = self._bound_path(call)
+
+        def seal(slot: str, plaintext: str) -> str:
+            context = RequestContext(call.operation.method, bound, nonce, slot)
+            return sealing.seal(self.key, context, now_unix, plaintext)
+
+        identifier, query = _id_text(call), call.query
+        if self.parameters:
+            if call.placeholder:
+                identifier = seal(f"path:{call.placeholder}", identifier)
+            if query:
+                query = {"sealed": seal("query", to_json(query))}
+        target = call.path_with(identifier) + _query_text(query)
+        if call.body is None:
+            return Rendered(target)
+        return Rendered(target, to_json({"sealed": seal("body", call.body)}).encode(), SEALED_JSON)
+
+    def open(self, call: Call, nonce: str, status: int, now_unix: int, body: str) -> str:
+        """Opens the body of an answer to `call`."""
+        text = _envelope(body)
+        key_id = sealing.key_id_of(text)
+        key = next((key for key in self.other_keys if key.key_id == key_id), self.key)
+        context = ResponseContext(call.operation.method, self._bound_path(call), nonce, status)
+        return sealing.open_sealed(key, context, now_unix, text)
+
+    def _bound_path(self, call: Call) -> str:
+        return sealing.bound_path(call.path_with("*" if self.parameters else _id_text(call)))
+
+
+def render_clear(call: Call) -> Rendered:
+    """The call in clear."""
+    target = call.path_with(_id_text(call)) + _query_text(call.query)
+    return Rendered(target) if call.body is None else Rendered(target, call.body.encode(), JSON)
+
+
+def to_json(value: object) -> str:
+    """JSON without blanks, in Unicode."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _id_text(call: Call) -> str:
+    return str(call.id) if call.id else ""
+
+
+def _query_text(query: Mapping[str, str | int]) -> str:
+    if not query:
+        return ""
+    encode: Callable[[str | int], str] = lambda value: quote_plus(str(value))
+    return "?" + "&".join(f"{encode(name)}={encode(value)}" for name, value in query.items())
+
+
+def _envelope(body: str) -> str:
+    try:
+        text = json.loads(body)["sealed"]
+    except (ValueError, TypeError, KeyError):
+        text = None
+    if not isinstance(text, str):
+        raise SealingError("the answer is no sealed body")
+    return text

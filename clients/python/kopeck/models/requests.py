@@ -1,0 +1,164 @@
+"""Orders, top-ups and changes of limits: what is accepted first and carried out afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from uuid import UUID
+
+from kopeck.wire import named
+from kopeck.words import CardType, OrderKind, RequestState
+
+
+@dataclass(frozen=True, slots=True)
+class RequestStatus:
+    """A request and its state."""
+
+    id: UUID = named("orderId", "replenishmentId", "setLimitsCardsId")
+    state: RequestState = named("message")
+
+
+@dataclass(frozen=True, slots=True)
+class PlasticItem:
+    """Plastic cards to order."""
+
+    number_cards: int
+    """1 to 10,000."""
+    type_card: CardType
+    """`MP4` or `KKL`."""
+    delivery_address: str
+    recipient: str
+    """Full name of whoever receives them."""
+    phone: str
+    """Ten digits, without country code."""
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualItem:
+    """Virtual cards to order."""
+
+    number_cards: int
+    """1 to 5,000."""
+    amount: int
+    """What each holds from the start, 5,000 to 1,500,000 kopecks."""
+    type_card: CardType = CardType.MLZ
+
+
+@dataclass(frozen=True, slots=True)
+class OrderCreated:
+    """The answer to an accepted order."""
+
+    order_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedCard:
+    """A card that was issued for an order."""
+
+    custom_id_card: str
+    """The number on the bank's side: 13 digits (EAN) of a plastic card, 10 of a virtual one."""
+    type_card: CardType | None = None
+    activation_code: str | None = field(default=None, repr=False)
+    """The code that activates a virtual card. A secret: `repr` does not show it."""
+    validity_period: date | None = None
+    """The last day on which the code can be used."""
+    amount: int | None = None
+    """What a virtual card holds from the start, in kopecks."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderResult:
+    """The cards that an order brought."""
+
+    type_card: CardType
+    """The kind of the cards; of an order of several kinds, that of the first."""
+    data: tuple[IssuedCard, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order in the list of orders."""
+
+    order_id: UUID
+    status: RequestState
+    kind: OrderKind
+    type_card: CardType
+    """The kind of the cards; of an order of several kinds, that of the first."""
+    number_cards: int
+    amount: int
+    """What the order costs, in kopecks."""
+    created_at: datetime
+    """In the service's time zone."""
+    status_updated_at: datetime = named("statusUpdatedAt", "statusUpdateAt")
+
+
+@dataclass(frozen=True, slots=True)
+class TopUp:
+    """A card to top up."""
+
+    id_card: UUID | str
+    """A main card."""
+    amount: int = named("amountReplenishment")
+    """By how much, in kopecks."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplenishmentCreated:
+    """The answer to an accepted top-up request."""
+
+    replenishment_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class ReplenishmentResult:
+    """What became of one card of a top-up request."""
+
+    id_card: UUID
+    succeeded: bool = named("resultReplenishment")
+    amount: int = named("amountReplenishment")
+    """By how much; of a refused card, the amount asked for. In kopecks."""
+    error: str | None = named("errorReplenishment", default=None)
+    """Why the card was not topped up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replenishment:
+    """A top-up request in the list of them."""
+
+    replenishment_id: UUID
+    status: RequestState
+    number_cards: int
+    amount: int
+    """The sum asked for, in kopecks."""
+    created_at: datetime
+    """In the service's time zone."""
+    status_updated_at: datetime = named("statusUpdatedAt", "statusUpdateAt")
+
+
+@dataclass(frozen=True, slots=True)
+class LimitChangeCreated:
+    """The answer to an accepted change of limits."""
+
+    set_limits_cards_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class LimitResult:
+    """What became of one card of a change of limits."""
+
+    id_card: UUID
+    succeeded: bool = named("resultLimit")
+    error: str | None = named("errorLimit", default=None)
+    """Why the card keeps its old limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitChange:
+    """A change of limits in the list of them."""
+
+    set_limits_cards_id: UUID
+    status: RequestState
+    number_cards: int
+    created_at: datetime
+    """In the service's time zone."""
+    status_updated_at: datetime = named("statusUpdatedAt", "statusUpdateAt")

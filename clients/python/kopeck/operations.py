@@ -1,0 +1,83 @@
+"""The operations that the client calls. A call is made of one of them and of nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of the service."""
+
+    method: str
+    path: str
+    """With at most one `{placeholder}`."""
+    changes: bool = False
+    """Whether it changes something. Its calls have an idempotency key then."""
+
+
+def _get(path: str) -> Operation:
+    return Operation("GET", path)
+
+
+def _ask(path: str) -> Operation:
+    """A `POST` that only asks."""
+    return Operation("POST", path)
+
+
+def _post(path: str) -> Operation:
+    return Operation("POST", path, changes=True)
+
+
+LOGIN = _ask("/v1/get_access_token")
+REFRESH = _ask("/v1/get_refresh_token")
+
+ADD_EMPLOYEE = _post("/v1/employee/add")
+UPDATE_EMPLOYEE = Operation("PUT", "/v1/employee/{idEmployee}", changes=True)
+GET_EMPLOYEE = _get("/v1/employee/{idEmployee}")
+LIST_EMPLOYEES = _get("/v1/employees")
+
+CREATE_CATEGORY = _post("/v1/category")
+RENAME_CATEGORY = Operation("PUT", "/v1/category/{idCategory}", changes=True)
+DELETE_CATEGORY = Operation("DELETE", "/v1/category/{idCategory}", changes=True)
+LIST_CATEGORIES = _get("/v1/categories")
+
+CARD_INFO = _get("/v1/card/{idCard}")
+CARD_BALANCE = _get("/v1/card/{idCard}/balance")
+CARD_TRANSACTIONS = _get("/v1/card/{idCard}/transactions")
+CAN_PAY = _ask("/v1/card/{idCard}/can-pay")
+AVAILABLE_CARDS = _get("/v1/cards/available")
+LINK_CARD = _post("/v1/employee/{idEmployee}/link_card")
+SWITCH_CARD = _post("/v1/employee/{idEmployee}/card/switch")
+
+ORDER_PLASTIC = _post("/v1/order/plasticcards")
+ORDER_VIRTUAL = _post("/v1/order/virtualcards")
+ORDER_STATUS = _get("/v1/order/status/{order_id}")
+ORDER_RESULT = _get("/v1/order/result/{order_id}")
+CONFIRM_ORDER = _post("/v1/order/confirm")
+CANCEL_ORDER = _post("/v1/order/cancel")
+LIST_ORDERS = _get("/v1/orders")
+
+REPLENISH = _post("/v1/replenishment")
+REPLENISHMENT_STATUS = _get("/v1/replenishment/status")
+REPLENISHMENT_RESULT = _get("/v1/replenishment/result")
+CANCEL_REPLENISHMENT = Operation("DELETE", "/v1/replenishment/{replenishmentId}", changes=True)
+LIST_REPLENISHMENTS = _get("/v1/replenishments")
+
+SET_LIMITS = _post("/v1/setlimitscards")
+LIMITS_STATUS = _ask("/v1/limits/status")
+LIMITS_RESULT = _get("/v1/limits/result/{setLimitsCardsId}")
+CANCEL_LIMITS = _post("/v1/limits/cancel")
+LIST_LIMITS = _get("/v1/limits")
+
+BALANCE = _get("/v1/balance")
+
+DEPOSIT = _post("/sandbox/v1/balance/deposit")
+PURCHASE = _post("/sandbox/v1/card/{idCard}/purchase")
+REFUND = _post("/sandbox/v1/card/{idCard}/refund")
+ACTIVATE_CARD = _post("/sandbox/v1/card/{idCard}/activate")
+BLOCK_CARD = _post("/sandbox/v1/card/{idCard}/block")
+UNBLOCK_CARD = _post("/sandbox/v1/card/{idCard}/unblock")
+EXPIRE_CARD = _post("/sandbox/v1/card/{idCard}/expire")
+SET_BANK = _post("/sandbox/v1/bank")
+ADVANCE_CLOCK = _post("/sandbox/v1/clock/advance")

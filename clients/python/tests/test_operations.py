@@ -1,0 +1,229 @@
+"""Every operation: what it sends, and that its answer is read."""
+
+from __future__ import annotations
+
+import re
+import unittest
+from collections.abc import Callable
+from datetime import date, datetime, time
+from pathlib import Path
+from uuid import UUID
+
+import kopeck
+from kopeck import CardLimit, CardStatus, CardType, Client, EmployeeStatus, LimitPeriod, PlasticItem, RequestState
+from kopeck import TimeWindow, TopUp, TransactionType, VirtualItem
+from tests.stub import TOKEN_PATHS, Reply, Seen, Stub
+
+API = Path(__file__).parents[3] / "docs/API.md"
+ID = UUID("0f8fad5b-d9cb-469f-a165-70867728950e")
+NOON = datetime(2026, 2, 7, 12, 0)
+
+# One answer for all: each operation reads the fields that it knows.
+OBJECT = {
+    **dict.fromkeys(("idEmployee", "idCard", "idCategory", "orderId"), str(ID)),
+    **dict.fromkeys(("replenishmentId", "setLimitsCardsId"), str(ID)),
+    **{"customId": "T-1", "phone": 31234567, "status": "NEW", "createdAt": "01.02.2026"},
+    **{"statusUpdatedAt": "01.02.2026", "nameCategory": "N", "statusCard": "MAIN", "customCardId": 4006381333931},
+    **{"type": "MP4", "dateUntil": "31.01.2029", "balance": 5, "canToUp": 6, "hold": 1, "available": 4},
+    **{"balanceAccount": {"updateAt": "07.02.2026 03:00", "value": 4}, "updatedAt": "07.02.2026 09:05"},
+    **{"limit": {"unlimited": True, "amount": None, "days": None}, "activated": True, "message": "SUCCESS"},
+    **{"allowed": False, "reason": "limit", "remaining": 7, "resetsAt": "01.03.2026 00:00", "approved": True},
+    **{"transactionId": 9, "typeCard": "MLZ", "customIdCard": "4006381333931", "kind": "VIRTUAL", "id": 3},
+    **{"numberCards": 2, "amount": 10, "dateExecutionAt": "07.02.2026", "timeExecutionAt": "09:05"},
+    **{"resultReplenishment": False, "amountReplenishment": 5, "errorReplenishment": "expired"},
+    **{"resultLimit": True, "errorLimit": None, "newer": [1]},
+}
+META = {"current_page": 1, "from": 1, "to": 1, "total": 1, "last_page": 1, "per_page": 15, "path": "/v1/x"}
+LISTS = ("/v1/orders", "/v1/replenishments", "/v1/limits")
+
+
+def answer(seen: Seen) -> Reply:
+    item = dict(OBJECT)
+    if seen.path in LISTS:
+        item |= {"createdAt": "07.02.2026 09:05", "statusUpdatedAt": "07.02.2026 09:06"}
+    data: object = [item]
+    if re.fullmatch(r"/v1/(employee|card)/[^/]+", seen.path):
+        data = item
+    return Reply(200, {**item, "data": data, "meta": META})
+
+
+def line(seen: Seen) -> str:
+    """`METHOD path?query body`, with the identifier as `ID`."""
+    return f"{seen.method} {seen.target} {seen.body}".replace(str(ID), "ID").rstrip()
+
+
+def sent_by(calls: Callable[[Client], object]) -> list[Seen]:
+    with Stub(answer) as stub, stub.client() as client:
+        calls(client)
+        return stub.seen
+
+
+class Operations(unittest.TestCase):
+    maxDiff = None
+
+    def check(self, calls: Callable[[Client], object], *lines: str) -> None:
+        seen = [one for one in sent_by(calls) if one.path not in TOKEN_PATHS]
+        self.assertEqual([line(one) for one in seen], list(lines))
+        for one in seen:
+            # Two calls ask by POST; what changes something has a key, and nothing else has.
+            asks = one.method == "GET" or one.path.endswith("/can-pay") or one.path == "/v1/limits/status"
+            self.assertEqual("idempotency-key" not in one.headers, asks, one.target)
+
+    def test_employees_and_categories(self) -> None:
+        self.check(
+            employees_and_categories,
+            'POST /v1/employee/add {"customId":"T-1","phone":"9031234567"}',
+            'PUT /v1/employee/ID {"email":null,"status":"WORK"}',
+            "GET /v1/employee/ID",
+            "GET /v1/employees?status=WORK&idCategory=ID&customId=T-1&q=a+b&page=1&per_page=15",
+            "GET /v1/employees?page=1&per_page=100",
+            'POST /v1/category {"nameCategory":"Ё"}',
+            'PUT /v1/category/ID {"nameCategory":"N"}',
+            "DELETE /v1/category/ID",
+            "GET /v1/categories",
+        )
+
+    def test_cards_and_balance(self) -> None:
+        self.check(
+            cards_and_balance,
+            "GET /v1/card/ID",
+            "GET /v1/card/ID/balance",
+            "GET /v1/card/ID/transactions?from=07.02.2026&type=PAYMENT",
+            'POST /v1/card/ID/can-pay {"amount":500,"at":"07.02.2026 12:00"}',
+            'POST /v1/card/ID/can-pay {"amount":500}',
+            "GET /v1/cards/available?typeCard=MLZ",
+            'POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}',
+            'POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}',
+            "GET /v1/balance",
+        )
+
+    def test_orders(self) -> None:
+        self.check(
+            orders,
+            'POST /v1/order/plasticcards {"data":[{"numberCards":2,"typeCard":"KKL","deliveryAddress":"A",'
+            '"recipient":"R","phone":"9031234567"}]}',
+            'POST /v1/order/virtualcards {"data":[{"numberCards":2,"amount":5000,"typeCard":"MLZ"}]}',
+            "GET /v1/order/status/ID",
+            "GET /v1/order/result/ID",
+            'POST /v1/order/confirm {"orderId":"ID"}',
+            'POST /v1/order/cancel {"orderId":"ID"}',
+            "GET /v1/orders?status=NEW&page=1",
+        )
+
+    def test_replenishments_and_limits(self) -> None:
+        self.check(
+            replenishments_and_limits,
+            'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}]}',
+            "GET /v1/replenishment/status?idReplenishment=ID",
+            "GET /v1/replenishment/result?idReplenishment=ID",
+            "DELETE /v1/replenishment/ID",
+            "GET /v1/replenishments",
+            'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"unlimited":false,"amount":100,'
+            '"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]}}',
+            'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
+            'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
+            "GET /v1/limits/result/ID",
+            "GET /v1/limits?status=DECLINE",
+        )
+
+    def test_sandbox(self) -> None:
+        self.check(
+            sandbox,
+            'POST /sandbox/v1/balance/deposit {"amount":100}',
+            'POST /sandbox/v1/card/ID/purchase {"amount":5,"place":"P","mcc":"5812","merchantId":"M",'
+            '"at":"07.02.2026 12:00"}',
+            'POST /sandbox/v1/card/ID/refund {"transactionId":9,"amount":5}',
+            'POST /sandbox/v1/card/ID/activate {"activationCode":"code"}',
+            "POST /sandbox/v1/card/ID/activate {}",
+            "POST /sandbox/v1/card/ID/block {}",
+            "POST /sandbox/v1/card/ID/unblock {}",
+            "POST /sandbox/v1/card/ID/expire {}",
+            'POST /sandbox/v1/bank {"latencyMs":0,"errorRate":0.5,"loseAnswerRate":0,"duplicateRate":0,"down":false}',
+            'POST /sandbox/v1/clock/advance {"seconds":60}',
+        )
+
+    def test_every_operation_of_the_reference_has_a_method(self) -> None:
+        named = set(re.findall(r"(?m)^`((?:GET|POST|PUT|PATCH|DELETE) /\S+)`$", API.read_text()))
+        # What another operation asks, in another spelling.
+        named -= {f"GET /v1/replenishment/{{replenishmentId}}/{what}" for what in ("status", "result")}
+        self.assertGreater(len(named), 40)
+        groups = (employees_and_categories, cards_and_balance, orders, replenishments_and_limits, sandbox, tokens)
+        sent = {f"{one.method} {one.path}".replace(str(ID), "{}") for calls in groups for one in sent_by(calls)}
+        self.assertEqual(sent, {re.sub(r"\{\w+\}", "{}", operation) for operation in named})
+
+
+def tokens(client: Client) -> None:
+    client.login()
+    client.refresh()
+
+
+def employees_and_categories(client: Client) -> None:
+    assert client.employees.add("T-1", phone="9031234567").phone == "0031234567"
+    client.employees.update(ID, email=None, status=EmployeeStatus.WORK)
+    assert client.employees.get(str(ID)).id_employee == ID
+    page = client.employees.list(
+        status=EmployeeStatus.WORK, id_category=ID, custom_id="T-1", q="a b", page=1, per_page=15
+    )
+    assert (page.next, page.meta.first, page.data[0].created_at) == (None, 1, date(2026, 2, 1))
+    assert len(list(client.employees.all())) == 1
+    client.categories.create("Ё")
+    client.categories.rename(ID, "N")
+    assert client.categories.delete(ID).name_category == "N"
+    assert client.categories.list().data[0].id_category == ID
+
+
+def cards_and_balance(client: Client) -> None:
+    card = client.cards.info(ID)
+    assert card.limit == CardLimit(unlimited=True) and card.card_type is CardType.MP4
+    assert client.cards.balance(ID).balance_account.value == 4
+    page = client.cards.transactions(ID, from_date=NOON.date(), transaction_type=TransactionType.PAYMENT)
+    assert page.data[0].time_execution_at == time(9, 5)
+    assert client.cards.can_pay(ID, 500, at=NOON).resets_at == datetime(2026, 3, 1)
+    assert not client.cards.can_pay(ID, 500).allowed
+    assert client.cards.available(type_card=CardType.MLZ).data[0].custom_id_card == "4006381333931"
+    assert client.cards.link(ID, "4006381333931", CardStatus.MAIN).id_card == ID
+    assert client.cards.switch(ID, ID, CardStatus.ADDITIONAL).status_card is CardStatus.MAIN
+    assert client.balance().hold == 1
+
+
+def orders(client: Client) -> None:
+    plastic = PlasticItem(2, CardType.KKL, "A", "R", "9031234567")
+    assert client.orders.plastic([plastic]).order_id == ID
+    client.orders.virtual([VirtualItem(2, 5_000)])
+    assert client.orders.status(ID).state is RequestState.SUCCESS
+    assert client.orders.result(ID).data[0].custom_id_card == "4006381333931"
+    assert client.orders.confirm(ID).id == ID
+    client.orders.cancel(ID)
+    assert client.orders.list(status=RequestState.NEW, page=1).data[0].kind is kopeck.OrderKind.VIRTUAL
+
+
+def replenishments_and_limits(client: Client) -> None:
+    assert client.replenishments.create([TopUp(ID, 100)]).replenishment_id == ID
+    client.replenishments.status(ID)
+    assert client.replenishments.result(ID)[0].error == "expired"
+    client.replenishments.cancel(ID)
+    assert client.replenishments.list().data[0].created_at == datetime(2026, 2, 7, 9, 5)
+    limit = CardLimit(amount=100, period=LimitPeriod.DAY, days=(1, 7), times=(TimeWindow("08:00", "24:00"),))
+    assert client.limits.set([ID], limit).set_limits_cards_id == ID
+    client.limits.status(ID)
+    client.limits.cancel(ID)
+    assert client.limits.result(ID)[0].succeeded
+    client.limits.list(status=RequestState.DECLINE)
+
+
+def sandbox(client: Client) -> None:
+    assert client.sandbox.deposit(100).available == 4
+    bought = client.sandbox.purchase(ID, 5, place="P", mcc="5812", merchant_id="M", at=NOON)
+    assert bought.transaction_id == 9
+    assert client.sandbox.refund(ID, 9, 5).transaction_id == 9
+    client.sandbox.activate(ID, "code")
+    client.sandbox.activate(ID)
+    client.sandbox.block(ID)
+    client.sandbox.unblock(ID)
+    client.sandbox.expire(ID)
+    client.sandbox.bank(error_rate=0.5)
+    client.sandbox.advance_clock(60)
+
+
+if __name__ == "__main__":
+    unittest.main()

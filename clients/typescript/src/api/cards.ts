@@ -1,0 +1,107 @@
+/** Cards. */
+
+import type { CallOptions, ChangeOptions, Core } from "../core.js";
+import type {
+  AvailableCard,
+  Card,
+  CardBalance,
+  Day,
+  Id,
+  LinkedCard,
+  Moment,
+  PaymentAnswer,
+  Transaction,
+} from "../models/values.js";
+import type { CardStatus, CardType, TransactionType } from "../models/words.js";
+import * as operations from "../operations.js";
+import { everyRecord, listQuery, type Page, pageOf, type Paging } from "../pages.js";
+import { as, cardBalance, underData } from "../read.js";
+
+/** Which transactions to list. By default all. */
+export interface TransactionFilter {
+  /** Those of this day and later. */
+  readonly from?: Day | undefined;
+  /** Those of this day and earlier. */
+  readonly to?: Day | undefined;
+  readonly type?: TransactionType | undefined;
+}
+
+/** Which free cards to list. By default all. */
+export interface AvailableFilter {
+  readonly typeCard?: CardType | undefined;
+}
+
+/** Calls about cards. */
+export class Cards {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** Reads a card. */
+  async info(idCard: Id, options?: CallOptions): Promise<Card> {
+    return cardBalance<Card>(underData(await this.#core.call(operations.CARD_INFO, { ...options, id: idCard })));
+  }
+
+  /** Reads a card's balance. */
+  async balance(idCard: Id, options?: CallOptions): Promise<CardBalance> {
+    return cardBalance<CardBalance>(await this.#core.call(operations.CARD_BALANCE, { ...options, id: idCard }));
+  }
+
+  /** Lists a card's transactions, the newest first. */
+  async transactions(
+    idCard: Id,
+    filter: TransactionFilter & Paging = {},
+    options?: CallOptions,
+  ): Promise<Page<Transaction>> {
+    const parts = { ...options, id: idCard, query: listQuery(filter) };
+    return pageOf(await this.#core.call(operations.CARD_TRANSACTIONS, parts), (item) => as(item));
+  }
+
+  /** All of a card's transactions, read page by page as they are asked for. */
+  allTransactions(
+    idCard: Id,
+    filter: TransactionFilter = {},
+    options?: CallOptions,
+  ): AsyncGenerator<Transaction, void, undefined> {
+    return everyRecord((page) => this.transactions(idCard, { ...filter, page }, options));
+  }
+
+  /** Asks whether a card would pay `amount` kopecks, now or at another time. Nothing is paid or reserved. */
+  async canPay(idCard: Id, amount: number, at?: Moment, options?: CallOptions): Promise<PaymentAnswer> {
+    return as(await this.#core.call(operations.CAN_PAY, { ...options, id: idCard, body: { amount, at } }));
+  }
+
+  /** Lists the cards that are free to be linked. */
+  async available(filter: AvailableFilter & Paging = {}, options?: CallOptions): Promise<Page<AvailableCard>> {
+    const answer = await this.#core.call(operations.AVAILABLE_CARDS, { ...options, query: listQuery(filter) });
+    return pageOf(answer, (item) => as(item));
+  }
+
+  /**
+   * All free cards, read page by page as they are asked for.
+   *
+   * Cards that are linked meanwhile move the others forward: link them after the list is read.
+   */
+  allAvailable(filter: AvailableFilter = {}, options?: CallOptions): AsyncGenerator<AvailableCard, void, undefined> {
+    return everyRecord((page) => this.available({ perPage: 100, ...filter, page }, options));
+  }
+
+  /** Links a free card, named by its number on the bank's side, to an employee. */
+  async link(
+    idEmployee: Id,
+    customIdCard: string,
+    statusCard: CardStatus,
+    options?: ChangeOptions,
+  ): Promise<LinkedCard> {
+    const parts = { ...options, id: idEmployee, body: { customIdCard, statusCard } };
+    return as(await this.#core.call(operations.LINK_CARD, parts));
+  }
+
+  /** Changes what a card is to its employee. */
+  async switch(idEmployee: Id, idCard: Id, statusCard: CardStatus, options?: ChangeOptions): Promise<LinkedCard> {
+    const parts = { ...options, id: idEmployee, body: { idCard, statusCard } };
+    return as(await this.#core.call(operations.SWITCH_CARD, parts));
+  }
+}

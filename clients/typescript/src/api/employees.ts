@@ -1,0 +1,96 @@
+/** Employees and their categories. */
+
+import type { CallOptions, ChangeOptions, Core } from "../core.js";
+import type {
+  Category,
+  CategoryWithCount,
+  Employee,
+  EmployeeUpdate,
+  EmployeeWithCards,
+  Id,
+  NewEmployee,
+} from "../models/values.js";
+import type { EmployeeStatus } from "../models/words.js";
+import * as operations from "../operations.js";
+import { everyRecord, listQuery, type Page, pageOf, type Paging } from "../pages.js";
+import { as, employee, underData } from "../read.js";
+
+/** Which employees to list. By default all. */
+export interface EmployeeFilter {
+  readonly status?: EmployeeStatus | undefined;
+  readonly idCategory?: Id | undefined;
+  readonly customId?: string | undefined;
+  /** A text in surname, name or `customId`, letter case aside. */
+  readonly q?: string | undefined;
+}
+
+/** Calls about employees. */
+export class Employees {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** Adds an employee. Rejects with `InvalidError`, which lists all faulty fields. */
+  async add(added: NewEmployee, options?: ChangeOptions): Promise<Employee> {
+    return employee(await this.#core.call(operations.ADD_EMPLOYEE, { ...options, body: added }));
+  }
+
+  /** Changes an employee. What is absent stays as it is, `null` empties a field. */
+  async update(idEmployee: Id, update: EmployeeUpdate, options?: ChangeOptions): Promise<Employee> {
+    return employee(await this.#core.call(operations.UPDATE_EMPLOYEE, { ...options, id: idEmployee, body: update }));
+  }
+
+  /** Reads an employee with their cards. */
+  async get(idEmployee: Id, options?: CallOptions): Promise<EmployeeWithCards> {
+    return employee<EmployeeWithCards>(underData(await this.#core.call(operations.GET_EMPLOYEE, { ...options, id: idEmployee })));
+  }
+
+  /** Lists employees, the first added first. */
+  async list(filter: EmployeeFilter & Paging = {}, options?: CallOptions): Promise<Page<Employee>> {
+    const answer = await this.#core.call(operations.LIST_EMPLOYEES, { ...options, query: listQuery(filter) });
+    return pageOf(answer, (item) => employee(item));
+  }
+
+  /** All employees, read page by page as they are asked for. */
+  all(filter: EmployeeFilter = {}, options?: CallOptions): AsyncGenerator<Employee, void, undefined> {
+    return everyRecord((page) => this.list({ perPage: 100, ...filter, page }, options));
+  }
+}
+
+/** Calls about categories of employees. */
+export class Categories {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** Creates a category. Names have 1 to 128 characters and are unique, letter case aside. */
+  async create(nameCategory: string, options?: ChangeOptions): Promise<Category> {
+    return as(await this.#core.call(operations.CREATE_CATEGORY, { ...options, body: { nameCategory } }));
+  }
+
+  /** Renames a category. */
+  async rename(idCategory: Id, nameCategory: string, options?: ChangeOptions): Promise<Category> {
+    const parts = { ...options, id: idCategory, body: { nameCategory } };
+    return as(await this.#core.call(operations.RENAME_CATEGORY, parts));
+  }
+
+  /** Deletes a category that no employee has, and gives what it was. */
+  async delete(idCategory: Id, options?: ChangeOptions): Promise<Category> {
+    return as(await this.#core.call(operations.DELETE_CATEGORY, { ...options, id: idCategory }));
+  }
+
+  /** Lists categories, the first created first. */
+  async list(paging: Paging = {}, options?: CallOptions): Promise<Page<CategoryWithCount>> {
+    const answer = await this.#core.call(operations.LIST_CATEGORIES, { ...options, query: listQuery(paging) });
+    return pageOf(answer, (item) => as(item));
+  }
+
+  /** All categories, read page by page as they are asked for. */
+  all(options?: CallOptions): AsyncGenerator<CategoryWithCount, void, undefined> {
+    return everyRecord((page) => this.list({ perPage: 100, page }, options));
+  }
+}

@@ -1,0 +1,64 @@
+/** Top-ups of cards. */
+
+import { listOf } from "../answer.js";
+import { checkedId } from "../call.js";
+import type { CallOptions, ChangeOptions, Core } from "../core.js";
+import type { Id, Replenishment, ReplenishmentResult, RequestStatus, TopUp } from "../models/values.js";
+import type { RequestState } from "../models/words.js";
+import * as operations from "../operations.js";
+import { everyRecord, listQuery, type Page, pageOf, type Paging } from "../pages.js";
+import { as, replenishmentResult, requestStatus, text } from "../read.js";
+import { untilFinal, type WaitOptions } from "../wait.js";
+import type { StateFilter } from "./orders.js";
+
+/** Calls about top-ups of cards. */
+export class Replenishments {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * Asks for top-ups of 1 to 10,000 cards, each once, and gives the request's identifier.
+   *
+   * Rejects with `CardsError` if some of them stand in the way; then none is topped up.
+   */
+  async create(topUps: readonly TopUp[], options?: ChangeOptions): Promise<Id> {
+    const cards = topUps.map(({ idCard, amount }) => ({ idCard, amountReplenishment: amount }));
+    return text(await this.#core.call(operations.REPLENISH, { ...options, body: { cards } }), "replenishmentId");
+  }
+
+  /** Reads the state of a request. */
+  async status(replenishmentId: Id, options?: CallOptions): Promise<RequestStatus> {
+    const query = { idReplenishment: checkedId(replenishmentId) };
+    return requestStatus(await this.#core.call(operations.REPLENISHMENT_STATUS, { ...options, query }));
+  }
+
+  /** Waits until a request is processed. Rejects with `UnfinishedError` if that takes too long. */
+  wait(replenishmentId: Id, options: WaitOptions = {}): Promise<RequestState> {
+    return untilFinal(async () => (await this.status(replenishmentId, options)).state, options);
+  }
+
+  /** Reads what became of each card. Rejects with `ApiError` and 409 while there is no result. */
+  async result(replenishmentId: Id, options?: CallOptions): Promise<readonly ReplenishmentResult[]> {
+    const query = { idReplenishment: checkedId(replenishmentId) };
+    return listOf(await this.#core.call(operations.REPLENISHMENT_RESULT, { ...options, query })).map(replenishmentResult);
+  }
+
+  /** Cancels a request that is still new. */
+  async cancel(replenishmentId: Id, options?: ChangeOptions): Promise<RequestStatus> {
+    return requestStatus(await this.#core.call(operations.CANCEL_REPLENISHMENT, { ...options, id: replenishmentId }));
+  }
+
+  /** Lists requests, the newest first. */
+  async list(filter: StateFilter & Paging = {}, options?: CallOptions): Promise<Page<Replenishment>> {
+    const answer = await this.#core.call(operations.LIST_REPLENISHMENTS, { ...options, query: listQuery(filter) });
+    return pageOf(answer, (item) => as(item));
+  }
+
+  /** All requests, read page by page as they are asked for. */
+  all(filter: StateFilter = {}, options?: CallOptions): AsyncGenerator<Replenishment, void, undefined> {
+    return everyRecord((page) => this.list({ perPage: 100, ...filter, page }, options));
+  }
+}

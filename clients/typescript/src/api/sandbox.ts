@@ -1,0 +1,74 @@
+/** Calls that only a sandbox has, where a simulator stands for the bank. Elsewhere they fail with 404. */
+
+import type { ChangeOptions, Core } from "../core.js";
+import type { Balance, BankBehaviour, Id, NewPurchase, Purchase } from "../models/values.js";
+import * as operations from "../operations.js";
+import { as } from "../read.js";
+import type { Secret } from "../secret.js";
+
+/** Calls that only a sandbox has. */
+export class Sandbox {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** Lets `amount` kopecks arrive on the partner's balance, and gives it. */
+  async deposit(amount: number, options?: ChangeOptions): Promise<Balance> {
+    return as(await this.#core.call(operations.DEPOSIT, { ...options, body: { amount } }));
+  }
+
+  /** Buys something with a card, as far as its limit, balance, expiry and block allow. */
+  async purchase(idCard: Id, purchase: NewPurchase, options?: ChangeOptions): Promise<Purchase> {
+    return as(await this.#core.call(operations.PURCHASE, { ...options, id: idCard, body: purchase }));
+  }
+
+  /**
+   * Gives `amount` kopecks of a purchase back, up to what earlier refunds have left of it. The refund is a transaction of
+   * its own.
+   */
+  async refund(
+    idCard: Id,
+    transactionId: number,
+    amount: number,
+    options?: ChangeOptions,
+  ): Promise<{ readonly transactionId: number }> {
+    return as(await this.#core.call(operations.REFUND, { ...options, id: idCard, body: { transactionId, amount } }));
+  }
+
+  /** Activates a card by its code; without one the bank does it of its own accord. */
+  async activate(idCard: Id, code?: Secret, options?: ChangeOptions): Promise<void> {
+    const body = { activationCode: code?.expose() };
+    await this.#core.call(operations.ACTIVATE_CARD, { ...options, id: idCard, body });
+  }
+
+  /** Blocks a card at the bank. */
+  async block(idCard: Id, options?: ChangeOptions): Promise<void> {
+    // The service takes a POST with a JSON object only, also where nothing is to be said.
+    await this.#core.call(operations.BLOCK_CARD, { ...options, id: idCard, body: {} });
+  }
+
+  /** Ends the block of a card at the bank. */
+  async unblock(idCard: Id, options?: ChangeOptions): Promise<void> {
+    await this.#core.call(operations.UNBLOCK_CARD, { ...options, id: idCard, body: {} });
+  }
+
+  /** Lets a card expire. */
+  async expire(idCard: Id, options?: ChangeOptions): Promise<void> {
+    await this.#core.call(operations.EXPIRE_CARD, { ...options, id: idCard, body: {} });
+  }
+
+  /** Decides how the bank misbehaves from now on, towards all partners of the sandbox; `{}` ends it. */
+  async bank(behaviour: BankBehaviour, options?: ChangeOptions): Promise<void> {
+    await this.#core.call(operations.SET_BANK, { ...options, body: behaviour });
+  }
+
+  /**
+   * Moves the service's clock forward, for all partners of the sandbox. It never goes back. What is sealed goes by the
+   * machine's own time, before and after.
+   */
+  async advanceClock(seconds: number, options?: ChangeOptions): Promise<void> {
+    await this.#core.call(operations.ADVANCE_CLOCK, { ...options, body: { seconds } });
+  }
+}

@@ -1,0 +1,113 @@
+/** A call before it is sent, and how it is written, in clear or sealed. */
+
+import { equal } from "./crypto/bytes.js";
+import { ConfigError, SealingError } from "./errors.js";
+import type { Operation } from "./operations.js";
+import { boundPath, keyIdOf, open, seal, type SealingKey } from "./sealing.js";
+
+export const JSON_TYPE = "application/json";
+export const SEALED_TYPE = "application/sealed+json";
+
+export type Query = Readonly<Record<string, string | number>>;
+
+/** One logical call. It is written anew for each try, with a nonce of its own. */
+export interface Call {
+  readonly operation: Operation;
+  /** What stands in place of the path's placeholder. */
+  readonly id: string;
+  readonly query: Query;
+  readonly body: string | undefined;
+  /** Its idempotency key; present if the call changes something. */
+  readonly key: string | undefined;
+}
+
+/** A call as it is sent. */
+export interface Rendered {
+  /** Path and query. */
+  readonly target: string;
+  readonly body?: string;
+  readonly contentType?: string;
+}
+
+/** What is sealed, and with what. */
+export interface Sealing {
+  /** Seals every call, and is the first to open answers. */
+  readonly key: SealingKey;
+  /** Open answers too: around a rotation the service may seal under the other key. */
+  readonly otherKeys: readonly SealingKey[];
+  readonly parameters: boolean;
+  readonly answers: boolean;
+}
+
+const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** An identifier, as it may stand in a path. */
+export function checkedId(id: string): string {
+  if (!UUID.test(id)) throw new ConfigError("an identifier is a uuid with its hyphens");
+  return id.toLowerCase();
+}
+
+/** The call in clear. */
+export function renderClear(call: Call): Rendered {
+  const target = pathWith(call, call.id) + queryText(call.query);
+  return call.body === undefined ? { target } : { target, body: call.body, contentType: JSON_TYPE };
+}
+
+/** The call with its body sealed and, if that is wanted, its identifier and its query too. */
+export async function renderSealed(call: Call, sealing: Sealing, nonce: string, nowUnix: number): Promise<Rendered> {
+  const { method } = call.operation;
+  const path = boundTo(call, sealing);
+  const sealed = (slot: string, plaintext: string) =>
+    seal(sealing.key, { method, path, nonce, slot }, nowUnix, plaintext);
+  const name = placeholder(call);
+  const id = sealing.parameters && name ? await sealed(`path:${name}`, call.id) : call.id;
+  const sealsQuery = sealing.parameters && Object.keys(call.query).length > 0;
+  const query = sealsQuery ? { sealed: await sealed("query", JSON.stringify(call.query)) } : call.query;
+  const target = pathWith(call, id) + queryText(query);
+  if (call.body === undefined) return { target };
+  return { target, body: JSON.stringify({ sealed: await sealed("body", call.body) }), contentType: SEALED_TYPE };
+}
+
+/** Opens the body of an answer to a call. */
+export async function openAnswer(
+  call: Call,
+  sealing: Sealing,
+  nonce: string,
+  status: number,
+  nowUnix: number,
+  body: string,
+): Promise<string> {
+  const text = envelope(body);
+  const id = keyIdOf(text);
+  const key = sealing.otherKeys.find((other) => id && equal(other.id, id)) ?? sealing.key;
+  const context = { method: call.operation.method, path: boundTo(call, sealing), nonce, status };
+  return open(key, context, nowUnix, text);
+}
+
+function boundTo(call: Call, sealing: Sealing): string {
+  return boundPath(pathWith(call, sealing.parameters ? "*" : call.id));
+}
+
+function pathWith(call: Call, value: string): string {
+  return call.operation.path.replace(/\{\w+\}/, () => value);
+}
+
+function placeholder(call: Call): string | undefined {
+  return /\{(\w+)\}/.exec(call.operation.path)?.[1];
+}
+
+function queryText(query: Query): string {
+  const parameters = Object.entries(query).map(([name, value]) => [name, String(value)]);
+  return parameters.length > 0 ? `?${new URLSearchParams(parameters)}` : "";
+}
+
+function envelope(body: string): string {
+  let sealed: unknown;
+  try {
+    sealed = (JSON.parse(body) as { sealed?: unknown } | null)?.sealed;
+  } catch {
+    sealed = undefined;
+  }
+  if (typeof sealed !== "string") throw new SealingError("the answer is no sealed body");
+  return sealed;
+}

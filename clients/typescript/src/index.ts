@@ -1,0 +1,31 @@
+/** The TypeScript client of the Kopeck API, for partners. Money is in kopecks, everywhere. */
+
+export type { AvailableFilter, Cards, TransactionFilter } from "./api/cards.js";
+export type { Categories, EmployeeFilter, Employees } from "./api/employees.js";
+export type { Limits } from "./api/limits.js";
+export type { Orders, StateFilter } from "./api/orders.js";
+export type { Replenishments } from "./api/replenishments.js";
+export type { Sandbox } from "./api/sandbox.js";
+export { Client, type ClientOptions } from "./client.js";
+export { type CallOptions, type ChangeOptions, newKey } from "./core.js";
+export {
+  ApiError,
+  CallTimeoutError,
+  type CardFault,
+  CardsError,
+  ConfigError,
+  DecodeError,
+  type FieldFault,
+  InvalidError,
+  KopeckError,
+  SealingError,
+  TransportError,
+  UnfinishedError,
+} from "./errors.js";
+export type * from "./models/values.js";
+export * from "./models/words.js";
+export type { Page, Paging } from "./pages.js";
+export type { RetryPolicy } from "./retry.js";
+export { SealingKey } from "./sealing.js";
+export { Secret } from "./secret.js";
+export type { WaitOptions } from "./wait.js";

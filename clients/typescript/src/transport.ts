@@ -1,0 +1,163 @@
+/** One try of a call: seal, send, open. */
+
+import { errorOf, valueOf } from "./answer.js";
+import { type Call, JSON_TYPE, openAnswer, type Rendered, renderClear, renderSealed, SEALED_TYPE, type Sealing } from "./call.js";
+import { concat, randomHex, textOf } from "./crypto/bytes.js";
+import { ApiError, CallTimeoutError, ConfigError, DecodeError, SealingError, TransportError } from "./errors.js";
+
+/** The largest answer that is read; a result of 100,000 cards, sealed, stays well below it. */
+const MAX_ANSWER = 64 << 20;
+
+/** What Node's errors are called when no connection came about. */
+const NEVER_CONNECTED = new Set([
+  "ECONNREFUSED",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** The header that says who calls. */
+export type Credential = readonly [name: string, value: string];
+
+export interface TransportSettings {
+  readonly baseUrl: string;
+  readonly sealing: Sealing | undefined;
+  /** How long one try may take, from connecting to the last byte of the answer. */
+  readonly timeoutMs: number;
+  /** Tells Unix milliseconds. */
+  readonly clock: () => number;
+  readonly fetch: typeof fetch;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
+/** Sends calls, each try with a nonce of its own. */
+export class Transport {
+  readonly #settings: TransportSettings;
+  readonly #base: string;
+
+  constructor(settings: TransportSettings) {
+    this.#settings = settings;
+    this.#base = checkedBase(settings.baseUrl);
+  }
+
+  /** The time in Unix seconds. */
+  now(): number {
+    return Math.floor(this.#settings.clock() / 1_000);
+  }
+
+  /** The JSON of the answer. Rejects with the error that it stands for. */
+  async send(call: Call, credential: Credential, signal?: AbortSignal): Promise<unknown> {
+    const { sealing } = this.#settings;
+    const nonce = randomHex(16);
+    const rendered = sealing ? await renderSealed(call, sealing, nonce, this.now()) : renderClear(call);
+    const headers = new Headers([
+      ["accept", sealing?.answers ? SEALED_TYPE : JSON_TYPE],
+      ["x-nonce", nonce],
+      credential as [string, string],
+    ]);
+    if (call.key !== undefined) headers.set("idempotency-key", call.key);
+    if (rendered.contentType !== undefined) headers.set("content-type", rendered.contentType);
+    const answer = await this.#exchange(call, rendered, headers, signal);
+    const text = await this.#open(call, nonce, answer);
+    if (!succeeded(answer)) throw errorOf(answer.status, answer.headers, text);
+    return valueOf(text);
+  }
+
+  async #exchange(call: Call, rendered: Rendered, headers: Headers, signal?: AbortSignal): Promise<Answer> {
+    signal?.throwIfAborted();
+    const controller = new AbortController();
+    const abort = () => controller.abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      abort();
+    }, this.#settings.timeoutMs);
+    try {
+      const response = await this.#settings.fetch(this.#base + rendered.target, {
+        method: call.operation.method,
+        headers,
+        body: rendered.body ?? null,
+        signal: controller.signal,
+        // The service never redirects, and credentials must not follow anyone who does.
+        redirect: "manual",
+        credentials: "omit",
+        cache: "no-store",
+        referrerPolicy: "no-referrer",
+      });
+      if (response.type === "opaqueredirect") throw new ApiError(0, undefined, "somebody redirects the call");
+      return { status: response.status, headers: response.headers, body: await bodyOf(response) };
+    } catch (error) {
+      if (error instanceof ApiError || error instanceof DecodeError) throw error;
+      if (late) throw new CallTimeoutError("the service did not answer in time");
+      signal?.throwIfAborted();
+      throw broken(error);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  async #open(call: Call, nonce: string, answer: Answer): Promise<string> {
+    const { sealing } = this.#settings;
+    const text = textOf(answer.body);
+    if (text === undefined) {
+      if (succeeded(answer)) throw new DecodeError("the answer is no text");
+      // The error page of a proxy may be in any encoding; its status still counts.
+      return new TextDecoder().decode(answer.body);
+    }
+    if (sealing && answer.headers.get("content-type")?.startsWith(SEALED_TYPE)) {
+      return openAnswer(call, sealing, nonce, answer.status, this.now(), text);
+    }
+    // What the service refuses before it knows the caller comes in clear. A success in clear was made by someone who
+    // cannot seal.
+    if (succeeded(answer) && sealing?.answers && text) throw new SealingError("the answer came in clear");
+    return text;
+  }
+}
+
+function checkedBase(text: string): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new ConfigError("base URL: it has to start with http:// or https://");
+  }
+  if (!["http:", "https:"].includes(url.protocol)) throw new ConfigError("base URL: it has to start with http:// or https://");
+  if (url.search || url.hash || url.username || url.password) {
+    throw new ConfigError("base URL: it must have neither query nor fragment nor credentials");
+  }
+  return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+function succeeded({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
+async function bodyOf(response: Response): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  const reader = response.body?.getReader();
+  for (let piece = await reader?.read(); piece?.value; piece = await reader?.read()) {
+    length += piece.value.length;
+    if (length > MAX_ANSWER) {
+      await reader?.cancel();
+      throw new DecodeError(`the answer is larger than ${MAX_ANSWER} bytes`);
+    }
+    pieces.push(piece.value);
+  }
+  return concat(...pieces);
+}
+
+function broken(error: unknown): TransportError {
+  const code = ((error as Error | undefined)?.cause as { code?: string } | undefined)?.code;
+  const sent = code === undefined || !NEVER_CONNECTED.has(code);
+  return new TransportError(sent ? "the connection broke" : "the service could not be reached", sent, { cause: error });
+}

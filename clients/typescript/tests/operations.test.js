@@ -1,0 +1,199 @@
+/** Every operation: what it sends, and that its answer is read. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { Secret } from "../dist/index.js";
+import { stub, TOKEN_PATHS } from "./stub.js";
+
+const ID = "0f8fad5b-d9cb-469f-a165-70867728950e";
+const NOON = "07.02.2026 12:00";
+
+// One answer for all: each operation reads the fields that it knows.
+const OBJECT = {
+  ...Object.fromEntries(["idEmployee", "idCard", "idCategory", "orderId"].map((name) => [name, ID])),
+  ...{ replenishmentId: ID, setLimitsCardsId: ID, customId: "T-1", phone: 31234567, status: "NEW" },
+  ...{ createdAt: "01.02.2026", statusUpdatedAt: "01.02.2026", nameCategory: "N", statusCard: "MAIN" },
+  ...{ customCardId: 4006381333931, type: "MP4", dateUntil: "31.01.2029", balance: 5, canToUp: 6, hold: 1 },
+  ...{ available: 4, balanceAccount: { updateAt: "07.02.2026 03:00", value: 4 }, updatedAt: "07.02.2026 09:05" },
+  ...{ limit: { unlimited: true }, activated: true, message: "SUCCESS", allowed: false, reason: "limit", remaining: 7 },
+  ...{ resetsAt: "01.03.2026 00:00", approved: true, transactionId: 9, typeCard: "MLZ", customIdCard: "4006381333931" },
+  ...{ kind: "VIRTUAL", id: 3, numberCards: 2, amount: 10, dateExecutionAt: "07.02.2026", timeExecutionAt: "09:05" },
+  ...{ resultReplenishment: false, amountReplenishment: 5, errorReplenishment: "expired", resultLimit: true },
+  ...{ errorLimit: null, activationCode: "hush", newer: [1] },
+};
+const meta = { current_page: 1, from: 1, to: 1, total: 1, last_page: 1, per_page: 15, path: "/v1/x" };
+
+function answer({ path }) {
+  const data = /^\/v1\/(employee|card)\/[^/]+$/.test(path) ? OBJECT : [OBJECT];
+  return { body: { ...OBJECT, data, meta } };
+}
+
+async function all(records) {
+  const read = [];
+  for await (const record of records) read.push(record);
+  return read;
+}
+
+const groups = {
+  async tokens(client) {
+    await client.login();
+    await client.refresh();
+  },
+
+  async employees({ employees, categories }) {
+    assert.equal((await employees.add({ customId: "T-1", phone: "9031234567" })).phone, "0031234567");
+    await employees.update(ID, { email: null, status: "WORK" });
+    assert.equal((await employees.get(ID.toUpperCase())).idEmployee, ID);
+    const filter = { status: "WORK", idCategory: ID, customId: "T-1", q: "a b", page: 1, perPage: 15 };
+    const { data, ...place } = await employees.list(filter);
+    assert.deepEqual([data.length, place], [1, { page: 1, lastPage: 1, perPage: 15, total: 1, next: undefined }]);
+    assert.equal((await all(employees.all())).length, 1);
+    await categories.create("Ё");
+    await categories.rename(ID, "N");
+    assert.equal((await categories.delete(ID)).nameCategory, "N");
+    assert.equal((await categories.list()).data[0].idCategory, ID);
+  },
+
+  async cards({ cards }) {
+    const card = await cards.info(ID);
+    assert.deepEqual([card.limit.unlimited, card.balanceAccount.updatedAt], [true, "07.02.2026 03:00"]);
+    assert.equal((await cards.balance(ID)).balanceAccount.value, 4);
+    const page = await cards.transactions(ID, { from: "07.02.2026", type: "PAYMENT" });
+    assert.equal(page.data[0].timeExecutionAt, "09:05");
+    assert.equal((await cards.canPay(ID, 500, NOON)).remaining, 7);
+    assert.equal((await cards.canPay(ID, 500)).allowed, false);
+    assert.equal((await cards.available({ typeCard: "MLZ" })).data[0].customIdCard, "4006381333931");
+    assert.equal((await cards.link(ID, "4006381333931", "MAIN")).idCard, ID);
+    assert.equal((await cards.switch(ID, ID, "ADDITIONAL")).statusCard, "MAIN");
+  },
+
+  async orders({ orders }) {
+    const plastic = { numberCards: 2, typeCard: "KKL", deliveryAddress: "A", recipient: "R", phone: "9031234567" };
+    assert.equal(await orders.plastic([plastic]), ID);
+    await orders.virtual([{ numberCards: 2, amount: 5_000 }]);
+    assert.deepEqual(await orders.status(ID), { id: ID, state: "SUCCESS" });
+    const [issued] = (await orders.result(ID)).data;
+    assert.equal(issued.activationCode.expose(), "hush");
+    await orders.confirm(ID);
+    await orders.cancel(ID);
+    assert.equal((await orders.list({ status: "NEW", page: 1 })).data[0].kind, "VIRTUAL");
+  },
+
+  async requests({ replenishments, limits }) {
+    assert.equal(await replenishments.create([{ idCard: ID, amount: 100 }]), ID);
+    await replenishments.status(ID);
+    assert.deepEqual(await replenishments.result(ID), [{ idCard: ID, succeeded: false, amount: 5, error: "expired" }]);
+    await replenishments.cancel(ID);
+    await replenishments.list();
+    const times = [{ from: "08:00", to: "24:00" }];
+    assert.equal(await limits.set([ID], { amount: 100, period: "CDAY", days: [1, 7], times }), ID);
+    await limits.status(ID);
+    await limits.cancel(ID);
+    assert.deepEqual(await limits.result(ID), [{ idCard: ID, succeeded: true, error: null }]);
+    await limits.list({ status: "DECLINE" });
+  },
+
+  async sandbox(client) {
+    const { sandbox } = client;
+    assert.equal((await sandbox.deposit(100)).available, 4);
+    const purchase = { amount: 5, place: "P", mcc: "5812", merchantId: "M", at: NOON };
+    assert.equal((await sandbox.purchase(ID, purchase)).transactionId, 9);
+    assert.equal((await sandbox.refund(ID, 9, 5)).transactionId, 9);
+    await sandbox.activate(ID, new Secret("code"));
+    await sandbox.activate(ID);
+    await sandbox.block(ID);
+    await sandbox.unblock(ID);
+    await sandbox.expire(ID);
+    await sandbox.bank({ errorRate: 0.5 });
+    await sandbox.advanceClock(60);
+    assert.equal((await client.balance()).hold, 1);
+  },
+};
+
+const SENT = {
+  tokens: [],
+  employees: [
+    'POST /v1/employee/add {"customId":"T-1","phone":"9031234567"}',
+    'PUT /v1/employee/ID {"email":null,"status":"WORK"}',
+    "GET /v1/employee/ID",
+    "GET /v1/employees?status=WORK&idCategory=ID&customId=T-1&q=a+b&page=1&per_page=15",
+    "GET /v1/employees?page=1&per_page=100",
+    'POST /v1/category {"nameCategory":"Ё"}',
+    'PUT /v1/category/ID {"nameCategory":"N"}',
+    "DELETE /v1/category/ID",
+    "GET /v1/categories",
+  ],
+  cards: [
+    "GET /v1/card/ID",
+    "GET /v1/card/ID/balance",
+    "GET /v1/card/ID/transactions?from=07.02.2026&type=PAYMENT",
+    `POST /v1/card/ID/can-pay {"amount":500,"at":"${NOON}"}`,
+    'POST /v1/card/ID/can-pay {"amount":500}',
+    "GET /v1/cards/available?typeCard=MLZ",
+    'POST /v1/employee/ID/link_card {"customIdCard":"4006381333931","statusCard":"MAIN"}',
+    'POST /v1/employee/ID/card/switch {"idCard":"ID","statusCard":"ADDITIONAL"}',
+  ],
+  orders: [
+    'POST /v1/order/plasticcards {"data":[{"numberCards":2,"typeCard":"KKL","deliveryAddress":"A","recipient":"R","phone":"9031234567"}]}',
+    'POST /v1/order/virtualcards {"data":[{"typeCard":"MLZ","numberCards":2,"amount":5000}]}',
+    "GET /v1/order/status/ID",
+    "GET /v1/order/result/ID",
+    'POST /v1/order/confirm {"orderId":"ID"}',
+    'POST /v1/order/cancel {"orderId":"ID"}',
+    "GET /v1/orders?status=NEW&page=1",
+  ],
+  requests: [
+    'POST /v1/replenishment {"cards":[{"idCard":"ID","amountReplenishment":100}]}',
+    "GET /v1/replenishment/status?idReplenishment=ID",
+    "GET /v1/replenishment/result?idReplenishment=ID",
+    "DELETE /v1/replenishment/ID",
+    "GET /v1/replenishments",
+    'POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"amount":100,"period":"CDAY","days":[1,7],"times":[{"from":"08:00","to":"24:00"}]}}',
+    'POST /v1/limits/status {"setLimitsCardsId":"ID"}',
+    'POST /v1/limits/cancel {"setLimitsCardsId":"ID"}',
+    "GET /v1/limits/result/ID",
+    "GET /v1/limits?status=DECLINE",
+  ],
+  sandbox: [
+    'POST /sandbox/v1/balance/deposit {"amount":100}',
+    `POST /sandbox/v1/card/ID/purchase {"amount":5,"place":"P","mcc":"5812","merchantId":"M","at":"${NOON}"}`,
+    'POST /sandbox/v1/card/ID/refund {"transactionId":9,"amount":5}',
+    'POST /sandbox/v1/card/ID/activate {"activationCode":"code"}',
+    "POST /sandbox/v1/card/ID/activate {}",
+    "POST /sandbox/v1/card/ID/block {}",
+    "POST /sandbox/v1/card/ID/unblock {}",
+    "POST /sandbox/v1/card/ID/expire {}",
+    'POST /sandbox/v1/bank {"errorRate":0.5}',
+    'POST /sandbox/v1/clock/advance {"seconds":60}',
+    "GET /v1/balance",
+  ],
+};
+
+for (const [name, calls] of Object.entries(groups)) {
+  test(`what is sent: ${name}`, async (t) => {
+    const { client, seen } = await stub(t, answer);
+    await calls(client());
+    const others = seen.filter(({ path }) => !TOKEN_PATHS.includes(path));
+    const lines = others.map(({ method, target, body }) => `${method} ${target} ${body}`.replaceAll(ID, "ID").trimEnd());
+    assert.deepEqual(lines, SENT[name]);
+    for (const { method, path, headers } of others) {
+      // Two calls ask by POST; what changes something has a key, and nothing else has.
+      const asks = method === "GET" || path.endsWith("/can-pay") || path === "/v1/limits/status";
+      assert.equal(headers["idempotency-key"] === undefined, asks, path);
+    }
+  });
+}
+
+test("every operation of the reference has a method", async (t) => {
+  const reference = readFileSync(new URL("../../../docs/API.md", import.meta.url), "utf8");
+  const named = new Set([...reference.matchAll(/^`((?:GET|POST|PUT|PATCH|DELETE) \/\S+)`$/gm)].map(([, name]) => name));
+  // What another operation asks, in another spelling.
+  for (const what of ["status", "result"]) named.delete(`GET /v1/replenishment/{replenishmentId}/${what}`);
+  assert.ok(named.size > 40);
+  const { client, seen } = await stub(t, answer);
+  for (const calls of Object.values(groups)) await calls(client());
+  const sent = new Set(seen.map(({ method, path }) => `${method} ${path}`.replaceAll(ID, "{}")));
+  assert.deepEqual([...sent].sort(), [...named].map((name) => name.replace(/\{\w+\}/, "{}")).sort());
+});
