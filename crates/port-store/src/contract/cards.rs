@@ -174,7 +174,8 @@ pub fn the_banks_word_can_be_outdated(store: &dyn Store) {
     let before = cards.iter().map(|card| get_card(store, partner, card.id).unwrap()).collect::<Vec<_>>();
     let outdate = |partner, cards: &[CardId]| {
         let cards = cards.to_vec();
-        write(store, move |unit| unit.cards().outdate_bank_view(partner, &cards)).unwrap();
+        let too_old_at = OffsetDateTime::UNIX_EPOCH;
+        write(store, move |unit| unit.cards().outdate_bank_view(partner, &cards, too_old_at)).unwrap();
     };
     outdate(other, &[fetched, never, kept]);
     outdate(partner, &[]);
