@@ -65,6 +65,9 @@ pub(crate) fn answer<L: Listing + Copy + Send>(
         piece.extend_from_slice(b"]}");
         return Ok(Answer::ok(Body::Whole(piece)));
     }
+    if shown < PAGE {
+        return Err(missing(rows, shown));
+    }
     let (shared, partner) = (Arc::clone(&x.shared), x.partner);
     let state = Progress { shared, partner, listing, rows, shown, piece: Some(piece) };
     Ok(Answer::ok(Body::Pieces(Box::pin(stream::try_unfold(state, Progress::next)))))
@@ -95,7 +98,7 @@ impl<L: Listing + Copy + Send> Progress<L> {
         })
         .await?;
         if rows.is_empty() {
-            return Err(ApiError::internal(format!("of {} rows {} are there", self.rows, self.shown)));
+            return Err(missing(self.rows, self.shown));
         }
         let mut piece = Vec::with_capacity(rows.len() * ROW);
         self.shown = add::<L>(&mut piece, self.shown, &rows)?;
@@ -131,6 +134,10 @@ fn add<L: Listing>(piece: &mut Vec<u8>, mut shown: u32, rows: &[L::Row]) -> Resu
         shown += 1;
     }
     Ok(shown)
+}
+
+fn missing(rows: u32, shown: u32) -> ApiError {
+    ApiError::internal(format!("of {rows} rows {shown} are there"))
 }
 
 fn unshown(error: serde_json::Error) -> ApiError {

@@ -288,7 +288,7 @@ pub trait OrderRepository {
     fn lines(&mut self, partner: PartnerId, id: OrderId) -> Result<Vec<OrderLine>, StoreError>;
     /// Stores the order's state.
     fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError>;
-    /// How many of its cards are stored.
+    /// How many of its cards are stored; each time those that come next by ordinal are, so that no ordinal is left out.
     fn stored_cards(&mut self, partner: PartnerId, id: OrderId) -> Result<u32, StoreError>;
     /// Cards of its result from `from_ordinal` on, `limit` at most.
     fn result(

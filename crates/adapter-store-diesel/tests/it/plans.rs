@@ -17,7 +17,7 @@ use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::{
     AvailableFilter, EmployeeFilter, PutBack, StoreError, Subject, TransactionFilter, UnitOfWork,
 };
-use time::Duration;
+use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::support::{

@@ -31,7 +31,7 @@ fn top_up_claim() -> Claim {
 fn due(unit: &mut MockUnit, claims: Vec<Claim>) {
     unit.work
         .expect_claim()
-        .withf(|lease, limit| (*lease, *limit) == (Duration::seconds(30), 16))
+        .withf(|lease, limit| (*lease, *limit) == (Duration::seconds(30), 4))
         .times(1)
         .returning(move |_, _| Ok(claims.clone()));
 }
