@@ -15,7 +15,7 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, StoreError, UnitOfWork};
 use serde::Serialize;
 
-use crate::bridge::in_store;
+use crate::bridge::{Deadline, in_store};
 use crate::error::ApiError;
 use crate::exchange::{Answer, Body, Exchange};
 use crate::route::Outcome;
@@ -93,7 +93,10 @@ impl<L: Listing + Copy + Send> Progress<L> {
             return Ok(None);
         }
         let (listing, partner, from) = (self.listing, self.partner, self.shown);
-        let rows = in_store(&*self.shared.parts.store, Access::Read, move |unit| {
+        let parts = &self.shared.parts;
+        // How long the caller has taken to read the pages before does not count.
+        let deadline = Deadline::within(parts.settings.deadline);
+        let rows = in_store(&*parts.store, Access::Read, deadline, move |unit| {
             listing.read(unit, partner, from).map_err(ApiError::from)
         })
         .await?;

@@ -284,11 +284,6 @@ pub(crate) fn work_time_in(connection: &AnyConnection, clock: &dyn Clock, delay:
     }
 }
 
-/// By how much the service's time is ahead of the machines', in microseconds.
-fn ahead(clock: &dyn Clock) -> i64 {
-    i64::try_from(clock.ahead().whole_microseconds()).unwrap_or(i64::MAX)
-}
-
 /// The moment by which work is due and leases are over, in Unix microseconds: that of the database's server, or, where
 /// the database is in this process, that of the service's clock.
 pub(crate) fn work_time(connection: &mut AnyConnection, clock: &dyn Clock) -> QueryResult<i64> {

@@ -99,11 +99,6 @@ impl Unit {
         let clock = Arc::clone(&self.clock);
         dialect::work_time(self.past_memory()?, &*clock).stored()
     }
-
-    /// The moment `delay` from now, by the clock that work goes by.
-    fn work_time_in(&self, delay: Duration) -> WorkTime {
-        dialect::work_time_in(&self.connection, &*self.clock, whole_micros(delay))
-    }
 }
 
 /// In microseconds.
@@ -123,7 +118,7 @@ impl WorkRepository for Unit {
             pending.work.push(WorkToDo { partner, kind, subject, delay });
             return Ok(());
         }
-        let due_at = self.work_time_in(delay);
+        let due_at = self.work_time_in(whole_micros(delay));
         diesel::insert_into(work::table)
             .values((
                 work::partner_id.eq(partner.key()),
@@ -161,7 +156,7 @@ impl WorkRepository for Unit {
     }
 
     fn put_back(&mut self, claim: &Claim, terms: PutBack) -> Result<(), StoreError> {
-        let due_at = self.work_time_in(terms.delay);
+        let due_at = self.work_time_in(whole_micros(terms.delay));
         update(current!(claim))
             .set((
                 work::due_at.eq(due_at),
@@ -195,7 +190,7 @@ impl WorkRepository for Unit {
     }
 
     fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError> {
-        let now = self.work_time_in(Duration::ZERO);
+        let now = self.work_time_in(0);
         update(current!(claim).filter(work::stuck_since.is_null()))
             .set(work::stuck_since.eq(now.nullable()))
             .execute(self.of(claim.partner)?)
@@ -226,7 +221,7 @@ impl WorkRepository for Unit {
         subject: Subject,
         lease: Duration,
     ) -> Result<Option<Claim>, StoreError> {
-        let leased_until = self.work_time_in(lease);
+        let leased_until = self.work_time_in(whole_micros(lease));
         let (kind, subject) = columns(subject);
         let row: Option<WorkRow> = work::table
             .find((partner.key(), kind, subject))
@@ -240,7 +235,7 @@ impl WorkRepository for Unit {
     }
 
     fn is_any_due(&mut self) -> Result<bool, StoreError> {
-        let now = self.work_time_in(Duration::ZERO);
+        let now = self.work_time_in(0);
         let due = work::table.filter(work::leased_until.is_null()).filter(work::due_at.le(now));
         // A lease is taken on what is due, so what had one is due still.
         let over = work::table.filter(work::leased_until.le(now.nullable()));
