@@ -22,6 +22,7 @@ mod fingerprint;
 mod handlers;
 mod in_flight;
 mod input;
+mod pages;
 mod pipeline;
 mod reply;
 mod route;

@@ -48,8 +48,6 @@ pub(crate) struct Shared {
     pub(crate) logins: Gate,
     /// Calls that wait for the bank.
     pub(crate) bank_calls: Gate,
-    /// Long results being shown.
-    pub(crate) large_answers: Gate,
     /// Opens what is sealed under a key that is not known: in vain, but in the same time.
     pub(crate) dummy_key: SealingKey,
 }
@@ -61,14 +59,13 @@ impl HttpState {
         let (mut id, mut secret) = ([0; 8], [0; 32]);
         parts.env.entropy.fill(&mut id);
         parts.env.entropy.fill(&mut secret);
-        let HttpSettings { logins_at_once, bank_calls_at_once, workers, .. } = parts.settings;
+        let HttpSettings { logins_at_once, bank_calls_at_once, .. } = parts.settings;
         Self(Arc::new(Shared {
             parts,
             callers: Callers::default(),
             in_flight: InFlight::default(),
             logins: Gate::new("logins", logins_at_once),
             bank_calls: Gate::new("bank calls", bank_calls_at_once),
-            large_answers: Gate::new("large answers", workers),
             dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),
         }))
     }

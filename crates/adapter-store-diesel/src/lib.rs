@@ -47,6 +47,7 @@ mod threads;
 mod unit;
 mod update;
 mod watch;
+mod work_time;
 
 pub use error::OpenError;
 pub use migrate::migrate;

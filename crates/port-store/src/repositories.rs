@@ -209,8 +209,13 @@ pub trait CardRepository {
         valid_until: Date,
     ) -> Result<(), StoreError>;
     /// Makes the bank's word of these cards, and the copy of their transactions, too old to answer from: something
-    /// happened to them that it does not know of.
-    fn outdate_bank_view(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<(), StoreError>;
+    /// happened to them that it does not know of. What was seen at `too_old_at` or before is so already and may stay.
+    fn outdate_bank_view(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+        too_old_at: OffsetDateTime,
+    ) -> Result<(), StoreError>;
     /// Those of `cards` that exist, as a new top-up finds them; in any order.
     fn top_up_targets(
         &mut self,
@@ -283,7 +288,7 @@ pub trait OrderRepository {
     fn lines(&mut self, partner: PartnerId, id: OrderId) -> Result<Vec<OrderLine>, StoreError>;
     /// Stores the order's state.
     fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError>;
-    /// How many of its cards are stored.
+    /// How many of its cards are stored; each time those that come next by ordinal are, so that no ordinal is left out.
     fn stored_cards(&mut self, partner: PartnerId, id: OrderId) -> Result<u32, StoreError>;
     /// Cards of its result from `from_ordinal` on, `limit` at most.
     fn result(

@@ -7,7 +7,6 @@ use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::{Order, OrderKind};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::OrderResultItem;
-use kopeck_service::orders::OrderResult;
 use serde::Serialize;
 
 /// An order that was accepted.
@@ -37,19 +36,18 @@ impl From<Order> for OrderStateDto {
     }
 }
 
-/// The cards of an order.
+/// An order whose cards follow in `data`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct OrderResultDto<'a> {
+pub(crate) struct OrderResultDto {
     order_id: OrderId,
     type_card: CardType,
-    data: Vec<OrderResultItemDto<'a>>,
 }
 
 /// One card of an order; a plastic one has its number alone.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct OrderResultItemDto<'a> {
+pub(crate) struct OrderResultItemDto<'a> {
     type_card: CardType,
     custom_id_card: String,
     #[serde(flatten)]
@@ -64,13 +62,9 @@ struct ActivationDto<'a> {
     amount: Kopecks,
 }
 
-impl<'a> From<&'a OrderResult> for OrderResultDto<'a> {
-    fn from(result: &'a OrderResult) -> Self {
-        Self {
-            order_id: result.order.id,
-            type_card: result.order.card_type,
-            data: result.items.iter().map(OrderResultItemDto::from).collect(),
-        }
+impl From<&Order> for OrderResultDto {
+    fn from(order: &Order) -> Self {
+        Self { order_id: order.id, type_card: order.card_type }
     }
 }
 
@@ -141,9 +135,14 @@ mod tests {
         }
     }
 
-    fn result(kind: OrderKind, item: OrderResultItem) -> serde_json::Value {
-        let result = OrderResult { order: order(kind, item.card_type), items: vec![item] };
-        serde_json::to_value(OrderResultDto::from(&result)).unwrap()
+    fn result(item: &OrderResultItem) -> serde_json::Value {
+        serde_json::to_value(OrderResultItemDto::from(item)).unwrap()
+    }
+
+    #[test]
+    fn the_type_of_the_order_stands_above_its_cards() {
+        let shown = serde_json::to_value(OrderResultDto::from(&order(OrderKind::Plastic, CardType::Kkl)));
+        assert_eq!(shown.unwrap(), json!({"orderId": Uuid::nil(), "typeCard": "KKL"}));
     }
 
     #[test]
@@ -157,11 +156,11 @@ mod tests {
         let item =
             OrderResultItem { ordinal: 0, card_type: CardType::Mlz, number, activation: Some(activation) };
         assert_eq!(
-            result(OrderKind::Virtual, item),
-            json!({"orderId": Uuid::nil(), "typeCard": "MLZ", "data": [{
+            result(&item),
+            json!({
                 "typeCard": "MLZ", "customIdCard": "1234567890", "activationCode": "123456",
                 "validityPeriod": "01.03.2026", "amount": 5_000,
-            }]})
+            })
         );
     }
 
@@ -169,12 +168,7 @@ mod tests {
     fn a_plastic_card_has_its_number_alone() {
         let number = CardNumber::parse("4006381333931").unwrap();
         let item = OrderResultItem { ordinal: 0, card_type: CardType::Kkl, number, activation: None };
-        assert_eq!(
-            result(OrderKind::Plastic, item),
-            json!({"orderId": Uuid::nil(), "typeCard": "KKL", "data": [
-                {"typeCard": "KKL", "customIdCard": "4006381333931"},
-            ]})
-        );
+        assert_eq!(result(&item), json!({"typeCard": "KKL", "customIdCard": "4006381333931"}));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::{
     AvailableFilter, EmployeeFilter, PutBack, StoreError, Subject, TransactionFilter, UnitOfWork,
 };
-use time::Duration;
+use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::support::{
@@ -163,7 +163,7 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.cards().main_card(PARTNER, employee)?;
     unit.cards().of_employee(PARTNER, employee)?;
     unit.cards().set_bank_view(PARTNER, card.id, &cards[0].record.bank, card.valid_until)?;
-    unit.cards().outdate_bank_view(PARTNER, &[card.id])?;
+    unit.cards().outdate_bank_view(PARTNER, &[card.id], OffsetDateTime::UNIX_EPOCH)?;
     unit.cards().top_up_targets(PARTNER, &[card.id])?;
     unit.cards().accounts_due(NOW, 10)?;
     unit.cards().set_account(PARTNER, card.id, &cards[0].record.account)?;

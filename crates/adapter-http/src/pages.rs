@@ -1,0 +1,148 @@
+//! Answers that are as long as what they list: made page by page while they are sent, so that none of them ever stands
+//! in memory as a whole. One of a hundred thousand cards takes no more than one of a thousand.
+//!
+//! Each page is a unit of work of its own, and other calls come in between. That is sound for what no longer changes,
+//! such as the result of a request that is done, and for nothing else.
+//!
+//! The status is sent before the last page is read. What fails after that breaks the body off: it ends without its last
+//! chunk, without the end of its JSON and, if it is sealed, without its tag, so that no one takes it for the whole.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::stream::{self, Stream};
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::{Access, StoreError, UnitOfWork};
+use serde::Serialize;
+
+use crate::bridge::{Deadline, in_store};
+use crate::error::ApiError;
+use crate::exchange::{Answer, Body, Exchange};
+use crate::route::Outcome;
+use crate::state::Shared;
+
+/// Rows of a page: few enough for one unit of work, many enough that the pages do not cost more than their rows.
+pub(crate) const PAGE: u32 = 1_000;
+
+/// The pieces of a body, in their order.
+pub(crate) type Pieces = Pin<Box<dyn Stream<Item = Result<Vec<u8>, ApiError>>>>;
+
+/// What has pages.
+pub(crate) trait Listing: 'static {
+    /// A row as the use case gives it.
+    type Row: Send + 'static;
+
+    /// The fields of the answer in front of the list `data`.
+    type Head: Serialize;
+
+    /// Reads rows from number `from` on, [`PAGE`] at most.
+    fn read(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        partner: PartnerId,
+        from: u32,
+    ) -> Result<Vec<Self::Row>, StoreError>;
+
+    /// Appends the JSON of a row.
+    fn show(row: &Self::Row, out: &mut Vec<u8>) -> serde_json::Result<()>;
+}
+
+/// Nothing: `data` is the answer's only field.
+#[derive(Serialize)]
+pub(crate) struct NoHead {}
+
+/// An answer `{…, "data": […]}` that has `rows` rows in all, of which `first` are read.
+pub(crate) fn answer<L: Listing + Copy + Send>(
+    x: &Exchange,
+    listing: L,
+    head: &L::Head,
+    rows: u32,
+    first: &[L::Row],
+) -> Outcome {
+    let mut piece = opening(head)?;
+    let shown = add::<L>(&mut piece, 0, first)?;
+    if shown >= rows {
+        piece.extend_from_slice(b"]}");
+        return Ok(Answer::ok(Body::Whole(piece)));
+    }
+    if shown < PAGE {
+        return Err(missing(rows, shown));
+    }
+    let (shared, partner) = (Arc::clone(&x.shared), x.partner);
+    let state = Progress { shared, partner, listing, rows, shown, piece: Some(piece) };
+    Ok(Answer::ok(Body::Pieces(Box::pin(stream::try_unfold(state, Progress::next)))))
+}
+
+/// How far the making of an answer has come.
+struct Progress<L> {
+    shared: Arc<Shared>,
+    partner: PartnerId,
+    listing: L,
+    rows: u32,
+    shown: u32,
+    /// What is ready.
+    piece: Option<Vec<u8>>,
+}
+
+impl<L: Listing + Copy + Send> Progress<L> {
+    async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, ApiError> {
+        if let Some(piece) = self.piece.take() {
+            return Ok(Some((piece, self)));
+        }
+        if self.shown >= self.rows {
+            return Ok(None);
+        }
+        let (listing, partner, from) = (self.listing, self.partner, self.shown);
+        let parts = &self.shared.parts;
+        // How long the caller has taken to read the pages before does not count.
+        let deadline = Deadline::within(parts.settings.deadline);
+        let rows = in_store(&*parts.store, Access::Read, deadline, move |unit| {
+            listing.read(unit, partner, from).map_err(ApiError::from)
+        })
+        .await?;
+        if rows.is_empty() {
+            return Err(missing(self.rows, self.shown));
+        }
+        let mut piece = Vec::with_capacity(rows.len() * ROW);
+        self.shown = add::<L>(&mut piece, self.shown, &rows)?;
+        if self.shown >= self.rows {
+            piece.extend_from_slice(b"]}");
+        }
+        Ok(Some((piece, self)))
+    }
+}
+
+/// About how many bytes a row takes.
+const ROW: usize = 160;
+
+/// The answer up to its first row.
+fn opening(head: &impl Serialize) -> Result<Vec<u8>, ApiError> {
+    let mut opening = serde_json::to_vec(head).map_err(unshown)?;
+    // An object without its end; a head without fields has no comma either.
+    opening.pop();
+    if opening.len() > 1 {
+        opening.push(b',');
+    }
+    opening.extend_from_slice(b"\"data\":[");
+    Ok(opening)
+}
+
+/// Appends rows behind `shown` others; answers how many there are then.
+fn add<L: Listing>(piece: &mut Vec<u8>, mut shown: u32, rows: &[L::Row]) -> Result<u32, ApiError> {
+    for row in rows {
+        if shown > 0 {
+            piece.push(b',');
+        }
+        L::show(row, piece).map_err(unshown)?;
+        shown += 1;
+    }
+    Ok(shown)
+}
+
+fn missing(rows: u32, shown: u32) -> ApiError {
+    ApiError::internal(format!("of {rows} rows {shown} are there"))
+}
+
+fn unshown(error: serde_json::Error) -> ApiError {
+    ApiError::internal(error.to_string())
+}
