@@ -35,6 +35,7 @@ mod locks;
 mod memory;
 mod migrate;
 mod native;
+mod observer;
 mod postgres;
 mod probe;
 mod queue;
@@ -50,4 +51,5 @@ mod watch;
 
 pub use error::OpenError;
 pub use migrate::migrate;
+pub use observer::{StoreObserver, Unobserved};
 pub use store::{DieselStore, StoreConfig};

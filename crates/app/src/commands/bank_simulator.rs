@@ -44,7 +44,8 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
 
     println!("the bank simulator serves on http://{address}");
     actix_web::rt::System::new().block_on(async {
-        until_told::serve(kopeck_adapter_bank_simulator::server::serve(listener, parts)?).await
+        let server = kopeck_adapter_bank_simulator::server::serve(listener, parts)?;
+        until_told::serve(server, until_told::told()).await
     })?;
     log::info!("stopped");
     Ok(())
