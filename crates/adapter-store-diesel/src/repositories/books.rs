@@ -152,7 +152,7 @@ impl BooksRepository for Unit {
 
     fn held_by_all(&mut self) -> Result<Kopecks, StoreError> {
         let held: i64 = sql::<BigInt>("SELECT CAST(COALESCE(SUM(held), 0) AS BIGINT) FROM balances")
-            .get_result(&mut self.connection)
+            .get_result(self.past_memory()?)
             .stored()?;
         Ok(Kopecks::new(held))
     }

@@ -122,7 +122,7 @@ impl PartnerRepository for Unit {
                 .filter(partners::former_api_key_hash.eq(api_key_hash))
                 .filter(partners::former_api_key_until.gt(micros(now)))
                 .select(PartnerRow::as_select())
-                .get_result(&mut self.connection)
+                .get_result(self.past_memory()?)
                 .optional()
                 .stored()?;
         }

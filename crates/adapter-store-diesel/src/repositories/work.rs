@@ -264,7 +264,7 @@ impl WorkRepository for Unit {
     }
 
     fn backlog(&mut self) -> Result<Backlog, StoreError> {
-        let now = dialect::work_time(&mut self.connection, &*self.clock).stored()?;
+        let now = self.work_time()?;
         // A lease is taken on what is due, so what had one is due still.
         let due = format!(
             "CASE WHEN leased_until IS NULL AND due_at <= {now} OR leased_until <= {now} THEN due_at END"
@@ -273,7 +273,7 @@ impl WorkRepository for Unit {
             "SELECT COUNT(*) AS all_of_it, COUNT({due}) AS due, MIN({due}) AS oldest_due_at, \
              COUNT(CASE WHEN failures > 0 THEN 1 END) AS failing, COUNT(stuck_since) AS stuck FROM work"
         ))
-        .get_result(&mut self.connection)
+        .get_result(self.past_memory()?)
         .stored()?;
         let BacklogRow { all_of_it, due, oldest_due_at, failing, stuck } = counts;
         let count = |count| length(count, "work");

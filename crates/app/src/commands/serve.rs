@@ -10,7 +10,8 @@ use kopeck_adapter_security::KeyRing;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, StoreError, transact};
 
-use super::{first_start, until_told};
+use super::first_start;
+use super::until_told::{self, Signals};
 use crate::bank::Bank;
 use crate::cli::{FrontArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Core, Machine, Parts, Vault};
@@ -38,6 +39,8 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         Some(process.workers(args.service.workers)?)
     };
 
+    let system = actix_web::rt::System::new();
+    let signals = system.block_on(async { Signals::listen() })?;
     let scheme = if certificate.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{address}");
     println!("kopeck serves on {url}");
@@ -47,14 +50,14 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     {
         print!("{}", demo.welcome(&url)?);
     }
-    let served = actix_web::rt::System::new().block_on(async {
+    let served = system.block_on(async {
         let server = match certificate {
             Some(certificate) => {
                 kopeck_adapter_http::serve_tls(listener, state, certificate.server_config()?)?
             }
             None => kopeck_adapter_http::serve(listener, state)?,
         };
-        let end = until_told::told_and_known(&process.operations.health, pause);
+        let end = signals.told_and_known(&process.operations.health, pause);
         until_told::serve(server, end).await
     });
     process.stop(workers);
@@ -66,12 +69,13 @@ pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
     let process = Process::start(args)?;
     let _reloader = process.follow_files(None)?;
     let workers = process.workers(args.workers)?;
+    let system = actix_web::rt::System::new();
+    let signals = system.block_on(async { Signals::listen() })?;
     println!("kopeck works");
     process.say_where_it_tells();
-    let health = Arc::clone(&process.operations.health);
-    let told = actix_web::rt::System::new().block_on(until_told::told_and_known(&health, Duration::ZERO));
+    system.block_on(signals.told_and_known(&process.operations.health, Duration::ZERO));
     process.stop(Some(workers));
-    told
+    Ok(())
 }
 
 /// The certificate that the settings name, if they name one.

@@ -11,6 +11,9 @@ use tokio::task::JoinSet;
 use crate::bare::{get, login_call};
 use crate::process::{Installation, PartnerSecrets, Running};
 
+/// Numbers the employees.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
 /// Calls of all kinds that go on until they are told to end; the first that fails ends the test.
 struct Load {
     calls: Arc<AtomicU64>,
@@ -22,14 +25,14 @@ impl Load {
     /// On each of these servers: somebody who stays logged in, and somebody who logs in again and again.
     fn start(servers: &[&Running], partner: &PartnerSecrets) -> Self {
         let mut load = Self { calls: Arc::default(), stop: Arc::default(), callers: JoinSet::new() };
-        for (number, server) in servers.iter().enumerate() {
+        for server in servers {
             let clients: Vec<Client> = (0..200).map(|_| server.client(partner)).collect();
             let (stays, calls, stop) =
                 (server.client(partner), Arc::clone(&load.calls), Arc::clone(&load.stop));
             load.callers.spawn(async move {
                 while !stop.load(Ordering::Relaxed) {
-                    let call = calls.fetch_add(1, Ordering::Relaxed);
-                    let employee = NewEmployee::new(format!("E-{number}-{call}"));
+                    calls.fetch_add(1, Ordering::Relaxed);
+                    let employee = NewEmployee::new(format!("E-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
                     stays.employees().add(&employee).await.unwrap();
                     stays.employees().list(&EmployeeFilter::default(), Paging::default()).await.unwrap();
                 }
@@ -71,11 +74,13 @@ impl Load {
 
 fn access_token(server: &Running, partner: &PartnerSecrets) -> String {
     let call = login_call(&partner.api_key, &partner.login, &partner.password);
-    call.send_to(&server.base_url).text_of("accessToken")
+    // A bare call blocks its thread.
+    tokio::task::block_in_place(|| call.send_to(&server.base_url)).text_of("accessToken")
 }
 
 fn balance(server: &Running, token: &str) -> u16 {
-    get("/v1/balance").token(token).send_to(&server.base_url).status
+    let call = get("/v1/balance").token(token);
+    tokio::task::block_in_place(|| call.send_to(&server.base_url)).status
 }
 
 /// Asks until the answer has this status: changed files are seen within a second.

@@ -8,7 +8,7 @@ use kopeck::pulse::Pulse;
 use kopeck_client::VirtualItem;
 use serde_json::{Value, json};
 
-use crate::bare::{get, login_call, post};
+use crate::bare::{Call, get, login_call, post};
 use crate::ground::{Ground, Plan};
 use crate::process::{Installation, ask};
 use crate::server::{START, TestServer};
@@ -47,7 +47,8 @@ async fn a_running_service_tells_that_it_is_ready_and_what_it_did() {
 
     let client = running.client(&partner);
     client.orders().virtual_cards(&[VirtualItem::new(3, 5_000)]).await.unwrap();
-    let send = |call: crate::bare::Call| call.send_to(&running.base_url);
+    // A bare call blocks its thread.
+    let send = |call: Call| tokio::task::block_in_place(|| call.send_to(&running.base_url));
     let token = send(login_call(&partner.api_key, &partner.login, &partner.password)).text_of("accessToken");
     assert_eq!(send(get("/v1/balance").token(&token)).status, 200);
     assert_eq!(send(get("/v1/balance")).status, 401);
