@@ -1,7 +1,7 @@
 //! The answer to a call: headers, sealing, and one line in the log.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Bytes;
@@ -15,8 +15,13 @@ use crate::exchange::Body;
 use crate::pages::Pieces;
 use crate::pipeline::callers::Identity;
 use crate::pipeline::head::{self, Head, SEALED_JSON};
+use crate::rate::Left;
 use crate::route::{Outcome, Route};
 use crate::state::Shared;
+
+/// The headers of `draft-ietf-httpapi-ratelimit-headers`.
+const RATE_LIMIT_POLICY: &str = "ratelimit-policy";
+const RATE_LIMIT: &str = "ratelimit";
 
 /// What the answer and the log have to know of a call.
 pub(crate) struct Told {
@@ -26,12 +31,14 @@ pub(crate) struct Told {
     pub(crate) partner: Option<PartnerId>,
     /// How to seal the answer, once the caller is authenticated.
     pub(crate) seal: Option<Seal>,
+    /// What is left of the partner's rate limit, if there is one and the partner is known.
+    pub(crate) left: Option<Left>,
     method: String,
     /// The pattern, never the path: that one may hold an identifier.
     route: &'static str,
     operation: &'static str,
     wants_sealed: bool,
-    /// For the log alone; every rule goes by the service's clock.
+    /// For the log and the observer alone; every rule goes by the service's clock.
     began: Instant,
 }
 
@@ -108,6 +115,7 @@ impl Told {
             request_id: own.unwrap_or_else(|| shared.parts.env.ids.next_id().to_string()),
             partner: None,
             seal: None,
+            left: None,
             method: request.method().as_str().to_owned(),
             route: route.map_or("-", |route| route.path),
             operation: route.map_or("-", |route| route.name),
@@ -123,6 +131,10 @@ impl Told {
             .insert_header(("x-request-id", self.request_id.as_str()))
             .insert_header((header::CACHE_CONTROL, "no-store"))
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
+        if let Some(left) = &self.left {
+            response.insert_header((RATE_LIMIT_POLICY, left.policy()));
+            response.insert_header((RATE_LIMIT, left.rate()));
+        }
         let (status, body) = match outcome {
             Ok(answer) => {
                 if answer.replayed {
@@ -139,7 +151,9 @@ impl Told {
         let seal = self.seal.as_ref().filter(|_| self.wants_sealed);
         let sealer = seal.and_then(|seal| seal.sealer(shared, status));
         let media = if sealer.is_some() { SEALED_JSON } else { "application/json" };
-        self.log_access(status);
+        let took = self.began.elapsed();
+        shared.parts.observer.answered(self.operation, status.as_u16(), took);
+        self.log_access(status, took);
         response.status(status).insert_header((header::CONTENT_TYPE, media));
         match (body, sealer) {
             (Body::Whole(body), None) => response.body(body),
@@ -176,8 +190,8 @@ impl Told {
         }
     }
 
-    fn log_access(&self, status: StatusCode) {
-        let micros = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+    fn log_access(&self, status: StatusCode, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let partner = self.partner.map(|partner| partner.to_string());
         log::info!(
             target: "kopeck::access",

@@ -35,6 +35,7 @@ mod locks;
 mod memory;
 mod migrate;
 mod native;
+mod observer;
 mod postgres;
 mod probe;
 mod queue;
@@ -51,4 +52,5 @@ mod work_time;
 
 pub use error::OpenError;
 pub use migrate::migrate;
+pub use observer::{StoreObserver, Unobserved};
 pub use store::{DieselStore, StoreConfig};

@@ -1,6 +1,8 @@
 //! Commands and settings: a flag, else an environment variable, else the default.
 
 mod bank;
+mod master_key;
+mod operations;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -17,7 +19,11 @@ use secrecy::SecretString;
 use time::Duration;
 use uuid::Uuid;
 
+use crate::logging::LogFormat;
+
 pub use bank::{BankArgs, BankSimulatorArgs};
+pub use master_key::{MasterKeyCommand, RotateArgs};
+pub use operations::{FrontArgs, OperationsArgs};
 
 /// A payment-card programme for employees, as a service that partners call over HTTP.
 #[derive(Debug, Parser)]
@@ -31,6 +37,9 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// How the log is written.
+    #[arg(long, env = "KOPECK_LOG_FORMAT", global = true, value_enum, default_value_t)]
+    pub log_format: LogFormat,
 }
 
 /// What `kopeck` can do.
@@ -46,6 +55,9 @@ pub enum Command {
     /// Requests that no worker can finish: list them, settle them by what a person found out at the bank.
     #[command(subcommand)]
     Requests(RequestsCommand),
+    /// Master keys: make one, change to a new one, give the old one up.
+    #[command(subcommand)]
+    MasterKey(MasterKeyCommand),
     /// Serve the bank simulator over HTTP, by the protocol that a bank's front has to speak.
     BankSimulator(BankSimulatorArgs),
     /// Apply the migrations that the database does not have yet.
@@ -72,6 +84,13 @@ pub struct StoreArgs {
     /// owner may read; with one on a server it has to be given.
     #[arg(long, env = "KOPECK_MASTER_KEY", hide_env_values = true, value_parser = secret)]
     pub master_key: Option<SecretString>,
+    /// More master keys, with commas between them, that are accepted and not used: while one is changed for another.
+    #[arg(long, env = "KOPECK_MASTER_KEYS_ACCEPTED", hide_env_values = true, value_parser = secret)]
+    pub master_keys_accepted: Option<SecretString>,
+    /// A file of master keys, one a line, in place of the one in the data folder: the first is used, the others are
+    /// accepted. A changed file is taken over within a second.
+    #[arg(long, env = "KOPECK_MASTER_KEY_FILE")]
+    pub master_key_file: Option<PathBuf>,
 }
 
 /// How to serve.
@@ -86,6 +105,9 @@ pub struct ServeArgs {
     /// The most bytes that a body may have.
     #[arg(long, env = "KOPECK_BODY_LIMIT", default_value_t = 2 * 1024 * 1024)]
     pub body_limit: usize,
+    /// How the front door behaves.
+    #[command(flatten)]
+    pub front: FrontArgs,
     /// Leave the asynchronous work to `kopeck worker`.
     #[arg(long, env = "KOPECK_NO_WORKERS")]
     pub no_workers: bool,
@@ -100,6 +122,9 @@ pub struct ServiceArgs {
     /// Which bank, and the way to it.
     #[command(flatten)]
     pub bank: BankArgs,
+    /// The port for operators.
+    #[command(flatten)]
+    pub operations: OperationsArgs,
     /// Whether the sandbox calls exist (`true`, `false`). With a bank URL they do not, unless asked for.
     #[arg(long, env = "KOPECK_SANDBOX", default_value = "true", action = clap::ArgAction::Set)]
     #[arg(default_value_if("bank_url", ArgPredicate::IsPresent, "false"))]
@@ -139,6 +164,8 @@ pub enum PartnerCommand {
     Deposit(DepositArgs),
     /// Issue a new sealing key; the old one is accepted for another 14 days.
     RotateKeys(PartnerArgs),
+    /// Issue a new API key; the old one is accepted for another 14 days.
+    RotateApiKey(PartnerArgs),
 }
 
 /// A new partner.
@@ -270,7 +297,7 @@ impl StoreArgs {
     }
 }
 
-/// How long the old sealing key is accepted after a rotation.
+/// How long the old sealing key or API key is accepted after a rotation.
 const KEY_OVERLAP: Duration = Duration::days(14);
 
 fn zone(text: &str) -> Result<Zone, kopeck_domain::draft::Invalid> {

@@ -38,8 +38,20 @@ use crate::{
 pub trait PartnerRepository {
     /// Adds a partner with empty accounts. `Rule::PartnerLogin` if the login is taken.
     fn insert(&mut self, credentials: &Credentials) -> Result<(), StoreError>;
-    /// The partner with this API key.
-    fn by_api_key(&mut self, api_key_hash: &[u8; 32]) -> Result<Option<Credentials>, StoreError>;
+    /// The partner with this API key, or with it as its former one if that is accepted at `now`.
+    fn by_api_key(
+        &mut self,
+        api_key_hash: &[u8; 32],
+        now: OffsetDateTime,
+    ) -> Result<Option<Credentials>, StoreError>;
+    /// Gives the partner another API key. Its present one is the former one now, accepted until `former_until`; the
+    /// one before that ends.
+    fn replace_api_key(
+        &mut self,
+        id: PartnerId,
+        api_key_hash: &[u8; 32],
+        former_until: OffsetDateTime,
+    ) -> Result<(), StoreError>;
     /// The partner with this identifier.
     fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError>;
     /// All partners, oldest first.
@@ -56,6 +68,13 @@ pub trait PartnerRepository {
         id: PartnerId,
         key_id: [u8; 8],
         until: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// Stores the secret of a sealing key as it is encrypted anew.
+    fn reencrypt_sealing_key(
+        &mut self,
+        id: PartnerId,
+        key_id: [u8; 8],
+        encrypted_secret: &[u8],
     ) -> Result<(), StoreError>;
 }
 
@@ -476,4 +495,6 @@ pub trait BooksRepository {
     fn limit_changes(&mut self, partner: PartnerId) -> Result<Vec<LimitChangeFacts>, StoreError>;
     /// Employees with more than one MAIN card.
     fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError>;
+    /// What all partners together have on HELD, by their stored balances.
+    fn held_by_all(&mut self) -> Result<Kopecks, StoreError>;
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use diesel::dsl::exists;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable};
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{Claim, PutBack, StoreError, StuckWork, Subject, WorkRepository};
+use kopeck_port_store::{Backlog, Claim, PutBack, StoreError, StuckWork, Subject, WorkRepository};
 use time::Duration;
 
 use crate::convert::{AsKey, Key, corrupt, id, length, moment, natural};
@@ -66,6 +67,21 @@ impl WorkRow {
             failures: natural(self.failures, "work.failures")?,
         })
     }
+}
+
+/// Counts over the whole table.
+#[derive(QueryableByName)]
+struct BacklogRow {
+    #[diesel(sql_type = BigInt)]
+    all_of_it: i64,
+    #[diesel(sql_type = BigInt)]
+    due: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    oldest_due_at: Option<i64>,
+    #[diesel(sql_type = BigInt)]
+    failing: i64,
+    #[diesel(sql_type = BigInt)]
+    stuck: i64,
 }
 
 /// The row of a claim, as long as the claim is current: the latest attempt, and not given back.
@@ -245,5 +261,28 @@ impl WorkRepository for Unit {
     fn count(&mut self) -> Result<u64, StoreError> {
         let count: i64 = work::table.count().get_result(self.past_memory()?).stored()?;
         length(count, "work")
+    }
+
+    fn backlog(&mut self) -> Result<Backlog, StoreError> {
+        let now = self.work_time()?;
+        // A lease is taken on what is due, so what had one is due still.
+        let due = format!(
+            "CASE WHEN leased_until IS NULL AND due_at <= {now} OR leased_until <= {now} THEN due_at END"
+        );
+        let counts: BacklogRow = diesel::sql_query(format!(
+            "SELECT COUNT(*) AS all_of_it, COUNT({due}) AS due, MIN({due}) AS oldest_due_at, \
+             COUNT(CASE WHEN failures > 0 THEN 1 END) AS failing, COUNT(stuck_since) AS stuck FROM work"
+        ))
+        .get_result(self.past_memory()?)
+        .stored()?;
+        let BacklogRow { all_of_it, due, oldest_due_at, failing, stuck } = counts;
+        let count = |count| length(count, "work");
+        Ok(Backlog {
+            all: count(all_of_it)?,
+            due: count(due)?,
+            oldest_due: Duration::microseconds(oldest_due_at.map_or(0, |at| now.saturating_sub(at))),
+            failing: count(failing)?,
+            stuck: count(stuck)?,
+        })
     }
 }

@@ -102,7 +102,9 @@ fn page() -> Page {
 fn partners_and_sessions(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let (session, pair) = (Uuid::nil().into(), Uuid::nil().into());
     unit.partners().insert(&credentials())?;
-    unit.partners().by_api_key(&[1; 32])?;
+    unit.partners().by_api_key(&[1; 32], NOW)?;
+    unit.partners().replace_api_key(PARTNER, &[2; 32], NOW)?;
+    unit.partners().reencrypt_sealing_key(PARTNER, [0; 8], &[1; 81])?;
     unit.partners().get(PARTNER)?;
     unit.partners().sealing_keys(PARTNER)?;
     unit.partners().end_sealing_key(PARTNER, [0; 8], NOW)?;

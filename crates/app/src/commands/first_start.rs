@@ -1,7 +1,5 @@
 //! The first start of an embedded service: a demo partner, its secrets, and a call to paste.
 
-use std::net::SocketAddr;
-
 use kopeck_domain::Kopecks;
 use kopeck_domain::partner::{Partner, SealingPolicy};
 use kopeck_port_store::{Access, transact};
@@ -44,7 +42,7 @@ pub(super) fn demo_partner(core: &Core) -> anyhow::Result<Option<Demo>> {
 
 impl Demo {
     /// What a newcomer needs, for a terminal.
-    pub(super) fn welcome(&self, address: SocketAddr) -> anyhow::Result<String> {
+    pub(super) fn welcome(&self, url: &str) -> anyhow::Result<String> {
         let (api_key, password) =
             (self.secrets.api_key.expose_secret(), self.secrets.password.expose_secret());
         let (id, login) = (self.partner.id, &self.partner.login);
@@ -62,10 +60,10 @@ This is the first start: here is a demo partner with {OPENING_BALANCE} roubles. 
 A first call: paste this into another terminal. It logs in and asks for the balance.
 
   nonce() {{ head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n'; }}
-  TOKEN=$(curl -s http://{address}/v1/get_access_token -H 'x-api-key: {api_key}' \
+  TOKEN=$(curl -s {url}/v1/get_access_token -H 'x-api-key: {api_key}' \
     -H "x-nonce: $(nonce)" -H 'content-type: application/json' \
     -d '{{"login":"{login}","password":"{password}"}}' | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')
-  curl -s http://{address}/v1/balance -H "authorization: Bearer $TOKEN" -H "x-nonce: $(nonce)"
+  curl -s {url}/v1/balance -H "authorization: Bearer $TOKEN" -H "x-nonce: $(nonce)"
 
 "#
         ))
