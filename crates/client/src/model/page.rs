@@ -33,7 +33,7 @@ impl Paging {
 }
 
 /// One page of a list.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page<T> {
     /// The records.
     pub data: Vec<T>,
@@ -51,7 +51,7 @@ impl<T> Page<T> {
 }
 
 /// Where a page stands in its list.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageMeta {
     /// The number of this page.
     pub current_page: u64,
