@@ -147,8 +147,8 @@ pub(super) async fn run(client: &Client, command: EmployeesCommand) -> Result<An
             one(&repeat.send(client.employees().add(&employee)).await?)
         }
         EmployeesCommand::Update(args) => {
-            let id = args.employee.resolve(client).await?;
             let update = args.update(client).await?;
+            let id = args.employee.resolve(client).await?;
             one(&args.repeat.send(client.employees().update(id, &update)).await?)
         }
         EmployeesCommand::Import(args) => import::run(client, &args).await,

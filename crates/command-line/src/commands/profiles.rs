@@ -48,11 +48,13 @@ pub(super) fn run(command: &ProfilesCommand) -> Result<Answer, Failure> {
     }
     let mut profiles = Profiles::load(&path)?;
     match command {
-        ProfilesCommand::List | ProfilesCommand::Path => {}
+        ProfilesCommand::List | ProfilesCommand::Path => Ok(list(&profiles)),
         ProfilesCommand::Use { name } => {
             profiles.choose(Some(name))?;
             profiles.current = Some(name.clone());
             profiles.save(&path)?;
+            let text = format!("{name} is the current profile");
+            Ok(Answer::new(json!({ "profile": name, "current": true }), text))
         }
         ProfilesCommand::Remove { name } => {
             profiles.choose(Some(name))?;
@@ -60,9 +62,9 @@ pub(super) fn run(command: &ProfilesCommand) -> Result<Answer, Failure> {
             profiles.current = profiles.current.filter(|current| current != name);
             private_file::remove(&token::path(&path, name))?;
             profiles.save(&path)?;
+            Ok(Answer::new(json!({ "profile": name, "removed": true }), format!("{name} is forgotten")))
         }
     }
-    Ok(list(&profiles))
 }
 
 fn list(profiles: &Profiles) -> Answer {

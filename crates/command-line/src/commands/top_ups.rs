@@ -135,7 +135,7 @@ fn read(path: &Path) -> Result<Vec<CardAmount>, Failure> {
     let (cards, faults) = parse(file);
     if !faults.is_empty() {
         return Err(Failure::rows(
-            format!("{}: nothing was sent, as of faulty rows:", path.display()),
+            format!("{}: nothing was sent, because of faulty rows:", path.display()),
             &faults,
         ));
     }
