@@ -91,7 +91,7 @@ impl Repeat {
         tokio::select! {
             answer = call => answer.map_err(|error| Failure::of_write(error, &key)),
             // Otherwise the key would be lost with the process.
-            _ = tokio::signal::ctrl_c() => Err(Failure::interrupted(&key)),
+            Ok(()) = tokio::signal::ctrl_c() => Err(Failure::interrupted().repeatable(&key)),
         }
     }
 }

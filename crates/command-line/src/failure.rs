@@ -47,9 +47,9 @@ impl Failure {
         failure
     }
 
-    /// A call that changes something was interrupted.
-    pub(crate) fn interrupted(key: &IdempotencyKey) -> Self {
-        Self::new(Exit::Interrupted, "interrupted").repeatable(key)
+    /// Somebody at the keyboard has had enough.
+    pub(crate) fn interrupted() -> Self {
+        Self::new(Exit::Interrupted, "interrupted")
     }
 
     /// A call that changes something failed.
@@ -57,6 +57,11 @@ impl Failure {
         let lost = error.may_have_happened();
         let failure = Self::from(error);
         if lost { failure.repeatable(key) } else { failure }
+    }
+
+    /// Nobody knows whether the call under this key was carried out.
+    pub(crate) fn repeatable(self, key: &IdempotencyKey) -> Self {
+        self.with("idempotencyKey", key.as_str())
     }
 
     /// It came after `request` was accepted.
@@ -85,10 +90,6 @@ impl Failure {
     fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.0.details.insert(name.to_owned(), value.into());
         self
-    }
-
-    fn repeatable(self, key: &IdempotencyKey) -> Self {
-        self.with("idempotencyKey", key.as_str())
     }
 
     fn json(&self) -> Value {

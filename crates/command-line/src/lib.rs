@@ -33,7 +33,7 @@ pub fn run(args: CallArgs) -> ExitCode {
     let json = args.json;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let answered = match runtime {
-        Ok(runtime) => runtime.block_on(commands::run(args)),
+        Ok(runtime) => runtime.block_on(until_interrupted(args)),
         Err(error) => Err(failure::Failure::local(format!("no runtime: {error}"))),
     };
     match answered.and_then(|answer| answer.print(json)) {
@@ -42,5 +42,14 @@ pub fn run(args: CallArgs) -> ExitCode {
             failure.print(json);
             failure.exit().into()
         }
+    }
+}
+
+/// Runs a command. What is interrupted within it has more to say, so it comes first.
+async fn until_interrupted(args: CallArgs) -> Result<answer::Answer, failure::Failure> {
+    tokio::select! {
+        biased;
+        answer = commands::run(args) => answer,
+        Ok(()) = tokio::signal::ctrl_c() => Err(failure::Failure::interrupted()),
     }
 }

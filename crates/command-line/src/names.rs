@@ -29,7 +29,7 @@ pub(crate) enum CategoryName {
 }
 
 /// A card, by `idCard` or by `customIdCard`, its number on the bank's side.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum CardName {
     Id(Uuid),
     Number(String),

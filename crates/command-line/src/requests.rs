@@ -95,10 +95,17 @@ impl Kind {
         let progress = Progress::request();
         let wait = Wait::up_to(patience);
         let seen = |state: &RequestState| progress.state(state);
-        let ended = match self {
-            Self::Order => client.orders().wait(id, wait, seen).await,
-            Self::TopUp => client.replenishments().wait(id, wait, seen).await,
-            Self::LimitChange => client.limits().wait(id, wait, seen).await,
+        let ended = async {
+            match self {
+                Self::Order => client.orders().wait(id, wait, seen).await,
+                Self::TopUp => client.replenishments().wait(id, wait, seen).await,
+                Self::LimitChange => client.limits().wait(id, wait, seen).await,
+            }
+        };
+        let ended = tokio::select! {
+            ended = ended => ended,
+            // Whoever made the request may not have seen its identifier yet.
+            Ok(()) = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
         };
         drop(progress);
         let state = match ended {

@@ -1,11 +1,12 @@
 //! `kopeck call` against a server of its own, both as processes: what the examples of the page do not show.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -325,14 +326,18 @@ fn every_shell_gets_its_completion() {
 struct Mute {
     address: String,
     keys: Arc<Mutex<Vec<String>>>,
+    /// The calls that are left without an answer.
+    open: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 impl Mute {
-    fn start() -> Self {
+    /// Hangs up on callers, or keeps them waiting.
+    fn start(keeps_waiting: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let keys = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&keys);
+        let (seen, open) = (Arc::clone(&keys), Arc::<Mutex<Vec<_>>>::default());
+        let waiting = Arc::clone(&open);
         std::thread::spawn(move || {
             for connection in listener.incoming() {
                 let mut connection = connection.unwrap();
@@ -353,21 +358,53 @@ impl Mute {
                     let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json";
                     write!(connection, "{head}\r\ncontent-length: {}\r\n\r\n{pair}", pair.len()).unwrap();
                 } else {
+                    if keeps_waiting {
+                        waiting.lock().unwrap().push(connection);
+                    }
                     seen.lock().unwrap().extend(header("idempotency-key").map(str::to_owned));
                 }
             }
         });
-        Self { address, keys }
+        Self { address, keys, open }
     }
+
+    /// A partner of this service, as the profile `mute`.
+    fn keep(&self, desk: &Desk) {
+        let clear = json!({"apiKey": "ak", "login": "l", "password": "p"}).to_string();
+        let login = ["login", "--profile", "mute", "--base-url", &self.address, "--stdin"];
+        assert!(desk.given(&login, &clear).status.success());
+    }
+}
+
+#[test]
+fn an_interrupted_call_tells_its_key() {
+    let desk = Desk::open("1");
+    let mute = Mute::start(true);
+    mute.keep(&desk);
+    let arguments = ["call", "sandbox", "deposit", "5.00", "--profile", "mute", "--json"];
+    let mut command = desk.installation.command(&arguments);
+    command.env("KOPECK_PROFILES", desk.profiles()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while mute.keys.lock().unwrap().is_empty() {
+        assert!(Instant::now() < deadline, "the call does not come");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let sent = std::process::Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let told: Value = serde_json::from_slice(&output.stderr).unwrap();
+    let key = mute.keys.lock().unwrap().first().cloned().unwrap();
+    assert_eq!(told["error"]["idempotencyKey"], key, "{told}");
+    assert_eq!(mute.open.lock().unwrap().len(), 1);
 }
 
 #[test]
 fn the_key_of_a_call_whose_answer_is_lost_is_told() {
     let desk = Desk::open("1");
-    let mute = Mute::start();
-    let clear = json!({"apiKey": "ak", "login": "l", "password": "p"}).to_string();
-    let login = ["login", "--profile", "mute", "--base-url", &mute.address, "--stdin"];
-    assert!(desk.given(&login, &clear).status.success());
+    let mute = Mute::start(false);
+    mute.keep(&desk);
 
     let deposit = ["sandbox", "deposit", "5.00", "--profile", "mute"];
     let lost = desk.json(&deposit, 8);

@@ -1,5 +1,6 @@
 //! `kopeck call topup …`.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -146,14 +147,14 @@ fn read(path: &Path) -> Result<Vec<CardAmount>, Failure> {
 }
 
 fn parse(file: CsvFile) -> (Vec<CardAmount>, Vec<RowFault>) {
-    let (mut cards, mut faults) = (Vec::<CardAmount>::new(), file.faults);
+    let (mut cards, mut seen, mut faults) = (Vec::new(), HashSet::new(), file.faults);
     for row in file.rows {
         let text = row.get("card").unwrap_or_default();
-        let card = text.parse().map_err(|why: String| row.fault(text, "card", why));
+        let card = text.parse::<CardName>().map_err(|why| row.fault(text, "card", why));
         let amount = money::parse(row.get("amount").unwrap_or_default());
         let amount = amount.map_err(|why| row.fault(text, "amount", why));
         match (card, amount) {
-            (Ok(card), Ok(_)) if cards.iter().any(|earlier| earlier.card == card) => {
+            (Ok(card), Ok(_)) if !seen.insert(card.clone()) => {
                 faults.push(row.fault(text, "card", "stands in the file twice"));
             }
             (Ok(card), Ok(amount)) => cards.push(CardAmount { card, amount }),
