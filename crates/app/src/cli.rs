@@ -9,6 +9,8 @@ use std::path::PathBuf;
 
 use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use kopeck_command_line::CallArgs;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::DepositReference;
@@ -62,6 +64,13 @@ pub enum Command {
     BankSimulator(BankSimulatorArgs),
     /// Apply the migrations that the database does not have yet.
     Migrate(StoreArgs),
+    /// Call the service as a partner does: employees, cards, top-ups, limits from the command line.
+    Call(CallArgs),
+    /// Print the completion of this command line for a shell.
+    Completion {
+        /// The shell.
+        shell: Shell,
+    },
     /// Work every balance and hold out again and compare; exit 1 and a list where something does not fit.
     Check(StoreArgs),
 }

@@ -47,6 +47,7 @@ impl Demo {
             (self.secrets.api_key.expose_secret(), self.secrets.password.expose_secret());
         let (id, login) = (self.partner.id, &self.partner.login);
         let sealing_key = sealing_key_text(&self.secrets.sealing_key)?;
+        let binary = binary();
         Ok(format!(
             r#"
 This is the first start: here is a demo partner with {OPENING_BALANCE} roubles. Its secrets are not shown again.
@@ -57,7 +58,13 @@ This is the first start: here is a demo partner with {OPENING_BALANCE} roubles. 
   password    {password}
   sealingKey  {sealing_key}
 
-A first call: paste this into another terminal. It logs in and asks for the balance.
+To call it from the command line, paste this into another terminal; it keeps the demo partner as a profile.
+
+  echo '{{"baseUrl":"http://{address}","apiKey":"{api_key}","login":"{login}","password":"{password}","sealingKey":"{sealing_key}"}}' | {binary} call login --profile demo --stdin
+
+`{binary} call --help` shows what can be called then, and docs/COMMAND-LINE.md tells more.
+
+Or with curl alone: paste this into another terminal. It logs in and asks for the balance.
 
   nonce() {{ head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n'; }}
   TOKEN=$(curl -s {url}/v1/get_access_token -H 'x-api-key: {api_key}' \
@@ -68,4 +75,12 @@ A first call: paste this into another terminal. It logs in and asks for the bala
 "#
         ))
     }
+}
+
+/// This binary, as a shell finds it from any folder.
+fn binary() -> String {
+    let path = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
+    let plain =
+        |path: &String| path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
+    path.filter(plain).unwrap_or_else(|| "kopeck".to_owned())
 }

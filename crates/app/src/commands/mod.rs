@@ -12,6 +12,9 @@ mod until_told;
 
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
 use crate::cli::{Cli, Command, StoreArgs};
 use crate::compose::{Core, Machine, Vault};
 use crate::logging;
@@ -21,7 +24,10 @@ use crate::logging;
 /// # Errors
 /// What kept the command from doing its work; shown to the person who called it.
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    logging::start(cli.log_format);
+    // A partner's commands stand apart from the service: they keep no log.
+    if !matches!(cli.command, Command::Call(_) | Command::Completion { .. }) {
+        logging::start(cli.log_format);
+    }
     match cli.command {
         Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Worker(args) => serve::work(&args).map(|()| ExitCode::SUCCESS),
@@ -31,7 +37,15 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::BankSimulator(args) => bank_simulator::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Migrate(args) => migrate::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::run(&args),
+        Command::Call(args) => Ok(kopeck_command_line::run(args)),
+        Command::Completion { shell } => Ok(completion(shell)),
     }
+}
+
+/// Prints what a shell has to read to complete the command line.
+fn completion(shell: Shell) -> ExitCode {
+    clap_complete::generate(shell, &mut Cli::command(), "kopeck", &mut std::io::stdout());
+    ExitCode::SUCCESS
 }
 
 /// The service behind the commands that serve nobody but may be the first on a database.

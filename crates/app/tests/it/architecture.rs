@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["domain", "sealing", "service", "port-system", "port-security", "port-store", "port-bank"],
     ),
     ("client", &["sealing"]),
+    ("command-line", &["client", "sealing"]),
     ("demo", &["client"]),
     (
         "bench",

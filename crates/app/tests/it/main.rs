@@ -22,6 +22,8 @@ mod can_pay;
 mod cards;
 mod categories;
 mod clock;
+mod command_line;
+mod command_line_examples;
 mod commands;
 mod coverage;
 mod database;
