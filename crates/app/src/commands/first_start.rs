@@ -60,7 +60,7 @@ This is the first start: here is a demo partner with {OPENING_BALANCE} roubles. 
 
 To call it from the command line, paste this into another terminal; it keeps the demo partner as a profile.
 
-  echo '{{"baseUrl":"http://{address}","apiKey":"{api_key}","login":"{login}","password":"{password}","sealingKey":"{sealing_key}"}}' | {binary} call login --profile demo --stdin
+  echo '{{"baseUrl":"{url}","apiKey":"{api_key}","login":"{login}","password":"{password}","sealingKey":"{sealing_key}"}}' | {binary} call login --profile demo --stdin
 
 `{binary} call --help` shows what can be called then, and docs/COMMAND-LINE.md tells more.
 
