@@ -48,7 +48,8 @@ impl Store for PlainConnections {
         if access == Access::Read {
             return self.nothing.submit(access, work, done);
         }
-        let (known, file, turn) = (Arc::clone(&self.nothing.known), self.file.clone(), Arc::clone(&self.turn));
+        let (known, file, turn) =
+            (Arc::clone(&self.nothing.known), self.file.clone(), Arc::clone(&self.turn));
         tokio::task::spawn_blocking(move || {
             let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
             let ended = on_own_connection(&file, known, &mut work);

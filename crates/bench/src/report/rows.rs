@@ -164,7 +164,11 @@ const ROWS: &[Row] = &[
     ),
     below("start to first answer, empty database", of("start", "ours", "first_answer_ms"), 100.0),
     below("idle memory", of("start", "ours", "idle_mib"), 20.0),
-    below("memory under 64 connections of mixed load, PostgreSQL", of("mixed", "ours", "peak_serve_mib"), 48.0),
+    below(
+        "memory under 64 connections of mixed load, PostgreSQL",
+        of("mixed", "ours", "peak_serve_mib"),
+        48.0,
+    ),
     below("binary", of("start", "ours", "binary_mib"), 15.0),
 ];
 
