@@ -35,6 +35,13 @@ pub(super) struct Unit {
     pub(super) database: Option<SqliteConnection>,
 }
 
+impl Unit {
+    /// Runs statements on the database, if there is one.
+    pub(super) fn execute(&mut self, statements: &str) -> Result<(), StoreError> {
+        self.database.as_mut().map_or(Ok(()), |connection| plain::execute(connection, statements))
+    }
+}
+
 /// What no call of the load needs.
 #[expect(
     clippy::panic,
