@@ -22,7 +22,7 @@ wants_any() {
 # Runs the measuring program and keeps what it prints.
 measure() {
     local line
-    line="$("$bench" "$@")"
+    line="$("$bench" "$@")" || fail "kopeck-bench $1 ended with $?"
     echo "$line" | tee -a "$results"
     calls="$(sed -nE 's/.*"calls":([0-9]+).*/\1/p' <<<"$line")"
 }
