@@ -27,24 +27,25 @@ pub(crate) const PAGE: u32 = 1_000;
 /// The pieces of a body, in their order.
 pub(crate) type Pieces = Pin<Box<dyn Stream<Item = Result<Vec<u8>, ApiError>>>>;
 
-/// What has pages.
-pub(crate) trait Listing: 'static {
-    /// A row as the use case gives it.
-    type Row: Send + 'static;
+/// Shows a row: appends its JSON.
+pub(crate) type Show<R> = fn(&R, &mut Vec<u8>) -> serde_json::Result<()>;
 
-    /// The fields of the answer in front of the list `data`.
-    type Head: Serialize;
+/// What is listed: how to read rows of it from a number on, [`PAGE`] at most, and how to show one.
+#[derive(Clone, Copy)]
+pub(crate) struct Listing<F, R> {
+    pub(crate) read: F,
+    pub(crate) show: Show<R>,
+}
 
-    /// Reads rows from number `from` on, [`PAGE`] at most.
-    fn read(
-        &self,
-        unit: &mut dyn UnitOfWork,
-        partner: PartnerId,
-        from: u32,
-    ) -> Result<Vec<Self::Row>, StoreError>;
+/// Reads rows from a number on.
+pub(crate) trait ReadFrom<R>:
+    Fn(&mut dyn UnitOfWork, PartnerId, u32) -> Result<Vec<R>, StoreError> + Copy + Send + 'static
+{
+}
 
-    /// Appends the JSON of a row.
-    fn show(row: &Self::Row, out: &mut Vec<u8>) -> serde_json::Result<()>;
+impl<R, F> ReadFrom<R> for F where
+    F: Fn(&mut dyn UnitOfWork, PartnerId, u32) -> Result<Vec<R>, StoreError> + Copy + Send + 'static
+{
 }
 
 /// Nothing: `data` is the answer's only field.
@@ -52,15 +53,15 @@ pub(crate) trait Listing: 'static {
 pub(crate) struct NoHead {}
 
 /// An answer `{…, "data": […]}` that has `rows` rows in all, of which `first` are read.
-pub(crate) fn answer<L: Listing + Copy + Send>(
+pub(crate) fn answer<R: Send + 'static>(
     x: &Exchange,
-    listing: L,
-    head: &L::Head,
+    head: &impl Serialize,
     rows: u32,
-    first: &[L::Row],
+    first: &[R],
+    listing: Listing<impl ReadFrom<R>, R>,
 ) -> Outcome {
     let mut piece = opening(head)?;
-    let shown = add::<L>(&mut piece, 0, first)?;
+    let shown = add(&mut piece, 0, first, listing.show)?;
     if shown >= rows {
         piece.extend_from_slice(b"]}");
         return Ok(Answer::ok(Body::Whole(piece)));
@@ -74,17 +75,17 @@ pub(crate) fn answer<L: Listing + Copy + Send>(
 }
 
 /// How far the making of an answer has come.
-struct Progress<L> {
+struct Progress<F, R> {
     shared: Arc<Shared>,
     partner: PartnerId,
-    listing: L,
+    listing: Listing<F, R>,
     rows: u32,
     shown: u32,
     /// What is ready.
     piece: Option<Vec<u8>>,
 }
 
-impl<L: Listing + Copy + Send> Progress<L> {
+impl<R: Send + 'static, F: ReadFrom<R>> Progress<F, R> {
     async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, ApiError> {
         if let Some(piece) = self.piece.take() {
             return Ok(Some((piece, self)));
@@ -92,19 +93,19 @@ impl<L: Listing + Copy + Send> Progress<L> {
         if self.shown >= self.rows {
             return Ok(None);
         }
-        let (listing, partner, from) = (self.listing, self.partner, self.shown);
+        let (read, partner, from) = (self.listing.read, self.partner, self.shown);
         let parts = &self.shared.parts;
         // How long the caller has taken to read the pages before does not count.
         let deadline = Deadline::within(parts.settings.deadline);
         let rows = in_store(&*parts.store, Access::Read, deadline, move |unit| {
-            listing.read(unit, partner, from).map_err(ApiError::from)
+            read(unit, partner, from).map_err(ApiError::from)
         })
         .await?;
         if rows.is_empty() {
             return Err(missing(self.rows, self.shown));
         }
         let mut piece = Vec::with_capacity(rows.len() * ROW);
-        self.shown = add::<L>(&mut piece, self.shown, &rows)?;
+        self.shown = add(&mut piece, self.shown, &rows, self.listing.show)?;
         if self.shown >= self.rows {
             piece.extend_from_slice(b"]}");
         }
@@ -128,12 +129,12 @@ fn opening(head: &impl Serialize) -> Result<Vec<u8>, ApiError> {
 }
 
 /// Appends rows behind `shown` others; answers how many there are then.
-fn add<L: Listing>(piece: &mut Vec<u8>, mut shown: u32, rows: &[L::Row]) -> Result<u32, ApiError> {
+fn add<R>(piece: &mut Vec<u8>, mut shown: u32, rows: &[R], show: Show<R>) -> Result<u32, ApiError> {
     for row in rows {
         if shown > 0 {
             piece.push(b',');
         }
-        L::show(row, piece).map_err(unshown)?;
+        show(row, piece).map_err(unshown)?;
         shown += 1;
     }
     Ok(shown)

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use actix_web::http::StatusCode;
-use kopeck_domain::ids::{CardId, LimitChangeId, PartnerId};
+use kopeck_domain::ids::{CardId, LimitChangeId};
 use kopeck_domain::limit::{Limit, LimitConflict};
-use kopeck_domain::limit_change::{LimitChangeItem, MAX_CARDS};
-use kopeck_port_store::{StoreError, UnitOfWork};
+use kopeck_domain::limit_change::MAX_CARDS;
+use kopeck_port_store::UnitOfWork;
 use kopeck_service::limits;
 
 use crate::dto::{
@@ -48,29 +48,14 @@ pub(crate) async fn result(x: Exchange) -> Outcome {
     let id = x.call.values(|r| r.id::<LimitChangeId>(ID));
     let result = x.read(id, |unit, _env, partner, id| limits::result(unit, partner, *id, PAGE));
     let (request, items) = result.await?;
-    pages::answer(&x, LimitsOf(request.id), &NoHead {}, request.cards, &items)
-}
-
-/// What became of the cards of a request that is done.
-#[derive(Clone, Copy)]
-struct LimitsOf(LimitChangeId);
-
-impl Listing for LimitsOf {
-    type Row = LimitChangeItem;
-    type Head = NoHead;
-
-    fn read(
-        &self,
-        unit: &mut dyn UnitOfWork,
-        partner: PartnerId,
-        from: u32,
-    ) -> Result<Vec<LimitChangeItem>, StoreError> {
-        limits::more_of_result(unit, partner, self.0, from, PAGE)
-    }
-
-    fn show(row: &LimitChangeItem, out: &mut Vec<u8>) -> serde_json::Result<()> {
-        serde_json::to_writer(out, &LimitChangeItemDto::from(row))
-    }
+    let id = request.id;
+    let listing = Listing {
+        read: move |unit: &mut dyn UnitOfWork, partner, from| {
+            limits::more_of_result(unit, partner, id, from, PAGE)
+        },
+        show: |row, out| serde_json::to_writer(out, &LimitChangeItemDto::from(row)),
+    };
+    pages::answer(&x, &NoHead {}, request.cards, &items, listing)
 }
 
 pub(crate) async fn list(x: Exchange) -> Outcome {

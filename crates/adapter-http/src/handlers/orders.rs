@@ -1,13 +1,13 @@
 //! Orders.
 
 use actix_web::http::StatusCode;
-use kopeck_domain::ids::{OrderId, PartnerId};
+use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::{
     LineDetails, MAX_CARDS, MAX_ITEMS, OrderKind, OrderLine, first_top_up, plastic_count, plastic_type,
     virtual_count, virtual_type,
 };
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
-use kopeck_port_store::{OrderResultItem, StoreError, UnitOfWork};
+use kopeck_port_store::UnitOfWork;
 use kopeck_service::orders::{self, OrderResult};
 
 use crate::dto::{OrderIdDto, OrderListDto, OrderResultDto, OrderResultItemDto, OrderStateDto, PageDto};
@@ -55,29 +55,14 @@ pub(crate) async fn result(x: Exchange) -> Outcome {
     let id = x.call.values(|r| r.id::<OrderId>("order_id"));
     let result = x.read(id, |unit, _env, partner, id| orders::result(unit, partner, *id, PAGE)).await?;
     let OrderResult { order, items } = &result;
-    pages::answer(&x, CardsOf(order.id), &OrderResultDto::from(order), order.cards, items)
-}
-
-/// The cards of an order that is done.
-#[derive(Clone, Copy)]
-struct CardsOf(OrderId);
-
-impl Listing for CardsOf {
-    type Row = OrderResultItem;
-    type Head = OrderResultDto;
-
-    fn read(
-        &self,
-        unit: &mut dyn UnitOfWork,
-        partner: PartnerId,
-        from: u32,
-    ) -> Result<Vec<OrderResultItem>, StoreError> {
-        orders::more_of_result(unit, partner, self.0, from, PAGE)
-    }
-
-    fn show(row: &OrderResultItem, out: &mut Vec<u8>) -> serde_json::Result<()> {
-        serde_json::to_writer(out, &OrderResultItemDto::from(row))
-    }
+    let id = order.id;
+    let listing = Listing {
+        read: move |unit: &mut dyn UnitOfWork, partner, from| {
+            orders::more_of_result(unit, partner, id, from, PAGE)
+        },
+        show: |row, out| serde_json::to_writer(out, &OrderResultItemDto::from(row)),
+    };
+    pages::answer(&x, &OrderResultDto::from(order), order.cards, items, listing)
 }
 
 pub(crate) async fn confirm(x: Exchange) -> Outcome {

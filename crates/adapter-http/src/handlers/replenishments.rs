@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use actix_web::http::StatusCode;
 use kopeck_domain::Faults;
-use kopeck_domain::ids::{PartnerId, ReplenishmentId};
-use kopeck_domain::replenishment::{MAX_CARDS, ReplenishmentItem, top_up_amount};
-use kopeck_port_store::{StoreError, UnitOfWork};
+use kopeck_domain::ids::ReplenishmentId;
+use kopeck_domain::replenishment::{MAX_CARDS, top_up_amount};
+use kopeck_port_store::UnitOfWork;
 use kopeck_service::replenishments::{self, TopUp};
 
 use crate::dto::{AcceptedDto, PageDto, ReplenishmentItemDto, ReplenishmentListDto, ReplenishmentStateDto};
@@ -75,29 +75,14 @@ async fn status(x: Exchange, id: Result<ReplenishmentId, Faults>) -> Outcome {
 async fn result(x: Exchange, id: Result<ReplenishmentId, Faults>) -> Outcome {
     let result = x.read(id, |unit, _env, partner, id| replenishments::result(unit, partner, *id, PAGE));
     let (request, items) = result.await?;
-    pages::answer(&x, TopUpsOf(request.id), &NoHead {}, request.cards, &items)
-}
-
-/// What became of the cards of a request that is done.
-#[derive(Clone, Copy)]
-struct TopUpsOf(ReplenishmentId);
-
-impl Listing for TopUpsOf {
-    type Row = ReplenishmentItem;
-    type Head = NoHead;
-
-    fn read(
-        &self,
-        unit: &mut dyn UnitOfWork,
-        partner: PartnerId,
-        from: u32,
-    ) -> Result<Vec<ReplenishmentItem>, StoreError> {
-        replenishments::more_of_result(unit, partner, self.0, from, PAGE)
-    }
-
-    fn show(row: &ReplenishmentItem, out: &mut Vec<u8>) -> serde_json::Result<()> {
-        serde_json::to_writer(out, &ReplenishmentItemDto::from(row))
-    }
+    let id = request.id;
+    let listing = Listing {
+        read: move |unit: &mut dyn UnitOfWork, partner, from| {
+            replenishments::more_of_result(unit, partner, id, from, PAGE)
+        },
+        show: |row, out| serde_json::to_writer(out, &ReplenishmentItemDto::from(row)),
+    };
+    pages::answer(&x, &NoHead {}, request.cards, &items, listing)
 }
 
 /// The cards of a request.
