@@ -81,13 +81,15 @@ impl Crew {
 
     /// Adds a thread that works with `unit`. Units of work that write together cost far less than as many apart, and
     /// those of one partner keep each other waiting: all but the first that writes are there for the case that it is held
-    /// up by something long.
+    /// up by something long. Likewise those that read a server's data.
     pub(crate) fn add(&self, unit: Unit) -> Result<(), OpenError> {
         let access = unit.access();
-        let taker = match access {
-            Access::Read => Taker::First,
-            Access::Write if !self.posts().held.iter().any(|post| post.access == access) => Taker::First,
-            Access::Write => Taker::Spare(HELD_UP),
+        let is_first = !self.posts().held.iter().any(|post| post.access == access);
+        let taker = match (access, self.manners.reads_wait) {
+            (Access::Read, None) => Taker::First,
+            (Access::Read | Access::Write, _) if is_first => Taker::First,
+            (Access::Read, Some(patience)) => Taker::Spare(patience),
+            (Access::Write, _) => Taker::Spare(HELD_UP),
         };
         let post = self.post(access, taker, move |_| Ok(unit))?;
         self.posts().held.push(post);

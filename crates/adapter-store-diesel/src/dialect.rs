@@ -2,12 +2,16 @@
 //! `MultiConnection` cannot say, and what the database's errors mean. But for `bulk`, nothing else matches on the
 //! backend.
 
+use std::time::Duration;
+
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::{Pg, PgConnection};
 use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::result::{DatabaseErrorInformation, Error};
 use diesel::sql_types::Binary;
+use diesel::sqlite::Sqlite;
 use diesel::{Connection, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use kopeck_port_store::{Access, Rule};
@@ -41,6 +45,7 @@ const SQLITE_ANY: &str = "
     PRAGMA temp_store = MEMORY;
     PRAGMA mmap_size = 1073741824;
     PRAGMA cache_size = -65536;
+    PRAGMA wal_autocheckpoint = 4000;
     PRAGMA journal_size_limit = 67108864;
 ";
 
@@ -56,26 +61,31 @@ pub(crate) struct Manners {
     pub(crate) is_server: bool,
     /// Units of work that one commit may answer for. More would make the first of them wait for the last.
     pub(crate) writes_at_once: usize,
+    /// How long look-ups wait for the first reading thread before another takes them; `None` if whoever is idle does.
+    pub(crate) reads_wait: Option<Duration>,
     /// Units of work that one reading transaction may serve.
     pub(crate) reads_at_once: usize,
     /// How units of work are run that share a transaction.
     pub(crate) together: Mode,
 }
 
-/// SQLite has one writer, and its transactions cost nothing to begin.
+/// SQLite has one writer.
 const SQLITE_MANNERS: Manners = Manners {
     writers: Some(1),
     is_server: false,
     writes_at_once: 64,
-    reads_at_once: 1,
+    reads_wait: None,
+    reads_at_once: 8,
     together: Mode::Among,
 };
 
-/// PostgreSQL remembers 64 savepoints of a transaction where every other one can see them, and is slow beyond.
+/// Twice as many look-ups that share a statement cost far less than as many apart, so one thread looks up as long as
+/// that is fast enough. PostgreSQL remembers 64 savepoints of a transaction where every other one can see them, and is slow beyond.
 const POSTGRES_MANNERS: Manners = Manners {
     writers: None,
     is_server: true,
     writes_at_once: 64,
+    reads_wait: Some(Duration::from_millis(2)),
     reads_at_once: 64,
     together: Mode::Remembering,
 };
@@ -170,8 +180,8 @@ fn names<DB: diesel::backend::Backend>(
 /// is committed, and [`crate::locks`] keep it alone; a reading one sees one state.
 pub(crate) fn begin(connection: &mut AnyConnection, access: Access) -> QueryResult<()> {
     match (connection, access) {
-        (AnyConnection::Sqlite(sqlite), Access::Write) => sqlite.batch_execute("BEGIN IMMEDIATE"),
-        (AnyConnection::Sqlite(sqlite), Access::Read) => sqlite.batch_execute("BEGIN DEFERRED"),
+        (AnyConnection::Sqlite(sqlite), Access::Write) => control(sqlite, "BEGIN IMMEDIATE"),
+        (AnyConnection::Sqlite(sqlite), Access::Read) => control(sqlite, "BEGIN DEFERRED"),
         (AnyConnection::Postgres(pg), Access::Write) => pg.batch_execute("BEGIN"),
         (AnyConnection::Postgres(pg), Access::Read) => {
             pg.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -183,9 +193,38 @@ pub(crate) fn begin(connection: &mut AnyConnection, access: Access) -> QueryResu
 /// error; a statement before it does.
 pub(crate) fn commit(connection: &mut AnyConnection) -> QueryResult<()> {
     match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite.batch_execute("COMMIT"),
+        AnyConnection::Sqlite(sqlite) => control(sqlite, "COMMIT"),
         AnyConnection::Postgres(pg) => pg.batch_execute("SELECT 1; COMMIT"),
     }
+}
+
+/// Runs a statement that keeps a transaction together and every database knows.
+pub(crate) fn keep_together(connection: &mut AnyConnection, statement: &'static str) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => control(sqlite, statement),
+        AnyConnection::Postgres(pg) => pg.batch_execute(statement),
+    }
+}
+
+/// Runs a statement that is kept prepared: to parse it takes SQLite longer than to carry it out.
+fn control(sqlite: &mut SqliteConnection, statement: &'static str) -> QueryResult<()> {
+    sqlite.execute_returning_count(&Control(statement)).map(drop)
+}
+
+/// A statement without values.
+struct Control(&'static str);
+
+impl QueryFragment<Sqlite> for Control {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql(self.0);
+        Ok(())
+    }
+}
+
+impl QueryId for Control {
+    type QueryId = ();
+
+    const HAS_STATIC_QUERY_ID: bool = false;
 }
 
 /// Runs statements that every database knows.

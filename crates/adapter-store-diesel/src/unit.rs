@@ -27,6 +27,8 @@ pub(crate) struct Unit {
     pub(crate) clock: Arc<dyn Clock>,
     url: String,
     access: Access,
+    /// Whether no transaction is open, and nothing but the memory may be asked.
+    outside: bool,
     /// Whether the connection is gone.
     lost: bool,
 }
@@ -37,7 +39,7 @@ impl Unit {
         let connection = dialect::connect(url, access)?;
         let (clock, url) = (Arc::clone(clock), url.to_owned());
         let (locks, memory, run) = (Locks::default(), Memory::default(), Run::default());
-        Ok(Self { connection, locks, memory, run, clock, url, access, lost: false })
+        Ok(Self { connection, locks, memory, run, clock, url, access, outside: false, lost: false })
     }
 
     pub(crate) fn access(&self) -> Access {
@@ -60,9 +62,7 @@ impl Unit {
 
     /// Begins a transaction, on a new connection if the old one is gone. `patient`: its first lock may be waited for.
     pub(crate) fn begin(&mut self, patient: bool) -> Result<(), StoreError> {
-        self.locks = Locks::new(patient);
-        self.memory = Memory::default();
-        self.run = Run::default();
+        self.forget(patient);
         if !self.lost {
             let begun = dialect::begin(&mut self.connection, self.access).stored();
             self.notice_loss();
@@ -78,6 +78,19 @@ impl Unit {
         let begun = dialect::begin(&mut self.connection, self.access).stored();
         self.notice_loss();
         begun
+    }
+
+    /// Begins without a transaction. Units of work have what the memory has, and miss everything else.
+    pub(crate) fn stay_outside(&mut self) {
+        self.forget(true);
+        self.outside = true;
+    }
+
+    fn forget(&mut self, patient: bool) {
+        self.locks = Locks::new(patient);
+        self.memory = Memory::default();
+        self.run = Run::default();
+        self.outside = false;
     }
 
     /// Whether a statement that just failed did so because the connection is gone; forgets what else went wrong.
@@ -109,7 +122,7 @@ impl Unit {
     /// Leaves whatever transaction is open. SQLite fails where it already left it, which is as good; PostgreSQL only if
     /// it cannot be reached.
     pub(crate) fn roll_back(&mut self) {
-        if let Err(error) = self.execute("ROLLBACK") {
+        if let Err(error) = dialect::keep_together(&mut self.connection, "ROLLBACK").stored() {
             log::debug!("nothing to roll back: {error}");
             self.lost = self.lost || self.may_pass();
         }
@@ -127,13 +140,14 @@ impl Unit {
     /// The connection, for statements of the unit of work's own on the data of this partner or of any. From here on it
     /// has a savepoint, with everything in the database that was added before.
     pub(super) fn step_past(&mut self, partner: Option<PartnerId>) -> Result<&mut AnyConnection, StoreError> {
+        self.run.missed |= self.outside;
         if self.run.missed {
             return Err(missed());
         }
         if self.access == Access::Write && self.run.mode != Mode::Alone {
             if self.run.savepoint.is_none() {
                 self.write_kept()?;
-                self.execute("SAVEPOINT unit_of_work")?;
+                dialect::keep_together(&mut self.connection, "SAVEPOINT unit_of_work").stored()?;
                 self.run.savepoint = Some(self.locks.count());
             }
             let own = std::mem::take(&mut self.memory.own);
@@ -171,6 +185,16 @@ impl Unit {
         found.into_iter().collect()
     }
 
+    /// The answer to a question that was asked already, where only the memory is read.
+    pub(crate) fn read_before<L: LookUp>(&mut self, question: &L) -> Option<&L::Found> {
+        if self.reads_together() && !self.run.missed { self.memory.shelves.known(question) } else { None }
+    }
+
+    /// Whether what units of work read is looked up for many of them at once, and none of them changes it.
+    pub(crate) fn reads_together(&self) -> bool {
+        self.access == Access::Read && self.run.remembers()
+    }
+
     /// Where rows of the partner's can wait to be written with others, if they can.
     pub(crate) fn pending(&mut self, partner: PartnerId) -> Result<Option<&mut Pending>, StoreError> {
         if !self.run.remembers() {
@@ -188,6 +212,11 @@ impl Unit {
     /// Whether a unit of work lacks anything that can be fetched.
     pub(crate) fn is_wanting(&self) -> bool {
         self.locks.is_wanting() || self.memory.shelves.is_wanting()
+    }
+
+    /// Whether one look-up, of one kind, is all that units of work lack.
+    pub(crate) fn is_wanting_one_kind(&self) -> bool {
+        !self.locks.is_wanting() && self.memory.shelves.kinds_wanted() == 1
     }
 
     /// Fetches what units of work lacked.
@@ -228,7 +257,7 @@ impl Unit {
         let run = std::mem::take(&mut self.run);
         if let Some(held) = run.savepoint {
             if keep {
-                self.execute("RELEASE SAVEPOINT unit_of_work")?;
+                dialect::keep_together(&mut self.connection, "RELEASE SAVEPOINT unit_of_work").stored()?;
             } else {
                 self.execute("ROLLBACK TO SAVEPOINT unit_of_work; RELEASE SAVEPOINT unit_of_work")?;
                 self.locks.give_up(held);

@@ -18,7 +18,9 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::StoreError;
 
 use crate::counters::LastNumber;
-use crate::repositories::{AnswerTo, CardsOf, CategoryById, EmployeeById, EmployeeNamed, TopUpTargetOf};
+use crate::repositories::{
+    AnswerTo, CardsOf, CategoryById, EmployeeById, EmployeeNamed, EmployeeWithCards, TopUpTargetOf,
+};
 
 /// How a unit of work is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -136,7 +138,12 @@ macro_rules! shelves {
 
             /// Whether anything is to be asked.
             pub(crate) fn is_wanting(&self) -> bool {
-                false $(|| self.$name.is_wanting())*
+                self.kinds_wanted() > 0
+            }
+
+            /// Of how many kinds anything is to be asked.
+            pub(crate) fn kinds_wanted(&self) -> usize {
+                0 $(+ usize::from(self.$name.is_wanting()))*
             }
 
             /// Asks what is to be asked, with one statement for each kind.
@@ -151,6 +158,7 @@ macro_rules! shelves {
 shelves! {
     answers: AnswerTo;
     employees: EmployeeById;
+    employees_with_cards: EmployeeWithCards;
     custom_ids: EmployeeNamed;
     cards_of: CardsOf;
     categories: CategoryById;
@@ -161,6 +169,10 @@ shelves! {
 impl Shelves {
     pub(crate) fn get<L: LookUp>(&mut self, question: &L) -> Option<L::Found> {
         L::shelf(self).get(question).cloned()
+    }
+
+    pub(crate) fn known<L: LookUp>(&mut self, question: &L) -> Option<&L::Found> {
+        L::shelf(self).get(question)
     }
 
     pub(crate) fn want<L: LookUp>(&mut self, question: L) {

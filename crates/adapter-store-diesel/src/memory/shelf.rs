@@ -11,7 +11,7 @@ use crate::dialect::AnyConnection;
 use crate::memory::Shelves;
 
 /// A question to the database that can be asked for many units of work at once.
-pub(crate) trait LookUp: Clone + Eq + Hash {
+pub(crate) trait LookUp: Clone + Eq + Hash + 'static {
     /// The answer. What the database does not have is the default.
     type Found: Clone + Default;
 

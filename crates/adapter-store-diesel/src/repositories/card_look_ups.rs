@@ -22,7 +22,7 @@ pub(crate) struct CardsOf {
     pub(super) employee: EmployeeId,
 }
 
-fn linked(bytes: &[u8], status: Option<&str>) -> Result<(CardId, CardStatus), StoreError> {
+pub(super) fn linked(bytes: &[u8], status: Option<&str>) -> Result<(CardId, CardStatus), StoreError> {
     let status = status.ok_or_else(|| corrupt("cards.link_status"))?;
     Ok((id(bytes, "cards.id")?, word(status, "cards.link_status")?))
 }
@@ -109,10 +109,10 @@ struct PartnersTargetRow {
 const MANY_TOP_UP_TARGETS: &str = "
     SELECT found.*
     FROM unnest(?, ?) AS wanted (partner_id, id) CROSS JOIN LATERAL (
-        SELECT c.partner_id, c.id, c.number, c.link_status, c.valid_until, EXISTS (
-            SELECT 1 FROM replenishment_items i
-            WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed
-        ) AS claimed
+        SELECT c.partner_id, c.id, c.number, c.link_status, c.valid_until, (
+            SELECT i.claimed FROM replenishment_items i
+            WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed LIMIT 1
+        ) IS NOT NULL AS claimed
         FROM cards c WHERE c.partner_id = wanted.partner_id AND c.id = wanted.id OFFSET 0
     ) found";
 

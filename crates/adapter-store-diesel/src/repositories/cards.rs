@@ -13,6 +13,7 @@ use time::{Date, OffsetDateTime};
 
 use super::card_look_ups::{CardsOf, TopUpTargetOf};
 use super::card_row::{BankRow, CardRow, PlainRow};
+use super::employee_with_cards::EmployeeWithCards;
 use super::requests::FEW_CARDS;
 use super::window;
 use crate::bulk::{self, Claims, TargetRow};
@@ -110,6 +111,9 @@ impl CardRepository for Unit {
         partner: PartnerId,
         employee: EmployeeId,
     ) -> Result<Vec<(CardId, CardStatus)>, StoreError> {
+        if let Some(Some((_, cards))) = self.read_before(&EmployeeWithCards { partner, id: employee }) {
+            return Ok(cards.clone());
+        }
         self.look_up(CardsOf { partner, employee })
     }
 

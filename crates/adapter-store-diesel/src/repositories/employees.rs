@@ -9,6 +9,7 @@ use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 use kopeck_port_store::{EmployeeFilter, EmployeeRepository, StoreError};
 
 use super::employee_look_ups::{EmployeeById, EmployeeNamed};
+use super::employee_with_cards::EmployeeWithCards;
 use super::{ascending, window};
 use crate::bulk::column;
 use crate::convert::{AsKey, id, length, micros, moment, parsed, word};
@@ -25,7 +26,7 @@ use crate::update::update;
 #[diesel(table_name = employees, treat_none_as_default_value = false)]
 pub(crate) struct EmployeeRow {
     pub(super) partner_id: Vec<u8>,
-    id: Vec<u8>,
+    pub(super) id: Vec<u8>,
     seq: i64,
     #[diesel(embed)]
     fields: FieldsRow,
@@ -183,6 +184,11 @@ impl EmployeeRepository for Unit {
     }
 
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
+        if self.reads_together() {
+            // Who only reads an employee asks for the cards next.
+            let found = self.look_up(EmployeeWithCards { partner, id })?;
+            return Ok(found.map(|(employee, _)| employee));
+        }
         self.look_up(EmployeeById { partner, id })
     }
 

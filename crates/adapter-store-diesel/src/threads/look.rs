@@ -10,17 +10,39 @@ use crate::unit::Unit;
 /// How often those who look things up together are run at most, once for each look-up that hangs on the one before.
 const ROUNDS: usize = 8;
 
-/// Serves `jobs` in one transaction.
+/// Serves `jobs`. Those who are answered by one transaction see one state.
 pub(super) fn look(unit: &mut Unit, jobs: Vec<Job>, mode: Mode) {
-    if mode != Mode::Remembering || jobs.len() == 1 {
+    if mode != Mode::Remembering {
         return one_by_one(unit, jobs);
     }
-    let left = together(unit, jobs);
-    if unit.is_lost() {
-        left.into_iter().for_each(|job| job.caller.answer(Err(away())));
-    } else if !left.is_empty() {
+    let mut left = by_one_statement(unit, jobs);
+    if left.len() > 1 {
+        left = together(unit, left);
+        if unit.is_lost() {
+            return left.into_iter().for_each(|job| job.caller.answer(Err(away())));
+        }
+    }
+    if !left.is_empty() {
         one_by_one(unit, left);
     }
+}
+
+/// Answers those to whom one statement says all they want to know. It sees one state by itself, so a transaction around
+/// it would be two round trips for nothing. Who wants more is run from the start again, in one.
+fn by_one_statement(unit: &mut Unit, mut open: Vec<Job>) -> Vec<Job> {
+    if unit.is_lost() {
+        // The transaction that is begun for them connects anew.
+        return open;
+    }
+    unit.stay_outside();
+    run_all(unit, &mut open);
+    if unit.is_wanting_one_kind() && !error::has_trouble() {
+        if unit.fetch().is_ok() {
+            run_all(unit, &mut open);
+        }
+        unit.notice_loss();
+    }
+    open
 }
 
 /// Runs everyone until each has what it looks up, which is fetched for all at once. Answers those that met trouble or
@@ -30,20 +52,7 @@ fn together(unit: &mut Unit, mut open: Vec<Job>) -> Vec<Job> {
         return open;
     }
     for _ in 0..ROUNDS {
-        let mut left = Vec::new();
-        for mut job in open {
-            if !job.caller.is_waiting() {
-                continue;
-            }
-            unit.run = Run::new(Mode::Remembering);
-            let ran = run(unit, &mut job.work);
-            if error::has_trouble() || unit.run.missed {
-                left.push(job);
-            } else {
-                job.caller.answer(ran.map(drop));
-            }
-        }
-        open = left;
+        run_all(unit, &mut open);
         if open.is_empty() || error::has_trouble() || unit.fetch().is_err() {
             break;
         }
@@ -51,6 +60,22 @@ fn together(unit: &mut Unit, mut open: Vec<Job>) -> Vec<Job> {
     unit.notice_loss();
     unit.roll_back();
     open
+}
+
+/// Runs everyone who still waits, and leaves those who lack something.
+fn run_all(unit: &mut Unit, open: &mut Vec<Job>) {
+    open.retain_mut(|job| {
+        if !job.caller.is_waiting() {
+            return false;
+        }
+        unit.run = Run::new(Mode::Remembering);
+        let ran = run(unit, &mut job.work);
+        let left = error::has_trouble() || unit.run.missed;
+        if !left {
+            job.caller.answer(ran.map(drop));
+        }
+        left
+    });
 }
 
 fn one_by_one(unit: &mut Unit, jobs: Vec<Job>) {

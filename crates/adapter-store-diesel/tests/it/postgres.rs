@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ids::PartnerId;
+use kopeck_domain::page::Page;
 use kopeck_domain::partner::Partner;
 use kopeck_port_store::{Access, Credentials, Rule, Store, StoreError, UnitOfWork, submit};
 use uuid::Uuid;
@@ -27,16 +28,17 @@ fn is_there(store: &dyn Store, number: u128) -> Result<bool, StoreError> {
     read(store, move |unit| unit.employees().get(PARTNER, id)).map(|found| found.is_some())
 }
 
-/// Submits work that waits half-way until it is told to go on.
+/// Submits work that waits half-way, within its transaction, until it is told to go on.
 fn halted(store: &dyn Store, access: Access) -> (mpsc::Sender<()>, mpsc::Receiver<Result<(), StoreError>>) {
     let (go_on, told) = mpsc::channel::<()>();
     let (begun, has_begun) = mpsc::channel();
     let (sender, receiver) = mpsc::channel();
     let body = move |unit: &mut dyn UnitOfWork| {
-        unit.employees().get(PARTNER, employee(1).id)?;
+        let page = Page::new(1, 10).unwrap();
+        unit.categories().list(PARTNER, page)?;
         let _ = begun.send(());
         let _ = told.recv();
-        unit.employees().get(PARTNER, employee(2).id).map(drop)
+        unit.categories().list(PARTNER, page).map(drop)
     };
     submit(store, access, body, move |result| sender.send(result).unwrap());
     has_begun.recv().unwrap();
