@@ -24,6 +24,7 @@ mod in_flight;
 mod input;
 mod observer;
 mod pages;
+mod paths;
 mod pipeline;
 mod rate;
 mod reply;

@@ -23,6 +23,7 @@ use crate::code::Code;
 use crate::error::ApiError;
 use crate::exchange::Exchange;
 use crate::observer::Refusal;
+use crate::paths::Called;
 use crate::rate::{Left, TooOften};
 use crate::reply::{Seal, Told};
 use crate::route::{Effect, Outcome, Route};
@@ -30,21 +31,21 @@ use crate::state::Shared;
 use head::Head;
 use opening::{Opened, Received};
 
-/// Serves one call of `route`.
+/// Serves one call of an operation.
 pub(crate) async fn serve(
-    route: &'static Route,
-    shared: Arc<Shared>,
-    request: HttpRequest,
+    Called { route, ids }: Called,
+    shared: &Arc<Shared>,
+    request: &HttpRequest,
     payload: Payload,
 ) -> HttpResponse {
-    let mut told = Told::new(&shared, Some(route), &request);
-    let mut way = Way { route, shared: &shared, request: &request, known: Known::default() };
-    let outcome = AssertUnwindSafe(way.go(payload, &told.request_id)).catch_unwind().await;
+    let mut told = Told::new(shared, Some(route), request);
+    let mut way = Way { route, shared, request, known: Known::default() };
+    let outcome = AssertUnwindSafe(way.go(ids, payload, &told.request_id)).catch_unwind().await;
     let outcome = outcome.unwrap_or_else(|_| Err(ApiError::internal("a handler panicked")));
     told.partner = way.known.partner;
     told.seal = way.known.seal;
     told.left = way.known.left;
-    told.answer(&shared, outcome)
+    told.answer(shared, outcome)
 }
 
 /// What the pipeline has found out by now; it holds for the answer whatever becomes of the call.
@@ -66,10 +67,10 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    async fn go(&mut self, payload: Payload, request_id: &str) -> Outcome {
+    async fn go(&mut self, ids: Vec<(&'static str, String)>, payload: Payload, request_id: &str) -> Outcome {
         let limit = self.shared.parts.settings.body_limit;
         head::check_body_head(self.request.headers(), limit)?;
-        let head = Head::read(self.route, self.request);
+        let head = Head::read(ids, self.request);
         match self.route.effect {
             Effect::Login => {
                 let outcome = self.login(head, payload, request_id).await;

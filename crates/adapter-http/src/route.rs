@@ -69,6 +69,11 @@ impl Route {
         if self.method == Method::PUT { vec![Method::PUT, Method::PATCH] } else { vec![self.method.clone()] }
     }
 
+    /// Whether it answers to this method.
+    pub(crate) fn takes(&self, method: &Method) -> bool {
+        self.method == *method || (self.method == Method::PUT && *method == Method::PATCH)
+    }
+
     /// The names in the path, in their order.
     pub(crate) fn placeholders(&self) -> impl Iterator<Item = &'static str> {
         placeholders(self.path)

@@ -8,14 +8,13 @@ use std::time::Duration;
 use actix_web::dev::Server;
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Payload, ServiceConfig};
-use actix_web::{App, HttpRequest, HttpServer, Resource};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 
 use crate::code::Code;
 use crate::error::ApiError;
+use crate::paths::Found;
 use crate::pipeline;
 use crate::reply::Told;
-use crate::route::Route;
-use crate::routes;
 use crate::state::{HttpState, Shared};
 
 /// How long an idle connection is kept.
@@ -30,54 +29,29 @@ const DISCONNECT_DEADLINE: Duration = Duration::from_secs(3);
 /// Adds every operation to an actix application, and JSON answers for what is none.
 pub fn configure(config: &mut ServiceConfig, state: &HttpState) {
     let HttpState(shared) = state;
-    let sandbox = shared.parts.sandbox.is_some().then(routes::sandbox).unwrap_or_default();
-    let mut paths: Vec<(&'static str, Vec<&'static Route>)> = Vec::new();
-    for route in routes::interface().iter().chain(sandbox) {
-        match paths.iter_mut().find(|(path, _)| *path == route.path) {
-            Some((_, same)) => same.push(route),
-            None => paths.push((route.path, vec![route])),
-        }
-    }
-    for (path, routes) in paths {
-        config.service(resource(path, routes, shared));
-    }
     let shared = Arc::clone(shared);
-    config.default_service(web::to(move |request: HttpRequest| {
-        let shared = Arc::clone(&shared);
-        async move {
-            let error = ApiError::new(StatusCode::NOT_FOUND, Code::NotFound, "there is no such path");
-            Told::new(&shared, None, &request).answer(&shared, Err(error))
-        }
+    config.default_service(web::to(move |request: HttpRequest, payload: Payload| {
+        answer(Arc::clone(&shared), request, payload)
     }));
 }
 
-/// All operations of one path, with and without a slash at its end.
-fn resource(path: &'static str, routes: Vec<&'static Route>, shared: &Arc<Shared>) -> Resource {
-    let mut resource = web::resource(vec![path.to_owned(), format!("{path}/")]);
-    for route in &routes {
-        for method in route.methods() {
-            resource = resource.route(web::method(method).to(operation(route, Arc::clone(shared))));
-        }
-    }
-    let methods: Vec<Method> = routes.iter().flat_map(|route| route.methods()).collect();
-    let methods = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
-    let (first, shared) = (routes.first().copied(), Arc::clone(shared));
-    resource.default_service(web::to(move |request: HttpRequest| {
-        let (shared, methods) = (Arc::clone(&shared), methods.clone());
-        async move {
+/// Answers any call.
+async fn answer(shared: Arc<Shared>, request: HttpRequest, payload: Payload) -> HttpResponse {
+    // With the framework's idea of escapes in a path.
+    let (route, error) = match shared.paths.find(request.method(), request.match_info().as_str()) {
+        Found::Operation(called) => return pipeline::serve(called, &shared, &request, payload).await,
+        Found::OtherMethods(routes) => {
             let message = "the path does not take this method";
             let error = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, message);
-            Told::new(&shared, first, &request).answer(&shared, Err(error.allow(methods)))
+            let methods: Vec<Method> = routes.iter().flat_map(|route| route.methods()).collect();
+            let methods = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
+            (routes.first().copied(), error.allow(methods))
         }
-    }))
-}
-
-fn operation(
-    route: &'static Route,
-    shared: Arc<Shared>,
-) -> impl Fn(HttpRequest, Payload) -> std::pin::Pin<Box<dyn Future<Output = actix_web::HttpResponse>>> + Clone
-{
-    move |request, payload| Box::pin(pipeline::serve(route, Arc::clone(&shared), request, payload))
+        Found::Nowhere => {
+            (None, ApiError::new(StatusCode::NOT_FOUND, Code::NotFound, "there is no such path"))
+        }
+    };
+    Told::new(&shared, route, &request).answer(&shared, Err(error))
 }
 
 /// The server of `$state`, not listening yet. Its type has no name that could be written, so it is no function.

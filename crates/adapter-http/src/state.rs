@@ -12,8 +12,10 @@ use kopeck_service::tokens::TokenDesk;
 use crate::bridge::Gate;
 use crate::in_flight::InFlight;
 use crate::observer::Observer;
+use crate::paths::Paths;
 use crate::pipeline::callers::Callers;
 use crate::rate::Rates;
+use crate::routes;
 use crate::sandbox::SandboxPower;
 use crate::settings::HttpSettings;
 
@@ -44,6 +46,8 @@ pub struct HttpState(pub(crate) Arc<Shared>);
 
 pub(crate) struct Shared {
     pub(crate) parts: HttpParts,
+    /// Where the operations are.
+    pub(crate) paths: Paths,
     /// Callers seen a moment ago.
     pub(crate) callers: Callers,
     /// How often partners called, if that is limited.
@@ -67,8 +71,10 @@ impl HttpState {
         parts.env.entropy.fill(&mut secret);
         let HttpSettings { logins_at_once, bank_calls_at_once, rate_limit, .. } = parts.settings;
         let rates = rate_limit.map(|limit| Rates::new(limit, Arc::clone(&parts.wall)));
+        let sandbox = parts.sandbox.is_some().then(routes::sandbox).unwrap_or_default();
         Self(Arc::new(Shared {
             parts,
+            paths: Paths::of(routes::interface().iter().chain(sandbox)),
             callers: Callers::default(),
             rates,
             in_flight: InFlight::default(),

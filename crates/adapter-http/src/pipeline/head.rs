@@ -8,7 +8,7 @@ use kopeck_sealing::{bound_path, valid_nonce};
 
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::route::{Effect, Route};
+use crate::route::Effect;
 
 /// The media type of sealed bodies.
 pub(crate) const SEALED_JSON: &str = "application/sealed+json";
@@ -132,16 +132,15 @@ fn idempotency_key(headers: &HeaderMap) -> Option<Result<String, ()>> {
 }
 
 impl Head {
-    /// Reads the head of a call of `route`.
-    pub(crate) fn read(route: &Route, request: &HttpRequest) -> Self {
+    /// Reads the head of a call whose path has these identifiers.
+    pub(crate) fn read(ids: Vec<(&'static str, String)>, request: &HttpRequest) -> Self {
         let headers = request.headers();
-        let id = |name| request.match_info().get(name).unwrap_or_default().to_owned();
         let text = |name| single(headers, name).ok().flatten().map(str::to_owned);
         Self {
             method: request.method().clone(),
             path: bound_path(request.uri().path()).into_owned(),
             query: request.uri().query().unwrap_or_default().to_owned(),
-            ids: route.placeholders().map(|name| (name, id(name))).collect(),
+            ids,
             body_type: body_type(headers),
             address: request.peer_addr().map(|peer| peer.ip().to_string()).unwrap_or_default(),
             api_key: text(API_KEY),

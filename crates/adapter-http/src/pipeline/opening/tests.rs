@@ -53,9 +53,8 @@ impl Sent {
         let route = routes::named(self.route).unwrap();
         let content_type = if self.sealed_type { "application/sealed+json" } else { "application/json" };
         let request = TestRequest::default().insert_header(("content-type", content_type));
-        let mut head = Head::read(route, &request.to_http_request());
+        let mut head = Head::read(self.ids.clone(), &request.to_http_request());
         head.path.clone_from(&self.path);
-        head.ids.clone_from(&self.ids);
         head.query.clone_from(&self.query);
         let (keys, dummy) = ([key(1), key(2)], key(9));
         let seals = Seals {
