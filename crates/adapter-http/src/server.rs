@@ -16,6 +16,7 @@ use crate::pipeline;
 use crate::reply::Told;
 use crate::route::Route;
 use crate::routes;
+use crate::site;
 use crate::state::{HttpState, Shared};
 
 /// How long an idle connection is kept.
@@ -27,7 +28,7 @@ const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 /// How long a client whose body was not read to its end has time to read the answer.
 const DISCONNECT_DEADLINE: Duration = Duration::from_secs(3);
 
-/// Adds every operation to an actix application, and JSON answers for what is none.
+/// Adds every operation to an actix application, their description, and JSON answers for what is neither.
 pub fn configure(config: &mut ServiceConfig, state: &HttpState) {
     let HttpState(shared) = state;
     let sandbox = shared.parts.sandbox.is_some().then(routes::sandbox).unwrap_or_default();
@@ -40,6 +41,11 @@ pub fn configure(config: &mut ServiceConfig, state: &HttpState) {
     }
     for (path, routes) in paths {
         config.service(resource(path, routes, shared));
+    }
+    if shared.parts.settings.docs {
+        for resource in site::resources() {
+            config.service(refusing_others(resource, "GET, HEAD".to_owned(), None, shared));
+        }
     }
     let shared = Arc::clone(shared);
     config.default_service(web::to(move |request: HttpRequest| {
@@ -61,13 +67,23 @@ fn resource(path: &'static str, routes: Vec<&'static Route>, shared: &Arc<Shared
     }
     let methods: Vec<Method> = routes.iter().flat_map(|route| route.methods()).collect();
     let methods = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
-    let (first, shared) = (routes.first().copied(), Arc::clone(shared));
+    refusing_others(resource, methods, routes.first().copied(), shared)
+}
+
+/// The resource with an answer for all but these methods.
+fn refusing_others(
+    resource: Resource,
+    methods: String,
+    route: Option<&'static Route>,
+    shared: &Arc<Shared>,
+) -> Resource {
+    let shared = Arc::clone(shared);
     resource.default_service(web::to(move |request: HttpRequest| {
         let (shared, methods) = (Arc::clone(&shared), methods.clone());
         async move {
             let message = "the path does not take this method";
             let error = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, message);
-            Told::new(&shared, first, &request).answer(&shared, Err(error.allow(methods)))
+            Told::new(&shared, route, &request).answer(&shared, Err(error.allow(methods)))
         }
     }))
 }

@@ -12,5 +12,6 @@ mod checks;
 mod repeats;
 mod sandbox;
 mod server;
+mod site;
 mod support;
 mod tokens;

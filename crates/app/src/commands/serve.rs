@@ -27,7 +27,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         bank: Arc::clone(&process.bank.gateway),
         tokens: Arc::clone(&process.core.tokens),
         sandbox: process.bank.power.clone(),
-        settings: HttpSettings { body_limit: args.body_limit, ..HttpSettings::default() },
+        settings: HttpSettings { body_limit: args.body_limit, docs: args.docs, ..HttpSettings::default() },
     });
     let workers = if args.no_workers { None } else { Some(process.workers(args.service.workers)?) };
 

@@ -1,0 +1,85 @@
+//! The description of the API at `/openapi.json`, and a page that shows it at `/docs`. Both take no token: they tell
+//! nothing that a partner is not told anyway. The page is in the binary as it is, needs no other host, and its policy
+//! lets it load nothing else.
+
+use std::sync::LazyLock;
+
+use actix_web::http::{Method, StatusCode, header};
+use actix_web::web::{self, Bytes};
+use actix_web::{HttpRequest, HttpResponse, Resource};
+use sha2::{Digest as _, Sha256};
+
+use crate::openapi::openapi;
+
+/// What the page may do: load what is served here, and call the service that serves it.
+const POLICY: &str =
+    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'";
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// What is served, by its path.
+static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
+    vec![
+        File::new("/openapi.json", "application/json", openapi()),
+        File::new("/docs", "text/html; charset=utf-8", include_str!("../site/docs.html")),
+        File::new("/docs/docs.css", "text/css; charset=utf-8", include_str!("../site/docs.css")),
+        File::new("/docs/icon.svg", "image/svg+xml", include_str!("../site/icon.svg")),
+        File::new("/docs/docs.js", SCRIPT, include_str!("../site/docs.js")),
+        File::new("/docs/dom.js", SCRIPT, include_str!("../site/dom.js")),
+        File::new("/docs/markdown.js", SCRIPT, include_str!("../site/markdown.js")),
+        File::new("/docs/schema.js", SCRIPT, include_str!("../site/schema.js")),
+        File::new("/docs/operation.js", SCRIPT, include_str!("../site/operation.js")),
+        File::new("/docs/samples.js", SCRIPT, include_str!("../site/samples.js")),
+        File::new("/docs/try.js", SCRIPT, include_str!("../site/try.js")),
+        File::new("/docs/seal.js", SCRIPT, include_str!("../site/seal.js")),
+        File::new("/docs/chacha.js", SCRIPT, include_str!("../site/chacha.js")),
+    ]
+});
+
+/// Something that is served as it is.
+struct File {
+    path: &'static str,
+    media: &'static str,
+    body: Bytes,
+    /// Tells one version from another.
+    tag: String,
+}
+
+impl File {
+    fn new(path: &'static str, media: &'static str, body: impl Into<Bytes>) -> Self {
+        let body = body.into();
+        let digest: String =
+            Sha256::digest(&body).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        Self { path, media, tag: format!("\"{digest}\""), body }
+    }
+
+    /// The file, or word that the caller has it already.
+    fn answer(&self, request: &HttpRequest) -> HttpResponse {
+        let tags = request.headers().get_all(header::IF_NONE_MATCH).filter_map(|value| value.to_str().ok());
+        let known = tags
+            .flat_map(|list| list.split(','))
+            .map(|tag| tag.trim().trim_start_matches("W/"))
+            .any(|tag| tag == self.tag || tag == "*");
+        let mut response = HttpResponse::build(if known { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
+        response
+            .insert_header((header::ETAG, self.tag.as_str()))
+            .insert_header((header::CACHE_CONTROL, "no-cache"))
+            .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+            .insert_header((header::REFERRER_POLICY, "no-referrer"))
+            .insert_header((header::CONTENT_SECURITY_POLICY, POLICY));
+        if known {
+            return response.finish();
+        }
+        response.insert_header((header::CONTENT_TYPE, self.media)).body(self.body.clone())
+    }
+}
+
+/// The document and the page, each at its path.
+pub(crate) fn resources() -> impl Iterator<Item = Resource> {
+    FILES.iter().map(|file| {
+        let answer = move |request: HttpRequest| async move { file.answer(&request) };
+        web::resource(file.path)
+            .route(web::method(Method::GET).to(answer))
+            .route(web::method(Method::HEAD).to(answer))
+    })
+}
