@@ -45,8 +45,9 @@ function bodyPart(api, operation) {
   if (!operation.requestBody) return null;
   const media = operation.requestBody.content["application/json"];
   const optional = operation.requestBody.required ? null : h("small", { class: "optional" }, " optional");
-  return [h("h4", {}, "Body", optional), h("p", {}, inline(operation.requestBody.description)),
-    fields(api, media.schema, "fields of the body")];
+  // A list takes its parameters in a body too; they are in the table above already.
+  const table = operation.requestBody.required ? fields(api, media.schema, "fields of the body") : null;
+  return [h("h4", {}, "Body", optional), h("p", {}, inline(operation.requestBody.description)), table];
 }
 
 /** The answer if all goes well: its fields and its examples. */

@@ -66,7 +66,7 @@ impl<'a> Guide<'a> {
         let chapters = self.chapters.iter().filter(|chapter| !INTRODUCTION.contains(&chapter.title));
         chapters.map(|chapter| {
             let own = chapter.text.split_once("\n### ").map_or(chapter.text, |(own, _)| own);
-            (chapter.title, prose(own))
+            (chapter.title, without_directions(own.split("```http").next().unwrap_or_default().trim()))
         })
     }
 

@@ -91,7 +91,13 @@ impl About<'_> {
         }
         let bodies = self.guide.examples(self.route).filter(|example| example.status < 300);
         let bodies = bodies.filter_map(|example| example.body.clone());
-        let schema = object_schema(fields(), components);
+        // What a body says of a parameter that the query has too is not looked at, so anything may stand there.
+        let schema = if by_query {
+            let names = fields().map(|input| (input.name.clone(), object! {}));
+            object! {"type": "object", "properties": Json::Object(names.collect())}
+        } else {
+            object_schema(fields(), components)
+        };
         let clear: Vec<&str> = fields()
             .map(|input| input.name.as_str())
             .filter(|name| {
@@ -99,7 +105,8 @@ impl About<'_> {
             })
             .collect();
         let description = if by_query {
-            "The parameters may stand in a body instead of the query; where both have one, the query wins."
+            "The parameters may stand in a body instead of the query, and are the same there; where both have one, the \
+             query wins."
         } else {
             "The fields. Under the policy `required` they come sealed."
         };
@@ -143,24 +150,21 @@ impl About<'_> {
                 Refusal::Coded(..) | Refusal::Cards(..) => {}
             }
         }
-        let special = !coded.is_empty() || !cards.is_empty() || status == 422;
+        let special = !coded.is_empty() || !cards.is_empty();
         coded.extend(self.common(status));
         if status == 404 && self.sandbox {
             coded.push(Code::NotFound);
         }
         coded.dedup();
-        if coded.is_empty() && cards.is_empty() && status != 422 {
-            return None;
+        let examples = self.examples(status);
+        match (coded.is_empty() && cards.is_empty(), status) {
+            (true, 422) if !examples.is_empty() => {}
+            (true, 422) => return Some(reference("responses", parts::FAULTY)),
+            (true, _) => return None,
+            (false, _) if special || (status == 404 && self.sandbox) => {}
+            (false, _) => return Some(reference("responses", parts::common_name(status))),
         }
-        if !special && !self.sandbox_alone(status) {
-            return Some(reference("responses", parts::common_name(status)));
-        }
-        Some(parts::refusal(status, &coded, &cards, self.examples(status), components))
-    }
-
-    /// Whether the status comes of the sandbox's absence alone.
-    fn sandbox_alone(&self, status: u16) -> bool {
-        status == 404 && self.sandbox
+        Some(parts::refusal(status, &coded, &cards, examples, components))
     }
 
     /// The code that every call like this one can be answered with.

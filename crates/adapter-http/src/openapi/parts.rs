@@ -5,8 +5,9 @@ use super::operation::with_examples;
 use super::schema::{Components, Described as _, Property, integer, object_of, pattern, reference, words};
 use crate::code::Code;
 use crate::error::{CodedBody, FaultyCard, FieldsBody};
-use crate::pipeline::head::{JSON, KEY_CHARS, KEY_PATTERN, NONCE_CHARS, NONCE_PATTERN, REQUEST_ID_CHARS};
-use crate::pipeline::head::{REQUEST_ID_PATTERN, SEALED_JSON};
+use crate::pipeline::head::{
+    JSON, KEY_CHARS, KEY_PATTERN, NONCE_CHARS, NONCE_PATTERN, REQUEST_ID_PATTERN, SEALED_JSON,
+};
 use crate::route::Effect;
 
 /// Statuses that any call can be answered with, their names, and what they mean.
@@ -20,6 +21,9 @@ const COMMON: &[(u16, &str, Code, &str)] = &[
     (500, "InternalError", Code::Internal, "Our fault; the message has the request id and nothing else."),
     (503, "Busy", Code::Internal, "The service is busy."),
 ];
+
+/// The name of a 422 as any call can get it.
+pub(super) const FAULTY: &str = "FaultyValues";
 
 /// Who may make a call with this effect.
 pub(super) fn security(effect: Effect) -> Json {
@@ -95,14 +99,15 @@ pub(super) fn components(mut components: Components) -> Json {
     let common = COMMON.iter().map(|(status, name, code, _)| {
         ((*name).to_owned(), refusal(*status, &[*code], &[], Vec::new(), &mut components))
     });
-    let common = Json::Object(common.collect());
+    let mut common: Vec<(String, Json)> = common.collect();
+    common.push((FAULTY.to_owned(), refusal(422, &[], &[], Vec::new(), &mut components)));
     sealed(&mut components);
     Code::schema(&mut components);
     object! {
         "schemas": components.into_json(),
         "parameters": parameters(),
         "headers": headers(),
-        "responses": common,
+        "responses": Json::Object(common),
         "securitySchemes": object! {
             "accessToken": object! {
                 "type": "http", "scheme": "bearer",
@@ -165,7 +170,11 @@ fn parameters() -> Json {
         "IdempotencyKey": header("idempotency-key", false, KEY_CHARS, KEY_PATTERN,
             "The key of the call; without one its `x-nonce` is. The same call under the same key is answered as at first \
              and changes nothing."),
-        "RequestId": header("x-request-id", false, REQUEST_ID_CHARS, REQUEST_ID_PATTERN, "Your own name for the call."),
+        // Another one is passed over, so it is no fault.
+        "RequestId": object! {
+            "name": "x-request-id", "in": "header", "required": false, "schema": object! {"type": "string"},
+            "description": "Your own name for the call, 1 to 64 of `A-Z a-z 0-9 . _ -`; another one is passed over.",
+        },
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) const NONCE_PATTERN: &str = "^[A-Za-z0-9._~+/=-]+$";
 pub(crate) const KEY_CHARS: (usize, usize) = (1, 255);
 pub(crate) const KEY_PATTERN: &str = "^[!-~]+$";
 /// The least and most characters of a request id, and which.
-pub(crate) const REQUEST_ID_CHARS: (usize, usize) = (1, 64);
+const REQUEST_ID_CHARS: (usize, usize) = (1, 64);
 pub(crate) const REQUEST_ID_PATTERN: &str = "^[A-Za-z0-9._-]+$";
 
 /// The head of a call.
