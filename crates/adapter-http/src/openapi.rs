@@ -35,7 +35,7 @@ pub fn openapi() -> String {
         "servers": vec![object! {"url": "/", "description": "The service that serves this document."}],
         "tags": Json::list(guide.tags().map(|(name, about)| object! {"name": name, "description": about})),
         "paths": paths,
-        "components": parts::components(components),
+        "components": parts::components(components, &guide),
     };
     // Serialising fails for maps with odd keys alone, and there are none.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"

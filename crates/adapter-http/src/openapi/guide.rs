@@ -2,6 +2,7 @@
 //! the examples of each operation. A test plays the examples, so they are what the service answers.
 
 use super::json::Json;
+use crate::code::Code;
 use crate::route::Route;
 
 const PAGE: &str = include_str!("../../../../docs/API.md");
@@ -96,6 +97,15 @@ impl<'a> Guide<'a> {
                 // A word of another path does not stand for an identifier.
                 && !crate::routes::all().any(|other| other.path == path && path != pattern)
         })
+    }
+
+    /// What the table of codes says of one: its meaning, and what to do.
+    pub(super) fn code(&self, status: u16, code: Code) -> Option<String> {
+        let row = format!("| `{}` | {status} | ", code.as_str());
+        let conventions = self.chapters.iter().flat_map(|chapter| chapter.text.lines());
+        let (meaning, advice) =
+            conventions.filter_map(|line| line.strip_prefix(&row)).next()?.split_once(" | ")?;
+        Some(format!("{meaning}; {}", advice.trim_end_matches(" |")))
     }
 
     /// The refusals that the page lists for an operation: `Errors: 404 `code`, 422`.

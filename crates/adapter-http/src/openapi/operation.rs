@@ -164,7 +164,7 @@ impl About<'_> {
             (false, _) if special || (status == 404 && self.sandbox) => {}
             (false, _) => return Some(reference("responses", parts::common_name(status))),
         }
-        Some(parts::refusal(status, &coded, &cards, examples, components))
+        Some(parts::refusal(status, (&coded, &cards), examples, self.guide, components))
     }
 
     /// The code that every call like this one can be answered with.

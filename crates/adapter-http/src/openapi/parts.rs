@@ -1,5 +1,6 @@
 //! What operations share: headers, refusals, the sealed envelope, who may call.
 
+use super::guide::Guide;
 use super::json::{Json, object};
 use super::operation::with_examples;
 use super::schema::{Components, Described as _, Property, integer, object_of, pattern, reference, words};
@@ -10,16 +11,16 @@ use crate::pipeline::head::{
 };
 use crate::route::Effect;
 
-/// Statuses that any call can be answered with, their names, and what they mean.
-const COMMON: &[(u16, &str, Code, &str)] = &[
-    (401, "Unauthorized", Code::Unauthorized, "The token is missing, wrong, expired or revoked."),
-    (405, "MethodNotAllowed", Code::MethodNotAllowed, "The path does not take this method."),
-    (408, "RequestTimeout", Code::RequestTimeout, "The body did not arrive in time."),
-    (409, "RequestInProgress", Code::RequestInProgress, "The first call under this key is still running."),
-    (413, "PayloadTooLarge", Code::PayloadTooLarge, "The body is too large."),
-    (415, "UnsupportedMediaType", Code::UnsupportedMediaType, "The body is not JSON, or compressed."),
-    (500, "InternalError", Code::Internal, "Our fault; the message has the request id and nothing else."),
-    (503, "Busy", Code::Internal, "The service is busy."),
+/// Statuses that any call can be answered with, the names of these answers, and their codes.
+const COMMON: &[(u16, &str, Code)] = &[
+    (401, "Unauthorized", Code::Unauthorized),
+    (405, "MethodNotAllowed", Code::MethodNotAllowed),
+    (408, "RequestTimeout", Code::RequestTimeout),
+    (409, "RequestInProgress", Code::RequestInProgress),
+    (413, "PayloadTooLarge", Code::PayloadTooLarge),
+    (415, "UnsupportedMediaType", Code::UnsupportedMediaType),
+    (500, "InternalError", Code::Internal),
+    (503, "Busy", Code::Internal),
 ];
 
 /// The name of a 422 as any call can get it.
@@ -35,12 +36,12 @@ pub(super) fn security(effect: Effect) -> Json {
 
 /// The name of the answer that any call can get with this status.
 pub(super) fn common_name(status: u16) -> &'static str {
-    COMMON.iter().find(|(of, ..)| *of == status).map_or("", |(_, name, ..)| name)
+    COMMON.iter().find(|(of, ..)| *of == status).map_or("", |(_, name, _)| name)
 }
 
 /// Its code.
 pub(super) fn common_code(status: u16) -> Option<Code> {
-    COMMON.iter().find(|(of, ..)| *of == status).map(|(_, _, code, _)| *code)
+    COMMON.iter().find(|(of, ..)| *of == status).map(|(.., code)| *code)
 }
 
 /// A body that may come clear, as `clear`, or sealed.
@@ -64,9 +65,9 @@ pub(super) fn response(about: &str, schema: Json, headers: &[&str], examples: Ve
 /// A refusal with one of the codes `coded`, or with a list of cards that have one of `cards`; a 422 names fields.
 pub(super) fn refusal(
     status: u16,
-    coded: &[Code],
-    cards: &[Code],
+    (coded, cards): (&[Code], &[Code]),
     examples: Vec<Json>,
+    guide: &Guide<'_>,
     components: &mut Components,
 ) -> Json {
     let mut schemas = Vec::new();
@@ -91,16 +92,16 @@ pub(super) fn refusal(
         429 | 503 => &["RetryAfter"],
         _ => &[],
     };
-    response(&meaning(status, coded, cards), schema, headers, examples)
+    response(&meaning(status, &[cards, coded].concat(), guide), schema, headers, examples)
 }
 
 /// Everything that is referred to.
-pub(super) fn components(mut components: Components) -> Json {
-    let common = COMMON.iter().map(|(status, name, code, _)| {
-        ((*name).to_owned(), refusal(*status, &[*code], &[], Vec::new(), &mut components))
+pub(super) fn components(mut components: Components, guide: &Guide<'_>) -> Json {
+    let common = COMMON.iter().map(|(status, name, code)| {
+        ((*name).to_owned(), refusal(*status, (&[*code], &[]), Vec::new(), guide, &mut components))
     });
     let mut common: Vec<(String, Json)> = common.collect();
-    common.push((FAULTY.to_owned(), refusal(422, &[], &[], Vec::new(), &mut components)));
+    common.push((FAULTY.to_owned(), refusal(422, (&[], &[]), Vec::new(), guide, &mut components)));
     sealed(&mut components);
     Code::schema(&mut components);
     object! {
@@ -126,17 +127,15 @@ fn with_codes(body: Json, codes: &[Code]) -> Json {
     object! {"allOf": vec![body, object! {"properties": object! {"code": codes}}]}
 }
 
-fn meaning(status: u16, coded: &[Code], cards: &[Code]) -> String {
+fn meaning(status: u16, codes: &[Code], guide: &Guide<'_>) -> String {
     if status == 422 {
         return "Faulty values: every field, parameter or header that is, at once.".to_owned();
     }
-    let common =
-        COMMON.iter().find(|(of, _, code, _)| *of == status && *coded == [*code] && cards.is_empty());
-    if let Some((.., meaning)) = common {
-        return (*meaning).to_owned();
-    }
-    let words: Vec<String> = cards.iter().chain(coded).map(|code| format!("`{}`", code.as_str())).collect();
-    format!("{}.", words.join(", "))
+    let told = codes.iter().map(|code| {
+        let meaning = guide.code(status, *code).unwrap_or_default();
+        format!("`{}`: {meaning}.", code.as_str())
+    });
+    told.collect::<Vec<_>>().join(" ")
 }
 
 /// The sealed envelope.

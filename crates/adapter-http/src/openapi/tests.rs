@@ -98,6 +98,23 @@ fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
     }
 }
 
+/// Whatever stands under a code comes from the page's table of them.
+#[test]
+fn every_refusal_says_what_it_means() {
+    let guide = Guide::read();
+    for row in rows::all() {
+        for refusal in row.refusals {
+            let (rows::Refusal::Coded(status, codes) | rows::Refusal::Cards(status, codes)) = refusal;
+            assert!(codes.iter().all(|code| guide.code(*status, *code).is_some()), "{} {status}", row.name);
+        }
+    }
+    assert!(guide.code(503, Code::Internal) != guide.code(500, Code::Internal));
+    walk(&document()["components"]["responses"], &mut |response| {
+        let told = response.get("description").and_then(Value::as_str);
+        assert!(told.is_none_or(|told| !told.contains(": .")), "{told:?}");
+    });
+}
+
 #[test]
 fn every_operation_is_told_of_with_an_example_of_its_success() {
     let document = document();

@@ -104,8 +104,11 @@ impl Browser {
         let mut urls = Vec::new();
         for entry in self.log("performance").await {
             let message: Value = serde_json::from_str(entry["message"].as_str().unwrap()).unwrap();
-            if message["message"]["method"] == "Network.requestWillBeSent" {
-                urls.push(message["message"]["params"]["request"]["url"].as_str().unwrap().to_owned());
+            let asked = &message["message"]["params"];
+            // The browser's own first page asks for things too.
+            let own = asked["documentURL"].as_str().is_some_and(|url| url.starts_with("chrome://"));
+            if message["message"]["method"] == "Network.requestWillBeSent" && !own {
+                urls.push(asked["request"]["url"].as_str().unwrap().to_owned());
             }
         }
         assert!(urls.len() > 12, "the log of requests is there: {urls:?}");
@@ -114,7 +117,9 @@ impl Browser {
 
     /// What the page has complained of: errors and warnings of its console.
     pub async fn complaints(&self) -> Vec<String> {
-        self.log("browser").await.iter().map(|entry| entry["message"].as_str().unwrap().to_owned()).collect()
+        let told = self.log("browser").await;
+        let told = told.iter().filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING");
+        told.map(|entry| entry["message"].as_str().unwrap().to_owned()).collect()
     }
 
     /// Ends the browser, and then the driver.
