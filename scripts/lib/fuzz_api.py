@@ -13,6 +13,7 @@ import schemathesis
 
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 NONCE = re.compile(r"[A-Za-z0-9._~+/=-]{16,64}")
+KEY = re.compile(r"[!-~]{1,255}")
 NUMBER = re.compile(r"[1-9]([0-9]{9}|[0-9]{12})")
 
 # What an answer calls a thing, and what calls take it under.
@@ -65,6 +66,10 @@ def before_call(context, case, kwargs):
     headers = case.headers or {}
     if isinstance(headers.get("x-nonce"), str) and NONCE.fullmatch(headers["x-nonce"]):
         case.headers["x-nonce"] = secrets.token_hex(16)
+    # The simplest keys are made up again and again; most calls are to be the first under theirs.
+    if isinstance(headers.get("idempotency-key"), str) and KEY.fullmatch(headers["idempotency-key"]):
+        if choice.random() < 0.75:
+            case.headers["idempotency-key"] = secrets.token_hex(16)
     for values in (case.path_parameters, case.query, case.body):
         acquaint(values)
 
