@@ -42,7 +42,7 @@ impl Browser {
             .expect("the driver says its port");
         let profile = tempfile::tempdir().unwrap();
         let base = format!("http://127.0.0.1:{port}/session");
-        let mut browser = Self { http: plain_http(), session: base, driver, profile: profile };
+        let mut browser = Self { http: plain_http(), session: base, driver, profile };
         let options = json!({
             // Tests may run as root in a container, where Chromium's own sandbox does not start.
             "args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
