@@ -22,7 +22,7 @@ wants_any() {
 # Runs the measuring program and keeps what it prints.
 measure() {
     local line
-    line="$("$bench" "$@")"
+    line="$("$bench" "$@")" || fail "kopeck-bench $1 ended with $?"
     echo "$line" | tee -a "$results"
     calls="$(sed -nE 's/.*"calls":([0-9]+).*/\1/p' <<<"$line")"
 }
@@ -67,9 +67,10 @@ stop_servers() {
     processes=("${rest[@]}") servers=() server_processes=()
 }
 
-# Whose processor time counts: the first server's, and PostgreSQL's if it runs.
+# Whose processor time and memory count: the first server's, and PostgreSQL's time if it runs.
 watched() {
-    echo "--cpu serve=${server_processes[0]}${postmaster:+ --cpu postgres=$postmaster}"
+    local server="serve=${server_processes[0]}"
+    echo "--cpu $server --memory $server${postmaster:+ --cpu postgres=$postmaster}"
 }
 
 # Sends a load to the servers.
@@ -90,4 +91,9 @@ mass() {
 pgbench() {
     measure pgbench --side yardstick --program "$binaries/pgbench" --socket "$cluster" --targets "$folder/targets" \
         --seconds "$seconds" --cpu "postgres=$postmaster" "$@"
+}
+
+# The yardstick of mass work on PostgreSQL.
+statements() {
+    measure statements --side yardstick --cpu "postgres=$postmaster" "$@"
 }

@@ -20,7 +20,7 @@ pub(crate) use employees::{EmployeeDto, EmployeeWithCardsDto, PhoneAs};
 pub(crate) use limits::{
     LimitChangeAcceptedDto, LimitChangeItemDto, LimitChangeListDto, LimitChangeStateDto, LimitDto,
 };
-pub(crate) use orders::{OrderIdDto, OrderListDto, OrderResultDto, OrderStateDto};
+pub(crate) use orders::{OrderIdDto, OrderListDto, OrderResultDto, OrderResultItemDto, OrderStateDto};
 pub(crate) use page::PageDto;
 pub(crate) use payments::ForecastDto;
 pub(crate) use replenishments::{

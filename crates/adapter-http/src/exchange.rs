@@ -17,36 +17,52 @@ use crate::errors::repeats;
 use crate::fingerprint;
 use crate::in_flight::Ticket;
 use crate::input::Call;
+use crate::pages::Pieces;
 use crate::pipeline::head::RepeatKey;
 use crate::route::{Outcome, Route};
 use crate::sandbox::{CommandKey, SandboxPower, SandboxRefusal};
 use crate::state::Shared;
 
 /// An answer of 2xx, before sealing.
-#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// The status.
     pub(crate) status: u16,
     /// JSON.
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: Body,
     /// Whether it was given before.
     pub(crate) replayed: bool,
+}
+
+/// The body of an answer.
+pub(crate) enum Body {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// What is made while it is sent.
+    Pieces(Pieces),
 }
 
 impl Answer {
     /// An answer with the JSON of `body`.
     pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Result<Self, ApiError> {
-        let body = serde_json::to_vec(body).map_err(|error| ApiError::internal(error.to_string()))?;
-        Ok(Self { status: status.as_u16(), body, replayed: false })
+        Ok(Self { status: status.as_u16(), body: Body::Whole(to_json(body)?), replayed: false })
+    }
+
+    /// An answer with status 200.
+    pub(crate) fn ok(body: Body) -> Self {
+        Self { status: StatusCode::OK.as_u16(), body, replayed: false }
     }
 
     fn first(answer: idempotency::Answer) -> Self {
-        Self { status: answer.status, body: answer.body, replayed: false }
+        Self { status: answer.status, body: Body::Whole(answer.body), replayed: false }
     }
 
     fn replayed(answer: idempotency::Answer) -> Self {
-        Self { status: answer.status, body: answer.body, replayed: true }
+        Self { status: answer.status, body: Body::Whole(answer.body), replayed: true }
     }
+}
+
+fn to_json(body: &impl Serialize) -> Result<Vec<u8>, ApiError> {
+    serde_json::to_vec(body).map_err(|error| ApiError::internal(error.to_string()))
 }
 
 /// An authenticated, opened call.
@@ -119,12 +135,6 @@ impl Exchange {
     ) -> Result<T, ApiError> {
         let (shared, partner) = (Arc::clone(&self.shared), self.partner);
         self.shared.bank_calls.run(move || work(&shared, partner)).await
-    }
-
-    /// Shows a result that may be long: `show` takes milliseconds for a hundred thousand cards, for which the other
-    /// calls of this thread do not have to wait.
-    pub(crate) async fn show_large(&self, show: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
-        self.shared.large_answers.run(show).await?
     }
 
     /// Brings the copy of a card up to date after something happened to it at the bank.
@@ -241,8 +251,7 @@ impl Turn {
         let carried_out = in_store_keeping(ticket, store, Access::Write, deadline, move |unit| {
             idempotency::once(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
-                let Answer { status, body, .. } = Answer::json(status, &shown)?;
-                Ok::<_, ApiError>(idempotency::Answer { status, body })
+                Ok::<_, ApiError>(idempotency::Answer { status: status.as_u16(), body: to_json(&shown)? })
             })
         });
         match carried_out.await {

@@ -11,6 +11,7 @@ pub(crate) mod token_calls;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
@@ -18,8 +19,11 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::SealingKey;
 
+use crate::code::Code;
 use crate::error::ApiError;
 use crate::exchange::Exchange;
+use crate::observer::Refusal;
+use crate::rate::{Left, TooOften};
 use crate::reply::{Seal, Told};
 use crate::route::{Effect, Outcome, Route};
 use crate::state::Shared;
@@ -39,6 +43,7 @@ pub(crate) async fn serve(
     let outcome = outcome.unwrap_or_else(|_| Err(ApiError::internal("a handler panicked")));
     told.partner = way.known.partner;
     told.seal = way.known.seal;
+    told.left = way.known.left;
     told.answer(&shared, outcome)
 }
 
@@ -48,6 +53,8 @@ struct Known {
     partner: Option<PartnerId>,
     /// How to seal the answer, from the authentication on.
     seal: Option<Seal>,
+    /// What is left of the partner's rate limit.
+    left: Option<Left>,
 }
 
 /// A call on its way.
@@ -64,7 +71,13 @@ impl Way<'_> {
         head::check_body_head(self.request.headers(), limit)?;
         let head = Head::read(self.route, self.request);
         match self.route.effect {
-            Effect::Login => self.login(head, payload, request_id).await,
+            Effect::Login => {
+                let outcome = self.login(head, payload, request_id).await;
+                if matches!(&outcome, Err(error) if error.status() == StatusCode::TOO_MANY_REQUESTS) {
+                    self.shared.parts.observer.refused(Refusal::Login);
+                }
+                outcome
+            }
             Effect::Refresh => self.refresh(head, payload, request_id).await,
             Effect::Read(handler) | Effect::Mutate(handler) => {
                 let exchange = self.partner_call(head, payload, request_id).await?;
@@ -84,12 +97,25 @@ impl Way<'_> {
         self.known.partner = Some(identity.partner);
         // A call whose key is malformed can be told so under seal; one without a nonce cannot.
         self.known.seal = head.nonce().map(|nonce| Seal::new(&head, nonce, Arc::clone(&identity), None));
+        self.count_call(identity.partner)?;
         let (nonce, key) = head.nonce_and_key(self.route.effect)?;
         let body = self.read_body(&head, payload).await?;
         let by = Sender { keys: &identity.keys, policy: identity.policy, nonce, request_id };
         let Opened { call, used } = self.open(&head, &body, by);
         self.known.seal = Some(Seal::new(&head, nonce, Arc::clone(&identity), used));
         Ok(Exchange::new(Arc::clone(self.shared), identity.partner, self.route, call?, key))
+    }
+
+    /// Counts the call against its partner's rate limit.
+    fn count_call(&mut self, partner: PartnerId) -> Result<(), ApiError> {
+        let Some(rates) = &self.shared.rates else { return Ok(()) };
+        let counted = rates.count(partner);
+        self.known.left = Some(counted.unwrap_or_else(|refused| refused.left));
+        let Err(TooOften { retry_after, .. }) = counted else { return Ok(()) };
+        self.shared.parts.observer.refused(Refusal::Rate);
+        let message = "too many calls, try again later";
+        let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, Code::TooManyRequests, message);
+        Err(error.retry_after(retry_after))
     }
 
     /// Reads the body.
@@ -112,6 +138,7 @@ impl Way<'_> {
             // The clock stands after 1970.
             now_unix: u64::try_from(now).unwrap_or(0),
             request_id: by.request_id,
+            observer: &*self.shared.parts.observer,
         };
         opening::open(Received { route: self.route, head, body }, seals, by.policy)
     }

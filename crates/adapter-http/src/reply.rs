@@ -1,17 +1,21 @@
 //! The answer to a call: headers, sealing, and one line in the log.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix_web::http::{StatusCode, header};
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use futures_util::stream::{self, Stream, StreamExt as _};
 use kopeck_domain::ids::PartnerId;
-use kopeck_sealing::{KeyId, ResponseContext, seal_response};
-use serde::Serialize;
+use kopeck_sealing::{KeyId, ResponseContext, ResponseSealer};
 
 use crate::error::ApiError;
+use crate::exchange::Body;
+use crate::pages::Pieces;
 use crate::pipeline::callers::Identity;
 use crate::pipeline::head::{self, Head, SEALED_JSON};
+use crate::rate::{Left, RATE_LIMIT, RATE_LIMIT_POLICY};
 use crate::route::{Outcome, Route};
 use crate::state::Shared;
 
@@ -23,12 +27,14 @@ pub(crate) struct Told {
     pub(crate) partner: Option<PartnerId>,
     /// How to seal the answer, once the caller is authenticated.
     pub(crate) seal: Option<Seal>,
+    /// What is left of the partner's rate limit, if there is one and the partner is known.
+    pub(crate) left: Option<Left>,
     method: String,
     /// The pattern, never the path: that one may hold an identifier.
     route: &'static str,
     operation: &'static str,
     wants_sealed: bool,
-    /// For the log alone; every rule goes by the service's clock.
+    /// For the log and the observer alone; every rule goes by the service's clock.
     began: Instant,
 }
 
@@ -50,20 +56,50 @@ impl Seal {
         Self { method, path, nonce: nonce.to_owned(), identity, used }
     }
 
-    /// The sealed form of `body`; `None` if the partner has no key.
-    fn seal(&self, shared: &Shared, status: StatusCode, body: &[u8]) -> Option<Vec<u8>> {
-        #[derive(Serialize)]
-        struct Sealed {
-            sealed: String,
-        }
+    /// What seals the body of an answer, and what comes before its sealed form; `None` if the partner has no key.
+    fn sealer(&self, shared: &Shared, status: StatusCode) -> Option<(ResponseSealer, String)> {
         let key = self.identity.answering_key(self.used)?;
         let mut salt = [0; 16];
         shared.parts.env.entropy.fill(&mut salt);
         let (method, path, nonce) = (self.method.as_str(), self.path.as_str(), self.nonce.as_str());
         let context = ResponseContext { method, path, nonce, status: status.as_u16() };
         let now = u64::try_from(shared.parts.wall.now().unix_timestamp()).unwrap_or(0);
-        serde_json::to_vec(&Sealed { sealed: seal_response(key, &context, now, salt, body) }).ok()
+        // A sealed value has no character that JSON would have to escape.
+        let mut opening = String::from("{\"sealed\":\"");
+        let sealer = ResponseSealer::start(key, &context, now, salt, &mut opening);
+        Some((sealer, opening))
     }
+}
+
+/// The end of a sealed body.
+const SEALED_END: &str = "\"}";
+
+fn sealed_whole((mut sealer, mut out): (ResponseSealer, String), body: &[u8]) -> Vec<u8> {
+    out.reserve(body.len() / 3 * 4 + 128);
+    sealer.push(body, &mut out);
+    sealer.finish(&mut out);
+    out.push_str(SEALED_END);
+    out.into_bytes()
+}
+
+/// The sealed form of `pieces`, piece by piece.
+fn sealed_pieces((sealer, opening): (ResponseSealer, String), pieces: Pieces) -> Pieces {
+    let state = (Some((sealer, opening)), pieces);
+    Box::pin(stream::try_unfold(state, |(sealing, mut pieces)| async move {
+        let Some((mut sealer, mut out)) = sealing else { return Ok(None) };
+        let rest = match pieces.next().await.transpose()? {
+            Some(piece) => {
+                sealer.push(&piece, &mut out);
+                Some((sealer, String::new()))
+            }
+            None => {
+                sealer.finish(&mut out);
+                out.push_str(SEALED_END);
+                None
+            }
+        };
+        Ok(Some((out.into_bytes(), (rest, pieces))))
+    }))
 }
 
 impl Told {
@@ -75,6 +111,7 @@ impl Told {
             request_id: own.unwrap_or_else(|| shared.parts.env.ids.next_id().to_string()),
             partner: None,
             seal: None,
+            left: None,
             method: request.method().as_str().to_owned(),
             route: route.map_or("-", |route| route.path),
             operation: route.map_or("-", |route| route.name),
@@ -90,6 +127,10 @@ impl Told {
             .insert_header(("x-request-id", self.request_id.as_str()))
             .insert_header((header::CACHE_CONTROL, "no-store"))
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
+        if let Some(left) = &self.left {
+            response.insert_header((RATE_LIMIT_POLICY, left.policy()));
+            response.insert_header((RATE_LIMIT, left.rate()));
+        }
         let (status, body) = match outcome {
             Ok(answer) => {
                 if answer.replayed {
@@ -100,16 +141,37 @@ impl Told {
             Err(error) => {
                 self.log_error(&error);
                 head_of(&error, &mut response);
-                (error.status(), error.body(&self.request_id))
+                (error.status(), Body::Whole(error.body(&self.request_id)))
             }
         };
         let seal = self.seal.as_ref().filter(|_| self.wants_sealed);
-        let (media, body) = match seal.and_then(|seal| seal.seal(shared, status, &body)) {
-            Some(sealed) => (SEALED_JSON, sealed),
-            None => ("application/json", body),
-        };
-        self.log_access(status);
-        response.status(status).insert_header((header::CONTENT_TYPE, media)).body(body)
+        let sealer = seal.and_then(|seal| seal.sealer(shared, status));
+        let media = if sealer.is_some() { SEALED_JSON } else { "application/json" };
+        let took = self.began.elapsed();
+        shared.parts.observer.answered(self.operation, status.as_u16(), took);
+        self.log_access(status, took);
+        response.status(status).insert_header((header::CONTENT_TYPE, media));
+        match (body, sealer) {
+            (Body::Whole(body), None) => response.body(body),
+            (Body::Whole(body), Some(sealer)) => response.body(sealed_whole(sealer, &body)),
+            (Body::Pieces(pieces), None) => response.streaming(self.watched(pieces)),
+            (Body::Pieces(pieces), Some(sealer)) => {
+                response.streaming(self.watched(sealed_pieces(sealer, pieces)))
+            }
+        }
+    }
+
+    /// `pieces` as the server takes them. It breaks the connection off at an error, of which the caller is told nothing:
+    /// the log is.
+    fn watched(&self, pieces: Pieces) -> impl Stream<Item = Result<Bytes, BrokenOff>> + 'static {
+        let (request_id, operation) = (self.request_id.clone(), self.operation);
+        pieces.map(move |piece| {
+            piece.map(Bytes::from).map_err(|error| {
+                let (request_id, reason) = (request_id.as_str(), error.log_reason().unwrap_or_default());
+                log::error!(request_id, operation, reason; "an answer broke off");
+                BrokenOff
+            })
+        })
     }
 
     /// Says in the log what the caller is not told. A refusal that is told in full stands in the access log alone.
@@ -124,8 +186,8 @@ impl Told {
         }
     }
 
-    fn log_access(&self, status: StatusCode) {
-        let micros = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+    fn log_access(&self, status: StatusCode, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let partner = self.partner.map(|partner| partner.to_string());
         log::info!(
             target: "kopeck::access",
@@ -140,6 +202,11 @@ impl Told {
         );
     }
 }
+
+/// Ends a body before its end.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer broke off")]
+struct BrokenOff;
 
 /// The headers that only refusals have.
 fn head_of(error: &ApiError, response: &mut HttpResponseBuilder) {

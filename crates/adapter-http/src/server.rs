@@ -96,6 +96,24 @@ fn operation(
     move |request, payload| Box::pin(pipeline::serve(route, Arc::clone(&shared), request, payload))
 }
 
+/// The server of `$state`, not listening yet. Its type has no name that could be written, so it is no function.
+macro_rules! http_server {
+    ($state:expr) => {{
+        let state: HttpState = $state;
+        let workers = state.0.parts.settings.workers.max(1);
+        HttpServer::new(move || {
+            let state = state.clone();
+            App::new().configure(move |config| configure(config, &state))
+        })
+        .workers(workers)
+        .keep_alive(KEEP_ALIVE)
+        .client_request_timeout(HEAD_DEADLINE)
+        .client_disconnect_timeout(DISCONNECT_DEADLINE)
+        .tcp_nodelay(true)
+        .disable_signals()
+    }};
+}
+
 /// Serves the API on `listener`.
 ///
 /// The answer is a future that ends with the server. It installs no signal handlers: whoever awaits it takes its
@@ -104,18 +122,25 @@ fn operation(
 /// # Errors
 /// If the listener cannot be used.
 pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
-    let workers = state.0.parts.settings.workers.max(1);
-    let server = HttpServer::new(move || {
-        let state = state.clone();
-        App::new().configure(move |config| configure(config, &state))
-    })
-    .workers(workers)
-    .keep_alive(KEEP_ALIVE)
-    .client_request_timeout(HEAD_DEADLINE)
-    .client_disconnect_timeout(DISCONNECT_DEADLINE)
-    .tcp_nodelay(true)
-    .disable_signals()
-    .listen(listener)?
-    .run();
-    Ok(server)
+    close_if_unread(&listener, state.0.parts.settings.answer_deadline)?;
+    Ok(http_server!(state).listen(listener)?.run())
+}
+
+/// The same behind TLS, with HTTP/2 for clients that ask for it. Which certificate is shown is `tls`'s affair.
+///
+/// # Errors
+/// If the listener cannot be used.
+pub fn serve_tls(listener: TcpListener, state: HttpState, tls: rustls::ServerConfig) -> io::Result<Server> {
+    close_if_unread(&listener, state.0.parts.settings.answer_deadline)?;
+    Ok(http_server!(state).tls_handshake_timeout(HEAD_DEADLINE).listen_rustls_0_23(listener, tls)?.run())
+}
+
+/// Lets the system close connections whose client does not read for so long what it is sent; what is accepted from the
+/// listener inherits that. The framework has no deadline for it, and would keep answer and connection for ever.
+fn close_if_unread(listener: &TcpListener, deadline: Duration) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    socket2::SockRef::from(listener).set_tcp_user_timeout(Some(deadline))?;
+    #[cfg(not(target_os = "linux"))]
+    let _ = (listener, deadline);
+    Ok(())
 }

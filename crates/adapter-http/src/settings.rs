@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::rate::RateLimit;
+
 /// Limits of the HTTP server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HttpSettings {
@@ -12,6 +14,10 @@ pub struct HttpSettings {
     /// How long a call may take, from the arrival of its body on, until its turn in the store comes. Work that comes
     /// later is not begun.
     pub deadline: Duration,
+    /// How long an answer may lie unread before its connection is closed. Linux alone keeps it.
+    pub answer_deadline: Duration,
+    /// How often a partner may call; `None`: as often as it likes.
+    pub rate_limit: Option<RateLimit>,
     /// Threads that serve connections.
     pub workers: usize,
     /// How many passwords are checked at once: each takes a processor and 19 MiB for tens of milliseconds.
@@ -23,13 +29,16 @@ pub struct HttpSettings {
 }
 
 impl Default for HttpSettings {
-    /// 2 MiB in 30 s, then 8 s; one worker and one password a processor; with the reference page.
+    /// 2 MiB in 30 s, then 8 s, a minute to read the answer; no rate limit; one worker and one password a processor; with
+    /// the reference page.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         Self {
             body_limit: 2 * 1024 * 1024,
             body_deadline: Duration::from_secs(30),
             deadline: Duration::from_secs(8),
+            answer_deadline: Duration::from_secs(60),
+            rate_limit: None,
             workers: processors,
             logins_at_once: processors,
             bank_calls_at_once: 64,

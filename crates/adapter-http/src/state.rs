@@ -11,7 +11,9 @@ use kopeck_service::tokens::TokenDesk;
 
 use crate::bridge::Gate;
 use crate::in_flight::InFlight;
+use crate::observer::Observer;
 use crate::pipeline::callers::Callers;
+use crate::rate::Rates;
 use crate::sandbox::SandboxPower;
 use crate::settings::HttpSettings;
 
@@ -30,6 +32,8 @@ pub struct HttpParts {
     pub tokens: Arc<TokenDesk>,
     /// Power over the bank simulator. Without it the sandbox's calls do not exist.
     pub sandbox: Option<Arc<dyn SandboxPower>>,
+    /// Whoever counts what happens.
+    pub observer: Arc<dyn Observer>,
     /// Limits of the server.
     pub settings: HttpSettings,
 }
@@ -42,14 +46,14 @@ pub(crate) struct Shared {
     pub(crate) parts: HttpParts,
     /// Callers seen a moment ago.
     pub(crate) callers: Callers,
+    /// How often partners called, if that is limited.
+    pub(crate) rates: Option<Rates>,
     /// Calls that are being carried out.
     pub(crate) in_flight: InFlight,
     /// Passwords being checked.
     pub(crate) logins: Gate,
     /// Calls that wait for the bank.
     pub(crate) bank_calls: Gate,
-    /// Long results being shown.
-    pub(crate) large_answers: Gate,
     /// Opens what is sealed under a key that is not known: in vain, but in the same time.
     pub(crate) dummy_key: SealingKey,
 }
@@ -61,14 +65,15 @@ impl HttpState {
         let (mut id, mut secret) = ([0; 8], [0; 32]);
         parts.env.entropy.fill(&mut id);
         parts.env.entropy.fill(&mut secret);
-        let HttpSettings { logins_at_once, bank_calls_at_once, workers, .. } = parts.settings;
+        let HttpSettings { logins_at_once, bank_calls_at_once, rate_limit, .. } = parts.settings;
+        let rates = rate_limit.map(|limit| Rates::new(limit, Arc::clone(&parts.wall)));
         Self(Arc::new(Shared {
             parts,
             callers: Callers::default(),
+            rates,
             in_flight: InFlight::default(),
             logins: Gate::new("logins", logins_at_once),
             bank_calls: Gate::new("bank calls", bank_calls_at_once),
-            large_answers: Gate::new("large answers", workers),
             dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),
         }))
     }

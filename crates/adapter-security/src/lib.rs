@@ -6,17 +6,20 @@
 //! | `TokenCodec` | [`JwtTokens`] | JWT, HS256 |
 //! | `SecretBox` | [`MasterKeyBox`] | XChaCha20-Poly1305, HMAC-SHA256 |
 //!
-//! Tokens and secrets hang on one [`MasterKey`]; each use has a key of its own, derived from it.
+//! Tokens and secrets hang on one [`MasterKey`]; each use has a key of its own, derived from it. While it is being
+//! changed for another there are several, in one [`KeyRing`].
 
 mod bounded;
 mod hs256;
 mod master_key;
 mod pae;
 mod passwords;
+mod ring;
 mod secret_box;
 mod tokens;
 
 pub use master_key::{MasterKey, MasterKeyError};
 pub use passwords::Argon2Passwords;
+pub use ring::{KeyRing, KeySource};
 pub use secret_box::MasterKeyBox;
 pub use tokens::JwtTokens;

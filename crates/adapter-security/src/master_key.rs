@@ -14,6 +14,8 @@ use zeroize::Zeroizing;
 
 /// The bytes of a master key and of every key derived from it.
 pub(crate) const KEY_LEN: usize = 32;
+/// The bytes by which a stored secret names its key.
+pub(crate) const KEY_ID_LEN: usize = 8;
 
 /// Tools differ in whether they write the padding, so it is read either way and never written.
 const BASE64URL: GeneralPurpose = GeneralPurpose::new(
@@ -81,6 +83,13 @@ impl MasterKey {
             let _ = write!(text, "{byte:02x}");
             text
         })
+    }
+
+    /// Names the key of secrets at rest in what is stored. Public, and as good as random.
+    pub(crate) fn secret_key_id(&self) -> [u8; KEY_ID_LEN] {
+        let mut id = [0; KEY_ID_LEN];
+        self.expand(b"kopeck/v1/secret-key-id", &mut id);
+        id
     }
 
     #[expect(clippy::expect_used, reason = "HKDF-SHA256 fails above 8,160 bytes only")]

@@ -10,54 +10,55 @@ use secrecy::{ExposeSecret as _, SecretSlice};
 use sha2::Sha256;
 use zeroize::{Zeroize as _, Zeroizing};
 
-use crate::master_key::{KEY_LEN, MasterKey, Purpose};
+use crate::master_key::KEY_ID_LEN;
 use crate::pae::pae;
+use crate::ring::{KeyRing, Keys};
 
 /// The first byte of what is stored: a later format can tell itself from this one.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 /// Long enough to be drawn at random for every secret.
 const NONCE_LEN: usize = 24;
 const TAG_LEN: usize = 16;
+/// What stands before the ciphertext.
+const HEAD_LEN: usize = 1 + KEY_ID_LEN + NONCE_LEN;
 
-/// Encrypts secrets at rest: `format 0x01 | nonce, 24 bytes | ciphertext | tag, 16 bytes`, XChaCha20-Poly1305.
+/// Encrypts secrets at rest: `format 0x02 | key id, 8 bytes | nonce, 24 bytes | ciphertext | tag, 16 bytes`,
+/// XChaCha20-Poly1305.
 ///
-/// The associated data is the format and the place (table, column, partner, key id) in PASETO's pre-authentication
+/// The associated data is the format, the key id and the place (table, column, partner, key id) in PASETO's pre-authentication
 /// encoding, so that a secret copied to another row, partner or column does not open there.
 pub struct MasterKeyBox {
-    secrets: Zeroizing<[u8; KEY_LEN]>,
-    fingerprints: Zeroizing<[u8; KEY_LEN]>,
+    ring: Arc<KeyRing>,
     entropy: Arc<dyn Entropy>,
 }
 
 impl MasterKeyBox {
-    /// Encrypts under keys derived from `master`, with nonces from `entropy`.
+    /// Encrypts under the first key of `ring`, decrypts under all of them, with nonces from `entropy`.
     #[must_use]
-    pub fn new(master: &MasterKey, entropy: Arc<dyn Entropy>) -> Self {
-        Self {
-            secrets: master.derive(Purpose::Secrets),
-            fingerprints: master.derive(Purpose::Fingerprints),
-            entropy,
-        }
+    pub fn new(ring: Arc<KeyRing>, entropy: Arc<dyn Entropy>) -> Self {
+        Self { ring, entropy }
     }
+}
 
-    fn cipher(&self) -> XChaCha20Poly1305 {
-        XChaCha20Poly1305::new(<&Key>::from(&*self.secrets))
-    }
+fn cipher(keys: &Keys) -> XChaCha20Poly1305 {
+    XChaCha20Poly1305::new(<&Key>::from(&*keys.secrets))
 }
 
 impl SecretBox for MasterKeyBox {
     fn encrypt(&self, place: &SecretPlace, secret: &SecretSlice<u8>) -> Result<Vec<u8>, SecurityError> {
+        let keys = self.ring.current();
         let mut nonce = [0; NONCE_LEN];
         self.entropy.fill(&mut nonce);
         let secret = secret.expose_secret();
         // Exactly as long as it gets: growing would leave a copy of the secret behind.
-        let mut stored = Vec::with_capacity(1 + NONCE_LEN + secret.len() + TAG_LEN);
+        let mut stored = Vec::with_capacity(HEAD_LEN + secret.len() + TAG_LEN);
         stored.push(FORMAT);
+        stored.extend_from_slice(&keys.secret_id);
         stored.extend_from_slice(&nonce);
         stored.extend_from_slice(secret);
-        let (_, text) = stored.split_at_mut(1 + NONCE_LEN);
-        match self.cipher().encrypt_inout_detached(&XNonce::from(nonce), &associated_data(place), text.into())
-        {
+        let (_, text) = stored.split_at_mut(HEAD_LEN);
+        let data = associated_data(&keys.secret_id, place);
+        match cipher(&keys).encrypt_inout_detached(&XNonce::from(nonce), &data, text.into()) {
             Ok(tag) => stored.extend_from_slice(&tag),
             Err(_) => {
                 stored.zeroize();
@@ -68,12 +69,13 @@ impl SecretBox for MasterKeyBox {
     }
 
     fn decrypt(&self, place: &SecretPlace, stored: &[u8]) -> Result<SecretSlice<u8>, SecurityError> {
-        let (nonce, text, tag) = parts(stored).ok_or(SecurityError::NotAuthentic)?;
+        let Parts { key_id, nonce, text, tag } = parts(stored).ok_or(SecurityError::NotAuthentic)?;
+        let keys = self.ring.find(|keys| keys.secret_id == key_id).ok_or(SecurityError::NotAuthentic)?;
         let mut secret = Zeroizing::new(text.to_vec());
-        self.cipher()
+        cipher(&keys)
             .decrypt_inout_detached(
                 &XNonce::from(nonce),
-                &associated_data(place),
+                &associated_data(&key_id, place),
                 secret.as_mut_slice().into(),
                 &Tag::from(tag),
             )
@@ -81,9 +83,13 @@ impl SecretBox for MasterKeyBox {
         Ok(std::mem::take(&mut *secret).into())
     }
 
+    fn is_current(&self, stored: &[u8]) -> bool {
+        parts(stored).is_some_and(|parts| parts.key_id == self.ring.current().secret_id)
+    }
+
     #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
     fn fingerprint(&self, purpose: &'static str, value: &[u8]) -> [u8; 32] {
-        Hmac::<Sha256>::new_from_slice(&self.fingerprints[..])
+        Hmac::<Sha256>::new_from_slice(&self.ring.current().fingerprints[..])
             .expect("any length is valid")
             .chain_update(pae(&[purpose.as_bytes(), value]))
             .finalize()
@@ -92,17 +98,27 @@ impl SecretBox for MasterKeyBox {
     }
 }
 
-/// Nonce, ciphertext and tag of a stored secret, if it has the form of one.
-fn parts(stored: &[u8]) -> Option<([u8; NONCE_LEN], &[u8], [u8; TAG_LEN])> {
-    let (&format, rest) = stored.split_first()?;
-    let (nonce, rest) = rest.split_first_chunk()?;
-    let (text, tag) = rest.split_last_chunk()?;
-    (format == FORMAT).then_some((*nonce, text, *tag))
+/// A stored secret in its parts.
+struct Parts<'a> {
+    key_id: [u8; KEY_ID_LEN],
+    nonce: [u8; NONCE_LEN],
+    text: &'a [u8],
+    tag: [u8; TAG_LEN],
 }
 
-fn associated_data(place: &SecretPlace) -> Vec<u8> {
+/// The parts of a stored secret, if it has the form of one.
+fn parts(stored: &[u8]) -> Option<Parts<'_>> {
+    let (&format, rest) = stored.split_first()?;
+    let (key_id, rest) = rest.split_first_chunk()?;
+    let (nonce, rest) = rest.split_first_chunk()?;
+    let (text, tag) = rest.split_last_chunk()?;
+    (format == FORMAT).then_some(Parts { key_id: *key_id, nonce: *nonce, text, tag: *tag })
+}
+
+fn associated_data(key_id: &[u8; KEY_ID_LEN], place: &SecretPlace) -> Vec<u8> {
     pae(&[
         &[FORMAT],
+        key_id,
         place.table.as_bytes(),
         place.column.as_bytes(),
         place.partner.uuid().as_bytes(),
@@ -118,9 +134,14 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::ring::testing::{self, ring};
 
     fn vault() -> MasterKeyBox {
-        MasterKeyBox::new(&MasterKey::from_bytes([1; 32]), Arc::new(SeededEntropy::new(1)))
+        vault_over(&ring(&[1]).0)
+    }
+
+    fn vault_over(ring: &Arc<KeyRing>) -> MasterKeyBox {
+        MasterKeyBox::new(Arc::clone(ring), Arc::new(SeededEntropy::new(1)))
     }
 
     fn place() -> SecretPlace {
@@ -144,7 +165,7 @@ mod tests {
     fn a_secret_opens_where_it_was_put() {
         for bytes in [&b""[..], b"x", &[7; 32], &[9; 1000]] {
             let stored = vault().encrypt(&place(), &secret(bytes)).unwrap();
-            assert_eq!(stored.len(), 1 + 24 + bytes.len() + 16);
+            assert_eq!(stored.len(), 1 + 8 + 24 + bytes.len() + 16);
             assert_eq!(vault().decrypt(&place(), &stored).unwrap().expose_secret(), bytes);
         }
     }
@@ -170,8 +191,26 @@ mod tests {
     #[test]
     fn another_master_key_does_not_open_it() {
         let stored = vault().encrypt(&place(), &secret(&[7; 32])).unwrap();
-        let other = MasterKeyBox::new(&MasterKey::from_bytes([2; 32]), Arc::new(SeededEntropy::new(1)));
-        assert!(refused(&other, &place(), &stored));
+        assert!(refused(&vault_over(&ring(&[2]).0), &place(), &stored));
+    }
+
+    #[test]
+    fn a_secret_opens_under_its_key_as_long_as_that_is_accepted() {
+        let (ring, drawer) = ring(&[1]);
+        let vault = vault_over(&ring);
+        let old = vault.encrypt(&place(), &secret(&[7; 32])).unwrap();
+        let opens = |stored: &[u8]| vault.decrypt(&place(), stored).is_ok();
+        // Another process has the new key already; this one looks for it when it meets it.
+        let new = vault_over(&testing::ring(&[2, 1]).0).encrypt(&place(), &secret(&[8; 32])).unwrap();
+        drawer.put(&[2, 1]);
+        assert!(vault.is_current(&old) && !vault.is_current(&new));
+        assert!(opens(&new) && opens(&old));
+        assert!(vault.is_current(&new) && !vault.is_current(&old));
+        assert!(vault.is_current(&vault.encrypt(&place(), &secret(&[7; 32])).unwrap()));
+        drawer.put(&[2]);
+        assert!(ring.refresh());
+        assert!(opens(&new) && !opens(&old));
+        assert!(!vault.is_current(b"no secret"));
     }
 
     #[test]
@@ -196,7 +235,7 @@ mod tests {
     #[test]
     fn fingerprints_depend_on_key_purpose_and_value() {
         let vault = vault();
-        let other = MasterKeyBox::new(&MasterKey::from_bytes([2; 32]), Arc::new(SeededEntropy::new(1)));
+        let other = vault_over(&ring(&[2]).0);
         let mark = vault.fingerprint("login", b"demo");
         assert_eq!(mark, vault.fingerprint("login", b"demo"));
         assert_ne!(mark, vault.fingerprint("address", b"demo"));

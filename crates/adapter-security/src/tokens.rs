@@ -1,26 +1,25 @@
 //! Access and refresh tokens: JWTs, HS256.
 
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
+use std::sync::Arc;
+
+use jsonwebtoken::{Algorithm, Header, TokenData, Validation, decode, decode_header, encode};
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_port_security::{SecurityError, TokenClaims, TokenCodec, TokenKind};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::hs256;
-use crate::master_key::{MasterKey, Purpose};
+use crate::ring::{KeyRing, Keys};
 
 const ISSUER: &str = "kopeck";
 const AUDIENCE: &str = "kopeck-api";
 
-/// Signs and verifies tokens with a key derived from the master key.
+/// Signs and verifies tokens with keys derived from the master keys.
 ///
-/// One algorithm, one key, one `typ` a kind: whatever else a header asks for is refused before anything else is
+/// One algorithm, one key a name, one `typ` a kind: whatever else a header asks for is refused before anything else is
 /// looked at.
 pub struct JwtTokens {
-    signing: EncodingKey,
-    verifying: DecodingKey,
+    ring: Arc<KeyRing>,
     validation: Validation,
-    key_id: String,
 }
 
 /// The payload. Every claim is required; times are Unix seconds.
@@ -37,11 +36,9 @@ struct Payload {
 }
 
 impl JwtTokens {
-    /// Signs with the token key of `master`.
+    /// Signs with the first key of `ring`, verifies with all of them.
     #[must_use]
-    pub fn new(master: &MasterKey) -> Self {
-        hs256::install();
-        let key = master.derive(Purpose::Tokens);
+    pub fn new(ring: Arc<KeyRing>) -> Self {
         let mut validation = Validation::new(Algorithm::HS256);
         validation.set_issuer(&[ISSUER]);
         validation.set_audience(&[AUDIENCE]);
@@ -49,20 +46,20 @@ impl JwtTokens {
         // The library would read the machine's clock. The service has one of its own, and compares by that.
         validation.validate_exp = false;
         validation.validate_nbf = false;
-        Self {
-            signing: EncodingKey::from_secret(&key[..]),
-            verifying: DecodingKey::from_secret(&key[..]),
-            validation,
-            key_id: master.token_key_id(),
-        }
+        Self { ring, validation }
     }
 
     /// The claims, or `None` for whatever reason: nobody is told which.
     fn read(&self, text: &str, kind: TokenKind) -> Option<TokenClaims> {
-        let token = decode::<Payload>(text, &self.verifying, &self.validation).ok()?;
-        let ours = token.header.kid.as_deref() == Some(self.key_id.as_str());
-        let of_kind = token.header.typ.as_deref() == Some(typ(kind));
-        if !ours || !of_kind {
+        let current = self.ring.current();
+        let token = match self.read_under(&current, text) {
+            Some(token) => token,
+            None => {
+                let named = decode_header(text).ok()?.kid.filter(|named| *named != current.token_id)?;
+                self.read_under(&*self.ring.find(|keys| keys.token_id == named)?, text)?
+            }
+        };
+        if token.header.typ.as_deref() != Some(typ(kind)) {
             return None;
         }
         let Payload { iss: _, aud: _, sub, sid, jti, iat, nbf, exp } = token.claims;
@@ -77,13 +74,19 @@ impl JwtTokens {
             expires_at: exp,
         })
     }
+
+    fn read_under(&self, keys: &Keys, text: &str) -> Option<TokenData<Payload>> {
+        let token = decode::<Payload>(text, &keys.verifying, &self.validation).ok()?;
+        (token.header.kid.as_deref() == Some(keys.token_id.as_str())).then_some(token)
+    }
 }
 
 impl TokenCodec for JwtTokens {
     fn sign(&self, claims: &TokenClaims) -> Result<String, SecurityError> {
+        let keys = self.ring.current();
         let header = Header {
             typ: Some(typ(claims.kind).to_owned()),
-            kid: Some(self.key_id.clone()),
+            kid: Some(keys.token_id.clone()),
             ..Header::new(Algorithm::HS256)
         };
         let payload = Payload {
@@ -96,7 +99,7 @@ impl TokenCodec for JwtTokens {
             nbf: claims.not_before,
             exp: claims.expires_at,
         };
-        encode(&header, &payload, &self.signing)
+        encode(&header, &payload, &keys.signing)
             .map_err(|error| SecurityError::Failed(format!("jwt: {error}")))
     }
 

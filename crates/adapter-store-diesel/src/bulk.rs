@@ -120,13 +120,21 @@ struct Alike {
 
 /// The decisions by their outcome, of which there are few. One statement each finds its cards by the key; one statement
 /// for all would have to join them, and where a request is new to the planner's statistics it compares each card of
-/// the request with each decision.
+/// the request with each decision. For the same reason the statements name the range in which the cards lie: whatever
+/// the planner makes of the list, it reads that range of the key and no more.
 fn same(decisions: &[Decision]) -> impl Iterator<Item = Alike> {
     let mut by_outcome = BTreeMap::<_, Vec<i64>>::new();
     for decision in decisions {
         by_outcome.entry((decision.state, decision.refusal)).or_default().push(decision.ordinal);
     }
     by_outcome.into_iter().map(|((state, refusal), ordinals)| Alike { state, refusal, ordinals })
+}
+
+/// The least and the greatest of `ordinals`; of none, a range with nothing in it.
+fn range(ordinals: &[i64]) -> (i64, i64) {
+    ordinals
+        .iter()
+        .fold((i64::MAX, i64::MIN), |(first, last), ordinal| (first.min(*ordinal), last.max(*ordinal)))
 }
 
 /// Makes the statements over the cards of requests of one kind, each kind of which has a table of its own. `$columns`
@@ -141,7 +149,7 @@ macro_rules! statements_over_items {
         pub(crate) mod $kind {
             use diesel::prelude::*;
 
-            use super::{Decision, same};
+            use super::{Decision, range, same};
             use crate::convert::Key;
             use crate::dialect::AnyConnection;
             use crate::native::{Native, Value};
@@ -154,7 +162,7 @@ macro_rules! statements_over_items {
                 stringify!($items),
                 " SET sent = ? WHERE partner_id = ? AND ",
                 stringify!($request),
-                " = ? AND ordinal = ANY (?)",
+                " = ? AND ordinal BETWEEN ? AND ? AND ordinal = ANY (?)",
             );
 
             const POSTGRES_SETTLE: &str = concat!(
@@ -162,7 +170,7 @@ macro_rules! statements_over_items {
                 stringify!($items),
                 " SET state = ?, refusal = ? WHERE partner_id = ? AND ",
                 stringify!($request),
-                " = ? AND ordinal = ANY (?) AND state = 'OPEN'",
+                " = ? AND ordinal BETWEEN ? AND ? AND ordinal = ANY (?) AND state = 'OPEN'",
             );
 
             /// Adds the cards of a request.
@@ -195,11 +203,15 @@ macro_rules! statements_over_items {
                         update(card).set(t::sent.eq(sent)).execute(sqlite).map(drop)
                     }),
                     AnyConnection::Postgres(pg) => {
+                        let ordinals: Vec<i64> = ordinals.iter().copied().map(i64::from).collect();
+                        let (first, last) = range(&ordinals);
                         let values = vec![
                             Value::Bool(sent),
                             Value::Bytes(partner),
                             Value::Bytes(request),
-                            column!(Ints: ordinals, ordinal => i64::from(*ordinal)),
+                            Value::Int(first),
+                            Value::Int(last),
+                            Value::Ints(ordinals),
                         ];
                         Native::new(POSTGRES_MARK_SENT, values).execute(pg).map(drop)
                     }
@@ -226,11 +238,14 @@ macro_rules! statements_over_items {
                             .map(drop)
                     }),
                     AnyConnection::Postgres(pg) => same(decisions).try_for_each(|alike| {
+                        let (first, last) = range(&alike.ordinals);
                         let values = vec![
                             Value::Text(alike.state),
                             Value::MaybeText(alike.refusal),
                             Value::Bytes(partner),
                             Value::Bytes(request),
+                            Value::Int(first),
+                            Value::Int(last),
                             Value::Ints(alike.ordinals),
                         ];
                         Native::new(POSTGRES_SETTLE, values).execute(pg).map(drop)
@@ -379,29 +394,36 @@ pub(crate) fn set_limit(
 /// Times of 1970 are older than any setting lets an answer be; what was never fetched stays so.
 const SQLITE_OUTDATE: &str = "
     UPDATE cards SET seen_at = 0, transactions_seen_at = min(transactions_seen_at, 0)
-    WHERE partner_id = ? AND id IN (SELECT unhex(value) FROM json_each(?))";
+    WHERE partner_id = ? AND id IN (SELECT unhex(value) FROM json_each(?))
+        AND (seen_at > ? OR transactions_seen_at > ?)";
 
 /// To PostgreSQL's least() the least of nothing and zero is zero.
 const POSTGRES_OUTDATE: &str = "
     UPDATE cards
     SET seen_at = 0,
         transactions_seen_at = CASE WHEN transactions_seen_at > 0 THEN 0 ELSE transactions_seen_at END
-    WHERE partner_id = ? AND id = ANY (?)";
+    WHERE partner_id = ? AND id = ANY (?) AND (seen_at > ? OR transactions_seen_at > ?)";
 
-/// Makes what the bank said of cards too old to answer from.
+/// Makes what the bank said of cards after `too_old_at` too old to answer from. Most cards of a large request were not
+/// looked at for a while: those are not written.
 pub(crate) fn outdate_bank_view(
     connection: &mut AnyConnection,
     partner: &Key,
     ids: &[CardId],
+    too_old_at: i64,
 ) -> QueryResult<()> {
     match connection {
         AnyConnection::Sqlite(sqlite) => sql_query(SQLITE_OUTDATE)
             .bind::<Binary, _>(partner)
             .bind::<Text, _>(json_list(ids))
+            .bind::<BigInt, _>(too_old_at)
+            .bind::<BigInt, _>(too_old_at)
             .execute(sqlite)
             .map(drop),
         AnyConnection::Postgres(pg) => {
-            Native::new(POSTGRES_OUTDATE, vec![Value::Bytes(partner), list(ids)]).execute(pg).map(drop)
+            let too_old_at = || Value::Int(too_old_at);
+            let values = vec![Value::Bytes(partner), list(ids), too_old_at(), too_old_at()];
+            Native::new(POSTGRES_OUTDATE, values).execute(pg).map(drop)
         }
     }
 }

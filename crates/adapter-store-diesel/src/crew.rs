@@ -10,6 +10,7 @@ use kopeck_port_system::Clock;
 use crate::dialect::Manners;
 use crate::error::OpenError;
 use crate::hand::{Beats, Ends, Hand, Job};
+use crate::observer::{Eye, StoreObserver};
 use crate::queue::{Queue, Taker};
 use crate::threads;
 use crate::unit::Unit;
@@ -29,6 +30,7 @@ pub(crate) struct Crew {
     clock: Arc<dyn Clock>,
     manners: Manners,
     beats: Beats,
+    observer: Arc<dyn StoreObserver>,
     reads: Arc<Queue<Job>>,
     writes: Arc<Queue<Job>>,
     posts: Mutex<Posts>,
@@ -56,6 +58,7 @@ impl Crew {
         clock: Arc<dyn Clock>,
         manners: Manners,
         beats: Beats,
+        observer: Arc<dyn StoreObserver>,
         queue: usize,
     ) -> Self {
         let queue = || Arc::new(Queue::new(queue));
@@ -64,6 +67,7 @@ impl Crew {
             clock,
             manners,
             beats,
+            observer,
             reads: queue(),
             writes: queue(),
             posts: Mutex::default(),
@@ -112,7 +116,7 @@ impl Crew {
             Access::Read => ("store-read", threads::read),
             Access::Write => ("store-write", threads::write),
         };
-        let hand = Arc::new(Hand::new(self.beats.clone()));
+        let hand = Arc::new(Hand::watched(self.beats.clone(), Eye::new(access, Arc::clone(&self.observer))));
         let (ends, queue, manners) = (Ends(Arc::clone(&hand)), Arc::clone(self.queue(access)), self.manners);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || match unit(&ends.0) {
             Ok(unit) => serve(unit, &queue, taker, &manners, &ends.0),

@@ -19,6 +19,7 @@ use crate::memory::Mode;
 use crate::postgres;
 use crate::repositories::{AnswerRow, WorkRow};
 use crate::schema::{recorded_answers, spent_nonces, work};
+use crate::work_time::WorkTime;
 
 const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 const POSTGRES_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
@@ -272,6 +273,15 @@ pub(crate) fn insert_nonce(
             .execute(pg)?,
     };
     Ok(inserted > 0)
+}
+
+/// The moment `delay` after that by which work is due and leases are over, for use within a statement. `delay` is in
+/// microseconds.
+pub(crate) fn work_time_in(connection: &AnyConnection, clock: &dyn Clock, delay: i64) -> WorkTime {
+    match connection {
+        AnyConnection::Sqlite(_) => WorkTime::at(micros(clock.now()).saturating_add(delay)),
+        AnyConnection::Postgres(_) => WorkTime::servers(ahead(clock).saturating_add(delay)),
+    }
 }
 
 /// The moment by which work is due and leases are over, in Unix microseconds: that of the database's server, or, where

@@ -3,8 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use kopeck_port_store::{Done, StoreError, Work};
+
+use crate::observer::Eye;
 
 /// How a unit of work ended, before its owner learns it.
 pub(crate) type Outcome = Result<(), StoreError>;
@@ -28,15 +31,19 @@ impl Beats {
 /// Whoever waits for a unit of work. It is answered once, by the thread that does the work or by the watch that gave
 /// the thread up, whichever comes first.
 #[derive(Clone)]
-pub(crate) struct Caller(Arc<Mutex<Option<Done>>>);
+pub(crate) struct Caller {
+    done: Arc<Mutex<Option<Done>>>,
+    /// For the observer alone.
+    submitted: Instant,
+}
 
 impl Caller {
     pub(crate) fn new(done: Done) -> Self {
-        Self(Arc::new(Mutex::new(Some(done))))
+        Self { done: Arc::new(Mutex::new(Some(done))), submitted: Instant::now() }
     }
 
     fn done(&self) -> MutexGuard<'_, Option<Done>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether it has no answer yet.
@@ -65,6 +72,7 @@ pub(crate) struct Job {
 /// What one thread has in hand.
 pub(crate) struct Hand {
     beats: Beats,
+    eye: Eye,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -82,13 +90,21 @@ struct State {
 
 struct Batch {
     since: u64,
+    began: Instant,
     callers: Vec<Caller>,
     given_up: bool,
 }
 
 impl Hand {
+    /// Nothing, for a thread that nobody measures.
+    #[cfg(test)]
     pub(crate) fn new(beats: Beats) -> Self {
-        Self { beats, state: Mutex::default(), changed: Condvar::new() }
+        Self::watched(beats, Eye::closed())
+    }
+
+    /// Nothing yet.
+    pub(crate) fn watched(beats: Beats, eye: Eye) -> Self {
+        Self { beats, eye, state: Mutex::default(), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -97,8 +113,10 @@ impl Hand {
 
     /// The thread begins with something that needs the database, for these. Answers whether it has to connect anew.
     pub(crate) fn begin(&self, callers: Vec<Caller>) -> bool {
+        let began = Instant::now();
+        self.eye.began(began, callers.iter().map(|caller| caller.submitted));
         let mut state = self.lock();
-        state.batch = Some(Batch { since: self.beats.now(), callers, given_up: false });
+        state.batch = Some(Batch { since: self.beats.now(), began, callers, given_up: false });
         std::mem::take(&mut state.suspect)
     }
 
@@ -110,7 +128,9 @@ impl Hand {
     /// The thread is done with it. Answers whether it is still wanted.
     pub(crate) fn end(&self) -> bool {
         let mut state = self.lock();
-        state.batch = None;
+        if let Some(batch) = state.batch.take() {
+            self.eye.ended(batch.began);
+        }
         !state.replaced
     }
 

@@ -35,6 +35,7 @@ mod locks;
 mod memory;
 mod migrate;
 mod native;
+mod observer;
 mod postgres;
 mod probe;
 mod queue;
@@ -47,7 +48,9 @@ mod threads;
 mod unit;
 mod update;
 mod watch;
+mod work_time;
 
 pub use error::OpenError;
 pub use migrate::migrate;
+pub use observer::{StoreObserver, Unobserved};
 pub use store::{DieselStore, StoreConfig};

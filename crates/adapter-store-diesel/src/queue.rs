@@ -124,6 +124,11 @@ impl<T> Queue<T> {
         state.waiting.drain(..count).map(|(_, item)| item).collect()
     }
 
+    /// How many wait.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().waiting.len()
+    }
+
     /// Takes nothing more in.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
@@ -142,7 +147,7 @@ mod tests {
         assert_eq!(queue.push(1), Ok(()));
         assert_eq!(queue.push(2), Ok(()));
         assert_eq!(queue.push(3), Ok(()));
-        assert_eq!(queue.push(4), Err(Refused::Full(4)));
+        assert_eq!((queue.push(4), queue.len()), (Err(Refused::Full(4)), 3));
         assert_eq!(queue.take(Taker::First, 2), [1, 2]);
         assert_eq!(queue.push(4), Ok(()));
         assert_eq!(queue.take_first_while(|item| *item < 4), [3]);

@@ -12,6 +12,8 @@ table! {
         status -> Text,
         sealing -> Text,
         created_at -> BigInt,
+        former_api_key_hash -> Nullable<Binary>,
+        former_api_key_until -> Nullable<BigInt>,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::crew::Crew;
 use crate::dialect;
 use crate::error::OpenError;
 use crate::hand::{Beats, Caller, Job};
+use crate::observer::{StoreObserver, Unobserved};
 use crate::queue::Refused;
 use crate::watch::{self, Watch};
 
@@ -27,13 +28,22 @@ pub struct StoreConfig {
     pub reading_threads: usize,
     /// Units of work that may wait, for the readers and for the writers each. Default 1024.
     pub queue: usize,
+    /// Measures the threads. Default: nobody does.
+    pub observer: Arc<dyn StoreObserver>,
 }
 
 impl StoreConfig {
     /// The defaults for the database at `url`.
     #[must_use]
     pub fn new(url: impl Into<String>, clock: Arc<dyn Clock>) -> Self {
-        Self { url: url.into(), clock, writing_threads: 4, reading_threads: 2, queue: 1024 }
+        Self {
+            url: url.into(),
+            clock,
+            writing_threads: 4,
+            reading_threads: 2,
+            queue: 1024,
+            observer: Arc::new(Unobserved),
+        }
     }
 }
 
@@ -52,9 +62,9 @@ impl DieselStore {
     /// # Errors
     /// [`OpenError`] if the database cannot be reached or lacks migrations; [`crate::migrate`] applies them.
     pub fn open(config: StoreConfig) -> Result<Self, OpenError> {
-        let StoreConfig { url, clock, writing_threads, reading_threads, queue } = config;
+        let StoreConfig { url, clock, writing_threads, reading_threads, queue, observer } = config;
         let (manners, beats) = (dialect::manners(&url), Beats::default());
-        let crew = Arc::new(Crew::new(&url, clock, manners, beats.clone(), queue));
+        let crew = Arc::new(Crew::new(&url, clock, manners, beats.clone(), observer, queue));
         let mut first = crew.connect(Access::Write)?;
         let missing = dialect::missing_migrations(first.connection())?;
         if !missing.is_empty() {
@@ -71,6 +81,12 @@ impl DieselStore {
             store.crew.add(store.crew.connect(Access::Read)?)?;
         }
         Ok(store)
+    }
+
+    /// Units of work that wait for a thread at this moment.
+    #[must_use]
+    pub fn waiting(&self, access: Access) -> usize {
+        self.crew.queue(access).len()
     }
 
     /// Takes no more work, finishes what is queued, and ends the threads. What is submitted later is answered by

@@ -36,7 +36,7 @@ pub(crate) fn write(mut unit: Unit, queue: &Queue<Job>, taker: Taker, manners: &
         for (job, outcome) in jobs.into_iter().zip(outcomes) {
             job.caller.answer(outcome);
         }
-        refuse_if_lost(&unit, queue);
+        refuse_if_lost(&unit, queue, hand);
         if !hand.end() {
             return;
         }
@@ -55,17 +55,18 @@ pub(crate) fn read(mut unit: Unit, queue: &Queue<Job>, taker: Taker, manners: &M
             unit.distrust();
         }
         look(&mut unit, jobs, manners.together);
-        refuse_if_lost(&unit, queue);
+        refuse_if_lost(&unit, queue, hand);
         if !hand.end() {
             return;
         }
     }
 }
 
-/// Whoever waited while the database was found to be away is told so at once, and not after another wait each.
-fn refuse_if_lost(unit: &Unit, queue: &Queue<Job>) {
-    if unit.is_lost() {
-        for job in queue.take_waiting() {
+/// Whoever waited already when this was begun that lost the connection is told so at once, and not after another wait
+/// each. Who came later meets a new connection.
+fn refuse_if_lost(unit: &Unit, queue: &Queue<Job>, hand: &Hand) {
+    if let Some(begun) = hand.busy_since().filter(|_| unit.is_lost()) {
+        for job in queue.take_first_while(|job| job.since < begun) {
             job.caller.answer(Err(away()));
         }
     }

@@ -14,6 +14,7 @@ use crate::dialect::{self, AnyConnection};
 use crate::error::{self, OpenError, Stored, Trouble};
 use crate::locks::Locks;
 use crate::memory::{LookUp, Memory, Mode, Pending, Run};
+use crate::work_time::WorkTime;
 
 /// The connection of one of the store's threads. It implements every repository, so that a unit of work costs
 /// nothing to set up.
@@ -88,6 +89,11 @@ impl Unit {
     /// Whether the database may answer otherwise if it is asked again.
     pub(crate) fn may_pass(&self) -> bool {
         dialect::may_pass(&self.connection)
+    }
+
+    /// The moment `delay` microseconds from now by the clock that work goes by, for use within a statement.
+    pub(crate) fn work_time_in(&self, delay: i64) -> WorkTime {
+        dialect::work_time_in(&self.connection, &*self.clock, delay)
     }
 
     /// Runs statements that give nothing back.

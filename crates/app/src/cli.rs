@@ -1,12 +1,16 @@
 //! Commands and settings: a flag, else an environment variable, else the default.
 
 mod bank;
+mod master_key;
+mod operations;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use kopeck_command_line::CallArgs;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::DepositReference;
@@ -17,7 +21,11 @@ use secrecy::SecretString;
 use time::Duration;
 use uuid::Uuid;
 
+use crate::logging::LogFormat;
+
 pub use bank::{BankArgs, BankSimulatorArgs};
+pub use master_key::{MasterKeyCommand, RotateArgs};
+pub use operations::{FrontArgs, OperationsArgs};
 
 /// A payment-card programme for employees, as a service that partners call over HTTP.
 #[derive(Debug, Parser)]
@@ -31,6 +39,9 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    /// How the log is written.
+    #[arg(long, env = "KOPECK_LOG_FORMAT", global = true, value_enum, default_value_t)]
+    pub log_format: LogFormat,
 }
 
 /// What `kopeck` can do.
@@ -46,10 +57,20 @@ pub enum Command {
     /// Requests that no worker can finish: list them, settle them by what a person found out at the bank.
     #[command(subcommand)]
     Requests(RequestsCommand),
+    /// Master keys: make one, change to a new one, give the old one up.
+    #[command(subcommand)]
+    MasterKey(MasterKeyCommand),
     /// Serve the bank simulator over HTTP, by the protocol that a bank's front has to speak.
     BankSimulator(BankSimulatorArgs),
     /// Apply the migrations that the database does not have yet.
     Migrate(StoreArgs),
+    /// Call the service as a partner does: employees, cards, top-ups, limits from the command line.
+    Call(CallArgs),
+    /// Print the completion of this command line for a shell.
+    Completion {
+        /// The shell.
+        shell: Shell,
+    },
     /// Work every balance and hold out again and compare; exit 1 and a list where something does not fit.
     Check(StoreArgs),
 }
@@ -72,6 +93,13 @@ pub struct StoreArgs {
     /// owner may read; with one on a server it has to be given.
     #[arg(long, env = "KOPECK_MASTER_KEY", hide_env_values = true, value_parser = secret)]
     pub master_key: Option<SecretString>,
+    /// More master keys, with commas between them, that are accepted and not used: while one is changed for another.
+    #[arg(long, env = "KOPECK_MASTER_KEYS_ACCEPTED", hide_env_values = true, value_parser = secret)]
+    pub master_keys_accepted: Option<SecretString>,
+    /// A file of master keys, one a line, in place of the one in the data folder: the first is used, the others are
+    /// accepted. A changed file is taken over within a second.
+    #[arg(long, env = "KOPECK_MASTER_KEY_FILE")]
+    pub master_key_file: Option<PathBuf>,
 }
 
 /// How to serve.
@@ -89,6 +117,9 @@ pub struct ServeArgs {
     /// Whether the description of the API and its reference page are served, at `/openapi.json` and `/docs`.
     #[arg(long, env = "KOPECK_DOCS", default_value = "true", action = clap::ArgAction::Set)]
     pub docs: bool,
+    /// How the front door behaves.
+    #[command(flatten)]
+    pub front: FrontArgs,
     /// Leave the asynchronous work to `kopeck worker`.
     #[arg(long, env = "KOPECK_NO_WORKERS")]
     pub no_workers: bool,
@@ -103,6 +134,9 @@ pub struct ServiceArgs {
     /// Which bank, and the way to it.
     #[command(flatten)]
     pub bank: BankArgs,
+    /// The port for operators.
+    #[command(flatten)]
+    pub operations: OperationsArgs,
     /// Whether the sandbox calls exist (`true`, `false`). With a bank URL they do not, unless asked for.
     #[arg(long, env = "KOPECK_SANDBOX", default_value = "true", action = clap::ArgAction::Set)]
     #[arg(default_value_if("bank_url", ArgPredicate::IsPresent, "false"))]
@@ -142,6 +176,8 @@ pub enum PartnerCommand {
     Deposit(DepositArgs),
     /// Issue a new sealing key; the old one is accepted for another 14 days.
     RotateKeys(PartnerArgs),
+    /// Issue a new API key; the old one is accepted for another 14 days.
+    RotateApiKey(PartnerArgs),
 }
 
 /// A new partner.
@@ -273,7 +309,7 @@ impl StoreArgs {
     }
 }
 
-/// How long the old sealing key is accepted after a rotation.
+/// How long the old sealing key or API key is accepted after a rotation.
 const KEY_OVERLAP: Duration = Duration::days(14);
 
 fn zone(text: &str) -> Result<Zone, kopeck_domain::draft::Invalid> {

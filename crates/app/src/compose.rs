@@ -3,10 +3,9 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use anyhow::Context;
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_adapter_security::{Argon2Passwords, JwtTokens, MasterKey, MasterKeyBox};
-use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
+use kopeck_adapter_security::{Argon2Passwords, JwtTokens, KeyRing, MasterKeyBox};
+use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, StoreObserver};
 use kopeck_port_bank::BankGateway;
 use kopeck_port_security::{PasswordHasher, SecretBox};
 use kopeck_port_store::{Access, Store, transact};
@@ -20,6 +19,7 @@ use kopeck_service::{Env, Settings};
 use crate::cli::StoreArgs;
 use crate::clock::ServiceClock;
 use crate::folder::DataFolder;
+use crate::keys::Keys;
 use crate::system::{OsEntropy, SystemClock, TimeOrderedIds};
 
 /// The machine that the service runs on: real for the binary, held still by tests.
@@ -65,47 +65,52 @@ pub struct Core {
     pub tokens: Arc<TokenDesk>,
 }
 
-/// The data folder, and the key to the database.
+/// The data folder, and the keys to the database.
 pub struct Vault {
     /// The folder.
     pub folder: DataFolder,
-    /// The master key, given or the folder's own.
-    pub master_key: MasterKey,
+    /// The master keys, given or the folder's own.
+    pub keys: Keys,
 }
 
 impl Vault {
     /// Opens the data folder that `args` name, or makes it; a master key is made with a new embedded database only.
     ///
     /// # Errors
-    /// If the folder cannot be made or read, or the key is none or missing.
+    /// If the folder cannot be made or read, or a key is none or missing.
     pub fn open(args: &StoreArgs, entropy: &dyn Entropy) -> anyhow::Result<Self> {
         let folder = DataFolder::make(&args.database_url, args.data_dir.as_deref())?;
-        let master_key = match given_key(args)? {
-            Some(key) => key,
-            None => folder.master_key(entropy)?,
+        let keys = match Keys::given(args)? {
+            Some(keys) => keys,
+            None => Keys::InFile(folder.master_key(entropy)?),
         };
+        // A database without its key would be lost from the start.
+        keys.ring()?;
         folder.make_database()?;
-        Ok(Self { folder, master_key })
+        Ok(Self { folder, keys })
     }
 
     /// Opens the data folder of a database that is there.
     ///
     /// # Errors
-    /// If there is no such database, or the key is none or missing.
+    /// If there is no such database, or a key is none or missing.
     pub fn open_existing(args: &StoreArgs) -> anyhow::Result<Self> {
         let folder = DataFolder::existing(&args.database_url, args.data_dir.as_deref())?;
-        let master_key = match given_key(args)? {
-            Some(key) => key,
-            None => folder.existing_master_key()?,
+        let keys = match Keys::given(args)? {
+            Some(keys) => keys,
+            None => Keys::InFile(folder.existing_master_key()?),
         };
-        Ok(Self { folder, master_key })
+        Ok(Self { folder, keys })
     }
 }
 
-fn given_key(args: &StoreArgs) -> anyhow::Result<Option<MasterKey>> {
-    use secrecy::ExposeSecret;
-    let given = args.master_key.as_ref().map(|text| MasterKey::parse(text.expose_secret()));
-    given.transpose().context("KOPECK_MASTER_KEY")
+/// What may be put in the place of the usual parts of a [`Core`].
+#[derive(Default)]
+pub struct Parts {
+    /// Hashes passwords; making one takes as long as a login.
+    pub passwords: Option<Arc<dyn PasswordHasher>>,
+    /// Measures the store; nobody does if absent.
+    pub store_observer: Option<Arc<dyn StoreObserver>>,
 }
 
 impl Core {
@@ -115,27 +120,36 @@ impl Core {
     /// If the database cannot be opened, lacks migrations, or was made under another master key.
     pub fn open(
         url: &str,
-        master_key: &MasterKey,
+        keys: &Arc<KeyRing>,
         machine: &Machine,
         settings: Settings,
     ) -> anyhow::Result<Self> {
-        let at_once = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let passwords = Argon2Passwords::new(Arc::clone(&machine.entropy), at_once)?;
-        Self::with_passwords(url, master_key, machine, settings, Arc::new(passwords))
+        Self::with_parts(url, keys, machine, settings, Parts::default())
     }
 
-    /// The same with a hasher that is there: making one takes as long as a login.
+    /// The same with some parts that are there.
     ///
     /// # Errors
     /// Those of [`Self::open`].
-    pub fn with_passwords(
+    pub fn with_parts(
         url: &str,
-        master_key: &MasterKey,
+        keys: &Arc<KeyRing>,
         machine: &Machine,
         settings: Settings,
-        passwords: Arc<dyn PasswordHasher>,
+        parts: Parts,
     ) -> anyhow::Result<Self> {
-        let store = Arc::new(DieselStore::open(StoreConfig::new(url, Arc::clone(&machine.clock)))?);
+        let passwords = match parts.passwords {
+            Some(passwords) => passwords,
+            None => {
+                let at_once = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+                Arc::new(Argon2Passwords::new(Arc::clone(&machine.entropy), at_once)?)
+            }
+        };
+        let mut config = StoreConfig::new(url, Arc::clone(&machine.clock));
+        if let Some(observer) = parts.store_observer {
+            config.observer = observer;
+        }
+        let store = Arc::new(DieselStore::open(config)?);
         let env = Arc::new(Env {
             clock: Arc::clone(&machine.clock),
             ids: Arc::clone(&machine.ids),
@@ -143,12 +157,12 @@ impl Core {
             settings,
         });
         let secrets: Arc<dyn SecretBox> =
-            Arc::new(MasterKeyBox::new(master_key, Arc::clone(&machine.entropy)));
+            Arc::new(MasterKeyBox::new(Arc::clone(keys), Arc::clone(&machine.entropy)));
         let partners = PartnerDesk::new(Arc::clone(&env), Arc::clone(&passwords), Arc::clone(&secrets));
         let tokens = Arc::new(TokenDesk::new(
             Arc::clone(&env),
             passwords,
-            Arc::new(JwtTokens::new(master_key)),
+            Arc::new(JwtTokens::new(Arc::clone(keys))),
             secrets,
         ));
         let core = Self { env, store, partners, tokens };

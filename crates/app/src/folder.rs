@@ -2,14 +2,14 @@
 //! that keeps a second server out. With one on a server: the simulator's books, and how far the sandbox moved the clock.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use kopeck_adapter_security::MasterKey;
 use kopeck_port_system::Entropy;
-use secrecy::ExposeSecret;
+
+use crate::keys::KeyFile;
 
 /// Where the data lie that are not on a server.
 #[derive(Debug, Clone)]
@@ -140,58 +140,32 @@ impl DataFolder {
         }
     }
 
-    /// The master key of a database that is there.
+    /// The file with the master key of a database that is there.
     ///
     /// # Errors
-    /// If there is none, the file cannot be read or holds no key, or others than its owner may read it. A database on a
-    /// server has none beside it.
-    pub fn existing_master_key(&self) -> anyhow::Result<MasterKey> {
+    /// A database on a server has none beside it: its key has to be given.
+    pub fn existing_master_key(&self) -> anyhow::Result<KeyFile> {
         if !self.is_embedded() {
             bail!(
                 "KOPECK_MASTER_KEY is missing: every process on a database server needs the same, 32 bytes as \
-                 base64url without padding (`head -c 32 /dev/urandom | basenc --base64url | tr -d =`)"
+                 base64url without padding (`kopeck master-key generate`), there or in the file that \
+                 KOPECK_MASTER_KEY_FILE names"
             );
         }
-        let path = self.key_file();
-        read_key(&path)?.with_context(|| {
-            format!("{} is missing, and without it the database cannot be used: put it back", path.display())
-        })
+        Ok(KeyFile::at(self.key_file()))
     }
 
-    /// The folder's master key; it is made together with a new database.
+    /// The file with the folder's master key; it is made together with a new database.
     ///
     /// # Errors
-    /// If the file cannot be read or written, holds no key, others than its owner may read it, or it is missing
-    /// beside a database.
-    pub fn master_key(&self, entropy: &dyn Entropy) -> anyhow::Result<MasterKey> {
-        if self.database.as_deref().is_none_or(is_database) {
-            return self.existing_master_key();
+    /// If the file cannot be written, or the database is on a server.
+    pub fn master_key(&self, entropy: &dyn Entropy) -> anyhow::Result<KeyFile> {
+        let file = self.existing_master_key()?;
+        let is_new = self.database.as_deref().is_some_and(|database| !is_database(database));
+        if is_new && !file.exists() {
+            file.make(&MasterKey::generate(entropy))?;
         }
-        let path = self.key_file();
-        if let Some(key) = read_key(&path)? {
-            return Ok(key);
-        }
-        // Written beside and linked into place, so that no one ever reads half a key and the first of two processes
-        // wins.
-        let draft = self.path.join(format!("master.key.{}", std::process::id()));
-        let key = MasterKey::generate(entropy);
-        let written = private(OpenOptions::new().create(true).truncate(true).write(true))
-            .open(&draft)
-            .and_then(|mut file| {
-                file.write_all(key.to_text().expose_secret().as_bytes())?;
-                file.sync_all()
-            });
-        written.with_context(|| format!("cannot write {}", draft.display()))?;
-        let linked = std::fs::hard_link(&draft, &path);
-        std::fs::remove_file(&draft).with_context(|| format!("cannot remove {}", draft.display()))?;
-        File::open(&self.path).and_then(|folder| folder.sync_all()).context("cannot sync the data folder")?;
-        match linked {
-            Ok(()) => Ok(key),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                read_key(&path)?.context("the master key vanished")
-            }
-            Err(error) => Err(error).with_context(|| format!("cannot write {}", path.display())),
-        }
+        Ok(file)
     }
 }
 
@@ -203,28 +177,13 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)
 }
 
-fn read_key(path: &Path) -> anyhow::Result<Option<MasterKey>> {
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-    };
-    let mode =
-        file.metadata().with_context(|| format!("cannot read {}", path.display()))?.permissions().mode();
-    if mode & 0o077 != 0 {
-        bail!("{} may be read by others than its owner: chmod 600 it", path.display());
-    }
-    let mut text = String::new();
-    file.read_to_string(&mut text).with_context(|| format!("cannot read {}", path.display()))?;
-    let key =
-        MasterKey::parse(text.trim()).with_context(|| format!("{} holds no master key", path.display()))?;
-    Ok(Some(key))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
     use kopeck_port_system::fake::SeededEntropy;
+    use secrecy::ExposeSecret;
 
     fn folder(within: &tempfile::TempDir) -> DataFolder {
         DataFolder::make(&format!("sqlite://{}/data/kopeck.sqlite", within.path().display()), None).unwrap()
@@ -234,9 +193,11 @@ mod tests {
     fn the_master_key_is_made_once_and_is_its_owners_only() {
         let within = tempfile::tempdir().unwrap();
         let folder = folder(&within);
-        let first = folder.master_key(&SeededEntropy::new(1)).unwrap();
-        let again = folder.master_key(&SeededEntropy::new(2)).unwrap();
-        assert_eq!(first.to_text().expose_secret(), again.to_text().expose_secret());
+        let key = |seed| {
+            let keys = folder.master_key(&SeededEntropy::new(seed)).unwrap().read().unwrap();
+            keys[0].to_text().expose_secret().to_owned()
+        };
+        assert_eq!(key(1), key(2));
         let mode =
             |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode("master.key"), 0o600);
@@ -251,7 +212,8 @@ mod tests {
         folder.master_key(&SeededEntropy::new(1)).unwrap();
         let path = folder.path().join("master.key");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(folder.master_key(&SeededEntropy::new(1)).unwrap_err().to_string().contains("chmod 600"));
+        let file = folder.master_key(&SeededEntropy::new(1)).unwrap();
+        assert!(file.read().unwrap_err().to_string().contains("chmod 600"));
     }
 
     #[test]
@@ -263,7 +225,8 @@ mod tests {
         std::fs::remove_file(folder.key_file()).unwrap();
         let database = folder.database.clone().unwrap();
         std::fs::write(&database, "SQLite").unwrap();
-        assert!(folder.master_key(&SeededEntropy::new(1)).unwrap_err().to_string().contains("put it back"));
+        let file = folder.master_key(&SeededEntropy::new(1)).unwrap();
+        assert!(file.read().unwrap_err().to_string().contains("put it back"));
         assert!(!folder.key_file().exists());
         for file in [&database, &folder.bank_file()] {
             assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);

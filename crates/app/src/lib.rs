@@ -9,9 +9,15 @@ pub mod clock;
 mod commands;
 pub mod compose;
 pub mod folder;
+pub mod keys;
 mod logging;
+pub mod operations;
+pub mod pulse;
+pub mod reload;
 pub mod sandbox;
+mod stop;
 pub mod system;
+pub mod tls;
 pub mod workers;
 
 pub use commands::run;

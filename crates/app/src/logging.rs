@@ -1,51 +1,47 @@
-//! Log lines: one a line, to standard error, with their key-value pairs. The level is `RUST_LOG`'s, else `info`.
+//! Log lines: one line an event, to standard error, with its key-value pairs. The level is `RUST_LOG`'s, else `info`.
 
-use std::io::Write;
+mod json;
+mod text;
 
-use env_logger::fmt::Formatter;
 use env_logger::{Env, Target};
 use kopeck_port_system::Clock;
-use log::Record;
-use log::kv::{Error, Key, Value, VisitSource};
+use time::OffsetDateTime;
 
 use crate::system::SystemClock;
 
 /// What is logged unless `RUST_LOG` says otherwise. The framework speaks only of trouble, and not at all of heads that
-/// are no HTTP, or strangers could fill the log with errors.
-const DEFAULT: &str = "info,actix_server=warn,actix_http=off";
+/// are no HTTP, or strangers could fill the log with errors; nor does TLS of handshakes.
+const DEFAULT: &str = "info,actix_server=warn,actix_http=off,rustls=warn";
+
+/// How a line is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: a JSON object a line.
+    Json,
+}
 
 /// Starts logging; a second start in the same process changes nothing.
-pub(crate) fn start() {
+pub(crate) fn start(format: LogFormat) {
     let clock = SystemClock::default();
     let mut builder = env_logger::Builder::from_env(Env::default().default_filter_or(DEFAULT));
-    builder.target(Target::Stderr).format(move |line, record| write_line(line, &clock, record));
+    builder.target(Target::Stderr);
+    match format {
+        LogFormat::Text => builder.format(move |line, record| text::write(line, clock.now(), record)),
+        LogFormat::Json => builder.format(move |line, record| json::write(line, clock.now(), record)),
+    };
     let _ = builder.try_init();
 }
 
-/// `2026-03-02T09:00:00.000Z INFO kopeck::access request status=200 …`
-fn write_line(line: &mut Formatter, clock: &SystemClock, record: &Record<'_>) -> std::io::Result<()> {
-    let now = clock.now();
-    write!(
-        line,
-        "{}T{:02}:{:02}:{:02}.{:03}Z {} {} {}",
-        now.date(),
-        now.hour(),
-        now.minute(),
-        now.second(),
-        now.millisecond(),
-        record.level(),
-        record.target(),
-        record.args()
-    )?;
-    let mut pairs = Pairs(line);
-    record.key_values().visit(&mut pairs).map_err(std::io::Error::other)?;
-    writeln!(line)
-}
+/// `2026-03-02T09:00:00.000Z`
+struct Moment(OffsetDateTime);
 
-struct Pairs<'a>(&'a mut Formatter);
-
-impl<'kvs> VisitSource<'kvs> for Pairs<'_> {
-    fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), Error> {
-        Ok(write!(self.0, " {key}={value}")?)
+impl std::fmt::Display for Moment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(at) = self;
+        let (date, millis) = (at.date(), at.millisecond());
+        write!(f, "{date}T{:02}:{:02}:{:02}.{millis:03}Z", at.hour(), at.minute(), at.second())
     }
 }

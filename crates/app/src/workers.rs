@@ -1,6 +1,6 @@
 //! Threads that do the asynchronous work, the daily refresh of accounts, and the housekeeping beside it.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -9,6 +9,9 @@ use kopeck_port_store::{Access, Store, StoreError, transact};
 use kopeck_service::accounts::{AccountRefresher, Round};
 use kopeck_service::worker::Worker;
 use kopeck_service::{Env, housekeeping};
+
+use crate::pulse::{Heart, Pulse};
+use crate::stop::Stop;
 
 /// How long an idle worker waits before it looks for work again.
 const IDLE: Duration = Duration::from_millis(50);
@@ -22,32 +25,8 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// Running workers. Dropping them stops them too.
 pub struct Workers {
     stop: Arc<Stop>,
+    pulse: Arc<Pulse>,
     threads: Vec<JoinHandle<()>>,
-}
-
-/// Tells all threads at once, and wakes those that wait.
-#[derive(Default)]
-struct Stop {
-    stopping: Mutex<bool>,
-    told: Condvar,
-}
-
-impl Stop {
-    fn tell(&self) {
-        *self.stopping.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.told.notify_all();
-    }
-
-    fn is_told(&self) -> bool {
-        *self.stopping.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until told or until `at_most` is over; answers whether told.
-    fn wait(&self, at_most: Duration) -> bool {
-        let stopping = self.stopping.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.told.wait_timeout_while(stopping, at_most, |stopping| !*stopping);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
-    }
 }
 
 impl Workers {
@@ -62,15 +41,25 @@ impl Workers {
         worker: &Arc<Worker>,
         mut refresher: AccountRefresher,
     ) -> anyhow::Result<Self> {
-        let mut workers = Self { stop: Arc::default(), threads: Vec::new() };
+        let mut workers = Self { stop: Arc::default(), pulse: Arc::default(), threads: Vec::new() };
         for number in 0..count {
             let (store, worker) = (Arc::clone(store), Arc::clone(worker));
-            workers.spawn(format!("worker-{number}"), move |stop| work(&*store, &worker, stop))?;
+            workers
+                .spawn(format!("worker-{number}"), move |stop, heart| work(&*store, &worker, stop, heart))?;
         }
-        workers.spawn("accounts".to_owned(), move |stop| refresh_accounts(&mut refresher, stop))?;
+        workers.spawn("accounts".to_owned(), move |stop, heart| {
+            refresh_accounts(&mut refresher, stop, heart);
+        })?;
         let (store, env) = (Arc::clone(store), Arc::clone(env));
-        workers.spawn("housekeeping".to_owned(), move |stop| keep_house(&*store, &env, stop))?;
+        workers
+            .spawn("housekeeping".to_owned(), move |stop, heart| keep_house(&*store, &env, stop, heart))?;
         Ok(workers)
+    }
+
+    /// How they are.
+    #[must_use]
+    pub fn pulse(&self) -> Arc<Pulse> {
+        Arc::clone(&self.pulse)
     }
 
     /// Lets every worker settle what it told the bank, gives the rest of its work back, and waits for its end.
@@ -78,9 +67,13 @@ impl Workers {
         self.join();
     }
 
-    fn spawn(&mut self, name: String, run: impl FnOnce(&Stop) + Send + 'static) -> anyhow::Result<()> {
-        let stop = Arc::clone(&self.stop);
-        let thread = std::thread::Builder::new().name(name).spawn(move || run(&stop));
+    fn spawn(
+        &mut self,
+        name: String,
+        run: impl FnOnce(&Stop, &Heart) + Send + 'static,
+    ) -> anyhow::Result<()> {
+        let (stop, heart) = (Arc::clone(&self.stop), self.pulse.heart());
+        let thread = std::thread::Builder::new().name(name).spawn(move || run(&stop, &heart));
         self.threads.push(thread.context("the system gives no thread")?);
         Ok(())
     }
@@ -135,11 +128,17 @@ impl Failures {
     }
 }
 
-fn work(store: &dyn Store, worker: &Worker, stop: &Stop) {
+/// Whether the thread is told to stop; that it asks is a sign of life.
+fn lives_until_told(stop: &Stop, heart: &Heart) -> bool {
+    heart.beat();
+    stop.is_told()
+}
+
+fn work(store: &dyn Store, worker: &Worker, stop: &Stop, heart: &Heart) {
     let mut failures = Failures::default();
-    while !stop.is_told() {
+    while !lives_until_told(stop, heart) {
         let round = match is_due(store) {
-            Ok(true) => worker.run_once(&|| stop.is_told()),
+            Ok(true) => worker.run_once(&|| lives_until_told(stop, heart)),
             Ok(false) => Ok(0),
             Err(error) => Err(error),
         };
@@ -157,10 +156,10 @@ fn is_due(store: &dyn Store) -> Result<bool, StoreError> {
     transact(store, Access::Read, |unit| unit.work().is_any_due())
 }
 
-fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop) {
+fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop, heart: &Heart) {
     let mut failures = Failures::default();
-    while !stop.is_told() {
-        let round = refresher.run_once(&|| stop.is_told());
+    while !lives_until_told(stop, heart) {
+        let round = refresher.run_once(&|| lives_until_told(stop, heart));
         failures.follow("a refresh of accounts", &round);
         match round {
             Ok(Round::GoOn) => false,
@@ -170,9 +169,9 @@ fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop) {
     }
 }
 
-fn keep_house(store: &dyn Store, env: &Arc<Env>, stop: &Stop) {
+fn keep_house(store: &dyn Store, env: &Arc<Env>, stop: &Stop, heart: &Heart) {
     while !stop.wait(SWEEP_EVERY) {
-        while !stop.is_told() && sweep(store, env) {}
+        while !lives_until_told(stop, heart) && sweep(store, env) {}
     }
 }
 

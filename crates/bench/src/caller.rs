@@ -208,7 +208,8 @@ mod tests {
 
     #[test]
     fn a_streamed_body_is_put_together() {
-        let answer = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n";
+        let answer =
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n";
         assert_eq!(read(answer).unwrap(), (200, b"hello!".to_vec()));
     }
 

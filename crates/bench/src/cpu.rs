@@ -71,7 +71,9 @@ fn tree(all: &HashMap<u32, Stat>, top: u32) -> u64 {
 fn processes() -> anyhow::Result<HashMap<u32, Stat>> {
     let mut all = HashMap::new();
     for entry in fs::read_dir("/proc").context("there is no /proc")? {
-        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
         // A process that ends meanwhile is none.
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok().and_then(|line| Stat::parse(&line));
         if let Some(stat) = stat {

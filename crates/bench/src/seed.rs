@@ -4,11 +4,12 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, SqliteConnection};
-use kopeck_adapter_security::{JwtTokens, MasterKey, MasterKeyBox};
+use kopeck_adapter_security::{JwtTokens, KeyRing, MasterKey, MasterKeyBox};
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_port_security::{SecretBox as _, SecretPlace, TokenClaims, TokenCodec as _, TokenKind};
 use kopeck_sealing::{KeyId, SealingKey};
@@ -65,11 +66,11 @@ const CAN_TOP_UP: u64 = 100_000_000;
 
 /// Makes the rows and writes the file of targets.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let master = MasterKey::parse(args.master_key.expose_secret())?;
+    let ring = KeyRing::of(&MasterKey::parse(args.master_key.expose_secret())?);
     let mut seeding = Seeding {
         database: args.database,
-        secrets: MasterKeyBox::new(&master, machine::entropy()),
-        tokens: JwtTokens::new(&master),
+        secrets: MasterKeyBox::new(Arc::clone(&ring), machine::entropy()),
+        tokens: JwtTokens::new(ring),
         now: i64::try_from(machine::unix_seconds())?,
         sql: String::from("BEGIN;\n"),
     };

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, PgConnection};
 
+use crate::cpu::{self, Watched};
 use crate::record::Label;
 
 /// What is carried out.
@@ -29,6 +30,9 @@ pub(crate) struct Args {
     /// The database.
     #[arg(long, env = "KOPECK_DATABASE_URL", hide_env_values = true)]
     url: String,
+    /// Processes whose processor time is told, each with its children: `name=pid`.
+    #[arg(long, value_parser = Watched::parse)]
+    cpu: Vec<Watched>,
 }
 
 /// Carries the statements out and prints how long that took.
@@ -38,7 +42,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         Script::Order => include_str!("../sql/order.sql"),
     };
     let mut connection = PgConnection::establish(&args.url).context("cannot connect")?;
-    let begun = Instant::now();
+    let (before, begun) = (cpu::spent(&args.cpu)?, Instant::now());
     connection.batch_execute(statements)?;
-    args.label.record(BTreeMap::from([("seconds".to_owned(), begun.elapsed().as_secs_f64())])).print()
+    let mut figures = BTreeMap::from([("seconds".to_owned(), begun.elapsed().as_secs_f64())]);
+    for ((watched, after), before) in args.cpu.iter().zip(cpu::spent(&args.cpu)?).zip(before) {
+        figures.insert(format!("cpu_{}_s", watched.name), after.saturating_sub(before).as_secs_f64());
+    }
+    args.label.record(figures).print()
 }

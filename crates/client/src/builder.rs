@@ -11,7 +11,7 @@ use crate::client::{Client, Inner};
 use crate::error::Error;
 use crate::retry::RetryPolicy;
 use crate::seal::Sealing;
-use crate::session::{Credentials, Session};
+use crate::session::{AccessToken, Credentials, Session};
 use crate::system::{self, Clock};
 use crate::tls::{self, Trust};
 use crate::transport::Transport;
@@ -32,6 +32,7 @@ pub struct ClientBuilder {
     retry: RetryPolicy,
     trust: Trust,
     clock: Clock,
+    access_token: Option<AccessToken>,
 }
 
 impl ClientBuilder {
@@ -50,6 +51,7 @@ impl ClientBuilder {
             retry: RetryPolicy::default(),
             trust: Trust::default(),
             clock: Arc::new(system::unix_now),
+            access_token: None,
         }
     }
 
@@ -129,6 +131,13 @@ impl ClientBuilder {
         self
     }
 
+    /// An access token that another client got ([`Client::access_token`]), to go on with until it expires or is
+    /// refused. Then the client logs in.
+    pub fn access_token(mut self, token: AccessToken) -> Self {
+        self.access_token = Some(token);
+        self
+    }
+
     /// The client. Nothing is sent yet: it logs in with its first call.
     ///
     /// # Errors
@@ -161,8 +170,9 @@ impl ClientBuilder {
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("kopeck-client/", env!("CARGO_PKG_VERSION")))
             .build()?;
+        let session = Session::new(credentials, self.access_token, (self.clock)());
         let transport = Transport { http, base, sealing, clock: self.clock, timeout: self.timeout };
-        Ok(Client::new(Inner { transport, session: Session::new(credentials), retry: self.retry }))
+        Ok(Client::new(Inner { transport, session, retry: self.retry }))
     }
 }
 

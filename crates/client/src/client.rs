@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::model::balance::Balance;
 use crate::operation;
 use crate::retry::{Failure, RetryPolicy};
-use crate::session::{Session, TokenPair};
+use crate::session::{AccessToken, Session, TokenPair};
 use crate::transport::Transport;
 use crate::write::Write;
 
@@ -56,6 +56,12 @@ impl Client {
     pub async fn refresh(&self) -> Result<TokenPair, Error> {
         let Inner { transport, session, retry } = &*self.inner;
         session.refresh(transport, retry).await
+    }
+
+    /// The access token in use, if there is one yet: for another client to go on with
+    /// ([`ClientBuilder::access_token`]).
+    pub async fn access_token(&self) -> Option<AccessToken> {
+        self.inner.session.access_token().await
     }
 
     /// Employees.

@@ -138,8 +138,10 @@ impl Error {
         }
     }
 
-    /// Whether the service may have done what was asked without the answer arriving.
-    pub(crate) const fn may_have_happened(&self) -> bool {
+    /// Whether the service may have done what was asked without the answer arriving. Repeat the call under its key
+    /// ([`Write::idempotency_key`](crate::Write::idempotency_key)) to learn what became of it.
+    #[must_use]
+    pub const fn may_have_happened(&self) -> bool {
         matches!(
             self,
             Self::Transport { sent: true, .. } | Self::Timeout | Self::Api { status: 500 | 502 | 504, .. }

@@ -57,7 +57,7 @@ pub use model::request::{RequestState, RequestStatus};
 pub use model::sandbox::{BankBehaviour, Purchase, PurchaseResult, RefundResult};
 pub use operation::{OPERATIONS, Operation};
 pub use retry::RetryPolicy;
-pub use session::TokenPair;
+pub use session::{AccessToken, TokenPair};
 pub use wait::Wait;
 pub use write::Write;
 

@@ -34,6 +34,22 @@ pub struct TokenPair {
     pub refresh_expire_at: u64,
 }
 
+/// An access token, to go on with in another client of the same partner: a short-lived program need not log in each
+/// time that it starts. It has no refresh token beside it, since that is good for one use in one place.
+#[derive(Debug, Clone)]
+pub struct AccessToken {
+    /// Goes with every call.
+    pub token: SecretString,
+    /// When it expires, in Unix seconds.
+    pub expires_at: u64,
+}
+
+impl From<&TokenPair> for AccessToken {
+    fn from(pair: &TokenPair) -> Self {
+        Self { token: pair.access_token.clone(), expires_at: pair.access_expire_at }
+    }
+}
+
 /// What the partner was issued.
 pub(crate) struct Credentials {
     pub(crate) api_key: SecretString,
@@ -48,29 +64,42 @@ pub(crate) struct Session {
     current: Mutex<Option<Arc<Tokens>>>,
 }
 
-/// A pair with the time to renew it.
+/// An access token with what renews it, and the time to do so.
 pub(crate) struct Tokens {
-    pair: TokenPair,
+    access: AccessToken,
+    /// Absent if the access token was given to the client: a login renews it then.
+    refresh: Option<SecretString>,
     renew_at: u64,
 }
 
 impl Tokens {
-    fn new(pair: TokenPair, now: u64) -> Self {
-        let life = pair.access_expire_at.saturating_sub(now);
+    fn of_pair(pair: &TokenPair, now: u64) -> Self {
+        Self::new(pair.into(), Some(pair.refresh_token.clone()), now)
+    }
+
+    fn new(access: AccessToken, refresh: Option<SecretString>, now: u64) -> Self {
+        let life = access.expires_at.saturating_sub(now);
         // A token that seems to be expired when it comes tells of a clock that is wrong here. It serves until the
         // service refuses it, else every call would renew.
         let renew_at = if life == 0 { u64::MAX } else { now + life - RENEWAL_MARGIN.min(life.div_ceil(10)) };
-        Self { pair, renew_at }
+        Self { access, refresh, renew_at }
     }
 
     pub(crate) fn access(&self) -> Auth<'_> {
-        Auth::Token(&self.pair.access_token)
+        Auth::Token(&self.access.token)
     }
 }
 
 impl Session {
-    pub(crate) fn new(credentials: Credentials) -> Self {
-        Self { credentials, current: Mutex::new(None) }
+    /// Logs in with the first call, or goes on with a token that was issued before.
+    pub(crate) fn new(credentials: Credentials, issued_before: Option<AccessToken>, now: u64) -> Self {
+        let current = issued_before.map(|access| Arc::new(Tokens::new(access, None, now)));
+        Self { credentials, current: Mutex::new(current) }
+    }
+
+    /// The access token in use.
+    pub(crate) async fn access_token(&self) -> Option<AccessToken> {
+        self.current.lock().await.as_ref().map(|tokens| tokens.access.clone())
     }
 
     /// Tokens that are good as far as can be known here.
@@ -85,7 +114,7 @@ impl Session {
         {
             return Ok(Arc::clone(tokens));
         }
-        self.renew(&mut current, transport, retry).await
+        self.renewed(&mut current, transport, retry).await
     }
 
     /// Other tokens than those that the service has just refused.
@@ -99,7 +128,7 @@ impl Session {
         match current.as_ref() {
             // Another call was refused too, and has renewed them while this one waited.
             Some(tokens) if !Arc::ptr_eq(tokens, refused) => Ok(Arc::clone(tokens)),
-            _ => self.renew(&mut current, transport, retry).await,
+            _ => self.renewed(&mut current, transport, retry).await,
         }
     }
 
@@ -107,7 +136,7 @@ impl Session {
     pub(crate) async fn login(&self, transport: &Transport, retry: &RetryPolicy) -> Result<TokenPair, Error> {
         let mut current = self.current.lock().await;
         let pair = self.fetch_by_login(transport, retry).await?;
-        *current = Some(Arc::new(Tokens::new(pair.clone(), (transport.clock)())));
+        *current = Some(Arc::new(Tokens::of_pair(&pair, (transport.clock)())));
         Ok(pair)
     }
 
@@ -118,7 +147,21 @@ impl Session {
         retry: &RetryPolicy,
     ) -> Result<TokenPair, Error> {
         let mut current = self.current.lock().await;
-        self.renew(&mut current, transport, retry).await.map(|tokens| tokens.pair.clone())
+        let pair = self.renew(&mut current, transport, retry).await?;
+        *current = Some(Arc::new(Tokens::of_pair(&pair, (transport.clock)())));
+        Ok(pair)
+    }
+
+    async fn renewed(
+        &self,
+        current: &mut Option<Arc<Tokens>>,
+        transport: &Transport,
+        retry: &RetryPolicy,
+    ) -> Result<Arc<Tokens>, Error> {
+        let pair = self.renew(current, transport, retry).await?;
+        let tokens = Arc::new(Tokens::of_pair(&pair, (transport.clock)()));
+        *current = Some(Arc::clone(&tokens));
+        Ok(tokens)
     }
 
     async fn renew(
@@ -126,16 +169,13 @@ impl Session {
         current: &mut Option<Arc<Tokens>>,
         transport: &Transport,
         retry: &RetryPolicy,
-    ) -> Result<Arc<Tokens>, Error> {
+    ) -> Result<TokenPair, Error> {
         // Taken out, so that a refresh token whose fate is unknown (the refresh failed, or this future was
         // dropped) is never shown again: the service takes that for theft.
-        let pair = match current.take() {
-            Some(old) => self.fetch_by_refresh(&old.pair.refresh_token, transport, retry).await,
-            None => self.fetch_by_login(transport, retry).await,
-        }?;
-        let tokens = Arc::new(Tokens::new(pair, (transport.clock)()));
-        *current = Some(Arc::clone(&tokens));
-        Ok(tokens)
+        match current.take().as_deref() {
+            Some(Tokens { refresh: Some(token), .. }) => self.fetch_by_refresh(token, transport, retry).await,
+            _ => self.fetch_by_login(transport, retry).await,
+        }
     }
 
     /// By refresh token, or by login if the token is not accepted any more.
@@ -211,7 +251,7 @@ mod tests {
             refresh_token: "r".into(),
             refresh_expire_at: 9_999,
         };
-        Tokens::new(pair, 1_000).renew_at
+        Tokens::of_pair(&pair, 1_000).renew_at
     }
 
     #[test]

@@ -106,6 +106,9 @@ pub trait SecretBox: Send + Sync {
     /// [`SecurityError::NotAuthentic`] if it was made under another key or for another place.
     fn decrypt(&self, place: &SecretPlace, stored: &[u8]) -> Result<SecretSlice<u8>, SecurityError>;
 
+    /// Whether `stored` was made under the key that is used now, and not under one that is merely accepted.
+    fn is_current(&self, stored: &[u8]) -> bool;
+
     /// A keyed digest for values that have to be found again but not read: logins and addresses of the throttle.
     fn fingerprint(&self, purpose: &'static str, value: &[u8]) -> [u8; 32];
 }

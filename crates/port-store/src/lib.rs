@@ -22,4 +22,4 @@ pub use error::{Rule, StoreError};
 pub use records::*;
 pub use repositories::*;
 pub use store::{Access, Done, Store, UnitOfWork, Verdict, Work, submit, submit_while, transact};
-pub use work::{Claim, PutBack, StuckWork, Subject, WorkRepository};
+pub use work::{Backlog, Claim, PutBack, StuckWork, Subject, WorkRepository};

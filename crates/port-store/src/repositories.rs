@@ -38,8 +38,20 @@ use crate::{
 pub trait PartnerRepository {
     /// Adds a partner with empty accounts. `Rule::PartnerLogin` if the login is taken.
     fn insert(&mut self, credentials: &Credentials) -> Result<(), StoreError>;
-    /// The partner with this API key.
-    fn by_api_key(&mut self, api_key_hash: &[u8; 32]) -> Result<Option<Credentials>, StoreError>;
+    /// The partner with this API key, or with it as its former one if that is accepted at `now`.
+    fn by_api_key(
+        &mut self,
+        api_key_hash: &[u8; 32],
+        now: OffsetDateTime,
+    ) -> Result<Option<Credentials>, StoreError>;
+    /// Gives the partner another API key. Its present one is the former one now, accepted until `former_until`; the
+    /// one before that ends.
+    fn replace_api_key(
+        &mut self,
+        id: PartnerId,
+        api_key_hash: &[u8; 32],
+        former_until: OffsetDateTime,
+    ) -> Result<(), StoreError>;
     /// The partner with this identifier.
     fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError>;
     /// All partners, oldest first.
@@ -56,6 +68,13 @@ pub trait PartnerRepository {
         id: PartnerId,
         key_id: [u8; 8],
         until: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// Stores the secret of a sealing key as it is encrypted anew.
+    fn reencrypt_sealing_key(
+        &mut self,
+        id: PartnerId,
+        key_id: [u8; 8],
+        encrypted_secret: &[u8],
     ) -> Result<(), StoreError>;
 }
 
@@ -209,8 +228,13 @@ pub trait CardRepository {
         valid_until: Date,
     ) -> Result<(), StoreError>;
     /// Makes the bank's word of these cards, and the copy of their transactions, too old to answer from: something
-    /// happened to them that it does not know of.
-    fn outdate_bank_view(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<(), StoreError>;
+    /// happened to them that it does not know of. What was seen at `too_old_at` or before is so already and may stay.
+    fn outdate_bank_view(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+        too_old_at: OffsetDateTime,
+    ) -> Result<(), StoreError>;
     /// Those of `cards` that exist, as a new top-up finds them; in any order.
     fn top_up_targets(
         &mut self,
@@ -283,7 +307,7 @@ pub trait OrderRepository {
     fn lines(&mut self, partner: PartnerId, id: OrderId) -> Result<Vec<OrderLine>, StoreError>;
     /// Stores the order's state.
     fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError>;
-    /// How many of its cards are stored.
+    /// How many of its cards are stored; each time those that come next by ordinal are, so that no ordinal is left out.
     fn stored_cards(&mut self, partner: PartnerId, id: OrderId) -> Result<u32, StoreError>;
     /// Cards of its result from `from_ordinal` on, `limit` at most.
     fn result(
@@ -471,4 +495,6 @@ pub trait BooksRepository {
     fn limit_changes(&mut self, partner: PartnerId) -> Result<Vec<LimitChangeFacts>, StoreError>;
     /// Employees with more than one MAIN card.
     fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError>;
+    /// What all partners together have on HELD, by their stored balances.
+    fn held_by_all(&mut self) -> Result<Kopecks, StoreError>;
 }

@@ -46,6 +46,21 @@ pub struct StuckWork {
     pub since: OffsetDateTime,
 }
 
+/// What lies before the workers, of all partners.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Pieces of work, due or not, in hand or not.
+    pub all: u64,
+    /// Those that a claim would find.
+    pub due: u64,
+    /// For how long the longest due of them has been waiting.
+    pub oldest_due: Duration,
+    /// Those whose latest try ended without a word from the bank.
+    pub failing: u64,
+    /// Those that need a person.
+    pub stuck: u64,
+}
+
 /// How work is given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PutBack {
@@ -140,4 +155,10 @@ pub trait WorkRepository {
     /// # Errors
     /// [`StoreError`] if the database fails.
     fn count(&mut self) -> Result<u64, StoreError>;
+
+    /// What there is, counted, for whoever watches the service.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn backlog(&mut self) -> Result<Backlog, StoreError>;
 }

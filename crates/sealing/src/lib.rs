@@ -6,6 +6,7 @@ mod padding;
 mod pae;
 mod refusal;
 mod seal;
+mod stream;
 #[cfg(test)]
 mod vectors;
 
@@ -18,3 +19,4 @@ pub use refusal::Refusal;
 pub use seal::{
     WINDOW_SECONDS, key_id_of, looks_sealed, open_request, open_response, seal_request, seal_response,
 };
+pub use stream::ResponseSealer;

@@ -15,9 +15,9 @@ use crate::refusal::Refusal;
 /// How far the time of a value may lie from the opener's own, either way.
 pub const WINDOW_SECONDS: u64 = 300;
 
-const PREFIX: &str = "s1.";
+pub(crate) const PREFIX: &str = "s1.";
 const SUITE: u8 = 0x01;
-const SALT_LEN: usize = 16;
+pub(crate) const SALT_LEN: usize = 16;
 const HEADER_LEN: usize = 1 + 8 + 8 + SALT_LEN;
 const TAG_LEN: usize = 16;
 const KEY_LEN: usize = 32;
@@ -155,10 +155,14 @@ impl Derived {
         self.0.split_at(KEY_LEN)
     }
 
-    fn cipher(&self) -> (ChaCha20Poly1305, Nonce) {
+    pub(crate) fn arrays(&self) -> (Zeroizing<[u8; KEY_LEN]>, [u8; IV_LEN]) {
         let (key, iv) = self.parts();
-        let key = Zeroizing::new(array::<KEY_LEN>(key));
-        (ChaCha20Poly1305::new(<&Key>::from(&*key)), Nonce::from(array::<IV_LEN>(iv)))
+        (Zeroizing::new(array(key)), array(iv))
+    }
+
+    fn cipher(&self) -> (ChaCha20Poly1305, Nonce) {
+        let (key, iv) = self.arrays();
+        (ChaCha20Poly1305::new(<&Key>::from(&*key)), Nonce::from(iv))
     }
 }
 

@@ -153,8 +153,9 @@ pub fn renew(
     partner: PartnerId,
     id: CardId,
 ) -> Result<(), CardError> {
+    let outdated = env.too_old_at();
     let record = transact(store, Access::Write, move |unit| -> Result<_, CardError> {
-        unit.cards().outdate_bank_view(partner, &[id])?;
+        unit.cards().outdate_bank_view(partner, &[id], outdated)?;
         unit.cards().get(partner, id)?.ok_or(CardError::NotFound)
     })?;
     refresh(store, bank, env, partner, record)?;

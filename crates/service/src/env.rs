@@ -7,6 +7,9 @@ use kopeck_domain::session::Lifetimes;
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use time::{Date, Duration, OffsetDateTime};
 
+/// By how much the clocks of two machines of the service may differ.
+const CLOCKS_APART: Duration = Duration::seconds(5);
+
 /// The clock, the sources of ids and bytes, and the settings.
 pub struct Env {
     /// The service's one clock.
@@ -53,5 +56,10 @@ impl Env {
     #[must_use]
     pub fn is_stale(&self, moment: OffsetDateTime) -> bool {
         self.now() - moment >= self.settings.card_cache
+    }
+
+    /// The moment up to which whatever was seen is too old to answer from, on every machine of the service.
+    pub(crate) fn too_old_at(&self) -> OffsetDateTime {
+        self.now() - self.settings.card_cache - CLOCKS_APART
     }
 }

@@ -144,7 +144,8 @@ pub fn status(
     unit.limit_changes().get(partner, id)?.ok_or(LimitChangeError::NotFound)
 }
 
-/// What became of the cards of a request that is done.
+/// A request that is done with what became of its cards, of the first `limit` at most. None of that ever changes: the
+/// rest can be read later, and fits.
 ///
 /// # Errors
 /// [`LimitResultError`].
@@ -152,7 +153,8 @@ pub fn result(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     id: LimitChangeId,
-) -> Result<Vec<LimitChangeItem>, LimitResultError> {
+    limit: u32,
+) -> Result<(LimitChange, Vec<LimitChangeItem>), LimitResultError> {
     let request = unit.limit_changes().get(partner, id)?.ok_or(LimitResultError::NotFound)?;
     match request.state {
         RequestState::New | RequestState::InProcess => Err(LimitResultError::NotProcessed),
@@ -160,8 +162,25 @@ pub fn result(
         RequestState::Success
         | RequestState::PartSuccess
         | RequestState::Decline
-        | RequestState::Confirmed => Ok(unit.limit_changes().items(partner, id, 0, request.cards)?),
+        | RequestState::Confirmed => {
+            let items = unit.limit_changes().items(partner, id, 0, limit)?;
+            Ok((request, items))
+        }
     }
+}
+
+/// More of a request whose [`result`] was shown: its cards from number `from` on, `limit` at most.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn more_of_result(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    id: LimitChangeId,
+    from: u32,
+    limit: u32,
+) -> Result<Vec<LimitChangeItem>, StoreError> {
+    unit.limit_changes().items(partner, id, from, limit)
 }
 
 /// Cancels a request that no worker has taken up; cancelling twice changes nothing.

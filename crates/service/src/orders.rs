@@ -70,12 +70,13 @@ pub enum ChangeOrderError {
     Store(#[from] StoreError),
 }
 
-/// The cards of an order that is done.
+/// The first cards of an order that is done. None of its cards is ever deleted, and what a result says of them never
+/// changes: the rest can be read later, and fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderResult {
     /// The order.
     pub order: Order,
-    /// Its cards, in the order of its lines.
+    /// Its first cards, in the order of its lines.
     pub items: Vec<OrderResultItem>,
 }
 
@@ -114,7 +115,7 @@ pub fn status(unit: &mut dyn UnitOfWork, partner: PartnerId, id: OrderId) -> Res
     unit.orders().get(partner, id)?.ok_or(OrderError::NotFound)
 }
 
-/// The cards of an order that is done.
+/// An order that is done with its cards, the first `limit` at most.
 ///
 /// # Errors
 /// [`OrderResultError`].
@@ -122,17 +123,32 @@ pub fn result(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     id: OrderId,
+    limit: u32,
 ) -> Result<OrderResult, OrderResultError> {
     let order = unit.orders().get(partner, id)?.ok_or(OrderResultError::NotFound)?;
     match order.state {
         RequestState::Success | RequestState::PartSuccess | RequestState::Confirmed => {
-            let items = unit.orders().result(partner, id, 0, order.cards)?;
+            let items = unit.orders().result(partner, id, 0, limit)?;
             Ok(OrderResult { order, items })
         }
         RequestState::Rejected => Err(OrderResultError::Cancelled),
         RequestState::Decline => Err(OrderResultError::Declined),
         RequestState::New | RequestState::InProcess => Err(OrderResultError::NotProcessed),
     }
+}
+
+/// More cards of an order whose [`result`] was shown: those from number `from` on, `limit` at most.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn more_of_result(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    id: OrderId,
+    from: u32,
+    limit: u32,
+) -> Result<Vec<OrderResultItem>, StoreError> {
+    unit.orders().result(partner, id, from, limit)
 }
 
 /// Confirms the receipt of an order's cards; confirming twice changes nothing.

@@ -118,7 +118,7 @@ impl PartnerDesk {
     /// [`PartnerError::Security`].
     pub fn prepare(&self, new: NewPartner) -> Result<Prepared, PartnerError> {
         let id = PartnerId::new(self.env.ids.next_id());
-        let api_key = SecretString::from(format!("ak_{}", self.random_text(32)));
+        let api_key = self.new_api_key();
         let password = new.password.unwrap_or_else(|| SecretString::from(self.random_text(18)));
         let (key, sealing_key) = self.new_sealing_key(id)?;
         let partner = Partner {
@@ -176,7 +176,40 @@ impl PartnerDesk {
         Ok(key)
     }
 
-    /// Whether what is stored was encrypted under our master key; true as long as nothing is stored.
+    /// Issues a new API key. The one that was in use is accepted for the overlap; one before it ends at once. Tokens
+    /// live on.
+    ///
+    /// # Errors
+    /// [`PartnerError::NotFound`].
+    pub fn rotate_api_key(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        id: PartnerId,
+    ) -> Result<SecretString, PartnerError> {
+        unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
+        let api_key = self.new_api_key();
+        let until = self.env.now() + self.env.settings.key_overlap;
+        unit.partners().replace_api_key(id, &api_key_hash(api_key.expose_secret()), until)?;
+        Ok(api_key)
+    }
+
+    /// Encrypts a partner's secrets anew that were encrypted under a master key that is no longer used; answers how
+    /// many those were.
+    ///
+    /// # Errors
+    /// [`PartnerError::Store`]; [`PartnerError::Security`] if the key of one is not accepted any more.
+    pub fn reencrypt(&self, unit: &mut dyn UnitOfWork, id: PartnerId) -> Result<usize, PartnerError> {
+        let mut stale = unit.partners().sealing_keys(id)?;
+        stale.retain(|key| !self.secrets.is_current(&key.encrypted_secret));
+        for key in &stale {
+            let place = place(id, &key.key_id);
+            let secret = self.secrets.decrypt(&place, &key.encrypted_secret)?;
+            unit.partners().reencrypt_sealing_key(id, key.key_id, &self.secrets.encrypt(&place, &secret)?)?;
+        }
+        Ok(stale.len())
+    }
+
+    /// Whether what is stored was encrypted under a master key that we accept; true as long as nothing is stored.
     ///
     /// # Errors
     /// [`PartnerError::Store`] or [`PartnerError::Security`].
@@ -207,6 +240,10 @@ impl PartnerDesk {
             accepted_until: None,
         };
         Ok((record, NewSealingKey { id, secret }))
+    }
+
+    fn new_api_key(&self) -> SecretString {
+        SecretString::from(format!("ak_{}", self.random_text(32)))
     }
 
     fn random_text(&self, bytes: usize) -> String {

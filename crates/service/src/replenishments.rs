@@ -157,7 +157,8 @@ pub fn status(
     unit.replenishments().get(partner, id)?.ok_or(ReplenishmentError::NotFound)
 }
 
-/// What became of the cards of a request that is done.
+/// A request that is done with what became of its cards, of the first `limit` at most. None of that ever changes: the
+/// rest can be read later, and fits.
 ///
 /// # Errors
 /// [`ReplenishmentResultError`].
@@ -165,7 +166,8 @@ pub fn result(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
     id: ReplenishmentId,
-) -> Result<Vec<ReplenishmentItem>, ReplenishmentResultError> {
+    limit: u32,
+) -> Result<(Replenishment, Vec<ReplenishmentItem>), ReplenishmentResultError> {
     let request = unit.replenishments().get(partner, id)?.ok_or(ReplenishmentResultError::NotFound)?;
     match request.state {
         RequestState::New | RequestState::InProcess => Err(ReplenishmentResultError::NotProcessed),
@@ -173,8 +175,25 @@ pub fn result(
         RequestState::Success
         | RequestState::PartSuccess
         | RequestState::Decline
-        | RequestState::Confirmed => Ok(unit.replenishments().items(partner, id, 0, request.cards)?),
+        | RequestState::Confirmed => {
+            let items = unit.replenishments().items(partner, id, 0, limit)?;
+            Ok((request, items))
+        }
     }
+}
+
+/// More of a request whose [`result`] was shown: its cards from number `from` on, `limit` at most.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn more_of_result(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    id: ReplenishmentId,
+    from: u32,
+    limit: u32,
+) -> Result<Vec<ReplenishmentItem>, StoreError> {
+    unit.replenishments().items(partner, id, from, limit)
 }
 
 /// Cancels a request that no worker has taken up; cancelling twice changes nothing.

@@ -12,6 +12,8 @@ CREATE TABLE replenishments (
     UNIQUE (partner_id, seq)
 );
 
+-- Each row changes twice after its insertion, together with all others of its page: half of the page stays free, so that
+-- a decision finds room beside its row and touches no index.
 CREATE TABLE replenishment_items (
     partner_id       BYTEA   NOT NULL,
     replenishment_id BYTEA   NOT NULL,
@@ -31,7 +33,7 @@ CREATE TABLE replenishment_items (
     FOREIGN KEY (partner_id, replenishment_id) REFERENCES replenishments (partner_id, id),
     FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id),
     CONSTRAINT replenishment_items_refusal_has_reason CHECK ((state = 'REFUSED') = (refusal IS NOT NULL))
-);
+) WITH (fillfactor = 50);
 
 -- A card is in one open request at most.
 CREATE UNIQUE INDEX replenishment_items_claim ON replenishment_items (partner_id, card_id) WHERE claimed;

@@ -13,6 +13,7 @@ CREATE TABLE limit_changes (
     UNIQUE (partner_id, seq)
 );
 
+-- Half of each page stays free for the same reason as with `replenishment_items`.
 CREATE TABLE limit_change_items (
     partner_id      BYTEA   NOT NULL,
     limit_change_id BYTEA   NOT NULL,
@@ -29,7 +30,7 @@ CREATE TABLE limit_change_items (
     FOREIGN KEY (partner_id, limit_change_id) REFERENCES limit_changes (partner_id, id),
     FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id),
     CONSTRAINT limit_change_items_refusal_has_reason CHECK ((state = 'REFUSED') = (refusal IS NOT NULL))
-);
+) WITH (fillfactor = 50);
 
 -- A card is in one open limit change at most.
 CREATE UNIQUE INDEX limit_change_items_claim ON limit_change_items (partner_id, card_id) WHERE claimed;

@@ -7,10 +7,9 @@ use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::{Order, OrderKind};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::OrderResultItem;
-use kopeck_service::orders::OrderResult;
 
 use super::{DayText, MomentText};
-use crate::openapi::schema::described;
+use crate::openapi::schema::{Following, described};
 
 described! {
     /// An order that was accepted.
@@ -44,19 +43,20 @@ impl From<Order> for OrderStateDto {
 
 described! {
     /// The cards of an order.
-    pub(crate) struct OrderResultDto<'a> as "OrderResult" {
+    pub(crate) struct OrderResultDto as "OrderResult" {
         /// The order.
         order_id: OrderId,
         /// The type of the first item.
         type_card: CardType,
         /// Its cards.
-        data: Vec<OrderResultItemDto<'a>>,
+        #[serde(skip_serializing_if = "Following::comes_later")]
+        data: Following<OrderResultItemDto<'static>>,
     }
 }
 
 described! {
     /// One card of an order; a plastic one has its type and number alone.
-    struct OrderResultItemDto<'a> as "OrderedCard" {
+    pub(crate) struct OrderResultItemDto<'a> as "OrderedCard" {
         /// The type of this card.
         type_card: CardType,
         /// The bank's number of the card: 13 digits (EAN) for plastic, 10 for virtual; you link it by this number.
@@ -79,13 +79,9 @@ described! {
     }
 }
 
-impl<'a> From<&'a OrderResult> for OrderResultDto<'a> {
-    fn from(result: &'a OrderResult) -> Self {
-        Self {
-            order_id: result.order.id,
-            type_card: result.order.card_type,
-            data: result.items.iter().map(OrderResultItemDto::from).collect(),
-        }
+impl From<&Order> for OrderResultDto {
+    fn from(order: &Order) -> Self {
+        Self { order_id: order.id, type_card: order.card_type, data: Following::default() }
     }
 }
 
@@ -164,9 +160,14 @@ mod tests {
         }
     }
 
-    fn result(kind: OrderKind, item: OrderResultItem) -> serde_json::Value {
-        let result = OrderResult { order: order(kind, item.card_type), items: vec![item] };
-        serde_json::to_value(OrderResultDto::from(&result)).unwrap()
+    fn result(item: &OrderResultItem) -> serde_json::Value {
+        serde_json::to_value(OrderResultItemDto::from(item)).unwrap()
+    }
+
+    #[test]
+    fn the_type_of_the_order_stands_above_its_cards() {
+        let shown = serde_json::to_value(OrderResultDto::from(&order(OrderKind::Plastic, CardType::Kkl)));
+        assert_eq!(shown.unwrap(), json!({"orderId": Uuid::nil(), "typeCard": "KKL"}));
     }
 
     #[test]
@@ -180,11 +181,11 @@ mod tests {
         let item =
             OrderResultItem { ordinal: 0, card_type: CardType::Mlz, number, activation: Some(activation) };
         assert_eq!(
-            result(OrderKind::Virtual, item),
-            json!({"orderId": Uuid::nil(), "typeCard": "MLZ", "data": [{
+            result(&item),
+            json!({
                 "typeCard": "MLZ", "customIdCard": "1234567890", "activationCode": "123456",
                 "validityPeriod": "01.03.2026", "amount": 5_000,
-            }]})
+            })
         );
     }
 
@@ -192,12 +193,7 @@ mod tests {
     fn a_plastic_card_has_its_number_alone() {
         let number = CardNumber::parse("4006381333931").unwrap();
         let item = OrderResultItem { ordinal: 0, card_type: CardType::Kkl, number, activation: None };
-        assert_eq!(
-            result(OrderKind::Plastic, item),
-            json!({"orderId": Uuid::nil(), "typeCard": "KKL", "data": [
-                {"typeCard": "KKL", "customIdCard": "4006381333931"},
-            ]})
-        );
+        assert_eq!(result(&item), json!({"typeCard": "KKL", "customIdCard": "4006381333931"}));
     }
 
     #[test]

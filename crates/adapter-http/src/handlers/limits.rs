@@ -6,15 +6,17 @@ use actix_web::http::StatusCode;
 use kopeck_domain::ids::{CardId, LimitChangeId};
 use kopeck_domain::limit::{Limit, LimitConflict};
 use kopeck_domain::limit_change::MAX_CARDS;
+use kopeck_port_store::UnitOfWork;
 use kopeck_service::limits;
 
 use crate::dto::{
-    Data, LimitChangeAcceptedDto, LimitChangeItemDto, LimitChangeListDto, LimitChangeStateDto, PageDto,
+    LimitChangeAcceptedDto, LimitChangeItemDto, LimitChangeListDto, LimitChangeStateDto, PageDto,
 };
 use crate::exchange::{Answer, Exchange};
 use crate::input::kinds::id;
 use crate::input::limit;
 use crate::input::reader::Reader;
+use crate::pages::{self, Listing, NoHead, PAGE};
 use crate::route::Outcome;
 
 /// The name of a limit change, in paths and in bodies.
@@ -44,12 +46,16 @@ pub(crate) async fn cancel(x: Exchange) -> Outcome {
 
 pub(crate) async fn result(x: Exchange) -> Outcome {
     let id = x.call.values(read_id);
-    let items = x.read(id, |unit, _env, partner, id| limits::result(unit, partner, *id)).await?;
-    x.show_large(move || {
-        let data: Vec<_> = items.iter().map(LimitChangeItemDto::from).collect();
-        Answer::json(StatusCode::OK, &Data { data })
-    })
-    .await
+    let result = x.read(id, |unit, _env, partner, id| limits::result(unit, partner, *id, PAGE));
+    let (request, items) = result.await?;
+    let id = request.id;
+    let listing = Listing {
+        read: move |unit: &mut dyn UnitOfWork, partner, from| {
+            limits::more_of_result(unit, partner, id, from, PAGE)
+        },
+        show: |row, out| serde_json::to_writer(out, &LimitChangeItemDto::from(row)),
+    };
+    pages::answer(&x, &NoHead {}, request.cards, &items, listing)
 }
 
 pub(crate) async fn list(x: Exchange) -> Outcome {

@@ -9,15 +9,17 @@ use kopeck_domain::order::{
     plastic_type, virtual_count, virtual_type,
 };
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
-use kopeck_service::orders;
+use kopeck_port_store::UnitOfWork;
+use kopeck_service::orders::{self, OrderResult};
 
-use crate::dto::{OrderIdDto, OrderListDto, OrderResultDto, OrderStateDto, PageDto};
+use crate::dto::{OrderIdDto, OrderListDto, OrderResultDto, OrderResultItemDto, OrderStateDto, PageDto};
 use crate::errors::orders::OrderChange;
 use crate::exchange::{Answer, Exchange};
 use crate::input::kinds::{id, integer, integer_or_digits, text};
 use crate::input::reader::{Fields, Reader};
 use crate::openapi::json::Json;
 use crate::openapi::schema::words;
+use crate::pages::{self, Listing, PAGE};
 use crate::route::Outcome;
 
 pub(crate) async fn plastic(x: Exchange) -> Outcome {
@@ -55,8 +57,16 @@ pub(crate) async fn status(x: Exchange) -> Outcome {
 
 pub(crate) async fn result(x: Exchange) -> Outcome {
     let id = x.call.values(read_id);
-    let result = x.read(id, |unit, _env, partner, id| orders::result(unit, partner, *id)).await?;
-    x.show_large(move || Answer::json(StatusCode::OK, &OrderResultDto::from(&result))).await
+    let result = x.read(id, |unit, _env, partner, id| orders::result(unit, partner, *id, PAGE)).await?;
+    let OrderResult { order, items } = &result;
+    let id = order.id;
+    let listing = Listing {
+        read: move |unit: &mut dyn UnitOfWork, partner, from| {
+            orders::more_of_result(unit, partner, id, from, PAGE)
+        },
+        show: |row, out| serde_json::to_writer(out, &OrderResultItemDto::from(row)),
+    };
+    pages::answer(&x, &OrderResultDto::from(order), order.cards, items, listing)
 }
 
 pub(crate) async fn confirm(x: Exchange) -> Outcome {

@@ -6,14 +6,14 @@ use actix_web::http::StatusCode;
 use kopeck_domain::Faults;
 use kopeck_domain::ids::ReplenishmentId;
 use kopeck_domain::replenishment::{MAX_AMOUNT, MAX_CARDS, top_up_amount};
+use kopeck_port_store::UnitOfWork;
 use kopeck_service::replenishments::{self, TopUp};
 
-use crate::dto::{
-    AcceptedDto, Data, PageDto, ReplenishmentItemDto, ReplenishmentListDto, ReplenishmentStateDto,
-};
+use crate::dto::{AcceptedDto, PageDto, ReplenishmentItemDto, ReplenishmentListDto, ReplenishmentStateDto};
 use crate::exchange::{Answer, Exchange};
 use crate::input::kinds::{id, integer};
 use crate::input::reader::Reader;
+use crate::pages::{self, Listing, NoHead, PAGE};
 use crate::route::Outcome;
 
 /// The names that the query forms give the request.
@@ -73,12 +73,16 @@ async fn status(x: Exchange, id: Result<ReplenishmentId, Faults>) -> Outcome {
 }
 
 async fn result(x: Exchange, id: Result<ReplenishmentId, Faults>) -> Outcome {
-    let items = x.read(id, |unit, _env, partner, id| replenishments::result(unit, partner, *id)).await?;
-    x.show_large(move || {
-        let data: Vec<_> = items.iter().map(ReplenishmentItemDto::from).collect();
-        Answer::json(StatusCode::OK, &Data { data })
-    })
-    .await
+    let result = x.read(id, |unit, _env, partner, id| replenishments::result(unit, partner, *id, PAGE));
+    let (request, items) = result.await?;
+    let id = request.id;
+    let listing = Listing {
+        read: move |unit: &mut dyn UnitOfWork, partner, from| {
+            replenishments::more_of_result(unit, partner, id, from, PAGE)
+        },
+        show: |row, out| serde_json::to_writer(out, &ReplenishmentItemDto::from(row)),
+    };
+    pages::answer(&x, &NoHead {}, request.cards, &items, listing)
 }
 
 /// The cards of a request.

@@ -52,6 +52,11 @@ impl About<'_> {
         matches!(self.route.effect, Effect::Mutate(_))
     }
 
+    /// Whether it is called with an access token.
+    fn of_partner(&self) -> bool {
+        matches!(self.route.effect, Effect::Read(_) | Effect::Mutate(_))
+    }
+
     /// Whether its parameters stand in the query.
     fn asks_by_query(&self) -> bool {
         self.route.method == Method::GET
@@ -132,13 +137,15 @@ impl About<'_> {
 
     fn success(&self, components: &mut Components) -> Json {
         let schema = (self.row.answer)(components);
-        let headers: &[&str] = if self.changes() { &["IdempotentReplayed"] } else { &[] };
+        let of_partner: &[&str] = if self.of_partner() { &parts::OF_PARTNER } else { &[] };
+        let of_change: &[&str] = if self.changes() { &["IdempotentReplayed"] } else { &[] };
+        let headers = [of_partner, of_change].concat();
         let description = match self.row.status {
             201 => "Created.",
             202 => "Accepted, and carried out afterwards.",
             _ => "Done.",
         };
-        parts::response(description, schema, headers, self.examples(self.row.status))
+        parts::response(description, schema, &headers, self.examples(self.row.status))
     }
 
     fn refusal(&self, status: u16, components: &mut Components) -> Option<Json> {
@@ -172,7 +179,8 @@ impl About<'_> {
         match status {
             401 if !matches!(self.route.effect, Effect::Login) => Some(Code::Unauthorized),
             409 if self.changes() => Some(Code::RequestInProgress),
-            405 | 408 | 413 | 415 | 500 | 503 => parts::common_code(status),
+            429 if !self.of_partner() => None,
+            405 | 408 | 413 | 415 | 429 | 500 | 503 => parts::common_code(status),
             _ => None,
         }
     }

@@ -9,6 +9,7 @@ use crate::error::{CodedBody, FaultyCard, FieldsBody};
 use crate::pipeline::head::{
     JSON, KEY_CHARS, KEY_PATTERN, NONCE_CHARS, NONCE_PATTERN, REQUEST_ID_PATTERN, SEALED_JSON,
 };
+use crate::rate::{RATE_LIMIT, RATE_LIMIT_PATTERN, RATE_LIMIT_POLICY, RATE_LIMIT_POLICY_PATTERN};
 use crate::route::Effect;
 
 /// Statuses that any call can be answered with, the names of these answers, and their codes.
@@ -19,9 +20,13 @@ const COMMON: &[(u16, &str, Code)] = &[
     (409, "RequestInProgress", Code::RequestInProgress),
     (413, "PayloadTooLarge", Code::PayloadTooLarge),
     (415, "UnsupportedMediaType", Code::UnsupportedMediaType),
+    (429, "TooManyRequests", Code::TooManyRequests),
     (500, "InternalError", Code::Internal),
     (503, "Busy", Code::Internal),
 ];
+
+/// The headers of whatever a partner is answered that is known by its access token.
+pub(super) const OF_PARTNER: [&str; 2] = ["RateLimitPolicy", "RateLimit"];
 
 /// The name of a 422 as any call can get it.
 pub(super) const FAULTY: &str = "FaultyValues";
@@ -85,14 +90,17 @@ pub(super) fn refusal(
         Ok([schema]) => schema,
         Err(schemas) => object! {"anyOf": schemas},
     };
-    let headers: &[&str] = match status {
+    let own: &[&str] = match status {
         401 => &["WwwAuthenticate"],
         405 => &["Allow"],
         409 if coded.contains(&Code::RequestInProgress) => &["RetryAfter"],
         429 | 503 => &["RetryAfter"],
         _ => &[],
     };
-    response(&meaning(status, &[cards, coded].concat(), guide), schema, headers, examples)
+    // A bad login, a bad token and a bad method are refused before anybody is known.
+    let of_partner: &[&str] = if matches!(status, 400 | 401 | 405) { &[] } else { &OF_PARTNER };
+    let headers = [of_partner, own].concat();
+    response(&meaning(status, &[cards, coded].concat(), guide), schema, &headers, examples)
 }
 
 /// Everything that is referred to.
@@ -188,6 +196,10 @@ fn headers() -> Json {
         "CacheControl": header(true, object! {"const": "no-store"}, "Always."),
         "ContentTypeOptions": header(true, object! {"const": "nosniff"}, "Always."),
         "IdempotentReplayed": header(false, words(["true"]), "Whether the answer was given before."),
+        "RateLimitPolicy": header(false, pattern(RATE_LIMIT_POLICY_PATTERN),
+            "With an access token, if there is a rate limit: `q` calls within `w` seconds."),
+        "RateLimit": header(false, pattern(RATE_LIMIT_PATTERN),
+            "With an access token, if there is a rate limit: `r` calls are left; in `t` seconds all are back."),
         "RetryAfter": header(false, object! {"type": "integer", "minimum": 1},
             "Seconds after which to try again; with `request_in_progress`, 429 and 503."),
         "Allow": header(true, text(), "The methods that the path takes."),
@@ -202,6 +214,8 @@ fn header_name(component: &str) -> &'static str {
         "CacheControl" => "cache-control",
         "ContentTypeOptions" => "x-content-type-options",
         "IdempotentReplayed" => "idempotent-replayed",
+        "RateLimitPolicy" => RATE_LIMIT_POLICY,
+        "RateLimit" => RATE_LIMIT,
         "RetryAfter" => "retry-after",
         "Allow" => "allow",
         _ => "www-authenticate",

@@ -1,5 +1,7 @@
 //! Schemas, from the very types that are written into answers and read from calls.
 
+use std::marker::PhantomData;
+
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::{DATE_PATTERN, MOMENT_PATTERN};
 use kopeck_domain::card::{CardStatus, CardType};
@@ -13,6 +15,7 @@ use kopeck_domain::person::{CustomId, DeliveryAddress, Email, PersonName, Phone,
 use kopeck_domain::request::RequestState;
 use kopeck_domain::transaction::TransactionType;
 use secrecy::SecretString;
+use serde::Serialize;
 use time::{Date, OffsetDateTime};
 
 use super::json::{Json, object};
@@ -29,6 +32,11 @@ pub(crate) trait Properties {
     /// Its fields, in their order.
     fn properties(components: &mut Components) -> Vec<Property>;
 }
+
+/// A list that is written behind the other fields of its object, row by row (see [`crate::pages`]): the object is
+/// serialised without it, and described with it.
+#[derive(Serialize)]
+pub(crate) struct Following<T>(PhantomData<T>);
 
 /// A field of an object.
 pub(crate) struct Property {
@@ -196,6 +204,9 @@ macro_rules! property {
     ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (rename = $name:literal)) => {
         $crate::openapi::schema::property!(@ $all, $components, $name.to_owned(), $type, [$($what),*]);
     };
+    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (skip_serializing_if = $later:literal)) => {
+        $crate::openapi::schema::property!($all, $components, $field: $type, [$($what),*], ());
+    };
     ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], ()) => {
         let name = $crate::openapi::schema::camel_case(stringify!($field));
         $crate::openapi::schema::property!(@ $all, $components, name, $type, [$($what),*]);
@@ -228,6 +239,25 @@ impl<T: Properties> Properties for Option<T> {
 impl<T: Described> Described for Vec<T> {
     fn schema(components: &mut Components) -> Json {
         object! {"type": "array", "items": T::schema(components)}
+    }
+}
+
+impl<T> Default for Following<T> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T> Following<T> {
+    /// Always true: leaves the list out of its object.
+    pub(crate) const fn comes_later(&self) -> bool {
+        true
+    }
+}
+
+impl<T: Described> Described for Following<T> {
+    fn schema(components: &mut Components) -> Json {
+        Vec::<T>::schema(components)
     }
 }
 

@@ -4,11 +4,13 @@ use kopeck_domain::Faults;
 use kopeck_sealing::{Clear, KeyId, RequestContext, SealingKey, Slot, key_id_of, open_request};
 use zeroize::Zeroizing;
 
+use crate::observer::{Observer, Refusal};
+
 /// What the caller is told of any value that does not open; the reason stands in the log.
 const REFUSED: &str = "the sealed value was refused";
 
 /// What opening needs to know of the call.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Seals<'a> {
     /// The keys of whoever calls.
     pub(crate) keys: &'a [SealingKey],
@@ -24,6 +26,8 @@ pub(crate) struct Seals<'a> {
     pub(crate) now_unix: u64,
     /// The call, for the log.
     pub(crate) request_id: &'a str,
+    /// Counts what is refused.
+    pub(crate) observer: &'a dyn Observer,
 }
 
 /// Opens the values of one call.
@@ -48,7 +52,7 @@ impl<'a> Opener<'a> {
         clear: &Clear<'_>,
         text: &str,
     ) -> Option<Zeroizing<String>> {
-        let Seals { keys, dummy, method, path, nonce, now_unix, request_id } = self.seals;
+        let Seals { keys, dummy, method, path, nonce, now_unix, request_id, observer: _ } = self.seals;
         let named = key_id_of(text).ok().and_then(|id| keys.iter().find(|key| key.id() == id));
         let key = named.unwrap_or(dummy);
         let context = RequestContext { method, path, nonce, slot, clear };
@@ -67,6 +71,7 @@ impl<'a> Opener<'a> {
 
     /// Refuses a value that is no sealed value though it has to be one.
     pub(crate) fn refuse(&mut self, field: &str) {
+        self.seals.observer.refused(Refusal::Sealing);
         self.faults.push(field, REFUSED);
     }
 

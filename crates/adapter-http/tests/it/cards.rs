@@ -89,7 +89,7 @@ pub(crate) fn one_card(link: Option<CardStatus>) -> MockUnit {
         changed.lock().unwrap().bank = *view;
         Ok(())
     });
-    unit.cards.expect_outdate_bank_view().returning(|_, _| Ok(()));
+    unit.cards.expect_outdate_bank_view().returning(|_, _, _| Ok(()));
     unit.employees.expect_get().returning(|_, id| Ok(Some(employee(id))));
     unit
 }

@@ -10,6 +10,7 @@ mod caller;
 mod cards;
 mod checks;
 mod repeats;
+mod results;
 mod sandbox;
 mod server;
 mod site;

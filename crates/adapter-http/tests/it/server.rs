@@ -7,15 +7,23 @@ use std::time::Duration;
 
 use kopeck_adapter_http::{HttpSettings, HttpState, serve};
 use kopeck_domain::partner::SealingPolicy::Optional;
-use kopeck_port_store::mock::InPlaceStore;
+use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 
 use crate::support::{NONCE, TOKEN, parts, unit};
 
-/// Starts the API, lets `client` talk to it, and stops it.
 fn with_server(settings: HttpSettings, client: impl FnOnce(TcpStream) -> String + Send + 'static) -> String {
+    with_server_over(unit(Optional), settings, client)
+}
+
+/// Starts the API over `unit`, lets `client` talk to it, and stops it.
+pub(crate) fn with_server_over(
+    unit: MockUnit,
+    settings: HttpSettings,
+    client: impl FnOnce(TcpStream) -> String + Send + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let mut parts = parts(Arc::new(InPlaceStore::new(unit(Optional))));
+    let mut parts = parts(Arc::new(InPlaceStore::new(unit)));
     parts.settings = HttpSettings { workers: 1, ..settings };
     let client = std::thread::spawn(move || {
         let stream = TcpStream::connect(address).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState};
+use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, Unobserved};
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
@@ -63,7 +63,7 @@ pub(crate) fn unit(sealing: SealingPolicy) -> MockUnit {
     };
     unit.partners.expect_get().returning(move |id| Ok((id == PARTNER).then(|| partner(sealing))));
     unit.partners.expect_sealing_keys().returning(move |_| Ok(vec![key.clone()]));
-    unit.partners.expect_by_api_key().returning(move |hash| {
+    unit.partners.expect_by_api_key().returning(move |hash, _| {
         Ok((*hash == api_key_hash(API_KEY)).then(|| Credentials {
             partner: partner(sealing),
             api_key_hash: *hash,
@@ -155,6 +155,7 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
         store,
         bank: Arc::new(MockBankGateway::new()),
         sandbox: None,
+        observer: Arc::new(Unobserved),
         settings: HttpSettings { body_limit: 1_000, ..HttpSettings::default() },
     }
 }

@@ -8,13 +8,19 @@ use serde_json::{Value, json};
 use sha2::{Sha256, Sha512};
 
 use super::*;
+use crate::master_key::{MasterKey, Purpose};
+use crate::ring::testing::ring;
 
 fn master() -> MasterKey {
     MasterKey::from_bytes([1; 32])
 }
 
 fn tokens() -> JwtTokens {
-    JwtTokens::new(&master())
+    tokens_over(&KeyRing::of(&master()))
+}
+
+fn tokens_over(ring: &Arc<KeyRing>) -> JwtTokens {
+    JwtTokens::new(Arc::clone(ring))
 }
 
 fn claims(kind: TokenKind) -> TokenClaims {
@@ -46,8 +52,12 @@ fn encoded(value: &Value) -> String {
 
 /// A token signed by the right key, whatever its header and payload say.
 fn forged(header: &Value, payload: &Value) -> String {
+    signed_by(&master(), header, payload)
+}
+
+fn signed_by(master: &MasterKey, header: &Value, payload: &Value) -> String {
     let message = format!("{}.{}", encoded(header), encoded(payload));
-    let key = master().derive(Purpose::Tokens);
+    let key = master.derive(Purpose::Tokens);
     let signature =
         Hmac::<Sha256>::new_from_slice(&key[..]).unwrap().chain_update(&message).finalize().into_bytes();
     format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature))
@@ -146,10 +156,31 @@ fn every_claim_is_required_and_has_its_form() {
 
 #[test]
 fn another_master_key_neither_reads_nor_forges() {
-    let other = JwtTokens::new(&MasterKey::from_bytes([2; 32]));
-    assert!(refused(&other.sign(&claims(TokenKind::Access)).unwrap()));
-    let named_as_ours = JwtTokens { key_id: master().token_key_id(), ..other };
-    assert!(refused(&named_as_ours.sign(&claims(TokenKind::Access)).unwrap()));
+    let other = MasterKey::from_bytes([2; 32]);
+    assert!(refused(&tokens_over(&KeyRing::of(&other)).sign(&claims(TokenKind::Access)).unwrap()));
+    assert!(refused(&signed_by(&other, &good_header(), &good_payload())));
+    let named_as_its_own = with(good_header(), "kid", json!(other.token_key_id()));
+    let both = tokens_over(&KeyRing::with_accepted(&master(), std::slice::from_ref(&other)));
+    let verify = |text: &str| both.verify(text, TokenKind::Access).is_ok();
+    assert!(verify(&signed_by(&other, &named_as_its_own, &good_payload())), "an accepted key signs too");
+    assert!(!verify(&signed_by(&other, &good_header(), &good_payload())), "but under its own name");
+    assert!(!verify(&signed_by(&master(), &named_as_its_own, &good_payload())));
+}
+
+#[test]
+fn a_token_is_good_as_long_as_its_key_is_accepted() {
+    let (ring, drawer) = ring(&[1]);
+    let tokens = tokens_over(&ring);
+    let verify = |text: &str| tokens.verify(text, TokenKind::Access).is_ok();
+    let old = tokens.sign(&claims(TokenKind::Access)).unwrap();
+    // Another process signs with the new key already; this one looks for it when it meets it.
+    let new = tokens_over(&self::ring(&[2, 1]).0).sign(&claims(TokenKind::Access)).unwrap();
+    drawer.put(&[2, 1]);
+    assert!(verify(&new) && verify(&old));
+    assert_eq!(tokens.sign(&claims(TokenKind::Access)).unwrap(), new);
+    drawer.put(&[2]);
+    assert!(ring.refresh());
+    assert!(verify(&new) && !verify(&old));
 }
 
 #[test]

@@ -150,6 +150,13 @@ impl BooksRepository for Unit {
             .collect()
     }
 
+    fn held_by_all(&mut self) -> Result<Kopecks, StoreError> {
+        let held: i64 = sql::<BigInt>("SELECT CAST(COALESCE(SUM(held), 0) AS BIGINT) FROM balances")
+            .get_result(self.past_memory()?)
+            .stored()?;
+        Ok(Kopecks::new(held))
+    }
+
     fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError> {
         let rows: Vec<Vec<u8>> =
             sql::<Binary>("SELECT employee_id FROM cards WHERE link_status = 'MAIN' AND partner_id = ")

@@ -137,8 +137,13 @@ impl CardRepository for Unit {
             .map(drop)
     }
 
-    fn outdate_bank_view(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<(), StoreError> {
-        bulk::outdate_bank_view(self.of(partner)?, &partner.key(), cards).stored()
+    fn outdate_bank_view(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+        too_old_at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        bulk::outdate_bank_view(self.of(partner)?, &partner.key(), cards, micros(too_old_at)).stored()
     }
 
     fn top_up_targets(

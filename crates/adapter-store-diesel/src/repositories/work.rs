@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use diesel::dsl::exists;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable};
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{Claim, PutBack, StoreError, StuckWork, Subject, WorkRepository};
+use kopeck_port_store::{Backlog, Claim, PutBack, StoreError, StuckWork, Subject, WorkRepository};
 use time::Duration;
 
 use crate::convert::{AsKey, Key, corrupt, id, length, moment, natural};
@@ -15,6 +16,7 @@ use crate::memory::WorkToDo;
 use crate::schema::work;
 use crate::unit::Unit;
 use crate::update::update;
+use crate::work_time::WorkTime;
 
 pub(super) const ORDER: &str = "ORDER";
 pub(super) const REPLENISHMENT: &str = "REPLENISHMENT";
@@ -67,6 +69,21 @@ impl WorkRow {
     }
 }
 
+/// Counts over the whole table.
+#[derive(QueryableByName)]
+struct BacklogRow {
+    #[diesel(sql_type = BigInt)]
+    all_of_it: i64,
+    #[diesel(sql_type = BigInt)]
+    due: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    oldest_due_at: Option<i64>,
+    #[diesel(sql_type = BigInt)]
+    failing: i64,
+    #[diesel(sql_type = BigInt)]
+    stuck: i64,
+}
+
 /// The row of a claim, as long as the claim is current: the latest attempt, and not given back.
 macro_rules! current {
     ($claim:expr) => {{
@@ -80,11 +97,11 @@ macro_rules! current {
 
 impl Unit {
     /// Makes the next attempt of it the current one.
-    fn lease(&mut self, row: &WorkRow, leased_until: i64) -> Result<(), StoreError> {
+    fn lease(&mut self, row: &WorkRow, leased_until: WorkTime) -> Result<(), StoreError> {
         update(work::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
             .set((
                 work::attempt.eq(row.attempt + 1),
-                work::leased_until.eq(leased_until),
+                work::leased_until.eq(leased_until.nullable()),
                 // Whoever claims may send, whatever becomes of them.
                 work::may_have_sent.eq(true),
             ))
@@ -98,27 +115,26 @@ impl Unit {
         let clock = Arc::clone(&self.clock);
         dialect::work_time(self.past_memory()?, &*clock).stored()
     }
-
-    /// The moment `delay` from now, by the clock that work goes by.
-    fn work_time_in(&mut self, delay: Duration) -> Result<i64, StoreError> {
-        Ok(later(self.work_time()?, delay))
-    }
 }
 
 /// In microseconds.
 fn later(moment: i64, by: Duration) -> i64 {
-    moment.saturating_add(i64::try_from(by.whole_microseconds()).unwrap_or(i64::MAX))
+    moment.saturating_add(whole_micros(by))
+}
+
+fn whole_micros(duration: Duration) -> i64 {
+    i64::try_from(duration.whole_microseconds()).unwrap_or(i64::MAX)
 }
 
 impl WorkRepository for Unit {
     fn enqueue(&mut self, partner: PartnerId, subject: Subject, delay: Duration) -> Result<(), StoreError> {
         let (kind, subject) = columns(subject);
         if let Some(pending) = self.pending(partner)? {
-            let (partner, delay) = (partner.key(), later(0, delay));
+            let (partner, delay) = (partner.key(), whole_micros(delay));
             pending.work.push(WorkToDo { partner, kind, subject, delay });
             return Ok(());
         }
-        let due_at = self.work_time_in(delay)?;
+        let due_at = self.work_time_in(whole_micros(delay));
         diesel::insert_into(work::table)
             .values((
                 work::partner_id.eq(partner.key()),
@@ -136,7 +152,7 @@ impl WorkRepository for Unit {
 
     fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let now = self.work_time()?;
-        let leased_until = later(now, lease);
+        let leased_until = WorkTime::at(later(now, lease));
         let due = dialect::due_work(self.past_memory()?, now, limit).stored()?;
         let partners = due.iter().map(WorkRow::partner).collect::<Result<Vec<_>, _>>()?;
         let own = self.of_some(&partners)?;
@@ -156,7 +172,7 @@ impl WorkRepository for Unit {
     }
 
     fn put_back(&mut self, claim: &Claim, terms: PutBack) -> Result<(), StoreError> {
-        let due_at = self.work_time_in(terms.delay)?;
+        let due_at = self.work_time_in(whole_micros(terms.delay));
         update(current!(claim))
             .set((
                 work::due_at.eq(due_at),
@@ -190,9 +206,9 @@ impl WorkRepository for Unit {
     }
 
     fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError> {
-        let now = self.work_time()?;
+        let now = self.work_time_in(0);
         update(current!(claim).filter(work::stuck_since.is_null()))
-            .set(work::stuck_since.eq(now))
+            .set(work::stuck_since.eq(now.nullable()))
             .execute(self.of(claim.partner)?)
             .stored()
             .map(drop)
@@ -221,7 +237,7 @@ impl WorkRepository for Unit {
         subject: Subject,
         lease: Duration,
     ) -> Result<Option<Claim>, StoreError> {
-        let leased_until = self.work_time_in(lease)?;
+        let leased_until = self.work_time_in(whole_micros(lease));
         let (kind, subject) = columns(subject);
         let row: Option<WorkRow> = work::table
             .find((partner.key(), kind, subject))
@@ -235,15 +251,38 @@ impl WorkRepository for Unit {
     }
 
     fn is_any_due(&mut self) -> Result<bool, StoreError> {
-        let now = self.work_time()?;
+        let now = self.work_time_in(0);
         let due = work::table.filter(work::leased_until.is_null()).filter(work::due_at.le(now));
         // A lease is taken on what is due, so what had one is due still.
-        let over = work::table.filter(work::leased_until.le(now));
+        let over = work::table.filter(work::leased_until.le(now.nullable()));
         diesel::select(exists(due).or(exists(over))).get_result(self.past_memory()?).stored()
     }
 
     fn count(&mut self) -> Result<u64, StoreError> {
         let count: i64 = work::table.count().get_result(self.past_memory()?).stored()?;
         length(count, "work")
+    }
+
+    fn backlog(&mut self) -> Result<Backlog, StoreError> {
+        let now = self.work_time()?;
+        // A lease is taken on what is due, so what had one is due still.
+        let due = format!(
+            "CASE WHEN leased_until IS NULL AND due_at <= {now} OR leased_until <= {now} THEN due_at END"
+        );
+        let counts: BacklogRow = diesel::sql_query(format!(
+            "SELECT COUNT(*) AS all_of_it, COUNT({due}) AS due, MIN({due}) AS oldest_due_at, \
+             COUNT(CASE WHEN failures > 0 THEN 1 END) AS failing, COUNT(stuck_since) AS stuck FROM work"
+        ))
+        .get_result(self.past_memory()?)
+        .stored()?;
+        let BacklogRow { all_of_it, due, oldest_due_at, failing, stuck } = counts;
+        let count = |count| length(count, "work");
+        Ok(Backlog {
+            all: count(all_of_it)?,
+            due: count(due)?,
+            oldest_due: Duration::microseconds(oldest_due_at.map_or(0, |at| now.saturating_sub(at))),
+            failing: count(failing)?,
+            stuck: count(stuck)?,
+        })
     }
 }

@@ -12,7 +12,7 @@ const NOBODYS: [&str; 3] = ["login_failures", "partners", "spent_nonces"];
 
 /// Partner one with a row for every foreign key there is. They hold on to each other, and are put in their order.
 const ROWS: &str = "
-    INSERT INTO partners VALUES (ONE, 'One', 'one', HASH, 'hash', 'ACTIVE', 'optional', 0);
+    INSERT INTO partners VALUES (ONE, 'One', 'one', HASH, 'hash', 'ACTIVE', 'optional', 0, NULL, NULL);
     INSERT INTO sessions VALUES (ONE, ID, 0, 1, 0);
     INSERT INTO token_pairs VALUES (ONE, ID, ID, 'FRESH', 0, NULL, 0, 1);
     INSERT INTO categories VALUES (ONE, ID, 1, 'Office', 'office', 0);

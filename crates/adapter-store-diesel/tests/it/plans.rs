@@ -17,7 +17,7 @@ use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::{
     AvailableFilter, EmployeeFilter, PutBack, StoreError, Subject, TransactionFilter, UnitOfWork,
 };
-use time::Duration;
+use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::support::{
@@ -102,7 +102,9 @@ fn page() -> Page {
 fn partners_and_sessions(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let (session, pair) = (Uuid::nil().into(), Uuid::nil().into());
     unit.partners().insert(&credentials())?;
-    unit.partners().by_api_key(&[1; 32])?;
+    unit.partners().by_api_key(&[1; 32], NOW)?;
+    unit.partners().replace_api_key(PARTNER, &[2; 32], NOW)?;
+    unit.partners().reencrypt_sealing_key(PARTNER, [0; 8], &[1; 81])?;
     unit.partners().get(PARTNER)?;
     unit.partners().sealing_keys(PARTNER)?;
     unit.partners().end_sealing_key(PARTNER, [0; 8], NOW)?;
@@ -163,7 +165,7 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.cards().main_card(PARTNER, employee)?;
     unit.cards().of_employee(PARTNER, employee)?;
     unit.cards().set_bank_view(PARTNER, card.id, &cards[0].record.bank, card.valid_until)?;
-    unit.cards().outdate_bank_view(PARTNER, &[card.id])?;
+    unit.cards().outdate_bank_view(PARTNER, &[card.id], OffsetDateTime::UNIX_EPOCH)?;
     unit.cards().top_up_targets(PARTNER, &[card.id])?;
     unit.cards().accounts_due(NOW, 10)?;
     unit.cards().set_account(PARTNER, card.id, &cards[0].record.account)?;

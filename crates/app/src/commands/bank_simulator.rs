@@ -14,7 +14,7 @@ use kopeck_port_system::Clock as _;
 use secrecy::ExposeSecret as _;
 use time::OffsetDateTime;
 
-use super::until_told;
+use super::until_told::{self, Signals};
 use crate::cli::BankSimulatorArgs;
 use crate::clock::{MoveError, ServiceClock};
 use crate::compose::Machine;
@@ -42,9 +42,12 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
     let address = listener.local_addr()?;
     let parts = ServerParts { bank: Arc::new(bank), clock, secret: args.secret.clone(), threads: THREADS };
 
+    let system = actix_web::rt::System::new();
+    let mut signals = system.block_on(async { Signals::listen() })?;
     println!("the bank simulator serves on http://{address}");
-    actix_web::rt::System::new().block_on(async {
-        until_told::serve(kopeck_adapter_bank_simulator::server::serve(listener, parts)?).await
+    system.block_on(async {
+        let server = kopeck_adapter_bank_simulator::server::serve(listener, parts)?;
+        until_told::serve(server, signals.told()).await
     })?;
     log::info!("stopped");
     Ok(())

@@ -1,7 +1,5 @@
 //! The first start of an embedded service: a demo partner, its secrets, and a call to paste.
 
-use std::net::SocketAddr;
-
 use kopeck_domain::Kopecks;
 use kopeck_domain::partner::{Partner, SealingPolicy};
 use kopeck_port_store::{Access, transact};
@@ -44,11 +42,12 @@ pub(super) fn demo_partner(core: &Core) -> anyhow::Result<Option<Demo>> {
 
 impl Demo {
     /// What a newcomer needs, for a terminal.
-    pub(super) fn welcome(&self, address: SocketAddr) -> anyhow::Result<String> {
+    pub(super) fn welcome(&self, url: &str) -> anyhow::Result<String> {
         let (api_key, password) =
             (self.secrets.api_key.expose_secret(), self.secrets.password.expose_secret());
         let (id, login) = (self.partner.id, &self.partner.login);
         let sealing_key = sealing_key_text(&self.secrets.sealing_key)?;
+        let binary = binary();
         Ok(format!(
             r#"
 This is the first start: here is a demo partner with {OPENING_BALANCE} roubles. Its secrets are not shown again.
@@ -59,15 +58,29 @@ This is the first start: here is a demo partner with {OPENING_BALANCE} roubles. 
   password    {password}
   sealingKey  {sealing_key}
 
-A first call: paste this into another terminal. It logs in and asks for the balance.
+To call it from the command line, paste this into another terminal; it keeps the demo partner as a profile.
+
+  echo '{{"baseUrl":"{url}","apiKey":"{api_key}","login":"{login}","password":"{password}","sealingKey":"{sealing_key}"}}' | {binary} call login --profile demo --stdin
+
+`{binary} call --help` shows what can be called then, and docs/COMMAND-LINE.md tells more.
+
+Or with curl alone: paste this into another terminal. It logs in and asks for the balance.
 
   nonce() {{ head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n'; }}
-  TOKEN=$(curl -s http://{address}/v1/get_access_token -H 'x-api-key: {api_key}' \
+  TOKEN=$(curl -s {url}/v1/get_access_token -H 'x-api-key: {api_key}' \
     -H "x-nonce: $(nonce)" -H 'content-type: application/json' \
     -d '{{"login":"{login}","password":"{password}"}}' | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')
-  curl -s http://{address}/v1/balance -H "authorization: Bearer $TOKEN" -H "x-nonce: $(nonce)"
+  curl -s {url}/v1/balance -H "authorization: Bearer $TOKEN" -H "x-nonce: $(nonce)"
 
 "#
         ))
     }
+}
+
+/// This binary, as a shell finds it from any folder.
+fn binary() -> String {
+    let path = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
+    let plain =
+        |path: &String| path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
+    path.filter(plain).unwrap_or_else(|| "kopeck".to_owned())
 }

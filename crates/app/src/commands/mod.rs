@@ -3,6 +3,7 @@
 mod bank_simulator;
 mod check;
 mod first_start;
+mod master_key;
 mod migrate;
 mod partner;
 mod requests;
@@ -10,6 +11,9 @@ mod serve;
 mod until_told;
 
 use std::process::ExitCode;
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
 
 use crate::cli::{Cli, Command, StoreArgs};
 use crate::compose::{Core, Machine, Vault};
@@ -20,16 +24,28 @@ use crate::logging;
 /// # Errors
 /// What kept the command from doing its work; shown to the person who called it.
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    logging::start();
+    // A partner's commands stand apart from the service: they keep no log.
+    if !matches!(cli.command, Command::Call(_) | Command::Completion { .. }) {
+        logging::start(cli.log_format);
+    }
     match cli.command {
         Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Worker(args) => serve::work(&args).map(|()| ExitCode::SUCCESS),
         Command::Partner(command) => partner::run(command).map(|()| ExitCode::SUCCESS),
         Command::Requests(command) => requests::run(command).map(|()| ExitCode::SUCCESS),
+        Command::MasterKey(command) => master_key::run(command).map(|()| ExitCode::SUCCESS),
         Command::BankSimulator(args) => bank_simulator::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Migrate(args) => migrate::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::run(&args),
+        Command::Call(args) => Ok(kopeck_command_line::run(args)),
+        Command::Completion { shell } => Ok(completion(shell)),
     }
+}
+
+/// Prints what a shell has to read to complete the command line.
+fn completion(shell: Shell) -> ExitCode {
+    clap_complete::generate(shell, &mut Cli::command(), "kopeck", &mut std::io::stdout());
+    ExitCode::SUCCESS
 }
 
 /// The service behind the commands that serve nobody but may be the first on a database.
@@ -38,7 +54,7 @@ fn core(args: &StoreArgs) -> anyhow::Result<Core> {
     let vault = Vault::open(args, &*machine.entropy)?;
     let (machine, _) = machine.with_clock_of(&vault.folder)?;
     migrate::apply(&args.database_url)?;
-    Core::open(&args.database_url, &vault.master_key, &machine, args.settings())
+    Core::open(&args.database_url, &vault.keys.ring()?, &machine, args.settings())
 }
 
 /// The service behind the commands that only make sense on a database that is there: they neither make nor migrate
@@ -47,5 +63,5 @@ fn existing_core(args: &StoreArgs) -> anyhow::Result<Core> {
     let machine = Machine::real();
     let vault = Vault::open_existing(args)?;
     let (machine, _) = machine.with_clock_of(&vault.folder)?;
-    Core::open(&args.database_url, &vault.master_key, &machine, args.settings())
+    Core::open(&args.database_url, &vault.keys.ring()?, &machine, args.settings())
 }

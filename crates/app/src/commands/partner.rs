@@ -25,6 +25,7 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
         PartnerCommand::Resume(args) => set_status(&args, PartnerStatus::Active),
         PartnerCommand::Deposit(args) => deposit(args),
         PartnerCommand::RotateKeys(args) => rotate_keys(&args),
+        PartnerCommand::RotateApiKey(args) => rotate_api_key(&args),
     }
 }
 
@@ -124,5 +125,13 @@ fn rotate_keys(args: &PartnerArgs) -> anyhow::Result<()> {
     let (id, desk) = (args.id, core.partners.clone());
     let key = transact(&*core.store(), Access::Write, move |unit| desk.rotate_keys(unit, id))?;
     println!("{}", sealing_key_text(&key)?);
+    Ok(())
+}
+
+fn rotate_api_key(args: &PartnerArgs) -> anyhow::Result<()> {
+    let core = existing_core(&args.store)?;
+    let (id, desk) = (args.id, core.partners.clone());
+    let api_key = transact(&*core.store(), Access::Write, move |unit| desk.rotate_api_key(unit, id))?;
+    println!("{}", api_key.expose_secret());
     Ok(())
 }

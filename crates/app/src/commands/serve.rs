@@ -2,42 +2,64 @@
 
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState};
+use kopeck_adapter_security::KeyRing;
+use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, StoreError, transact};
 
-use super::{first_start, until_told};
+use super::first_start;
+use super::until_told::{self, Signals};
 use crate::bank::Bank;
-use crate::cli::{ServeArgs, ServiceArgs};
-use crate::compose::{Core, Machine, Vault};
+use crate::cli::{FrontArgs, ServeArgs, ServiceArgs};
+use crate::compose::{Core, Machine, Parts, Vault};
 use crate::folder::ServerLock;
+use crate::operations::{MeasuredBank, Operations, Teller};
+use crate::pulse::Pulse;
+use crate::reload::Reloader;
+use crate::tls::{Certificate, CertificateFiles, Looked};
 use crate::workers::Workers;
 
 /// Serves until told to stop; then answers what was accepted, and lets the workers settle what they told the bank.
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
+    let certificate = certificate(&args.front)?;
+    let pause = Duration::try_from(args.front.drain_pause).context("KOPECK_DRAIN_PAUSE")?;
     let process = Process::start(&args.service)?;
+    let _reloader = process.follow_files(certificate.clone())?;
     let listener =
         TcpListener::bind(args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
     let address = listener.local_addr()?;
-    let state = HttpState::new(HttpParts {
-        env: Arc::clone(&process.core.env),
-        wall: Arc::clone(&process.machine.wall),
-        store: process.core.store(),
-        bank: Arc::clone(&process.bank.gateway),
-        tokens: Arc::clone(&process.core.tokens),
-        sandbox: process.bank.power.clone(),
-        settings: HttpSettings { body_limit: args.body_limit, docs: args.docs, ..HttpSettings::default() },
-    });
-    let workers = if args.no_workers { None } else { Some(process.workers(args.service.workers)?) };
+    let state = process.front_door(args);
+    let workers = if args.no_workers {
+        process.operations.health.workers_are_started(Arc::new(Pulse::default()));
+        None
+    } else {
+        Some(process.workers(args.service.workers)?)
+    };
 
-    println!("kopeck serves on http://{address}");
+    let system = actix_web::rt::System::new();
+    let signals = system.block_on(async { Signals::listen() })?;
+    let scheme = if certificate.is_some() { "https" } else { "http" };
+    let url = format!("{scheme}://{address}");
+    println!("kopeck serves on {url}");
+    process.say_where_it_tells();
     if args.service.sandbox
         && let Some(demo) = first_start::demo_partner(&process.core)?
     {
-        print!("{}", demo.welcome(address)?);
+        print!("{}", demo.welcome(&url)?);
     }
-    let served = actix_web::rt::System::new().block_on(serve_until_told(listener, state));
+    let served = system.block_on(async {
+        let server = match certificate {
+            Some(certificate) => {
+                kopeck_adapter_http::serve_tls(listener, state, certificate.server_config()?)?
+            }
+            None => kopeck_adapter_http::serve(listener, state)?,
+        };
+        let end = signals.told_and_known(&process.operations.health, pause);
+        until_told::serve(server, end).await
+    });
     process.stop(workers);
     served
 }
@@ -45,18 +67,34 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
 /// Does the asynchronous work until told to stop, and serves nobody.
 pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
     let process = Process::start(args)?;
+    let _reloader = process.follow_files(None)?;
     let workers = process.workers(args.workers)?;
+    let system = actix_web::rt::System::new();
+    let signals = system.block_on(async { Signals::listen() })?;
     println!("kopeck works");
-    let told = actix_web::rt::System::new().block_on(until_told::told());
+    process.say_where_it_tells();
+    system.block_on(signals.told_and_known(&process.operations.health, Duration::ZERO));
     process.stop(Some(workers));
-    told
+    Ok(())
+}
+
+/// The certificate that the settings name, if they name one.
+fn certificate(args: &FrontArgs) -> anyhow::Result<Option<Arc<Certificate>>> {
+    let (Some(chain), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
+    Certificate::open(CertificateFiles { chain: chain.clone(), key: key.clone() }).map(Some)
 }
 
 /// What a process has that goes on until it is told to stop.
 struct Process {
     machine: Machine,
+    keys: Arc<KeyRing>,
     core: Core,
     bank: Bank,
+    /// The bank, measured.
+    gateway: Arc<dyn BankGateway>,
+    operations: Operations,
+    /// Given up after the rest: it tells of the end too.
+    teller: Option<Teller>,
     /// Given up with the rest.
     _lock: Option<ServerLock>,
 }
@@ -64,13 +102,20 @@ struct Process {
 impl Process {
     fn start(args: &ServiceArgs) -> anyhow::Result<Self> {
         let settings = args.settings();
+        // First of all, so that it can be asked how the start goes.
+        let operations = Operations::new()?;
+        let teller = args.operations.operations_listen.map(|listen| operations.tell(listen)).transpose()?;
         let machine = Machine::real();
         let vault = Vault::open(&args.store, &*machine.entropy)?;
         let lock = vault.folder.lock()?;
         super::migrate::apply(&args.store.database_url)?;
         let (machine, clock) = machine.with_clock_of(&vault.folder)?;
-        let core = Core::open(&args.store.database_url, &vault.master_key, &machine, settings)?;
+        let keys = vault.keys.ring()?;
+        let parts = Parts { store_observer: Some(Arc::clone(&operations.metrics) as _), ..Parts::default() };
+        let core = Core::with_parts(&args.store.database_url, &keys, &machine, settings, parts)?;
+        operations.health.store_is_open(&core.store);
         let bank = Bank::open(args, &vault.folder, &machine, clock, settings)?;
+        let gateway = Arc::new(MeasuredBank::new(Arc::clone(&bank.gateway), Arc::clone(&operations.metrics)));
         if vault.folder.is_embedded() {
             // Only this process works on an embedded database, so a lease that is there was left by one that was
             // killed. On a server it may be another's.
@@ -79,13 +124,53 @@ impl Process {
             };
             transact(&*core.store(), Access::Write, end)?;
         }
-        Ok(Self { machine, core, bank, _lock: lock })
+        Ok(Self { machine, keys, core, bank, gateway, operations, teller, _lock: lock })
+    }
+
+    /// The HTTP API.
+    fn front_door(&self, args: &ServeArgs) -> HttpState {
+        HttpState::new(HttpParts {
+            env: Arc::clone(&self.core.env),
+            wall: Arc::clone(&self.machine.wall),
+            store: self.core.store(),
+            bank: Arc::clone(&self.gateway),
+            tokens: Arc::clone(&self.core.tokens),
+            sandbox: self.bank.power.clone(),
+            observer: Arc::clone(&self.operations.metrics) as _,
+            settings: HttpSettings {
+                body_limit: args.body_limit,
+                rate_limit: args.front.rate_limit(),
+                docs: args.docs,
+                ..HttpSettings::default()
+            },
+        })
     }
 
     fn workers(&self, count: u8) -> anyhow::Result<Workers> {
-        let bank = || Arc::clone(&self.bank.gateway);
+        let bank = || Arc::clone(&self.gateway);
         let (worker, refresher) = (self.core.worker(bank()), self.core.account_refresher(bank()));
-        Workers::start(count, &self.core.store(), &self.core.env, &Arc::new(worker), refresher)
+        let workers =
+            Workers::start(count, &self.core.store(), &self.core.env, &Arc::new(worker), refresher)?;
+        self.operations.health.workers_are_started(workers.pulse());
+        Ok(workers)
+    }
+
+    /// Takes changed keys and a changed certificate over.
+    fn follow_files(&self, certificate: Option<Arc<Certificate>>) -> anyhow::Result<Reloader> {
+        let (keys, metrics) = (Arc::clone(&self.keys), Arc::clone(&self.operations.metrics));
+        Reloader::start(move || {
+            keys.refresh();
+            match certificate.as_ref().map(|certificate| certificate.refresh()) {
+                None | Some(Looked::Same) => {}
+                Some(looked) => metrics.certificate_changed(looked == Looked::Taken),
+            }
+        })
+    }
+
+    fn say_where_it_tells(&self) {
+        if let Some(teller) = &self.teller {
+            println!("health and metrics on http://{}", teller.address());
+        }
     }
 
     fn stop(self, workers: Option<Workers>) {
@@ -93,10 +178,7 @@ impl Process {
             workers.stop();
         }
         self.core.store.close();
+        drop(self.teller);
         log::info!("stopped");
     }
-}
-
-async fn serve_until_told(listener: TcpListener, state: HttpState) -> anyhow::Result<()> {
-    until_told::serve(kopeck_adapter_http::serve(listener, state)?).await
 }

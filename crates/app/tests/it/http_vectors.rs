@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kopeck_adapter_http::HttpSettings;
-use kopeck_adapter_security::{MasterKey, MasterKeyBox};
+use kopeck_adapter_security::{KeyRing, MasterKey, MasterKeyBox};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_security::{SecretBox, SecretPlace};
 use kopeck_port_store::{Access, SealingKeyRecord, transact};
@@ -49,7 +49,8 @@ fn partner(server: &TestServer, key: SealingKey) -> TestPartner {
     };
     let prepared = server.core.partners.prepare(new).unwrap();
     let (desk, id) = (server.core.partners.clone(), key.id());
-    let secrets = MasterKeyBox::new(&MasterKey::from_bytes([7; 32]), Arc::new(SeededEntropy::new(9)));
+    let secrets =
+        MasterKeyBox::new(KeyRing::of(&MasterKey::from_bytes([7; 32])), Arc::new(SeededEntropy::new(9)));
     let plain = SecretSlice::from(key.expose_secret().to_vec());
     let created_at = server.core.env.now();
     let (made, shown) = transact(&*server.core.store, Access::Write, move |unit| {

@@ -19,6 +19,10 @@ pub fn check(call: &Call, got: &Got) {
     }
 }
 
+/// Headers of HTTP itself, of which the document does not tell.
+const OF_EVERY_ANSWER: [&str; 5] =
+    ["connection", "content-length", "content-type", "date", "transfer-encoding"];
+
 /// The document, and the schemas that were asked for.
 struct Document {
     document: Value,
@@ -61,6 +65,10 @@ impl Document {
         for (name, header) in told["headers"].as_object().unwrap() {
             let required = self.resolve(header)["required"] == true;
             assert!(!required || got.header(name).is_some(), "{method} {path}: {status} without {name}");
+        }
+        for (name, _) in &got.headers {
+            let known = OF_EVERY_ANSWER.contains(&name.as_str()) || told["headers"].get(name).is_some();
+            assert!(known, "{method} {path}: {status} does not tell of {name}");
         }
         let media = got.header("content-type").unwrap();
         assert!(told["content"].get(media).is_some(), "{method} {path}: {status} with {media}");

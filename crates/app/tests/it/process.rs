@@ -1,7 +1,8 @@
 //! The real binary on a data folder of its own.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,8 @@ const BINARY: &str = env!("CARGO_BIN_EXE_kopeck");
 pub struct Installation {
     folder: tempfile::TempDir,
     database: Database,
+    /// A file of master keys in place of the usual key.
+    key_file: Option<PathBuf>,
 }
 
 /// The master key where there is no file for one.
@@ -34,20 +37,29 @@ impl Installation {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = Database::chosen(folder.path(), false);
-        Self { folder, database }
+        Self { folder, database, key_file: None }
     }
 
     /// On SQLite, whatever the others run on: for what only an embedded database has.
     pub fn embedded() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = Database::embedded(folder.path());
-        Self { folder, database }
+        Self { folder, database, key_file: None }
     }
 
     /// On PostgreSQL, whatever the others run on: for what only a database on a server has.
     pub fn on_a_server() -> Self {
         let database = Database::Server(TestDatabase::empty());
-        Self { folder: tempfile::tempdir().unwrap(), database }
+        Self { folder: tempfile::tempdir().unwrap(), database, key_file: None }
+    }
+
+    /// Keeps the master key of a database on a server in a file.
+    pub fn with_a_key_file(mut self) -> Self {
+        let file = self.folder.path().join("keys");
+        std::fs::write(&file, MASTER_KEY).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        self.key_file = Some(file);
+        self
     }
 
     pub fn path(&self) -> &Path {
@@ -64,7 +76,11 @@ impl Installation {
         }
         command.args(arguments).env("KOPECK_DATABASE_URL", self.database.url()).stdin(Stdio::null());
         if let Some(beside) = self.database.beside(self.folder.path()) {
-            command.env("KOPECK_DATA_DIR", beside).env("KOPECK_MASTER_KEY", MASTER_KEY);
+            command.env("KOPECK_DATA_DIR", beside);
+            match &self.key_file {
+                Some(file) => command.env("KOPECK_MASTER_KEY_FILE", file),
+                None => command.env("KOPECK_MASTER_KEY", MASTER_KEY),
+            };
         }
         command
     }
@@ -113,8 +129,13 @@ impl Installation {
     }
 
     fn start(&self, arguments: &[&str]) -> Running {
+        self.start_command(self.command(arguments))
+    }
+
+    /// Starts a command that serves or works, and waits until it says so.
+    pub fn start_command(&self, mut command: Command) -> Running {
         let log = std::fs::File::create(self.folder.path().join("serve.log")).unwrap();
-        let mut child = self.command(arguments).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let base_url = lines
             .find_map(|line| {
@@ -122,13 +143,16 @@ impl Installation {
                 if line == "kopeck works" {
                     return Some(String::new());
                 }
-                let start = line.find("http://127.0.0.1:")?;
-                line[start..].split_whitespace().next().map(str::to_owned)
+                url_in(&line)
             })
-            .unwrap_or_else(|| panic!("{arguments:?} ended: {}", self.log()));
+            .unwrap_or_else(|| panic!("{command:?} ended: {}", self.log()));
+        let tells = command.get_args().any(|argument| argument == "--operations-listen");
+        let operations = tells.then(|| {
+            lines.find_map(|line| line.ok().as_deref().and_then(url_in)).expect("it says where it tells")
+        });
         // The pipe has to be emptied, or a server with much to say would stand still.
         let rest = std::thread::spawn(move || lines.map_while(Result::ok).collect::<Vec<_>>());
-        Running { child, base_url, output: Some(rest) }
+        Running { child, base_url, operations: operations.unwrap_or_default(), output: Some(rest) }
     }
 
     pub fn log(&self) -> String {
@@ -136,10 +160,19 @@ impl Installation {
     }
 }
 
+/// An address of this machine within a line.
+fn url_in(line: &str) -> Option<String> {
+    let words = &mut line.split_whitespace();
+    let own = |word: &&str| word.starts_with("http://127.0.0.1:") || word.starts_with("https://127.0.0.1:");
+    words.find(own).map(str::to_owned)
+}
+
 /// A running server; killed when dropped.
 pub struct Running {
     child: Child,
     pub base_url: String,
+    /// Where it tells of itself, if it was asked to.
+    pub operations: String,
     output: Option<std::thread::JoinHandle<Vec<String>>>,
 }
 
@@ -152,8 +185,7 @@ impl Running {
 
     /// Sends a signal by name; answers the rest of what the server said and whether it ended well.
     pub fn stop(mut self, signal: &str) -> (Vec<String>, bool) {
-        let sent = Command::new("kill").args(["-s", signal, &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
+        self.signal(signal);
         let patience = Instant::now() + Duration::from_secs(30);
         let status = loop {
             match self.child.try_wait().unwrap() {
@@ -163,6 +195,17 @@ impl Running {
             }
         };
         (self.output.take().unwrap().join().unwrap(), status.success())
+    }
+
+    /// Sends a signal by name.
+    pub fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args(["-s", signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// The status and the text of `path` at its operations port.
+    pub fn ask(&self, path: &str) -> (u16, String) {
+        ask(&self.operations, path)
     }
 
     /// A client that tries everything once.
@@ -176,6 +219,15 @@ impl Running {
             .build()
             .unwrap()
     }
+}
+
+/// The status and the text of a page that needs no token.
+pub fn ask(url: &str, path: &str) -> (u16, String) {
+    let output =
+        Command::new("curl").args(["-s", "-w", "\n%{http_code}", &format!("{url}{path}")]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let (text, status) = said.rsplit_once('\n').unwrap();
+    (status.parse().unwrap(), text.to_owned())
 }
 
 impl Drop for Running {

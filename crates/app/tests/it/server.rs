@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 
 use actix_web::dev::ServerHandle;
-use kopeck::compose::{Core, simulator};
+use kopeck::compose::{Core, Parts, simulator};
 use kopeck::sandbox::SimulatorPower;
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState};
-use kopeck_adapter_security::MasterKey;
+use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, Unobserved};
+use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
@@ -89,12 +89,9 @@ impl TestServer {
     pub fn open(ground: Arc<Ground>, plan: Plan) -> Self {
         let Plan { sandbox, http, worker, ports, passwords } = plan;
         let (machine, service_clock) = ground.machine().with_clock_of(&ground.data).unwrap();
-        let key = MasterKey::from_bytes([7; 32]);
-        let core = match passwords {
-            Some(passwords) => Core::with_passwords(&ground.url, &key, &machine, SETTINGS, passwords),
-            None => Core::open(&ground.url, &key, &machine, SETTINGS),
-        };
-        let core = core.unwrap();
+        let keys = KeyRing::of(&MasterKey::from_bytes([7; 32]));
+        let parts = Parts { passwords, ..Parts::default() };
+        let core = Core::with_parts(&ground.url, &keys, &machine, SETTINGS, parts).unwrap();
         let bank = simulator(&ground.data, &machine, SETTINGS).unwrap();
         let power = Arc::new(SimulatorPower { bank: Arc::clone(&bank), clock: service_clock });
         let ports = ports(Ports { store: core.store(), bank: bank.clone(), sandbox: power });
@@ -105,6 +102,7 @@ impl TestServer {
             bank: Arc::clone(&ports.bank),
             tokens: Arc::clone(&core.tokens),
             sandbox: sandbox.then_some(ports.sandbox),
+            observer: Arc::new(Unobserved),
             settings: http,
         });
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -22,7 +22,7 @@ async fn a_single_top_up_does_not_wait_for_another_partners_hundred() {
     let single = quiet.top_up(&[(&card, 10)]).await;
     server.clock.advance(SETTINGS.processing_delay);
 
-    assert_eq!(server.one_round(), 16);
+    assert_eq!(server.one_round(), 4);
     assert_eq!(quiet.top_up_state(&single).await, "SUCCESS");
     assert_eq!(busy.top_up_state(&queue[0]).await, "SUCCESS");
     assert_eq!(busy.top_up_state(&queue[99]).await, "NEW");

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use actix_web::rt::System;
 use anyhow::Context as _;
 use clap::ValueEnum;
-use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState};
-use kopeck_adapter_security::{Argon2Passwords, JwtTokens, MasterKey, MasterKeyBox};
+use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, Unobserved};
+use kopeck_adapter_security::{Argon2Passwords, JwtTokens, KeyRing, MasterKey, MasterKeyBox};
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::session::Lifetimes;
 use kopeck_port_store::Store;
@@ -59,9 +59,9 @@ pub(crate) struct Args {
 
 /// Serves until told to stop.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let master = MasterKey::parse(args.master_key.expose_secret())?;
+    let ring = KeyRing::of(&MasterKey::parse(args.master_key.expose_secret())?);
     let targets = Targets::read(&args.targets)?;
-    let secrets = Arc::new(MasterKeyBox::new(&master, machine::entropy()));
+    let secrets = Arc::new(MasterKeyBox::new(Arc::clone(&ring), machine::entropy()));
     let known = Arc::new(Known::new(&targets, &*secrets)?);
     let store: Arc<dyn Store> = match (&args.behind, &args.file) {
         (Behind::PlainConnections, Some(file)) => Arc::new(PlainConnections::new(known, file)),
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         settings: settings()?,
     });
     let passwords = Arc::new(Argon2Passwords::new(machine::entropy(), std::num::NonZeroUsize::MIN)?);
-    let tokens = TokenDesk::new(Arc::clone(&env), passwords, Arc::new(JwtTokens::new(&master)), secrets);
+    let tokens = TokenDesk::new(Arc::clone(&env), passwords, Arc::new(JwtTokens::new(ring)), secrets);
     let state = HttpState::new(HttpParts {
         env,
         wall: clock,
@@ -83,6 +83,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         bank: Arc::new(unit::NoBank),
         tokens: Arc::new(tokens),
         sandbox: None,
+        observer: Arc::new(Unobserved),
         settings: HttpSettings::default(),
     });
     let listener = TcpListener::bind(args.listen)?;

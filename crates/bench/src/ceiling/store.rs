@@ -4,7 +4,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use diesel::SqliteConnection;
 use kopeck_port_store::{Access, Done, Store, StoreError, Verdict, Work};
 
 use super::known::Known;
@@ -33,9 +32,13 @@ impl Store for Nothing {
 pub(super) struct PlainConnections {
     nothing: Nothing,
     file: PathBuf,
-    /// A plain program has one writer at a time; waiting here costs less than finding the database locked.
-    turn: Arc<Mutex<()>>,
+    turn: Arc<Turn>,
 }
+
+/// Who may write. A plain program has one writer at a time, and waiting for one's turn costs less than finding the
+/// database locked; connections are opened and closed meanwhile, so that seldom one is the last, which would have to tidy
+/// the write-ahead log up.
+type Turn = Mutex<()>;
 
 impl PlainConnections {
     pub(super) fn new(known: Arc<Known>, file: &Path) -> Self {
@@ -48,25 +51,20 @@ impl Store for PlainConnections {
         if access == Access::Read {
             return self.nothing.submit(access, work, done);
         }
-        let (known, file, turn) = (Arc::clone(&self.nothing.known), self.file.clone(), Arc::clone(&self.turn));
-        tokio::task::spawn_blocking(move || {
-            let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let ended = on_own_connection(&file, known, &mut work);
-            drop(turn);
-            done(ended);
-        });
+        let (known, file, turn) =
+            (Arc::clone(&self.nothing.known), self.file.clone(), Arc::clone(&self.turn));
+        tokio::task::spawn_blocking(move || done(on_own_connection(&file, &turn, known, &mut work)));
     }
 }
 
-fn on_own_connection(file: &Path, known: Arc<Known>, work: &mut Work) -> Result<(), StoreError> {
-    let mut connection = plain::open(file)?;
-    plain::execute(&mut connection, "BEGIN IMMEDIATE")?;
-    let mut unit = Unit { known, database: Some(connection) };
+fn on_own_connection(file: &Path, turn: &Turn, known: Arc<Known>, work: &mut Work) -> Result<(), StoreError> {
+    let mut unit = Unit { known, database: Some(plain::open(file)?) };
+    let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+    unit.execute("BEGIN IMMEDIATE")?;
     let verdict = run(work, &mut unit)?;
-    // It was put in two lines above, and a unit of work gives nothing away.
-    let connection: Option<&mut SqliteConnection> = unit.database.as_mut();
-    let connection = connection.ok_or_else(|| StoreError::Failed("the connection is gone".to_owned()))?;
-    plain::execute(connection, if verdict == Verdict::Commit { "COMMIT" } else { "ROLLBACK" })
+    unit.execute(if verdict == Verdict::Commit { "COMMIT" } else { "ROLLBACK" })?;
+    drop(turn);
+    Ok(())
 }
 
 fn run(work: &mut Work, unit: &mut Unit) -> Result<Verdict, StoreError> {

@@ -16,11 +16,11 @@ use kopeck_domain::session::TokenPair;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission};
 use kopeck_port_store::{
-    AccountDue, AvailableFilter, BooksRepository, CardRecord, CardRepository, CategoryRepository, Credentials,
-    EmployeeFilter, EmployeeRepository, IdempotencyRepository, LedgerRepository, LimitChangeRepository,
-    LimitTarget, NewCard, OrderRepository, PartnerRepository, RecordedAnswer, ReplenishmentRepository, Rule,
-    SealingKeyRecord, SessionRepository, StoreError, StoredPair, ThrottleRepository, TopUpTarget,
-    TransactionRepository, UnitOfWork, WorkRepository,
+    AccountDue, AvailableFilter, BooksRepository, CardRecord, CardRepository, CategoryRepository,
+    Credentials, EmployeeFilter, EmployeeRepository, IdempotencyRepository, LedgerRepository,
+    LimitChangeRepository, LimitTarget, NewCard, OrderRepository, PartnerRepository, RecordedAnswer,
+    ReplenishmentRepository, Rule, SealingKeyRecord, SessionRepository, StoreError, StoredPair,
+    ThrottleRepository, TopUpTarget, TransactionRepository, UnitOfWork, WorkRepository,
 };
 use time::{Date, OffsetDateTime};
 
@@ -35,8 +35,18 @@ pub(super) struct Unit {
     pub(super) database: Option<SqliteConnection>,
 }
 
+impl Unit {
+    /// Runs statements on the database, if there is one.
+    pub(super) fn execute(&mut self, statements: &str) -> Result<(), StoreError> {
+        self.database.as_mut().map_or(Ok(()), |connection| plain::execute(connection, statements))
+    }
+}
+
 /// What no call of the load needs.
-#[expect(clippy::panic, reason = "the front door makes a 500 of it, and a measurement with such answers is void")]
+#[expect(
+    clippy::panic,
+    reason = "the front door makes a 500 of it, and a measurement with such answers is void"
+)]
 fn absent() -> ! {
     panic!("there is nothing here to call")
 }
@@ -152,7 +162,13 @@ impl PartnerRepository for Unit {
     fn insert(&mut self, _: &Credentials) -> Result<(), StoreError> {
         absent()
     }
-    fn by_api_key(&mut self, _: &[u8; 32]) -> Result<Option<Credentials>, StoreError> {
+    fn by_api_key(&mut self, _: &[u8; 32], _: OffsetDateTime) -> Result<Option<Credentials>, StoreError> {
+        absent()
+    }
+    fn replace_api_key(&mut self, _: PartnerId, _: &[u8; 32], _: OffsetDateTime) -> Result<(), StoreError> {
+        absent()
+    }
+    fn reencrypt_sealing_key(&mut self, _: PartnerId, _: [u8; 8], _: &[u8]) -> Result<(), StoreError> {
         absent()
     }
     fn list(&mut self) -> Result<Vec<Partner>, StoreError> {
@@ -191,11 +207,7 @@ impl SessionRepository for Unit {
 }
 
 impl CardRepository for Unit {
-    fn of_employee(
-        &mut self,
-        _: PartnerId,
-        _: EmployeeId,
-    ) -> Result<Vec<(CardId, CardStatus)>, StoreError> {
+    fn of_employee(&mut self, _: PartnerId, _: EmployeeId) -> Result<Vec<(CardId, CardStatus)>, StoreError> {
         let card = |number, status| (CardId::new(numbered::id(number)), status);
         Ok(vec![
             card(numbered::MAIN_CARDS + 1, CardStatus::Main),
@@ -220,7 +232,7 @@ impl CardRepository for Unit {
     fn set_bank_view(&mut self, _: PartnerId, _: CardId, _: &BankView, _: Date) -> Result<(), StoreError> {
         absent()
     }
-    fn outdate_bank_view(&mut self, _: PartnerId, _: &[CardId]) -> Result<(), StoreError> {
+    fn outdate_bank_view(&mut self, _: PartnerId, _: &[CardId], _: OffsetDateTime) -> Result<(), StoreError> {
         absent()
     }
     fn top_up_targets(&mut self, _: PartnerId, _: &[CardId]) -> Result<Vec<TopUpTarget>, StoreError> {

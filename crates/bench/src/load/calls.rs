@@ -73,9 +73,8 @@ impl Calls {
         body: Body,
         at_most: usize,
     ) -> anyhow::Result<Self> {
-        let head = |token: &str| {
-            format!("host: bench\r\nauthorization: Bearer {token}\r\nx-nonce: ").into_bytes()
-        };
+        let head =
+            |token: &str| format!("host: bench\r\nauthorization: Bearer {token}\r\nx-nonce: ").into_bytes();
         let partners: Vec<_> =
             targets.partners.iter().map(|target| Partner { head: head(&target.access_token) }).collect();
         let keys = targets.partners.iter().map(Target::key);
@@ -174,7 +173,8 @@ impl Calls {
             let media = if body.sealed { "application/sealed+json" } else { "application/json" };
             let length = text.len();
             made.bytes.extend_from_slice(
-                format!("{nonce}\r\ncontent-type: {media}\r\ncontent-length: {length}\r\n\r\n{text}").as_bytes(),
+                format!("{nonce}\r\ncontent-type: {media}\r\ncontent-length: {length}\r\n\r\n{text}")
+                    .as_bytes(),
             );
             made.ends.push(made.bytes.len());
         }

@@ -259,10 +259,96 @@ impl Stage {
     }
 
     fn end(&mut self, seen: &mut Seen) -> anyhow::Result<()> {
-        seen.time = self.ends.checked_duration_since(self.starts).context("the calls ended in the warm-up")?;
+        seen.time =
+            self.ends.checked_duration_since(self.starts).context("the calls ended in the warm-up")?;
         if let [Some(first), Some(last)] = &self.cpu {
             seen.cpu = last.iter().zip(first).map(|(last, first)| last.saturating_sub(*first)).collect();
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+    use std::thread;
+
+    use kopeck_sealing::{KeyId, SealingKey};
+
+    use super::super::calls::Body;
+    use super::super::kind::Kind;
+    use super::*;
+    use crate::targets::{Target, Targets};
+
+    /// Serves connections, each on a thread of its own, until they are closed; `answer` to every call.
+    fn server(answer: &'static [u8]) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for socket in listener.incoming() {
+                thread::spawn(move || answer_all(socket.unwrap(), answer));
+            }
+        });
+        address
+    }
+
+    fn answer_all(mut socket: TcpStream, answer: &[u8]) {
+        let (mut seen, mut byte) = (Vec::new(), [0]);
+        while socket.read_exact(&mut byte).is_ok() {
+            seen.push(byte[0]);
+            if seen.ends_with(b"\r\n\r\n") {
+                seen.clear();
+                socket.write_all(answer).unwrap();
+            }
+        }
+    }
+
+    fn calls(kind: Kind, at_most: usize) -> Calls {
+        let key = SealingKey::new(KeyId::from_bytes([1; 8]), [2; 32]);
+        let partners = vec![Target::new(1, "t".to_owned(), &key)];
+        let body = Body { sealed: false, bytes: 0 };
+        Calls::make(&Targets { partners, employees: 100, cards: 2 }, &[kind], body, at_most).unwrap()
+    }
+
+    fn plan(addresses: &[SocketAddr], connections: usize, ms: u64, rate: Option<f64>) -> Plan<'_> {
+        let measured = Duration::from_millis(ms);
+        Plan { addresses, connections, warm_up: Duration::ZERO, measured, rate, watched: &[] }
+    }
+
+    const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+
+    /// However late a call is sent or answered, it counts: by the moment at which it should have been sent.
+    #[test]
+    fn an_open_loop_makes_all_calls_of_its_time_whatever_becomes_of_them() {
+        let addresses = [server(OK)];
+        let seen = run(&plan(&addresses, 1, 50, Some(1_000.0)), &mut calls(Kind::Read, 0)).unwrap();
+        assert_eq!(seen.figures(&[])["calls"], 50.0);
+        assert_eq!(seen.figures(&[])["errors"], 0.0);
+    }
+
+    #[test]
+    fn wrong_answers_are_counted() {
+        let addresses = [server(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n")];
+        let seen = run(&plan(&addresses, 4, 50, Some(1_000.0)), &mut calls(Kind::Read, 0)).unwrap();
+        assert_eq!((seen.figures(&[])["errors"], seen.figures(&[])["status_503"]), (50.0, 50.0));
+    }
+
+    /// The server takes the body of a call for the beginning of the next head, which does no harm.
+    #[test]
+    fn a_load_ends_with_its_calls() {
+        let addresses = [server(OK)];
+        let seen = run(&plan(&addresses, 2, 60_000, None), &mut calls(Kind::Add, 20)).unwrap();
+        assert!(seen.time < Duration::from_secs(60));
+        assert!(seen.figures(&[])["calls"] <= 20.0);
+    }
+
+    #[test]
+    fn a_server_that_hangs_up_ends_the_load() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let addresses = [listener.local_addr().unwrap()];
+        let closing = thread::spawn(move || drop(listener.accept().unwrap()));
+        assert!(run(&plan(&addresses, 1, 60_000, None), &mut calls(Kind::Read, 0)).is_err());
+        closing.join().unwrap();
     }
 }

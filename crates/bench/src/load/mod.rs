@@ -62,10 +62,12 @@ pub(crate) struct Args {
     /// The most calls that change something; those are made beforehand. The measurement ends with them.
     #[arg(long)]
     calls: Option<usize>,
-    /// Processes whose processor time is shared among the calls, each with its children, and whose memory is told at
-    /// the end: `name=pid`.
+    /// Processes whose processor time is shared among the calls, each with its children: `name=pid`.
     #[arg(long, value_parser = Watched::parse)]
     cpu: Vec<Watched>,
+    /// Processes whose memory is told at the end: `name=pid`.
+    #[arg(long, value_parser = Watched::parse)]
+    memory: Vec<Watched>,
 }
 
 /// Calls made beforehand for each second: more than two processors answer.
@@ -93,7 +95,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let seen = engine::run(&plan, &mut calls).context("the load")?;
     let mut figures = seen.figures(&args.cpu);
-    for Watched { name, pid } in &args.cpu {
+    for Watched { name, pid } in &args.memory {
         figures.insert(format!("peak_{name}_mib"), cpu::memory(*pid)?.1);
     }
     args.label.record(figures).print()

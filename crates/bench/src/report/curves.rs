@@ -18,12 +18,7 @@ pub(super) struct Curve {
     pub(super) figure: Figure,
 }
 
-const fn curve(
-    name: &'static str,
-    row: &'static str,
-    side: &'static str,
-    figure: &'static str,
-) -> Curve {
+const fn curve(name: &'static str, row: &'static str, side: &'static str, figure: &'static str) -> Curve {
     Curve { name, figure: Figure { row, side, figure } }
 }
 

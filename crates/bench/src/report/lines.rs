@@ -8,7 +8,7 @@ use super::tables::thousands;
 const WIDTH: f64 = 860.0;
 const PANEL: (f64, f64) = (WIDTH / 2.0, 260.0);
 /// Room around the curves of a panel: left, right, top, bottom.
-const ROOM: (f64, f64, f64, f64) = (70.0, 20.0, 62.0, 44.0);
+const ROOM: (f64, f64, f64, f64) = (70.0, 36.0, 62.0, 44.0);
 
 /// All families that were measured.
 pub(super) fn plot(results: &Results) -> String {
@@ -59,7 +59,7 @@ fn panel(svg: &mut Svg, (x, y): (f64, f64), family: &Family, results: &Results) 
     for (series, (curve, points)) in family.curves.iter().zip(&curves).enumerate() {
         let points: Vec<_> = points.iter().map(|point| place(*point)).collect();
         svg.curve(&points, series);
-        let legend = (left + 12.0 + 110.0 * series as f64, top - 8.0);
+        let legend = (left + 4.0 + 124.0 * series as f64, top - 8.0);
         svg.bar((legend.0, legend.1 - 9.0), 9.0, 9.0, &format!("d{series}"));
         svg.label((legend.0 + 13.0, legend.1), Anchor::Start, "", curve.name);
     }

@@ -24,7 +24,8 @@ impl Results {
 
     /// The figure of a measurement that is no point of a curve; the median if it was measured several times.
     pub(super) fn figure(&self, of: Figure) -> Option<f64> {
-        let of_this = |record: &&Record| record.row == of.row && record.side == of.side && record.at.is_none();
+        let of_this =
+            |record: &&Record| record.row == of.row && record.side == of.side && record.at.is_none();
         let figures = self.records.iter().filter(of_this).filter_map(|record| record.figures.get(of.figure));
         median(figures.copied().collect())
     }

@@ -108,7 +108,7 @@ const ROWS: &[Row] = &[
         Need::AtLeast(0.25),
     ),
     versus(
-        "the same",
+        "the same, against plain connections",
         "a plain connection a request",
         of("add-sqlite", "ours", "per_second"),
         of("add-sqlite", "plain-connections", "per_second"),
@@ -126,7 +126,7 @@ const ROWS: &[Row] = &[
         "order",
         Need::AtMost(4.0),
     ),
-    below("memory of the service meanwhile", of("order", "ours", "peak_serve_mib"), 150.0),
+    below("memory of the service during that order", of("order", "ours", "peak_serve_mib"), 150.0),
     versus(
         "`GET /v1/employees`, page 1 of 1,000,000 employees",
         "page 1 of 1,000",
@@ -135,14 +135,14 @@ const ROWS: &[Row] = &[
         Need::AtMost(1.5),
     ),
     versus(
-        "the same, the last page",
+        "`GET /v1/employees`, the last page of them",
         "page 1 of 1,000",
         of("pages", "last", "p50_us"),
         of("pages", "yardstick", "p50_us"),
         Need::AtMost(1.5),
     ),
     Row {
-        what: "the same, `total` exact",
+        what: "`GET /v1/employees`, `total` exact",
         against: "",
         ours: of("pages", "total", "exact"),
         yardstick: None,
@@ -164,7 +164,11 @@ const ROWS: &[Row] = &[
     ),
     below("start to first answer, empty database", of("start", "ours", "first_answer_ms"), 100.0),
     below("idle memory", of("start", "ours", "idle_mib"), 20.0),
-    below("memory under 64 connections of mixed load, PostgreSQL", of("mixed", "ours", "peak_serve_mib"), 48.0),
+    below(
+        "memory under 64 connections of mixed load, PostgreSQL",
+        of("mixed", "ours", "peak_serve_mib"),
+        48.0,
+    ),
     below("binary", of("start", "ours", "binary_mib"), 15.0),
 ];
 

@@ -1,12 +1,12 @@
 //! The partner's balance.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use time::PrimitiveDateTime;
 
 use crate::model::wire;
 
 /// The partner's balance, in kopecks.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Balance {
     /// What the partner has, in kopecks.
@@ -16,6 +16,10 @@ pub struct Balance {
     /// What is left to spend, in kopecks.
     pub available: i64,
     /// The last change, in the service's time zone.
-    #[serde(alias = "updateAt", deserialize_with = "wire::date_time")]
+    #[serde(
+        alias = "updateAt",
+        deserialize_with = "wire::date_time",
+        serialize_with = "wire::serialize_date_time"
+    )]
     pub updated_at: PrimitiveDateTime,
 }

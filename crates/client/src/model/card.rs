@@ -1,6 +1,6 @@
 //! Cards and what was paid with them.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use time::{Date, PrimitiveDateTime, Time};
 use uuid::Uuid;
 
@@ -54,7 +54,7 @@ open_enum! {
 }
 
 /// A card.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Card {
     /// The identifier that the service gave.
@@ -71,7 +71,7 @@ pub struct Card {
     #[serde(default)]
     pub status_card: Option<CardStatus>,
     /// The last day on which the card is valid.
-    #[serde(deserialize_with = "wire::date")]
+    #[serde(deserialize_with = "wire::date", serialize_with = "wire::serialize_date")]
     pub date_until: Date,
     /// The card's account at the bank, as of its last daily refresh.
     pub balance_account: AccountBalance,
@@ -84,7 +84,11 @@ pub struct Card {
     /// Whether the card is activated.
     pub activated: bool,
     /// The day it was activated.
-    #[serde(default, deserialize_with = "wire::date_or_null")]
+    #[serde(
+        default,
+        deserialize_with = "wire::date_or_null",
+        serialize_with = "wire::serialize_date_or_null"
+    )]
     pub activated_at: Option<Date>,
     /// Whether the service could answer in full.
     #[serde(default)]
@@ -92,17 +96,22 @@ pub struct Card {
 }
 
 /// The balance of a card's account at the bank.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountBalance {
     /// When it was refreshed, in the service's time zone. The service is known to spell it in two ways.
-    #[serde(rename = "updateAt", alias = "updatedAt", deserialize_with = "wire::date_time")]
+    #[serde(
+        rename = "updateAt",
+        alias = "updatedAt",
+        deserialize_with = "wire::date_time",
+        serialize_with = "wire::serialize_date_time"
+    )]
     pub updated_at: PrimitiveDateTime,
     /// The balance in kopecks.
     pub value: i64,
 }
 
 /// The balance of a card.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CardBalance {
     /// The card.
@@ -116,7 +125,7 @@ pub struct CardBalance {
 }
 
 /// A card that is free to be linked to an employee.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AvailableCard {
     /// The identifier that the service gave.
@@ -126,12 +135,12 @@ pub struct AvailableCard {
     /// The kind.
     pub type_card: CardType,
     /// The last day on which the card is valid.
-    #[serde(deserialize_with = "wire::date")]
+    #[serde(deserialize_with = "wire::date", serialize_with = "wire::serialize_date")]
     pub date_until: Date,
 }
 
 /// A card and the employee it is linked to.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkedCard {
     /// The employee.
@@ -143,16 +152,16 @@ pub struct LinkedCard {
 }
 
 /// A movement of money on a card.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Transaction {
     /// The identifier.
     pub id: i64,
     /// The day, in the service's time zone.
-    #[serde(deserialize_with = "wire::date")]
+    #[serde(deserialize_with = "wire::date", serialize_with = "wire::serialize_date")]
     pub date_execution_at: Date,
     /// The time of day, to the minute.
-    #[serde(deserialize_with = "wire::time_of_day")]
+    #[serde(deserialize_with = "wire::time_of_day", serialize_with = "wire::serialize_time_of_day")]
     pub time_execution_at: Time,
     /// The kind.
     #[serde(rename = "type")]
@@ -190,7 +199,7 @@ impl TransactionFilter {
 }
 
 /// Whether a card would pay an amount.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentAnswer {
     /// Whether it would.
@@ -203,7 +212,11 @@ pub struct PaymentAnswer {
     #[serde(default)]
     pub remaining: Option<i64>,
     /// When the next period begins, in the service's time zone; `None` without such a limit.
-    #[serde(default, deserialize_with = "wire::date_time_or_null")]
+    #[serde(
+        default,
+        deserialize_with = "wire::date_time_or_null",
+        serialize_with = "wire::serialize_date_time_or_null"
+    )]
     pub resets_at: Option<PrimitiveDateTime>,
 }
 

@@ -1,10 +1,10 @@
 //! Categories of employees.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// A category of employees.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Category {
     /// The identifier that the service gave it.
@@ -14,7 +14,7 @@ pub struct Category {
 }
 
 /// A category in the list of categories.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CategoryWithCount {
     /// The category.
     #[serde(flatten)]

@@ -25,7 +25,7 @@ open_enum! {
 }
 
 /// An employee.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Employee {
     /// The identifier that the service gave.
@@ -53,15 +53,19 @@ pub struct Employee {
     /// What the employee is doing.
     pub status: EmployeeStatus,
     /// The day the employee was added.
-    #[serde(deserialize_with = "wire::date")]
+    #[serde(deserialize_with = "wire::date", serialize_with = "wire::serialize_date")]
     pub created_at: Date,
     /// The day of the last change of status. The service is known to spell it in two ways.
-    #[serde(alias = "statusUpdateAt", deserialize_with = "wire::date")]
+    #[serde(
+        alias = "statusUpdateAt",
+        deserialize_with = "wire::date",
+        serialize_with = "wire::serialize_date"
+    )]
     pub status_updated_at: Date,
 }
 
 /// An employee with the cards linked to them.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmployeeWithCards {
     /// The employee.
     #[serde(flatten)]
@@ -72,7 +76,7 @@ pub struct EmployeeWithCards {
 }
 
 /// A card linked to an employee.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EmployeeCard {
     /// The card.

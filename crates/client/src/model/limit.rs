@@ -104,7 +104,7 @@ impl TimeWindow {
 }
 
 /// The answer to an accepted change of limits.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LimitChangeCreated {
     /// A text that says that the request awaits execution.
@@ -114,7 +114,7 @@ pub struct LimitChangeCreated {
 }
 
 /// What became of one card of a change of limits.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LimitResult {
     /// The card.
@@ -127,7 +127,7 @@ pub struct LimitResult {
 }
 
 /// A change of limits in the list of them.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LimitChange {
     /// The identifier.
@@ -137,10 +137,14 @@ pub struct LimitChange {
     /// How many cards it is for.
     pub number_cards: u64,
     /// When it was accepted, in the service's time zone.
-    #[serde(deserialize_with = "wire::date_time")]
+    #[serde(deserialize_with = "wire::date_time", serialize_with = "wire::serialize_date_time")]
     pub created_at: PrimitiveDateTime,
     /// When its state changed last.
-    #[serde(alias = "statusUpdateAt", deserialize_with = "wire::date_time")]
+    #[serde(
+        alias = "statusUpdateAt",
+        deserialize_with = "wire::date_time",
+        serialize_with = "wire::serialize_date_time"
+    )]
     pub status_updated_at: PrimitiveDateTime,
 }
 

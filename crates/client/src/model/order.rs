@@ -48,7 +48,7 @@ impl VirtualItem {
 }
 
 /// The answer to an accepted order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderCreated {
     /// The identifier to ask for state and result by.
@@ -56,7 +56,7 @@ pub struct OrderCreated {
 }
 
 /// The cards that an order brought.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderResult {
     /// The kind of the cards; of an order of several kinds, that of the first.
@@ -66,7 +66,7 @@ pub struct OrderResult {
 }
 
 /// A card that was issued for an order.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IssuedCard {
     /// The kind.
@@ -78,7 +78,11 @@ pub struct IssuedCard {
     #[serde(default)]
     pub activation_code: Option<ActivationCode>,
     /// The last day on which the code of a virtual card can be used.
-    #[serde(default, deserialize_with = "wire::date_or_null")]
+    #[serde(
+        default,
+        deserialize_with = "wire::date_or_null",
+        serialize_with = "wire::serialize_date_or_null"
+    )]
     pub validity_period: Option<Date>,
     /// What a virtual card holds from the start, in kopecks.
     #[serde(default)]
@@ -121,7 +125,7 @@ open_enum! {
 }
 
 /// An order in the list of orders.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Order {
     /// The identifier.
@@ -137,10 +141,14 @@ pub struct Order {
     /// What the order costs, in kopecks.
     pub amount: i64,
     /// When it was accepted, in the service's time zone.
-    #[serde(deserialize_with = "wire::date_time")]
+    #[serde(deserialize_with = "wire::date_time", serialize_with = "wire::serialize_date_time")]
     pub created_at: PrimitiveDateTime,
     /// When its state changed last.
-    #[serde(alias = "statusUpdateAt", deserialize_with = "wire::date_time")]
+    #[serde(
+        alias = "statusUpdateAt",
+        deserialize_with = "wire::date_time",
+        serialize_with = "wire::serialize_date_time"
+    )]
     pub status_updated_at: PrimitiveDateTime,
 }
 

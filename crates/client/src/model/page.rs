@@ -48,7 +48,7 @@ impl Paging {
 ///     Ok(all)
 /// }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page<T> {
     /// The records.
     pub data: Vec<T>,
@@ -66,7 +66,7 @@ impl<T> Page<T> {
 }
 
 /// Where a page stands in its list.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageMeta {
     /// The number of this page.
     pub current_page: u64,

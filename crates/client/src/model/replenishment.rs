@@ -26,7 +26,7 @@ impl TopUp {
 }
 
 /// The answer to an accepted top-up request.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplenishmentCreated {
     /// A text that says that the request awaits execution.
@@ -36,7 +36,7 @@ pub struct ReplenishmentCreated {
 }
 
 /// What became of one card of a top-up request.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplenishmentResult {
     /// The card.
@@ -51,7 +51,7 @@ pub struct ReplenishmentResult {
 }
 
 /// A top-up request in the list of them.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Replenishment {
     /// The identifier.
@@ -63,9 +63,13 @@ pub struct Replenishment {
     /// The sum asked for, in kopecks.
     pub amount: i64,
     /// When it was accepted, in the service's time zone.
-    #[serde(deserialize_with = "wire::date_time")]
+    #[serde(deserialize_with = "wire::date_time", serialize_with = "wire::serialize_date_time")]
     pub created_at: PrimitiveDateTime,
     /// When its state changed last.
-    #[serde(alias = "statusUpdateAt", deserialize_with = "wire::date_time")]
+    #[serde(
+        alias = "statusUpdateAt",
+        deserialize_with = "wire::date_time",
+        serialize_with = "wire::serialize_date_time"
+    )]
     pub status_updated_at: PrimitiveDateTime,
 }

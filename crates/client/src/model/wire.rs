@@ -36,12 +36,37 @@ pub(crate) fn time_of_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     parse(deserializer, parse_time, "HH:MM")
 }
 
+pub(crate) fn serialize_date<S: Serializer>(date: &Date, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&date_text(*date))
+}
+
+pub(crate) fn serialize_date_or_null<S: Serializer>(
+    date: &Option<Date>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match date {
+        Some(date) => serialize_date(date, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
+pub(crate) fn serialize_date_time<S: Serializer>(
+    at: &PrimitiveDateTime,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&date_time_text(*at))
+}
+
+pub(crate) fn serialize_time_of_day<S: Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{:02}:{:02}", time.hour(), time.minute()))
+}
+
 pub(crate) fn serialize_date_time_or_null<S: Serializer>(
     at: &Option<PrimitiveDateTime>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     match at {
-        Some(at) => serializer.serialize_str(&date_time_text(*at)),
+        Some(at) => serialize_date_time(at, serializer),
         None => serializer.serialize_none(),
     }
 }

@@ -240,3 +240,28 @@ async fn a_login_retried_after_a_loss_has_a_fresh_nonce() {
     assert_eq!(nonces.len(), 2);
     assert_ne!(nonces.first(), nonces.last());
 }
+
+#[tokio::test]
+async fn another_client_goes_on_with_the_access_token_and_logs_in_when_it_is_over() {
+    let issuer = Issuer::new(900);
+    let (stub, first) = start(&issuer).await;
+    assert!(first.access_token().await.is_none());
+    list(&first).await.unwrap();
+    let token = first.access_token().await.unwrap();
+    assert!(!format!("{token:?}").contains("access-1"));
+
+    let clock = Arc::clone(&issuer.clock);
+    let second = stub
+        .builder()
+        .clock(move || clock.load(Ordering::SeqCst))
+        .access_token(token.clone())
+        .build()
+        .unwrap();
+    list(&second).await.unwrap();
+    assert_eq!(issuer.issued.load(Ordering::SeqCst), 1, "nobody logged in again");
+
+    issuer.advance(900);
+    list(&second).await.unwrap();
+    assert_eq!((stub.count(LOGIN), stub.count(REFRESH)), (2, 0), "it has no refresh token");
+    assert_eq!(second.access_token().await.unwrap().token.expose_secret(), "access-2");
+}

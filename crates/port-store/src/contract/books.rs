@@ -207,6 +207,22 @@ pub fn limit_changes_show_their_cards(store: &dyn Store) {
     assert_eq!(read(store, move |unit| unit.books().limit_changes(partner)), expected);
 }
 
+/// What is debited or free again is not held.
+pub fn what_all_partners_hold_is_added_up(store: &dyn Store) {
+    let held = || read(store, |unit| unit.books().held_by_all());
+    assert_eq!(held(), Kopecks::ZERO);
+    for (partner, amount) in [(partner(store), 700), (partner(store), 40)] {
+        let order = Reference::Order(some_order(store, partner));
+        let movements = [
+            (MovementKind::Deposit, deposit("R-1"), 1_000),
+            (MovementKind::Hold, order.clone(), amount),
+            (MovementKind::Capture, order, 10),
+        ];
+        booked(store, partner, &movements);
+    }
+    assert_eq!(held(), Kopecks::new(720));
+}
+
 /// The constraints see to it.
 pub fn sound_books_have_nothing_to_report(store: &dyn Store) {
     let partner = partner(store);

@@ -174,7 +174,8 @@ pub fn the_banks_word_can_be_outdated(store: &dyn Store) {
     let before = cards.iter().map(|card| get_card(store, partner, card.id).unwrap()).collect::<Vec<_>>();
     let outdate = |partner, cards: &[CardId]| {
         let cards = cards.to_vec();
-        write(store, move |unit| unit.cards().outdate_bank_view(partner, &cards)).unwrap();
+        let too_old_at = OffsetDateTime::UNIX_EPOCH;
+        write(store, move |unit| unit.cards().outdate_bank_view(partner, &cards, too_old_at)).unwrap();
     };
     outdate(other, &[fetched, never, kept]);
     outdate(partner, &[]);
@@ -195,6 +196,9 @@ pub fn the_banks_word_can_be_outdated(store: &dyn Store) {
     assert_eq!(get_card(store, partner, kept).as_ref(), Some(&before[2]));
     set_view(store, partner, fetched, before[0].bank, last_day());
     assert_eq!(get_card(store, partner, fetched).unwrap().bank, before[0].bank);
+    let a_moment_before = before[0].bank.seen_at - Duration::MICROSECOND;
+    write(store, move |unit| unit.cards().outdate_bank_view(partner, &[fetched], a_moment_before)).unwrap();
+    assert!(get_card(store, partner, fetched).unwrap().bank.seen_at <= long_ago);
 }
 
 /// The longest ago first, whoever's they are; a refresh changes nothing else.

@@ -55,6 +55,8 @@ macro_rules! contract_tests {
             a_partner_is_suspended_and_resumed
             sealing_keys_come_newest_first
             a_sealing_key_is_its_partners_own
+            a_sealing_key_is_encrypted_anew
+            a_former_api_key_is_accepted_for_a_while
         }
         $crate::contract_tests! { @aggregate $make, sessions:
             a_pair_is_stored_with_its_session
@@ -169,6 +171,7 @@ macro_rules! contract_tests {
             orders_show_their_cards_and_work
             replenishments_show_their_cards_and_amounts
             limit_changes_show_their_cards
+            what_all_partners_hold_is_added_up
             sound_books_have_nothing_to_report
         }
         $crate::contract_tests! { @aggregate $make, work:
@@ -185,6 +188,7 @@ macro_rules! contract_tests {
             what_is_due_shows
             stuck_work_shows_and_stays_due
             work_can_be_seized
+            the_backlog_is_counted
         }
         $crate::contract_tests! { @aggregate $make, units:
             a_commit_is_seen_by_the_next_reader

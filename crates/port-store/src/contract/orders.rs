@@ -74,7 +74,7 @@ pub fn a_state_is_stored(store: &dyn Store) {
     assert_eq!(get(store, partner, other.id), Some(other));
 }
 
-/// However the cards arrived; and of this order alone.
+/// However the cards of a chunk arrived; and of this order alone.
 pub fn the_result_comes_by_ordinal(store: &dyn Store) {
     let partner = partner(store);
     let (order, order_lines) = virtual_order(4);
@@ -82,7 +82,7 @@ pub fn the_result_comes_by_ordinal(store: &dyn Store) {
     let (other, other_lines) = plastic_order();
     insert_order(store, partner, &other, &other_lines).unwrap();
     insert_cards(store, partner, &[new_card(other.id, 0)]).unwrap();
-    let mut cards: Vec<NewCard> = [2, 0, 3, 1].map(|ordinal| new_virtual_card(order.id, ordinal)).to_vec();
+    let mut cards: Vec<NewCard> = [1, 0, 3, 2].map(|ordinal| new_virtual_card(order.id, ordinal)).to_vec();
     let stored = |id| read(store, move |unit| unit.orders().stored_cards(partner, id));
     insert_cards(store, partner, &cards[..2]).unwrap();
     assert_eq!(stored(order.id), 2);

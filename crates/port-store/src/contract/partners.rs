@@ -36,10 +36,10 @@ pub fn a_partner_is_found_by_key_and_by_id(store: &dyn Store) {
     for one in [credentials(), optional] {
         insert(store, &one).unwrap();
         let (hash, id) = (one.api_key_hash, one.partner.id);
-        assert_eq!(read(store, move |unit| unit.partners().by_api_key(&hash)), Some(one.clone()));
+        assert_eq!(read(store, move |unit| unit.partners().by_api_key(&hash, at(0))), Some(one.clone()));
         assert_eq!(read(store, move |unit| unit.partners().get(id)), Some(one.partner));
     }
-    assert_eq!(read(store, |unit| unit.partners().by_api_key(&[1; 32])), None);
+    assert_eq!(read(store, |unit| unit.partners().by_api_key(&[1; 32], at(0))), None);
     let unknown = id();
     assert_eq!(read(store, move |unit| unit.partners().get(unknown)), None);
 }
@@ -103,4 +103,39 @@ pub fn a_sealing_key_is_its_partners_own(store: &dyn Store) {
     write(store, move |unit| unit.partners().end_sealing_key(second, [1; 8], at(50))).unwrap();
     assert_eq!(keys(store, first), [key(1, 10)]);
     assert_eq!(add_key(store, id(), &key(1, 10)), Err(StoreError::Conflict(Rule::Reference)));
+}
+
+/// And is otherwise as it was.
+pub fn a_sealing_key_is_encrypted_anew(store: &dyn Store) {
+    let (first, second) = (partner(store), partner(store));
+    for partner in [first, second] {
+        add_key(store, partner, &key(1, 10)).unwrap();
+        add_key(store, partner, &key(2, 20)).unwrap();
+    }
+    write(store, move |unit| unit.partners().reencrypt_sealing_key(first, [1; 8], &[9; 80])).unwrap();
+    let anew = SealingKeyRecord { encrypted_secret: vec![9; 80], ..key(1, 10) };
+    assert_eq!(keys(store, first), [key(2, 20), anew]);
+    assert_eq!(keys(store, second), [key(2, 20), key(1, 10)]);
+}
+
+/// The one before it is not.
+pub fn a_former_api_key_is_accepted_for_a_while(store: &dyn Store) {
+    let (mut one, other) = (credentials(), credentials());
+    insert(store, &one).unwrap();
+    insert(store, &other).unwrap();
+    let (id, first) = (one.partner.id, one.api_key_hash);
+    let found =
+        |hash: [u8; 32], now: i64| read(store, move |unit| unit.partners().by_api_key(&hash, at(now)));
+    let replace = |hash: [u8; 32], until: i64| {
+        write(store, move |unit| unit.partners().replace_api_key(id, &hash, at(until))).unwrap();
+    };
+    replace([201; 32], 100);
+    one.api_key_hash = [201; 32];
+    assert_eq!(found([201; 32], 1_000), Some(one.clone()));
+    assert_eq!((found(first, 99), found(first, 100)), (Some(one.clone()), None));
+    replace([202; 32], 200);
+    one.api_key_hash = [202; 32];
+    assert_eq!(found(first, 99), None);
+    assert_eq!((found([201; 32], 199), found([202; 32], 199)), (Some(one.clone()), Some(one)));
+    assert_eq!(found(other.api_key_hash, 1_000), Some(other));
 }

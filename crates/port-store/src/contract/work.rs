@@ -10,7 +10,7 @@ use time::Duration;
 
 use super::TimeTravel;
 use super::support::{id, partner, read, write};
-use crate::{Claim, PutBack, Rule, Store, StoreError, Subject};
+use crate::{Backlog, Claim, PutBack, Rule, Store, StoreError, Subject};
 
 const LEASE: Duration = Duration::minutes(60);
 
@@ -296,4 +296,32 @@ pub fn work_can_be_seized(store: &dyn TimeTravel) {
     assert_eq!(seize(partner, waiting).map(|claim| claim.attempt), Some(1));
     assert_eq!(seize(partner, Subject::Order(id())), None);
     assert_eq!(claim(store, 10), []);
+}
+
+/// Whoever's it is; what somebody has in hand is not due.
+pub fn the_backlog_is_counted(store: &dyn TimeTravel) {
+    let backlog = || read(store, |unit| unit.work().backlog());
+    assert_eq!(backlog(), Backlog::default());
+    let (first, second) = (partner(store), partner(store));
+    some_work(store, first, 0);
+    some_work(store, second, 10);
+    some_work(store, second, 500);
+    store.advance(Duration::minutes(20));
+    let backlog_now = backlog();
+    let oldest_due = backlog_now.oldest_due;
+    assert_eq!(backlog_now, Backlog { all: 3, due: 2, oldest_due, ..Backlog::default() });
+    assert!((20..25).contains(&oldest_due.whole_minutes()), "{oldest_due}");
+
+    let claims = claim(store, 2);
+    assert_eq!(backlog(), Backlog { all: 3, ..Backlog::default() });
+    put_back(store, &claims[0], put_back_for(30, 1, true));
+    let stuck = claims[1].clone();
+    write(store, move |unit| unit.work().mark_stuck(&stuck)).unwrap();
+    assert_eq!(backlog(), Backlog { all: 3, failing: 1, stuck: 1, ..Backlog::default() });
+    // A lease that is over leaves its work as due as it was.
+    store.advance(Duration::minutes(61));
+    let left = backlog();
+    let oldest_due = left.oldest_due;
+    assert_eq!(left, Backlog { all: 3, due: 2, oldest_due, failing: 1, stuck: 1 });
+    assert!((70..85).contains(&oldest_due.whole_minutes()), "{oldest_due}");
 }

@@ -298,10 +298,10 @@ fn after_something_happened_at_the_bank_no_copy_counts_as_young() {
         let mut order = Sequence::new();
         unit.cards
             .expect_outdate_bank_view()
-            .withf(|partner, cards| *partner == PARTNER && *cards == [card_id(1)])
+            .withf(|partner, cards, _| *partner == PARTNER && *cards == [card_id(1)])
             .times(1)
             .in_sequence(&mut order)
-            .returning(|_, _| Ok(()));
+            .returning(|_, _, _| Ok(()));
         stored_card(&mut unit, Some(card_record(1)));
         let word = if silent { Err(BankError::Unavailable("down".to_owned())) } else { Ok(Some(answer())) };
         bank.expect_card().times(1).in_sequence(&mut order).returning(move |_| word.clone());
@@ -313,7 +313,7 @@ fn after_something_happened_at_the_bank_no_copy_counts_as_young() {
 #[test]
 fn a_card_that_is_not_the_partners_is_not_renewed() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    unit.cards.expect_outdate_bank_view().returning(|_, _| Ok(()));
+    unit.cards.expect_outdate_bank_view().returning(|_, _, _| Ok(()));
     stored_card(&mut unit, None);
     let renewed = renew(&InPlaceStore::new(unit), &MockBankGateway::new(), &bench, PARTNER, card_id(1));
     assert_eq!(renewed, Err(CardError::NotFound));

@@ -164,10 +164,10 @@ fn the_whole_table_of_results() {
                     })
                     .times(1)
                     .returning(|_, _, _, _| Ok(open_limit_items(2)));
-                Ok(open_limit_items(2))
+                Ok((limit_change(state), open_limit_items(2)))
             }
         };
-        assert_eq!(result(&mut unit, PARTNER, limit_change_id(1)), expected, "{state}");
+        assert_eq!(result(&mut unit, PARTNER, limit_change_id(1), 2), expected, "{state}");
     }
 }
 
@@ -213,6 +213,6 @@ fn what_is_unknown_is_not_found() {
     unit.limit_changes.expect_get().times(3).returning(|_, _| Ok(None));
     let id = limit_change_id(1);
     assert_eq!(status(&mut unit, PARTNER, id), Err(LimitChangeError::NotFound));
-    assert_eq!(result(&mut unit, PARTNER, id), Err(LimitResultError::NotFound));
+    assert_eq!(result(&mut unit, PARTNER, id, 2), Err(LimitResultError::NotFound));
     assert_eq!(cancel(&mut unit, &bench, PARTNER, id), Err(CancelLimitChangeError::NotFound));
 }

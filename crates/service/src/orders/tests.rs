@@ -126,7 +126,7 @@ fn the_whole_table_of_results() {
                 .returning(move |_, _, _, _| Ok(stored.clone()));
         }
         let expected = refusal.map_or(Ok(OrderResult { order: order(state, 3, 15_000), items }), Err);
-        assert_eq!(result(&mut unit, PARTNER, order_id(1)), expected, "{state}");
+        assert_eq!(result(&mut unit, PARTNER, order_id(1), 3), expected, "{state}");
     }
 }
 
@@ -203,7 +203,7 @@ fn what_is_unknown_is_not_found() {
     unit.orders.expect_get().times(4).returning(|_, _| Ok(None));
     let id = order_id(1);
     assert_eq!(status(&mut unit, PARTNER, id), Err(OrderError::NotFound));
-    assert_eq!(result(&mut unit, PARTNER, id), Err(OrderResultError::NotFound));
+    assert_eq!(result(&mut unit, PARTNER, id, 3), Err(OrderResultError::NotFound));
     assert_eq!(confirm(&mut unit, &bench, PARTNER, id), Err(ChangeOrderError::NotFound));
     assert_eq!(cancel(&mut unit, &bench, PARTNER, id), Err(ChangeOrderError::NotFound));
 }

@@ -221,3 +221,53 @@ fn a_raced_deposit_moves_no_money_twice() {
     let expected = StoreError::Conflict(Rule::DepositReference);
     assert!(matches!(raced, Err(PartnerError::Store(error)) if error == expected));
 }
+
+#[test]
+fn a_new_api_key_leaves_the_old_one_for_the_overlap() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let id = partner(PartnerStatus::Active).id;
+    unit.partners.expect_get().returning(|_| Ok(Some(partner(PartnerStatus::Active))));
+    let stored = Arc::new(std::sync::Mutex::new(None));
+    let kept = Arc::clone(&stored);
+    unit.partners.expect_replace_api_key().times(1).returning(move |owner, hash, until| {
+        *kept.lock().unwrap() = Some((owner, *hash, until));
+        Ok(())
+    });
+    let api_key = desk(&bench).rotate_api_key(&mut unit, id).unwrap();
+    let expected = (id, api_key_hash(api_key.expose_secret()), START + bench.shared().settings.key_overlap);
+    assert_eq!(*stored.lock().unwrap(), Some(expected));
+
+    let mut nobody = MockUnit::default();
+    nobody.partners.expect_get().returning(|_| Ok(None));
+    assert!(matches!(desk(&bench).rotate_api_key(&mut nobody, id), Err(PartnerError::NotFound)));
+}
+
+#[test]
+fn only_what_lies_under_another_key_is_encrypted_anew() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let id = partner(PartnerStatus::Active).id;
+    let mut secrets = MockSecretBox::new();
+    secrets.expect_is_current().returning(|stored| stored == b"new");
+    secrets
+        .expect_decrypt()
+        .withf(|place, stored| place.key_id == [1; 8] && stored == b"old")
+        .returning(|_, _| Ok(SecretSlice::from(b"secret".to_vec())));
+    secrets
+        .expect_encrypt()
+        .withf(|place, secret| place.key_id == [1; 8] && secret.expose_secret() == b"secret")
+        .returning(|_, _| Ok(b"new".to_vec()));
+    let desk = PartnerDesk::new(bench.shared(), Arc::new(MockPasswordHasher::new()), Arc::new(secrets));
+    let key = |number: u8, stored: &[u8]| SealingKeyRecord {
+        key_id: [number; 8],
+        encrypted_secret: stored.to_vec(),
+        created_at: START,
+        accepted_until: None,
+    };
+    unit.partners.expect_sealing_keys().returning(move |_| Ok(vec![key(2, b"new"), key(1, b"old")]));
+    unit.partners
+        .expect_reencrypt_sealing_key()
+        .withf(move |owner, key, stored| (*owner, *key, stored) == (id, [1; 8], b"new"))
+        .times(1)
+        .returning(|_, _, _| Ok(()));
+    assert_eq!(desk.reencrypt(&mut unit, id).unwrap(), 1);
+}

@@ -184,10 +184,10 @@ fn the_whole_table_of_results() {
                     })
                     .times(1)
                     .returning(|_, _, _, _| Ok(open_items(&[300, 200])));
-                Ok(open_items(&[300, 200]))
+                Ok((replenishment(state, &[300, 200]), open_items(&[300, 200])))
             }
         };
-        assert_eq!(result(&mut unit, PARTNER, replenishment_id(1)), expected, "{state}");
+        assert_eq!(result(&mut unit, PARTNER, replenishment_id(1), 2), expected, "{state}");
     }
 }
 
@@ -234,6 +234,6 @@ fn what_is_unknown_is_not_found() {
     unit.replenishments.expect_get().times(3).returning(|_, _| Ok(None));
     let id = replenishment_id(1);
     assert_eq!(status(&mut unit, PARTNER, id), Err(ReplenishmentError::NotFound));
-    assert_eq!(result(&mut unit, PARTNER, id), Err(ReplenishmentResultError::NotFound));
+    assert_eq!(result(&mut unit, PARTNER, id, 2), Err(ReplenishmentResultError::NotFound));
     assert_eq!(cancel(&mut unit, &bench, PARTNER, id), Err(CancelReplenishmentError::NotFound));
 }

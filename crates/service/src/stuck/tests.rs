@@ -44,7 +44,7 @@ fn expect_items(unit: &mut MockUnit, expected: Vec<(u32, ItemState)>, counts: It
         .withf(move |_, _, decided| *decided == expected[..])
         .times(1)
         .returning(|_, _, _| Ok(()));
-    unit.cards.expect_outdate_bank_view().returning(|_, _| Ok(()));
+    unit.cards.expect_outdate_bank_view().returning(|_, _, _| Ok(()));
     unit.replenishments.expect_counts().returning(move |_, _| Ok(counts));
 }
 

@@ -29,7 +29,7 @@ impl TokenDesk {
         unit: &mut dyn UnitOfWork,
         api_key: &str,
     ) -> Result<Option<KnownPartner>, TokenError> {
-        let Some(credentials) = unit.partners().by_api_key(&api_key_hash(api_key))? else {
+        let Some(credentials) = unit.partners().by_api_key(&api_key_hash(api_key), self.env.now())? else {
             return Ok(None);
         };
         let keys = self.accepted_keys(unit, credentials.partner.id)?;

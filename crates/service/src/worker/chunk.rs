@@ -135,6 +135,14 @@ pub(super) fn next_without_verdict<C: OpenCards>(
     Ok(Some(if stuck { Next::LeaveToPerson } else { Next::Later { may_have_sent: true } }))
 }
 
+/// Whether cards of the request, which has so many, lie behind those that were sent. They are looked for next, and it
+/// does no harm if they turn out to be decided; to count all cards after each chunk would cost a large request the
+/// square of its size.
+pub(super) fn is_followed<C: OpenCards>(findings: &Findings<C::Card>, cards: u32) -> bool {
+    let last = findings.cards.iter().map(|(card, _)| C::ordinal(card)).max();
+    findings.approach != Approach::Ask && last.is_some_and(|last| last.saturating_add(1) < cards)
+}
+
 fn mark_unsent<'a, C: OpenCards>(
     request: &mut C,
     cards: impl Iterator<Item = &'a C::Card>,

@@ -103,6 +103,9 @@ pub(super) fn settle(
     if let Some(next) = chunk::next_without_verdict(&mut cards, &report.findings)? {
         return Ok(next);
     }
+    if chunk::is_followed::<LimitCards<'_>>(&report.findings, request.cards) {
+        return Ok(Next::GoOn);
+    }
     let counts = unit.limit_changes().counts(partner, id)?;
     if counts.open > 0 {
         return Ok(Next::GoOn);

@@ -42,7 +42,7 @@ pub struct WorkerSettings {
 
 impl Default for WorkerSettings {
     fn default() -> Self {
-        Self { lease: Duration::seconds(30), batch: 16, chunk: 500 }
+        Self { lease: Duration::seconds(30), batch: 4, chunk: 1_000 }
     }
 }
 

@@ -8,7 +8,7 @@ use kopeck_domain::replenishment::{
 };
 use kopeck_domain::request::{RequestEvent, RequestState};
 use kopeck_port_bank::{BankGateway, BankKey, DeclineReason, Instruction, Submission, Verdict};
-use kopeck_port_store::{Claim, StoreError, Subject, UnitOfWork};
+use kopeck_port_store::{Claim, ItemCounts, StoreError, Subject, UnitOfWork};
 
 use super::chunk::{self, Chunk, Findings, OpenCards};
 use super::{Next, Tactics};
@@ -47,7 +47,8 @@ pub(super) fn prepare(
     let mut cards = TopUps { unit, partner: claim.partner, request: id };
     let chunk = chunk::gather(&mut cards, claim, tactics)?;
     if chunk.cards.is_empty() {
-        finish(unit, env, claim, request)?;
+        let counts = unit.replenishments().counts(claim.partner, id)?;
+        finish(unit, env, claim, request, counts)?;
         unit.work().finish(claim)?;
         return Ok(None);
     }
@@ -108,7 +109,7 @@ pub(super) fn settle(
     unit.replenishments().settle_items(partner, id, &decided)?;
     if !changed.is_empty() {
         // Whoever asks after the end of the request sees the new balance, whatever the copy's age.
-        unit.cards().outdate_bank_view(partner, &changed)?;
+        unit.cards().outdate_bank_view(partner, &changed, env.too_old_at())?;
     }
     for (kind, amount) in [(MovementKind::Capture, captured), (MovementKind::Release, released)] {
         money::book(unit, partner, kind, Reference::Replenishment(id), amount, env.now())
@@ -118,11 +119,15 @@ pub(super) fn settle(
     if let Some(next) = chunk::next_without_verdict(&mut cards, &report.findings)? {
         return Ok(next);
     }
-    if unit.replenishments().counts(partner, id)?.open > 0 {
+    let request = load(unit, claim, id)?;
+    if chunk::is_followed::<TopUps<'_>>(&report.findings, request.cards) {
         return Ok(Next::GoOn);
     }
-    let request = load(unit, claim, id)?;
-    finish(unit, env, claim, request)?;
+    let counts = unit.replenishments().counts(partner, id)?;
+    if counts.open > 0 {
+        return Ok(Next::GoOn);
+    }
+    finish(unit, env, claim, request, counts)?;
     Ok(Next::Finished)
 }
 
@@ -134,9 +139,14 @@ fn start(
     request: Replenishment,
 ) -> Result<Replenishment, StoreError> {
     let partner = claim.partner;
-    let items = unit.replenishments().items(partner, request.id, 0, request.cards)?;
     let sheet = unit.ledger().sheet(partner)?.ok_or_else(money::no_accounts)?;
-    let (held, uncovered) = cover(&items, sheet.balances.available).map_err(overflow)?;
+    let available = sheet.balances.available;
+    let (held, uncovered) = if request.amount <= available {
+        (request.amount, Vec::new())
+    } else {
+        let items = unit.replenishments().items(partner, request.id, 0, request.cards)?;
+        cover(&items, available).map_err(overflow)?
+    };
     let refused: Vec<(u32, ItemState)> = uncovered
         .into_iter()
         .map(|ordinal| (ordinal, ItemState::Refused(TopUpRefusal::NotEnoughBalance)))
@@ -154,9 +164,9 @@ fn finish(
     env: &Env,
     claim: &Claim,
     request: Replenishment,
+    counts: ItemCounts,
 ) -> Result<(), StoreError> {
     let id = request.id;
-    let counts = unit.replenishments().counts(claim.partner, id)?;
     advance(unit, env, claim, request, conclusion(counts.done, counts.refused))?;
     unit.replenishments().release_cards(claim.partner, id)
 }

@@ -31,7 +31,7 @@ fn top_up_claim() -> Claim {
 fn due(unit: &mut MockUnit, claims: Vec<Claim>) {
     unit.work
         .expect_claim()
-        .withf(|lease, limit| (*lease, *limit) == (Duration::seconds(30), 16))
+        .withf(|lease, limit| (*lease, *limit) == (Duration::seconds(30), 4))
         .times(1)
         .returning(move |_, _| Ok(claims.clone()));
 }
@@ -88,9 +88,9 @@ fn a_decided_request_is_finished() {
     expect_booking(&mut unit, sheet(0, 300), MovementKind::Capture, reference, 300);
     unit.cards
         .expect_outdate_bank_view()
-        .withf(|_, cards| *cards == [card_id(0)])
+        .withf(|_, cards, _| *cards == [card_id(0)])
         .times(1)
-        .returning(|_, _| Ok(()));
+        .returning(|_, _, _| Ok(()));
     unit.replenishments.expect_counts().returning(|_, _| Ok(ItemCounts { open: 0, done: 1, refused: 0 }));
     unit.replenishments
         .expect_set_state()
@@ -113,7 +113,6 @@ fn a_chunk_with_more_behind_it_is_due_again_at_once() {
     unit.replenishments.expect_settle_items().times(1).returning(|_, _, _| Ok(()));
     let reference = Reference::Replenishment(replenishment_id(1));
     expect_booking(&mut unit, sheet(0, 600), MovementKind::Release, reference, 500);
-    unit.replenishments.expect_counts().returning(|_, _| Ok(ItemCounts { open: 1, done: 0, refused: 2 }));
     expect_put_back(&mut unit, &before, PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false });
     let mut bank = bank();
     let refused = Some(Verdict::Declined(DeclineReason::Refused));

@@ -7,7 +7,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind};
 use kopeck_port_store::{
-    Access, BalanceSheet, BooksRepository, CardRepository, CategoryRepository, Claim, Done,
+    Access, Backlog, BalanceSheet, BooksRepository, CardRepository, CategoryRepository, Claim, Done,
     EmployeeRepository, IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository,
     PartnerRepository, PutBack, RecordedAnswer, ReplenishmentRepository, SessionRepository, Store,
     StoreError, StuckWork, Subject, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
@@ -168,6 +168,10 @@ impl WorkRepository for Sabotaged<'_> {
 
     fn count(&mut self) -> Result<u64, StoreError> {
         self.unit.work().count()
+    }
+
+    fn backlog(&mut self) -> Result<Backlog, StoreError> {
+        self.unit.work().backlog()
     }
 }
 

@@ -120,6 +120,10 @@ impl BooksRepository for Unit {
         Ok(facts.collect())
     }
 
+    fn held_by_all(&mut self) -> Result<Kopecks, StoreError> {
+        sum(self.state.accounts.iter().map(|row| row.held()))
+    }
+
     fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError> {
         let mut main_cards: BTreeMap<EmployeeId, u32> = BTreeMap::new();
         let links = self.state.cards_of(partner).filter_map(|row| row.record.card.link);

@@ -149,10 +149,17 @@ impl CardRepository for Unit {
         Ok(())
     }
 
-    fn outdate_bank_view(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<(), StoreError> {
+    fn outdate_bank_view(
+        &mut self,
+        partner: PartnerId,
+        cards: &[CardId],
+        too_old_at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
         let state = self.writing()?;
         for card in cards {
-            if let Some(row) = state.card_mut(partner, *card) {
+            if let Some(row) = state.card_mut(partner, *card)
+                && row.record.transactions_seen_at.max(Some(row.record.bank.seen_at)) > Some(too_old_at)
+            {
                 row.record.bank.seen_at = LONG_AGO;
                 row.record.transactions_seen_at = row.record.transactions_seen_at.map(|_| LONG_AGO);
             }

@@ -27,6 +27,10 @@ impl AccountsRow {
     pub(super) fn empty(partner: PartnerId, at: OffsetDateTime) -> Self {
         Self { partner, sheet: BalanceSheet { balances: Balances::default(), updated_at: at } }
     }
+
+    pub(super) fn held(&self) -> Kopecks {
+        self.sheet.balances.held
+    }
 }
 
 impl State {

@@ -13,6 +13,7 @@ use super::ledger::AccountsRow;
 #[derive(Clone)]
 pub(super) struct PartnerRow {
     pub(super) credentials: Credentials,
+    former_api_key: Option<([u8; 32], OffsetDateTime)>,
 }
 
 #[derive(Clone)]
@@ -28,15 +29,35 @@ impl PartnerRepository for Unit {
         if state.partners.iter().any(taken) {
             return Err(StoreError::Conflict(Rule::PartnerLogin));
         }
-        state.partners.push(PartnerRow { credentials: credentials.clone() });
+        state.partners.push(PartnerRow { credentials: credentials.clone(), former_api_key: None });
         let Partner { id, created_at, .. } = credentials.partner;
         state.accounts.push(AccountsRow::empty(id, created_at));
         Ok(())
     }
 
-    fn by_api_key(&mut self, api_key_hash: &[u8; 32]) -> Result<Option<Credentials>, StoreError> {
-        let found = self.state.partners.iter().find(|row| row.credentials.api_key_hash == *api_key_hash);
-        Ok(found.map(|row| row.credentials.clone()))
+    fn by_api_key(
+        &mut self,
+        api_key_hash: &[u8; 32],
+        now: OffsetDateTime,
+    ) -> Result<Option<Credentials>, StoreError> {
+        let has_it = |row: &&PartnerRow| {
+            let former = row.former_api_key.filter(|(_, until)| *until > now).map(|(hash, _)| hash);
+            row.credentials.api_key_hash == *api_key_hash || former == Some(*api_key_hash)
+        };
+        Ok(self.state.partners.iter().find(has_it).map(|row| row.credentials.clone()))
+    }
+
+    fn replace_api_key(
+        &mut self,
+        id: PartnerId,
+        api_key_hash: &[u8; 32],
+        former_until: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        for row in self.writing()?.partners.iter_mut().filter(|row| row.credentials.partner.id == id) {
+            let former = std::mem::replace(&mut row.credentials.api_key_hash, *api_key_hash);
+            row.former_api_key = Some((former, former_until));
+        }
+        Ok(())
     }
 
     fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError> {
@@ -82,6 +103,19 @@ impl PartnerRepository for Unit {
         let keys = self.writing()?.sealing_keys.iter_mut();
         for row in keys.filter(|row| row.partner == id && row.key.key_id == key_id) {
             row.key.accepted_until = Some(until);
+        }
+        Ok(())
+    }
+
+    fn reencrypt_sealing_key(
+        &mut self,
+        id: PartnerId,
+        key_id: [u8; 8],
+        encrypted_secret: &[u8],
+    ) -> Result<(), StoreError> {
+        let keys = self.writing()?.sealing_keys.iter_mut();
+        for row in keys.filter(|row| row.partner == id && row.key.key_id == key_id) {
+            row.key.encrypted_secret = encrypted_secret.to_vec();
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{Claim, PutBack, StoreError, StuckWork, Subject, WorkRepository};
+use kopeck_port_store::{Backlog, Claim, PutBack, StoreError, StuckWork, Subject, WorkRepository};
 use time::{Duration, OffsetDateTime};
 
 use super::{State, Unit, amount};
@@ -165,5 +165,20 @@ impl WorkRepository for Unit {
 
     fn count(&mut self) -> Result<u64, StoreError> {
         Ok(self.state.work.len() as u64)
+    }
+
+    fn backlog(&mut self) -> Result<Backlog, StoreError> {
+        let now = self.clock.now();
+        let count = |wanted: &dyn Fn(&WorkRow) -> bool| {
+            self.state.work.iter().filter(|row| wanted(row)).count() as u64
+        };
+        let due = self.state.work.iter().filter(|row| row.is_due(now));
+        Ok(Backlog {
+            all: count(&|_| true),
+            due: count(&|row| row.is_due(now)),
+            oldest_due: due.map(|row| now - row.due_at).max().unwrap_or_default(),
+            failing: count(&|row| row.failures > 0),
+            stuck: count(&|row| row.stuck_since.is_some()),
+        })
     }
 }

@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .answering(202),
     row::<OrderStateDto>("order.status", reads!(orders::read_id), &[NO_ORDER]),
-    row::<OrderResultDto<'_>>(
+    row::<OrderResultDto>(
         "order.result",
         reads!(orders::read_id),
         &[Coded(

@@ -66,6 +66,7 @@ impl Sent {
             nonce: NONCE,
             now_unix: NOW + 5,
             request_id: "req",
+            observer: &crate::observer::Unobserved,
         };
         open(Received { route, head: &head, body: self.body.as_bytes() }, seals, self.policy)
     }

@@ -14,9 +14,9 @@ fn identify(unit: &mut MockUnit) -> Result<Option<KnownPartner>, TokenError> {
 fn behind_the_key(unit: &mut MockUnit, status: PartnerStatus) {
     unit.partners
         .expect_by_api_key()
-        .withf(|hash| *hash == api_key_hash(API_KEY))
+        .withf(|hash, now| *hash == api_key_hash(API_KEY) && *now == START)
         .times(1)
-        .returning(move |_| Ok(Some(known(status).credentials)));
+        .returning(move |_, _| Ok(Some(known(status).credentials)));
 }
 
 /// FIPS 180-2: the digest of `abc`.
@@ -46,7 +46,7 @@ fn a_partner_is_found_by_its_key_whatever_its_status() {
 #[test]
 fn an_unknown_key_is_nobodys() {
     let mut unit = MockUnit::default();
-    unit.partners.expect_by_api_key().times(1).returning(|_| Ok(None));
+    unit.partners.expect_by_api_key().times(1).returning(|_, _| Ok(None));
     assert!(identify(&mut unit).unwrap().is_none());
 }
 

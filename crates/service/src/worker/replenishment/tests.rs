@@ -51,9 +51,9 @@ fn expect_settled(unit: &mut MockUnit, expected: Vec<(u32, ItemState)>) {
     if !outdated.is_empty() {
         unit.cards
             .expect_outdate_bank_view()
-            .withf(move |_, cards| *cards == outdated)
+            .withf(move |_, cards, too_old_at| *cards == outdated && *too_old_at < START)
             .times(1)
-            .returning(|_, _| Ok(()));
+            .returning(|_, _, _| Ok(()));
     }
     unit.replenishments
         .expect_settle_items()
@@ -68,9 +68,9 @@ fn counts_are(unit: &mut MockUnit, open: u32, done: u32, refused: u32) {
     unit.replenishments.expect_counts().returning(move |_, _| Ok(ItemCounts { open, done, refused }));
 }
 
-/// The request goes to its last state, and its cards are free for others.
+/// The request, of one card, goes to its last state, and its cards are free for others.
 fn expect_concluded(unit: &mut MockUnit, from: RequestState, to: RequestState) {
-    let request = replenishment(from, &[300, 200]);
+    let request = replenishment(from, &[100]);
     unit.replenishments.expect_get().times(1).returning(move |_, _| Ok(Some(request.clone())));
     expect_state(unit, to);
     unit.replenishments
@@ -137,9 +137,28 @@ fn a_chunk_with_more_behind_it_goes_on() {
     let mut unit = MockUnit::default();
     expect_settled(&mut unit, vec![(0, ItemState::ToppedUp)]);
     expect_booking(&mut unit, sheet(0, 900), MovementKind::Capture, reference(), 100);
-    counts_are(&mut unit, 1, 1, 0);
+    stored_request(&mut unit, S::InProcess);
     let next = run_settle(&mut unit, &report(vec![Ok(Verdict::Done)]));
     assert!(matches!(next, Ok(Next::GoOn)));
+}
+
+/// Cards that were only asked for may lie in front of others, or behind: all are counted.
+#[test]
+fn after_a_question_all_cards_are_counted() {
+    for (open, next) in [(1, Next::GoOn), (0, Next::Finished)] {
+        let mut unit = MockUnit::default();
+        expect_settled(&mut unit, vec![(0, ItemState::ToppedUp)]);
+        expect_booking(&mut unit, sheet(0, 900), MovementKind::Capture, reference(), 100);
+        counts_are(&mut unit, open, 2 - open, 0);
+        if open == 0 {
+            expect_concluded(&mut unit, S::InProcess, S::Success);
+        } else {
+            stored_request(&mut unit, S::InProcess);
+        }
+        let mut report = report(vec![Ok(Verdict::Done)]);
+        report.findings.approach = Approach::Ask;
+        assert_eq!(run_settle(&mut unit, &report), Ok(next));
+    }
 }
 
 /// What is known is booked at once; the money of what is not stays held, and the request stays open.
@@ -170,7 +189,7 @@ fn silence_alone_books_nothing() {
 fn a_capture_that_the_books_do_not_cover_is_a_failure() {
     let mut unit = MockUnit::default();
     unit.replenishments.expect_settle_items().returning(|_, _, _| Ok(()));
-    unit.cards.expect_outdate_bank_view().returning(|_, _| Ok(()));
+    unit.cards.expect_outdate_bank_view().returning(|_, _, _| Ok(()));
     unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(1_000, 99))));
     let next = run_settle(&mut unit, &report(vec![Ok(Verdict::Done)]));
     assert!(matches!(next, Err(StoreError::Corrupt(_))));

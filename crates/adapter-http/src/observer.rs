@@ -1,0 +1,33 @@
+//! Who is told of what happens at the front door.
+
+use std::time::Duration;
+
+/// Counts what happens at the front door. It is called on the threads that serve calls, so it must not wait.
+pub trait Observer: Send + Sync {
+    /// A call was answered. `operation` is its [name](crate::Operation), or `-` where the path is none of ours.
+    fn answered(&self, operation: &'static str, status: u16, took: Duration);
+
+    /// Something was refused that an operator wants to see beside the statuses.
+    fn refused(&self, what: Refusal);
+}
+
+/// What an operator wants to see refused beside the statuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// A sealed value that does not open, or that has to be sealed and is not.
+    Sealing,
+    /// A login after too many failures.
+    Login,
+    /// A call over the partner's rate limit.
+    Rate,
+}
+
+/// Counts nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn answered(&self, _operation: &'static str, _status: u16, _took: Duration) {}
+
+    fn refused(&self, _what: Refusal) {}
+}

@@ -1,0 +1,163 @@
+//! How often a partner may call: so many calls a second, and some more at once.
+//!
+//! Each process counts for itself. A call that is refused costs the partner nothing.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use governor::clock::Clock as _;
+use governor::middleware::StateInformationMiddleware;
+use governor::state::keyed::HashMapStateStore;
+use governor::{Quota, RateLimiter};
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_system::Clock;
+
+/// The headers of `draft-ietf-httpapi-ratelimit-headers`, and what is in them.
+pub(crate) const RATE_LIMIT_POLICY: &str = "ratelimit-policy";
+pub(crate) const RATE_LIMIT_POLICY_PATTERN: &str = "^\"partner\";q=[0-9]+;w=[0-9]+$";
+pub(crate) const RATE_LIMIT: &str = "ratelimit";
+pub(crate) const RATE_LIMIT_PATTERN: &str = "^\"partner\";r=[0-9]+;t=[0-9]+$";
+
+/// The calls that one partner may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    /// So many a second in the long run.
+    pub per_second: NonZeroU32,
+    /// So many at once by a partner that has been quiet.
+    pub burst: NonZeroU32,
+}
+
+/// What is left to a partner after a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Left {
+    limit: RateLimit,
+    remaining: u32,
+}
+
+/// A partner called too often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooOften {
+    /// What is left: nothing.
+    pub(crate) left: Left,
+    /// In so many seconds the next call is let through; at least one.
+    pub(crate) retry_after: u64,
+}
+
+/// The calls of all partners, counted.
+pub(crate) struct Rates {
+    limit: RateLimit,
+    limiter: RateLimiter<PartnerId, HashMapStateStore<PartnerId>, MachineTime, StateInformationMiddleware>,
+}
+
+/// The machine's own time: a sandbox that moves the service's does not give anybody calls.
+#[derive(Clone)]
+struct MachineTime(Arc<dyn Clock>);
+
+impl governor::clock::Clock for MachineTime {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        // The clock stands after 1970.
+        Duration::try_from(self.0.now() - time::OffsetDateTime::UNIX_EPOCH).unwrap_or_default()
+    }
+}
+
+impl Rates {
+    /// Nobody has called yet.
+    pub(crate) fn new(limit: RateLimit, wall: Arc<dyn Clock>) -> Self {
+        let quota = Quota::per_second(limit.per_second).allow_burst(limit.burst);
+        let limiter = RateLimiter::hashmap_with_clock(quota, MachineTime(wall)).with_middleware();
+        Self { limit, limiter }
+    }
+
+    /// Counts a call of `partner`.
+    ///
+    /// # Errors
+    /// [`TooOften`] if it is one too many.
+    pub(crate) fn count(&self, partner: PartnerId) -> Result<Left, TooOften> {
+        let left = |remaining| Left { limit: self.limit, remaining };
+        match self.limiter.check_key(&partner) {
+            Ok(state) => Ok(left(state.remaining_burst_capacity())),
+            Err(refused) => {
+                let wait = refused.wait_time_from(self.limiter.clock().now());
+                let started = u64::from(wait.subsec_nanos() > 0);
+                Err(TooOften { left: left(0), retry_after: (wait.as_secs() + started).max(1) })
+            }
+        }
+    }
+}
+
+impl Left {
+    /// `RateLimit-Policy`, a structured field: what may be called, and in how many seconds.
+    pub(crate) fn policy(&self) -> String {
+        let RateLimit { burst, .. } = self.limit;
+        format!("\"partner\";q={burst};w={}", self.seconds_for(burst.get()))
+    }
+
+    /// `RateLimit`, a structured field: what is left, and the seconds until all is back.
+    pub(crate) fn rate(&self) -> String {
+        let gone = self.limit.burst.get().saturating_sub(self.remaining);
+        format!("\"partner\";r={};t={}", self.remaining, self.seconds_for(gone))
+    }
+
+    /// How long so many calls take to come back.
+    fn seconds_for(&self, calls: u32) -> u32 {
+        calls.div_ceil(self.limit.per_second.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_port_system::fake::FakeClock;
+    use time::OffsetDateTime;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn partner(number: u128) -> PartnerId {
+        PartnerId::new(Uuid::from_u128(number))
+    }
+
+    fn rates(per_second: u32, burst: u32) -> (Rates, Arc<FakeClock>) {
+        let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH + time::Duration::days(1)));
+        let limit = RateLimit {
+            per_second: NonZeroU32::new(per_second).unwrap(),
+            burst: NonZeroU32::new(burst).unwrap(),
+        };
+        (Rates::new(limit, Arc::clone(&clock) as Arc<dyn Clock>), clock)
+    }
+
+    #[test]
+    fn a_quiet_partner_has_its_burst_and_then_its_rate() {
+        let (rates, clock) = rates(2, 4);
+        let remaining: Vec<_> = (0..4).map(|_| rates.count(partner(1)).unwrap().remaining).collect();
+        assert_eq!(remaining, [3, 2, 1, 0]);
+        assert_eq!(rates.count(partner(1)).unwrap_err().retry_after, 1);
+        clock.advance(time::Duration::milliseconds(499));
+        assert!(rates.count(partner(1)).is_err());
+        clock.advance(time::Duration::milliseconds(1));
+        assert_eq!(rates.count(partner(1)).unwrap().remaining, 0);
+        assert!(rates.count(partner(1)).is_err(), "a refused call was not counted, this one was");
+        clock.advance(time::Duration::seconds(60));
+        assert_eq!(rates.count(partner(1)).unwrap().remaining, 3, "no more than the burst is saved up");
+    }
+
+    #[test]
+    fn partners_do_not_share() {
+        let (rates, _) = rates(1, 1);
+        assert!(rates.count(partner(1)).is_ok());
+        assert!(rates.count(partner(1)).is_err());
+        assert!(rates.count(partner(2)).is_ok());
+    }
+
+    #[test]
+    fn the_headers_are_structured_fields() {
+        let (rates, _) = rates(3, 10);
+        let left = rates.count(partner(1)).unwrap();
+        assert_eq!(left.policy(), "\"partner\";q=10;w=4");
+        assert_eq!(left.rate(), "\"partner\";r=9;t=1");
+        let none = Left { remaining: 0, ..left };
+        assert_eq!(none.rate(), "\"partner\";r=0;t=4");
+    }
+}

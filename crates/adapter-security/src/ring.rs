@@ -1,0 +1,195 @@
+//! The master keys of a running service: one that it uses, and others that it still or already accepts.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use jsonwebtoken::{DecodingKey, EncodingKey};
+use zeroize::Zeroizing;
+
+use crate::hs256;
+use crate::master_key::{KEY_ID_LEN, KEY_LEN, MasterKey, Purpose};
+
+/// Where master keys come from while the service runs.
+pub trait KeySource: Send + Sync {
+    /// The keys, the one to use first, if they changed since they were last asked for. A source that cannot be read
+    /// says so in the log and has not changed.
+    fn changed(&self) -> Option<Vec<MasterKey>>;
+}
+
+/// The master keys of a service: the first signs and encrypts, all of them verify and decrypt. Every token and every
+/// stored secret names its key.
+///
+/// Whoever meets a name that it does not know asks the source before it refuses, so that a key that another process
+/// has begun to use is known in time.
+pub struct KeyRing {
+    keys: RwLock<Arc<[Arc<Keys>]>>,
+    source: Option<Box<dyn KeySource>>,
+    /// Held while the source is asked, so that a later answer is never overtaken by an earlier one.
+    asking: Mutex<()>,
+}
+
+/// What one master key is used by.
+pub(crate) struct Keys {
+    pub(crate) token_id: String,
+    pub(crate) signing: EncodingKey,
+    pub(crate) verifying: DecodingKey,
+    pub(crate) secret_id: [u8; KEY_ID_LEN],
+    pub(crate) secrets: Zeroizing<[u8; KEY_LEN]>,
+    pub(crate) fingerprints: Zeroizing<[u8; KEY_LEN]>,
+}
+
+impl Keys {
+    fn new(master: &MasterKey) -> Self {
+        hs256::install();
+        let tokens = master.derive(Purpose::Tokens);
+        Self {
+            token_id: master.token_key_id(),
+            signing: EncodingKey::from_secret(&tokens[..]),
+            verifying: DecodingKey::from_secret(&tokens[..]),
+            secret_id: master.secret_key_id(),
+            secrets: master.derive(Purpose::Secrets),
+            fingerprints: master.derive(Purpose::Fingerprints),
+        }
+    }
+}
+
+impl KeyRing {
+    /// One key, for ever.
+    #[must_use]
+    pub fn of(master: &MasterKey) -> Arc<Self> {
+        Self::with_accepted(master, &[])
+    }
+
+    /// A key to use, and others to accept.
+    #[must_use]
+    pub fn with_accepted(master: &MasterKey, accepted: &[MasterKey]) -> Arc<Self> {
+        Arc::new(Self::made_of(std::iter::once(master).chain(accepted), None))
+    }
+
+    /// Keys that may change while the service runs; `None` if the source has none.
+    #[must_use]
+    pub fn following(source: Box<dyn KeySource>) -> Option<Arc<Self>> {
+        let keys = source.changed().filter(|keys| !keys.is_empty())?;
+        Some(Arc::new(Self::made_of(&keys, Some(source))))
+    }
+
+    fn made_of<'a>(
+        keys: impl IntoIterator<Item = &'a MasterKey>,
+        source: Option<Box<dyn KeySource>>,
+    ) -> Self {
+        Self { keys: RwLock::new(derived(keys)), source, asking: Mutex::default() }
+    }
+
+    /// How many keys there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.keys().len()
+    }
+
+    /// Takes over what the source has; answers whether that changed anything.
+    pub fn refresh(&self) -> bool {
+        let Some(source) = &self.source else { return false };
+        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(keys) = source.changed().filter(|keys| !keys.is_empty()) else { return false };
+        *self.keys.write().unwrap_or_else(PoisonError::into_inner) = derived(&keys);
+        true
+    }
+
+    fn keys(&self) -> Arc<[Arc<Keys>]> {
+        Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The key to use.
+    #[expect(clippy::expect_used, reason = "no ring is made of no key")]
+    pub(crate) fn current(&self) -> Arc<Keys> {
+        self.keys().first().map(Arc::clone).expect("a ring has a key")
+    }
+
+    /// The key that `is_meant`; the source is asked if there is none.
+    pub(crate) fn find(&self, is_meant: impl Fn(&Keys) -> bool) -> Option<Arc<Keys>> {
+        let known = |keys: &[Arc<Keys>]| keys.iter().find(|keys| is_meant(keys)).map(Arc::clone);
+        known(&self.keys()).or_else(|| {
+            // Another thread may have asked while this one waited for its turn, so it looks in either case.
+            self.refresh();
+            known(&self.keys())
+        })
+    }
+}
+
+impl fmt::Debug for KeyRing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyRing([REDACTED])")
+    }
+}
+
+fn derived<'a>(keys: impl IntoIterator<Item = &'a MasterKey>) -> Arc<[Arc<Keys>]> {
+    keys.into_iter().map(|key| Arc::new(Keys::new(key))).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// A source that a test changes.
+    #[derive(Clone, Default)]
+    pub(crate) struct Drawer(Arc<Mutex<Option<Vec<MasterKey>>>>);
+
+    impl Drawer {
+        /// The ring's next answer is this.
+        pub(crate) fn put(&self, keys: &[u8]) {
+            let keys = keys.iter().map(|byte| MasterKey::from_bytes([*byte; 32])).collect();
+            *self.0.lock().unwrap() = Some(keys);
+        }
+    }
+
+    impl KeySource for Drawer {
+        fn changed(&self) -> Option<Vec<MasterKey>> {
+            self.0.lock().unwrap().take()
+        }
+    }
+
+    /// A ring over these keys, and where it looks for others.
+    pub(crate) fn ring(keys: &[u8]) -> (Arc<KeyRing>, Drawer) {
+        let drawer = Drawer::default();
+        drawer.put(keys);
+        (KeyRing::following(Box::new(drawer.clone())).unwrap(), drawer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{Drawer, ring};
+    use super::*;
+
+    #[test]
+    fn a_key_that_is_not_known_is_looked_for_before_it_is_refused() {
+        let id = |byte| MasterKey::from_bytes([byte; 32]).token_key_id();
+        let (ring, drawer) = ring(&[1]);
+        assert_eq!((ring.count(), &ring.current().token_id), (1, &id(1)));
+        assert!(ring.find(|keys| keys.token_id == id(2)).is_none());
+        drawer.put(&[2, 1]);
+        assert!(ring.find(|keys| keys.token_id == id(1)).is_some());
+        assert_eq!(ring.current().token_id, id(1), "nobody asked");
+        assert!(ring.find(|keys| keys.token_id == id(2)).is_some());
+        assert_eq!((ring.count(), &ring.current().token_id), (2, &id(2)));
+        drawer.put(&[2]);
+        assert!(ring.refresh() && !ring.refresh());
+        assert!(ring.find(|keys| keys.token_id == id(1)).is_none(), "a retired key is gone");
+    }
+
+    #[test]
+    fn a_source_without_keys_changes_nothing() {
+        let (ring, drawer) = ring(&[1]);
+        drawer.put(&[]);
+        assert!(!ring.refresh());
+        assert_eq!(ring.count(), 1);
+        assert!(KeyRing::following(Box::new(Drawer::default())).is_none());
+    }
+
+    #[test]
+    fn debug_shows_nothing() {
+        assert_eq!(format!("{:?}", ring(&[1]).0), "KeyRing([REDACTED])");
+    }
+}

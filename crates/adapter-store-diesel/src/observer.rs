@@ -1,0 +1,53 @@
+//! Who is told how long work waits for the database, and how long it uses it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use kopeck_port_store::Access;
+
+/// Measures the store's threads. It is called on them, so it must not wait.
+pub trait StoreObserver: Send + Sync {
+    /// A thread begins with a unit of work that was submitted so long ago.
+    fn began(&self, access: Access, waited: Duration);
+
+    /// A thread is done with all that it had taken together, after so long.
+    fn ended(&self, access: Access, used: Duration);
+}
+
+/// Measures nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl StoreObserver for Unobserved {
+    fn began(&self, _access: Access, _waited: Duration) {}
+
+    fn ended(&self, _access: Access, _used: Duration) {}
+}
+
+/// The observer of one thread.
+pub(crate) struct Eye {
+    access: Access,
+    observer: Arc<dyn StoreObserver>,
+}
+
+impl Eye {
+    pub(crate) fn new(access: Access, observer: Arc<dyn StoreObserver>) -> Self {
+        Self { access, observer }
+    }
+
+    /// Of a thread that nobody measures.
+    #[cfg(test)]
+    pub(crate) fn closed() -> Self {
+        Self::new(Access::Read, Arc::new(Unobserved))
+    }
+
+    /// The thread begins at `now` with what was submitted at these moments.
+    pub(crate) fn began(&self, now: Instant, submitted: impl Iterator<Item = Instant>) {
+        submitted.for_each(|at| self.observer.began(self.access, now.saturating_duration_since(at)));
+    }
+
+    /// The thread is done with what it began with then.
+    pub(crate) fn ended(&self, began: Instant) {
+        self.observer.ended(self.access, began.elapsed());
+    }
+}

@@ -1,0 +1,47 @@
+//! Settings of the port for operators and of the front door's behaviour.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::Args;
+use kopeck_adapter_http::RateLimit;
+use time::Duration;
+
+use super::duration;
+
+/// The port for operators.
+#[derive(Debug, Clone, Args)]
+pub struct OperationsArgs {
+    /// Address and port of `/health/live`, `/health/ready` and `/metrics`; there are none if absent.
+    #[arg(long, env = "KOPECK_OPERATIONS_LISTEN")]
+    pub operations_listen: Option<SocketAddr>,
+}
+
+/// How the front door behaves.
+#[derive(Debug, Clone, Args)]
+pub struct FrontArgs {
+    /// The certificate chain in PEM: with it the API is served by HTTPS. A changed file is taken over within seconds.
+    #[arg(long, env = "KOPECK_TLS_CERT", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// The private key of the certificate in PEM.
+    #[arg(long, env = "KOPECK_TLS_KEY", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// Calls a second that a partner may make, and twice as many at once; 0 is no limit. Each process counts for
+    /// itself.
+    #[arg(long, env = "KOPECK_RATE_LIMIT", default_value_t = 1_000)]
+    #[arg(value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    pub rate_limit: u32,
+    /// How long calls are still accepted after SIGTERM, while `/health/ready` says no already.
+    #[arg(long, env = "KOPECK_DRAIN_PAUSE", default_value = "0s", value_parser = duration)]
+    pub drain_pause: Duration,
+}
+
+impl FrontArgs {
+    /// The rate limit, if there is one.
+    #[must_use]
+    pub fn rate_limit(&self) -> Option<RateLimit> {
+        let per_second = NonZeroU32::new(self.rate_limit)?;
+        Some(RateLimit { per_second, burst: per_second.saturating_mul(NonZeroU32::MIN.saturating_add(1)) })
+    }
+}

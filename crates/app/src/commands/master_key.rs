@@ -1,0 +1,74 @@
+//! `kopeck master-key …`.
+
+use anyhow::ensure;
+use kopeck_adapter_security::MasterKey;
+use kopeck_port_store::{Access, transact};
+use kopeck_service::partners::{self, PartnerError};
+use secrecy::ExposeSecret as _;
+
+use super::existing_core;
+use crate::cli::{MasterKeyCommand, RotateArgs, StoreArgs};
+use crate::compose::{Core, Machine, Vault};
+use crate::keys::Keys;
+
+/// Does what is asked with master keys.
+pub(super) fn run(command: MasterKeyCommand) -> anyhow::Result<()> {
+    match command {
+        MasterKeyCommand::Generate => {
+            println!("{}", MasterKey::generate(&*Machine::real().entropy).to_text().expose_secret());
+            Ok(())
+        }
+        MasterKeyCommand::Rotate(args) => rotate(&args),
+        MasterKeyCommand::Retire(args) => retire(&args),
+    }
+}
+
+fn rotate(args: &RotateArgs) -> anyhow::Result<()> {
+    let vault = Vault::open_existing(&args.store)?;
+    // Refuses a database of other keys before anything is changed.
+    existing_core(&args.store)?;
+    if let Keys::InFile(file) = &vault.keys
+        && !args.reencrypt_only
+    {
+        let mut keys = file.read()?;
+        keys.insert(0, MasterKey::generate(&*Machine::real().entropy));
+        file.replace(&keys)?;
+        println!("a new master key is in use; the old one is accepted until `kopeck master-key retire`");
+    }
+    let (secrets, partners) = reencrypt(&existing_core(&args.store)?)?;
+    println!("encrypted anew: {secrets} secrets of {partners} partners");
+    Ok(())
+}
+
+fn retire(args: &StoreArgs) -> anyhow::Result<()> {
+    // A command that began before the rotation may have stored something since.
+    reencrypt(&existing_core(args)?)?;
+    match Vault::open_existing(args)?.keys {
+        Keys::Given(..) => {
+            println!("nothing is encrypted under another key: take KOPECK_MASTER_KEYS_ACCEPTED away");
+        }
+        Keys::InFile(file) => {
+            let keys = file.read()?;
+            ensure!(keys.len() > 1, "there is no old key");
+            file.replace(keys.get(..1).unwrap_or_default())?;
+            println!("old master keys given up: {}", keys.len() - 1);
+        }
+    }
+    Ok(())
+}
+
+/// Encrypts every partner's secrets anew that lie under another key than the one in use. Answers how many those were,
+/// and of how many partners.
+fn reencrypt(core: &Core) -> anyhow::Result<(usize, usize)> {
+    let store = core.store();
+    let partners =
+        transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
+    let (mut secrets, mut concerned) = (0, 0);
+    for id in partners.into_iter().map(|partner| partner.id) {
+        let desk = core.partners.clone();
+        let done = transact(&*store, Access::Write, move |unit| desk.reencrypt(unit, id))?;
+        secrets += done;
+        concerned += usize::from(done > 0);
+    }
+    Ok((secrets, concerned))
+}

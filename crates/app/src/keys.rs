@@ -1,0 +1,269 @@
+//! Master keys: given by settings, or in a file that may change while the service runs.
+//!
+//! A file has a key a line: the first is used, the others are accepted. Blank lines and lines that begin with `#` are
+//! passed over.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context, bail, ensure};
+use kopeck_adapter_security::{KeyRing, KeySource, MasterKey};
+use secrecy::{ExposeSecret as _, SecretString};
+use zeroize::Zeroizing;
+
+use crate::cli::StoreArgs;
+
+/// Where the master keys of a service are.
+#[derive(Debug, Clone)]
+pub enum Keys {
+    /// In the settings: one to use, and others to accept.
+    Given(MasterKey, Vec<MasterKey>),
+    /// In a file.
+    InFile(KeyFile),
+}
+
+/// A file of master keys, its owner's only.
+#[derive(Debug, Clone)]
+pub struct KeyFile {
+    path: PathBuf,
+}
+
+impl Keys {
+    /// The keys that the settings give or the file that they name, if they do either.
+    ///
+    /// # Errors
+    /// If a key is none, or they do both.
+    pub fn given(args: &StoreArgs) -> anyhow::Result<Option<Self>> {
+        let accepted =
+            accepted_keys(args.master_keys_accepted.as_ref()).context("KOPECK_MASTER_KEYS_ACCEPTED")?;
+        match (&args.master_key, &args.master_key_file) {
+            (Some(_), Some(_)) => bail!("KOPECK_MASTER_KEY and KOPECK_MASTER_KEY_FILE exclude each other"),
+            (Some(text), None) => {
+                let key = MasterKey::parse(text.expose_secret()).context("KOPECK_MASTER_KEY")?;
+                Ok(Some(Self::Given(key, accepted)))
+            }
+            (None, file) => {
+                ensure!(accepted.is_empty(), "KOPECK_MASTER_KEYS_ACCEPTED goes with KOPECK_MASTER_KEY");
+                Ok(file.clone().map(|path| Self::InFile(KeyFile::at(path))))
+            }
+        }
+    }
+
+    /// The keys for a running service. Those of a file are followed.
+    ///
+    /// # Errors
+    /// If the file cannot be read or holds no key.
+    pub fn ring(&self) -> anyhow::Result<Arc<KeyRing>> {
+        match self {
+            Self::Given(key, accepted) => Ok(KeyRing::with_accepted(key, accepted)),
+            Self::InFile(file) => {
+                // Says why, if there is no key; the followed file would only log it.
+                file.read()?;
+                let followed = FollowedFile { file: file.clone(), seen: Mutex::default() };
+                KeyRing::following(Box::new(followed)).context("the master keys cannot be read")
+            }
+        }
+    }
+}
+
+fn accepted_keys(list: Option<&SecretString>) -> anyhow::Result<Vec<MasterKey>> {
+    let texts = list.map_or("", |list| list.expose_secret()).split(',').map(str::trim);
+    texts.filter(|text| !text.is_empty()).map(|text| Ok(MasterKey::parse(text)?)).collect()
+}
+
+impl KeyFile {
+    /// The file with this path, whether it is there or not.
+    #[must_use]
+    pub fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// Whether it is there.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// The keys in it, at least one.
+    ///
+    /// # Errors
+    /// If it is not there, cannot be read, holds anything else than keys, or others than its owner may read it.
+    pub fn read(&self) -> anyhow::Result<Vec<MasterKey>> {
+        let shown = self.path.display();
+        let mut file = File::open(&self.path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                anyhow::anyhow!("{shown} is missing, and without it the database cannot be used: put it back")
+            }
+            _ => anyhow::Error::new(error).context(format!("cannot read {shown}")),
+        })?;
+        let mode = file.metadata().with_context(|| format!("cannot read {shown}"))?.permissions().mode();
+        ensure!(mode & 0o077 == 0, "{shown} may be read by others than its owner: chmod 600 it");
+        let mut text = Zeroizing::new(String::new());
+        file.read_to_string(&mut text).with_context(|| format!("cannot read {shown}"))?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let keys: Result<Vec<_>, _> = lines.map(MasterKey::parse).collect();
+        let keys = keys.with_context(|| format!("{shown} holds no master key"))?;
+        ensure!(!keys.is_empty(), "{shown} holds no master key");
+        Ok(keys)
+    }
+
+    /// Makes it with `key` in it, unless it is there by now: the first of two processes wins. Nobody ever reads half a
+    /// key.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn make(&self, key: &MasterKey) -> anyhow::Result<()> {
+        let draft = self.draft(std::slice::from_ref(key))?;
+        let linked = std::fs::hard_link(&draft, &self.path);
+        std::fs::remove_file(&draft).with_context(|| format!("cannot remove {}", draft.display()))?;
+        match linked {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(error).with_context(|| format!("cannot write {}", self.path.display()))
+            }
+            _ => self.sync_folder(),
+        }
+    }
+
+    /// Puts `keys` in place of what is in it, at one moment.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn replace(&self, keys: &[MasterKey]) -> anyhow::Result<()> {
+        let draft = self.draft(keys)?;
+        std::fs::rename(&draft, &self.path)
+            .with_context(|| format!("cannot write {}", self.path.display()))?;
+        self.sync_folder()
+    }
+
+    /// A file beside it with these keys.
+    fn draft(&self, keys: &[MasterKey]) -> anyhow::Result<PathBuf> {
+        let mut name = self.path.clone().into_os_string();
+        name.push(format!(".{}", std::process::id()));
+        let draft = PathBuf::from(name);
+        let write = || -> io::Result<()> {
+            let mut file =
+                OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&draft)?;
+            for key in keys {
+                file.write_all(key.to_text().expose_secret().as_bytes())?;
+                file.write_all(b"\n")?;
+            }
+            file.sync_all()
+        };
+        write().with_context(|| format!("cannot write {}", draft.display()))?;
+        Ok(draft)
+    }
+
+    fn sync_folder(&self) -> anyhow::Result<()> {
+        let folder = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let folder = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+        folder.context("cannot sync the folder of the master key")
+    }
+}
+
+/// A file that is read again when it has changed.
+struct FollowedFile {
+    file: KeyFile,
+    /// What the file was when it was last read, if it was there; also if that was in vain.
+    seen: Mutex<Option<Option<Stamp>>>,
+}
+
+/// Tells one content of a file from another: inode, size, and the moments of its latest changes.
+type Stamp = (u64, u64, [i64; 4]);
+
+fn stamp(path: &Path) -> io::Result<Stamp> {
+    let file = std::fs::metadata(path)?;
+    Ok((file.ino(), file.size(), [file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec()]))
+}
+
+impl KeySource for FollowedFile {
+    fn changed(&self) -> Option<Vec<MasterKey>> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        // Taken before the file is read: what is written meanwhile shows the next time.
+        let now = stamp(&self.file.path).ok();
+        let before = seen.replace(now);
+        if before == Some(now) {
+            return None;
+        }
+        match self.file.read() {
+            Ok(keys) => {
+                if before.is_some() {
+                    log::info!(keys = keys.len(); "the master keys have changed");
+                }
+                Some(keys)
+            }
+            Err(error) => {
+                log::error!(error:% = format!("{error:#}"); "the master keys stay as they were");
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(byte: u8) -> MasterKey {
+        MasterKey::from_bytes([byte; 32])
+    }
+
+    fn texts(keys: &[MasterKey]) -> Vec<String> {
+        keys.iter().map(|key| key.to_text().expose_secret().to_owned()).collect()
+    }
+
+    fn file(within: &tempfile::TempDir) -> KeyFile {
+        KeyFile::at(within.path().join("master.key"))
+    }
+
+    #[test]
+    fn a_file_is_made_once_and_replaced_as_a_whole() {
+        let within = tempfile::tempdir().unwrap();
+        let file = file(&within);
+        assert!(!file.exists());
+        file.make(&key(1)).unwrap();
+        file.make(&key(2)).unwrap();
+        assert_eq!(texts(&file.read().unwrap()), texts(&[key(1)]), "the first wins");
+        file.replace(&[key(2), key(1)]).unwrap();
+        assert_eq!(texts(&file.read().unwrap()), texts(&[key(2), key(1)]));
+        let mode = std::fs::metadata(&file.path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600);
+        assert_eq!(std::fs::read_dir(within.path()).unwrap().count(), 1, "no draft is left behind");
+    }
+
+    #[test]
+    fn notes_in_a_file_are_passed_over_and_nonsense_is_refused() {
+        let within = tempfile::tempdir().unwrap();
+        let file = file(&within);
+        file.make(&key(1)).unwrap();
+        let line = &texts(&[key(3)])[0];
+        std::fs::write(&file.path, format!("# of March\n\n  {line}  \n")).unwrap();
+        assert_eq!(texts(&file.read().unwrap()), texts(&[key(3)]));
+        for text in ["", "# nothing\n", "hunter2", &format!("{line}\nhunter2")] {
+            std::fs::write(&file.path, text).unwrap();
+            let refused = format!("{:#}", file.read().unwrap_err());
+            assert!(refused.contains("holds no master key") && !refused.contains("hunter2"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_followed_file_is_read_when_it_changes() {
+        let within = tempfile::tempdir().unwrap();
+        let file = file(&within);
+        assert!(Keys::InFile(file.clone()).ring().unwrap_err().to_string().contains("put it back"));
+        file.make(&key(1)).unwrap();
+        let ring = Keys::InFile(file.clone()).ring().unwrap();
+        assert!(!ring.refresh());
+        file.replace(&[key(2), key(1)]).unwrap();
+        assert!(ring.refresh() && !ring.refresh());
+        assert_eq!(ring.count(), 2);
+        std::fs::write(&file.path, "broken").unwrap();
+        assert!(!ring.refresh());
+        assert_eq!(ring.count(), 2, "what is broken changes nothing");
+        file.replace(&[key(2)]).unwrap();
+        assert!(ring.refresh());
+        assert_eq!(ring.count(), 1);
+    }
+}

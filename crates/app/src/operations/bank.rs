@@ -1,0 +1,82 @@
+//! Measures the calls of the bank.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::transaction::Transaction;
+use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+
+use super::Metrics;
+use super::metrics::{BankCalls, BankOutcome};
+
+/// A bank whose calls are counted by their outcome.
+pub struct MeasuredBank {
+    bank: Arc<dyn BankGateway>,
+    metrics: Arc<Metrics>,
+}
+
+impl MeasuredBank {
+    /// Counts the calls of `bank` in `metrics`.
+    #[must_use]
+    pub fn new(bank: Arc<dyn BankGateway>, metrics: Arc<Metrics>) -> Self {
+        Self { bank, metrics }
+    }
+}
+
+fn of_error(error: &BankError) -> BankOutcome {
+    match error {
+        BankError::Unavailable(_) => BankOutcome::Unavailable,
+        BankError::Unknown(_) => BankOutcome::Unknown,
+    }
+}
+
+/// Makes a call that asks, and counts it.
+fn asked<T>(calls: &BankCalls, call: impl FnOnce() -> Result<T, BankError>) -> Result<T, BankError> {
+    let began = Instant::now();
+    let answer = call();
+    calls.took(began.elapsed());
+    calls.count(answer.as_ref().map_or_else(of_error, |_| BankOutcome::Done));
+    answer
+}
+
+impl BankGateway for MeasuredBank {
+    fn repeat_is_safe(&self) -> bool {
+        self.bank.repeat_is_safe()
+    }
+
+    fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
+        let (calls, began) = (&self.metrics.bank().submit, Instant::now());
+        let answers = self.bank.submit(submissions);
+        calls.took(began.elapsed());
+        for answer in &answers {
+            calls.count(match answer {
+                Ok(Verdict::Done) => BankOutcome::Done,
+                Ok(Verdict::Declined(_)) => BankOutcome::Declined,
+                Err(error) => of_error(error),
+            });
+        }
+        answers
+    }
+
+    fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
+        asked(&self.metrics.bank().query, || self.bank.query(keys))
+    }
+
+    fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Result<Vec<IssuedCard>, BankError> {
+        asked(&self.metrics.bank().issued_cards, || self.bank.issued_cards(key, skip, limit))
+    }
+
+    fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
+        asked(&self.metrics.bank().card, || self.bank.card(number))
+    }
+
+    fn transactions(
+        &self,
+        number: CardNumber,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Transaction>, BankError> {
+        asked(&self.metrics.bank().transactions, || self.bank.transactions(number, after, limit))
+    }
+}

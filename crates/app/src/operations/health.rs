@@ -1,0 +1,153 @@
+//! Whether the process is ready for work.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use kopeck_adapter_store_diesel::DieselStore;
+use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use crate::pulse::Pulse;
+
+/// So long the database has for the answer to a question that costs nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is known of the parts of a process. They come one after the other as it starts.
+#[derive(Default)]
+pub struct Health {
+    store: OnceLock<Arc<DieselStore>>,
+    workers: OnceLock<Arc<Pulse>>,
+    stopping: AtomicBool,
+}
+
+/// How the parts are; a part that is not ready says why.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Readiness {
+    process: Result<(), &'static str>,
+    database: Result<(), &'static str>,
+    migrations: Result<(), &'static str>,
+    workers: Result<(), &'static str>,
+}
+
+impl Health {
+    /// The store is open, so its migrations are applied.
+    pub fn store_is_open(&self, store: &Arc<DieselStore>) {
+        // Told once, at the start.
+        let _ = self.store.set(Arc::clone(store));
+    }
+
+    /// The workers of this process have started; those of a process that has none are an empty [`Pulse`].
+    pub fn workers_are_started(&self, pulse: Arc<Pulse>) {
+        let _ = self.workers.set(pulse);
+    }
+
+    /// The process was told to stop: it does what it has, and wants no more.
+    pub fn is_stopping(&self) {
+        self.stopping.store(true, Ordering::Release);
+    }
+
+    pub(super) fn store(&self) -> Option<&Arc<DieselStore>> {
+        self.store.get()
+    }
+
+    pub(super) fn workers(&self) -> Option<&Arc<Pulse>> {
+        self.workers.get()
+    }
+
+    /// How the parts are at this moment.
+    pub(super) async fn readiness(&self) -> Readiness {
+        let stopping = self.stopping.load(Ordering::Acquire);
+        let opened = self.store.get().ok_or("not open yet");
+        let database = match opened {
+            Ok(store) => {
+                ask(&**store, |unit| unit.work().is_any_due()).await.map(drop).map_err(|_| "does not answer")
+            }
+            Err(reason) => Err(reason),
+        };
+        let workers = match self.workers.get().map(|pulse| pulse.vitals()) {
+            None => Err("not started yet"),
+            Some(vitals) if vitals.are_good() => Ok(()),
+            Some(vitals) if vitals.ended > 0 => Err("a thread has ended"),
+            Some(_) => Err("a thread gives no sign of life"),
+        };
+        Readiness {
+            process: if stopping { Err("stopping") } else { Ok(()) },
+            database,
+            migrations: opened.map(drop).map_err(|_| "not applied yet"),
+            workers,
+        }
+    }
+}
+
+impl Readiness {
+    /// Whether all of it is ready.
+    pub(super) fn is_ready(&self) -> bool {
+        self.parts().iter().all(|(_, state)| state.is_ok())
+    }
+
+    fn parts(&self) -> [(&'static str, Result<(), &'static str>); 4] {
+        let Self { process, database, migrations, workers } = *self;
+        [("process", process), ("database", database), ("migrations", migrations), ("workers", workers)]
+    }
+
+    /// For a person who looks.
+    pub(super) fn to_json(&self) -> Value {
+        let part = |(name, state): (&str, Result<(), &'static str>)| {
+            (name.to_owned(), json!(state.err().unwrap_or("ready")))
+        };
+        let parts: serde_json::Map<_, _> = self.parts().map(part).into_iter().collect();
+        json!({"status": if self.is_ready() { "ready" } else { "not ready" }, "parts": parts})
+    }
+}
+
+/// Asks the store something and waits for the answer, but not for long.
+pub(super) async fn ask<T: Send + 'static>(
+    store: &dyn Store,
+    question: impl FnMut(&mut dyn UnitOfWork) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let (sender, receiver) = oneshot::channel();
+    submit(store, Access::Read, question, move |answer| {
+        // The receiver is gone if that took too long.
+        let _ = sender.send(answer);
+    });
+    match tokio::time::timeout(PATIENCE, receiver).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(_)) => Err(StoreError::Failed("the store dropped the question".to_owned())),
+        Err(_) => Err(StoreError::Unavailable("no answer in time".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[actix_web::test]
+    async fn a_process_that_starts_says_what_it_waits_for() {
+        let readiness = Health::default().readiness().await;
+        assert!(!readiness.is_ready());
+        let expected = json!({
+            "status": "not ready",
+            "parts": {
+                "process": "ready",
+                "database": "not open yet",
+                "migrations": "not applied yet",
+                "workers": "not started yet",
+            },
+        });
+        assert_eq!(readiness.to_json(), expected);
+    }
+
+    #[actix_web::test]
+    async fn workers_that_end_and_a_process_that_stops_are_not_ready() {
+        let (health, pulse) = (Health::default(), Arc::new(Pulse::default()));
+        health.workers_are_started(Arc::clone(&pulse));
+        let heart = pulse.heart();
+        assert_eq!(health.readiness().await.workers, Ok(()));
+        drop(heart);
+        assert_eq!(health.readiness().await.workers, Err("a thread has ended"));
+        health.is_stopping();
+        assert_eq!(health.readiness().await.process, Err("stopping"));
+    }
+}

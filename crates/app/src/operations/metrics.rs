@@ -1,0 +1,327 @@
+//! The figures. Everything that is counted while calls are served is found without a lock and without a word being put
+//! together: labels are made once, at the start or at the first of its kind.
+
+mod figures;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use kopeck_adapter_http::{Observer, Refusal, operations};
+use kopeck_adapter_store_diesel::StoreObserver;
+use kopeck_port_store::Access;
+use prometheus::{
+    Encoder as _, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
+    Registry, TextEncoder,
+};
+
+use super::Health;
+use super::glance::Memory;
+use figures::Figures;
+
+/// The statuses that the service answers with; all others are counted as one.
+const STATUSES: [u16; 16] = [200, 201, 202, 400, 401, 402, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503];
+
+/// Upper bounds of the classes of latencies, in seconds.
+const CALL_CLASSES: [f64; 13] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
+/// Of waits for the database and of its use, in seconds.
+const STORE_CLASSES: [f64; 12] =
+    [0.0001, 0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0];
+/// Of calls of the bank, in seconds.
+const BANK_CLASSES: [f64; 10] = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+
+/// All figures of the process.
+pub struct Metrics {
+    registry: Registry,
+    routes: HashMap<&'static str, Route>,
+    requests: IntCounterVec,
+    refused_seals: IntCounter,
+    throttled_logins: IntCounter,
+    rate_limited: IntCounter,
+    reads: Thread,
+    writes: Thread,
+    bank: Bank,
+    reloads: [IntCounter; 2],
+    figures: Figures,
+    memory: Memory,
+}
+
+/// The calls of one operation.
+struct Route {
+    labels: [&'static str; 2],
+    seconds: Histogram,
+    /// One a status and one for all others, once it was given.
+    answers: [OnceLock<IntCounter>; STATUSES.len() + 1],
+}
+
+/// The work of the store's threads of one kind.
+struct Thread {
+    waited: Histogram,
+    used: Histogram,
+}
+
+/// The calls of the bank.
+pub(super) struct Bank {
+    pub(super) submit: BankCalls,
+    pub(super) query: BankCalls,
+    pub(super) issued_cards: BankCalls,
+    pub(super) card: BankCalls,
+    pub(super) transactions: BankCalls,
+}
+
+/// The calls of the bank of one kind.
+pub(super) struct BankCalls {
+    seconds: Histogram,
+    outcomes: [IntCounter; 4],
+}
+
+/// How a call of the bank ended; of a submission, each instruction.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum BankOutcome {
+    Done,
+    Declined,
+    Unavailable,
+    Unknown,
+}
+
+impl BankOutcome {
+    const WORDS: [&'static str; 4] = ["done", "declined", "unavailable", "unknown"];
+}
+
+/// Makes figures and lists them.
+struct Maker<'a>(&'a Registry);
+
+impl Maker<'_> {
+    fn counter(&self, name: &str, help: &str) -> prometheus::Result<IntCounter> {
+        let counter = IntCounter::new(name, help)?;
+        self.0.register(Box::new(counter.clone()))?;
+        Ok(counter)
+    }
+
+    fn counters(&self, name: &str, help: &str, labels: &[&str]) -> prometheus::Result<IntCounterVec> {
+        let counters = IntCounterVec::new(Opts::new(name, help), labels)?;
+        self.0.register(Box::new(counters.clone()))?;
+        Ok(counters)
+    }
+
+    fn histograms(
+        &self,
+        name: &str,
+        help: &str,
+        labels: &[&str],
+        classes: &[f64],
+    ) -> prometheus::Result<HistogramVec> {
+        let options = HistogramOpts::new(name, help).buckets(classes.to_vec());
+        let histograms = HistogramVec::new(options, labels)?;
+        self.0.register(Box::new(histograms.clone()))?;
+        Ok(histograms)
+    }
+
+    fn gauge(&self, name: &str, help: &str) -> prometheus::Result<IntGauge> {
+        let gauge = IntGauge::new(name, help)?;
+        self.0.register(Box::new(gauge.clone()))?;
+        Ok(gauge)
+    }
+}
+
+impl Metrics {
+    /// Nothing has been counted yet.
+    ///
+    /// # Errors
+    /// If two figures have one name.
+    pub fn new() -> prometheus::Result<Self> {
+        let registry = Registry::new();
+        let maker = Maker(&registry);
+        let requests = maker.counters(
+            "kopeck_http_requests_total",
+            "Calls answered, by route and status.",
+            &["method", "route", "status"],
+        )?;
+        let seconds = maker.histograms(
+            "kopeck_http_request_seconds",
+            "From the head of a call to its answer, by route.",
+            &["method", "route"],
+            &CALL_CLASSES,
+        )?;
+        let reloads = maker.counters(
+            "kopeck_certificate_reloads_total",
+            "Changed certificates, by whether they could be taken over.",
+            &["outcome"],
+        )?;
+        Ok(Self {
+            routes: routes(&seconds)?,
+            requests,
+            refused_seals: maker.counter(
+                "kopeck_refused_seals_total",
+                "Values refused because they were not sealed rightly.",
+            )?,
+            throttled_logins: maker
+                .counter("kopeck_throttled_logins_total", "Logins refused after too many failures.")?,
+            rate_limited: maker.counter(
+                "kopeck_rate_limited_total",
+                "Calls refused over the rate limit of their partner.",
+            )?,
+            reads: Thread::new(&maker, "read")?,
+            writes: Thread::new(&maker, "write")?,
+            bank: Bank::new(&maker)?,
+            reloads: [
+                reloads.get_metric_with_label_values(&["taken"])?,
+                reloads.get_metric_with_label_values(&["refused"])?,
+            ],
+            figures: Figures::new(&maker)?,
+            memory: Memory::default(),
+            registry,
+        })
+    }
+
+    pub(super) fn bank(&self) -> &Bank {
+        &self.bank
+    }
+
+    /// A changed certificate was looked at.
+    pub fn certificate_changed(&self, taken: bool) {
+        let [good, bad] = &self.reloads;
+        if taken { good.inc() } else { bad.inc() }
+    }
+
+    /// All figures at this moment, in the text format of Prometheus.
+    pub(super) async fn text(&self, health: &Health) -> prometheus::Result<Vec<u8>> {
+        let glance = match health.store() {
+            Some(store) => self.memory.glance(&**store).await,
+            None => None,
+        };
+        self.figures.show(health, glance);
+        let mut text = Vec::with_capacity(64 * 1024);
+        TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
+        Ok(text)
+    }
+}
+
+/// Every operation with its counters, and one for paths that are none of ours.
+fn routes(seconds: &HistogramVec) -> prometheus::Result<HashMap<&'static str, Route>> {
+    let none = ("-", "-", "-");
+    operations()
+        .map(|operation| (operation.name, operation.method, operation.path))
+        .chain([none])
+        .map(|(name, method, path)| {
+            let labels = [method, path];
+            let seconds = seconds.get_metric_with_label_values(&labels)?;
+            Ok((name, Route { labels, seconds, answers: [const { OnceLock::new() }; STATUSES.len() + 1] }))
+        })
+        .collect()
+}
+
+impl Thread {
+    fn new(maker: &Maker<'_>, access: &str) -> prometheus::Result<Self> {
+        let histogram = |name: &str, help: &str| {
+            let options =
+                HistogramOpts::new(name, help).const_label("access", access).buckets(STORE_CLASSES.to_vec());
+            let histogram = Histogram::with_opts(options)?;
+            maker.0.register(Box::new(histogram.clone()))?;
+            prometheus::Result::Ok(histogram)
+        };
+        Ok(Self {
+            waited: histogram(
+                "kopeck_database_wait_seconds",
+                "How long a unit of work waited for a connection to the database.",
+            )?,
+            used: histogram(
+                "kopeck_database_use_seconds",
+                "How long a connection was used for units of work that went together.",
+            )?,
+        })
+    }
+}
+
+impl Bank {
+    fn new(maker: &Maker<'_>) -> prometheus::Result<Self> {
+        let calls = maker.counters(
+            "kopeck_bank_calls_total",
+            "Calls of the bank, of submissions each instruction, by how they ended.",
+            &["call", "outcome"],
+        )?;
+        let seconds = maker.histograms(
+            "kopeck_bank_call_seconds",
+            "How long a call of the bank took.",
+            &["call"],
+            &BANK_CLASSES,
+        )?;
+        let of = |call: &str| -> prometheus::Result<BankCalls> {
+            let [done, declined, unavailable, unknown] =
+                BankOutcome::WORDS.map(|outcome| calls.get_metric_with_label_values(&[call, outcome]));
+            Ok(BankCalls {
+                seconds: seconds.get_metric_with_label_values(&[call])?,
+                outcomes: [done?, declined?, unavailable?, unknown?],
+            })
+        };
+        Ok(Self {
+            submit: of("submit")?,
+            query: of("query")?,
+            issued_cards: of("issued_cards")?,
+            card: of("card")?,
+            transactions: of("transactions")?,
+        })
+    }
+}
+
+impl BankCalls {
+    pub(super) fn took(&self, time: Duration) {
+        self.seconds.observe(time.as_secs_f64());
+    }
+
+    pub(super) fn count(&self, outcome: BankOutcome) {
+        let [done, declined, unavailable, unknown] = &self.outcomes;
+        match outcome {
+            BankOutcome::Done => done.inc(),
+            BankOutcome::Declined => declined.inc(),
+            BankOutcome::Unavailable => unavailable.inc(),
+            BankOutcome::Unknown => unknown.inc(),
+        }
+    }
+}
+
+impl Observer for Metrics {
+    fn answered(&self, operation: &'static str, status: u16, took: Duration) {
+        let Some(route) = self.routes.get(operation) else { return };
+        route.seconds.observe(took.as_secs_f64());
+        let known = STATUSES.iter().position(|known| *known == status);
+        let Some(answers) = route.answers.get(known.unwrap_or(STATUSES.len())) else { return };
+        let first = || {
+            let [method, path] = route.labels;
+            let status = known.map_or_else(|| "other".to_owned(), |_| status.to_string());
+            self.requests.with_label_values(&[method, path, status.as_str()])
+        };
+        answers.get_or_init(first).inc();
+    }
+
+    fn refused(&self, what: Refusal) {
+        match what {
+            Refusal::Sealing => self.refused_seals.inc(),
+            Refusal::Login => self.throttled_logins.inc(),
+            Refusal::Rate => self.rate_limited.inc(),
+        }
+    }
+}
+
+impl StoreObserver for Metrics {
+    fn began(&self, access: Access, waited: Duration) {
+        self.thread(access).waited.observe(waited.as_secs_f64());
+    }
+
+    fn ended(&self, access: Access, used: Duration) {
+        self.thread(access).used.observe(used.as_secs_f64());
+    }
+}
+
+impl Metrics {
+    fn thread(&self, access: Access) -> &Thread {
+        match access {
+            Access::Read => &self.reads,
+            Access::Write => &self.writes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! Figures that are looked up when somebody asks for them.
+
+use kopeck_port_store::Access;
+use prometheus::IntGauge;
+
+use super::Maker;
+use crate::operations::{Glance, Health};
+
+/// Figures of this moment.
+pub(super) struct Figures {
+    reads_waiting: IntGauge,
+    writes_waiting: IntGauge,
+    database_up: IntGauge,
+    stored: Stored,
+    workers: IntGauge,
+    workers_ended: IntGauge,
+    silence: IntGauge,
+}
+
+/// Figures of what stands in the database. While it does not answer they stay as they were.
+struct Stored {
+    requests: IntGauge,
+    due: IntGauge,
+    oldest_due: IntGauge,
+    failing: IntGauge,
+    stuck: IntGauge,
+    held: IntGauge,
+}
+
+impl Figures {
+    pub(super) fn new(maker: &Maker<'_>) -> prometheus::Result<Self> {
+        let waiting = |access: &str| {
+            let options =
+                prometheus::Opts::new("kopeck_database_queue", "Units of work that wait for a connection.")
+                    .const_label("access", access);
+            let gauge = IntGauge::with_opts(options)?;
+            maker.0.register(Box::new(gauge.clone()))?;
+            prometheus::Result::Ok(gauge)
+        };
+        let build =
+            prometheus::Opts::new("kopeck_build_info", "Always 1; the label says which version runs.")
+                .const_label("version", env!("CARGO_PKG_VERSION"));
+        let build = IntGauge::with_opts(build)?;
+        build.set(1);
+        maker.0.register(Box::new(build))?;
+        Ok(Self {
+            reads_waiting: waiting("read")?,
+            writes_waiting: waiting("write")?,
+            database_up: maker.gauge(
+                "kopeck_database_up",
+                "1 if the database answered when the figures of what is stored were last asked for.",
+            )?,
+            stored: Stored::new(maker)?,
+            workers: maker
+                .gauge("kopeck_worker_threads", "Threads of this process that do asynchronous work.")?,
+            workers_ended: maker.gauge(
+                "kopeck_worker_threads_ended",
+                "Those of them that ended though nobody told them to.",
+            )?,
+            silence: maker.gauge(
+                "kopeck_worker_silence_seconds",
+                "How long the one that was silent longest has given no sign of life.",
+            )?,
+        })
+    }
+
+    /// Takes over how things stand.
+    pub(super) fn show(&self, health: &Health, glance: Option<Glance>) {
+        let waiting = |access| health.store().map_or(0, |store| store.waiting(access));
+        self.reads_waiting.set(whole(waiting(Access::Read)));
+        self.writes_waiting.set(whole(waiting(Access::Write)));
+        self.database_up.set(i64::from(glance.is_some()));
+        if let Some(glance) = glance {
+            self.stored.show(glance);
+        }
+        if let Some(vitals) = health.workers().map(|pulse| pulse.vitals()) {
+            self.workers.set(whole(vitals.threads));
+            self.workers_ended.set(whole(vitals.ended));
+            self.silence.set(whole(vitals.longest_silence.as_secs()));
+        }
+    }
+}
+
+impl Stored {
+    fn new(maker: &Maker<'_>) -> prometheus::Result<Self> {
+        Ok(Self {
+            requests: maker.gauge("kopeck_work_requests", "Asynchronous requests that are not finished.")?,
+            due: maker.gauge("kopeck_work_due", "Those that are due and that no worker has in hand.")?,
+            oldest_due: maker.gauge(
+                "kopeck_work_oldest_due_seconds",
+                "For how long the longest due of them has been waiting.",
+            )?,
+            failing: maker.gauge(
+                "kopeck_work_failing",
+                "Unfinished requests whose latest try ended without a word from the bank.",
+            )?,
+            stuck: maker.gauge("kopeck_work_stuck", "Unfinished requests that need a person.")?,
+            held: maker.gauge("kopeck_money_held_kopecks", "Money on hold, of all partners.")?,
+        })
+    }
+
+    fn show(&self, Glance { backlog, held }: Glance) {
+        self.requests.set(whole(backlog.all));
+        self.due.set(whole(backlog.due));
+        self.oldest_due.set(backlog.oldest_due.whole_seconds());
+        self.failing.set(whole(backlog.failing));
+        self.stuck.set(whole(backlog.stuck));
+        self.held.set(held.get());
+    }
+}
+
+fn whole(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}

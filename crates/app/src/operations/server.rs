@@ -1,0 +1,52 @@
+//! The answers of the operations port.
+
+use std::io;
+use std::net::TcpListener;
+
+use actix_web::dev::Server;
+use actix_web::http::header;
+use actix_web::web::{self, Data};
+use actix_web::{App, HttpResponse, HttpServer};
+use serde_json::json;
+
+use super::Operations;
+
+/// How Prometheus names its text format.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Serves on `listener`.
+///
+/// # Errors
+/// If the listener cannot be used.
+pub(super) fn serve(listener: TcpListener, operations: Operations) -> io::Result<Server> {
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(Data::new(operations.clone()))
+            .service(web::resource("/health/live").get(live))
+            .service(web::resource("/health/ready").get(ready))
+            .service(web::resource("/metrics").get(figures))
+    });
+    Ok(server.workers(1).disable_signals().listen(listener)?.run())
+}
+
+/// That the process answers at all is the answer.
+async fn live() -> HttpResponse {
+    HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(json!({"status": "live"}))
+}
+
+async fn ready(operations: Data<Operations>) -> HttpResponse {
+    let readiness = operations.health.readiness().await;
+    let mut answer =
+        if readiness.is_ready() { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
+    answer.insert_header((header::CACHE_CONTROL, "no-store")).json(readiness.to_json())
+}
+
+async fn figures(operations: Data<Operations>) -> HttpResponse {
+    match operations.metrics.text(&operations.health).await {
+        Ok(text) => HttpResponse::Ok().insert_header((header::CONTENT_TYPE, TEXT)).body(text),
+        Err(error) => {
+            log::error!(error:% = error; "the figures cannot be shown");
+            HttpResponse::InternalServerError().finish()
+        }
+    }
+}

@@ -1,0 +1,421 @@
+//! `kopeck call` against a server of its own, both as processes: what the examples of the page do not show.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::process::{Installation, PartnerSecrets, Running};
+
+/// A partner who has to seal, at a command line.
+struct Desk {
+    installation: Installation,
+    server: Option<Running>,
+    partner: PartnerSecrets,
+    /// Everything that was printed.
+    printed: Mutex<String>,
+}
+
+impl Desk {
+    /// Logged in, with so many kopecks.
+    fn open(deposit: &str) -> Self {
+        let installation = Installation::new();
+        let partner = installation.create_partner(&["--deposit", deposit]);
+        let server = installation.serve(&["--processing-delay", "1s"]);
+        let desk = Self { installation, server: Some(server), partner, printed: Mutex::default() };
+        let login = desk.login(&desk.base_url());
+        assert!(login.status.success(), "{login:?}");
+        desk
+    }
+
+    fn base_url(&self) -> String {
+        self.server.as_ref().map_or_else(String::new, |server| server.base_url.clone())
+    }
+
+    fn login(&self, base_url: &str) -> Output {
+        let PartnerSecrets { api_key, login, password, sealing_key, .. } = &self.partner;
+        let credentials =
+            json!({"apiKey": api_key, "login": login, "password": password, "sealingKey": sealing_key});
+        self.given(&["login", "--base-url", base_url, "--stdin"], &credentials.to_string())
+    }
+
+    fn profiles(&self) -> PathBuf {
+        self.installation.path().join("partner/profiles.toml")
+    }
+
+    fn token(&self) -> PathBuf {
+        self.installation.path().join("partner/profiles.default.token")
+    }
+
+    fn call(&self, arguments: &[&str]) -> Output {
+        self.given(arguments, "")
+    }
+
+    /// With this on standard input.
+    fn given(&self, arguments: &[&str], input: &str) -> Output {
+        let mut command = self.installation.command(&[&["call"], arguments].concat());
+        command.env("KOPECK_PROFILES", self.profiles());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // One that does not read its input may be gone already.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let mut printed = self.printed.lock().unwrap();
+        printed.push_str(&String::from_utf8_lossy(&output.stdout));
+        printed.push_str(&String::from_utf8_lossy(&output.stderr));
+        output
+    }
+
+    /// The JSON of a call that ends with this code: of standard output, or of standard error if that is all there is.
+    fn json(&self, arguments: &[&str], code: i32) -> Value {
+        let output = self.call(&[arguments, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
+        let said = if output.stdout.is_empty() { &output.stderr } else { &output.stdout };
+        serde_json::from_slice(said).unwrap_or_else(|_| panic!("no JSON document: {output:?}"))
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.installation.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let PartnerSecrets { api_key, password, sealing_key, .. } = &self.partner;
+        let printed = self.printed.lock().unwrap();
+        for secret in [api_key, password, sealing_key] {
+            assert!(!printed.contains(secret.as_str()), "a secret was printed: {printed}");
+        }
+        assert!(!printed.contains("eyJ"), "a token was printed: {printed}");
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn a_file_is_imported_once_however_often_it_is_run() {
+    let desk = Desk::open("1");
+    let staff = desk.file(
+        "staff.csv",
+        "\u{feff}customId;surname;phone;category;status\r\nT-1;Попов;0031234567;Склад;\r\nT-2;Ёжиков;;;VACATION\r\n\
+         T 3;Петров2;12;Склад;\r\nT-4;Orlov;;;busy\r\nT-1;Again;;;\r\n;Nobody;;;\r\nT-5;x\r\n",
+    );
+    let import = |more: &[&str]| desk.json(&[&["employees", "import", &staff], more].concat(), 11);
+    let told = |report: &Value| {
+        let faults = report["faults"].as_array().unwrap().iter();
+        faults
+            .map(|fault| format!("{} {}", fault["line"], fault["field"].as_str().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    let dry = import(&["--create-categories", "--dry-run"]);
+    assert_eq!((&dry["added"], &dry["dryRun"]), (&2.into(), &true.into()), "{dry}");
+    assert_eq!(dry["createdCategories"], json!(["Склад"]));
+    assert_eq!(desk.json(&["employees", "list"], 0)["meta"]["total"], 0, "a dry run changes nothing");
+    assert_eq!(desk.json(&["categories", "list"], 0)["meta"]["total"], 0);
+
+    let first = import(&["--create-categories"]);
+    assert_eq!((&first["added"], &first["faultyRows"]), (&2.into(), &5.into()), "{first}");
+    let faults = ["4 customId", "4 surname", "4 phone", "5 status", "6 customId", "7 customId", "8 row"];
+    assert_eq!(told(&first), faults);
+    assert_eq!(first["faults"], dry["faults"], "a dry run knows the rules of the service");
+
+    let second = import(&[]);
+    let counts = ["added", "updated", "unchanged"].map(|name| second[name].as_i64().unwrap());
+    assert_eq!((counts, told(&second).len()), ([0, 0, 2], faults.len()), "{second}");
+
+    let changed =
+        desk.file("changed.csv", "customId,surname,phone\nT-1,,0031234567\nT-2,Ёжиков,9031234567\n");
+    let updated = desk.json(&["employees", "import", &changed], 0);
+    assert_eq!((&updated["updated"], &updated["changes"][0]["fields"]), (&2.into(), &json!(["surname"])));
+    let employee = desk.json(&["employees", "get", "T-1"], 0);
+    assert_eq!(
+        (&employee["surname"], &employee["phone"]),
+        (&Value::Null, &"0031234567".into()),
+        "{employee}"
+    );
+    assert_eq!(desk.json(&["employees", "import", &changed], 0)["unchanged"], 2);
+}
+
+#[test]
+fn a_renamed_employee_does_not_keep_a_newcomer_out() {
+    let desk = Desk::open("1");
+    let staff = desk.file("staff.csv", "customId,surname\nT-1,Orlov\n");
+    assert_eq!(desk.json(&["employees", "import", &staff], 0)["added"], 1);
+    desk.json(&["employees", "update", "T-1", "--custom-id", "T-old"], 0);
+    assert_eq!(desk.json(&["employees", "import", &staff], 0)["added"], 1);
+    assert_eq!(desk.json(&["employees", "list"], 0)["meta"]["total"], 2);
+    assert_eq!(desk.json(&["employees", "import", &staff], 0)["unchanged"], 1);
+}
+
+#[test]
+fn cards_are_ordered_linked_and_topped_up_from_a_file() {
+    let desk = Desk::open("10000000");
+    let order = desk.json(&["orders", "virtual", "2x500.00", "--wait"], 0);
+    assert_eq!(order["status"], "SUCCESS");
+    assert!(order["data"][0]["activationCode"].is_null(), "{order}");
+    let id = order["id"].as_str().unwrap();
+    let codes = desk.json(&["orders", "result", id, "--codes"], 0);
+    assert!(codes["data"][0]["activationCode"].is_string(), "{codes}");
+    let numbers: Vec<&str> =
+        order["data"].as_array().unwrap().iter().map(|card| card["customIdCard"].as_str().unwrap()).collect();
+    for (employee, number) in ["T-1", "T-2"].into_iter().zip(&numbers) {
+        desk.json(&["employees", "add", employee], 0);
+        desk.json(&["cards", "link", employee, number], 0);
+        desk.json(&["sandbox", "activate", number], 0);
+    }
+
+    let (first, second) = (numbers[0], numbers[1]);
+    let faulty = desk
+        .file("faulty.csv", &format!("card;amount\n{first};150\n{second};1,00\n{second};2,00\n77;3,00\n"));
+    let refused = desk.json(&["topup", "create", "--from-csv", &faulty], 11);
+    let lines: Vec<_> =
+        refused["error"]["faults"].as_array().unwrap().iter().map(|fault| fault["line"].clone()).collect();
+    assert_eq!(lines, [2, 4, 5], "{refused}");
+    assert_eq!(desk.json(&["topup", "list"], 0)["meta"]["total"], 0, "nothing was sent");
+
+    // Kopecks that end in 13 are refused by the simulated bank.
+    let partly = desk.file("partly.csv", &format!("card;amount\n{first};1 150,00\n{second};10,13\n"));
+    let top_up = desk.json(&["topup", "create", "--from-csv", &partly, "--wait"], 9);
+    assert_eq!(top_up["status"], "PART_SUCCESS");
+    let amounts: Vec<_> =
+        top_up["data"].as_array().unwrap().iter().map(|card| &card["amountReplenishment"]).collect();
+    assert_eq!(amounts, [115_000, 1_013]);
+    assert_eq!(desk.json(&["cards", "balance", first], 0)["balance"], 165_000);
+    desk.json(&["topup", "cancel", top_up["id"].as_str().unwrap()], 6);
+
+    let waited = desk.json(&["limits", "set", first, second, "--unlimited", "--wait=0s"], 10);
+    assert_eq!(waited["status"], "NEW", "{waited}");
+    let limits = desk.json(&["limits", "status", waited["id"].as_str().unwrap(), "--wait"], 0);
+    assert_eq!(limits["data"].as_array().unwrap().len(), 2, "{limits}");
+}
+
+#[test]
+fn one_key_is_one_call() {
+    let desk = Desk::open("1");
+    let deposit = ["sandbox", "deposit", "5.00", "--idempotency-key", "wire-7"];
+    for _ in 0..2 {
+        assert_eq!(desk.json(&deposit, 0)["balance"], 501);
+    }
+    let other = desk.json(&["sandbox", "deposit", "6.00", "--idempotency-key", "wire-7"], 3);
+    assert_eq!(other["error"]["faults"][0]["field"], "idempotency-key", "{other}");
+}
+
+#[test]
+fn secrets_are_kept_for_their_owner_only() {
+    let desk = Desk::open("1");
+    let folder = desk.profiles().parent().unwrap().to_owned();
+    assert_eq!((mode(&folder), mode(&desk.profiles()), mode(&desk.token())), (0o700, 0o600, 0o600));
+    for open in [0o644, 0o620, 0o601] {
+        std::fs::set_permissions(desk.profiles(), std::fs::Permissions::from_mode(open)).unwrap();
+        for command in [&["balance"][..], &["profiles", "list"], &["login", "--stdin"]] {
+            let refused = desk.json(command, 1);
+            assert!(refused["error"]["message"].as_str().unwrap().contains("chmod 600"), "{refused}");
+        }
+    }
+    std::fs::set_permissions(desk.profiles(), std::fs::Permissions::from_mode(0o600)).unwrap();
+    desk.json(&["balance"], 0);
+    desk.json(&["profiles", "remove", "default"], 0);
+    assert!(!desk.token().exists());
+    let text = std::fs::read_to_string(desk.profiles()).unwrap();
+    assert!(!text.contains(&desk.partner.password) && !text.contains(&desk.partner.sealing_key));
+    desk.json(&["balance"], 1);
+}
+
+#[test]
+fn a_token_serves_many_commands_and_wrong_credentials_are_told() {
+    let desk = Desk::open("1");
+    let text = std::fs::read_to_string(desk.profiles()).unwrap();
+    std::fs::write(desk.profiles(), text.replace(&desk.partner.password, "wrong")).unwrap();
+    desk.json(&["balance"], 0);
+    let kept = std::fs::read(desk.token()).unwrap();
+    desk.json(&["balance"], 0);
+    assert_eq!(std::fs::read(desk.token()).unwrap(), kept, "nobody logged in");
+
+    std::fs::remove_file(desk.token()).unwrap();
+    let refused = desk.json(&["balance"], 5);
+    assert_eq!(
+        (&refused["error"]["code"], &refused["error"]["status"]),
+        (&"bad_credentials".into(), &400.into())
+    );
+
+    let before = std::fs::read(desk.profiles()).unwrap();
+    let wrong = json!({"apiKey": "ak", "login": "l", "password": "p"}).to_string();
+    let output = desk.given(&["login", "--base-url", &desk.base_url(), "--stdin"], &wrong);
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    assert_eq!(std::fs::read(desk.profiles()).unwrap(), before, "only what works is kept");
+    assert_eq!(desk.login(&desk.base_url()).status.code(), Some(0));
+    desk.json(&["balance"], 0);
+}
+
+#[test]
+fn exit_codes_tell_what_happened() {
+    let mut desk = Desk::open("1");
+    for (code, arguments) in [
+        (2, &["topup", "create", "0f8fad5b-d9cb-469f-a165-70867728950e=150"][..]),
+        (2, &["employees", "update", "T-1"]),
+        (2, &["employees", "import", "/nowhere.csv"]),
+        (3, &["orders", "virtual", "1x500.00"]),
+        (3, &["employees", "add", "T 1"]),
+        (4, &["employees", "get", "T-1"]),
+        (4, &["categories", "delete", "None"]),
+        (4, &["cards", "info", "0f8fad5b-d9cb-469f-a165-70867728950e"]),
+        (4, &["cards", "info", "1234567890"]),
+        (4, &["topup", "create", "0f8fad5b-d9cb-469f-a165-70867728950e=1.50"]),
+    ] {
+        let output = desk.call(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{output:?}");
+    }
+    // Nobody is there to be asked.
+    assert_eq!(desk.call(&["login", "--base-url", "http://127.0.0.1:9"]).status.code(), Some(2));
+    let quoted = desk.given(&["login", "--stdin"], "{\"password\": hunter2}");
+    assert!(!String::from_utf8_lossy(&quoted.stderr).contains("hunter2"), "{quoted:?}");
+    drop(desk.server.take());
+    let gone = desk.json(&["balance"], 8);
+    assert_eq!(gone["error"]["kind"], "unavailable");
+}
+
+#[test]
+fn the_first_start_shows_a_line_that_keeps_its_demo_partner_when_pasted() {
+    let installation = Installation::new();
+    let running = installation.serve(&[]);
+    let base_url = running.base_url.clone();
+    // The whole welcome is printed before the first request is answered.
+    let answered =
+        std::process::Command::new("curl").args(["-s", &format!("{base_url}/v1/balance")]).status();
+    assert!(answered.unwrap().success());
+    let (shown, _) = running.stop("TERM");
+    let line = shown.iter().find(|line| line.contains("call login")).unwrap_or_else(|| panic!("{shown:?}"));
+
+    let again = installation.serve(&[]);
+    let profiles = installation.path().join("profiles.toml");
+    let pasted = line.replace(&base_url, &again.base_url);
+    let paste =
+        std::process::Command::new("bash").args(["-c", &pasted]).env("KOPECK_PROFILES", &profiles).output();
+    let paste = paste.unwrap();
+    assert!(paste.status.success(), "{paste:?}");
+    let mut balance = installation.command(&["call", "balance", "--json", "--profile", "demo"]);
+    let balance = balance.env("KOPECK_PROFILES", &profiles).output().unwrap();
+    let balance: Value = serde_json::from_slice(&balance.stdout).unwrap_or_else(|_| panic!("{balance:?}"));
+    assert_eq!(balance["available"], 100_000_000);
+}
+
+#[test]
+fn every_shell_gets_its_completion() {
+    let installation = Installation::embedded();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = installation.succeed(&["completion", shell]);
+        assert!(script.contains("employees") && script.contains("topup"), "{shell}");
+    }
+    assert!(!installation.run(&["completion", "cmd"]).status.success());
+}
+
+/// A service that logs everybody in, takes every other call, and answers none.
+struct Mute {
+    address: String,
+    keys: Arc<Mutex<Vec<String>>>,
+    /// The calls that are left without an answer.
+    open: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Mute {
+    /// Hangs up on callers, or keeps them waiting.
+    fn start(keeps_waiting: bool) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let keys = Arc::new(Mutex::new(Vec::new()));
+        let (seen, open) = (Arc::clone(&keys), Arc::<Mutex<Vec<_>>>::default());
+        let waiting = Arc::clone(&open);
+        std::thread::spawn(move || {
+            for connection in listener.incoming() {
+                let mut connection = connection.unwrap();
+                let mut reader = BufReader::new(connection.try_clone().unwrap());
+                let head: Vec<String> = reader
+                    .by_ref()
+                    .lines()
+                    .map_while(Result::ok)
+                    .take_while(|line| !line.is_empty())
+                    .collect();
+                let header =
+                    |name: &str| head.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+                let length = header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+                let mut body = vec![0; length];
+                reader.read_exact(&mut body).unwrap();
+                if head.first().is_some_and(|line| line.contains("get_access_token")) {
+                    let pair = r#"{"tokenType":"bearer","accessToken":"a","accessExpireAt":4000000000,"refreshToken":"r","refreshExpireAt":4000000000}"#;
+                    let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json";
+                    write!(connection, "{head}\r\ncontent-length: {}\r\n\r\n{pair}", pair.len()).unwrap();
+                } else {
+                    if keeps_waiting {
+                        waiting.lock().unwrap().push(connection);
+                    }
+                    seen.lock().unwrap().extend(header("idempotency-key").map(str::to_owned));
+                }
+            }
+        });
+        Self { address, keys, open }
+    }
+
+    /// A partner of this service, as the profile `mute`.
+    fn keep(&self, desk: &Desk) {
+        let clear = json!({"apiKey": "ak", "login": "l", "password": "p"}).to_string();
+        let login = ["login", "--profile", "mute", "--base-url", &self.address, "--stdin"];
+        assert!(desk.given(&login, &clear).status.success());
+    }
+}
+
+#[test]
+fn an_interrupted_call_tells_its_key() {
+    let desk = Desk::open("1");
+    let mute = Mute::start(true);
+    mute.keep(&desk);
+    let arguments = ["call", "sandbox", "deposit", "5.00", "--profile", "mute", "--json"];
+    let mut command = desk.installation.command(&arguments);
+    command.env("KOPECK_PROFILES", desk.profiles()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while mute.keys.lock().unwrap().is_empty() {
+        assert!(Instant::now() < deadline, "the call does not come");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let sent = std::process::Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let told: Value = serde_json::from_slice(&output.stderr).unwrap();
+    let key = mute.keys.lock().unwrap().first().cloned().unwrap();
+    assert_eq!(told["error"]["idempotencyKey"], key, "{told}");
+    assert_eq!(mute.open.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn the_key_of_a_call_whose_answer_is_lost_is_told() {
+    let desk = Desk::open("1");
+    let mute = Mute::start(false);
+    mute.keep(&desk);
+
+    let deposit = ["sandbox", "deposit", "5.00", "--profile", "mute"];
+    let lost = desk.json(&deposit, 8);
+    let key = lost["error"]["idempotencyKey"].as_str().unwrap_or_else(|| panic!("{lost}")).to_owned();
+    let sent = std::mem::take(&mut *mute.keys.lock().unwrap());
+    assert!(sent.len() > 1 && sent.iter().all(|sent| *sent == key), "{sent:?}");
+
+    let again = desk.call(&[&deposit[..], &["--idempotency-key", &key]].concat());
+    let said = String::from_utf8_lossy(&again.stderr);
+    assert!(said.contains(&format!("--idempotency-key {key}")), "{said}");
+    assert!(mute.keys.lock().unwrap().iter().all(|sent| *sent == key));
+    let read = desk.json(&["balance", "--profile", "mute"], 8);
+    assert!(read["error"]["idempotencyKey"].is_null(), "a read is not repeated under a key: {read}");
+}

@@ -1,0 +1,261 @@
+//! The examples of `docs/COMMAND-LINE.md`, played from top to bottom by the real binary against one server.
+//!
+//! An example is a block of `console`: lines that begin with `$ ` are given to a shell, and below each stands what it
+//! printed, errors too, and the exit code if it is not 0. HTML comments prepare what comes: `<!-- file NAME -->` keeps the
+//! next block as a file, `<!-- work -->` does the asynchronous work that is due. Identifiers are those of the page: what
+//! stands in the place of one of them is taken for it from there on.
+//!
+//! After a change let the page be written anew and look at what changed:
+//!
+//! ```sh
+//! UPDATE_DOCS=1 cargo test -p kopeck --test it command_line_examples
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use clap::CommandFactory as _;
+use kopeck_domain::partner::SealingPolicy;
+use kopeck_port_store::{Access, StoreError, transact};
+use serde_json::json;
+
+use crate::server::{TestPartner, TestServer};
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/COMMAND-LINE.md");
+/// The address of the service on the page.
+const ADDRESS: &str = "http://127.0.0.1:8080";
+const DEPOSIT: i64 = 10_000_000;
+
+#[test]
+fn the_examples_print_what_the_page_says() {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let played = Player::new().play(&page);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(PAGE, &played).unwrap();
+    } else if let Some(line) = page.lines().zip(played.lines()).position(|(page, played)| page != played) {
+        let from = |text: &str| text.lines().skip(line).take(16).collect::<Vec<_>>().join("\n");
+        panic!("docs/COMMAND-LINE.md:{}\n{}\n\nbut it is\n{}", line + 1, from(&page), from(&played));
+    } else {
+        assert!(page == played, "docs/COMMAND-LINE.md has not as many lines as the play");
+    }
+}
+
+#[test]
+fn every_command_has_an_example() {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let lines: Vec<&str> = page.lines().filter(|line| line.starts_with("$ ")).collect();
+    let cli = kopeck::cli::Cli::command();
+    let call = cli.find_subcommand("call").expect("kopeck call");
+    let mut commands = Vec::new();
+    leaves(call, "kopeck call", &mut commands);
+    assert!(commands.len() > 40, "{commands:?}");
+    let missing: Vec<&String> =
+        commands.iter().filter(|command| !lines.iter().any(|line| line.contains(command.as_str()))).collect();
+    assert!(missing.is_empty(), "commands without an example in docs/COMMAND-LINE.md: {missing:#?}");
+}
+
+fn leaves(command: &clap::Command, name: &str, found: &mut Vec<String>) {
+    let below: Vec<_> = command.get_subcommands().filter(|below| below.get_name() != "help").collect();
+    if below.is_empty() {
+        found.push(name.to_owned());
+    }
+    for below in below {
+        leaves(below, &format!("{name} {}", below.get_name()), found);
+    }
+}
+
+/// The partner of the story, at a shell.
+struct Player {
+    server: TestServer,
+    folder: tempfile::TempDir,
+    /// What an identifier of the page is in this play.
+    renamed: BTreeMap<String, String>,
+}
+
+impl Player {
+    fn new() -> Self {
+        let server = TestServer::start();
+        let partner = server.partner(SealingPolicy::Optional, DEPOSIT);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("bin")).unwrap();
+        symlink(env!("CARGO_BIN_EXE_kopeck"), folder.path().join("bin/kopeck")).unwrap();
+        let player = Self { server, folder, renamed: BTreeMap::new() };
+        player.prepare(&partner);
+        player
+    }
+
+    /// The credentials, in a file to log in with, and two profiles from before. The story goes by a clock of its own, and
+    /// what is sealed goes by the machine's, so there is no sealing key among the credentials.
+    fn prepare(&self, partner: &TestPartner) {
+        let credentials =
+            json!({"apiKey": partner.api_key, "login": partner.login, "password": partner.password});
+        self.write("partner.json", &credentials.to_string());
+        let login = |name: &str, more: &str| {
+            format!(
+                "[profiles.{name}]\nbase-url = \"http://127.0.0.1:9\"\napi-key = \"k\"\nlogin = \"{name}\"\npassword = \"p\"\n{more}"
+            )
+        };
+        let key = format!("sealing-key = \"{}\"\n", partner.key.to_text().as_str());
+        let profiles = format!("{}{}", login("old", ""), login("sealed", &key));
+        self.write("settings/profiles.toml", &profiles);
+        let done = self.shell("chmod 700 settings; chmod 600 settings/profiles.toml").output().unwrap();
+        assert!(done.status.success());
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// The page with what the commands print.
+    fn play(&mut self, page: &str) -> String {
+        let mut played = String::new();
+        let mut file = None;
+        let mut rest = page;
+        while let Some((prose, block)) = rest.split_once("```") {
+            let (block, behind) =
+                block.split_once("\n```").unwrap_or_else(|| panic!("an open block: {block}"));
+            let (language, text) = block.split_once('\n').unwrap_or((block, ""));
+            for line in prose.lines() {
+                file = self.direct(line).or(file);
+            }
+            let text = match (language, file.take()) {
+                ("console", None) => self.console(text),
+                (_, Some(name)) => {
+                    self.write(&name, &format!("{}\n", self.in_this_play(text)));
+                    text.to_owned()
+                }
+                _ => text.to_owned(),
+            };
+            write!(played, "{prose}```{language}\n{text}\n```").unwrap();
+            rest = behind;
+        }
+        played + rest
+    }
+
+    /// Does what an HTML comment says; answers the name of a file that comes next.
+    fn direct(&self, line: &str) -> Option<String> {
+        let words = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
+        match words.split_once(' ') {
+            None if words == "work" => self.server.work(),
+            Some(("file", name)) => return Some(name.to_owned()),
+            _ => panic!("no direction: {line}"),
+        }
+        None
+    }
+
+    /// Runs the commands of a block.
+    fn console(&mut self, block: &str) -> String {
+        let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
+        for line in block.lines() {
+            match (line.strip_prefix("$ "), commands.last_mut()) {
+                (Some(command), _) => commands.push((command, Vec::new())),
+                (None, Some((_, below))) => below.push(line),
+                (None, None) => panic!("no command before {line}"),
+            }
+        }
+        let mut shown = Vec::new();
+        for (command, before) in commands {
+            let printed = self.run(command);
+            self.learn(&before.join("\n"), &printed);
+            shown.push(format!("$ {command}"));
+            shown.extend(self.as_on_the_page(&printed).lines().map(str::to_owned));
+        }
+        shown.join("\n")
+    }
+
+    fn run(&self, command: &str) -> String {
+        let output = self.finish(&self.in_this_play(command));
+        let mut printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.stderr.is_empty(), "the shell redirects: {output:?}");
+        if let Some(code @ 1..) = output.status.code() {
+            writeln!(printed, "(exit code {code})").unwrap();
+        }
+        let folder = self.folder.path().to_str().unwrap();
+        printed.replace(&self.server.base_url, ADDRESS).replace(folder, "~").trim_end().to_owned()
+    }
+
+    /// Runs a command to its end. What it waits for is done as soon as it has asked for it.
+    fn finish(&self, command: &str) -> Output {
+        let mut child = self.shell(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let waits = command.contains("--wait");
+        while child.try_wait().unwrap().is_none() {
+            if waits && self.pending() > 0 {
+                self.server.work();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child.wait_with_output().unwrap()
+    }
+
+    fn pending(&self) -> u64 {
+        let count =
+            |unit: &mut dyn kopeck_port_store::UnitOfWork| -> Result<_, StoreError> { unit.work().count() };
+        transact(&*self.server.core.store, Access::Read, count).unwrap()
+    }
+
+    fn shell(&self, command: &str) -> Command {
+        let mut shell = Command::new("bash");
+        let (folder, path) = (self.folder.path(), std::env::var("PATH").unwrap());
+        shell
+            .args(["-c", &format!("{{ {command}\n}} 2>&1")])
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .env_clear()
+            .env("PATH", format!("{}:{path}", folder.join("bin").display()))
+            .env("KOPECK_PROFILES", folder.join("settings/profiles.toml"));
+        shell
+    }
+
+    /// Notes which identifiers stand where the page has others.
+    fn learn(&mut self, before: &str, after: &str) {
+        let (before, after) = (words(before), words(after));
+        if before.len() != after.len() {
+            return;
+        }
+        for (before, after) in before.into_iter().zip(after) {
+            if is_identifier(before) && is_identifier(after) {
+                self.renamed.entry(before.to_owned()).or_insert_with(|| after.to_owned());
+            }
+        }
+    }
+
+    fn in_this_play(&self, text: &str) -> String {
+        let text = text.replace(ADDRESS, &self.server.base_url);
+        replace_all(&text, self.renamed.iter().map(|(page, play)| (page.as_str(), play.as_str())))
+    }
+
+    fn as_on_the_page(&self, text: &str) -> String {
+        replace_all(text, self.renamed.iter().map(|(page, play)| (play.as_str(), page.as_str())))
+    }
+}
+
+/// All at once, as one's new name may be another's old one.
+fn replace_all<'a>(text: &str, pairs: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> String {
+    let mark = |place: usize| format!("\u{1}{place}\u{2}");
+    let marked = pairs.clone().enumerate();
+    let text = marked.fold(text.to_owned(), |text, (place, (old, _))| text.replace(old, &mark(place)));
+    pairs.enumerate().fold(text, |text, (place, (_, new))| text.replace(&mark(place), new))
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split([' ', '\n', '"', '│', '┆', ',', '.']).filter(|word| !word.is_empty()).collect()
+}
+
+/// Uuids, and the numbers of cards.
+fn is_identifier(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    (text.len() == 36 && text.split('-').count() == 5) || (matches!(text.len(), 10 | 13) && digits(text))
+}
+
+#[test]
+fn identifiers_are_told_from_other_words() {
+    let seen: BTreeSet<&str> =
+        words("│ 01980000-0000-7000-0000-000000000001 ┆ 9031234567 │ \"x\": 1500.00").into_iter().collect();
+    let identifiers: Vec<_> = seen.into_iter().filter(|word| is_identifier(word)).collect();
+    assert_eq!(identifiers, ["01980000-0000-7000-0000-000000000001", "9031234567"]);
+}

@@ -1,0 +1,85 @@
+//! HTTPS, by the real binary and `curl`.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::bare::fresh_nonce;
+use crate::process::Installation;
+
+/// Writes a new pair of certificate and key.
+fn write_pair(chain: &Path, key: &Path) {
+    let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+    let made = rcgen::generate_simple_self_signed(names).unwrap();
+    std::fs::write(chain, made.cert.pem()).unwrap();
+    std::fs::write(key, made.signing_key.serialize_pem()).unwrap();
+}
+
+/// What `curl` makes of a call if it trusts this certificate alone; its answer, then the version of HTTP.
+fn curl(trusted: &Path, extra: &[&str], url: &str) -> Output {
+    let nonce = format!("x-nonce: {}", fresh_nonce());
+    let mut command = Command::new("curl");
+    command.args(["-s", "-w", "\n%{http_version}", "-H", &nonce, "--cacert"]).arg(trusted);
+    command.args(extra).arg(url).output().unwrap()
+}
+
+#[test]
+fn calls_are_served_by_https_and_http_2_and_a_new_certificate_without_a_restart() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let file = |name: &str| installation.path().join(name);
+    let [chain, key, first] = ["chain.pem", "key.pem", "first.pem"].map(file);
+    write_pair(&chain, &key);
+    std::fs::copy(&chain, &first).unwrap();
+    let [chain_text, key_text] = [&chain, &key].map(|path| path.to_str().unwrap());
+    let running = installation.serve(&["--tls-cert", chain_text, "--tls-key", key_text]);
+    assert!(running.base_url.starts_with("https://"));
+
+    let login = json!({"login": partner.login, "password": partner.password}).to_string();
+    let api_key = format!("x-api-key: {}", partner.api_key);
+    let url = format!("{}/v1/get_access_token", running.base_url);
+    for (flag, version) in [("--http1.1", "1.1"), ("--http2", "2")] {
+        let extra = [flag, "-H", &api_key, "-H", "content-type: application/json", "-d", &login];
+        let output = curl(&first, &extra, &url);
+        let said = String::from_utf8(output.stdout).unwrap();
+        let (answer, spoken) = said.rsplit_once('\n').unwrap();
+        assert_eq!(spoken, version, "{said}");
+        let answer: serde_json::Value = serde_json::from_str(answer).unwrap();
+        let bearer = format!("authorization: Bearer {}", answer["accessToken"].as_str().unwrap());
+        let extra = [flag, "-H", &bearer, "-H", "content-type: application/json"];
+        let added = [&extra[..], &["-d", r#"{"nameCategory":"Office"}"#]].concat();
+        let category = curl(&first, &added, &format!("{}/v1/category", running.base_url));
+        let said = String::from_utf8(category.stdout).unwrap();
+        assert!(said.contains("idCategory") || said.contains("category_exists"), "{said}");
+    }
+
+    write_pair(&chain, &key);
+    let patience = Instant::now() + Duration::from_secs(30);
+    while !curl(&chain, &[], &running.base_url).status.success() {
+        assert!(Instant::now() < patience, "the new certificate is not shown: {}", installation.log());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(!curl(&first, &[], &running.base_url).status.success(), "the old one is shown no more");
+}
+
+#[test]
+fn half_a_pair_and_a_pair_that_does_not_fit_are_refused_at_the_start() {
+    let installation = Installation::new();
+    let file = |name: &str| installation.path().join(name);
+    let [chain, key, other] = ["chain.pem", "key.pem", "other.pem"].map(file);
+    write_pair(&other, &key);
+    write_pair(&chain, &other);
+    let [chain, key] = [&chain, &key].map(|path| path.to_str().unwrap());
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    for wrong in [
+        &["--tls-cert", chain][..],
+        &["--tls-key", key],
+        &["--tls-cert", chain, "--tls-key", key],
+        &["--tls-cert", "nowhere.pem", "--tls-key", key],
+    ] {
+        let output = installation.run(&[&serve[..], wrong].concat());
+        assert!(!output.status.success(), "{wrong:?}");
+    }
+}

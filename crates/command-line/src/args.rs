@@ -1,0 +1,75 @@
+//! The words of the command line.
+
+use clap::{Args, Subcommand};
+
+use crate::commands::cards::CardsCommand;
+use crate::commands::categories::CategoriesCommand;
+use crate::commands::employees::EmployeesCommand;
+use crate::commands::limits::LimitsCommand;
+use crate::commands::login::LoginArgs;
+use crate::commands::orders::OrdersCommand;
+use crate::commands::profiles::ProfilesCommand;
+use crate::commands::sandbox::SandboxCommand;
+use crate::commands::sealing::{OpenArgs, SealArgs};
+use crate::commands::top_ups::TopUpCommand;
+use crate::profile;
+
+/// Call the service as a partner does.
+///
+/// Amounts are typed and shown as roubles, always with both digits of kopecks: `1500.00`. In JSON they are kopecks, as in
+/// the API.
+///
+/// An employee goes by idEmployee or customId, a category by idCategory or name, a card by idCard or customIdCard.
+///
+/// Exit codes: 0 done; 1 something on this side failed; 2 wrong command line or file; 3 refused values or too little
+/// balance; 4 not found; 5 credentials not accepted; 6 in no state for that; 7 too many tries; 8 service not reachable;
+/// 9 answered, and otherwise than asked (declined, cancelled, done in part, would not pay); 10 not finished in time;
+/// 11 faulty rows in a file; 130 interrupted.
+#[derive(Debug, Clone, Args)]
+pub struct CallArgs {
+    /// The profile to call with; the current one if absent.
+    #[arg(long, global = true, env = "KOPECK_PROFILE", value_parser = profile::parse_name)]
+    pub(crate) profile: Option<String>,
+    /// Print one JSON document and nothing else; errors are JSON too, on standard error.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: CallCommand,
+}
+
+/// What can be called.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum CallCommand {
+    /// Try credentials and keep them as a profile.
+    Login(LoginArgs),
+    /// Profiles: list, choose, remove.
+    #[command(subcommand)]
+    Profiles(ProfilesCommand),
+    /// Employees: list, read, add, update, import from a file.
+    #[command(subcommand)]
+    Employees(EmployeesCommand),
+    /// Categories of employees: list, create, rename, delete.
+    #[command(subcommand)]
+    Categories(CategoriesCommand),
+    /// Orders of cards: plastic, virtual, and what became of them.
+    #[command(subcommand)]
+    Orders(OrdersCommand),
+    /// Cards: read, link, switch, list those that are free.
+    #[command(subcommand)]
+    Cards(CardsCommand),
+    /// Top-ups of cards: create, and what became of them.
+    #[command(subcommand)]
+    Topup(TopUpCommand),
+    /// Limits of cards: set, and what became of it.
+    #[command(subcommand)]
+    Limits(LimitsCommand),
+    /// The partner's balance.
+    Balance,
+    /// What only a sandbox can do: pay in, buy, move the clock, let the bank misbehave.
+    #[command(subcommand)]
+    Sandbox(SandboxCommand),
+    /// Seal what standard input has, to debug sealing in another language.
+    Seal(SealArgs),
+    /// Open a sealed value from standard input, likewise.
+    Open(OpenArgs),
+}

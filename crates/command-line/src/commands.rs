@@ -1,0 +1,73 @@
+//! What each command does.
+
+pub(crate) mod cards;
+pub(crate) mod categories;
+pub(crate) mod employees;
+pub(crate) mod limits;
+pub(crate) mod login;
+pub(crate) mod orders;
+pub(crate) mod profiles;
+pub(crate) mod sandbox;
+pub(crate) mod sealing;
+pub(crate) mod top_ups;
+
+use kopeck_client::Client;
+
+use crate::answer::{Answer, json_of};
+use crate::args::{CallArgs, CallCommand};
+use crate::context::Session;
+use crate::failure::Failure;
+use crate::table::{self, Column, money, text};
+
+const BALANCE: [Column; 4] = [
+    money("balance", "/balance"),
+    money("hold", "/hold"),
+    money("available", "/available"),
+    text("updated", "/updatedAt"),
+];
+
+/// Runs the command that was given.
+pub(crate) async fn run(args: CallArgs) -> Result<Answer, Failure> {
+    let profile = args.profile.as_deref();
+    match args.command {
+        CallCommand::Login(args) => login::run(args, profile).await,
+        CallCommand::Profiles(command) => profiles::run(&command),
+        CallCommand::Seal(args) => sealing::seal(&args, profile),
+        CallCommand::Open(args) => sealing::open(&args, profile),
+        command => {
+            let session = Session::open(profile)?;
+            let answer = call(&session.client, command).await;
+            session.close().await;
+            answer
+        }
+    }
+}
+
+/// Runs a command that calls the service.
+async fn call(client: &Client, command: CallCommand) -> Result<Answer, Failure> {
+    match command {
+        CallCommand::Employees(command) => employees::run(client, command).await,
+        CallCommand::Categories(command) => categories::run(client, command).await,
+        CallCommand::Orders(command) => orders::run(client, command).await,
+        CallCommand::Cards(command) => cards::run(client, command).await,
+        CallCommand::Topup(command) => top_ups::run(client, command).await,
+        CallCommand::Limits(command) => limits::run(client, command).await,
+        CallCommand::Sandbox(command) => sandbox::run(client, command).await,
+        CallCommand::Balance => balance(&client.balance().await?),
+        CallCommand::Login(_) | CallCommand::Profiles(_) | CallCommand::Seal(_) | CallCommand::Open(_) => {
+            Err(Failure::local("this command needs no service"))
+        }
+    }
+}
+
+/// Shows the partner's balance.
+fn balance(balance: &kopeck_client::Balance) -> Result<Answer, Failure> {
+    shown(balance, &BALANCE)
+}
+
+/// Shows one record.
+fn shown(record: &impl serde::Serialize, columns: &[Column]) -> Result<Answer, Failure> {
+    let json = json_of(record)?;
+    let text = table::record(&json, columns);
+    Ok(Answer::new(json, text))
+}

@@ -1,0 +1,218 @@
+//! `kopeck call cards …`.
+
+use clap::Subcommand;
+use kopeck_client::{
+    CardLimit, CardStatus, CardType, Client, Date, LinkedCard, PrimitiveDateTime, TransactionFilter,
+    TransactionType,
+};
+
+use super::shown;
+use crate::answer::{Answer, json_of};
+use crate::context::Repeat;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::money;
+use crate::names::{self, CardName, EmployeeName};
+use crate::pages::PageArgs;
+use crate::table::{self, Column, flag, number, text};
+use crate::times;
+
+/// What can be done with cards.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum CardsCommand {
+    /// Show a card.
+    Info {
+        /// The card.
+        card: CardName,
+    },
+    /// Show the balance of a card.
+    Balance {
+        /// The card.
+        card: CardName,
+    },
+    /// List what was paid with a card and into it, the newest first.
+    Transactions {
+        /// The card.
+        card: CardName,
+        /// Those of this day and later, `DD.MM.YYYY`.
+        #[arg(long, value_parser = times::date)]
+        from: Option<Date>,
+        /// Those of this day and earlier, `DD.MM.YYYY`.
+        #[arg(long, value_parser = times::date)]
+        to: Option<Date>,
+        /// Only those of this kind, such as `PAYMENT`.
+        #[arg(long = "type")]
+        transaction_type: Option<TransactionType>,
+        #[command(flatten)]
+        page: PageArgs,
+    },
+    /// Link a free card to an employee.
+    Link {
+        /// The employee.
+        employee: EmployeeName,
+        /// The card's number on the bank's side: customIdCard.
+        number: String,
+        /// What it is to the employee: `MAIN`, `ADDITIONAL`, `TEMPORARILY_BLOCKED`.
+        #[arg(long, default_value = "MAIN")]
+        status: CardStatus,
+        #[command(flatten)]
+        repeat: Repeat,
+    },
+    /// Change what a card is to its employee.
+    Switch {
+        /// The employee.
+        employee: EmployeeName,
+        /// The card.
+        card: CardName,
+        /// `MAIN`, `ADDITIONAL`, `TEMPORARILY_BLOCKED`.
+        status: CardStatus,
+        #[command(flatten)]
+        repeat: Repeat,
+    },
+    /// List the cards that are free to be linked.
+    Available {
+        /// Only those of this type, such as `MLZ`.
+        #[arg(long = "type")]
+        type_card: Option<CardType>,
+        #[command(flatten)]
+        page: PageArgs,
+    },
+    /// Ask whether a card would pay an amount. Nothing is paid. Exit code 9 if it would not.
+    CanPay {
+        /// The card.
+        card: CardName,
+        /// How much, such as `120.00`.
+        #[arg(value_parser = money::parse)]
+        amount: i64,
+        /// When, `DD.MM.YYYY HH:MM` in the service's zone; now if absent.
+        #[arg(long, value_parser = times::moment)]
+        at: Option<PrimitiveDateTime>,
+    },
+}
+
+const CARD: [Column; 10] = [
+    text("idCard", "/idCard"),
+    text("customIdCard", "/customCardId"),
+    text("type", "/type"),
+    text("idEmployee", "/idEmployee"),
+    text("status", "/statusCard"),
+    text("valid until", "/dateUntil"),
+    flag("activated", "/activated"),
+    table::money("balance", "/balance"),
+    table::money("can be topped up by", "/canToUp"),
+    text("limit", "/shownLimit"),
+];
+const BALANCE: [Column; 5] = [
+    text("idCard", "/idCard"),
+    table::money("balance", "/balance"),
+    table::money("can be topped up by", "/canToUp"),
+    table::money("account", "/balanceAccount/value"),
+    text("account refreshed", "/balanceAccount/updateAt"),
+];
+const TRANSACTION: [Column; 8] = [
+    number("id", "/id"),
+    text("date", "/dateExecutionAt"),
+    text("time", "/timeExecutionAt"),
+    text("type", "/type"),
+    table::money("amount", "/amount"),
+    text("place", "/place"),
+    text("mcc", "/mcc"),
+    text("merchant", "/merchantId"),
+];
+const FREE: [Column; 4] = [
+    text("idCard", "/idCard"),
+    text("customIdCard", "/customIdCard"),
+    text("type", "/typeCard"),
+    text("valid until", "/dateUntil"),
+];
+const LINKED: [Column; 3] =
+    [text("idEmployee", "/idEmployee"), text("idCard", "/idCard"), text("status", "/statusCard")];
+const PAYMENT: [Column; 4] = [
+    flag("would pay", "/allowed"),
+    text("reason", "/reason"),
+    table::money("the limit leaves", "/remaining"),
+    text("next period", "/resetsAt"),
+];
+
+/// Does what is asked with cards.
+pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Answer, Failure> {
+    let cards = client.cards();
+    match command {
+        CardsCommand::Info { card } => info(client, &card).await,
+        CardsCommand::Balance { card } => {
+            shown(&cards.balance(names::card(client, &card).await?).await?, &BALANCE)
+        }
+        CardsCommand::Transactions { card, from, to, transaction_type, page } => {
+            let card = names::card(client, &card).await?;
+            let filter = TransactionFilter { from, to, transaction_type };
+            page.answer(&TRANSACTION, async |paging| cards.transactions(card, &filter, paging).await).await
+        }
+        CardsCommand::Link { employee, number, status, repeat } => {
+            let employee = employee.resolve(client).await?;
+            linked(&repeat.send(cards.link(employee, &number, &status)).await?)
+        }
+        CardsCommand::Switch { employee, card, status, repeat } => {
+            let (employee, card) = (employee.resolve(client).await?, names::card(client, &card).await?);
+            linked(&repeat.send(cards.switch(employee, card, &status)).await?)
+        }
+        CardsCommand::Available { type_card, page } => {
+            page.answer(&FREE, async |paging| cards.available(type_card.as_ref(), paging).await).await
+        }
+        CardsCommand::CanPay { card, amount, at } => {
+            let payment = cards.can_pay(names::card(client, &card).await?, amount, at).await?;
+            let exit = if payment.allowed { Exit::Done } else { Exit::OtherwiseThanAsked };
+            Ok(shown(&payment, &PAYMENT)?.ending(exit))
+        }
+    }
+}
+
+async fn info(client: &Client, card: &CardName) -> Result<Answer, Failure> {
+    let card = client.cards().info(names::card(client, card).await?).await?;
+    let json = json_of(&card)?;
+    let mut told = json.clone();
+    if let Some(told) = told.as_object_mut() {
+        told.insert("shownLimit".to_owned(), limit(&card.limit).into());
+    }
+    Ok(Answer::new(json, table::record(&told, &CARD)))
+}
+
+fn linked(card: &LinkedCard) -> Result<Answer, Failure> {
+    shown(card, &LINKED)
+}
+
+/// A limit in words.
+fn limit(limit: &CardLimit) -> String {
+    if limit.unlimited {
+        return "none".to_owned();
+    }
+    let mut words = Vec::new();
+    if let (Some(amount), Some(period)) = (limit.amount, &limit.period) {
+        words.push(format!("{} per {period}", money::shown(amount)));
+    }
+    if !limit.days.is_empty() {
+        let days: Vec<String> = limit.days.iter().map(ToString::to_string).collect();
+        words.push(format!("on {}", days.join(", ")));
+    }
+    if !limit.times.is_empty() {
+        let times: Vec<String> =
+            limit.times.iter().map(|window| format!("{}-{}", window.from, window.to)).collect();
+        words.push(format!("at {}", times.join(", ")));
+    }
+    words.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_client::{LimitPeriod, TimeWindow, Weekday};
+
+    use super::*;
+
+    #[test]
+    fn limits_are_put_in_words() {
+        assert_eq!(limit(&CardLimit::unlimited()), "none");
+        let all = CardLimit::per(LimitPeriod::Day, 50_000)
+            .on_days([Weekday::Monday, Weekday::Friday])
+            .within([TimeWindow::new("08:00", "20:00")]);
+        assert_eq!(limit(&all), "500.00 per CDAY; on Monday, Friday; at 08:00-20:00");
+    }
+}

@@ -1,0 +1,71 @@
+//! `kopeck call categories …`.
+
+use clap::Subcommand;
+use kopeck_client::{Category, Client};
+
+use super::shown;
+use crate::answer::Answer;
+use crate::context::Repeat;
+use crate::failure::Failure;
+use crate::names::CategoryName;
+use crate::pages::PageArgs;
+use crate::table::{Column, number, text};
+
+/// What can be done with categories.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum CategoriesCommand {
+    /// List categories, the first created first.
+    List {
+        #[command(flatten)]
+        page: PageArgs,
+    },
+    /// Create a category.
+    Create {
+        /// Its name, 1 to 128 characters.
+        name: String,
+        #[command(flatten)]
+        repeat: Repeat,
+    },
+    /// Rename a category.
+    Rename {
+        /// The category.
+        category: CategoryName,
+        /// Its new name.
+        name: String,
+        #[command(flatten)]
+        repeat: Repeat,
+    },
+    /// Delete a category that no employee has.
+    Delete {
+        /// The category.
+        category: CategoryName,
+        #[command(flatten)]
+        repeat: Repeat,
+    },
+}
+
+const COLUMNS: [Column; 3] =
+    [text("idCategory", "/idCategory"), text("name", "/nameCategory"), number("employees", "/employees")];
+
+/// Does what is asked with categories.
+pub(super) async fn run(client: &Client, command: CategoriesCommand) -> Result<Answer, Failure> {
+    let categories = client.categories();
+    match command {
+        CategoriesCommand::List { page } => {
+            page.answer(&COLUMNS, async |paging| categories.list(paging).await).await
+        }
+        CategoriesCommand::Create { name, repeat } => one(&repeat.send(categories.create(&name)).await?),
+        CategoriesCommand::Rename { category, name, repeat } => {
+            let id = category.resolve(client).await?;
+            one(&repeat.send(categories.rename(id, &name)).await?)
+        }
+        CategoriesCommand::Delete { category, repeat } => {
+            let id = category.resolve(client).await?;
+            one(&repeat.send(categories.delete(id)).await?)
+        }
+    }
+}
+
+fn one(category: &Category) -> Result<Answer, Failure> {
+    shown(category, &COLUMNS[..2])
+}

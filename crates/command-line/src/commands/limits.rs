@@ -1,0 +1,198 @@
+//! `kopeck call limits …`.
+
+use std::str::FromStr;
+
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use kopeck_client::{CardLimit, Client, LimitPeriod, RequestState, TimeWindow, Uuid, Weekday};
+
+use crate::answer::Answer;
+use crate::context::Repeat;
+use crate::failure::Failure;
+use crate::money;
+use crate::names::{self, CardName};
+use crate::pages::PageArgs;
+use crate::requests::{Kind, WaitArgs, changed};
+use crate::table::{Column, number, text};
+
+/// What can be done with limits.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum LimitsCommand {
+    /// Give the same limit to cards, in place of the whole limit that each had.
+    Set(SetArgs),
+    /// Show the state of a change.
+    Status {
+        /// The change.
+        set_limits_cards_id: Uuid,
+        #[command(flatten)]
+        wait: WaitArgs,
+    },
+    /// Show what became of each card.
+    Result {
+        /// The change.
+        set_limits_cards_id: Uuid,
+    },
+    /// Cancel a change that is still NEW.
+    Cancel {
+        /// The change.
+        set_limits_cards_id: Uuid,
+        #[command(flatten)]
+        repeat: Repeat,
+    },
+    /// List changes, the newest first.
+    List {
+        /// Only those in this state, such as `SUCCESS`.
+        #[arg(long)]
+        status: Option<RequestState>,
+        #[command(flatten)]
+        page: PageArgs,
+    },
+}
+
+/// Which cards, and which limit.
+#[derive(Debug, Clone, Args)]
+#[command(group = ArgGroup::new("limit").required(true).multiple(true).args(["unlimited", "amount", "days", "times"]))]
+pub(crate) struct SetArgs {
+    /// The cards.
+    #[arg(required = true)]
+    cards: Vec<CardName>,
+    /// No limit but the card's balance.
+    #[arg(long, conflicts_with_all = ["amount", "days", "times"])]
+    unlimited: bool,
+    /// What may be spent in a period, such as `500.00`.
+    #[arg(long, value_parser = money::parse, requires = "period")]
+    amount: Option<i64>,
+    /// The period of the calendar that the amount is for.
+    #[arg(long, requires = "amount")]
+    period: Option<Period>,
+    /// The weekdays on which the card pays, 1 is Monday: `1,2,5` or `1-5`.
+    #[arg(long)]
+    days: Option<Days>,
+    /// The times of day at which the card pays: `08:00-20:00`, several with commas between.
+    #[arg(long, value_delimiter = ',')]
+    times: Vec<Window>,
+    #[command(flatten)]
+    wait: WaitArgs,
+    #[command(flatten)]
+    repeat: Repeat,
+}
+
+/// A period of the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Period {
+    /// From midnight.
+    Day,
+    /// From Monday.
+    Week,
+    /// From the first day of the month.
+    Month,
+    /// From 1 January, April, July, October.
+    Quarter,
+}
+
+/// Weekdays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Days(Vec<Weekday>);
+
+/// A part of the day. Whether its times make sense is the service's to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Window(TimeWindow);
+
+impl FromStr for Days {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} are no weekdays: write 1,2,5 or 1-5, where 1 is Monday");
+        let day = |text: &str| match text.trim().parse() {
+            Ok(number @ 1..=7_u8) => Ok(number),
+            _ => Err(wrong()),
+        };
+        let mut days = Vec::new();
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let (first, last) = (day(first)?, day(last)?);
+            if first > last {
+                return Err(wrong());
+            }
+            days.extend((first..=last).map(|number| Weekday::Monday.nth_next(number - 1)));
+        }
+        Ok(Self(days))
+    }
+}
+
+impl FromStr for Window {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (from, to) =
+            text.split_once('-').ok_or("must be two times with a hyphen between: 08:00-20:00")?;
+        Ok(Self(TimeWindow::new(from.trim(), to.trim())))
+    }
+}
+
+const COLUMNS: [Column; 4] = [
+    text("setLimitsCardsId", "/setLimitsCardsId"),
+    text("status", "/status"),
+    number("cards", "/numberCards"),
+    text("created", "/createdAt"),
+];
+
+/// Does what is asked with limits.
+pub(super) async fn run(client: &Client, command: LimitsCommand) -> Result<Answer, Failure> {
+    let limits = client.limits();
+    match command {
+        LimitsCommand::Set(args) => {
+            let cards = names::cards(client, &args.cards).await?;
+            let created = args.repeat.send(limits.set(&cards, &args.limit())).await?;
+            Kind::LimitChange.accepted(client, created.set_limits_cards_id, args.wait).await
+        }
+        LimitsCommand::Status { set_limits_cards_id: id, wait } => {
+            Kind::LimitChange.status(client, id, wait).await
+        }
+        LimitsCommand::Result { set_limits_cards_id: id } => {
+            Kind::LimitChange.result(client, id, false).await
+        }
+        LimitsCommand::Cancel { set_limits_cards_id: id, repeat } => {
+            Ok(changed(repeat.send(limits.cancel(id)).await?))
+        }
+        LimitsCommand::List { status, page } => {
+            page.answer(&COLUMNS, async |paging| limits.list(status.as_ref(), paging).await).await
+        }
+    }
+}
+
+impl SetArgs {
+    fn limit(&self) -> CardLimit {
+        CardLimit {
+            unlimited: self.unlimited,
+            amount: self.amount,
+            period: self.period.map(Period::of_the_interface),
+            days: self.days.as_ref().map(|Days(days)| days.clone()).unwrap_or_default(),
+            times: self.times.iter().map(|Window(window)| window.clone()).collect(),
+        }
+    }
+}
+
+impl Period {
+    const fn of_the_interface(self) -> LimitPeriod {
+        match self {
+            Self::Day => LimitPeriod::Day,
+            Self::Week => LimitPeriod::Week,
+            Self::Month => LimitPeriod::Month,
+            Self::Quarter => LimitPeriod::Quarter,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weekdays_are_numbers_and_spans() {
+        use Weekday::{Friday, Monday, Saturday, Sunday};
+        assert_eq!("1,5-7".parse(), Ok(Days(vec![Monday, Friday, Saturday, Sunday])));
+        for bad in ["", "0", "8", "5-1", "Mon", "1,"] {
+            assert!(bad.parse::<Days>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! `kopeck call topup …`.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::{Args, Subcommand};
+use kopeck_client::{Client, RequestState, TopUp, Uuid};
+
+use crate::answer::Answer;
+use crate::context::Repeat;
+use crate::csv_file::{CsvFile, RowFault};
+use crate::failure::Failure;
+use crate::money;
+use crate::names::{self, CardName};
+use crate::pages::PageArgs;
+use crate::requests::{Kind, WaitArgs, changed};
+use crate::table::{self, Column, number, text};
+
+/// What can be done with top-ups.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum TopUpCommand {
+    /// Top up cards, in one request.
+    Create(CreateArgs),
+    /// Show the state of a request.
+    Status {
+        /// The request.
+        replenishment_id: Uuid,
+        #[command(flatten)]
+        wait: WaitArgs,
+    },
+    /// Show what became of each card.
+    Result {
+        /// The request.
+        replenishment_id: Uuid,
+    },
+    /// Cancel a request that is still NEW.
+    Cancel {
+        /// The request.
+        replenishment_id: Uuid,
+        #[command(flatten)]
+        repeat: Repeat,
+    },
+    /// List requests, the newest first.
+    List {
+        /// Only those in this state, such as `PART_SUCCESS`.
+        #[arg(long)]
+        status: Option<RequestState>,
+        #[command(flatten)]
+        page: PageArgs,
+    },
+}
+
+/// Which cards, and how much.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CreateArgs {
+    /// A card and how much it gets, in roubles with kopecks.
+    #[arg(value_name = "CARD=AMOUNT", required_unless_present = "from_csv")]
+    cards: Vec<CardAmount>,
+    /// Take them from a file with the columns `card` (idCard or customIdCard) and `amount`. With a faulty row nothing is
+    /// sent.
+    #[arg(long, value_name = "FILE", conflicts_with = "cards")]
+    from_csv: Option<PathBuf>,
+    #[command(flatten)]
+    wait: WaitArgs,
+    #[command(flatten)]
+    repeat: Repeat,
+}
+
+/// A card and how much it gets, in kopecks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CardAmount {
+    card: CardName,
+    amount: i64,
+}
+
+impl FromStr for CardAmount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (card, amount) = text.split_once('=').ok_or("must be a card, an equals sign and an amount")?;
+        Ok(Self { card: card.parse()?, amount: money::parse(amount)? })
+    }
+}
+
+const COLUMNS: [Column; 5] = [
+    text("replenishmentId", "/replenishmentId"),
+    text("status", "/status"),
+    number("cards", "/numberCards"),
+    table::money("amount", "/amount"),
+    text("created", "/createdAt"),
+];
+
+/// Does what is asked with top-ups.
+pub(super) async fn run(client: &Client, command: TopUpCommand) -> Result<Answer, Failure> {
+    let top_ups = client.replenishments();
+    match command {
+        TopUpCommand::Create(args) => create(client, args).await,
+        TopUpCommand::Status { replenishment_id, wait } => {
+            Kind::TopUp.status(client, replenishment_id, wait).await
+        }
+        TopUpCommand::Result { replenishment_id } => {
+            Kind::TopUp.result(client, replenishment_id, false).await
+        }
+        TopUpCommand::Cancel { replenishment_id, repeat } => {
+            Ok(changed(repeat.send(top_ups.cancel(replenishment_id)).await?))
+        }
+        TopUpCommand::List { status, page } => {
+            page.answer(&COLUMNS, async |paging| top_ups.list(status.as_ref(), paging).await).await
+        }
+    }
+}
+
+async fn create(client: &Client, args: CreateArgs) -> Result<Answer, Failure> {
+    let asked = match &args.from_csv {
+        Some(path) => read(path)?,
+        None => args.cards,
+    };
+    let (cards, amounts): (Vec<CardName>, Vec<i64>) =
+        asked.into_iter().map(|each| (each.card, each.amount)).unzip();
+    let ids = names::cards(client, &cards).await?;
+    let top_ups: Vec<TopUp> =
+        ids.into_iter().zip(amounts).map(|(id, amount)| TopUp::new(id, amount)).collect();
+    let created = args.repeat.send(client.replenishments().create(&top_ups)).await?;
+    Kind::TopUp.accepted(client, created.replenishment_id, args.wait).await
+}
+
+/// The cards of a file. It is money, so all rows have to be good.
+fn read(path: &Path) -> Result<Vec<CardAmount>, Failure> {
+    let file = CsvFile::read(path, &["card", "amount"])?;
+    for column in ["card", "amount"] {
+        if !file.has(column) {
+            return Err(Failure::usage(format!("{}: there is no column {column}", path.display())));
+        }
+    }
+    let (cards, faults) = parse(file);
+    if !faults.is_empty() {
+        return Err(Failure::rows(
+            format!("{}: nothing was sent, because of faulty rows:", path.display()),
+            &faults,
+        ));
+    }
+    if cards.is_empty() {
+        return Err(Failure::usage(format!("{}: there are no rows", path.display())));
+    }
+    Ok(cards)
+}
+
+fn parse(file: CsvFile) -> (Vec<CardAmount>, Vec<RowFault>) {
+    let (mut cards, mut seen, mut faults) = (Vec::new(), HashSet::new(), file.faults);
+    for row in file.rows {
+        let text = row.get("card").unwrap_or_default();
+        let card = text.parse::<CardName>().map_err(|why| row.fault(text, "card", why));
+        let amount = money::parse(row.get("amount").unwrap_or_default());
+        let amount = amount.map_err(|why| row.fault(text, "amount", why));
+        match (card, amount) {
+            (Ok(card), Ok(_)) if !seen.insert(card.clone()) => {
+                faults.push(row.fault(text, "card", "stands in the file twice"));
+            }
+            (Ok(card), Ok(amount)) => cards.push(CardAmount { card, amount }),
+            (card, amount) => faults.extend(card.err().into_iter().chain(amount.err())),
+        }
+    }
+    faults.sort_by_key(|fault| fault.line);
+    (cards, faults)
+}

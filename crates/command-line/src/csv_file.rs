@@ -1,0 +1,199 @@
+//! CSV files as spreadsheets write them: UTF-8, with or without a byte-order mark, commas or semicolons between the
+//! values, the first line with the names of the columns.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use csv::{ReaderBuilder, StringRecord, Trim};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// A file with rows.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CsvFile {
+    columns: Vec<String>,
+    pub(crate) rows: Vec<Row>,
+    /// Rows that cannot be read at all.
+    pub(crate) faults: Vec<RowFault>,
+}
+
+/// A row that can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// The line on which it starts; the line with the names is the first.
+    pub(crate) line: usize,
+    /// By the names of their columns, without blanks around them.
+    cells: HashMap<String, String>,
+}
+
+/// What is wrong with a row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RowFault {
+    pub(crate) line: usize,
+    /// Which employee or card the row is about, as far as it tells.
+    pub(crate) subject: String,
+    pub(crate) field: String,
+    pub(crate) reason: String,
+}
+
+impl fmt::Display for RowFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, {}: {}", self.line, self.field, self.reason)
+    }
+}
+
+impl Row {
+    /// The value of a column; `None` where there is no such column, or nothing in it.
+    pub(crate) fn get(&self, column: &str) -> Option<&str> {
+        self.cells.get(column).map(String::as_str).filter(|cell| !cell.is_empty())
+    }
+
+    /// The fault of this row in one field.
+    pub(crate) fn fault(&self, subject: &str, field: &str, reason: impl Into<String>) -> RowFault {
+        RowFault {
+            line: self.line,
+            subject: subject.to_owned(),
+            field: field.to_owned(),
+            reason: reason.into(),
+        }
+    }
+}
+
+impl CsvFile {
+    /// Reads the file at `path`, whose columns have to be among `known`.
+    pub(crate) fn read(path: &Path, known: &[&str]) -> Result<Self, Failure> {
+        let failed = |why: &dyn fmt::Display| Failure::usage(format!("{}: {why}", path.display()));
+        let bytes = fs::read(path).map_err(|error| failed(&error))?;
+        let text = String::from_utf8(bytes).map_err(|_| failed(&"the file is not in UTF-8"))?;
+        Self::parse(&text, known).map_err(|why| failed(&why))
+    }
+
+    /// Whether there is a column of this name.
+    pub(crate) fn has(&self, column: &str) -> bool {
+        self.columns.iter().any(|name| name == column)
+    }
+
+    /// Reads the text of a file.
+    pub(crate) fn parse(text: &str, known: &[&str]) -> Result<Self, String> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut reader = ReaderBuilder::new()
+            .delimiter(delimiter(text))
+            .trim(Trim::All)
+            .flexible(true)
+            .from_reader(text.as_bytes());
+        let names = reader.headers().map_err(|error| error.to_string())?.clone();
+        let columns = columns(&names, known)?;
+        let (mut rows, mut faults) = (Vec::new(), Vec::new());
+        for record in reader.records() {
+            let record = record.map_err(|error| error.to_string())?;
+            let line = record.position().map_or(0, |position| line_at(text, position));
+            if record.len() == columns.len() {
+                let cells = columns.iter().cloned().zip(record.iter().map(str::to_owned)).collect();
+                rows.push(Row { line, cells });
+            } else if record.iter().any(|cell| !cell.is_empty()) {
+                let reason = format!("has {} values for {} columns", record.len(), columns.len());
+                let subject = record.get(0).unwrap_or_default().to_owned();
+                faults.push(RowFault { line, subject, field: "row".to_owned(), reason });
+            }
+        }
+        // Spreadsheets leave lines of nothing but separators behind.
+        rows.retain(|row| row.cells.values().any(|cell| !cell.is_empty()));
+        Ok(Self { columns, rows, faults })
+    }
+}
+
+/// The names of the columns, as they are known.
+fn columns(names: &StringRecord, known: &[&str]) -> Result<Vec<String>, String> {
+    let mut seen = BTreeSet::new();
+    names
+        .iter()
+        .map(|name| {
+            let known_as = known.iter().find(|known| known.eq_ignore_ascii_case(name)).ok_or_else(|| {
+                format!("there is a column {name:?}, and only these are understood: {}", known.join(", "))
+            })?;
+            if !seen.insert(*known_as) {
+                return Err(format!("there are two columns {known_as}"));
+            }
+            Ok((*known_as).to_owned())
+        })
+        .collect()
+}
+
+/// What separates the names of the columns: none of them has either character in it.
+fn delimiter(text: &str) -> u8 {
+    let names = text.lines().next().unwrap_or_default();
+    if names.contains(';') { b';' } else { b',' }
+}
+
+/// The line of a record. The reader's own count is that of the line end before it, and of blank lines between.
+fn line_at(text: &str, position: &csv::Position) -> usize {
+    let start = usize::try_from(position.byte()).unwrap_or(usize::MAX);
+    let (before, after) = text.split_at_checked(start).unwrap_or((text, ""));
+    let blank = after.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    1 + before.bytes().chain(blank).filter(|byte| *byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: [&str; 3] = ["customId", "surname", "name"];
+
+    fn parse(text: &str) -> CsvFile {
+        CsvFile::parse(text, &KNOWN).unwrap()
+    }
+
+    #[test]
+    fn files_of_spreadsheets_are_read() {
+        for text in [
+            "customId,surname\nT-1,Попов\n",
+            "\u{feff}customId;surname\r\nT-1;Попов\r\n",
+            "SURNAME;customid\n Попов ; T-1 \n;\n\n",
+            "customId,surname\n\"T-1\",\"Попов\"",
+        ] {
+            let file = parse(text);
+            assert_eq!(file.rows.len(), 1, "{text:?}");
+            let row = file.rows.first().unwrap();
+            assert_eq!(
+                (row.line, row.get("customId"), row.get("surname")),
+                (2, Some("T-1"), Some("Попов")),
+                "{text:?}"
+            );
+            assert_eq!((row.get("name"), file.has("name"), file.has("surname")), (None, false, true));
+            assert!(file.faults.is_empty());
+        }
+    }
+
+    #[test]
+    fn lines_are_those_of_the_file() {
+        for line_end in ["\n", "\r\n"] {
+            let text = "customId,surname\n1,a\n\n2,\"two\nlines\"\n3,c".replace('\n', line_end);
+            let lines: Vec<_> = parse(&text).rows.iter().map(|row| row.line).collect();
+            assert_eq!(lines, [2, 4, 6], "{line_end:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_another_width_is_faulty_and_stops_nothing() {
+        let file = parse("customId,surname\n1\n2,b\n3,c,d\n");
+        assert_eq!(file.rows.len(), 1);
+        let told: Vec<_> = file.faults.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            ["line 2, row: has 1 values for 2 columns", "line 4, row: has 3 values for 2 columns"]
+        );
+    }
+
+    #[test]
+    fn a_file_with_other_columns_is_another_file() {
+        for (text, why) in [("id,name\n", "\"id\""), ("name,Name\n", "two columns")] {
+            let said = CsvFile::parse(text, &KNOWN).unwrap_err();
+            assert!(said.contains(why), "{said}");
+        }
+        assert!(!parse("").has("customId"));
+    }
+}

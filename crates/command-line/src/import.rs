@@ -1,0 +1,124 @@
+//! `kopeck call employees import`: a file of employees becomes what the service has.
+//!
+//! What the service has is read first and compared row by row, so a second run of the same file changes nothing, and a
+//! run that broke off is simply repeated.
+
+mod apply;
+mod plan;
+mod report;
+mod rules;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use kopeck_client::{Client, EmployeeFilter, Error, NewEmployee};
+
+use crate::answer::Answer;
+use crate::context;
+use crate::csv_file::CsvFile;
+use crate::failure::Failure;
+use crate::names::{Categories, CategoryName, folded};
+use crate::pages;
+use crate::progress::Progress;
+
+/// The columns that a file may have; `customId` it must have.
+const COLUMNS: [&str; 8] =
+    ["customId", "surname", "name", "patronymic", "phone", "email", "category", "status"];
+
+/// Which file, and what to do with it.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ImportArgs {
+    /// CSV in UTF-8, commas or semicolons between the values. The first line names the columns: customId, surname, name,
+    /// patronymic, phone, email, category (name or idCategory), status. Columns that are not there are left as they are.
+    file: PathBuf,
+    /// Say what would happen, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Create the categories that the service does not have, instead of finding their rows faulty.
+    #[arg(long)]
+    create_categories: bool,
+}
+
+/// The categories that a file names.
+struct Named {
+    known: Categories,
+    /// Those that were created, or would be.
+    created: Vec<String>,
+    /// Why the service does not take the others, by their folded names.
+    refused: BTreeMap<String, String>,
+}
+
+/// Brings the employees of a file into the service.
+pub(crate) async fn run(client: &Client, args: &ImportArgs) -> Result<Answer, Failure> {
+    let file = CsvFile::read(&args.file, &COLUMNS)?;
+    if !file.has("customId") {
+        return Err(Failure::usage(format!("{}: there is no column customId", args.file.display())));
+    }
+    let named = categories(client, args, &file).await?;
+    let staff = {
+        let _progress = Progress::unknown("reading employees");
+        let everyone = EmployeeFilter::default();
+        pages::all(async |paging| client.employees().list(&everyone, paging).await).await?
+    };
+    let plan = plan::make(&file, &staff, &named, args.dry_run);
+    let done = if args.dry_run { plan } else { apply::apply(client, plan, &staff).await? };
+    Ok(report::answer(done, &named.created, args.dry_run))
+}
+
+/// Looks the categories of the file up, and creates those that are missing, if that is asked for.
+async fn categories(client: &Client, args: &ImportArgs, file: &CsvFile) -> Result<Named, Failure> {
+    let known = Categories::read(client).await?;
+    let mut named = Named { known, created: Vec::new(), refused: BTreeMap::new() };
+    if !args.create_categories {
+        return Ok(named);
+    }
+    for name in file.rows.iter().filter_map(|row| row.get("category")) {
+        if named.is_settled(name) {
+            continue;
+        }
+        if args.dry_run {
+            named.created.push(name.to_owned());
+        } else {
+            named.create(client, name).await?;
+        }
+    }
+    Ok(named)
+}
+
+impl Named {
+    /// Whether nothing is left to do about a category.
+    fn is_settled(&self, name: &str) -> bool {
+        let CategoryName::Name(_) = CategoryName::read(name) else { return true };
+        self.known.find(&CategoryName::read(name)).is_some()
+            || self.refused.contains_key(&folded(name))
+            || self.will_be(name)
+    }
+
+    /// Whether the category would be created.
+    fn will_be(&self, name: &str) -> bool {
+        self.created.iter().any(|created| folded(created) == folded(name))
+    }
+
+    async fn create(&mut self, client: &Client, name: &str) -> Result<(), Failure> {
+        match client.categories().create(name).await {
+            Ok(category) => {
+                self.known.add(name, category.id_category);
+                self.created.push(category.name_category);
+            }
+            Err(Error::Invalid { faults, .. }) => {
+                let reasons: Vec<String> =
+                    faults.into_iter().map(|fault| fault.detail.unwrap_or(fault.message)).collect();
+                self.refused.insert(folded(name), reasons.join("; "));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+}
+
+/// The key under which an employee is added: the same for the same content, so that a run that is repeated while a
+/// call of the broken one is still on its way cannot add anybody twice.
+fn key_of(employee: &NewEmployee) -> Result<kopeck_client::IdempotencyKey, Failure> {
+    context::key_of_content("import", employee)
+}

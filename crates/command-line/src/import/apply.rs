@@ -1,0 +1,75 @@
+//! Doing what has to be done for a file, a few rows at a time.
+
+use std::collections::HashSet;
+
+use futures_util::{StreamExt as _, stream};
+use kopeck_client::{Client, Employee, Error, Uuid};
+
+use super::key_of;
+use super::plan::{Action, Change, Plan};
+use crate::csv_file::RowFault;
+use crate::failure::Failure;
+use crate::names::AT_ONCE;
+use crate::progress::Progress;
+
+/// What became of a row.
+enum Outcome {
+    Changed(Change),
+    Faulty(Vec<RowFault>),
+}
+
+/// Does what is planned, and answers with what of it was done. A row that the service refuses is faulty and stops nothing; that the service cannot be reached
+/// ends the run.
+pub(super) async fn apply(client: &Client, plan: Plan, staff: &[Employee]) -> Result<Plan, Failure> {
+    let Plan { changes, unchanged, faults } = plan;
+    let known: HashSet<Uuid> = staff.iter().map(|employee| employee.id_employee).collect();
+    let progress = Progress::of("employees", changes.len());
+    let mut done = Plan { changes: Vec::new(), unchanged, faults };
+    let mut outcomes =
+        stream::iter(changes).map(|change| one(client, change, &known)).buffer_unordered(AT_ONCE);
+    while let Some(outcome) = outcomes.next().await {
+        progress.step();
+        match outcome? {
+            Outcome::Changed(change) => done.changes.push(change),
+            Outcome::Faulty(faults) => done.faults.extend(faults),
+        }
+    }
+    done.changes.sort_by_key(|change| change.row.line);
+    Ok(done)
+}
+
+async fn one(client: &Client, change: Change, known: &HashSet<Uuid>) -> Result<Outcome, Failure> {
+    let employees = client.employees();
+    let answered = match &change.action {
+        Action::Add(employee) => {
+            let added = employees.add(employee).idempotency_key(key_of(employee)?).await;
+            match added {
+                // An answer of last week: that employee has been renamed since, so this one is new after all.
+                Ok(replayed) if known.contains(&replayed.id_employee) => employees.add(employee).await,
+                added => added,
+            }
+        }
+        // Under a key of its own: a week may bring the same change twice, with another one between.
+        Action::Update { id, update, .. } => employees.update(*id, update).await,
+    };
+    match answered {
+        Ok(_) => Ok(Outcome::Changed(change)),
+        Err(error) => faults(&change, error).map(Outcome::Faulty),
+    }
+}
+
+/// What is wrong with the row, or the error if that is not about the row.
+fn faults(change: &Change, error: Error) -> Result<Vec<RowFault>, Failure> {
+    let Change { row, custom_id, .. } = change;
+    match error {
+        Error::Invalid { faults, .. } => Ok(faults
+            .into_iter()
+            .map(|fault| {
+                let column = if fault.field == "idCategory" { "category" } else { &fault.field };
+                row.fault(custom_id, column, fault.detail.unwrap_or(fault.message))
+            })
+            .collect()),
+        Error::Api { status: 404 | 409, message, .. } => Ok(vec![row.fault(custom_id, "row", message)]),
+        error => Err(error.into()),
+    }
+}

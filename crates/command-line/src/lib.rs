@@ -1,0 +1,55 @@
+//! The partner's command line, which the binary mounts as `kopeck call`.
+//!
+//! It stands on the client crate alone. What it does with each command is told in `docs/COMMAND-LINE.md`.
+
+mod answer;
+mod args;
+mod ask;
+mod commands;
+mod context;
+mod csv_file;
+mod exit;
+mod failure;
+mod import;
+mod money;
+mod names;
+mod pages;
+mod private_file;
+mod profile;
+mod progress;
+mod requests;
+mod system;
+mod table;
+mod times;
+mod token;
+
+use std::process::ExitCode;
+
+pub use args::CallArgs;
+
+/// Does what a command says: its answer goes to standard output, whatever else there is to say to standard error.
+#[must_use]
+pub fn run(args: CallArgs) -> ExitCode {
+    let json = args.json;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let answered = match runtime {
+        Ok(runtime) => runtime.block_on(until_interrupted(args)),
+        Err(error) => Err(failure::Failure::local(format!("no runtime: {error}"))),
+    };
+    match answered.and_then(|answer| answer.print(json)) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            failure.print(json);
+            failure.exit().into()
+        }
+    }
+}
+
+/// Runs a command. What is interrupted within it has more to say, so it comes first.
+async fn until_interrupted(args: CallArgs) -> Result<answer::Answer, failure::Failure> {
+    tokio::select! {
+        biased;
+        answer = commands::run(args) => answer,
+        Ok(()) = tokio::signal::ctrl_c() => Err(failure::Failure::interrupted()),
+    }
+}

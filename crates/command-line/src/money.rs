@@ -1,0 +1,72 @@
+//! Money, as people read and write it: roubles with both digits of kopecks. In JSON it is kopecks.
+
+/// `123456` kopecks as `1 234.56`.
+pub(crate) fn shown(kopecks: i64) -> String {
+    let sign = if kopecks < 0 { "-" } else { "" };
+    let (whole, rest) = (kopecks.unsigned_abs() / 100, kopecks.unsigned_abs() % 100);
+    let digits = whole.to_string();
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    format!("{sign}{grouped}.{rest:02}")
+}
+
+/// Reads roubles, and always both digits of kopecks, so that nobody can mean kopecks by `150000`. Thousands may be
+/// apart, as [`shown`] has them, and the comma of spreadsheets is understood.
+pub(crate) fn parse(text: &str) -> Result<i64, String> {
+    let wrong =
+        || format!("{text:?} is no amount: write roubles with both digits of kopecks, such as 1500.00");
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let joined: String = text.trim().chars().filter(|c| !matches!(c, ' ' | '\u{a0}' | '\u{202f}')).collect();
+    let (roubles, kopecks) = joined.split_once(['.', ',']).ok_or_else(wrong)?;
+    if !digits(roubles) || !digits(kopecks) || kopecks.len() != 2 {
+        return Err(wrong());
+    }
+    let too_large = || format!("{text:?} is too large an amount");
+    let roubles: i64 = roubles.parse().map_err(|_| too_large())?;
+    let kopecks: i64 = kopecks.parse().map_err(|_| wrong())?;
+    roubles.checked_mul(100).and_then(|amount| amount.checked_add(kopecks)).ok_or_else(too_large)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_grouped_by_thousands() {
+        for (kopecks, text) in [
+            (0, "0.00"),
+            (5, "0.05"),
+            (99_999, "999.99"),
+            (123_450, "1 234.50"),
+            (123_456_789, "1 234 567.89"),
+            (-150, "-1.50"),
+            (i64::MIN, "-92 233 720 368 547 758.08"),
+        ] {
+            assert_eq!(shown(kopecks), text);
+        }
+    }
+
+    #[test]
+    fn what_is_shown_can_be_typed() {
+        for kopecks in [0, 5, 99_999, 123_450, 123_456_789, i64::MAX] {
+            assert_eq!(parse(&shown(kopecks)), Ok(kopecks));
+        }
+        assert_eq!(parse("1500,00"), Ok(150_000));
+        assert_eq!(parse("1\u{a0}500.00"), Ok(150_000));
+    }
+
+    #[test]
+    fn an_amount_that_could_be_kopecks_is_refused() {
+        for bad in
+            ["", "150000", "1500.", "1500.0", "1500.000", ".50", "-1.00", "+1.00", "1.5e2", "x", "1.000,00"]
+        {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+        assert!(parse("92233720368547758.08").is_err(), "more than fits");
+    }
+}

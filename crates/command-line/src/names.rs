@@ -1,0 +1,264 @@
+//! What people call employees, categories and cards, and the identifiers behind it.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::str::FromStr;
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use kopeck_client::{CategoryWithCount, Client, EmployeeFilter, Error, Paging, Uuid};
+
+use crate::failure::Failure;
+use crate::pages;
+use crate::progress::Progress;
+
+/// The most calls on their way at once.
+pub(crate) const AT_ONCE: usize = 8;
+
+/// An employee, by `idEmployee` or by the partner's own `customId`. What looks like a uuid is an `idEmployee`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum EmployeeName {
+    Id(Uuid),
+    CustomId(String),
+}
+
+/// A category, by `idCategory` or by its name, letter case aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CategoryName {
+    Id(Uuid),
+    Name(String),
+}
+
+/// A card, by `idCard` or by `customIdCard`, its number on the bank's side.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum CardName {
+    Id(Uuid),
+    Number(String),
+}
+
+impl FromStr for EmployeeName {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Uuid::try_parse(text).map_or_else(|_| Self::CustomId(text.to_owned()), Self::Id))
+    }
+}
+
+impl FromStr for CategoryName {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self::read(text))
+    }
+}
+
+impl FromStr for CardName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(id) = Uuid::try_parse(text) {
+            return Ok(Self::Id(id));
+        }
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        if digits && matches!(text.len(), 10 | 13) {
+            return Ok(Self::Number(text.to_owned()));
+        }
+        Err("must be an idCard (a uuid) or a customIdCard (10 or 13 digits)".to_owned())
+    }
+}
+
+impl EmployeeName {
+    pub(crate) async fn resolve(&self, client: &Client) -> Result<Uuid, Failure> {
+        let custom_id = match self {
+            Self::Id(id) => return Ok(*id),
+            Self::CustomId(custom_id) => custom_id,
+        };
+        let filter = EmployeeFilter { custom_id: Some(custom_id.clone()), ..EmployeeFilter::default() };
+        let page = client.employees().list(&filter, Paging::default()).await?;
+        let found = page.data.first().map(|employee| employee.id_employee);
+        found.ok_or_else(|| {
+            Failure::not_found(format!("there is no employee with the customId {custom_id:?}"))
+        })
+    }
+}
+
+impl CategoryName {
+    /// What looks like a uuid is an `idCategory`.
+    pub(crate) fn read(text: &str) -> Self {
+        Uuid::try_parse(text).map_or_else(|_| Self::Name(text.trim().to_owned()), Self::Id)
+    }
+
+    pub(crate) async fn resolve(&self, client: &Client) -> Result<Uuid, Failure> {
+        let name = match self {
+            Self::Id(id) => return Ok(*id),
+            Self::Name(name) => name,
+        };
+        let found = Categories::read(client).await?.find(self);
+        found.ok_or_else(|| Failure::not_found(format!("there is no category {name:?}")))
+    }
+}
+
+/// All categories of the partner, to find some by name.
+#[derive(Debug, Default)]
+pub(crate) struct Categories {
+    by_name: HashMap<String, Uuid>,
+}
+
+impl Categories {
+    pub(crate) async fn read(client: &Client) -> Result<Self, Error> {
+        let all = pages::all(async |paging| client.categories().list(paging).await).await?;
+        let named = |CategoryWithCount { category, .. }: CategoryWithCount| {
+            (folded(&category.name_category), category.id_category)
+        };
+        Ok(Self { by_name: all.into_iter().map(named).collect() })
+    }
+
+    /// The identifier, if there is such a category.
+    pub(crate) fn find(&self, name: &CategoryName) -> Option<Uuid> {
+        match name {
+            CategoryName::Id(id) => self.by_name.values().find(|known| *known == id).copied(),
+            CategoryName::Name(name) => self.by_name.get(&folded(name)).copied(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, name: &str, id: Uuid) {
+        self.by_name.insert(folded(name), id);
+    }
+}
+
+/// Names that differ in letter case only are the same name.
+pub(crate) fn folded(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+/// The identifiers of cards, in the order of their names.
+///
+/// The service does not look cards up by their numbers. So if there are numbers, the free cards are listed, and then
+/// every employee's cards read, until all are found.
+pub(crate) async fn cards(client: &Client, names: &[CardName]) -> Result<Vec<Uuid>, Failure> {
+    let mut search = Search { wanted: HashMap::new(), missing: 0 };
+    for name in names {
+        if let CardName::Number(number) = name {
+            search.want(number);
+        }
+    }
+    if search.missing > 0 {
+        search.among_free(client).await?;
+    }
+    if search.missing > 0 {
+        search.among_linked(client).await?;
+    }
+    names.iter().map(|name| search.id_of(name)).collect()
+}
+
+/// One card.
+pub(crate) async fn card(client: &Client, name: &CardName) -> Result<Uuid, Failure> {
+    let ids = cards(client, std::slice::from_ref(name)).await?;
+    ids.first().copied().ok_or_else(|| Failure::not_found("there is no such card"))
+}
+
+struct Search {
+    /// By number; `None` until it is found.
+    wanted: HashMap<u64, Option<Uuid>>,
+    missing: usize,
+}
+
+impl Search {
+    fn want(&mut self, number: &str) {
+        if let Ok(number) = number.parse()
+            && self.wanted.insert(number, None).is_none()
+        {
+            self.missing = self.wanted.len();
+        }
+    }
+
+    fn found(&mut self, number: u64, id: Uuid) {
+        if let Some(place @ None) = self.wanted.get_mut(&number) {
+            *place = Some(id);
+            self.missing -= 1;
+        }
+    }
+
+    fn id_of(&self, name: &CardName) -> Result<Uuid, Failure> {
+        let number = match name {
+            CardName::Id(id) => return Ok(*id),
+            CardName::Number(number) => number,
+        };
+        let id = number.parse().ok().and_then(|number: u64| self.wanted.get(&number).copied().flatten());
+        id.ok_or_else(|| Failure::not_found(format!("no card of yours has the number {number}")))
+    }
+
+    async fn among_free(&mut self, client: &Client) -> Result<(), Error> {
+        let free = pages::all(async |paging| client.cards().available(None, paging).await).await?;
+        for card in free {
+            if let Ok(number) = card.custom_id_card.parse() {
+                self.found(number, card.id_card);
+            }
+        }
+        Ok(())
+    }
+
+    async fn among_linked(&mut self, client: &Client) -> Result<(), Error> {
+        let everyone = EmployeeFilter::default();
+        let staff = pages::all(async |paging| client.employees().list(&everyone, paging).await).await?;
+        let progress = Progress::of("looking for cards by number", staff.len());
+        let progress = &progress;
+        let cards_of = |id| async move {
+            let employee = client.employees().get(id).await?;
+            let mut cards = Vec::with_capacity(employee.cards.len());
+            for card in employee.cards {
+                cards.push((client.cards().info(card.id_card).await?.custom_card_id, card.id_card));
+            }
+            progress.step();
+            Ok::<_, Error>(cards)
+        };
+        let mut found = stream::iter(staff.iter().map(|employee| employee.id_employee))
+            .map(cards_of)
+            .buffer_unordered(AT_ONCE);
+        while self.missing > 0
+            && let Some(cards) = found.try_next().await?
+        {
+            cards.into_iter().for_each(|(number, id)| self.found(number, id));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_an_identifier_is_one() {
+        let id = "0f8fad5b-d9cb-469f-a165-70867728950e";
+        assert!(matches!(id.parse(), Ok(EmployeeName::Id(_))));
+        assert_eq!("T-1".parse(), Ok(EmployeeName::CustomId("T-1".to_owned())));
+        assert_eq!(" Склад ".parse(), Ok(CategoryName::Name("Склад".to_owned())));
+        assert!(matches!(id.parse(), Ok(CardName::Id(_))));
+        assert_eq!("0234567890".parse(), Ok(CardName::Number("0234567890".to_owned())));
+        for bad in ["", "123", "12345678901", "123456789x"] {
+            assert!(bad.parse::<CardName>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_category_is_found_whatever_its_letter_case() {
+        let mut categories = Categories::default();
+        categories.add("Склад", Uuid::from_u128(1));
+        assert_eq!(categories.find(&CategoryName::Name("СКЛАД".to_owned())), Some(Uuid::from_u128(1)));
+        assert_eq!(categories.find(&CategoryName::Id(Uuid::from_u128(1))), Some(Uuid::from_u128(1)));
+        assert_eq!(categories.find(&CategoryName::Id(Uuid::from_u128(2))), None);
+    }
+
+    #[test]
+    fn a_number_named_twice_is_looked_for_once() {
+        let mut search = Search { wanted: HashMap::new(), missing: 0 };
+        ["1234567890", "1234567890", "4006381333931"].iter().for_each(|number| search.want(number));
+        assert_eq!(search.missing, 2);
+        search.found(1_234_567_890, Uuid::from_u128(1));
+        search.found(1_234_567_890, Uuid::from_u128(2));
+        search.found(7, Uuid::from_u128(3));
+        assert_eq!(search.missing, 1);
+        assert_eq!(search.id_of(&CardName::Number("1234567890".to_owned())).unwrap(), Uuid::from_u128(1));
+        assert!(search.id_of(&CardName::Number("4006381333931".to_owned())).is_err());
+    }
+}

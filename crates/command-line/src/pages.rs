@@ -1,0 +1,62 @@
+//! Lists, page by page or whole.
+
+use clap::Args;
+use kopeck_client::{Error, Page, Paging};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::answer::{Answer, json_of};
+use crate::failure::Failure;
+use crate::table::{self, Column};
+
+/// The most records that the service puts on a page.
+const LARGEST_PAGE: u64 = 500;
+
+/// Which part of a list.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct PageArgs {
+    /// The number of the page, from 1.
+    #[arg(long, default_value_t = 1)]
+    page: u64,
+    /// Records on a page, 1 to 500; the service has a default of its own.
+    #[arg(long)]
+    per_page: Option<u64>,
+    /// All pages, one after the other.
+    #[arg(long, conflicts_with_all = ["page", "per_page"])]
+    all: bool,
+}
+
+impl PageArgs {
+    /// Lists what `read` reads, as the arguments say.
+    pub(crate) async fn answer<T: Serialize>(
+        self,
+        columns: &[Column],
+        read: impl AsyncFn(Paging) -> Result<Page<T>, Error>,
+    ) -> Result<Answer, Failure> {
+        if self.all {
+            let records = all(read).await?.iter().map(json_of).collect::<Result<Vec<_>, _>>()?;
+            let text = format!("{}{} in all\n", table::list(&records, columns), records.len());
+            return Ok(Answer::new(json!({ "data": records }), text));
+        }
+        let paging = Paging { page: Some(self.page), per_page: self.per_page };
+        let page = read(paging).await?;
+        let meta = &page.meta;
+        let of_all = meta.total.map(|total| format!(", {total} in all")).unwrap_or_default();
+        let place = format!("page {} of {}{of_all}\n", meta.current_page, meta.last_page);
+        let records = page.data.iter().map(json_of).collect::<Result<Vec<_>, _>>()?;
+        let text = table::list(&records, columns) + &place;
+        Ok(Answer::new(json!({ "data": records, "meta": json_of(meta)? }), text))
+    }
+}
+
+/// All records of a list.
+pub(crate) async fn all<T>(read: impl AsyncFn(Paging) -> Result<Page<T>, Error>) -> Result<Vec<T>, Error> {
+    let mut records = Vec::new();
+    let mut paging = Some(Paging::page(1).per_page(LARGEST_PAGE));
+    while let Some(this) = paging {
+        let page = read(this).await?;
+        paging = page.following();
+        records.extend(page.data);
+    }
+    Ok(records)
+}

@@ -1,0 +1,178 @@
+//! What orders, top-ups and changes of limits have in common: a state to ask for and to wait for, and a result.
+
+use std::time::Duration;
+
+use clap::Args;
+use kopeck_client::{Client, Error, RequestState, RequestStatus, Uuid, Wait};
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, json_of};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::table::{self, Column, flag, money, text};
+use crate::times;
+
+/// Which kind of request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Order,
+    TopUp,
+    LimitChange,
+}
+
+/// Whether to wait for the end of a request.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct WaitArgs {
+    /// Wait until the request is processed, for two minutes or as long as it says, such as `--wait=10m`; then show the
+    /// result.
+    #[arg(
+        long,
+        value_name = "DURATION",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "2m",
+        value_parser = times::duration
+    )]
+    wait: Option<Duration>,
+}
+
+/// What a request is, as it is shown.
+struct Told {
+    id: Uuid,
+    state: RequestState,
+    result: Option<(Value, String)>,
+}
+
+const ORDER: [Column; 4] = [
+    text("customIdCard", "/customIdCard"),
+    text("type", "/typeCard"),
+    money("amount", "/amount"),
+    text("activate until", "/validityPeriod"),
+];
+const CODE: Column = text("activation code", "/activationCode");
+const TOP_UP: [Column; 4] = [
+    text("idCard", "/idCard"),
+    flag("topped up", "/resultReplenishment"),
+    money("amount", "/amountReplenishment"),
+    text("reason", "/errorReplenishment"),
+];
+const LIMIT: [Column; 3] =
+    [text("idCard", "/idCard"), flag("limit set", "/resultLimit"), text("reason", "/errorLimit")];
+
+impl Kind {
+    /// Answers with a request that was just accepted, and waits for its end if that is asked for.
+    pub(crate) async fn accepted(self, client: &Client, id: Uuid, wait: WaitArgs) -> Result<Answer, Failure> {
+        match wait.wait {
+            None => Ok(Told { id, state: RequestState::New, result: None }.answer(Exit::Done)),
+            Some(patience) => self.follow(client, id, patience).await.map_err(|failure| failure.after(id)),
+        }
+    }
+
+    /// Answers with the state of a request, and waits for its end if that is asked for.
+    pub(crate) async fn status(self, client: &Client, id: Uuid, wait: WaitArgs) -> Result<Answer, Failure> {
+        match wait.wait {
+            None => Ok(changed(self.ask(client, id).await?)),
+            Some(patience) => self.follow(client, id, patience).await,
+        }
+    }
+
+    /// Answers with what became of each card. Codes that activate virtual cards are shown if that is asked for.
+    pub(crate) async fn result(self, client: &Client, id: Uuid, codes: bool) -> Result<Answer, Failure> {
+        let (json, text) = self.outcome(client, id, codes).await?;
+        Ok(Answer::new(json, text))
+    }
+
+    async fn ask(self, client: &Client, id: Uuid) -> Result<RequestStatus, Error> {
+        match self {
+            Self::Order => client.orders().status(id).await,
+            Self::TopUp => client.replenishments().status(id).await,
+            Self::LimitChange => client.limits().status(id).await,
+        }
+    }
+
+    async fn follow(self, client: &Client, id: Uuid, patience: Duration) -> Result<Answer, Failure> {
+        let progress = Progress::request();
+        let wait = Wait::up_to(patience);
+        let seen = |state: &RequestState| progress.state(state);
+        let ended = async {
+            match self {
+                Self::Order => client.orders().wait(id, wait, seen).await,
+                Self::TopUp => client.replenishments().wait(id, wait, seen).await,
+                Self::LimitChange => client.limits().wait(id, wait, seen).await,
+            }
+        };
+        let ended = tokio::select! {
+            ended = ended => ended,
+            // Whoever made the request may not have seen its identifier yet.
+            Ok(()) = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
+        };
+        drop(progress);
+        let state = match ended {
+            Ok(state) => state,
+            // The request goes on without us, so what is known of it is an answer.
+            Err(Error::Unfinished { last }) => {
+                let state = last.unwrap_or(RequestState::New);
+                return Ok(Told { id, state, result: None }.answer(Exit::StillWaiting));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let result =
+            if self.has_result(&state) { Some(self.outcome(client, id, false).await?) } else { None };
+        let exit = match state {
+            RequestState::Success | RequestState::Confirmed => Exit::Done,
+            _ => Exit::OtherwiseThanAsked,
+        };
+        Ok(Told { id, state, result }.answer(exit))
+    }
+
+    fn has_result(self, state: &RequestState) -> bool {
+        match state {
+            RequestState::Success | RequestState::PartSuccess | RequestState::Confirmed => true,
+            RequestState::Decline => self != Self::Order,
+            _ => false,
+        }
+    }
+
+    async fn outcome(self, client: &Client, id: Uuid, codes: bool) -> Result<(Value, String), Failure> {
+        let (cards, columns) = match self {
+            Self::Order => {
+                let mut result = client.orders().result(id).await?;
+                let mut columns = ORDER.to_vec();
+                if codes {
+                    columns.push(CODE);
+                } else {
+                    result.data.iter_mut().for_each(|card| card.activation_code = None);
+                }
+                (json_of(&result.data)?, columns)
+            }
+            Self::TopUp => (json_of(&client.replenishments().result(id).await?)?, TOP_UP.to_vec()),
+            Self::LimitChange => (json_of(&client.limits().result(id).await?)?, LIMIT.to_vec()),
+        };
+        let text = table::list(cards.as_array().map_or(&[][..], Vec::as_slice), &columns);
+        Ok((json!({ "data": cards }), text))
+    }
+}
+
+/// The state that a request is in now.
+pub(crate) fn changed(RequestStatus { id, state }: RequestStatus) -> Answer {
+    Told { id, state, result: None }.answer(Exit::Done)
+}
+
+impl Told {
+    fn answer(self, exit: Exit) -> Answer {
+        let Self { id, state, result } = self;
+        let mut json = json!({ "id": id, "status": state.as_str() });
+        let mut text = format!("{id} {}\n", table::clean(state.as_str()));
+        if exit == Exit::StillWaiting {
+            text.push_str("It is not finished yet, and goes on; ask for its status later.\n");
+        }
+        if let Some((result, shown)) = result {
+            if let (Some(json), Value::Object(result)) = (json.as_object_mut(), result) {
+                json.extend(result);
+            }
+            text.push_str(&shown);
+        }
+        Answer::new(json, text).ending(exit)
+    }
+}
