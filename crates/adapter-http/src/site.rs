@@ -2,7 +2,7 @@
 //! nothing that a partner is not told anyway. The page is in the binary as it is, needs no other host, and its policy
 //! lets it load nothing else.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use actix_web::http::{Method, StatusCode, header};
 use actix_web::web::{self, Bytes};
@@ -17,52 +17,62 @@ const POLICY: &str =
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// What is served, by its path.
-static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
-    vec![
-        File::new("/openapi.json", "application/json", openapi()),
-        File::new("/docs", "text/html; charset=utf-8", include_str!("../site/docs.html")),
-        File::new("/docs/docs.css", "text/css; charset=utf-8", include_str!("../site/docs.css")),
-        File::new("/docs/icon.svg", "image/svg+xml", include_str!("../site/icon.svg")),
-        File::new("/docs/docs.js", SCRIPT, include_str!("../site/docs.js")),
-        File::new("/docs/dom.js", SCRIPT, include_str!("../site/dom.js")),
-        File::new("/docs/markdown.js", SCRIPT, include_str!("../site/markdown.js")),
-        File::new("/docs/schema.js", SCRIPT, include_str!("../site/schema.js")),
-        File::new("/docs/operation.js", SCRIPT, include_str!("../site/operation.js")),
-        File::new("/docs/samples.js", SCRIPT, include_str!("../site/samples.js")),
-        File::new("/docs/try.js", SCRIPT, include_str!("../site/try.js")),
-        File::new("/docs/seal.js", SCRIPT, include_str!("../site/seal.js")),
-        File::new("/docs/chacha.js", SCRIPT, include_str!("../site/chacha.js")),
-    ]
-});
+/// What is served.
+static FILES: [File; 13] = [
+    File::new("/openapi.json", "application/json", || openapi().into()),
+    File::new("/docs", "text/html; charset=utf-8", || include_str!("../site/docs.html").into()),
+    File::new("/docs/docs.css", "text/css; charset=utf-8", || include_str!("../site/docs.css").into()),
+    File::new("/docs/icon.svg", "image/svg+xml", || include_str!("../site/icon.svg").into()),
+    File::new("/docs/docs.js", SCRIPT, || include_str!("../site/docs.js").into()),
+    File::new("/docs/dom.js", SCRIPT, || include_str!("../site/dom.js").into()),
+    File::new("/docs/markdown.js", SCRIPT, || include_str!("../site/markdown.js").into()),
+    File::new("/docs/schema.js", SCRIPT, || include_str!("../site/schema.js").into()),
+    File::new("/docs/operation.js", SCRIPT, || include_str!("../site/operation.js").into()),
+    File::new("/docs/samples.js", SCRIPT, || include_str!("../site/samples.js").into()),
+    File::new("/docs/try.js", SCRIPT, || include_str!("../site/try.js").into()),
+    File::new("/docs/seal.js", SCRIPT, || include_str!("../site/seal.js").into()),
+    File::new("/docs/chacha.js", SCRIPT, || include_str!("../site/chacha.js").into()),
+];
 
 /// Something that is served as it is.
 struct File {
     path: &'static str,
     media: &'static str,
+    make: fn() -> Bytes,
+    /// Made when it is first asked for: a service whose document nobody reads has no memory of it.
+    content: OnceLock<Content>,
+}
+
+struct Content {
     body: Bytes,
     /// Tells one version from another.
     tag: String,
 }
 
-impl File {
-    fn new(path: &'static str, media: &'static str, body: impl Into<Bytes>) -> Self {
-        let body = body.into();
+impl Content {
+    fn new(body: Bytes) -> Self {
         let digest: String =
             Sha256::digest(&body).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        Self { path, media, tag: format!("\"{digest}\""), body }
+        Self { body, tag: format!("\"{digest}\"") }
+    }
+}
+
+impl File {
+    const fn new(path: &'static str, media: &'static str, make: fn() -> Bytes) -> Self {
+        Self { path, media, make, content: OnceLock::new() }
     }
 
     /// The file, or word that the caller has it already.
     fn answer(&self, request: &HttpRequest) -> HttpResponse {
+        let Content { body, tag } = self.content.get_or_init(|| Content::new((self.make)()));
         let tags = request.headers().get_all(header::IF_NONE_MATCH).filter_map(|value| value.to_str().ok());
         let known = tags
             .flat_map(|list| list.split(','))
-            .map(|tag| tag.trim().trim_start_matches("W/"))
-            .any(|tag| tag == self.tag || tag == "*");
+            .map(|had| had.trim().trim_start_matches("W/"))
+            .any(|had| had == tag || had == "*");
         let mut response = HttpResponse::build(if known { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
         response
-            .insert_header((header::ETAG, self.tag.as_str()))
+            .insert_header((header::ETAG, tag.as_str()))
             .insert_header((header::CACHE_CONTROL, "no-cache"))
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
             .insert_header((header::REFERRER_POLICY, "no-referrer"))
@@ -70,7 +80,7 @@ impl File {
         if known {
             return response.finish();
         }
-        response.insert_header((header::CONTENT_TYPE, self.media)).body(self.body.clone())
+        response.insert_header((header::CONTENT_TYPE, self.media)).body(body.clone())
     }
 }
 

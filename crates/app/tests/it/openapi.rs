@@ -1,5 +1,5 @@
 //! The description of the API, held against every bare call of these tests: each answer has a status, headers and a body
-//! that stand in it, with no field more; each call that was taken has a body that it allows.
+//! that stand in it, with no header and no field more; each call that was taken has a body that it allows.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
