@@ -30,7 +30,12 @@ pub(crate) use sandbox::{PurchaseDto, RefundDto};
 pub(crate) use tokens::TokensDto;
 pub(crate) use transactions::TransactionDto;
 
+use kopeck_domain::calendar::{Zone, date_text};
 use serde::Serialize;
+use time::{Date, OffsetDateTime};
+
+use crate::openapi::json::Json;
+use crate::openapi::schema::{Components, Described, Property, described, object_of};
 
 /// What is said of a request that was taken in.
 const ACCEPTED: &str = "the request is accepted and awaits execution";
@@ -41,14 +46,63 @@ pub(crate) struct Data<T> {
     pub(crate) data: T,
 }
 
-/// An answer that says nothing but that it came.
-#[derive(Clone, Copy, Serialize)]
-pub(crate) struct Done {
-    success: bool,
+impl<T: Described> Described for Data<T> {
+    fn schema(components: &mut Components) -> Json {
+        let schema = T::schema(components);
+        object_of(vec![Property { name: "data".to_owned(), required: true, schema }])
+    }
+}
+
+described! {
+    /// An answer that says nothing but that it came.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Done as "Done" {
+        /// `true`.
+        success: bool,
+    }
 }
 
 impl Done {
     pub(crate) const fn new() -> Self {
         Self { success: true }
+    }
+}
+
+/// A day, shown as `DD.MM.YYYY`.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(crate) struct DayText(String);
+
+impl DayText {
+    pub(crate) fn new(day: Date) -> Self {
+        Self(date_text(day))
+    }
+
+    /// The day of a moment.
+    pub(crate) fn of(moment: OffsetDateTime, zone: Zone) -> Self {
+        Self(zone.date_text(moment))
+    }
+}
+
+impl Described for DayText {
+    fn schema(components: &mut Components) -> Json {
+        Date::schema(components)
+    }
+}
+
+/// A moment, shown as `DD.MM.YYYY HH:MM`.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(crate) struct MomentText(String);
+
+impl MomentText {
+    pub(crate) fn new(moment: OffsetDateTime, zone: Zone) -> Self {
+        Self(zone.moment_text(moment))
+    }
+}
+
+impl Described for MomentText {
+    fn schema(components: &mut Components) -> Json {
+        OffsetDateTime::schema(components)
     }
 }

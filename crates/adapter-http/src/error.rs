@@ -8,6 +8,7 @@ use kopeck_domain::{Fault, Faults};
 use serde::Serialize;
 
 use crate::code::Code;
+use crate::openapi::schema::described;
 
 /// A refused call. What the partner sees and what the log sees are two things: a 500 shows nothing but the id of the
 /// request, and the reason why a sealed value was refused stands in the log alone.
@@ -36,13 +37,18 @@ enum Shape {
     Internal,
 }
 
-/// A card that stands in the way of a call for many cards.
-#[derive(Debug, Serialize)]
-pub(crate) struct FaultyCard {
-    message: &'static str,
-    code: Code,
-    #[serde(rename = "idCard")]
-    card: CardId,
+described! {
+    /// A card that stands in the way of a call for many cards.
+    #[derive(Debug)]
+    pub(crate) struct FaultyCard as "FaultyCard" {
+        /// The reason, for a person to read.
+        message: &'static str,
+        /// The reason, for your program.
+        code: Code,
+        /// The card.
+        #[serde(rename = "idCard")]
+        card: CardId,
+    }
 }
 
 impl FaultyCard {
@@ -150,17 +156,27 @@ impl From<Faults> for ApiError {
     }
 }
 
-#[derive(Serialize)]
-struct FieldsBody<'a> {
-    success: bool,
-    data: Vec<FieldFault<'a>>,
+described! {
+    /// 422: every faulty field of a call, named at once.
+    pub(crate) struct FieldsBody<'a> as "FaultyFields" {
+        /// `false`.
+        success: bool,
+        /// The faulty fields, in the order in which they were found.
+        data: Vec<FieldFault<'a>>,
+    }
 }
 
-#[derive(Serialize)]
-struct FieldFault<'a> {
-    field: &'a str,
-    message: &'static str,
-    detail: &'a str,
+described! {
+    /// A faulty field, parameter or header.
+    struct FieldFault<'a> as "FaultyField" {
+        /// Its name. An item of a list is named `cards[3].idCard`, a path identifier by its placeholder; `body` stands
+        /// for a body that cannot be read at all.
+        field: &'a str,
+        /// Always `incorrect value passed`.
+        message: &'static str,
+        /// What is wrong, for a person to read.
+        detail: &'a str,
+    }
 }
 
 impl<'a> From<&'a Fault> for FieldFault<'a> {
@@ -171,11 +187,16 @@ impl<'a> From<&'a Fault> for FieldFault<'a> {
     }
 }
 
-#[derive(Serialize)]
-struct CodedBody<'a> {
-    success: bool,
-    code: Code,
-    message: &'a str,
+described! {
+    /// Why a call was refused.
+    pub(crate) struct CodedBody<'a> as "Refusal" {
+        /// `false`.
+        success: bool,
+        /// The reason, for your program.
+        code: Code,
+        /// The reason, for a person to read.
+        message: &'a str,
+    }
 }
 
 /// The JSON text of a body of ours. Serialising can only fail for maps with odd keys, which none of them has.

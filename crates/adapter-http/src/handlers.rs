@@ -16,8 +16,8 @@ use crate::input::kinds::word;
 use crate::input::reader::Reader;
 
 /// The page of a list of requests, and the state of those that it shows.
-fn read_list_of_requests(r: &mut Reader<'_>) -> Option<(Page, Option<RequestState>)> {
+pub(crate) fn read_list_of_requests(r: &mut Reader<'_>) -> Option<(Page, Option<RequestState>)> {
     let page = r.page(employees::LIST_SIZE);
-    let status = r.param("status", word::<RequestState>);
+    let status = r.param("status", word::<RequestState>().about("Only those in this state."));
     Some((page?, status))
 }

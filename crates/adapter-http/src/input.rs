@@ -6,6 +6,7 @@ pub(crate) mod limit;
 pub(crate) mod object;
 pub(crate) mod query;
 pub(crate) mod reader;
+pub(crate) mod sketch;
 
 use std::collections::BTreeMap;
 

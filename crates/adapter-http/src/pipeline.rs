@@ -6,7 +6,7 @@ pub(crate) mod callers;
 pub(crate) mod head;
 mod opener;
 mod opening;
-mod token_calls;
+pub(crate) mod token_calls;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

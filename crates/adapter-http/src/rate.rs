@@ -13,6 +13,12 @@ use governor::{Quota, RateLimiter};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_system::Clock;
 
+/// The headers of `draft-ietf-httpapi-ratelimit-headers`, and what is in them.
+pub(crate) const RATE_LIMIT_POLICY: &str = "ratelimit-policy";
+pub(crate) const RATE_LIMIT_POLICY_PATTERN: &str = "^\"partner\";q=[0-9]+;w=[0-9]+$";
+pub(crate) const RATE_LIMIT: &str = "ratelimit";
+pub(crate) const RATE_LIMIT_PATTERN: &str = "^\"partner\";r=[0-9]+;t=[0-9]+$";
+
 /// The calls that one partner may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {

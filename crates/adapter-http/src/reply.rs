@@ -15,13 +15,9 @@ use crate::exchange::Body;
 use crate::pages::Pieces;
 use crate::pipeline::callers::Identity;
 use crate::pipeline::head::{self, Head, SEALED_JSON};
-use crate::rate::Left;
+use crate::rate::{Left, RATE_LIMIT, RATE_LIMIT_POLICY};
 use crate::route::{Outcome, Route};
 use crate::state::Shared;
-
-/// The headers of `draft-ietf-httpapi-ratelimit-headers`.
-const RATE_LIMIT_POLICY: &str = "ratelimit-policy";
-const RATE_LIMIT: &str = "ratelimit";
 
 /// What the answer and the log have to know of a call.
 pub(crate) struct Told {

@@ -15,6 +15,11 @@ pub(crate) fn sandbox() -> &'static [Route] {
     SANDBOX
 }
 
+/// All of them.
+pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
+    INTERFACE.iter().chain(SANDBOX)
+}
+
 /// The operation with this name.
 #[cfg(test)]
 pub(crate) fn named(name: &str) -> Option<&'static Route> {

@@ -15,6 +15,7 @@ use crate::error::ApiError;
 use crate::paths::Found;
 use crate::pipeline;
 use crate::reply::Told;
+use crate::site;
 use crate::state::{HttpState, Shared};
 
 /// How long an idle connection is kept.
@@ -26,7 +27,7 @@ const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 /// How long a client whose body was not read to its end has time to read the answer.
 const DISCONNECT_DEADLINE: Duration = Duration::from_secs(3);
 
-/// Adds every operation to an actix application, and JSON answers for what is none.
+/// Adds every operation to an actix application, their description, and JSON answers for what is neither.
 pub fn configure(config: &mut ServiceConfig, state: &HttpState) {
     let HttpState(shared) = state;
     let shared = Arc::clone(shared);
@@ -37,21 +38,28 @@ pub fn configure(config: &mut ServiceConfig, state: &HttpState) {
 
 /// Answers any call.
 async fn answer(shared: Arc<Shared>, request: HttpRequest, payload: Payload) -> HttpResponse {
+    let method = request.method();
     // With the framework's idea of escapes in a path.
-    let (route, error) = match shared.paths.find(request.method(), request.match_info().as_str()) {
+    let path = request.match_info().as_str();
+    let (route, error) = match shared.paths.find(method, path) {
         Found::Operation(called) => return pipeline::serve(called, &shared, &request, payload).await,
         Found::OtherMethods(routes) => {
-            let message = "the path does not take this method";
-            let error = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, message);
             let methods: Vec<Method> = routes.iter().flat_map(|route| route.methods()).collect();
             let methods = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
-            (routes.first().copied(), error.allow(methods))
+            (routes.first().copied(), other_methods(methods))
         }
-        Found::Nowhere => {
-            (None, ApiError::new(StatusCode::NOT_FOUND, Code::NotFound, "there is no such path"))
-        }
+        Found::Nowhere => match site::file(path).filter(|_| shared.parts.settings.docs) {
+            Some(file) if [Method::GET, Method::HEAD].contains(method) => return file.answer(&request),
+            Some(_) => (None, other_methods("GET, HEAD".to_owned())),
+            None => (None, ApiError::new(StatusCode::NOT_FOUND, Code::NotFound, "there is no such path")),
+        },
     };
     Told::new(&shared, route, &request).answer(&shared, Err(error))
+}
+
+fn other_methods(allowed: String) -> ApiError {
+    let message = "the path does not take this method";
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, message).allow(allowed)
 }
 
 /// The server of `$state`, not listening yet. Its type has no name that could be written, so it is no function.

@@ -24,10 +24,13 @@ pub struct HttpSettings {
     pub logins_at_once: usize,
     /// How many calls may wait for the bank at once.
     pub bank_calls_at_once: usize,
+    /// Whether `/openapi.json` and the reference page `/docs` are served.
+    pub docs: bool,
 }
 
 impl Default for HttpSettings {
-    /// 2 MiB in 30 s, then 8 s, a minute to read the answer; no rate limit; one worker and one password a processor.
+    /// 2 MiB in 30 s, then 8 s, a minute to read the answer; no rate limit; one worker and one password a processor; with
+    /// the reference page.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         Self {
@@ -39,6 +42,7 @@ impl Default for HttpSettings {
             workers: processors,
             logins_at_once: processors,
             bank_calls_at_once: 64,
+            docs: true,
         }
     }
 }

@@ -114,6 +114,9 @@ pub struct ServeArgs {
     /// The most bytes that a body may have.
     #[arg(long, env = "KOPECK_BODY_LIMIT", default_value_t = 2 * 1024 * 1024)]
     pub body_limit: usize,
+    /// Whether the description of the API and its reference page are served, at `/openapi.json` and `/docs`.
+    #[arg(long, env = "KOPECK_DOCS", default_value = "true", action = clap::ArgAction::Set)]
+    pub docs: bool,
     /// How the front door behaves.
     #[command(flatten)]
     pub front: FrontArgs,

@@ -5,6 +5,14 @@ use time::{Date, Duration, Month, OffsetDateTime, UtcOffset};
 use crate::draft::Invalid;
 use crate::limit::TimeOfDay;
 
+/// The form of a date, `DD.MM.YYYY`, as a regular expression of JSON Schema; that a calendar has it is beyond it.
+pub const DATE_PATTERN: &str = "^(0[1-9]|[12][0-9]|3[01])[.](0[1-9]|1[0-2])[.][0-9]{4}$";
+/// The form of a moment, `DD.MM.YYYY HH:MM`, 1970 to 2999, likewise.
+pub const MOMENT_PATTERN: &str =
+    "^(0[1-9]|[12][0-9]|3[01])[.](0[1-9]|1[0-2])[.](19[7-9][0-9]|2[0-9]{3}) ([01][0-9]|2[0-3]):[0-5][0-9]$";
+/// The form of a time of the day, `HH:MM`.
+pub const TIME_PATTERN: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
+
 /// The service's own time zone: a fixed offset from UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zone(UtcOffset);

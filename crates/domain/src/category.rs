@@ -10,6 +10,9 @@ use crate::ids::CategoryId;
 pub struct CategoryName(String);
 
 impl CategoryName {
+    /// The most characters, without the blanks around them.
+    pub const MAX_CHARS: usize = 128;
+
     /// Reads a name; blanks around it are cut off.
     ///
     /// # Errors
@@ -19,8 +22,8 @@ impl CategoryName {
         if trimmed.is_empty() {
             return Err(Invalid::new("must not be empty"));
         }
-        if trimmed.chars().nth(128).is_some() {
-            return Err(Invalid::new("must have at most 128 characters"));
+        if trimmed.chars().nth(Self::MAX_CHARS).is_some() {
+            return Err(Invalid::new(format!("must have at most {} characters", Self::MAX_CHARS)));
         }
         if trimmed.chars().any(char::is_control) {
             return Err(Invalid::new("must not hold control characters"));

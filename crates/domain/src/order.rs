@@ -22,6 +22,10 @@ pub const MAX_VIRTUAL_CARDS: i64 = 5_000;
 pub const MIN_FIRST_TOP_UP: i64 = 5_000;
 /// The greatest first top-up of a virtual card, kopecks.
 pub const MAX_FIRST_TOP_UP: i64 = 1_500_000;
+/// The products of a plastic item.
+pub const PLASTIC_TYPES: &[CardType] = &[CardType::Mp4, CardType::Kkl];
+/// The products of a virtual item.
+pub const VIRTUAL_TYPES: &[CardType] = &[CardType::Mlz];
 
 vocabulary! {
     /// What is ordered.
@@ -96,7 +100,7 @@ pub fn first_top_up(kopecks: i64) -> Result<Kopecks, Invalid> {
 /// # Errors
 /// [`Invalid`] for any other word.
 pub fn plastic_type(word: &str) -> Result<CardType, Invalid> {
-    one_of(word, &[CardType::Mp4, CardType::Kkl])
+    one_of(word, PLASTIC_TYPES)
 }
 
 /// The product of a virtual item: MLZ.
@@ -104,7 +108,7 @@ pub fn plastic_type(word: &str) -> Result<CardType, Invalid> {
 /// # Errors
 /// [`Invalid`] for any other word.
 pub fn virtual_type(word: &str) -> Result<CardType, Invalid> {
-    one_of(word, &[CardType::Mlz])
+    one_of(word, VIRTUAL_TYPES)
 }
 
 /// A card order.

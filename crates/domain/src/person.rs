@@ -5,6 +5,13 @@ use std::str::FromStr;
 
 use crate::draft::Invalid;
 
+/// The letters of names as a class of regular expressions: what `is_name_letter` takes.
+macro_rules! name_letters {
+    () => {
+        r"A-Za-z\u0400-\u0481\u048A-\u04FF"
+    };
+}
+
 /// Latin letters, and every letter of the Unicode block Cyrillic (`Ё` lies outside `А..я`).
 fn is_name_letter(letter: char) -> bool {
     letter.is_ascii_alphabetic() || ('\u{0400}'..='\u{04FF}').contains(&letter) && letter.is_alphabetic()
@@ -70,12 +77,17 @@ personal_text! {
 }
 
 impl CustomId {
+    /// The most characters.
+    pub const MAX_CHARS: usize = 64;
+    /// What it may hold, as a regular expression of JSON Schema.
+    pub const PATTERN: &'static str = concat!("^[", name_letters!(), "0-9_-]+$");
+
     /// Reads a custom identifier.
     ///
     /// # Errors
     /// [`Invalid`] with the rule that is broken.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        check_length(text, 64)?;
+        check_length(text, Self::MAX_CHARS)?;
         if !text.chars().all(|c| is_name_letter(c) || c.is_ascii_digit() || c == '-' || c == '_') {
             return Err(Invalid::new("may hold Latin and Cyrillic letters, digits, '-' and '_' only"));
         }
@@ -84,12 +96,17 @@ impl CustomId {
 }
 
 impl PersonName {
+    /// The most characters.
+    pub const MAX_CHARS: usize = 32;
+    /// What it may hold, as a regular expression of JSON Schema.
+    pub const PATTERN: &'static str = concat!("^[", name_letters!(), "-]+$");
+
     /// Reads a name.
     ///
     /// # Errors
     /// [`Invalid`] with the rule that is broken.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        check_length(text, 32)?;
+        check_length(text, Self::MAX_CHARS)?;
         if !text.chars().all(|c| is_name_letter(c) || c == '-') {
             return Err(Invalid::new("may hold Latin and Cyrillic letters and '-' only"));
         }
@@ -98,6 +115,9 @@ impl PersonName {
 }
 
 impl Phone {
+    /// Its form, as a regular expression of JSON Schema.
+    pub const PATTERN: &'static str = "^[0-9]{10}$";
+
     /// Reads a phone.
     ///
     /// # Errors
@@ -117,12 +137,15 @@ impl Phone {
 }
 
 impl Email {
+    /// The most characters.
+    pub const MAX_CHARS: usize = 254;
+
     /// Reads an address.
     ///
     /// # Errors
     /// [`Invalid`] unless it has the form local-part@domain of RFC 5322, without a display name.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        check_length(text, 254)?;
+        check_length(text, Self::MAX_CHARS)?;
         email_address::EmailAddress::from_str(text)
             .ok()
             .filter(|address| address.as_str() == text && !text.contains('<'))
@@ -144,23 +167,29 @@ fn check_line(text: &str, most: usize) -> Result<(), Invalid> {
 }
 
 impl Recipient {
+    /// The most characters.
+    pub const MAX_CHARS: usize = 128;
+
     /// Reads a recipient's full name.
     ///
     /// # Errors
     /// [`Invalid`] with the rule that is broken.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        check_line(text, 128)?;
+        check_line(text, Self::MAX_CHARS)?;
         Ok(Self(text.to_owned()))
     }
 }
 
 impl DeliveryAddress {
+    /// The most characters.
+    pub const MAX_CHARS: usize = 512;
+
     /// Reads a postal address.
     ///
     /// # Errors
     /// [`Invalid`] with the rule that is broken.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        check_line(text, 512)?;
+        check_line(text, Self::MAX_CHARS)?;
         Ok(Self(text.to_owned()))
     }
 }
@@ -180,6 +209,20 @@ mod tests {
             ["", " ", "Anna Maria", "O'Neil", "José", "Ivan1", "王", "a\u{0300}", "\u{0482}", "\u{0483}"]
         {
             assert!(PersonName::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    /// Every character that there is, by the parser and by the ranges of the pattern.
+    #[test]
+    fn the_patterns_take_what_the_parsers_take() {
+        assert_eq!(name_letters!(), r"A-Za-z\u0400-\u0481\u048A-\u04FF");
+        let letters = ['A'..='Z', 'a'..='z', '\u{0400}'..='\u{0481}', '\u{048A}'..='\u{04FF}'];
+        for character in '\0'..=char::MAX {
+            let text = character.to_string();
+            let letter = letters.iter().any(|range| range.contains(&character));
+            assert_eq!(PersonName::parse(&text).is_ok(), letter || character == '-', "{character:?}");
+            let also = character.is_ascii_digit() || "-_".contains(character);
+            assert_eq!(CustomId::parse(&text).is_ok(), letter || also, "{character:?}");
         }
     }
 

@@ -4,16 +4,22 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::money::AmountOverflow;
 use kopeck_port_store::BalanceSheet;
-use serde::Serialize;
 
-/// The partner's balance.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct BalanceDto {
-    balance: Kopecks,
-    hold: Kopecks,
-    available: Kopecks,
-    updated_at: String,
+use super::MomentText;
+use crate::openapi::schema::described;
+
+described! {
+    /// Your balance.
+    pub(crate) struct BalanceDto as "Balance" {
+        /// All of your money, kopecks.
+        balance: Kopecks,
+        /// Held for orders and replenishments that are not done.
+        hold: Kopecks,
+        /// `balance - hold`, what you can spend; never negative.
+        available: Kopecks,
+        /// The moment of the last movement.
+        updated_at: MomentText,
+    }
 }
 
 impl BalanceDto {
@@ -22,7 +28,7 @@ impl BalanceDto {
             balance: sheet.balances.balance()?,
             hold: sheet.balances.held,
             available: sheet.balances.available,
-            updated_at: zone.moment_text(sheet.updated_at),
+            updated_at: MomentText::new(sheet.updated_at, zone),
         })
     }
 }

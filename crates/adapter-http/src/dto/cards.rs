@@ -1,45 +1,61 @@
 //! Cards.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::calendar::{Zone, date_text};
+use kopeck_domain::calendar::Zone;
 use kopeck_domain::card::{AccountBalance, Card, CardStatus, CardType};
 use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_port_store::CardRecord;
-use serde::Serialize;
 
-use super::LimitDto;
+use crate::openapi::schema::described;
 
-/// A card.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CardDto {
-    id_card: CardId,
-    id_employee: Option<EmployeeId>,
-    custom_card_id: u64,
-    #[serde(rename = "type")]
-    kind: CardType,
-    status_card: Option<CardStatus>,
-    date_until: String,
-    balance_account: AccountDto,
-    balance: Kopecks,
-    can_to_up: Kopecks,
-    limit: LimitDto,
-    activated: bool,
-    activated_at: Option<String>,
-    success: bool,
+use super::{DayText, LimitDto, MomentText};
+
+described! {
+    /// A card, free or linked.
+    pub(crate) struct CardDto as "Card" {
+        /// Our identifier.
+        id_card: CardId,
+        /// The employee to whom it is linked; `null` for a free card.
+        id_employee: Option<EmployeeId>,
+        /// The bank's number, the same as `customIdCard` elsewhere.
+        custom_card_id: u64,
+        /// Its type.
+        #[serde(rename = "type")]
+        kind: CardType,
+        /// Its status; `null` for a free card.
+        status_card: Option<CardStatus>,
+        /// Its last day.
+        date_until: DayText,
+        /// Its account at the bank.
+        balance_account: AccountDto,
+        /// The money on it, kopecks.
+        balance: Kopecks,
+        /// By how much it can still be topped up, kopecks.
+        can_to_up: Kopecks,
+        /// What it may be spent on.
+        limit: LimitDto,
+        /// Whether it can be used.
+        activated: bool,
+        /// Since when; a plastic card from its issue.
+        activated_at: Option<DayText>,
+        /// `true`.
+        success: bool,
+    }
 }
 
-/// The card's account at the bank as of the last daily refresh.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct AccountDto {
-    update_at: String,
-    value: Kopecks,
+described! {
+    /// A card's account at the bank as of the last daily refresh.
+    struct AccountDto as "CardAccount" {
+        /// The moment of the refresh.
+        update_at: MomentText,
+        /// The money on it then, kopecks.
+        value: Kopecks,
+    }
 }
 
 impl AccountDto {
     fn new(account: &AccountBalance, zone: Zone) -> Self {
-        Self { update_at: zone.moment_text(account.updated_at), value: account.value }
+        Self { update_at: MomentText::new(account.updated_at, zone), value: account.value }
     }
 }
 
@@ -52,26 +68,30 @@ impl CardDto {
             custom_card_id: card.number.get(),
             kind: card.kind,
             status_card: card.link.map(|link| link.status),
-            date_until: date_text(card.valid_until),
+            date_until: DayText::new(card.valid_until),
             balance_account: AccountDto::new(account, zone),
             balance: bank.balance,
             can_to_up: bank.can_to_up,
             limit: LimitDto::from(limit),
             activated: bank.activated_at.is_some(),
-            activated_at: bank.activated_at.map(|at| zone.date_text(at)),
+            activated_at: bank.activated_at.map(|at| DayText::of(at, zone)),
             success: true,
         }
     }
 }
 
-/// The balance of a card.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CardBalanceDto {
-    id_card: CardId,
-    balance_account: AccountDto,
-    balance: Kopecks,
-    can_to_up: Kopecks,
+described! {
+    /// The balance of a card.
+    pub(crate) struct CardBalanceDto as "CardBalance" {
+        /// The card.
+        id_card: CardId,
+        /// Its account at the bank.
+        balance_account: AccountDto,
+        /// The money on it, kopecks.
+        balance: Kopecks,
+        /// By how much it can still be topped up, kopecks.
+        can_to_up: Kopecks,
+    }
 }
 
 impl CardBalanceDto {
@@ -85,14 +105,18 @@ impl CardBalanceDto {
     }
 }
 
-/// A free card in a list.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct FreeCardDto {
-    id_card: CardId,
-    custom_id_card: String,
-    type_card: CardType,
-    date_until: String,
+described! {
+    /// A free card in a list.
+    pub(crate) struct FreeCardDto as "FreeCard" {
+        /// Our identifier.
+        id_card: CardId,
+        /// The bank's number: 13 digits (EAN) for plastic, 10 for virtual. You link it by this number.
+        custom_id_card: String,
+        /// Its type.
+        type_card: CardType,
+        /// Its last day.
+        date_until: DayText,
+    }
 }
 
 impl From<&Card> for FreeCardDto {
@@ -101,18 +125,21 @@ impl From<&Card> for FreeCardDto {
             id_card: card.id,
             custom_id_card: card.number.to_string(),
             type_card: card.kind,
-            date_until: date_text(card.valid_until),
+            date_until: DayText::new(card.valid_until),
         }
     }
 }
 
-/// What a card is to its employee.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct LinkDto {
-    id_employee: EmployeeId,
-    id_card: CardId,
-    status_card: CardStatus,
+described! {
+    /// What a card is to its employee.
+    pub(crate) struct LinkDto as "Link" {
+        /// The employee.
+        id_employee: EmployeeId,
+        /// The card, which goes by this identifier from here on.
+        id_card: CardId,
+        /// Its status.
+        status_card: CardStatus,
+    }
 }
 
 impl LinkDto {

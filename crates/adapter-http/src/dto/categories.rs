@@ -3,14 +3,17 @@
 use kopeck_domain::category::Category;
 use kopeck_domain::ids::CategoryId;
 use kopeck_port_store::CategoryUse;
-use serde::Serialize;
 
-/// A category.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CategoryDto {
-    name_category: String,
-    id_category: CategoryId,
+use crate::openapi::schema::described;
+
+described! {
+    /// A category.
+    pub(crate) struct CategoryDto as "Category" {
+        /// Its name as you spelt it.
+        name_category: String,
+        /// Our identifier.
+        id_category: CategoryId,
+    }
 }
 
 impl From<Category> for CategoryDto {
@@ -19,13 +22,16 @@ impl From<Category> for CategoryDto {
     }
 }
 
-/// A category in a list.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CategoryUseDto<'a> {
-    id_category: CategoryId,
-    name_category: &'a str,
-    employees: u64,
+described! {
+    /// A category in a list.
+    pub(crate) struct CategoryUseDto<'a> as "CategoryInList" {
+        /// Our identifier.
+        id_category: CategoryId,
+        /// Its name as you spelt it.
+        name_category: &'a str,
+        /// How many employees have it.
+        employees: u64,
+    }
 }
 
 impl<'a> From<&'a CategoryUse> for CategoryUseDto<'a> {

@@ -8,6 +8,10 @@ use kopeck_domain::person::{Email, PersonName, Phone};
 use kopeck_service::employees::EmployeeWithCards;
 use serde::Serialize;
 
+use super::DayText;
+use crate::openapi::json::{Json, object};
+use crate::openapi::schema::{Components, Described, described};
+
 /// How a phone is shown: the interface has it as a text in the answers to writes and as a number in those to reads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PhoneAs {
@@ -22,6 +26,12 @@ enum PhoneDto {
     Number(u64),
 }
 
+impl Described for PhoneDto {
+    fn schema(_: &mut Components) -> Json {
+        object! {"type": ["string", "integer"]}
+    }
+}
+
 impl PhoneAs {
     fn show(self, phone: &Phone) -> PhoneDto {
         match self {
@@ -31,21 +41,33 @@ impl PhoneAs {
     }
 }
 
-/// An employee. Every field is there, `null` where it is empty.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct EmployeeDto {
-    id_employee: EmployeeId,
-    custom_id: String,
-    surname: Option<String>,
-    name: Option<String>,
-    patronymic: Option<String>,
-    phone: Option<PhoneDto>,
-    email: Option<String>,
-    id_category: Option<CategoryId>,
-    status: EmployeeStatus,
-    created_at: String,
-    status_updated_at: String,
+described! {
+    /// An employee. Every field is there, `null` where it is empty.
+    pub(crate) struct EmployeeDto as "Employee" {
+        /// Our identifier.
+        id_employee: EmployeeId,
+        /// Your own identifier.
+        custom_id: String,
+        /// Surname.
+        surname: Option<String>,
+        /// Name.
+        name: Option<String>,
+        /// Patronymic.
+        patronymic: Option<String>,
+        /// Ten digits: a string in answers to adding and updating, an integer in answers to reading (leading zeros are
+        /// lost there).
+        phone: Option<PhoneDto>,
+        /// E-mail address.
+        email: Option<String>,
+        /// The employee's category.
+        id_category: Option<CategoryId>,
+        /// Status.
+        status: EmployeeStatus,
+        /// The day of the addition.
+        created_at: DayText,
+        /// The day of the last change of `status`; at first that of the addition.
+        status_updated_at: DayText,
+    }
 }
 
 impl EmployeeDto {
@@ -61,25 +83,31 @@ impl EmployeeDto {
             email: employee.email.as_ref().map(Email::as_str).map(str::to_owned),
             id_category: employee.category,
             status: employee.status,
-            created_at: zone.date_text(employee.created_at),
-            status_updated_at: zone.date_text(employee.status_updated_at),
+            created_at: DayText::of(employee.created_at, zone),
+            status_updated_at: DayText::of(employee.status_updated_at, zone),
         }
     }
 }
 
-/// An employee with the cards linked to them.
-#[derive(Serialize)]
-pub(crate) struct EmployeeWithCardsDto {
-    #[serde(flatten)]
-    employee: EmployeeDto,
-    cards: Vec<LinkedCardDto>,
+described! {
+    /// An employee with the cards linked to them.
+    pub(crate) struct EmployeeWithCardsDto as "EmployeeWithCards" {
+        /// The employee.
+        #[serde(flatten)]
+        employee: EmployeeDto,
+        /// The cards linked to them.
+        cards: Vec<LinkedCardDto>,
+    }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct LinkedCardDto {
-    id_card: CardId,
-    status_card: CardStatus,
+described! {
+    /// A card linked to an employee.
+    struct LinkedCardDto as "LinkedCard" {
+        /// The card.
+        id_card: CardId,
+        /// Its status.
+        status_card: CardStatus,
+    }
 }
 
 impl EmployeeWithCardsDto {

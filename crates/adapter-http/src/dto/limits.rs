@@ -6,22 +6,34 @@ use kopeck_domain::ids::{CardId, LimitChangeId};
 use kopeck_domain::limit::{Limit, Period, Window};
 use kopeck_domain::limit_change::{ItemState, LimitChange, LimitChangeItem, LimitChangeRefusal};
 use kopeck_domain::request::RequestState;
-use serde::Serialize;
 
-/// What a card may be spent on. Always of all five fields.
-#[derive(Serialize)]
-pub(crate) struct LimitDto {
-    unlimited: bool,
-    amount: Option<Kopecks>,
-    period: Option<Period>,
-    days: Vec<u8>,
-    times: Vec<WindowDto>,
+use super::MomentText;
+use crate::openapi::schema::described;
+
+described! {
+    /// What a card may be spent on.
+    pub(crate) struct LimitDto as "Limit" {
+        /// `true`: any time, any day, as far as the card's balance goes.
+        unlimited: bool,
+        /// Kopecks to spend in each period; `null` if the amount is not limited.
+        amount: Option<Kopecks>,
+        /// The period of the amount.
+        period: Option<Period>,
+        /// Weekdays on which it pays, 1 (Monday) to 7 (Sunday); empty: any day.
+        days: Vec<u8>,
+        /// Windows in which it pays; empty: any time.
+        times: Vec<WindowDto>,
+    }
 }
 
-#[derive(Serialize)]
-struct WindowDto {
-    from: String,
-    to: String,
+described! {
+    /// A part of the day. From a later time to an earlier one it runs over midnight.
+    struct WindowDto as "Window" {
+        /// The first minute, `HH:MM`.
+        from: String,
+        /// The minute after the last one, up to `24:00`.
+        to: String,
+    }
 }
 
 impl From<&Limit> for LimitDto {
@@ -43,12 +55,14 @@ impl From<&Window> for WindowDto {
     }
 }
 
-/// A change that was accepted.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct LimitChangeAcceptedDto {
-    message: &'static str,
-    set_limits_cards_id: LimitChangeId,
+described! {
+    /// A limit change that was accepted.
+    pub(crate) struct LimitChangeAcceptedDto as "LimitChangeAccepted" {
+        /// Says so in words.
+        message: &'static str,
+        /// The identifier of the change.
+        set_limits_cards_id: LimitChangeId,
+    }
 }
 
 impl From<LimitChange> for LimitChangeAcceptedDto {
@@ -57,12 +71,14 @@ impl From<LimitChange> for LimitChangeAcceptedDto {
     }
 }
 
-/// Where a change stands.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct LimitChangeStateDto {
-    message: RequestState,
-    set_limits_cards_id: LimitChangeId,
+described! {
+    /// Where a limit change stands.
+    pub(crate) struct LimitChangeStateDto as "LimitChangeState" {
+        /// Its state.
+        message: RequestState,
+        /// The change.
+        set_limits_cards_id: LimitChangeId,
+    }
 }
 
 impl From<LimitChange> for LimitChangeStateDto {
@@ -71,13 +87,16 @@ impl From<LimitChange> for LimitChangeStateDto {
     }
 }
 
-/// What became of one card of a change.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct LimitChangeItemDto {
-    id_card: CardId,
-    result_limit: bool,
-    error_limit: Option<&'static str>,
+described! {
+    /// What became of one card of a limit change.
+    pub(crate) struct LimitChangeItemDto as "LimitChangeResult" {
+        /// The card.
+        id_card: CardId,
+        /// Whether it has the new limit; if not, it keeps the old one.
+        result_limit: bool,
+        /// Why not.
+        error_limit: Option<&'static str>,
+    }
 }
 
 impl From<&LimitChangeItem> for LimitChangeItemDto {
@@ -92,15 +111,20 @@ impl From<&LimitChangeItem> for LimitChangeItemDto {
     }
 }
 
-/// A change in a list.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct LimitChangeListDto {
-    set_limits_cards_id: LimitChangeId,
-    status: RequestState,
-    number_cards: u32,
-    created_at: String,
-    status_updated_at: String,
+described! {
+    /// A limit change in a list.
+    pub(crate) struct LimitChangeListDto as "LimitChange" {
+        /// The change.
+        set_limits_cards_id: LimitChangeId,
+        /// Its state.
+        status: RequestState,
+        /// How many cards it is about.
+        number_cards: u32,
+        /// When it was accepted.
+        created_at: MomentText,
+        /// When its state changed last.
+        status_updated_at: MomentText,
+    }
 }
 
 impl LimitChangeListDto {
@@ -109,8 +133,8 @@ impl LimitChangeListDto {
             set_limits_cards_id: request.id,
             status: request.state,
             number_cards: request.cards,
-            created_at: zone.moment_text(request.created_at),
-            status_updated_at: zone.moment_text(request.state_since),
+            created_at: MomentText::new(request.created_at, zone),
+            status_updated_at: MomentText::new(request.state_since, zone),
         }
     }
 }

@@ -1,19 +1,22 @@
 //! Orders.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::calendar::{Zone, date_text};
+use kopeck_domain::calendar::Zone;
 use kopeck_domain::card::CardType;
 use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::{Order, OrderKind};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::OrderResultItem;
-use serde::Serialize;
 
-/// An order that was accepted.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct OrderIdDto {
-    order_id: OrderId,
+use super::{DayText, MomentText};
+use crate::openapi::schema::{Following, described};
+
+described! {
+    /// An order that was accepted.
+    pub(crate) struct OrderIdDto as "OrderAccepted" {
+        /// The identifier of the order.
+        order_id: OrderId,
+    }
 }
 
 impl From<Order> for OrderIdDto {
@@ -22,12 +25,14 @@ impl From<Order> for OrderIdDto {
     }
 }
 
-/// Where an order stands.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct OrderStateDto {
-    message: RequestState,
-    order_id: OrderId,
+described! {
+    /// Where an order stands.
+    pub(crate) struct OrderStateDto as "OrderState" {
+        /// Its state.
+        message: RequestState,
+        /// The order.
+        order_id: OrderId,
+    }
 }
 
 impl From<Order> for OrderStateDto {
@@ -36,35 +41,47 @@ impl From<Order> for OrderStateDto {
     }
 }
 
-/// An order whose cards follow in `data`.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct OrderResultDto {
-    order_id: OrderId,
-    type_card: CardType,
+described! {
+    /// The cards of an order.
+    pub(crate) struct OrderResultDto as "OrderResult" {
+        /// The order.
+        order_id: OrderId,
+        /// The type of the first item.
+        type_card: CardType,
+        /// Its cards.
+        #[serde(skip_serializing_if = "Following::comes_later")]
+        data: Following<OrderResultItemDto<'static>>,
+    }
 }
 
-/// One card of an order; a plastic one has its number alone.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct OrderResultItemDto<'a> {
-    type_card: CardType,
-    custom_id_card: String,
-    #[serde(flatten)]
-    activation: Option<ActivationDto<'a>>,
+described! {
+    /// One card of an order; a plastic one has its type and number alone.
+    pub(crate) struct OrderResultItemDto<'a> as "OrderedCard" {
+        /// The type of this card.
+        type_card: CardType,
+        /// The bank's number of the card: 13 digits (EAN) for plastic, 10 for virtual; you link it by this number.
+        custom_id_card: String,
+        /// What only virtual cards have.
+        #[serde(flatten)]
+        activation: Option<ActivationDto<'a>>,
+    }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ActivationDto<'a> {
-    activation_code: &'a str,
-    validity_period: String,
-    amount: Kopecks,
+described! {
+    /// What only virtual cards have.
+    struct ActivationDto<'a> as "Activation" {
+        /// Virtual cards: the code that activates the card. Keep it secret.
+        activation_code: &'a str,
+        /// Virtual cards: the last day of the code.
+        validity_period: DayText,
+        /// Virtual cards: the first top-up, kopecks.
+        amount: Kopecks,
+    }
 }
 
 impl From<&Order> for OrderResultDto {
     fn from(order: &Order) -> Self {
-        Self { order_id: order.id, type_card: order.card_type }
+        Self { order_id: order.id, type_card: order.card_type, data: Following::default() }
     }
 }
 
@@ -75,25 +92,33 @@ impl<'a> From<&'a OrderResultItem> for OrderResultItemDto<'a> {
             custom_id_card: item.number.to_string(),
             activation: item.activation.as_ref().map(|activation| ActivationDto {
                 activation_code: &activation.code,
-                validity_period: date_text(activation.valid_until),
+                validity_period: DayText::new(activation.valid_until),
                 amount: activation.first_top_up,
             }),
         }
     }
 }
 
-/// An order in a list.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct OrderListDto {
-    order_id: OrderId,
-    status: RequestState,
-    kind: OrderKind,
-    type_card: CardType,
-    number_cards: u32,
-    amount: Kopecks,
-    created_at: String,
-    status_updated_at: String,
+described! {
+    /// An order in a list.
+    pub(crate) struct OrderListDto as "Order" {
+        /// The order.
+        order_id: OrderId,
+        /// Its state.
+        status: RequestState,
+        /// What was ordered.
+        kind: OrderKind,
+        /// The type of the first item.
+        type_card: CardType,
+        /// How many cards it has.
+        number_cards: u32,
+        /// The whole cost, kopecks; 0 for plastic.
+        amount: Kopecks,
+        /// When it was accepted.
+        created_at: MomentText,
+        /// When its state changed last.
+        status_updated_at: MomentText,
+    }
 }
 
 impl OrderListDto {
@@ -105,8 +130,8 @@ impl OrderListDto {
             type_card: order.card_type,
             number_cards: order.cards,
             amount: order.cost,
-            created_at: zone.moment_text(order.created_at),
-            status_updated_at: zone.moment_text(order.state_since),
+            created_at: MomentText::new(order.created_at, zone),
+            status_updated_at: MomentText::new(order.state_since, zone),
         }
     }
 }

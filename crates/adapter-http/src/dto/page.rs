@@ -3,6 +3,9 @@
 use kopeck_domain::page::{Listed, Page, PageMeta};
 use serde::Serialize;
 
+use crate::openapi::json::Json;
+use crate::openapi::schema::{Components, Described, Property, described, object_of};
+
 /// A page of a list.
 #[derive(Serialize)]
 pub(crate) struct PageDto<'a, T> {
@@ -10,16 +13,37 @@ pub(crate) struct PageDto<'a, T> {
     meta: MetaDto<'a>,
 }
 
-/// Where the page stands. The interface spells these names with underscores.
-#[derive(Serialize)]
-struct MetaDto<'a> {
-    current_page: u32,
-    from: Option<u64>,
-    to: Option<u64>,
-    total: u64,
-    last_page: u64,
-    per_page: u32,
-    path: &'a str,
+described! {
+    /// Where a page stands in its list.
+    struct MetaDto<'a> as "PageMeta" {
+        /// This page.
+        #[serde(rename = "current_page")]
+        current_page: u32,
+        /// The number of the first record on it; `null` past the end.
+        from: Option<u64>,
+        /// The number of the last record on it; `null` past the end.
+        to: Option<u64>,
+        /// Records in the whole list, after filters.
+        total: u64,
+        /// The last page with records, at least 1.
+        #[serde(rename = "last_page")]
+        last_page: u64,
+        /// Records on a page.
+        #[serde(rename = "per_page")]
+        per_page: u32,
+        /// The path of the call.
+        path: &'a str,
+    }
+}
+
+impl<T: Described> Described for PageDto<'_, T> {
+    fn schema(components: &mut Components) -> Json {
+        let property = |name: &str, schema| Property { name: name.to_owned(), required: true, schema };
+        object_of(vec![
+            property("data", Vec::<T>::schema(components)),
+            property("meta", MetaDto::schema(components)),
+        ])
+    }
 }
 
 impl<'a, T> PageDto<'a, T> {

@@ -3,16 +3,22 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_service::payments::Forecast;
-use serde::Serialize;
 
-/// The answer to the question whether a card would pay.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ForecastDto {
-    allowed: bool,
-    reason: Option<String>,
-    remaining: Option<Kopecks>,
-    resets_at: Option<String>,
+use super::MomentText;
+use crate::openapi::schema::described;
+
+described! {
+    /// Whether a card would pay.
+    pub(crate) struct ForecastDto as "Forecast" {
+        /// Whether it would pay.
+        allowed: bool,
+        /// Why not: the first reason that applies.
+        reason: Option<String>,
+        /// What the limit leaves in the period of the payment, before it, kopecks; `null` if the limit has no `amount`.
+        remaining: Option<Kopecks>,
+        /// The start of the next period, when the whole `amount` is there again; `null` if the limit has no `amount`.
+        resets_at: Option<MomentText>,
+    }
 }
 
 impl ForecastDto {
@@ -22,7 +28,7 @@ impl ForecastDto {
             allowed: refusal.is_none(),
             reason: refusal.map(|refusal| refusal.to_string()),
             remaining: *remaining,
-            resets_at: resets_at.map(|at| zone.moment_text(at)),
+            resets_at: resets_at.map(|at| MomentText::new(at, zone)),
         }
     }
 }

@@ -5,14 +5,18 @@ use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, ReplenishmentId};
 use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem, TopUpRefusal};
 use kopeck_domain::request::RequestState;
-use serde::Serialize;
 
-/// A request that was accepted.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct AcceptedDto {
-    message: &'static str,
-    replenishment_id: ReplenishmentId,
+use super::MomentText;
+use crate::openapi::schema::described;
+
+described! {
+    /// A replenishment that was accepted.
+    pub(crate) struct AcceptedDto as "ReplenishmentAccepted" {
+        /// Says so in words.
+        message: &'static str,
+        /// The identifier of the replenishment.
+        replenishment_id: ReplenishmentId,
+    }
 }
 
 impl From<Replenishment> for AcceptedDto {
@@ -21,12 +25,14 @@ impl From<Replenishment> for AcceptedDto {
     }
 }
 
-/// Where a request stands.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ReplenishmentStateDto {
-    message: RequestState,
-    replenishment_id: ReplenishmentId,
+described! {
+    /// Where a replenishment stands.
+    pub(crate) struct ReplenishmentStateDto as "ReplenishmentState" {
+        /// Its state.
+        message: RequestState,
+        /// The replenishment.
+        replenishment_id: ReplenishmentId,
+    }
 }
 
 impl From<Replenishment> for ReplenishmentStateDto {
@@ -35,14 +41,18 @@ impl From<Replenishment> for ReplenishmentStateDto {
     }
 }
 
-/// What became of one card of a request.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ReplenishmentItemDto {
-    id_card: CardId,
-    result_replenishment: bool,
-    amount_replenishment: Kopecks,
-    error_replenishment: Option<&'static str>,
+described! {
+    /// What became of one card of a replenishment.
+    pub(crate) struct ReplenishmentItemDto as "ReplenishmentResult" {
+        /// The card.
+        id_card: CardId,
+        /// Whether it was topped up.
+        result_replenishment: bool,
+        /// The amount asked for, kopecks.
+        amount_replenishment: Kopecks,
+        /// Why it was not topped up.
+        error_replenishment: Option<&'static str>,
+    }
 }
 
 impl From<&ReplenishmentItem> for ReplenishmentItemDto {
@@ -62,16 +72,22 @@ impl From<&ReplenishmentItem> for ReplenishmentItemDto {
     }
 }
 
-/// A request in a list.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ReplenishmentListDto {
-    replenishment_id: ReplenishmentId,
-    status: RequestState,
-    number_cards: u32,
-    amount: Kopecks,
-    created_at: String,
-    status_updated_at: String,
+described! {
+    /// A replenishment in a list.
+    pub(crate) struct ReplenishmentListDto as "Replenishment" {
+        /// The replenishment.
+        replenishment_id: ReplenishmentId,
+        /// Its state.
+        status: RequestState,
+        /// How many cards it is about.
+        number_cards: u32,
+        /// The sum asked for, kopecks.
+        amount: Kopecks,
+        /// When it was accepted.
+        created_at: MomentText,
+        /// When its state changed last.
+        status_updated_at: MomentText,
+    }
 }
 
 impl ReplenishmentListDto {
@@ -81,8 +97,8 @@ impl ReplenishmentListDto {
             status: request.state,
             number_cards: request.cards,
             amount: request.amount,
-            created_at: zone.moment_text(request.created_at),
-            status_updated_at: zone.moment_text(request.state_since),
+            created_at: MomentText::new(request.created_at, zone),
+            status_updated_at: MomentText::new(request.state_since, zone),
         }
     }
 }

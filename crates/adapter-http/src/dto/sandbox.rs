@@ -1,16 +1,19 @@
 //! What the sandbox answers.
 
-use serde::Serialize;
-
+use crate::openapi::schema::described;
 use crate::sandbox::PurchaseOutcome;
 
-/// What became of a purchase.
-#[derive(Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct PurchaseDto {
-    approved: bool,
-    reason: Option<String>,
-    transaction_id: Option<i64>,
+described! {
+    /// What became of a purchase.
+    #[derive(Clone)]
+    pub(crate) struct PurchaseDto as "Purchase" {
+        /// Whether the card paid.
+        approved: bool,
+        /// Why not.
+        reason: Option<String>,
+        /// The `id` of the payment among the card's transactions; a refused purchase is none, and changes nothing.
+        transaction_id: Option<i64>,
+    }
 }
 
 impl From<PurchaseOutcome> for PurchaseDto {
@@ -24,12 +27,15 @@ impl From<PurchaseOutcome> for PurchaseDto {
     }
 }
 
-/// A refund, which is a transaction of its own.
-#[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RefundDto {
-    success: bool,
-    transaction_id: i64,
+described! {
+    /// A refund, which is a transaction of its own.
+    #[derive(Clone, Copy)]
+    pub(crate) struct RefundDto as "Refund" {
+        /// `true`.
+        success: bool,
+        /// The `id` of the refund among the card's transactions.
+        transaction_id: i64,
+    }
 }
 
 impl RefundDto {

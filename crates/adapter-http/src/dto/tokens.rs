@@ -1,17 +1,23 @@
 //! Tokens.
 
 use kopeck_service::tokens::IssuedTokens;
-use serde::Serialize;
 
-/// A pair of tokens.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TokensDto<'a> {
-    token_type: &'static str,
-    refresh_token: &'a str,
-    refresh_expire_at: i64,
-    access_token: &'a str,
-    access_expire_at: i64,
+use crate::openapi::schema::described;
+
+described! {
+    /// A pair of tokens.
+    pub(crate) struct TokensDto<'a> as "Tokens" {
+        /// `bearer`.
+        token_type: &'static str,
+        /// Good for one new pair.
+        refresh_token: &'a str,
+        /// Its end, Unix seconds.
+        refresh_expire_at: i64,
+        /// Opens all other calls.
+        access_token: &'a str,
+        /// Its end, Unix seconds.
+        access_expire_at: i64,
+    }
 }
 
 impl<'a> From<&'a IssuedTokens> for TokensDto<'a> {

@@ -3,28 +3,38 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::transaction::{Transaction, TransactionType};
-use serde::Serialize;
 
-/// A transaction in a list.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TransactionDto<'a> {
-    id: i64,
-    date_execution_at: String,
-    time_execution_at: String,
-    #[serde(rename = "type")]
-    kind: TransactionType,
-    amount: Kopecks,
-    place: Option<&'a str>,
-    mcc: Option<&'a str>,
-    merchant_id: Option<&'a str>,
+use super::DayText;
+use crate::openapi::schema::described;
+
+described! {
+    /// A transaction in a list.
+    pub(crate) struct TransactionDto<'a> as "Transaction" {
+        /// Its number.
+        id: i64,
+        /// The day.
+        date_execution_at: DayText,
+        /// The time of the day, `HH:MM`.
+        time_execution_at: String,
+        /// What it is; it tells the direction.
+        #[serde(rename = "type")]
+        kind: TransactionType,
+        /// Kopecks, always positive.
+        amount: Kopecks,
+        /// The merchant's outlet, where there is one.
+        place: Option<&'a str>,
+        /// The merchant's category code, where there is one.
+        mcc: Option<&'a str>,
+        /// The merchant's identifier, where there is one.
+        merchant_id: Option<&'a str>,
+    }
 }
 
 impl<'a> TransactionDto<'a> {
     pub(crate) fn new(transaction: &'a Transaction, zone: Zone) -> Self {
         Self {
             id: transaction.id,
-            date_execution_at: zone.date_text(transaction.executed_at),
+            date_execution_at: DayText::of(transaction.executed_at, zone),
             time_execution_at: zone.time_text(transaction.executed_at),
             kind: transaction.kind,
             amount: transaction.amount,

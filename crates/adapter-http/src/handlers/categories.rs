@@ -3,16 +3,18 @@
 use actix_web::http::StatusCode;
 use kopeck_domain::category::CategoryName;
 use kopeck_domain::ids::CategoryId;
+use kopeck_domain::page::Page;
 use kopeck_service::categories;
 
 use super::employees::LIST_SIZE;
 use crate::dto::{CategoryDto, CategoryUseDto, PageDto};
 use crate::exchange::{Answer, Exchange};
 use crate::input::kinds::text;
+use crate::input::reader::Reader;
 use crate::route::Outcome;
 
 pub(crate) async fn create(x: Exchange) -> Outcome {
-    let name = x.call.values(|r| r.body().required("nameCategory", text(CategoryName::parse)));
+    let name = x.call.values(read_name);
     x.mutate(StatusCode::CREATED, name, |unit, env, partner, name| {
         categories::create(unit, env, partner, name.clone()).map(CategoryDto::from)
     })
@@ -20,11 +22,7 @@ pub(crate) async fn create(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn rename(x: Exchange) -> Outcome {
-    let values = x.call.values(|r| {
-        let id = r.id::<CategoryId>("idCategory");
-        let name = r.body().required("nameCategory", text(CategoryName::parse));
-        Some((id?, name?))
-    });
+    let values = x.call.values(read_renaming);
     x.mutate(StatusCode::OK, values, |unit, _env, partner, (id, name)| {
         categories::rename(unit, partner, *id, name.clone()).map(CategoryDto::from)
     })
@@ -32,7 +30,7 @@ pub(crate) async fn rename(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn delete(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.id::<CategoryId>("idCategory"));
+    let id = x.call.values(read_id);
     x.mutate(StatusCode::OK, id, |unit, _env, partner, id| {
         categories::delete(unit, partner, *id).map(CategoryDto::from)
     })
@@ -40,7 +38,26 @@ pub(crate) async fn delete(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn list(x: Exchange) -> Outcome {
-    let page = x.call.values(|r| r.page(LIST_SIZE))?;
+    let page = x.call.values(read_list)?;
     let listed = x.read(Ok(page), |unit, _env, partner, page| categories::list(unit, partner, *page)).await?;
     Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, CategoryUseDto::from))
+}
+
+pub(crate) fn read_name(r: &mut Reader<'_>) -> Option<CategoryName> {
+    let about = "Blanks around it are cut off. Unique among your categories, letter case aside.";
+    r.body().required("nameCategory", text(CategoryName::parse).about(about))
+}
+
+pub(crate) fn read_renaming(r: &mut Reader<'_>) -> Option<(CategoryId, CategoryName)> {
+    let id = read_id(r);
+    let name = read_name(r);
+    Some((id?, name?))
+}
+
+pub(crate) fn read_id(r: &mut Reader<'_>) -> Option<CategoryId> {
+    r.id("idCategory")
+}
+
+pub(crate) fn read_list(r: &mut Reader<'_>) -> Option<Page> {
+    r.page(LIST_SIZE)
 }

@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::employee::{EmployeeStatus, EmployeeUpdate};
 use kopeck_domain::ids::{CategoryId, EmployeeId};
+use kopeck_domain::page::Page;
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 use kopeck_port_store::EmployeeFilter;
 use kopeck_service::employees::{self, EmployeeDraft};
@@ -12,6 +13,8 @@ use crate::dto::{Data, EmployeeDto, EmployeeWithCardsDto, PageDto, PhoneAs};
 use crate::exchange::{Answer, Exchange};
 use crate::input::kinds::{id, text, word};
 use crate::input::reader::Reader;
+use crate::openapi::json::{Json, object};
+use crate::openapi::schema::integer;
 use crate::route::Outcome;
 
 /// Records on a page unless the call says another number.
@@ -31,7 +34,7 @@ pub(crate) async fn add(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn update(x: Exchange) -> Outcome {
-    let ((id, update), faults) = x.call.gather(|r| (r.id::<EmployeeId>("idEmployee"), read_update(r)));
+    let ((id, update), faults) = x.call.gather(read_update);
     // Without an identifier there is nobody to ask the store about.
     let values = id.ok_or_else(|| faults.clone()).map(|id| (id, update, faults));
     x.mutate(StatusCode::OK, values, |unit, env, partner, (id, update, faults)| {
@@ -42,22 +45,13 @@ pub(crate) async fn update(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn get(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.id::<EmployeeId>("idEmployee"));
+    let id = x.call.values(read_id);
     let found = x.read(id, |unit, _env, partner, id| employees::get(unit, partner, *id)).await?;
     Answer::json(StatusCode::OK, &Data { data: EmployeeWithCardsDto::new(&found, x.zone()) })
 }
 
 pub(crate) async fn list(x: Exchange) -> Outcome {
-    let (page, filter) = x.call.values(|r| {
-        let page = r.page(LIST_SIZE);
-        let filter = EmployeeFilter {
-            status: r.param("status", word::<EmployeeStatus>),
-            category: r.param("idCategory", id::<CategoryId>),
-            custom_id: r.param("customId", text(CustomId::parse)),
-            query: r.param("q", text(search)).filter(|query| !query.is_empty()),
-        };
-        Some((page?, filter))
-    })?;
+    let (page, filter) = x.call.values(read_list)?;
     let listed = x
         .read(Ok(filter), move |unit, _env, partner, filter| employees::list(unit, partner, filter, page))
         .await?;
@@ -66,31 +60,67 @@ pub(crate) async fn list(x: Exchange) -> Outcome {
     Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
 }
 
-fn read_draft(r: &mut Reader<'_>) -> EmployeeDraft {
+/// The employee of the path.
+pub(crate) fn read_id(r: &mut Reader<'_>) -> Option<EmployeeId> {
+    r.id("idEmployee")
+}
+
+pub(crate) fn read_list(r: &mut Reader<'_>) -> Option<(Page, EmployeeFilter)> {
+    let page = r.page(LIST_SIZE);
+    let filter = EmployeeFilter {
+        status: r.param("status", word::<EmployeeStatus>().about("Only employees with this status.")),
+        category: r.param("idCategory", id::<CategoryId>().about("Only employees of this category.")),
+        custom_id: r
+            .param("customId", text(CustomId::parse).about("Only the employee with this `customId`.")),
+        query: r
+            .param("q", text(search).looks_like(|_| searched()).about(SEARCHED))
+            .filter(|q| !q.is_empty()),
+    };
+    Some((page?, filter))
+}
+
+pub(crate) fn read_draft(r: &mut Reader<'_>) -> EmployeeDraft {
     let mut body = r.body();
     EmployeeDraft {
-        custom_id: body.required("customId", text(CustomId::parse)),
+        custom_id: body.required(
+            "customId",
+            text(CustomId::parse).about("Your own identifier, unique among your employees."),
+        ),
         surname: body.optional("surname", text(PersonName::parse)),
         name: body.optional("name", text(PersonName::parse)),
         patronymic: body.optional("patronymic", text(PersonName::parse)),
-        phone: body.optional("phone", text(Phone::parse)),
+        phone: body.optional("phone", text(Phone::parse).about("Without a country code.")),
         email: body.optional("email", text(Email::parse)),
-        category: body.optional("idCategory", id::<CategoryId>),
-        status: body.optional("status", word::<EmployeeStatus>),
+        category: body.optional("idCategory", id::<CategoryId>().about("One of your categories.")),
+        status: body.optional("status", word::<EmployeeStatus>().about("`WORK` if absent.")),
     }
 }
 
-fn read_update(r: &mut Reader<'_>) -> EmployeeUpdate {
+/// The employee of the path and what is to change; without an identifier the faults are told all the same.
+pub(crate) fn read_update(r: &mut Reader<'_>) -> (Option<EmployeeId>, EmployeeUpdate) {
+    let employee = read_id(r);
     let mut body = r.body();
-    EmployeeUpdate {
-        custom_id: body.replacement("customId", text(CustomId::parse)),
+    let update = EmployeeUpdate {
+        custom_id: body.replacement(
+            "customId",
+            text(CustomId::parse).about("Your own identifier, unique among your employees."),
+        ),
         surname: body.change("surname", text(PersonName::parse)),
         name: body.change("name", text(PersonName::parse)),
         patronymic: body.change("patronymic", text(PersonName::parse)),
-        phone: body.change("phone", text(Phone::parse)),
+        phone: body.change("phone", text(Phone::parse).about("Without a country code.")),
         email: body.change("email", text(Email::parse)),
-        category: body.change("idCategory", id::<CategoryId>),
-        status: body.replacement("status", word::<EmployeeStatus>),
+        category: body.change("idCategory", id::<CategoryId>().about("One of your categories.")),
+        status: body.replacement("status", word::<EmployeeStatus>()),
+    };
+    (employee, update)
+}
+
+const SEARCHED: &str = "Only employees with this text in surname, name or `customId`, letter case aside.";
+
+fn searched() -> Json {
+    object! {
+        "type": "string", "maxLength": integer(MAX_QUERY_CHARS), "pattern": r"^[^\u0000-\u001F\u007F-\u009F]*$",
     }
 }
 

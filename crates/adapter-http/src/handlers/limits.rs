@@ -31,13 +31,13 @@ pub(crate) async fn set(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn status(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.needed(ID, id::<LimitChangeId>));
+    let id = x.call.values(read_asked);
     let request = x.read(id, |unit, _env, partner, id| limits::status(unit, partner, *id)).await?;
     Answer::json(StatusCode::OK, &LimitChangeStateDto::from(request))
 }
 
 pub(crate) async fn cancel(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.body().required(ID, id::<LimitChangeId>));
+    let id = x.call.values(read_cancelled);
     x.mutate(StatusCode::OK, id, |unit, env, partner, id| {
         limits::cancel(unit, env, partner, *id).map(LimitChangeStateDto::from)
     })
@@ -45,7 +45,7 @@ pub(crate) async fn cancel(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn result(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.id::<LimitChangeId>(ID));
+    let id = x.call.values(read_id);
     let result = x.read(id, |unit, _env, partner, id| limits::result(unit, partner, *id, PAGE));
     let (request, items) = result.await?;
     let id = request.id;
@@ -68,10 +68,23 @@ pub(crate) async fn list(x: Exchange) -> Outcome {
 }
 
 /// The cards and the limit of a new change.
-fn read_change(r: &mut Reader<'_>) -> Option<(Vec<CardId>, Result<Limit, LimitConflict>)> {
+pub(crate) fn read_change(r: &mut Reader<'_>) -> Option<(Vec<CardId>, Result<Limit, LimitConflict>)> {
     let mut body = r.body();
     let mut seen = HashSet::new();
     let cards = body.items("data", 1..=MAX_CARDS, |item| item.distinct("idCard", &mut seen));
-    let limit = body.object("limit", |limit, faults| Limit::read(&limit::draft(limit), "limit", faults));
+    let limit = body
+        .object("limit", limit::schema, |limit, faults| Limit::read(&limit::draft(limit), "limit", faults));
     Some((cards?, limit?))
+}
+
+pub(crate) fn read_asked(r: &mut Reader<'_>) -> Option<LimitChangeId> {
+    r.needed(ID, id::<LimitChangeId>())
+}
+
+pub(crate) fn read_cancelled(r: &mut Reader<'_>) -> Option<LimitChangeId> {
+    r.body().required(ID, id::<LimitChangeId>().about("A limit change in `NEW`."))
+}
+
+pub(crate) fn read_id(r: &mut Reader<'_>) -> Option<LimitChangeId> {
+    r.id(ID)
 }

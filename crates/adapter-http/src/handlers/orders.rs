@@ -1,10 +1,12 @@
 //! Orders.
 
 use actix_web::http::StatusCode;
+use kopeck_domain::card::CardType;
 use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::{
-    LineDetails, MAX_CARDS, MAX_ITEMS, OrderKind, OrderLine, first_top_up, plastic_count, plastic_type,
-    virtual_count, virtual_type,
+    LineDetails, MAX_CARDS, MAX_FIRST_TOP_UP, MAX_ITEMS, MAX_PLASTIC_CARDS, MAX_VIRTUAL_CARDS,
+    MIN_FIRST_TOP_UP, OrderKind, OrderLine, PLASTIC_TYPES, VIRTUAL_TYPES, first_top_up, plastic_count,
+    plastic_type, virtual_count, virtual_type,
 };
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
 use kopeck_port_store::UnitOfWork;
@@ -14,7 +16,9 @@ use crate::dto::{OrderIdDto, OrderListDto, OrderResultDto, OrderResultItemDto, O
 use crate::errors::orders::OrderChange;
 use crate::exchange::{Answer, Exchange};
 use crate::input::kinds::{id, integer, integer_or_digits, text};
-use crate::input::reader::Fields;
+use crate::input::reader::{Fields, Reader};
+use crate::openapi::json::Json;
+use crate::openapi::schema::words;
 use crate::pages::{self, Listing, PAGE};
 use crate::route::Outcome;
 
@@ -22,23 +26,23 @@ pub(crate) async fn plastic(x: Exchange) -> Outcome {
     place(x, OrderKind::Plastic, plastic_line).await
 }
 
+pub(crate) fn read_plastic(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
+    read_lines(r, plastic_line)
+}
+
 pub(crate) async fn virtual_(x: Exchange) -> Outcome {
     place(x, OrderKind::Virtual, virtual_line).await
+}
+
+pub(crate) fn read_virtual(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
+    read_lines(r, virtual_line)
 }
 
 /// Reads an item, and adds its cards to those of the items before it.
 type ReadLine = fn(&mut Fields<'_>, &mut u32) -> Option<OrderLine>;
 
 async fn place(x: Exchange, kind: OrderKind, line: ReadLine) -> Outcome {
-    let lines = x.call.values(|r| {
-        let (mut body, mut cards) = (r.body(), 0);
-        let lines = body.items("data", 1..=MAX_ITEMS, |item| line(item, &mut cards));
-        // The order itself has this rule too; here it is told together with the faults of the items.
-        if cards > MAX_CARDS {
-            body.fault("data", format!("must order at most {MAX_CARDS} cards in all"));
-        }
-        lines
-    });
+    let lines = x.call.values(|r| read_lines(r, line));
     x.mutate(StatusCode::ACCEPTED, lines, move |unit, env, partner, lines| {
         orders::place(unit, env, partner, kind, lines).map(OrderIdDto::from)
     })
@@ -46,13 +50,13 @@ async fn place(x: Exchange, kind: OrderKind, line: ReadLine) -> Outcome {
 }
 
 pub(crate) async fn status(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.id::<OrderId>("order_id"));
+    let id = x.call.values(read_id);
     let order = x.read(id, |unit, _env, partner, id| orders::status(unit, partner, *id)).await?;
     Answer::json(StatusCode::OK, &OrderStateDto::from(order))
 }
 
 pub(crate) async fn result(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.id::<OrderId>("order_id"));
+    let id = x.call.values(read_id);
     let result = x.read(id, |unit, _env, partner, id| orders::result(unit, partner, *id, PAGE)).await?;
     let OrderResult { order, items } = &result;
     let id = order.id;
@@ -66,7 +70,7 @@ pub(crate) async fn result(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn confirm(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.body().required("orderId", id::<OrderId>));
+    let id = x.call.values(read_confirmed);
     x.mutate(StatusCode::OK, id, |unit, env, partner, id| {
         let order = orders::confirm(unit, env, partner, *id);
         order.map(OrderStateDto::from).map_err(|error| OrderChange::Confirm.refusal(error))
@@ -75,7 +79,7 @@ pub(crate) async fn confirm(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn cancel(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.body().required("orderId", id::<OrderId>));
+    let id = x.call.values(read_cancelled);
     x.mutate(StatusCode::OK, id, |unit, env, partner, id| {
         let order = orders::cancel(unit, env, partner, *id);
         order.map(OrderStateDto::from).map_err(|error| OrderChange::Cancel.refusal(error))
@@ -92,12 +96,36 @@ pub(crate) async fn list(x: Exchange) -> Outcome {
     Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
 }
 
+fn read_lines(r: &mut Reader<'_>, line: ReadLine) -> Option<Vec<OrderLine>> {
+    let (mut body, mut cards) = (r.body(), 0);
+    let lines = body.items("data", 1..=MAX_ITEMS, |item| line(item, &mut cards));
+    // The order itself has this rule too; here it is told together with the faults of the items.
+    if cards > MAX_CARDS {
+        body.fault("data", format!("must order at most {MAX_CARDS} cards in all"));
+    }
+    lines
+}
+
+/// The order of the path.
+pub(crate) fn read_id(r: &mut Reader<'_>) -> Option<OrderId> {
+    r.id("order_id")
+}
+
+pub(crate) fn read_confirmed(r: &mut Reader<'_>) -> Option<OrderId> {
+    r.body().required("orderId", id::<OrderId>().about("An order in `SUCCESS`."))
+}
+
+pub(crate) fn read_cancelled(r: &mut Reader<'_>) -> Option<OrderId> {
+    r.body().required("orderId", id::<OrderId>().about("An order in `NEW`."))
+}
+
 fn plastic_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {
-    let count = item.required("numberCards", integer(plastic_count));
+    let count = item.required("numberCards", integer(plastic_count).between(1, MAX_PLASTIC_CARDS));
     *cards = cards.saturating_add(count.unwrap_or(0));
-    let card_type = item.required("typeCard", text(plastic_type));
+    let card_type = item.required("typeCard", text(plastic_type).looks_like(|_| one_of(PLASTIC_TYPES)));
     let address = item.required("deliveryAddress", text(DeliveryAddress::parse));
-    let recipient = item.required("recipient", text(Recipient::parse));
+    let recipient =
+        item.required("recipient", text(Recipient::parse).about("The full name of who receives the cards."));
     let phone = item.required("phone", text(Phone::parse));
     Some(OrderLine {
         card_type: card_type?,
@@ -107,14 +135,19 @@ fn plastic_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {
 }
 
 fn virtual_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {
-    let count = item.required("numberCards", integer(virtual_count));
+    let count = item.required("numberCards", integer(virtual_count).between(1, MAX_VIRTUAL_CARDS));
     *cards = cards.saturating_add(count.unwrap_or(0));
-    let card_type = item.required("typeCard", text(virtual_type));
+    let card_type = item.required("typeCard", text(virtual_type).looks_like(|_| one_of(VIRTUAL_TYPES)));
     // The interface types it as a text in one place and shows it as a number in another.
-    let amount = item.required("amount", integer_or_digits(first_top_up));
+    let amount = integer_or_digits(first_top_up).between(MIN_FIRST_TOP_UP, MAX_FIRST_TOP_UP);
+    let amount = item.required("amount", amount.about("Kopecks: the first top-up of each card."));
     Some(OrderLine {
         card_type: card_type?,
         count: count?,
         details: LineDetails::Virtual { amount: amount? },
     })
+}
+
+fn one_of(types: &[CardType]) -> Json {
+    words(types.iter().map(|kind| kind.as_str()))
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use actix_web::http::StatusCode;
 use kopeck_domain::Faults;
 use kopeck_domain::ids::ReplenishmentId;
-use kopeck_domain::replenishment::{MAX_CARDS, top_up_amount};
+use kopeck_domain::replenishment::{MAX_AMOUNT, MAX_CARDS, top_up_amount};
 use kopeck_port_store::UnitOfWork;
 use kopeck_service::replenishments::{self, TopUp};
 
@@ -30,27 +30,27 @@ pub(crate) async fn create(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn status_by_query(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.required_param(IN_QUERY, id));
+    let id = x.call.values(read_asked);
     status(x, id).await
 }
 
 pub(crate) async fn status_by_path(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.id(IN_PATH));
+    let id = x.call.values(read_id);
     status(x, id).await
 }
 
 pub(crate) async fn result_by_query(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.required_param(IN_QUERY, id));
+    let id = x.call.values(read_asked);
     result(x, id).await
 }
 
 pub(crate) async fn result_by_path(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.id(IN_PATH));
+    let id = x.call.values(read_id);
     result(x, id).await
 }
 
 pub(crate) async fn cancel(x: Exchange) -> Outcome {
-    let id = x.call.values(|r| r.id::<ReplenishmentId>(IN_PATH));
+    let id = x.call.values(read_id);
     x.mutate(StatusCode::OK, id, |unit, env, partner, id| {
         replenishments::cancel(unit, env, partner, *id).map(ReplenishmentStateDto::from)
     })
@@ -86,11 +86,20 @@ async fn result(x: Exchange, id: Result<ReplenishmentId, Faults>) -> Outcome {
 }
 
 /// The cards of a request.
-fn read_top_ups(r: &mut Reader<'_>) -> Option<Vec<TopUp>> {
+pub(crate) fn read_top_ups(r: &mut Reader<'_>) -> Option<Vec<TopUp>> {
     let mut seen = HashSet::new();
     r.body().items("cards", 1..=MAX_CARDS, |item| {
         let card = item.distinct("idCard", &mut seen);
-        let amount = item.required("amountReplenishment", integer(top_up_amount));
+        let amount = item
+            .required("amountReplenishment", integer(top_up_amount).between(1, MAX_AMOUNT).about("Kopecks."));
         Some(TopUp { card: card?, amount: amount? })
     })
+}
+
+pub(crate) fn read_asked(r: &mut Reader<'_>) -> Option<ReplenishmentId> {
+    r.required_param(IN_QUERY, id::<ReplenishmentId>())
+}
+
+pub(crate) fn read_id(r: &mut Reader<'_>) -> Option<ReplenishmentId> {
+    r.id(IN_PATH)
 }

@@ -3,19 +3,21 @@
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
-use kopeck_domain::Faults;
+use kopeck_domain::calendar::Zone;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::ids::CardId;
 use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::{Faults, Kopecks};
 use kopeck_service::{balance, cards, partners};
 use serde::Serialize;
 
 use crate::dto::{BalanceDto, Done, PurchaseDto, RefundDto};
 use crate::error::ApiError;
 use crate::exchange::Exchange;
-use crate::input::kinds::{Given, boolean, integer, positive, rate, text};
+use crate::input::kinds::{Given, Kind, amount, boolean, integer, rate, text};
 use crate::input::reader::Reader;
+use crate::openapi::schema::chars;
 use crate::route::Outcome;
 use crate::sandbox::{CommandKey, Misbehaviour, SandboxPower, SandboxPurchase, SandboxRefusal};
 
@@ -29,7 +31,7 @@ const LONGEST_LATENCY_MS: i64 = 60_000;
 const FARTHEST_SECONDS: i64 = 10 * 365 * 24 * 60 * 60;
 
 pub(crate) async fn deposit(x: Exchange) -> Outcome {
-    let amount = x.call.values(|r| r.body().required("amount", integer(positive)));
+    let amount = x.call.values(read_deposit);
     x.mutate(StatusCode::OK, amount, |unit, env, partner, amount| {
         let reference = DepositReference::parse(&format!("sandbox-{}", env.ids.next_id()))
             .map_err(|error| ApiError::internal(error.to_string()))?;
@@ -42,26 +44,16 @@ pub(crate) async fn deposit(x: Exchange) -> Outcome {
 
 pub(crate) async fn purchase(x: Exchange) -> Outcome {
     let zone = x.zone();
-    let read = |r: &mut Reader<'_>| {
-        let mut body = r.body();
-        let amount = body.required("amount", integer(positive));
-        let [place, mcc, merchant_id] =
-            ["place", "mcc", "merchantId"].map(|name| body.optional(name, merchant_text));
-        let at = body.optional("at", text(move |at| zone.parse_moment(at)));
-        Some(SandboxPurchase { amount: amount?, place, mcc, merchant_id, at })
-    };
-    on_card(x, read, |power, card, purchase, key| power.purchase(card, &purchase, key).map(PurchaseDto::from))
-        .await
+    on_card(
+        x,
+        |r| read_purchase(r, zone),
+        |power, card, purchase, key| power.purchase(card, &purchase, key).map(PurchaseDto::from),
+    )
+    .await
 }
 
 pub(crate) async fn refund(x: Exchange) -> Outcome {
-    let read = |r: &mut Reader<'_>| {
-        let mut body = r.body();
-        let transaction = body.required("transactionId", integer(Ok));
-        let amount = body.required("amount", integer(positive));
-        Some((transaction?, amount?))
-    };
-    on_card(x, read, |power, card, (transaction, amount), key| {
+    on_card(x, read_refund, |power, card, (transaction, amount), key| {
         power.refund(card, transaction, amount, key).map(RefundDto::new)
     })
     .await
@@ -80,26 +72,20 @@ pub(crate) async fn expire(x: Exchange) -> Outcome {
 }
 
 pub(crate) async fn activate(x: Exchange) -> Outcome {
-    let read =
-        |r: &mut Reader<'_>| Some(r.body().optional("activationCode", text(|code| Ok(code.to_owned()))));
-    on_card(x, read, |power, card, code, _| power.activate(card, code.as_deref()).map(|()| Done::new())).await
+    on_card(x, read_activation, |power, card, code, _| {
+        power.activate(card, code.as_deref()).map(|()| Done::new())
+    })
+    .await
 }
 
 /// What is not given is as it is with a bank in good order, so that an empty object ends all misbehaviour.
 pub(crate) async fn bank(x: Exchange) -> Outcome {
-    let misbehaviour = x.call.values(|r| {
-        let mut body = r.body();
-        let latency = body.optional("latencyMs", integer(latency)).unwrap_or_default();
-        let [error_rate, lose_answer_rate, duplicate_rate] = ["errorRate", "loseAnswerRate", "duplicateRate"]
-            .map(|name| body.optional(name, rate).unwrap_or_default());
-        let down = body.optional("down", boolean).unwrap_or_default();
-        Some(Misbehaviour { latency, error_rate, lose_answer_rate, duplicate_rate, down })
-    });
+    let misbehaviour = x.call.values(read_misbehaviour);
     on_service(x, misbehaviour, |power, misbehaviour, _| power.misbehave(misbehaviour)).await
 }
 
 pub(crate) async fn advance_clock(x: Exchange) -> Outcome {
-    let by = x.call.values(|r| r.body().required("seconds", integer(seconds)));
+    let by = x.call.values(read_seconds);
     on_service(x, by, |power, by, key| power.advance_clock(by, key)).await
 }
 
@@ -116,7 +102,7 @@ where
     T: Clone + Serialize + Send + 'static,
 {
     let values = x.call.values(|r| {
-        let id = r.id::<CardId>("idCard");
+        let id = read_card(r);
         let values = read(r);
         Some((id?, values?))
     });
@@ -148,15 +134,66 @@ async fn on_service<V: Send + 'static>(
     turn.once(StatusCode::OK, (), |_, _, _, ()| Ok::<_, ApiError>(Done::new())).await
 }
 
+/// The card of the path, for calls that say nothing else.
+pub(crate) fn read_card(r: &mut Reader<'_>) -> Option<CardId> {
+    r.id("idCard")
+}
+
+pub(crate) fn read_deposit(r: &mut Reader<'_>) -> Option<Kopecks> {
+    r.body().required("amount", amount().about("Kopecks."))
+}
+
+pub(crate) fn read_purchase(r: &mut Reader<'_>, zone: Zone) -> Option<SandboxPurchase> {
+    let mut body = r.body();
+    let amount = body.required("amount", amount().about("Kopecks."));
+    let [place, mcc, merchant_id] =
+        ["place", "mcc", "merchantId"].map(|name| body.optional(name, merchant_text()));
+    let about = "When it happens, in the past or in the future; now, if absent.";
+    let at = body.optional("at", text(move |at| zone.parse_moment(at)).about(about));
+    Some(SandboxPurchase { amount: amount?, place, mcc, merchant_id, at })
+}
+
+pub(crate) fn read_refund(r: &mut Reader<'_>) -> Option<(i64, Kopecks)> {
+    let mut body = r.body();
+    let transaction = body.required("transactionId", integer(Ok).about("A `PAYMENT` of this card."));
+    let about = "Kopecks, up to what earlier refunds have left of the payment.";
+    let amount = body.required("amount", amount().about(about));
+    Some((transaction?, amount?))
+}
+
+pub(crate) fn read_activation(r: &mut Reader<'_>) -> Option<Option<String>> {
+    let about = "The code from the result of its order; without one the bank activates the card by itself.";
+    Some(r.body().optional("activationCode", text(|code| Ok(code.to_owned())).about(about)))
+}
+
+pub(crate) fn read_misbehaviour(r: &mut Reader<'_>) -> Option<Misbehaviour> {
+    let mut body = r.body();
+    let latency = integer(latency).between(0, LONGEST_LATENCY_MS).about("Answers that much later.");
+    let latency = body.optional("latencyMs", latency).unwrap_or_default();
+    let [error_rate, lose_answer_rate, duplicate_rate] = [
+        ("errorRate", "Fails for that share of what it is told or asked, before any effect."),
+        ("loseAnswerRate", "Does that share of what it is told and gives no answer."),
+        ("duplicateRate", "Does that share of what it is told twice two times."),
+    ]
+    .map(|(name, about)| body.optional(name, rate().about(about)).unwrap_or_default());
+    let down = body.optional("down", boolean().about("Answers nothing at all.")).unwrap_or_default();
+    Some(Misbehaviour { latency, error_rate, lose_answer_rate, duplicate_rate, down })
+}
+
+pub(crate) fn read_seconds(r: &mut Reader<'_>) -> Option<Duration> {
+    r.body().required("seconds", integer(seconds).between(1, FARTHEST_SECONDS))
+}
+
 /// A text about a merchant, as the bank would print it.
-fn merchant_text(given: Given<'_>) -> Result<String, Invalid> {
-    text(|text| {
+fn merchant_text() -> Kind<impl Fn(Given<'_>) -> Result<String, Invalid>> {
+    let read = |text: &str| {
         if (1..=LONGEST_TEXT).contains(&text.chars().count()) {
             Ok(text.to_owned())
         } else {
             Err(Invalid::new(format!("must have 1 to {LONGEST_TEXT} characters")))
         }
-    })(given)
+    };
+    text(read).looks_like(|_| chars(1, LONGEST_TEXT)).about("Shown in the card's transactions.")
 }
 
 fn latency(milliseconds: i64) -> Result<Duration, Invalid> {

@@ -1,19 +1,64 @@
 //! A limit as a body has it.
 
+use kopeck_domain::calendar::TIME_PATTERN;
 use kopeck_domain::draft::Invalid;
-use kopeck_domain::limit::{LimitDraft, Part, WindowDraft};
+use kopeck_domain::limit::{LimitDraft, MAX_WINDOWS, Part, Period, WindowDraft};
 use serde_json::{Map, Value};
 
 use super::kinds::{Given, boolean, integer, text};
+use crate::openapi::json::{Json, object};
+use crate::openapi::schema::{Components, Described as _, integer as number_of, or_null, pattern};
 
 /// The parts of a limit. `null` is the same as missing; what is of a wrong type says so in its place.
 pub(crate) fn draft(limit: &Map<String, Value>) -> LimitDraft {
     LimitDraft {
-        unlimited: part(limit, "unlimited", boolean),
-        amount: part(limit, "amount", integer(Ok)),
+        unlimited: part(limit, "unlimited", boolean().read),
+        amount: part(limit, "amount", integer(Ok).read),
         period: part(limit, "period", owned),
         days: part(limit, "days", |days| list(days)?.iter().map(number).collect()),
         times: part(limit, "times", |times| Ok(list(times)?.iter().map(window).collect())),
+    }
+}
+
+/// What it looks like to a caller. That some settings exclude others is said in words.
+pub(crate) fn schema(components: &mut Components) -> Json {
+    let amount = object! {
+        "type": ["integer", "null"], "format": "int64", "minimum": 1,
+        "description": "Kopecks to spend in each period; goes with `period`.",
+    };
+    let days = object! {
+        "type": ["array", "null"], "uniqueItems": true,
+        "items": object! {"type": "integer", "minimum": 1, "maximum": 7},
+        "description": "Weekdays on which the card pays, 1 (Monday) to 7 (Sunday). Empty: any day.",
+    };
+    let times = object! {
+        "type": ["array", "null"], "maxItems": number_of(MAX_WINDOWS), "items": window_schema(),
+        "description": "Windows in which the card pays, none overlapping another. Empty: any time.",
+    };
+    let unlimited = object! {
+        "type": ["boolean", "null"], "default": false,
+        "description": "`true`: any time, any day, as far as the card's balance goes, and no other setting beside it.",
+    };
+    let period = or_null(Period::schema(components)).with("description", "Goes with `amount`.");
+    components.named("NewLimit", |_| {
+        object! {
+            "type": "object",
+            "properties": object! {
+                "unlimited": unlimited, "amount": amount, "period": period, "days": days, "times": times,
+            },
+            "description": "Either `unlimited`, or at least one of `amount` with `period`, `days` and `times`.",
+        }
+    })
+}
+
+fn window_schema() -> Json {
+    let end = format!("{}|^24:00$", TIME_PATTERN);
+    object! {
+        "type": "object", "required": ["from", "to"],
+        "properties": object! {
+            "from": pattern(TIME_PATTERN).with("description", "The first minute."),
+            "to": pattern(&end).with("description", "The minute after the last one. Earlier than `from`: on the next day."),
+        },
     }
 }
 
@@ -32,7 +77,7 @@ fn part<T>(
 }
 
 fn owned(given: Given<'_>) -> Result<String, Invalid> {
-    text(|text| Ok(text.to_owned()))(given)
+    (text(|text| Ok(text.to_owned())).read)(given)
 }
 
 fn number(value: &Value) -> Result<i64, Invalid> {

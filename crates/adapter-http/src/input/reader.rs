@@ -11,19 +11,27 @@ use kopeck_domain::page::Page;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::kinds::{self, Given};
+use super::kinds::{self, Given, Kind, Shape};
+use super::sketch::{Input, Need, Place};
 use super::{Call, Param};
+use crate::openapi::json::Json;
+use crate::openapi::schema::{Components, Described};
+
+/// What the size of a page is called.
+const SIZE_NAMES: [&str; 2] = ["per_page", "perPage"];
 
 /// Reads a call. A value that is missing or faulty is `None`, and its fault is kept.
 pub(crate) struct Reader<'a> {
     call: &'a Call,
     faults: Faults,
+    /// What was asked for, if nothing is to be read at all.
+    sketch: Option<Vec<Input>>,
 }
 
 impl Call {
     /// What `read` makes of the call, and the faults it met.
     pub(crate) fn gather<T>(&self, read: impl FnOnce(&mut Reader<'_>) -> T) -> (T, Faults) {
-        let mut reader = Reader { call: self, faults: Faults::new() };
+        let mut reader = Reader { call: self, faults: Faults::new(), sketch: None };
         let values = read(&mut reader);
         (values, reader.faults)
     }
@@ -41,35 +49,57 @@ impl Call {
 }
 
 impl<'a> Reader<'a> {
+    /// One that reads nothing and notes what it is asked for.
+    pub(super) fn sketching(nothing: &'a Call) -> Self {
+        Self { call: nothing, faults: Faults::new(), sketch: Some(Vec::new()) }
+    }
+
+    /// What it was asked for.
+    pub(super) fn into_sketch(self) -> Vec<Input> {
+        self.sketch.unwrap_or_default()
+    }
+
     /// An identifier of the path.
-    pub(crate) fn id<T: From<Uuid>>(&mut self, placeholder: &str) -> Option<T> {
+    pub(crate) fn id<T: Described + From<Uuid>>(&mut self, placeholder: &str) -> Option<T> {
+        let kind = kinds::id::<T>();
+        if let Some(sketch) = &mut self.sketch {
+            sketch.push(Input::value(placeholder, Place::Path, Need::Required, kind.shape));
+            return None;
+        }
         let text = self.call.ids.iter().find(|(name, _)| *name == placeholder).map(|(_, text)| text.as_str());
-        self.faults.take(placeholder, kinds::id(Given::Text(text.unwrap_or_default())))
+        self.faults.take(placeholder, (kind.read)(Given::Text(text.unwrap_or_default())))
     }
 
     /// The fields of the body.
     pub(crate) fn body(&mut self) -> Fields<'_> {
-        Fields { object: &self.call.body, item: None, faults: &mut self.faults }
+        Fields { object: &self.call.body, item: None, faults: &mut self.faults, sketch: self.sketch.as_mut() }
     }
 
     /// An optional parameter of a call that reads.
     pub(crate) fn param<T>(
         &mut self,
         name: &str,
-        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
+        if let Some(sketch) = &mut self.sketch {
+            sketch.push(Input::value(name, Place::Parameter, Need::Optional, kind.shape));
+        }
         let param = self.call.params.get(name)?;
-        self.faults.take(name, kind(param.into()))
+        self.faults.take(name, (kind.read)(param.into()))
     }
 
     /// A required parameter of a call that reads.
     pub(crate) fn needed<T>(
         &mut self,
         name: &str,
-        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
+        if let Some(sketch) = &mut self.sketch {
+            sketch.push(Input::value(name, Place::Parameter, Need::Required, kind.shape));
+            return None;
+        }
         let parsed = match self.call.params.get(name) {
-            Some(param) => kind(param.into()),
+            Some(param) => (kind.read)(param.into()),
             None => Err(Invalid::new("is required")),
         };
         self.faults.take(name, parsed)
@@ -78,12 +108,17 @@ impl<'a> Reader<'a> {
     /// A required parameter that goes by either of two names.
     pub(crate) fn required_param<T>(
         &mut self,
-        names: [&str; 2],
-        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+        names: [&'static str; 2],
+        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
-        let [first, _] = names;
+        let [first, second] = names;
+        if let Some(sketch) = &mut self.sketch {
+            let input = Input::value(first, Place::Parameter, Need::Required, kind.shape);
+            sketch.push(input.or_as(second));
+            return None;
+        }
         match self.either(names)? {
-            Some((name, param)) => self.faults.take(name, kind(param)),
+            Some((name, param)) => self.faults.take(name, (kind.read)(param)),
             None => {
                 self.faults.push(first, "is required");
                 None
@@ -93,12 +128,20 @@ impl<'a> Reader<'a> {
 
     /// The page asked for.
     pub(crate) fn page(&mut self, default_size: u32) -> Option<Page> {
+        let (numbers, sizes) = (kinds::page_number(), kinds::page_size());
+        if let Some(sketch) = &mut self.sketch {
+            let input = |name, shape| Input::value(name, Place::Parameter, Need::Optional, shape);
+            let [_, also] = SIZE_NAMES;
+            sketch.push(input("page", numbers.shape).by_default(1));
+            sketch.push(input("per_page", sizes.shape).by_default(default_size).or_as(also));
+            return None;
+        }
         let number = match self.call.params.get("page") {
-            Some(page) => self.faults.take("page", kinds::integer(Page::number_in_range)(page.into())),
+            Some(page) => self.faults.take("page", (numbers.read)(page.into())),
             None => Some(1),
         };
         let size = match self.size()? {
-            Some((name, size)) => self.faults.take(name, kinds::integer(Page::size_in_range)(size)),
+            Some((name, size)) => self.faults.take(name, (sizes.read)(size)),
             None => Some(default_size),
         };
         // Both are in range by now, so that a page they do not make is none.
@@ -108,13 +151,12 @@ impl<'a> Reader<'a> {
     /// The page size under either of its names. Of one in the query and one in the body the query wins, as it does
     /// under one name.
     fn size(&mut self) -> Option<Option<(&'static str, Given<'a>)>> {
-        let names = ["per_page", "perPage"];
-        let [first, second] = names;
+        let [first, second] = SIZE_NAMES;
         let call = self.call;
         match (call.params.get(first), call.params.get(second)) {
             (Some(size @ Param::Text(_)), Some(Param::Json(_))) => Some(Some((first, size.into()))),
             (Some(Param::Json(_)), Some(size @ Param::Text(_))) => Some(Some((second, size.into()))),
-            _ => self.either(names),
+            _ => self.either(SIZE_NAMES),
         }
     }
 
@@ -148,6 +190,8 @@ pub(crate) struct Fields<'a> {
     /// The list the object is an item of, and its place there.
     item: Option<(&'a str, usize)>,
     faults: &'a mut Faults,
+    /// What was asked for, if nothing is to be read at all.
+    sketch: Option<&'a mut Vec<Input>>,
 }
 
 impl Fields<'_> {
@@ -155,22 +199,22 @@ impl Fields<'_> {
     pub(crate) fn optional<T>(
         &mut self,
         name: &str,
-        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
-        let value = self.object.get(name).filter(|value| !value.is_null())?;
-        let parsed = kind(Given::Json(value));
-        self.take(name, parsed)
+        self.note(name, Need::Optional, kind.shape);
+        self.given(name, kind)
     }
 
     /// A field that must be there.
     pub(crate) fn required<T>(
         &mut self,
         name: &str,
-        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
+        self.note(name, Need::Required, kind.shape);
         match self.object.get(name).filter(|value| !value.is_null()) {
             Some(value) => {
-                let parsed = kind(Given::Json(value));
+                let parsed = (kind.read)(Given::Json(value));
                 self.take(name, parsed)
             }
             None => self.take(name, Err(Invalid::new("is required"))),
@@ -181,12 +225,13 @@ impl Fields<'_> {
     pub(crate) fn change<T>(
         &mut self,
         name: &str,
-        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
     ) -> Change<T> {
+        self.note(name, Need::Optional, kind.shape);
         match self.object.get(name) {
             None => Change::Keep,
             Some(Value::Null) => Change::Clear,
-            Some(_) => self.optional(name, kind).map_or(Change::Keep, Change::Set),
+            Some(_) => self.given(name, kind).map_or(Change::Keep, Change::Set),
         }
     }
 
@@ -194,12 +239,13 @@ impl Fields<'_> {
     pub(crate) fn replacement<T>(
         &mut self,
         name: &str,
-        kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
+        self.note(name, Need::NeverNull, kind.shape);
         if self.object.get(name).is_some_and(Value::is_null) {
             return self.take(name, Err(Invalid::new("cannot be cleared")));
         }
-        self.optional(name, kind)
+        self.given(name, kind)
     }
 
     /// A list of objects that must be there, of a length in `lengths`, each read by `item`.
@@ -209,6 +255,12 @@ impl Fields<'_> {
         lengths: RangeInclusive<usize>,
         mut item: impl FnMut(&mut Fields<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
+        if let Some(sketch) = self.sketch.as_deref_mut() {
+            let (empty, mut faults, mut asked) = (Map::new(), Faults::new(), Vec::new());
+            item(&mut Fields { object: &empty, item: None, faults: &mut faults, sketch: Some(&mut asked) });
+            sketch.push(Input::list(name, lengths, asked));
+            return None;
+        }
         let length = || format!("must be a list of {} to {} items", lengths.start(), lengths.end());
         let list = match self.object.get(name) {
             None | Some(Value::Null) => return self.take(name, Err(Invalid::new("is required"))),
@@ -222,6 +274,7 @@ impl Fields<'_> {
                     object,
                     item: Some((name, index)),
                     faults: &mut *self.faults,
+                    sketch: None,
                 })),
                 None => self.faults.push(format!("{name}[{index}]"), "must be an object"),
             }
@@ -238,8 +291,12 @@ impl Fields<'_> {
     pub(crate) fn object<T>(
         &mut self,
         name: &str,
+        schema: fn(&mut Components) -> Json,
         read: impl FnOnce(&Map<String, Value>, &mut Faults) -> Option<T>,
     ) -> Option<T> {
+        if let Some(sketch) = self.sketch.as_deref_mut() {
+            sketch.push(Input::object(name, schema));
+        }
         match self.object.get(name) {
             Some(Value::Object(object)) => read(object, self.faults),
             None | Some(Value::Null) => self.take(name, Err(Invalid::new("is required"))),
@@ -248,16 +305,29 @@ impl Fields<'_> {
     }
 
     /// An identifier that must be there; one that was `seen` before is faulty in its second place.
-    pub(crate) fn distinct<T: From<Uuid> + Copy + Eq + Hash>(
+    pub(crate) fn distinct<T: Described + From<Uuid> + Copy + Eq + Hash>(
         &mut self,
         name: &str,
         seen: &mut HashSet<T>,
     ) -> Option<T> {
-        let id = self.required(name, kinds::id::<T>)?;
+        let id = self.required(name, kinds::id::<T>())?;
         if !seen.insert(id) {
             return self.take(name, Err(Invalid::new("stands twice in the request")));
         }
         Some(id)
+    }
+
+    /// The value, if one is given that is not `null`.
+    fn given<T>(&mut self, name: &str, kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>) -> Option<T> {
+        let value = self.object.get(name).filter(|value| !value.is_null())?;
+        let parsed = (kind.read)(Given::Json(value));
+        self.take(name, parsed)
+    }
+
+    fn note(&mut self, name: &str, need: Need, shape: Shape) {
+        if let Some(sketch) = self.sketch.as_deref_mut() {
+            sketch.push(Input::value(name, Place::Body, need, shape));
+        }
     }
 
     fn take<T>(&mut self, name: &str, parsed: Result<T, Invalid>) -> Option<T> {
@@ -383,7 +453,8 @@ mod tests {
     fn a_required_parameter_goes_by_two_names() {
         let names = ["idReplenishment", "replenishmentId"];
         let read = |call: &Call| {
-            call.values(|r| r.required_param(names, id::<CardId>)).map_err(|faults| fields(&faults).join(" "))
+            call.values(|r| r.required_param(names, id::<CardId>()))
+                .map_err(|faults| fields(&faults).join(" "))
         };
         let uuid = "0f8fad5b-d9cb-469f-a165-70867728950e";
         for name in names {

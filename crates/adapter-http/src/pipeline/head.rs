@@ -12,11 +12,21 @@ use crate::route::Effect;
 
 /// The media type of sealed bodies.
 pub(crate) const SEALED_JSON: &str = "application/sealed+json";
-const JSON: &str = "application/json";
+pub(crate) const JSON: &str = "application/json";
 const NONCE: &str = "x-nonce";
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const API_KEY: &str = "x-api-key";
 const REQUEST_ID: &str = "x-request-id";
+
+/// What [`valid_nonce`] takes: how many characters, and which, as a regular expression.
+pub(crate) const NONCE_CHARS: (usize, usize) = (16, 64);
+pub(crate) const NONCE_PATTERN: &str = "^[A-Za-z0-9._~+/=-]+$";
+/// The least and most characters of an idempotency key, which are visible ASCII.
+pub(crate) const KEY_CHARS: (usize, usize) = (1, 255);
+pub(crate) const KEY_PATTERN: &str = "^[!-~]+$";
+/// The least and most characters of a request id, and which.
+const REQUEST_ID_CHARS: (usize, usize) = (1, 64);
+pub(crate) const REQUEST_ID_PATTERN: &str = "^[A-Za-z0-9._-]+$";
 
 /// The head of a call.
 #[derive(Debug)]
@@ -71,11 +81,16 @@ fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, ()>
     }
 }
 
+/// Whether a text of ASCII has so many characters.
+fn within(text: &str, (least, most): (usize, usize)) -> bool {
+    (least..=most).contains(&text.len())
+}
+
 /// The caller's own request id, if it is one.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let id = single(headers, REQUEST_ID).ok().flatten()?;
-    ((1..=64).contains(&id.len()) && id.bytes().all(allowed)).then(|| id.to_owned())
+    (within(id, REQUEST_ID_CHARS) && id.bytes().all(allowed)).then(|| id.to_owned())
 }
 
 /// Whether the caller asks for a sealed answer.
@@ -125,7 +140,7 @@ fn token(headers: &HeaderMap) -> Option<String> {
 
 fn idempotency_key(headers: &HeaderMap) -> Option<Result<String, ()>> {
     let checked = single(headers, IDEMPOTENCY_KEY).transpose()?.and_then(|key| {
-        let well_formed = (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
+        let well_formed = within(key, KEY_CHARS) && key.bytes().all(|byte| byte.is_ascii_graphic());
         if well_formed { Ok(key.to_owned()) } else { Err(()) }
     });
     Some(checked)

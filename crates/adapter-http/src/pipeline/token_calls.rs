@@ -24,6 +24,7 @@ use crate::error::ApiError;
 use crate::exchange::Answer;
 use crate::input::Call;
 use crate::input::kinds::text;
+use crate::input::reader::Reader;
 use crate::reply::Seal;
 use crate::route::Outcome;
 
@@ -70,7 +71,7 @@ impl Way<'_> {
         let body = self.read_body(&head, payload).await?;
         let identity = identity(&known);
         let Opened { call, used } = self.open(&head, &body, sender(Some(&identity), nonce, request_id));
-        let token = call?.values(|r| r.body().required("token", text(|token| Ok(token.to_owned()))))?;
+        let token = call?.values(read_token)?;
 
         let desk = Arc::clone(&self.shared.parts.tokens);
         let spent = nonce.to_owned();
@@ -132,12 +133,18 @@ fn sender<'a>(identity: Option<&'a Identity>, nonce: &'a str, request_id: &'a st
 }
 
 fn login_body(call: &Call) -> Result<LoginBody, Faults> {
-    call.values(|r| {
-        let mut body = r.body();
-        let login = body.required("login", text(|login| Ok(login.to_owned())));
-        let password = body.required("password", text(|password| Ok(SecretString::from(password))));
-        Some(LoginBody::Given { login: login?, password: password? })
-    })
+    call.values(read_login)
+}
+
+pub(crate) fn read_login(r: &mut Reader<'_>) -> Option<LoginBody> {
+    let mut body = r.body();
+    let login = body.required("login", text(|login| Ok(login.to_owned())));
+    let password = body.required("password", text(|password| Ok(SecretString::from(password))));
+    Some(LoginBody::Given { login: login?, password: password? })
+}
+
+pub(crate) fn read_token(r: &mut Reader<'_>) -> Option<String> {
+    r.body().required("token", text(|token| Ok(token.to_owned())).about("The refresh token."))
 }
 
 fn answer(issued: &IssuedTokens) -> Outcome {

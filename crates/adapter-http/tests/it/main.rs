@@ -13,5 +13,6 @@ mod repeats;
 mod results;
 mod sandbox;
 mod server;
+mod site;
 mod support;
 mod tokens;

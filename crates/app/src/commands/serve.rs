@@ -140,6 +140,7 @@ impl Process {
             settings: HttpSettings {
                 body_limit: args.body_limit,
                 rate_limit: args.front.rate_limit(),
+                docs: args.docs,
                 ..HttpSettings::default()
             },
         })

@@ -128,6 +128,7 @@ impl Call {
     pub fn send_to(&self, base_url: &str) -> Got {
         let got = exchange(base_url, self.from, &self.to_bytes());
         got.check(self.method == "HEAD");
+        crate::openapi::check(self, &got);
         got
     }
 }

@@ -1,0 +1,148 @@
+//! What a call may carry, found out from the code that reads it: the readers of the handlers are run over no call at all
+//! and tell what they ask for. So the description of the API cannot say one thing and the service take another.
+
+use std::ops::RangeInclusive;
+
+use super::Call;
+use super::kinds::Shape;
+use super::reader::Reader;
+use crate::openapi::json::{Json, object};
+use crate::openapi::schema::{Components, Property, integer, object_of, or_null};
+
+/// A value that a call may carry.
+pub(crate) struct Input {
+    /// Its name.
+    pub(crate) name: String,
+    /// Another name that it goes by.
+    pub(crate) also: Option<&'static str>,
+    /// Where it stands.
+    pub(crate) place: Place,
+    /// Whether it may be missing.
+    pub(crate) need: Need,
+    /// What stands for it if it is missing.
+    pub(crate) default: Option<i64>,
+    what: What,
+}
+
+/// Where a value stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the path.
+    Path,
+    /// A parameter of a call that reads: in the query or in the body.
+    Parameter,
+    /// In the body.
+    Body,
+}
+
+/// Whether a value may be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// It must be there.
+    Required,
+    /// It may be missing or `null`.
+    Optional,
+    /// It may be missing, but is not `null`.
+    NeverNull,
+}
+
+enum What {
+    Value(Shape),
+    List(RangeInclusive<usize>, Vec<Input>),
+    Object(fn(&mut Components) -> Json),
+}
+
+impl Input {
+    pub(super) fn value(name: &str, place: Place, need: Need, shape: Shape) -> Self {
+        Self { name: name.to_owned(), also: None, place, need, default: None, what: What::Value(shape) }
+    }
+
+    pub(super) fn list(name: &str, lengths: RangeInclusive<usize>, item: Vec<Self>) -> Self {
+        let (place, need) = (Place::Body, Need::Required);
+        Self {
+            name: name.to_owned(),
+            also: None,
+            place,
+            need,
+            default: None,
+            what: What::List(lengths, item),
+        }
+    }
+
+    pub(super) fn object(name: &str, schema: fn(&mut Components) -> Json) -> Self {
+        let (place, need) = (Place::Body, Need::Required);
+        Self { name: name.to_owned(), also: None, place, need, default: None, what: What::Object(schema) }
+    }
+
+    pub(super) fn or_as(self, also: &'static str) -> Self {
+        Self { also: Some(also), ..self }
+    }
+
+    pub(super) fn by_default(self, default: u32) -> Self {
+        Self { default: Some(default.into()), ..self }
+    }
+
+    /// What it looks like where it stands for itself, as in a path or a query.
+    pub(crate) fn schema(&self, components: &mut Components) -> Json {
+        let schema = match &self.what {
+            What::Value(shape) => shape.schema(components),
+            What::List(lengths, item) => object! {
+                "type": "array",
+                "minItems": integer(*lengths.start()),
+                "maxItems": integer(*lengths.end()),
+                "items": object_schema(item, components),
+            },
+            What::Object(schema) => schema(components),
+        };
+        schema.with_some("default", self.default)
+    }
+
+    /// What is said of it in words.
+    pub(crate) fn about(&self) -> String {
+        let about = match &self.what {
+            What::Value(shape) => shape.about,
+            What::List(..) | What::Object(_) => "",
+        };
+        match self.also {
+            Some(also) => format!("{about} `{also}` is accepted too.").trim_start().to_owned(),
+            None => about.to_owned(),
+        }
+    }
+
+    fn property(&self, components: &mut Components) -> Property {
+        let schema = self.schema(components);
+        let schema = if self.need == Need::Optional { or_null(schema) } else { schema };
+        let about = self.about();
+        let about = (!about.is_empty()).then_some(about);
+        Property {
+            name: self.name.clone(),
+            required: self.need == Need::Required,
+            schema: schema.with_some("description", about),
+        }
+    }
+}
+
+impl Shape {
+    fn schema(&self, components: &mut Components) -> Json {
+        let schema = (self.schema)(components);
+        let Some((least, most)) = self.range else { return schema };
+        // The greatest number of all is no bound.
+        schema.with("minimum", least).with_some("maximum", (most < i64::MAX).then_some(most))
+    }
+}
+
+/// What `read` asks for, in its order.
+pub(crate) fn inputs(read: fn(&mut Reader<'_>)) -> Vec<Input> {
+    let nothing = Call::default();
+    let mut reader = Reader::sketching(&nothing);
+    read(&mut reader);
+    reader.into_sketch()
+}
+
+/// The schema of an object with these fields.
+pub(crate) fn object_schema<'a>(
+    inputs: impl IntoIterator<Item = &'a Input>,
+    components: &mut Components,
+) -> Json {
+    object_of(inputs.into_iter().map(|input| input.property(components)).collect())
+}

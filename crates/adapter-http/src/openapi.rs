@@ -1,0 +1,76 @@
+//! The description of the API, OpenAPI 3.1: made from the table of routes, the readers of the handlers, the types of the
+//! answers and the words and bounds of the domain, so that it says what the service does. Prose and examples are those
+//! of `docs/API.md`, which a test plays.
+
+mod guide;
+pub(crate) mod json;
+mod operation;
+mod parts;
+mod rows;
+pub(crate) mod schema;
+
+use guide::Guide;
+use json::{Json, object};
+use schema::Components;
+
+use crate::route::Route;
+use crate::routes;
+
+/// The document as JSON with a line break at its end. The operations of the sandbox are always in it, marked with
+/// `x-sandbox`.
+#[must_use]
+pub fn openapi() -> String {
+    let guide = Guide::read();
+    let mut components = Components::default();
+    let paths = paths(&guide, &mut components);
+    let document = object! {
+        "openapi": "3.1.0",
+        "info": object! {
+            "title": "Kopeck",
+            "summary": "Employee-benefit payment-card programmes: employees, cards, top-ups, limits.",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": object! {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            "description": guide.introduction(),
+        },
+        "servers": vec![object! {"url": "/", "description": "The service that serves this document."}],
+        "tags": Json::list(guide.tags().map(|(name, about)| object! {"name": name, "description": about})),
+        "paths": paths,
+        "components": parts::components(components, &guide),
+    };
+    // Serialising fails for maps with odd keys alone, and there are none.
+    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+}
+
+/// All operations by path and method, in the order of the table.
+fn paths(guide: &Guide<'_>, components: &mut Components) -> Json {
+    let mut paths: Vec<(String, Json)> = Vec::new();
+    let sandbox = routes::sandbox().iter().map(|route| (route, true));
+    for (route, sandbox) in routes::interface().iter().map(|route| (route, false)).chain(sandbox) {
+        let Some(row) = rows::named(route.name) else { continue };
+        for method in route.methods() {
+            let operation = operation::describe(route, row, sandbox, guide, components);
+            let item = match paths.iter_mut().find(|(path, _)| path == route.path) {
+                Some((_, item)) => item,
+                None => {
+                    paths.push((route.path.to_owned(), object! {}));
+                    let Some((_, item)) = paths.last_mut() else { continue };
+                    item
+                }
+            };
+            let name = method.as_str().to_lowercase();
+            *item = std::mem::replace(item, Json::Null).with(&name, alias(operation, route, &name));
+        }
+    }
+    Json::Object(paths)
+}
+
+/// `PATCH` is the same as `PUT`, under a name of its own as every operation of the document needs one.
+fn alias(operation: Json, route: &Route, method: &str) -> Json {
+    if method != "patch" {
+        return operation;
+    }
+    operation.with("operationId", format!("{}.patch", route.name)).with("x-alias-of", route.name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! What `docs/API.md` and `docs/SEALING.md` say, taken apart: the introduction, the groups of operations, the prose and
+//! the examples of each operation. A test plays the examples, so they are what the service answers.
+
+use super::json::Json;
+use crate::code::Code;
+use crate::route::Route;
+
+const PAGE: &str = include_str!("../../../../docs/API.md");
+const SEALING: &str = include_str!("../../../../docs/SEALING.md");
+
+/// Chapters before those of the operations.
+const INTRODUCTION: [&str; 2] = ["First calls", "Conventions"];
+
+/// The pages, taken apart.
+pub(super) struct Guide<'a> {
+    chapters: Vec<Chapter<'a>>,
+    examples: Vec<Example<'a>>,
+}
+
+/// What stands under a heading of the second level.
+struct Chapter<'a> {
+    title: &'a str,
+    text: &'a str,
+    sections: Vec<Section<'a>>,
+}
+
+/// What stands under a heading of the third level.
+struct Section<'a> {
+    title: &'a str,
+    text: &'a str,
+}
+
+/// A call and its answer.
+pub(super) struct Example<'a> {
+    method: &'a str,
+    path: &'a str,
+    /// The body of the call; `None` without one.
+    pub(super) body: Option<Json>,
+    /// The status of the answer.
+    pub(super) status: u16,
+    /// The body of the answer.
+    pub(super) answer: Json,
+}
+
+impl Guide<'static> {
+    /// Takes the pages apart.
+    pub(super) fn read() -> Self {
+        let chapters = split(PAGE, "\n## ").into_iter().skip(1).map(chapter).collect();
+        Self { chapters, examples: examples(PAGE) }
+    }
+}
+
+impl<'a> Guide<'a> {
+    /// First calls, conventions, and how to seal.
+    pub(super) fn introduction(&self) -> String {
+        let chapters = self.chapters.iter().filter(|chapter| INTRODUCTION.contains(&chapter.title));
+        let mut text: String =
+            chapters.map(|chapter| format!("## {}\n{}\n", chapter.title, chapter.text)).collect();
+        let (_, sealing) = SEALING.split_once("# Sealing\n").unwrap_or_default();
+        text.push_str("## How to seal\n");
+        text.push_str(&sealing.replace("\n## ", "\n### "));
+        without_directions(&text)
+    }
+
+    /// The groups of operations, each with what is said of all of them.
+    pub(super) fn tags(&self) -> impl Iterator<Item = (&'a str, String)> {
+        let chapters = self.chapters.iter().filter(|chapter| !INTRODUCTION.contains(&chapter.title));
+        chapters.map(|chapter| {
+            let own = chapter.text.split_once("\n### ").map_or(chapter.text, |(own, _)| own);
+            (chapter.title, without_directions(own.split("```http").next().unwrap_or_default().trim()))
+        })
+    }
+
+    /// The group of an operation, its title, and what is said of it before the first example.
+    pub(super) fn operation(&self, route: &Route) -> (&'a str, &'a str, String) {
+        let signature = format!("`{} {}`", route.method, route.path);
+        let sections = self
+            .chapters
+            .iter()
+            .flat_map(|chapter| chapter.sections.iter().map(move |section| (chapter, section)));
+        let found =
+            sections.into_iter().find(|(_, section)| section.text.lines().any(|line| line == signature));
+        found.map_or(("", "", String::new()), |(chapter, section)| {
+            (chapter.title, section.title, prose(section.text))
+        })
+    }
+
+    /// The examples of an operation, in the order of the page.
+    pub(super) fn examples(&self, route: &Route) -> impl Iterator<Item = &Example<'a>> {
+        let pattern = route.path;
+        self.examples.iter().filter(move |example| {
+            let fits = |(pattern, segment): (&str, &str)| pattern == segment || pattern.starts_with('{');
+            let path = example.path.split('?').next().unwrap_or_default().trim_end_matches('/');
+            route.methods().iter().any(|method| method.as_str() == example.method)
+                && path.split('/').count() == pattern.split('/').count()
+                && pattern.split('/').zip(path.split('/')).all(fits)
+                // A word of another path does not stand for an identifier.
+                && !crate::routes::all().any(|other| other.path == path && path != pattern)
+        })
+    }
+
+    /// What the table of codes says of one: its meaning, and what to do.
+    pub(super) fn code(&self, status: u16, code: Code) -> Option<String> {
+        let row = format!("| `{}` | {status} | ", code.as_str());
+        let conventions = self.chapters.iter().flat_map(|chapter| chapter.text.lines());
+        let (meaning, advice) =
+            conventions.filter_map(|line| line.strip_prefix(&row)).next()?.split_once(" | ")?;
+        Some(format!("{meaning}; {}", advice.trim_end_matches(" |")))
+    }
+
+    /// The refusals that the page lists for an operation: `Errors: 404 `code`, 422`.
+    #[cfg(test)]
+    pub(super) fn errors(&self, route: &Route) -> Vec<(u16, String)> {
+        let signature = format!("`{} {}`", route.method, route.path);
+        let mut sections = self.chapters.iter().flat_map(|chapter| &chapter.sections);
+        let section = sections.find(|section| section.text.lines().any(|line| line == signature)).unwrap();
+        let paragraph = section.text.split("\n\n").find_map(|paragraph| paragraph.strip_prefix("Errors: "));
+        let (mut status, mut errors) = (0, Vec::new());
+        for word in paragraph.unwrap_or_default().split([' ', ',', ';', '\n']) {
+            match word.parse() {
+                Ok(number) => status = number,
+                Err(_) if word.starts_with('`') => errors.push((status, word.trim_matches('`').to_owned())),
+                Err(_) => {}
+            }
+        }
+        errors
+    }
+}
+
+fn chapter(text: &str) -> Chapter<'_> {
+    let (title, text) = text.split_once('\n').unwrap_or((text, ""));
+    let sections = split(text, "\n### ").into_iter().skip(1).map(|text| {
+        let (title, text) = text.split_once('\n').unwrap_or((text, ""));
+        Section { title, text }
+    });
+    Chapter { title, text, sections: sections.collect() }
+}
+
+fn split<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
+    text.split(heading).collect()
+}
+
+/// The prose and the tables up to the first example, without what the description says elsewhere: signatures, tables
+/// of fields, errors.
+fn prose(text: &str) -> String {
+    let before = text.split("```http").next().unwrap_or_default();
+    let told = |paragraph: &&str| {
+        let signature = paragraph.starts_with('`') && paragraph.contains(" /");
+        let fields =
+            paragraph.starts_with("| field | type | required") || paragraph.starts_with("| parameter |");
+        !(signature || fields || paragraph.starts_with("Errors:") || paragraph.trim().is_empty())
+    };
+    let mut paragraphs: Vec<&str> = before.split("\n\n").map(str::trim).filter(told).collect();
+    // A last line that leads on to an example leads nowhere here.
+    if text.contains("```http")
+        && paragraphs.len() > 1
+        && paragraphs.last().is_some_and(|last| last.ends_with(':'))
+    {
+        paragraphs.pop();
+    }
+    without_directions(&paragraphs.join("\n\n"))
+}
+
+/// Without the comments that tell the test of the page what happens between two examples.
+fn without_directions(text: &str) -> String {
+    text.lines().filter(|line| !line.starts_with("<!--")).collect::<Vec<_>>().join("\n")
+}
+
+fn examples(page: &str) -> Vec<Example<'_>> {
+    let blocks: Vec<&str> =
+        split(page, "```http\n").into_iter().skip(1).filter_map(|block| block.split("```").next()).collect();
+    blocks
+        .windows(2)
+        .filter_map(|pair| <&[&str; 2]>::try_from(pair).ok().and_then(|[call, answer]| example(call, answer)))
+        .collect()
+}
+
+/// The example of two blocks, if they are a call and its answer.
+fn example<'a>(call: &'a str, answer: &str) -> Option<Example<'a>> {
+    let status = answer.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok()?;
+    let (_, answer) = answer.split_once("\n\n")?;
+    let (head, body) = call.split_once("\n\n").unwrap_or((call, ""));
+    let (method, path) = head.lines().next()?.split_once(' ')?;
+    let body = if body.is_empty() { None } else { Some(serde_json::from_str(body).ok()?) };
+    Some(Example { method, path, body, status, answer: serde_json::from_str(answer).ok()? })
+}

@@ -1,0 +1,207 @@
+//! One operation of the document.
+
+use actix_web::http::Method;
+
+use super::guide::Guide;
+use super::json::{Json, object};
+use super::parts;
+use super::rows::{Refusal, Row};
+use super::schema::{Components, reference};
+use crate::code::Code;
+use crate::input::sketch::{Input, Need, Place, inputs, object_schema};
+use crate::route::{Effect, Route};
+
+/// How many examples stand at one place.
+const EXAMPLES: usize = 3;
+
+/// Describes the operation of `route`.
+pub(super) fn describe(
+    route: &Route,
+    row: &Row,
+    sandbox: bool,
+    guide: &Guide<'_>,
+    components: &mut Components,
+) -> Json {
+    let about = About { route, row, sandbox, guide, inputs: inputs(row.reads) };
+    let (tag, title, text) = guide.operation(route);
+    object! {
+        "tags": [tag],
+        "operationId": route.name,
+        "summary": title,
+        "description": text,
+    }
+    .with_some("x-sandbox", sandbox.then_some(true))
+    .with("x-changes", matches!(route.effect, Effect::Mutate(_)))
+    .with("security", vec![parts::security(route.effect)])
+    .with("parameters", about.parameters(components))
+    .with_some("requestBody", about.body(components))
+    .with("responses", about.responses(components))
+}
+
+/// What is known of an operation.
+struct About<'a> {
+    route: &'a Route,
+    row: &'a Row,
+    sandbox: bool,
+    guide: &'a Guide<'a>,
+    inputs: Vec<Input>,
+}
+
+impl About<'_> {
+    fn changes(&self) -> bool {
+        matches!(self.route.effect, Effect::Mutate(_))
+    }
+
+    /// Whether it is called with an access token.
+    fn of_partner(&self) -> bool {
+        matches!(self.route.effect, Effect::Read(_) | Effect::Mutate(_))
+    }
+
+    /// Whether its parameters stand in the query.
+    fn asks_by_query(&self) -> bool {
+        self.route.method == Method::GET
+    }
+
+    fn parameters(&self, components: &mut Components) -> Json {
+        let mut all = vec![reference("parameters", "Nonce")];
+        all.extend(self.changes().then(|| reference("parameters", "IdempotencyKey")));
+        all.push(reference("parameters", "RequestId"));
+        for input in &self.inputs {
+            match input.place {
+                Place::Path => all.push(self.parameter(input, "path", components)),
+                Place::Parameter if self.asks_by_query() => {
+                    all.push(self.parameter(input, "query", components))
+                }
+                Place::Parameter | Place::Body => {}
+            }
+        }
+        Json::List(all)
+    }
+
+    fn parameter(&self, input: &Input, place: &str, components: &mut Components) -> Json {
+        let about = input.about();
+        object! {"name": input.name.as_str(), "in": place, "required": input.need == Need::Required}
+            .with_some("description", (!about.is_empty()).then_some(about))
+            .with("schema", input.schema(components))
+            .with("x-seal-slot", format!("{place}:{}", input.name))
+    }
+
+    fn body(&self, components: &mut Components) -> Option<Json> {
+        let by_query = self.asks_by_query();
+        let fields = || self.inputs.iter().filter(|input| input.place != Place::Path);
+        // A list takes its parameters in a body too.
+        let paged = fields().any(|input| input.default.is_some());
+        if fields().next().is_none() || (by_query && !paged) {
+            return None;
+        }
+        let bodies = self.guide.examples(self.route).filter(|example| example.status < 300);
+        let bodies = bodies.filter_map(|example| example.body.clone());
+        // What a body says of a parameter that the query has too is not looked at, so anything may stand there.
+        let schema = if by_query {
+            let names = fields().map(|input| (input.name.clone(), object! {}));
+            object! {"type": "object", "properties": Json::Object(names.collect())}
+        } else {
+            object_schema(fields(), components)
+        };
+        let clear: Vec<&str> = fields()
+            .map(|input| input.name.as_str())
+            .filter(|name| {
+                self.route.fields.iter().any(|field| field.name == *name) && self.route.may_be_clear(name)
+            })
+            .collect();
+        let description = if by_query {
+            "The parameters may stand in a body instead of the query, and are the same there; where both have one, the \
+             query wins."
+        } else {
+            "The fields. Under the policy `required` they come sealed."
+        };
+        let media = with_examples(object! {"schema": schema}, bodies);
+        Some(
+            object! {
+                "description": description,
+                "required": self.route.needs_body,
+                "content": parts::content(media),
+            }
+            .with_some("x-may-be-clear", (!clear.is_empty()).then(|| Json::list(clear))),
+        )
+    }
+
+    /// The answers by status.
+    fn responses(&self, components: &mut Components) -> Json {
+        let mut statuses = vec![(self.row.status, self.success(components))];
+        for status in [400, 401, 402, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503] {
+            statuses.extend(self.refusal(status, components).map(|response| (status, response)));
+        }
+        Json::Object(statuses.into_iter().map(|(status, response)| (status.to_string(), response)).collect())
+    }
+
+    fn success(&self, components: &mut Components) -> Json {
+        let schema = (self.row.answer)(components);
+        let of_partner: &[&str] = if self.of_partner() { &parts::OF_PARTNER } else { &[] };
+        let of_change: &[&str] = if self.changes() { &["IdempotentReplayed"] } else { &[] };
+        let headers = [of_partner, of_change].concat();
+        let description = match self.row.status {
+            201 => "Created.",
+            202 => "Accepted, and carried out afterwards.",
+            _ => "Done.",
+        };
+        parts::response(description, schema, &headers, self.examples(self.row.status))
+    }
+
+    fn refusal(&self, status: u16, components: &mut Components) -> Option<Json> {
+        let (mut coded, mut cards): (Vec<Code>, Vec<Code>) = (Vec::new(), Vec::new());
+        for refusal in self.row.refusals {
+            match refusal {
+                Refusal::Coded(of, codes) if *of == status => coded.extend(*codes),
+                Refusal::Cards(of, codes) if *of == status => cards.extend(*codes),
+                Refusal::Coded(..) | Refusal::Cards(..) => {}
+            }
+        }
+        let special = !coded.is_empty() || !cards.is_empty();
+        coded.extend(self.common(status));
+        if status == 404 && self.sandbox {
+            coded.push(Code::NotFound);
+        }
+        coded.dedup();
+        let examples = self.examples(status);
+        match (coded.is_empty() && cards.is_empty(), status) {
+            (true, 422) if !examples.is_empty() => {}
+            (true, 422) => return Some(reference("responses", parts::FAULTY)),
+            (true, _) => return None,
+            (false, _) if special || (status == 404 && self.sandbox) => {}
+            (false, _) => return Some(reference("responses", parts::common_name(status))),
+        }
+        Some(parts::refusal(status, (&coded, &cards), examples, self.guide, components))
+    }
+
+    /// The code that every call like this one can be answered with.
+    fn common(&self, status: u16) -> Option<Code> {
+        match status {
+            401 if !matches!(self.route.effect, Effect::Login) => Some(Code::Unauthorized),
+            409 if self.changes() => Some(Code::RequestInProgress),
+            429 if !self.of_partner() => None,
+            405 | 408 | 413 | 415 | 429 | 500 | 503 => parts::common_code(status),
+            _ => None,
+        }
+    }
+
+    fn examples(&self, status: u16) -> Vec<Json> {
+        let examples = self.guide.examples(self.route).filter(|example| example.status == status);
+        examples.map(|example| example.answer.clone()).collect()
+    }
+}
+
+/// The media object with its examples, numbered.
+pub(super) fn with_examples(media: Json, examples: impl IntoIterator<Item = Json>) -> Json {
+    let mut told: Vec<Json> = Vec::new();
+    for example in examples {
+        if told.len() < EXAMPLES && !told.contains(&example) {
+            told.push(example);
+        }
+    }
+    if told.is_empty() {
+        return media;
+    }
+    let named = (1..).zip(told).map(|(number, value)| (number.to_string(), object! {"value": value}));
+    media.with("examples", Json::Object(named.collect()))
+}

@@ -1,0 +1,223 @@
+//! What operations share: headers, refusals, the sealed envelope, who may call.
+
+use super::guide::Guide;
+use super::json::{Json, object};
+use super::operation::with_examples;
+use super::schema::{Components, Described as _, Property, integer, object_of, pattern, reference, words};
+use crate::code::Code;
+use crate::error::{CodedBody, FaultyCard, FieldsBody};
+use crate::pipeline::head::{
+    JSON, KEY_CHARS, KEY_PATTERN, NONCE_CHARS, NONCE_PATTERN, REQUEST_ID_PATTERN, SEALED_JSON,
+};
+use crate::rate::{RATE_LIMIT, RATE_LIMIT_PATTERN, RATE_LIMIT_POLICY, RATE_LIMIT_POLICY_PATTERN};
+use crate::route::Effect;
+
+/// Statuses that any call can be answered with, the names of these answers, and their codes.
+const COMMON: &[(u16, &str, Code)] = &[
+    (401, "Unauthorized", Code::Unauthorized),
+    (405, "MethodNotAllowed", Code::MethodNotAllowed),
+    (408, "RequestTimeout", Code::RequestTimeout),
+    (409, "RequestInProgress", Code::RequestInProgress),
+    (413, "PayloadTooLarge", Code::PayloadTooLarge),
+    (415, "UnsupportedMediaType", Code::UnsupportedMediaType),
+    (429, "TooManyRequests", Code::TooManyRequests),
+    (500, "InternalError", Code::Internal),
+    (503, "Busy", Code::Internal),
+];
+
+/// The headers of whatever a partner is answered that is known by its access token.
+pub(super) const OF_PARTNER: [&str; 2] = ["RateLimitPolicy", "RateLimit"];
+
+/// The name of a 422 as any call can get it.
+pub(super) const FAULTY: &str = "FaultyValues";
+
+/// Who may make a call with this effect.
+pub(super) fn security(effect: Effect) -> Json {
+    match effect {
+        Effect::Login | Effect::Refresh => object! {"apiKey": Json::List(Vec::new())},
+        Effect::Read(_) | Effect::Mutate(_) => object! {"accessToken": Json::List(Vec::new())},
+    }
+}
+
+/// The name of the answer that any call can get with this status.
+pub(super) fn common_name(status: u16) -> &'static str {
+    COMMON.iter().find(|(of, ..)| *of == status).map_or("", |(_, name, _)| name)
+}
+
+/// Its code.
+pub(super) fn common_code(status: u16) -> Option<Code> {
+    COMMON.iter().find(|(of, ..)| *of == status).map(|(.., code)| *code)
+}
+
+/// A body that may come clear, as `clear`, or sealed.
+pub(super) fn content(clear: Json) -> Json {
+    let sealed = object! {"schema": reference("schemas", "Sealed")};
+    Json::Object(vec![(JSON.to_owned(), clear), (SEALED_JSON.to_owned(), sealed)])
+}
+
+/// An answer with this schema.
+pub(super) fn response(about: &str, schema: Json, headers: &[&str], examples: Vec<Json>) -> Json {
+    let all = ["RequestId", "CacheControl", "ContentTypeOptions"];
+    let headers =
+        all.iter().chain(headers).map(|name| (header_name(name).to_owned(), reference("headers", name)));
+    object! {
+        "description": about,
+        "headers": Json::Object(headers.collect()),
+        "content": content(with_examples(object! {"schema": schema}, examples)),
+    }
+}
+
+/// A refusal with one of the codes `coded`, or with a list of cards that have one of `cards`; a 422 names fields.
+pub(super) fn refusal(
+    status: u16,
+    (coded, cards): (&[Code], &[Code]),
+    examples: Vec<Json>,
+    guide: &Guide<'_>,
+    components: &mut Components,
+) -> Json {
+    let mut schemas = Vec::new();
+    if status == 422 {
+        schemas.push(FieldsBody::schema(components));
+    }
+    if !cards.is_empty() {
+        let card = with_codes(FaultyCard::schema(components), cards);
+        schemas.push(object! {"type": "array", "minItems": 1, "items": card});
+    }
+    if !coded.is_empty() {
+        schemas.push(with_codes(CodedBody::schema(components), coded));
+    }
+    let schema = match <[Json; 1]>::try_from(schemas) {
+        Ok([schema]) => schema,
+        Err(schemas) => object! {"anyOf": schemas},
+    };
+    let own: &[&str] = match status {
+        401 => &["WwwAuthenticate"],
+        405 => &["Allow"],
+        409 if coded.contains(&Code::RequestInProgress) => &["RetryAfter"],
+        429 | 503 => &["RetryAfter"],
+        _ => &[],
+    };
+    // A bad login, a bad token and a bad method are refused before anybody is known.
+    let of_partner: &[&str] = if matches!(status, 400 | 401 | 405) { &[] } else { &OF_PARTNER };
+    let headers = [of_partner, own].concat();
+    response(&meaning(status, &[cards, coded].concat(), guide), schema, &headers, examples)
+}
+
+/// Everything that is referred to.
+pub(super) fn components(mut components: Components, guide: &Guide<'_>) -> Json {
+    let common = COMMON.iter().map(|(status, name, code)| {
+        ((*name).to_owned(), refusal(*status, (&[*code], &[]), Vec::new(), guide, &mut components))
+    });
+    let mut common: Vec<(String, Json)> = common.collect();
+    common.push((FAULTY.to_owned(), refusal(422, (&[], &[]), Vec::new(), guide, &mut components)));
+    sealed(&mut components);
+    Code::schema(&mut components);
+    object! {
+        "schemas": components.into_json(),
+        "parameters": parameters(),
+        "headers": headers(),
+        "responses": Json::Object(common),
+        "securitySchemes": object! {
+            "accessToken": object! {
+                "type": "http", "scheme": "bearer",
+                "description": "The access token of a pair. The bare token without `Bearer` is accepted too.",
+            },
+            "apiKey": object! {
+                "type": "apiKey", "in": "header", "name": "x-api-key",
+                "description": "Your API key, for the two calls that give tokens.",
+            },
+        },
+    }
+}
+
+fn with_codes(body: Json, codes: &[Code]) -> Json {
+    let codes = words(codes.iter().map(|code| code.as_str()));
+    object! {"allOf": vec![body, object! {"properties": object! {"code": codes}}]}
+}
+
+fn meaning(status: u16, codes: &[Code], guide: &Guide<'_>) -> String {
+    if status == 422 {
+        return "Faulty values: every field, parameter or header that is, at once.".to_owned();
+    }
+    let told = codes.iter().map(|code| {
+        let meaning = guide.code(status, *code).unwrap_or_default();
+        format!("`{}`: {meaning}.", code.as_str())
+    });
+    told.collect::<Vec<_>>().join(" ")
+}
+
+/// The sealed envelope.
+fn sealed(components: &mut Components) {
+    components.named("SealedText", |_| {
+        pattern("^s1[.][A-Za-z0-9_-]+$").with(
+            "description",
+            "A sealed value: `s1.` and the base64url, without padding, of header (33 bytes), ciphertext and tag (16 \
+             bytes). It stands in place of a whole body, of a top-level field of a body, of an identifier in the path, \
+             of a query parameter, or, as `sealed`, of all of them.",
+        )
+    });
+    components.named("Sealed", |_| {
+        let schema = reference("schemas", "SealedText");
+        object_of(vec![Property { name: "sealed".to_owned(), required: true, schema }]).with(
+            "description",
+            "A body that is sealed as a whole: slot `body`, direction `req` in a call and `res` in an answer, bound to \
+             method, path and `x-nonce` of the call, and to the status of the answer.",
+        )
+    });
+}
+
+fn parameters() -> Json {
+    let header = |name: &str, required: bool, (least, most): (usize, usize), form: &str, about: &str| {
+        let schema = pattern(form).with("minLength", integer(least)).with("maxLength", integer(most));
+        object! {"name": name, "in": "header", "required": required, "description": about, "schema": schema}
+    };
+    object! {
+        "Nonce": header("x-nonce", true, NONCE_CHARS, NONCE_PATTERN,
+            "Made of 128 random bits, new for each call; who repeats a call keeps its nonce (but not a token call's)."),
+        "IdempotencyKey": header("idempotency-key", false, KEY_CHARS, KEY_PATTERN,
+            "The key of the call; without one its `x-nonce` is. The same call under the same key is answered as at first \
+             and changes nothing."),
+        // Another one is passed over, so it is no fault.
+        "RequestId": object! {
+            "name": "x-request-id", "in": "header", "required": false, "schema": object! {"type": "string"},
+            "description": "Your own name for the call, 1 to 64 of `A-Z a-z 0-9 . _ -`; another one is passed over.",
+        },
+    }
+}
+
+fn headers() -> Json {
+    let header = |required: bool, schema: Json, about: &str| {
+        object! {"required": required, "description": about, "schema": schema}
+    };
+    let text = || object! {"type": "string"};
+    object! {
+        "RequestId": header(true, pattern(REQUEST_ID_PATTERN),
+            "Your name for the call, else one of ours. Quote it when you ask us about a call."),
+        "CacheControl": header(true, object! {"const": "no-store"}, "Always."),
+        "ContentTypeOptions": header(true, object! {"const": "nosniff"}, "Always."),
+        "IdempotentReplayed": header(false, words(["true"]), "Whether the answer was given before."),
+        "RateLimitPolicy": header(false, pattern(RATE_LIMIT_POLICY_PATTERN),
+            "With an access token, if there is a rate limit: `q` calls within `w` seconds."),
+        "RateLimit": header(false, pattern(RATE_LIMIT_PATTERN),
+            "With an access token, if there is a rate limit: `r` calls are left; in `t` seconds all are back."),
+        "RetryAfter": header(false, object! {"type": "integer", "minimum": 1},
+            "Seconds after which to try again; with `request_in_progress`, 429 and 503."),
+        "Allow": header(true, text(), "The methods that the path takes."),
+        "WwwAuthenticate": header(true, words(["Bearer"]), "Always."),
+    }
+}
+
+/// The name of a header by that of its component.
+fn header_name(component: &str) -> &'static str {
+    match component {
+        "RequestId" => "x-request-id",
+        "CacheControl" => "cache-control",
+        "ContentTypeOptions" => "x-content-type-options",
+        "IdempotentReplayed" => "idempotent-replayed",
+        "RateLimitPolicy" => RATE_LIMIT_POLICY,
+        "RateLimit" => RATE_LIMIT,
+        "RetryAfter" => "retry-after",
+        "Allow" => "allow",
+        _ => "www-authenticate",
+    }
+}

@@ -1,0 +1,145 @@
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::*;
+use crate::code::Code;
+use crate::input::sketch::{Place, inputs};
+
+fn document() -> Value {
+    serde_json::from_str(&openapi()).unwrap()
+}
+
+fn operation<'a>(document: &'a Value, route: &Route) -> &'a Value {
+    &document["paths"][route.path][route.method.as_str().to_lowercase()]
+}
+
+#[test]
+fn every_route_has_one_operation_and_one_row() {
+    let document = document();
+    let mut named = BTreeSet::new();
+    for route in routes::all() {
+        assert_eq!(operation(&document, route)["operationId"], route.name, "{}", route.path);
+        named.insert(route.name);
+    }
+    let rows: Vec<&str> = rows::all().map(|row| row.name).collect();
+    assert_eq!(rows.len(), named.len());
+    assert_eq!(rows.into_iter().collect::<BTreeSet<_>>(), named);
+}
+
+/// The table tells which fields can be sealed, the readers which are read: they are the same.
+#[test]
+fn an_operation_reads_the_fields_of_its_route() {
+    for route in routes::all() {
+        let row = rows::named(route.name).unwrap();
+        let inputs = inputs(row.reads);
+        let of = |in_path: bool| {
+            let inputs = inputs.iter().filter(|input| (input.place == Place::Path) == in_path);
+            inputs
+                .flat_map(|input| [Some(input.name.as_str()), input.also])
+                .flatten()
+                .collect::<BTreeSet<_>>()
+        };
+        assert_eq!(of(true), route.placeholders().collect(), "{}", route.name);
+        let fields: BTreeSet<&str> = route.fields.iter().map(|field| field.name).collect();
+        // The calls that happen to a card share a list of fields, of which only one reads any.
+        let commands = ["sandbox.block", "sandbox.unblock", "sandbox.expire"];
+        if commands.contains(&route.name) {
+            assert!(of(false).is_empty());
+        } else {
+            assert_eq!(of(false), fields, "{}", route.name);
+        }
+    }
+}
+
+#[test]
+fn every_code_stands_in_it() {
+    let text = openapi();
+    let document = document();
+    let mut told = BTreeSet::new();
+    walk(&document["paths"], &mut |value| told.extend(codes_of(value)));
+    walk(&document["components"]["responses"], &mut |value| told.extend(codes_of(value)));
+    assert_eq!(told, Code::ALL.iter().map(|code| code.as_str().to_owned()).collect());
+    assert!(text.ends_with("}\n"));
+}
+
+/// The page and the rows were written by different hands. A sandbox call may find no bank; the page says so once.
+#[test]
+fn an_operation_refuses_for_the_reasons_that_the_page_gives() {
+    let guide = Guide::read();
+    for route in routes::all() {
+        let row = rows::named(route.name).unwrap();
+        let mut told = BTreeSet::new();
+        for refusal in row.refusals {
+            let (rows::Refusal::Coded(status, codes) | rows::Refusal::Cards(status, codes)) = refusal;
+            told.extend(codes.iter().map(|code| (*status, code.as_str().to_owned())));
+        }
+        if route.path.starts_with("/sandbox") {
+            told.remove(&(503, "bank_unavailable".to_owned()));
+        }
+        assert_eq!(told, guide.errors(route).into_iter().collect(), "{}", route.name);
+    }
+}
+
+#[test]
+fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
+    let document = document();
+    let mut references = BTreeSet::new();
+    walk(&document, &mut |value| {
+        references.extend(value.get("$ref").and_then(Value::as_str).map(str::to_owned));
+    });
+    for reference in &references {
+        assert!(document.pointer(&reference[1..]).is_some(), "{reference}");
+    }
+    for kind in ["schemas", "parameters", "headers", "responses"] {
+        for name in document["components"][kind].as_object().unwrap().keys() {
+            assert!(references.contains(&format!("#/components/{kind}/{name}")), "{kind} {name}");
+        }
+    }
+}
+
+/// Whatever stands under a code comes from the page's table of them.
+#[test]
+fn every_refusal_says_what_it_means() {
+    let guide = Guide::read();
+    for row in rows::all() {
+        for refusal in row.refusals {
+            let (rows::Refusal::Coded(status, codes) | rows::Refusal::Cards(status, codes)) = refusal;
+            assert!(codes.iter().all(|code| guide.code(*status, *code).is_some()), "{} {status}", row.name);
+        }
+    }
+    assert!(guide.code(503, Code::Internal) != guide.code(500, Code::Internal));
+    walk(&document()["components"]["responses"], &mut |response| {
+        let told = response.get("description").and_then(Value::as_str);
+        assert!(told.is_none_or(|told| !told.contains(": .")), "{told:?}");
+    });
+}
+
+#[test]
+fn every_operation_is_told_of_with_an_example_of_its_success() {
+    let document = document();
+    for route in routes::all() {
+        let operation = operation(&document, route);
+        assert!(!operation["summary"].as_str().unwrap().is_empty(), "{}", route.name);
+        let tags: Vec<_> = document["tags"].as_array().unwrap().iter().map(|tag| &tag["name"]).collect();
+        assert!(tags.contains(&&operation["tags"][0]), "{}", route.name);
+        let row = rows::named(route.name).unwrap();
+        let answer = &operation["responses"][row.status.to_string()]["content"]["application/json"];
+        assert!(answer["examples"]["1"].is_object(), "{}", route.name);
+    }
+}
+
+/// The codes of a schema that has some.
+fn codes_of(value: &Value) -> Vec<String> {
+    let words = value.pointer("/properties/code/enum").and_then(Value::as_array);
+    words.into_iter().flatten().map(|word| word.as_str().unwrap().to_owned()).collect()
+}
+
+fn walk(value: &Value, seen: &mut impl FnMut(&Value)) {
+    seen(value);
+    match value {
+        Value::Object(map) => map.values().for_each(|value| walk(value, seen)),
+        Value::Array(items) => items.iter().for_each(|value| walk(value, seen)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}

@@ -1,0 +1,115 @@
+//! The description of the API and the page that shows it.
+
+use actix_web::App;
+use actix_web::body::to_bytes;
+use actix_web::http::Method;
+use actix_web::http::header::HeaderMap;
+use actix_web::test::{TestRequest, init_service, try_call_service};
+use kopeck_adapter_http::{HttpSettings, HttpState, configure, openapi};
+use kopeck_domain::partner::SealingPolicy::Required;
+use kopeck_port_store::mock::InPlaceStore;
+
+use crate::support::{parts, unit};
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
+
+/// After a change of the API, `UPDATE_DOCS=1 cargo test -p kopeck-adapter-http --test it site` writes the document anew.
+#[test]
+fn the_document_in_docs_is_that_of_the_code() {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(DOCUMENT, openapi()).unwrap();
+    }
+    let written = std::fs::read_to_string(DOCUMENT).unwrap_or_default();
+    if let Some((line, (code, docs))) =
+        openapi().lines().zip(written.lines()).enumerate().find(|(_, (a, b))| a != b)
+    {
+        panic!("docs/openapi.json:{}\n{docs}\n\nbut the code says\n{code}", line + 1);
+    }
+    assert!(openapi() == written, "docs/openapi.json is not as long as the document of the code");
+}
+
+struct Served {
+    status: u16,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Served {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+/// Asks for something without a token, a nonce or anything else that calls have.
+async fn ask(docs: bool, request: TestRequest) -> Served {
+    let mut parts = parts(std::sync::Arc::new(InPlaceStore::new(unit(Required))));
+    parts.settings = HttpSettings { docs, ..HttpSettings::default() };
+    let state = HttpState::new(parts);
+    let app = init_service(App::new().configure(move |config| configure(config, &state))).await;
+    let answer = try_call_service(&app, request.to_request()).await.unwrap();
+    let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+    Served { status, headers, body: to_bytes(answer.into_body()).await.unwrap_or_default().to_vec() }
+}
+
+#[actix_web::test]
+async fn the_document_is_served_to_anybody() {
+    let served = ask(true, TestRequest::with_uri("/openapi.json")).await;
+    assert_eq!((served.status, served.header("content-type")), (200, "application/json"));
+    assert_eq!(served.body, openapi().into_bytes());
+}
+
+#[actix_web::test]
+async fn the_page_may_load_nothing_from_elsewhere() {
+    let page = ask(true, TestRequest::with_uri("/docs")).await;
+    assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
+    assert!(page.header("content-security-policy").starts_with("default-src 'self';"));
+    assert_eq!(page.header("x-content-type-options"), "nosniff");
+    let text = String::from_utf8(page.body).unwrap();
+    let links = text.split(['"', '\'']).filter(|part| part.starts_with("/docs/"));
+    let mut paths: Vec<String> = links.map(str::to_owned).collect();
+    let mut seen = 0;
+    while let Some(path) = paths.get(seen).cloned() {
+        seen += 1;
+        let file = ask(true, TestRequest::with_uri(&path)).await;
+        assert_eq!(file.status, 200, "{path}");
+        let text = String::from_utf8(file.body).unwrap();
+        assert!(
+            !text.contains("https://") && !text.replace("http://www.w3.org/2000/svg", "").contains("http://"),
+            "{path}"
+        );
+        let imported = text.split("from \"./").skip(1).filter_map(|rest| rest.split('"').next());
+        for path in imported.map(|name| format!("/docs/{name}")) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+    }
+    assert_eq!(paths.len(), 11, "every file of the page is needed: {paths:?}");
+}
+
+#[actix_web::test]
+async fn who_has_it_already_is_told_so() {
+    let first = ask(true, TestRequest::with_uri("/docs/docs.js")).await;
+    let tag = first.header("etag").to_owned();
+    let again =
+        |tag: String| ask(true, TestRequest::with_uri("/docs/docs.js").insert_header(("if-none-match", tag)));
+    let same = again(format!("\"other\", W/{tag}")).await;
+    assert_eq!((same.status, same.body.len(), same.header("etag")), (304, 0, tag.as_str()));
+    assert_eq!(again("\"other\"".to_owned()).await.status, 200);
+}
+
+#[actix_web::test]
+async fn other_methods_are_refused_as_everywhere() {
+    let refused = ask(true, TestRequest::with_uri("/docs").method(Method::POST)).await;
+    assert_eq!((refused.status, refused.header("allow")), (405, "GET, HEAD"));
+    assert_eq!(ask(true, TestRequest::with_uri("/openapi.json").method(Method::HEAD)).await.status, 200);
+}
+
+#[actix_web::test]
+async fn an_operator_can_do_without() {
+    for path in ["/docs", "/docs/docs.js", "/openapi.json"] {
+        let served = ask(false, TestRequest::with_uri(path)).await;
+        assert_eq!(served.status, 404, "{path}");
+        assert!(String::from_utf8(served.body).unwrap().contains("\"not_found\""));
+    }
+}

@@ -1,0 +1,155 @@
+//! A headless Chromium, driven by its driver.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::calls::plain_http;
+
+/// How long the page has for anything that is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The name under which WebDriver gives elements.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// A browser with one window, in a profile of its own.
+pub struct Browser {
+    http: reqwest::Client,
+    session: String,
+    driver: Child,
+    profile: tempfile::TempDir,
+}
+
+impl Browser {
+    /// Starts the driver (`CHROMEDRIVER`, else `chromedriver`) on a free port, and a browser.
+    pub async fn start() -> Self {
+        let name = std::env::var("CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".to_owned());
+        let mut driver = Command::new(&name)
+            .args(["--port=0", "--log-level=WARNING"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{name}: {error}; see scripts/test-docs-page"));
+        let said = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = said
+            .map_while(Result::ok)
+            .find_map(|line| {
+                Some(line.split("successfully on port ").nth(1)?.trim_end_matches('.').to_owned())
+            })
+            .expect("the driver says its port");
+        let profile = tempfile::tempdir().unwrap();
+        let base = format!("http://127.0.0.1:{port}/session");
+        let mut browser = Self { http: plain_http(), session: base, driver, profile };
+        let options = json!({
+            // Tests may run as root in a container, where Chromium's own sandbox does not start.
+            "args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
+                format!("--user-data-dir={}", browser.profile.path().display())],
+        });
+        let wanted = json!({"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"},
+        }}});
+        let made = browser.post("", &wanted).await;
+        browser.session = format!("{}/{}", browser.session, made["sessionId"].as_str().unwrap());
+        browser
+    }
+
+    pub async fn open(&self, url: &str) {
+        self.post("/url", &json!({"url": url})).await;
+    }
+
+    /// What a script answers.
+    pub async fn run(&self, script: &str) -> Value {
+        self.post("/execute/sync", &json!({"script": script, "args": []})).await
+    }
+
+    /// What a script answers by its last argument, a function.
+    pub async fn run_async(&self, script: &str, arguments: &Value) -> Value {
+        self.post("/execute/async", &json!({"script": script, "args": arguments})).await
+    }
+
+    /// Waits until a script answers `true`.
+    pub async fn wait_for(&self, script: &str) {
+        let began = Instant::now();
+        while self.run(script).await != true {
+            if began.elapsed() > PATIENCE {
+                panic!("waited in vain for {script}; the page says {:?}", self.complaints().await);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    pub async fn click(&self, selector: &str) {
+        let element = self.element(selector).await;
+        self.post(&format!("/element/{element}/click"), &json!({})).await;
+    }
+
+    pub async fn type_into(&self, selector: &str, text: &str) {
+        let element = self.element(selector).await;
+        self.post(&format!("/element/{element}/value"), &json!({"text": text})).await;
+    }
+
+    /// The text of what comes to stand at `selector`.
+    pub async fn text_of(&self, selector: &str) -> String {
+        self.wait_for(&format!("return document.querySelector(\"{selector}\") !== null")).await;
+        let text = self.run(&format!("return document.querySelector(\"{selector}\").textContent")).await;
+        text.as_str().unwrap().to_owned()
+    }
+
+    /// The addresses of all that the page has asked for.
+    pub async fn requested(&self) -> Vec<String> {
+        let mut urls = Vec::new();
+        for entry in self.log("performance").await {
+            let message: Value = serde_json::from_str(entry["message"].as_str().unwrap()).unwrap();
+            let asked = &message["message"]["params"];
+            // The browser's own first page asks for things too.
+            let own = asked["documentURL"].as_str().is_some_and(|url| url.starts_with("chrome://"));
+            if message["message"]["method"] == "Network.requestWillBeSent" && !own {
+                urls.push(asked["request"]["url"].as_str().unwrap().to_owned());
+            }
+        }
+        assert!(urls.len() > 12, "the log of requests is there: {urls:?}");
+        urls
+    }
+
+    /// What the page has complained of: errors and warnings of its console.
+    pub async fn complaints(&self) -> Vec<String> {
+        let told = self.log("browser").await;
+        let told = told.iter().filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING");
+        told.map(|entry| entry["message"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Ends the browser, and then the driver.
+    pub async fn end(&self) {
+        self.http.delete(&self.session).send().await.unwrap().error_for_status().unwrap();
+    }
+
+    async fn log(&self, kind: &str) -> Vec<Value> {
+        self.post("/se/log", &json!({"type": kind})).await.as_array().unwrap().clone()
+    }
+
+    async fn element(&self, selector: &str) -> String {
+        let found = self.post("/element", &json!({"using": "css selector", "value": selector})).await;
+        found[ELEMENT].as_str().unwrap().to_owned()
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Value {
+        let url = format!("{}{path}", self.session);
+        let answer = self.http.post(url).json(body).send().await.unwrap();
+        let status = answer.status();
+        let mut answer: Value = answer.json().await.unwrap();
+        assert!(status.is_success(), "{path} {body}: {answer}");
+        answer["value"].take()
+    }
+}
+
+impl Drop for Browser {
+    /// The driver takes its browser with it.
+    fn drop(&mut self) {
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
