@@ -27,6 +27,7 @@ mod command_line_examples;
 mod commands;
 mod coverage;
 mod database;
+mod deploy;
 mod employees;
 mod faults;
 mod ground;
