@@ -28,6 +28,7 @@ mod commands;
 mod coverage;
 mod database;
 mod docs_page;
+mod deploy;
 mod employees;
 mod faults;
 mod ground;

@@ -1,0 +1,160 @@
+//! What stands in `deploy` and in docs/OPERATIONS.md goes by names of the service: figures, alarms, settings, commands.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser as _};
+use kopeck::cli::Cli;
+
+use crate::process::{Installation, ask};
+
+const TOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+const PAGE: &str = "docs/OPERATIONS.md";
+const ALARMS: &str = "deploy/prometheus-alerts.yaml";
+const DASHBOARD: &str = "deploy/grafana-dashboard.json";
+const COMPOSE: &str = "deploy/compose.yaml";
+const DOCKERFILE: &str = "deploy/Dockerfile";
+const UNITS: [&str; 2] = ["deploy/systemd/kopeck.service", "deploy/systemd/kopeck-worker.service"];
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(format!("{TOP}/{path}")).expect(path)
+}
+
+/// The words of `text` that begin with `start` and are made of such characters.
+fn words<'a>(text: &'a str, start: &str, of: impl Fn(char) -> bool) -> BTreeSet<&'a str> {
+    text.split(|character| !of(character)).filter(|word| word.starts_with(start)).collect()
+}
+
+fn figures(text: &str) -> BTreeSet<&str> {
+    words(text, "kopeck_", |character| character.is_ascii_lowercase() || character == '_')
+}
+
+fn settings(text: &str) -> BTreeSet<&str> {
+    words(text, "KOPECK_", |character| character.is_ascii_uppercase() || character == '_')
+}
+
+/// The section of the page under this heading.
+fn section<'a>(page: &'a str, heading: &str) -> &'a str {
+    let (_, rest) = page.split_once(&format!("\n{heading}\n")).expect(heading);
+    rest.split("\n#").next().unwrap()
+}
+
+/// What is exported, by name, with its kind.
+fn exported(text: &str) -> BTreeMap<&str, &str> {
+    text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect()
+}
+
+/// Whether a query by this name finds anything.
+fn is_found(name: &str, exported: &BTreeMap<&str, &str>) -> bool {
+    let part_of_a_histogram = || {
+        let parts = ["_bucket", "_sum", "_count"].into_iter();
+        parts
+            .filter_map(|part| name.strip_suffix(part))
+            .any(|whole| exported.get(whole) == Some(&"histogram"))
+    };
+    exported.get(name).is_some_and(|kind| *kind != "histogram") || part_of_a_histogram()
+}
+
+#[test]
+fn dashboard_alarms_and_page_go_by_the_figures_that_there_are() {
+    let installation = Installation::new();
+    let running = installation.serve(&["--operations-listen", "127.0.0.1:0"]);
+    assert_eq!(ask(&running.base_url, "/v1/balance").0, 401, "calls are counted from the first on");
+    let (_, text) = running.ask("/metrics");
+    let exported = exported(&text);
+    for file in [ALARMS, DASHBOARD] {
+        let text = read(file);
+        let used = figures(&text);
+        assert!(used.len() > 10, "{file}: {used:?}");
+        let unknown: Vec<_> = used.into_iter().filter(|name| !is_found(name, &exported)).collect();
+        assert!(unknown.is_empty(), "{file}: no such figures: {unknown:?}");
+    }
+    let page = read(PAGE);
+    let explained: BTreeSet<_> = figures(section(&page, "## Metrics"));
+    assert_eq!(explained, exported.keys().copied().collect(), "the table of {PAGE}");
+}
+
+#[test]
+fn every_alarm_is_explained_and_no_other() {
+    let (alarms, page) = (read(ALARMS), read(PAGE));
+    let raised: BTreeSet<_> =
+        alarms.lines().filter_map(|line| line.trim_start().strip_prefix("- alert: Kopeck")).collect();
+    let row = |line| str::strip_prefix(line, "| `Kopeck")?.split('`').next();
+    let explained: BTreeSet<_> = section(&page, "### What to do").lines().filter_map(row).collect();
+    assert!(raised.len() > 10);
+    assert_eq!(raised, explained);
+}
+
+/// The variables of a command and of all below it.
+fn variables(command: &clap::Command) -> BTreeSet<String> {
+    let own = command.get_arguments().filter_map(|argument| argument.get_env());
+    let own = own.map(|name| name.to_str().unwrap().to_owned());
+    own.chain(command.get_subcommands().flat_map(variables)).collect()
+}
+
+#[test]
+fn settings_are_called_by_their_names() {
+    let known = variables(&Cli::command());
+    let files = [PAGE, COMPOSE, DOCKERFILE, "deploy/kopeck.env", "deploy/compose-secrets"];
+    for file in files.into_iter().chain(UNITS) {
+        let text = read(file);
+        let unknown: Vec<_> = settings(&text).into_iter().filter(|name| !known.contains(*name)).collect();
+        assert!(unknown.is_empty(), "{file}: no such settings: {unknown:?}");
+    }
+    // What can be set is on the page too; the variables of `kopeck call` are on one of their own.
+    let page = read(PAGE);
+    let explained = settings(&page);
+    for command in ["serve", "worker", "bank-simulator", "check"] {
+        let cli = Cli::command();
+        for name in variables(cli.find_subcommand(command).unwrap()) {
+            assert!(explained.contains(&*name), "{name} of {command} is not on {PAGE}");
+        }
+    }
+}
+
+#[test]
+fn commands_are_such_that_the_binary_takes() {
+    let compose = read(COMPOSE);
+    let units = UNITS.map(read).concat();
+    let in_compose =
+        compose.lines().filter_map(|line| line.trim().strip_prefix("command: [")?.strip_suffix(']'));
+    let in_units = units.lines().filter_map(|line| line.strip_prefix("ExecStart=/usr/bin/kopeck "));
+    let commands: Vec<Vec<&str>> = in_compose
+        .map(|list| list.split(", ").collect())
+        .chain(in_units.map(|line| line.split(' ').collect()))
+        .collect();
+    assert_eq!(commands.len(), 6, "{commands:?}");
+    for command in commands {
+        match Cli::try_parse_from(["kopeck"].into_iter().chain(command.iter().copied())) {
+            Ok(_) => {}
+            // The bank's secret comes from the environment.
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::MissingRequiredArgument, "{command:?}: {error}")
+            }
+        }
+    }
+}
+
+#[test]
+fn the_image_is_built_by_the_rust_that_the_workspace_asks_for() {
+    let wanted = format!("ARG RUST={}", env!("CARGO_PKG_RUST_VERSION"));
+    assert!(read(DOCKERFILE).lines().any(|line| line == wanted), "{wanted}");
+}
+
+#[test]
+fn the_probe_of_the_image_tells_a_ready_process_from_others() {
+    let installation = Installation::new();
+    let running = installation.serve(&["--operations-listen", "127.0.0.1:0"]);
+    let (_, port) = running.operations.rsplit_once(':').unwrap();
+    let probe = |path: &str| {
+        Command::new(format!("{TOP}/deploy/probe")).args([path, port]).output().unwrap().status.success()
+    };
+    assert!(probe("/health/live") && probe("/health/ready"));
+    assert!(!probe("/elsewhere"));
+    let port = port.to_owned();
+    let (_, good) = running.stop("TERM");
+    assert!(good, "{}", installation.log());
+    let after = Command::new(format!("{TOP}/deploy/probe")).args(["/health/live", &port]).output().unwrap();
+    assert!(!after.status.success(), "nobody listens any more");
+}
