@@ -78,6 +78,11 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     ((1..=64).contains(&id.len()) && id.bytes().all(allowed)).then(|| id.to_owned())
 }
 
+/// Where a call came from.
+pub(crate) fn address(request: &HttpRequest) -> String {
+    request.peer_addr().map(|peer| peer.ip().to_string()).unwrap_or_default()
+}
+
 /// Whether the caller asks for a sealed answer.
 pub(crate) fn wants_sealed(headers: &HeaderMap) -> bool {
     headers
@@ -143,7 +148,7 @@ impl Head {
             query: request.uri().query().unwrap_or_default().to_owned(),
             ids: route.placeholders().map(|name| (name, id(name))).collect(),
             body_type: body_type(headers),
-            address: request.peer_addr().map(|peer| peer.ip().to_string()).unwrap_or_default(),
+            address: address(request),
             api_key: text(API_KEY),
             token: token(headers),
             nonce: text(NONCE).filter(|nonce| valid_nonce(nonce)),

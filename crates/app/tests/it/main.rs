@@ -12,6 +12,7 @@
 mod accounts;
 mod api_examples;
 mod architecture;
+mod audit;
 mod away;
 mod balance;
 mod bank;
