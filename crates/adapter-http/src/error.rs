@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::code::Code;
 use crate::openapi::schema::described;
+use crate::pipeline::{MUST_BE_SEALED, SEAL_REFUSED};
 
 /// A refused call. What the partner sees and what the log sees are two things: a 500 shows nothing but the id of the
 /// request, and the reason why a sealed value was refused stands in the log alone.
@@ -58,6 +59,9 @@ impl FaultyCard {
 }
 
 impl ApiError {
+    /// The [code](Self::code) of a call with a sealed value that does not open, or with a clear one that has to be sealed.
+    pub(crate) const SEAL_REFUSED: &'static str = "sealed_value_refused";
+
     /// A refusal with a code.
     pub(crate) fn new(status: StatusCode, code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self::shaped(status, Shape::Coded { code, message: message.into() })
@@ -117,6 +121,17 @@ impl ApiError {
         self.status
     }
 
+    /// The reason as a word: the code of the answer or, of answers that have none, one of ours.
+    pub(crate) fn code(&self) -> &'static str {
+        match &self.shape {
+            Shape::Fields(faults) if faults.as_slice().iter().any(is_refused_seal) => Self::SEAL_REFUSED,
+            Shape::Fields(_) => "incorrect_value",
+            Shape::Coded { code, .. } => code.as_str(),
+            Shape::Cards(cards) => cards.first().map_or("card_not_found", |card| card.code.as_str()),
+            Shape::Internal => Code::Internal.as_str(),
+        }
+    }
+
     /// The value of `Retry-After`, if the answer has one.
     pub(crate) const fn retry_seconds(&self) -> Option<u64> {
         self.retry_after
@@ -147,6 +162,10 @@ impl ApiError {
             }
         }
     }
+}
+
+fn is_refused_seal(fault: &Fault) -> bool {
+    [SEAL_REFUSED, MUST_BE_SEALED].contains(&fault.detail.as_str())
 }
 
 /// 422.

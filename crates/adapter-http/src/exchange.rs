@@ -11,15 +11,15 @@ use kopeck_service::idempotency::{self, Once, OnceError};
 use kopeck_service::{Env, cards};
 use serde::Serialize;
 
+use crate::audit::Signature;
 use crate::bridge::{Deadline, in_store, in_store_keeping};
 use crate::error::ApiError;
 use crate::errors::repeats;
-use crate::fingerprint;
 use crate::in_flight::Ticket;
 use crate::input::Call;
 use crate::pages::Pieces;
 use crate::pipeline::head::RepeatKey;
-use crate::route::{Outcome, Route};
+use crate::route::Outcome;
 use crate::sandbox::{CommandKey, SandboxPower, SandboxRefusal};
 use crate::state::Shared;
 
@@ -71,8 +71,18 @@ pub(crate) struct Exchange {
     pub(crate) partner: PartnerId,
     pub(crate) call: Call,
     deadline: Deadline,
-    /// SHA-256 over the call by value; with the key of a call that changes something.
-    repeat: Option<(RepeatKey, [u8; 32])>,
+    /// Of a call that changes something.
+    change: Option<Change>,
+}
+
+/// What a call that changes something has beside.
+pub(crate) struct Change {
+    /// The key under which it is carried out once.
+    pub(crate) key: RepeatKey,
+    /// SHA-256 over the call by value.
+    pub(crate) fingerprint: [u8; 32],
+    /// For the audit log.
+    pub(crate) signature: Signature,
 }
 
 /// A call that is to be carried out once, and whose turn it is.
@@ -80,6 +90,7 @@ pub(crate) struct Turn {
     exchange: Exchange,
     key: Arc<RepeatKey>,
     call: Arc<idempotency::Call>,
+    signature: Arc<Signature>,
     /// Kept for the unit of work too: the turn lasts until the store has answered, even if the caller goes away. It does
     /// not last as long as a silent database, which may have the work for minutes: what comes of that is found in the
     /// store by the key.
@@ -87,17 +98,10 @@ pub(crate) struct Turn {
 }
 
 impl Exchange {
-    /// A call of `partner`, with a key if it changes something.
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        partner: PartnerId,
-        route: &Route,
-        call: Call,
-        key: Option<RepeatKey>,
-    ) -> Self {
-        let repeat = key.map(|key| (key, fingerprint::of(route, &call)));
+    /// A call of `partner`.
+    pub(crate) fn new(shared: Arc<Shared>, partner: PartnerId, call: Call, change: Option<Change>) -> Self {
         let deadline = Deadline::within(shared.parts.settings.deadline);
-        Self { shared, partner, call, deadline, repeat }
+        Self { shared, partner, call, deadline, change }
     }
 
     /// The zone of every date in an answer.
@@ -192,13 +196,14 @@ impl Exchange {
     /// # Errors
     /// 409 if a call under the same key takes too long.
     pub(crate) async fn turn(mut self) -> Result<Turn, ApiError> {
-        let Some((key, fingerprint)) = self.repeat.take() else {
+        let Some(Change { key, fingerprint, signature }) = self.change.take() else {
             return Err(ApiError::internal("a call without a key changes something"));
         };
         let ticket = self.shared.in_flight.take(self.partner, &key.key).await;
         let ticket = Arc::new(ticket.ok_or_else(repeats::in_progress)?);
         let call = idempotency::Call { partner: self.partner, key: key.key.clone(), fingerprint };
-        Ok(Turn { exchange: self, key: Arc::new(key), call: Arc::new(call), ticket })
+        let (key, call, signature) = (Arc::new(key), Arc::new(call), Arc::new(signature));
+        Ok(Turn { exchange: self, key, call, signature, ticket })
     }
 }
 
@@ -232,7 +237,7 @@ impl Turn {
         Ok(answer.await?.map(Answer::replayed))
     }
 
-    /// Carries out `work` and records its answer, or gives the answer that was recorded before.
+    /// Carries out `work` and records its answer, with an entry in the audit log, or gives the answer that was recorded before.
     pub(crate) async fn once<V, T, E>(
         self,
         status: StatusCode,
@@ -245,14 +250,18 @@ impl Turn {
         E: Into<ApiError>,
     {
         let (env, call) = (Arc::clone(self.exchange.env()), Arc::clone(&self.call));
-        let ticket = Arc::clone(&self.ticket);
+        let (ticket, signature) = (Arc::clone(&self.ticket), Arc::clone(&self.signature));
         let store = &*self.exchange.shared.parts.store;
         let deadline = self.exchange.deadline;
         let carried_out = in_store_keeping(ticket, store, Access::Write, deadline, move |unit| {
-            idempotency::once(unit, &env, &call, |unit| {
+            let once = idempotency::once(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
                 Ok::<_, ApiError>(idempotency::Answer { status: status.as_u16(), body: to_json(&shown)? })
-            })
+            })?;
+            if let Once::First(answer) = &once {
+                unit.audit().append(&signature.of_done(answer.status, &answer.body))?;
+            }
+            Ok::<_, OnceError<ApiError>>(once)
         });
         match carried_out.await {
             Ok(Once::First(answer)) => Ok(Answer::first(answer)),

@@ -11,6 +11,7 @@
 //! Architecture invariants: no rule of the business lives here; no handler blocks the thread that it runs on; and
 //! what a caller is told of a failure is decided in the module `errors` alone, by exhaustive matches.
 
+mod audit;
 mod bridge;
 mod catalogue;
 mod code;

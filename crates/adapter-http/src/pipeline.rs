@@ -15,13 +15,16 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
+use kopeck_domain::audit::KeyDigest;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::SealingKey;
 
+use crate::audit::{self, Signature, Subject, Trace};
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::exchange::Exchange;
+use crate::exchange::{Change, Exchange};
+use crate::fingerprint;
 use crate::observer::Refusal;
 use crate::paths::Called;
 use crate::rate::{Left, TooOften};
@@ -30,6 +33,9 @@ use crate::route::{Effect, Outcome, Route};
 use crate::state::Shared;
 use head::Head;
 use opening::{Opened, Received};
+
+pub(crate) use opener::REFUSED as SEAL_REFUSED;
+pub(crate) use opening::MUST_BE_SEALED;
 
 /// Serves one call of an operation.
 pub(crate) async fn serve(
@@ -42,7 +48,8 @@ pub(crate) async fn serve(
     let mut way = Way { route, shared, request, known: Known::default() };
     let outcome = AssertUnwindSafe(way.go(ids, payload, &told.request_id)).catch_unwind().await;
     let outcome = outcome.unwrap_or_else(|_| Err(ApiError::internal("a handler panicked")));
-    told.partner = way.known.partner;
+    let outcome = audit::tell(shared, route, outcome, || way.signature(&told.request_id)).await;
+    told.partner = way.known.partner();
     told.seal = way.known.seal;
     told.left = way.known.left;
     told.answer(shared, outcome)
@@ -51,11 +58,18 @@ pub(crate) async fn serve(
 /// What the pipeline has found out by now; it holds for the answer whatever becomes of the call.
 #[derive(Default)]
 struct Known {
-    partner: Option<PartnerId>,
+    trace: Trace,
     /// How to seal the answer, from the authentication on.
     seal: Option<Seal>,
     /// What is left of the partner's rate limit.
     left: Option<Left>,
+}
+
+impl Known {
+    /// The partner, once the caller has proved to be it.
+    fn partner(&self) -> Option<PartnerId> {
+        self.trace.partner.filter(|_| self.trace.is_proved)
+    }
 }
 
 /// A call on its way.
@@ -94,17 +108,40 @@ impl Way<'_> {
         payload: Payload,
         request_id: &str,
     ) -> Result<Exchange, ApiError> {
-        let identity = callers::authenticate(self.shared, head.token.as_deref()).await?;
-        self.known.partner = Some(identity.partner);
+        let (pair, identity) = callers::authenticate(self.shared, head.token.as_deref()).await?;
+        self.known.trace.pair = Some(pair);
+        self.is_proved(identity.partner);
         // A call whose key is malformed can be told so under seal; one without a nonce cannot.
         self.known.seal = head.nonce().map(|nonce| Seal::new(&head, nonce, Arc::clone(&identity), None));
         self.count_call(identity.partner)?;
         let (nonce, key) = head.nonce_and_key(self.route.effect)?;
+        self.known.trace.key = key.as_ref().map(|key| KeyDigest::of(identity.partner, &key.key));
         let body = self.read_body(&head, payload).await?;
         let by = Sender { keys: &identity.keys, policy: identity.policy, nonce, request_id };
         let Opened { call, used } = self.open(&head, &body, by);
         self.known.seal = Some(Seal::new(&head, nonce, Arc::clone(&identity), used));
-        Ok(Exchange::new(Arc::clone(self.shared), identity.partner, self.route, call?, key))
+        self.known.trace.sealed = used.is_some();
+        let call = call?;
+        if key.is_some() || self.route.discloses {
+            self.known.trace.subject = Subject::of(&call);
+        }
+        let change = key.map(|key| {
+            let fingerprint = fingerprint::of(self.route, &call);
+            Change { key, fingerprint, signature: self.signature(request_id) }
+        });
+        Ok(Exchange::new(Arc::clone(self.shared), identity.partner, call, change))
+    }
+
+    /// The caller has proved to be this partner.
+    fn is_proved(&mut self, partner: PartnerId) {
+        self.known.trace.partner = Some(partner);
+        self.known.trace.is_proved = true;
+    }
+
+    /// What the audit log is told of the call, as far as it is known by now.
+    fn signature(&self, request_id: &str) -> Signature {
+        let address = head::address(self.request);
+        Signature::new(self.shared, self.route, &address, request_id, &self.known.trace)
     }
 
     /// Counts the call against its partner's rate limit.

@@ -24,6 +24,8 @@ pub(crate) struct Route {
     pub(crate) path: &'static str,
     /// What it does.
     pub(crate) effect: Effect,
+    /// Whether it shows what only the partner may ever know, so that who has seen it is kept.
+    pub(crate) discloses: bool,
     /// Whether a call without a body is faulty.
     pub(crate) needs_body: bool,
     /// The fields of its body; of a call that reads, its parameters.

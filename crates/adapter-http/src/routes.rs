@@ -54,7 +54,7 @@ static INTERFACE: &[Route] = &[
     post("order.plastic", "/v1/order/plasticcards", &[json("data")], handler!(orders::plastic)),
     post("order.virtual", "/v1/order/virtualcards", &[json("data")], handler!(orders::virtual_)),
     get("order.status", "/v1/order/status/{order_id}", &[], handler!(orders::status)),
-    get("order.result", "/v1/order/result/{order_id}", &[], handler!(orders::result)),
+    disclosing(get("order.result", "/v1/order/result/{order_id}", &[], handler!(orders::result))),
     post("order.confirm", "/v1/order/confirm", &[text("orderId")], handler!(orders::confirm)),
     post("order.cancel", "/v1/order/cancel", &[text("orderId")], handler!(orders::cancel)),
     get("order.list", "/v1/orders", REQUESTS, handler!(orders::list)),
@@ -160,15 +160,31 @@ const fn token_call(
     effect: Effect,
     fields: &'static [Field],
 ) -> Route {
-    Route { name, method: Method::POST, path, effect, needs_body: true, fields }
+    Route { name, method: Method::POST, path, effect, discloses: false, needs_body: true, fields }
 }
 
 const fn get(name: &'static str, path: &'static str, fields: &'static [Field], handler: Handler) -> Route {
-    Route { name, method: Method::GET, path, effect: Effect::Read(handler), needs_body: false, fields }
+    Route {
+        name,
+        method: Method::GET,
+        path,
+        effect: Effect::Read(handler),
+        discloses: false,
+        needs_body: false,
+        fields,
+    }
 }
 
 const fn post(name: &'static str, path: &'static str, fields: &'static [Field], handler: Handler) -> Route {
-    Route { name, method: Method::POST, path, effect: Effect::Mutate(handler), needs_body: true, fields }
+    Route {
+        name,
+        method: Method::POST,
+        path,
+        effect: Effect::Mutate(handler),
+        discloses: false,
+        needs_body: true,
+        fields,
+    }
 }
 
 /// A `POST` that reads.
@@ -178,11 +194,27 @@ const fn question(
     fields: &'static [Field],
     handler: Handler,
 ) -> Route {
-    Route { name, method: Method::POST, path, effect: Effect::Read(handler), needs_body: true, fields }
+    Route {
+        name,
+        method: Method::POST,
+        path,
+        effect: Effect::Read(handler),
+        discloses: false,
+        needs_body: true,
+        fields,
+    }
 }
 
 const fn put(name: &'static str, path: &'static str, fields: &'static [Field], handler: Handler) -> Route {
-    Route { name, method: Method::PUT, path, effect: Effect::Mutate(handler), needs_body: true, fields }
+    Route {
+        name,
+        method: Method::PUT,
+        path,
+        effect: Effect::Mutate(handler),
+        discloses: false,
+        needs_body: true,
+        fields,
+    }
 }
 
 const fn delete(name: &'static str, path: &'static str, handler: Handler) -> Route {
@@ -191,9 +223,16 @@ const fn delete(name: &'static str, path: &'static str, handler: Handler) -> Rou
         method: Method::DELETE,
         path,
         effect: Effect::Mutate(handler),
+        discloses: false,
         needs_body: false,
         fields: &[],
     }
+}
+
+/// The same operation; it shows the codes that make cards usable.
+const fn disclosing(mut route: Route) -> Route {
+    route.discloses = true;
+    route
 }
 
 /// A `POST` that needs no body.
@@ -204,6 +243,7 @@ const fn command(name: &'static str, path: &'static str, handler: Handler) -> Ro
         method: Method::POST,
         path,
         effect: Effect::Mutate(handler),
+        discloses: false,
         needs_body: false,
         fields: FIELDS,
     }

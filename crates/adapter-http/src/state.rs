@@ -7,6 +7,7 @@ use kopeck_port_store::Store;
 use kopeck_port_system::Clock;
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Env;
+use kopeck_service::audit::Notes;
 use kopeck_service::tokens::TokenDesk;
 
 use crate::bridge::Gate;
@@ -36,6 +37,8 @@ pub struct HttpParts {
     pub sandbox: Option<Arc<dyn SandboxPower>>,
     /// Whoever counts what happens.
     pub observer: Arc<dyn Observer>,
+    /// What is told of calls that change nothing.
+    pub audit: Arc<Notes>,
     /// Limits of the server.
     pub settings: HttpSettings,
 }

@@ -45,6 +45,7 @@ mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod threads;
+mod trail;
 mod unit;
 mod update;
 mod watch;

@@ -287,6 +287,36 @@ table! {
     }
 }
 
+table! {
+    audit_chains (chain) {
+        chain -> BigInt,
+        opened_at -> BigInt,
+        hash -> Binary,
+    }
+}
+
+table! {
+    audit_entries (chain, number) {
+        chain -> BigInt,
+        number -> BigInt,
+        hash -> Binary,
+        at -> BigInt,
+        actor -> Text,
+        credential -> Nullable<Binary>,
+        operator -> Nullable<Text>,
+        partner -> Nullable<Binary>,
+        source -> Text,
+        action -> Text,
+        subject -> Text,
+        request_id -> Nullable<Text>,
+        key_digest -> Nullable<Binary>,
+        sealed -> Bool,
+        outcome -> Text,
+        status -> Nullable<BigInt>,
+        code -> Nullable<Text>,
+    }
+}
+
 allow_tables_to_appear_in_same_query!(sessions, token_pairs);
 allow_tables_to_appear_in_same_query!(movements, entries);
 allow_tables_to_appear_in_same_query!(categories, employees);

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, PgConnection};
+use diesel::{Connection, PgConnection, SqliteConnection};
 
 pub use proxy::DatabaseProxy;
 
@@ -71,6 +71,20 @@ impl Drop for TestDatabase {
         });
         // A test that fails has more to say than this.
         assert!(dropped || std::thread::panicking(), "the database {} could not be dropped", self.name);
+    }
+}
+
+/// Runs statements on the database at `url` behind every store's back, as a damaged disk or an idle hand might.
+///
+/// # Panics
+/// If they fail.
+pub fn tamper(url: &str, statements: &str) {
+    match url.strip_prefix("sqlite://") {
+        Some(path) => {
+            let mut connection = SqliteConnection::establish(path).expect("the database can be opened");
+            connection.batch_execute(statements).unwrap_or_else(|error| panic!("{statements}: {error}"));
+        }
+        None => run(url, statements),
     }
 }
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{
-    Access, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
-    LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository, ReplenishmentRepository,
-    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, UnitOfWork, WorkRepository,
+    Access, AuditRepository, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
+    IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
+    ReplenishmentRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
+    UnitOfWork, WorkRepository,
 };
 use kopeck_port_system::Clock;
 
@@ -14,6 +15,7 @@ use crate::dialect::{self, AnyConnection};
 use crate::error::{self, OpenError, Stored, Trouble};
 use crate::locks::Locks;
 use crate::memory::{LookUp, Memory, Mode, Pending, Run};
+use crate::trail::Trail;
 use crate::work_time::WorkTime;
 
 /// The connection of one of the store's threads. It implements every repository, so that a unit of work costs
@@ -23,6 +25,7 @@ pub(crate) struct Unit {
     pub(crate) locks: Locks,
     memory: Memory,
     pub(crate) run: Run,
+    pub(crate) trail: Trail,
     /// By which work is due, where the database has no clock of its own.
     pub(crate) clock: Arc<dyn Clock>,
     url: String,
@@ -39,7 +42,8 @@ impl Unit {
         let connection = dialect::connect(url, access)?;
         let (clock, url) = (Arc::clone(clock), url.to_owned());
         let (locks, memory, run) = (Locks::default(), Memory::default(), Run::default());
-        Ok(Self { connection, locks, memory, run, clock, url, access, outside: false, lost: false })
+        let trail = Trail::default();
+        Ok(Self { connection, locks, memory, run, trail, clock, url, access, outside: false, lost: false })
     }
 
     pub(crate) fn access(&self) -> Access {
@@ -74,6 +78,7 @@ impl Unit {
         let connected = dialect::connect(&self.url, self.access);
         self.connection = connected.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         self.lost = false;
+        self.trail.give_up_chain();
         log::info!("connected to the database again");
         let begun = dialect::begin(&mut self.connection, self.access).stored();
         self.notice_loss();
@@ -90,6 +95,7 @@ impl Unit {
         self.locks = Locks::new(patient);
         self.memory = Memory::default();
         self.run = Run::default();
+        self.trail.begin();
         self.outside = false;
     }
 
@@ -114,9 +120,12 @@ impl Unit {
         dialect::execute(&mut self.connection, statements).stored()
     }
 
-    /// Ends the transaction and keeps what it did.
+    /// Ends the transaction and keeps what it did, with its entries in the audit log.
     pub(crate) fn commit(&mut self) -> Result<(), StoreError> {
-        dialect::commit(&mut self.connection).stored()
+        self.trail.write(&mut self.connection, &*self.clock)?;
+        let committed = dialect::commit(&mut self.connection).stored();
+        self.trail.end(committed.is_ok());
+        committed
     }
 
     /// Leaves whatever transaction is open. SQLite fails where it already left it, which is as good; PostgreSQL only if
@@ -264,6 +273,7 @@ impl Unit {
             }
         }
         self.memory.end(&run, keep);
+        self.trail.end_run(keep);
         Ok(())
     }
 }
@@ -298,4 +308,5 @@ repositories! {
     ledger: LedgerRepository;
     work: WorkRepository;
     books: BooksRepository;
+    audit: AuditRepository;
 }

@@ -1,5 +1,6 @@
 //! Commands and settings: a flag, else an environment variable, else the default.
 
+mod audit;
 mod bank;
 mod master_key;
 mod operations;
@@ -23,6 +24,7 @@ use uuid::Uuid;
 
 use crate::logging::LogFormat;
 
+pub use audit::{AuditCommand, AuditListArgs, AuditVerifyArgs};
 pub use bank::{BankArgs, BankSimulatorArgs};
 pub use master_key::{MasterKeyCommand, RotateArgs};
 pub use operations::{FrontArgs, OperationsArgs};
@@ -60,6 +62,9 @@ pub enum Command {
     /// Master keys: make one, change to a new one, give the old one up.
     #[command(subcommand)]
     MasterKey(MasterKeyCommand),
+    /// The audit log: who did what, when, from where: list it, check that it is whole.
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Serve the bank simulator over HTTP, by the protocol that a bank's front has to speak.
     BankSimulator(BankSimulatorArgs),
     /// Apply the migrations that the database does not have yet.

@@ -12,6 +12,7 @@ pub mod folder;
 pub mod keys;
 mod logging;
 pub mod operations;
+mod operator;
 pub mod pulse;
 pub mod reload;
 pub mod sandbox;

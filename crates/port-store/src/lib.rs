@@ -7,6 +7,7 @@
 //! Two rules bind every caller: never call the bank inside a unit of work, and expect the work to be run more than
 //! once (after a serialisation failure the store runs it again from the start).
 
+mod audit;
 mod error;
 mod records;
 mod repositories;
@@ -18,6 +19,7 @@ pub mod contract;
 #[cfg(feature = "mock")]
 pub mod mock;
 
+pub use audit::{AuditFilter, AuditRepository};
 pub use error::{Rule, StoreError};
 pub use records::*;
 pub use repositories::*;

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+pub use crate::audit::MockAuditRepository;
 pub use crate::repositories::{
     MockBooksRepository, MockCardRepository, MockCategoryRepository, MockEmployeeRepository,
     MockIdempotencyRepository, MockLedgerRepository, MockLimitChangeRepository, MockOrderRepository,
@@ -11,9 +12,9 @@ pub use crate::repositories::{
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
 pub use crate::work::MockWorkRepository;
 use crate::{
-    BooksRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
-    LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository, ReplenishmentRepository,
-    SessionRepository, ThrottleRepository, TransactionRepository, WorkRepository,
+    AuditRepository, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
+    IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
+    ReplenishmentRepository, SessionRepository, ThrottleRepository, TransactionRepository, WorkRepository,
 };
 
 macro_rules! mock_unit {
@@ -48,6 +49,7 @@ mock_unit! {
     ledger: MockLedgerRepository as LedgerRepository;
     work: MockWorkRepository as WorkRepository;
     books: MockBooksRepository as BooksRepository;
+    audit: MockAuditRepository as AuditRepository;
 }
 
 /// A store that runs every unit of work at once, on the caller's thread, on the unit it was given.

@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use crate::{
-    BooksRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
-    LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository, ReplenishmentRepository,
-    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, WorkRepository,
+    AuditRepository, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
+    IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
+    ReplenishmentRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
+    WorkRepository,
 };
 
 /// Whether a unit of work writes.
@@ -69,6 +70,8 @@ pub trait UnitOfWork {
     fn work(&mut self) -> &mut dyn WorkRepository;
     /// Sums over the whole books, for the check.
     fn books(&mut self) -> &mut dyn BooksRepository;
+    /// The audit log.
+    fn audit(&mut self) -> &mut dyn AuditRepository;
 }
 
 /// Submits `body` and hands its result to `done` when it is certain: after the commit.

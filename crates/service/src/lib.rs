@@ -9,6 +9,7 @@
 //! [`Store`]: kopeck_port_store::Store
 
 pub mod accounts;
+pub mod audit;
 pub mod balance;
 pub mod books;
 pub mod cards;

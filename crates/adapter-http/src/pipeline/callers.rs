@@ -97,20 +97,20 @@ impl Callers {
     }
 }
 
-/// The partner behind an access token.
+/// The partner behind an access token, and the pair that the token was issued in.
 ///
 /// # Errors
 /// 401 unless the token is good at this moment.
 pub(crate) async fn authenticate(
     state: &Arc<Shared>,
     token: Option<&str>,
-) -> Result<Arc<Identity>, ApiError> {
+) -> Result<(TokenPairId, Arc<Identity>), ApiError> {
     let parts = &state.parts;
     let claims = parts.tokens.verify(token.ok_or_else(ApiError::unauthorized)?)?;
     // Before the look into the store: what is remembered is at least as old as it says.
     let now = parts.env.now();
     if let Some(identity) = state.callers.recall(claims.pair, now) {
-        return Ok(identity);
+        return Ok((claims.pair, identity));
     }
     let (desk, of) = (Arc::clone(&parts.tokens), claims.clone());
     let deadline = Deadline::within(parts.settings.deadline);
@@ -123,7 +123,7 @@ pub(crate) async fn authenticate(
     }
     let identity = Arc::new(Identity::new(caller.partner, caller.sealing, &caller.keys));
     state.callers.remember(pair, Seen { at: now, session, identity: Arc::clone(&identity) });
-    Ok(identity)
+    Ok((pair, identity))
 }
 
 #[cfg(test)]

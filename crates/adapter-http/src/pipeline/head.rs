@@ -93,6 +93,11 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     (within(id, REQUEST_ID_CHARS) && id.bytes().all(allowed)).then(|| id.to_owned())
 }
 
+/// Where a call came from.
+pub(crate) fn address(request: &HttpRequest) -> String {
+    request.peer_addr().map(|peer| peer.ip().to_string()).unwrap_or_default()
+}
+
 /// Whether the caller asks for a sealed answer.
 pub(crate) fn wants_sealed(headers: &HeaderMap) -> bool {
     headers
@@ -157,7 +162,7 @@ impl Head {
             query: request.uri().query().unwrap_or_default().to_owned(),
             ids,
             body_type: body_type(headers),
-            address: request.peer_addr().map(|peer| peer.ip().to_string()).unwrap_or_default(),
+            address: address(request),
             api_key: text(API_KEY),
             token: token(headers),
             nonce: text(NONCE).filter(|nonce| valid_nonce(nonce)),

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use crate::observer::{Observer, Refusal};
 
 /// What the caller is told of any value that does not open; the reason stands in the log.
-const REFUSED: &str = "the sealed value was refused";
+pub(crate) const REFUSED: &str = "the sealed value was refused";
 
 /// What opening needs to know of the call.
 #[derive(Clone, Copy)]

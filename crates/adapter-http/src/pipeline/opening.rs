@@ -21,7 +21,7 @@ const SEALED: &str = "sealed";
 
 const CLEAR_AND_SEALED: &str = "is given twice, and one of the two is sealed";
 const SEALED_TWICE: &str = "is sealed twice";
-const MUST_BE_SEALED: &str = "must be sealed";
+pub(crate) const MUST_BE_SEALED: &str = "must be sealed";
 const UNREADABLE: &str = "holds a field that is given twice, a value nested too deeply, a number out of range, or half a character";
 
 /// A call as it came.

@@ -35,9 +35,11 @@ impl Way<'_> {
         let (nonce, _) = head.nonce_and_key(self.route.effect)?;
         let api_key = head.api_key.clone().unwrap_or_default();
         let known = self.identify(&api_key, Some(head.address.clone())).await?;
+        self.claims_to_be(known.as_ref());
         let body = self.read_body(&head, payload).await?;
         let identity = known.as_ref().map(identity);
         let Opened { call, used } = self.open(&head, &body, sender(identity.as_ref(), nonce, request_id));
+        self.known.trace.sealed = used.is_some();
         let read = call.and_then(|call| login_body(&call));
         let body = match (&known, read) {
             (_, Ok(body)) => body,
@@ -55,7 +57,7 @@ impl Way<'_> {
         let shared = Arc::clone(self.shared);
         let login = move || shared.parts.tokens.login(&*shared.parts.store, attempt);
         let issued = self.shared.logins.run(login).await??;
-        self.accept(&head, nonce, identity, used);
+        self.accept(&head, nonce, identity, used, &issued);
         answer(&issued)
     }
 
@@ -64,6 +66,7 @@ impl Way<'_> {
         let api_key = head.api_key.clone().unwrap_or_default();
         // A suspended partner is nobody here, whatever else is wrong with the call.
         let known = self.identify(&api_key, None).await?;
+        self.claims_to_be(known.as_ref());
         let known = known
             .filter(|known| known.credentials.partner.status == PartnerStatus::Active)
             .ok_or_else(ApiError::unauthorized)?;
@@ -71,6 +74,7 @@ impl Way<'_> {
         let body = self.read_body(&head, payload).await?;
         let identity = identity(&known);
         let Opened { call, used } = self.open(&head, &body, sender(Some(&identity), nonce, request_id));
+        self.known.trace.sealed = used.is_some();
         let token = call?.values(read_token)?;
 
         let desk = Arc::clone(&self.shared.parts.tokens);
@@ -80,7 +84,7 @@ impl Way<'_> {
         });
         match outcome.await? {
             RefreshOutcome::Issued(issued) => {
-                self.accept(&head, nonce, Some(identity), used);
+                self.accept(&head, nonce, Some(identity), used, &issued);
                 answer(&issued)
             }
             RefreshOutcome::Refused => Err(ApiError::unauthorized()),
@@ -112,10 +116,23 @@ impl Way<'_> {
         .await
     }
 
+    /// The caller has shown the API key of this partner, which proves nothing yet.
+    fn claims_to_be(&mut self, known: Option<&KnownPartner>) {
+        self.known.trace.partner = known.map(|known| known.credentials.partner.id);
+    }
+
     /// From now on the caller is known, and the answer may be sealed.
-    fn accept(&mut self, head: &Head, nonce: &str, identity: Option<Identity>, used: Option<KeyId>) {
+    fn accept(
+        &mut self,
+        head: &Head,
+        nonce: &str,
+        identity: Option<Identity>,
+        used: Option<KeyId>,
+        issued: &IssuedTokens,
+    ) {
         let Some(identity) = identity else { return };
-        self.known.partner = Some(identity.partner);
+        self.is_proved(identity.partner);
+        self.known.trace.pair = Some(issued.pair);
         self.known.seal = Some(Seal::new(head, nonce, Arc::new(identity), used));
     }
 }

@@ -6,6 +6,7 @@
     reason = "the helpers of a test fail it by panicking, as the test itself does"
 )]
 
+mod audit;
 mod caller;
 mod cards;
 mod checks;

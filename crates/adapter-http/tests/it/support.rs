@@ -16,6 +16,7 @@ use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 use kopeck_port_store::{Credentials, RecordedAnswer, Rule, SealingKeyRecord, Store, StoreError, StoredPair};
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_sealing::{KeyId, SealingKey};
+use kopeck_service::audit::{NoObserver, Notes};
 use kopeck_service::tokens::{TokenDesk, api_key_hash};
 use kopeck_service::{Env, Settings};
 use secrecy::{ExposeSecret, SecretSlice};
@@ -88,6 +89,7 @@ pub(crate) fn unit(sealing: SealingPolicy) -> MockUnit {
     unit.throttle.expect_spend_nonce().returning(|_, _, _, _| Ok(true));
     unit.throttle.expect_record_failure().returning(|_, _| Ok(()));
     remember_answers(&mut unit);
+    unit.audit.expect_append().returning(|_| Ok(()));
     unit
 }
 
@@ -151,6 +153,7 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
     HttpParts {
         tokens: Arc::new(desk(&env)),
         wall: Arc::clone(&env.clock),
+        audit: Notes::new(Arc::clone(&store), Arc::new(NoObserver)),
         env,
         store,
         bank: Arc::new(MockBankGateway::new()),

@@ -5,6 +5,7 @@
 //! Look-ups by a unique key have no LIMIT (`get_result`, not `first`): SQLite plans a statement anew whenever a value is
 //! bound to its LIMIT, which costs several times the look-up.
 
+mod audit;
 mod books;
 mod card_by_card;
 mod card_look_ups;
@@ -26,6 +27,7 @@ mod throttle;
 mod transactions;
 mod work;
 
+pub(crate) use audit::{insert_opening, insert_records, last_opening};
 pub(crate) use card_look_ups::{CardsOf, TopUpTargetOf};
 pub(crate) use card_row::CardRow;
 pub(crate) use categories::CategoryById;

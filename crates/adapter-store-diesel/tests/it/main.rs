@@ -6,6 +6,7 @@
     reason = "helpers of tests fail by panicking"
 )]
 
+mod audit;
 mod away;
 mod books;
 mod corrupt;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use diesel::prelude::*;
 use diesel::sql_types::{Integer, Text};
+use kopeck_domain::audit::{Entry, Outcome};
 use kopeck_domain::card::{CardLink, CardStatus};
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::EmployeeStatus;
@@ -15,7 +16,7 @@ use kopeck_domain::page::Page;
 use kopeck_domain::request::RequestState;
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::{
-    AvailableFilter, EmployeeFilter, PutBack, StoreError, Subject, TransactionFilter, UnitOfWork,
+    AuditFilter, AvailableFilter, EmployeeFilter, PutBack, StoreError, Subject, TransactionFilter, UnitOfWork,
 };
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -70,7 +71,7 @@ fn recorded(kind: Kind) -> (TestStore, Record) {
     let store = kind.empty_store();
     RECORDER.set(None);
     *record.lock().unwrap() = Record::default();
-    for part in [partners_and_sessions, staff, orders_and_cards, money_and_work] {
+    for part in [partners_and_sessions, staff, orders_and_cards, money_and_work, audit] {
         write(&store, part).unwrap();
     }
     let record = std::mem::take(&mut *record.lock().unwrap());
@@ -228,6 +229,23 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.books().entry_sums(PARTNER)?;
     unit.books().unbalanced_movements(PARTNER)?;
     unit.books().employees_with_two_main_cards(PARTNER)?;
+    Ok(())
+}
+
+fn audit(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
+    unit.audit().append(&Entry::new(NOW, "127.0.0.1", "employee.add"))?;
+    unit.audit().openings(0, 10)?;
+    unit.audit().records(1, 0, 10)?;
+    unit.audit().last_chain_in_use()?;
+    let none = AuditFilter::default;
+    for filter in [
+        none(),
+        AuditFilter { since: Some(NOW), until: Some(NOW), ..none() },
+        AuditFilter { partner: Some(PARTNER), action: Some("employee.add".to_owned()), ..none() },
+        AuditFilter { outcome: Some(Outcome::Refused), ..none() },
+    ] {
+        unit.audit().list(&filter, 10)?;
+    }
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use kopeck_port_store::{Access, transact};
 use kopeck_service::partners::{self, PartnerError};
 use secrecy::ExposeSecret as _;
 
+use super::audited::begun_and_done;
 use super::existing_core;
 use crate::cli::{MasterKeyCommand, RotateArgs, StoreArgs};
 use crate::compose::{Core, Machine, Vault};
@@ -26,7 +27,11 @@ pub(super) fn run(command: MasterKeyCommand) -> anyhow::Result<()> {
 fn rotate(args: &RotateArgs) -> anyhow::Result<()> {
     let vault = Vault::open_existing(&args.store)?;
     // Refuses a database of other keys before anything is changed.
-    existing_core(&args.store)?;
+    let core = existing_core(&args.store)?;
+    begun_and_done(&core, "master_key.rotate", || rotate_in(&vault, args))
+}
+
+fn rotate_in(vault: &Vault, args: &RotateArgs) -> anyhow::Result<()> {
     if let Keys::InFile(file) = &vault.keys
         && !args.reencrypt_only
     {
@@ -41,8 +46,13 @@ fn rotate(args: &RotateArgs) -> anyhow::Result<()> {
 }
 
 fn retire(args: &StoreArgs) -> anyhow::Result<()> {
+    let core = existing_core(args)?;
+    begun_and_done(&core, "master_key.retire", || retire_in(&core, args))
+}
+
+fn retire_in(core: &Core, args: &StoreArgs) -> anyhow::Result<()> {
     // A command that began before the rotation may have stored something since.
-    reencrypt(&existing_core(args)?)?;
+    reencrypt(core)?;
     match Vault::open_existing(args)?.keys {
         Keys::Given(..) => {
             println!("nothing is encrypted under another key: take KOPECK_MASTER_KEYS_ACCEPTED away");

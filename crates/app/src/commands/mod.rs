@@ -1,5 +1,7 @@
 //! What each command does.
 
+mod audit;
+mod audited;
 mod bank_simulator;
 mod check;
 mod first_start;
@@ -34,6 +36,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Partner(command) => partner::run(command).map(|()| ExitCode::SUCCESS),
         Command::Requests(command) => requests::run(command).map(|()| ExitCode::SUCCESS),
         Command::MasterKey(command) => master_key::run(command).map(|()| ExitCode::SUCCESS),
+        Command::Audit(command) => audit::run(&command),
         Command::BankSimulator(args) => bank_simulator::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Migrate(args) => migrate::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::run(&args),

@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use kopeck_domain::Kopecks;
+use kopeck_domain::audit::Outcome;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::DepositReference;
 use kopeck_domain::partner::{Partner, PartnerStatus};
@@ -12,6 +13,7 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use std::sync::Arc;
 
+use super::audited::change;
 use super::{core, existing_core};
 use crate::cli::{CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, StoreArgs};
 use crate::compose::Core;
@@ -39,8 +41,9 @@ pub(super) fn store_partner(
     let reference = DepositReference::parse("opening")?;
     let env = Arc::clone(&core.env);
     let desk = core.partners.clone();
-    let made = transact(&*core.store(), Access::Write, move |unit| -> Result<_, PartnerError> {
+    let made = change(core, "partner.create", None, move |unit, entry| -> Result<_, PartnerError> {
         let (partner, secrets) = desk.create(unit, &prepared)?;
+        entry.partner = Some(partner.id);
         if let Some(amount) = deposit {
             partners::deposit(unit, &env, partner.id, amount, &reference)?;
         }
@@ -90,9 +93,12 @@ fn list(args: &StoreArgs) -> anyhow::Result<()> {
 
 fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {
     let id = args.id;
-    transact(&*existing_core(&args.store)?.store(), Access::Write, move |unit| {
-        partners::set_status(unit, id, status)
-    })?;
+    let action = match status {
+        PartnerStatus::Active => "partner.resume",
+        PartnerStatus::Suspended => "partner.suspend",
+    };
+    let core = existing_core(&args.store)?;
+    change(&core, action, Some(id), move |unit, _| partners::set_status(unit, id, status))?;
     println!("partner {id} is {status}");
     Ok(())
 }
@@ -117,13 +123,19 @@ fn book_deposit(
     reference: DepositReference,
 ) -> Result<Deposited, PartnerError> {
     let env = Arc::clone(&core.env);
-    transact(&*core.store(), Access::Write, move |unit| partners::deposit(unit, &env, id, amount, &reference))
+    change(core, "partner.deposit", Some(id), move |unit, entry| {
+        let deposited = partners::deposit(unit, &env, id, amount, &reference)?;
+        if deposited == Deposited::Before {
+            entry.outcome = Outcome::Repeated;
+        }
+        Ok(deposited)
+    })
 }
 
 fn rotate_keys(args: &PartnerArgs) -> anyhow::Result<()> {
     let core = existing_core(&args.store)?;
     let (id, desk) = (args.id, core.partners.clone());
-    let key = transact(&*core.store(), Access::Write, move |unit| desk.rotate_keys(unit, id))?;
+    let key = change(&core, "partner.rotate_keys", Some(id), move |unit, _| desk.rotate_keys(unit, id))?;
     println!("{}", sealing_key_text(&key)?);
     Ok(())
 }
@@ -131,7 +143,8 @@ fn rotate_keys(args: &PartnerArgs) -> anyhow::Result<()> {
 fn rotate_api_key(args: &PartnerArgs) -> anyhow::Result<()> {
     let core = existing_core(&args.store)?;
     let (id, desk) = (args.id, core.partners.clone());
-    let api_key = transact(&*core.store(), Access::Write, move |unit| desk.rotate_api_key(unit, id))?;
+    let api_key =
+        change(&core, "partner.rotate_api_key", Some(id), move |unit, _| desk.rotate_api_key(unit, id))?;
     println!("{}", api_key.expose_secret());
     Ok(())
 }

@@ -7,6 +7,7 @@ use kopeck_port_store::{Access, Subject, transact};
 use kopeck_service::stuck::{self, Outcome, StuckInstruction, StuckRequest};
 use serde_json::{Value, json};
 
+use super::audited::change;
 use super::existing_core;
 use crate::cli::{OutcomeArg, RequestsCommand, SettleArgs, StuckArgs};
 
@@ -48,7 +49,8 @@ fn settle(args: SettleArgs) -> anyhow::Result<()> {
         OutcomeArg::Refused => Outcome::Refused,
     };
     let (env, request, card) = (Arc::clone(&core.env), args.id, args.card);
-    let settled = transact(&*core.store(), Access::Write, move |unit| {
+    let settled = change(&core, "requests.settle", None, move |unit, entry| {
+        entry.subject = format!("request:{request}");
         stuck::settle(unit, &env, request, outcome, card)
     })?;
     println!("settled instructions: {settled}");

@@ -9,6 +9,7 @@ use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState};
 use kopeck_adapter_security::KeyRing;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, StoreError, transact};
+use kopeck_service::audit::Notes;
 
 use super::first_start;
 use super::until_told::{self, Signals};
@@ -90,6 +91,8 @@ struct Process {
     keys: Arc<KeyRing>,
     core: Core,
     bank: Bank,
+    /// Entries of the audit log on their way.
+    audit: Arc<Notes>,
     /// The bank, measured.
     gateway: Arc<dyn BankGateway>,
     operations: Operations,
@@ -116,6 +119,7 @@ impl Process {
         operations.health.store_is_open(&core.store);
         let bank = Bank::open(args, &vault.folder, &machine, clock, settings)?;
         let gateway = Arc::new(MeasuredBank::new(Arc::clone(&bank.gateway), Arc::clone(&operations.metrics)));
+        let audit = Notes::new(core.store(), Arc::clone(&operations.metrics) as _);
         if vault.folder.is_embedded() {
             // Only this process works on an embedded database, so a lease that is there was left by one that was
             // killed. On a server it may be another's.
@@ -124,7 +128,7 @@ impl Process {
             };
             transact(&*core.store(), Access::Write, end)?;
         }
-        Ok(Self { machine, keys, core, bank, gateway, operations, teller, _lock: lock })
+        Ok(Self { machine, keys, core, bank, audit, gateway, operations, teller, _lock: lock })
     }
 
     /// The HTTP API.
@@ -137,6 +141,7 @@ impl Process {
             tokens: Arc::clone(&self.core.tokens),
             sandbox: self.bank.power.clone(),
             observer: Arc::clone(&self.operations.metrics) as _,
+            audit: Arc::clone(&self.audit),
             settings: HttpSettings {
                 body_limit: args.body_limit,
                 rate_limit: args.front.rate_limit(),
@@ -155,11 +160,13 @@ impl Process {
         Ok(workers)
     }
 
-    /// Takes changed keys and a changed certificate over.
+    /// Takes changed keys and a changed certificate over, and writes what the database could not take before.
     fn follow_files(&self, certificate: Option<Arc<Certificate>>) -> anyhow::Result<Reloader> {
         let (keys, metrics) = (Arc::clone(&self.keys), Arc::clone(&self.operations.metrics));
+        let audit = Arc::clone(&self.audit);
         Reloader::start(move || {
             keys.refresh();
+            audit.retry();
             match certificate.as_ref().map(|certificate| certificate.refresh()) {
                 None | Some(Looked::Same) => {}
                 Some(looked) => metrics.certificate_changed(looked == Looked::Taken),
@@ -177,6 +184,7 @@ impl Process {
         if let Some(workers) = workers {
             workers.stop();
         }
+        self.audit.close();
         self.core.store.close();
         drop(self.teller);
         log::info!("stopped");

@@ -10,6 +10,7 @@ use std::time::Duration;
 use kopeck_adapter_http::{Observer, Refusal, operations};
 use kopeck_adapter_store_diesel::StoreObserver;
 use kopeck_port_store::Access;
+use kopeck_service::audit::NotesObserver;
 use prometheus::{
     Encoder as _, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
     Registry, TextEncoder,
@@ -39,6 +40,7 @@ pub struct Metrics {
     refused_seals: IntCounter,
     throttled_logins: IntCounter,
     rate_limited: IntCounter,
+    audit_notes: [IntCounter; 2],
     reads: Thread,
     writes: Thread,
     bank: Bank,
@@ -149,6 +151,11 @@ impl Metrics {
             "Changed certificates, by whether they could be taken over.",
             &["outcome"],
         )?;
+        let notes = maker.counters(
+            "kopeck_audit_notes_total",
+            "Entries of the audit log about what changed nothing, by what became of them.",
+            &["outcome"],
+        )?;
         Ok(Self {
             routes: routes(&seconds)?,
             requests,
@@ -162,6 +169,10 @@ impl Metrics {
                 "kopeck_rate_limited_total",
                 "Calls refused over the rate limit of their partner.",
             )?,
+            audit_notes: [
+                notes.get_metric_with_label_values(&["written"])?,
+                notes.get_metric_with_label_values(&["dropped"])?,
+            ],
             reads: Thread::new(&maker, "read")?,
             writes: Thread::new(&maker, "write")?,
             bank: Bank::new(&maker)?,
@@ -301,6 +312,18 @@ impl Observer for Metrics {
             Refusal::Login => self.throttled_logins.inc(),
             Refusal::Rate => self.rate_limited.inc(),
         }
+    }
+}
+
+impl NotesObserver for Metrics {
+    fn written(&self, entries: u64) {
+        let [written, _] = &self.audit_notes;
+        written.inc_by(entries);
+    }
+
+    fn dropped(&self, entries: u64) {
+        let [_, dropped] = &self.audit_notes;
+        dropped.inc_by(entries);
     }
 }
 

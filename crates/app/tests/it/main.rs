@@ -12,6 +12,7 @@
 mod accounts;
 mod api_examples;
 mod architecture;
+mod audit;
 mod away;
 mod balance;
 mod bank;
@@ -27,8 +28,8 @@ mod command_line_examples;
 mod commands;
 mod coverage;
 mod database;
-mod docs_page;
 mod deploy;
+mod docs_page;
 mod employees;
 mod faults;
 mod ground;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use kopeck_adapter_store_diesel::testing::TestDatabase;
+use kopeck_adapter_store_diesel::testing::{TestDatabase, tamper};
 use kopeck_client::{Client, RetryPolicy, SealingKey};
 
 use crate::database::Database;
@@ -153,6 +153,11 @@ impl Installation {
         // The pipe has to be emptied, or a server with much to say would stand still.
         let rest = std::thread::spawn(move || lines.map_while(Result::ok).collect::<Vec<_>>());
         Running { child, base_url, operations: operations.unwrap_or_default(), output: Some(rest) }
+    }
+
+    /// Runs SQL on the database, past the service.
+    pub fn tamper(&self, statements: &str) {
+        tamper(self.database.url(), statements);
     }
 
     pub fn log(&self) -> String {

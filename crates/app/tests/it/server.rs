@@ -23,6 +23,7 @@ use kopeck_port_system::fake::FakeClock;
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Settings;
 use kopeck_service::accounts::{AccountRefresher, Round};
+use kopeck_service::audit::{NoObserver, Notes};
 use kopeck_service::books;
 use kopeck_service::partners::{self, NewPartner, PartnerError};
 use kopeck_service::worker::Worker;
@@ -98,6 +99,8 @@ impl TestServer {
         let state = HttpState::new(HttpParts {
             env: Arc::clone(&core.env),
             wall: Arc::clone(&machine.wall),
+            // Past the ports of the test: when it is written is not the call's affair.
+            audit: Notes::new(core.store(), Arc::new(NoObserver)),
             store: Arc::clone(&ports.store),
             bank: Arc::clone(&ports.bank),
             tokens: Arc::clone(&core.tokens),

@@ -19,6 +19,7 @@ use kopeck_domain::calendar::Zone;
 use kopeck_domain::session::Lifetimes;
 use kopeck_port_store::Store;
 use kopeck_port_system::Clock;
+use kopeck_service::audit::{NoObserver, Notes};
 use kopeck_service::tokens::TokenDesk;
 use kopeck_service::{Env, Settings};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -79,6 +80,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let state = HttpState::new(HttpParts {
         env,
         wall: clock,
+        audit: Notes::new(Arc::clone(&store), Arc::new(NoObserver)),
         store,
         bank: Arc::new(unit::NoBank),
         tokens: Arc::new(tokens),

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use diesel::SqliteConnection;
+use kopeck_domain::audit::{Entry, Opening, Record};
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, EmployeeStatus};
@@ -16,11 +17,11 @@ use kopeck_domain::session::TokenPair;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission};
 use kopeck_port_store::{
-    AccountDue, AvailableFilter, BooksRepository, CardRecord, CardRepository, CategoryRepository,
-    Credentials, EmployeeFilter, EmployeeRepository, IdempotencyRepository, LedgerRepository,
-    LimitChangeRepository, LimitTarget, NewCard, OrderRepository, PartnerRepository, RecordedAnswer,
-    ReplenishmentRepository, Rule, SealingKeyRecord, SessionRepository, StoreError, StoredPair,
-    ThrottleRepository, TopUpTarget, TransactionRepository, UnitOfWork, WorkRepository,
+    AccountDue, AuditFilter, AuditRepository, AvailableFilter, BooksRepository, CardRecord, CardRepository,
+    CategoryRepository, Credentials, EmployeeFilter, EmployeeRepository, IdempotencyRepository,
+    LedgerRepository, LimitChangeRepository, LimitTarget, NewCard, OrderRepository, PartnerRepository,
+    RecordedAnswer, ReplenishmentRepository, Rule, SealingKeyRecord, SessionRepository, StoreError,
+    StoredPair, ThrottleRepository, TopUpTarget, TransactionRepository, UnitOfWork, WorkRepository,
 };
 use time::{Date, OffsetDateTime};
 
@@ -73,6 +74,9 @@ impl UnitOfWork for Unit {
     fn cards(&mut self) -> &mut dyn CardRepository {
         self
     }
+    fn audit(&mut self) -> &mut dyn AuditRepository {
+        self
+    }
     absent_repositories! {
         throttle: ThrottleRepository,
         categories: CategoryRepository,
@@ -83,6 +87,25 @@ impl UnitOfWork for Unit {
         ledger: LedgerRepository,
         work: WorkRepository,
         books: BooksRepository,
+    }
+}
+
+/// What nobody reads is not written.
+impl AuditRepository for Unit {
+    fn append(&mut self, _: &Entry) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn list(&mut self, _: &AuditFilter, _: u32) -> Result<Vec<Record>, StoreError> {
+        absent()
+    }
+    fn openings(&mut self, _: u64, _: u32) -> Result<Vec<Opening>, StoreError> {
+        absent()
+    }
+    fn records(&mut self, _: u64, _: u64, _: u32) -> Result<Vec<Record>, StoreError> {
+        absent()
+    }
+    fn last_chain_in_use(&mut self) -> Result<u64, StoreError> {
+        absent()
     }
 }
 

@@ -20,6 +20,7 @@ use time::Duration;
 
 use crate::Store;
 
+pub mod audit;
 pub mod books;
 mod card_by_card;
 pub mod cards;
@@ -190,6 +191,13 @@ macro_rules! contract_tests {
             work_can_be_seized
             the_backlog_is_counted
         }
+        $crate::contract_tests! { @aggregate $make, audit:
+            an_entry_is_read_as_it_was_appended
+            an_entry_is_committed_with_its_unit_of_work
+            entries_of_many_units_stand_in_one_chain_after_the_other
+            the_latest_entries_come_first
+            a_chain_is_read_in_pieces
+        }
         $crate::contract_tests! { @aggregate $make, units:
             a_commit_is_seen_by_the_next_reader
             a_roll_back_leaves_nothing
@@ -229,6 +237,7 @@ mod tests {
         ("ledger", include_str!("ledger.rs")),
         ("books", include_str!("books.rs")),
         ("work", include_str!("work.rs")),
+        ("audit", include_str!("audit.rs")),
         ("units", include_str!("units.rs")),
     ];
 

@@ -94,6 +94,8 @@ pub struct LoginAttempt {
 /// A pair of tokens as the partner gets it.
 #[derive(Clone)]
 pub struct IssuedTokens {
+    /// What the service calls the pair.
+    pub pair: TokenPairId,
     /// The access token.
     pub access_token: String,
     /// Its end, Unix seconds.
@@ -203,6 +205,7 @@ impl TokenDesk {
         let (access, refresh) =
             (claims(TokenKind::Access, lifetimes.access), claims(TokenKind::Refresh, lifetimes.refresh));
         let issued = IssuedTokens {
+            pair: pair.id,
             access_token: self.tokens.sign(&access)?,
             access_expires_at: access.expires_at,
             refresh_token: self.tokens.sign(&refresh)?,

@@ -7,10 +7,10 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind};
 use kopeck_port_store::{
-    Access, Backlog, BalanceSheet, BooksRepository, CardRepository, CategoryRepository, Claim, Done,
-    EmployeeRepository, IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository,
-    PartnerRepository, PutBack, RecordedAnswer, ReplenishmentRepository, SessionRepository, Store,
-    StoreError, StuckWork, Subject, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
+    Access, AuditRepository, Backlog, BalanceSheet, BooksRepository, CardRepository, CategoryRepository,
+    Claim, Done, EmployeeRepository, IdempotencyRepository, LedgerRepository, LimitChangeRepository,
+    OrderRepository, PartnerRepository, PutBack, RecordedAnswer, ReplenishmentRepository, SessionRepository,
+    Store, StoreError, StuckWork, Subject, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
     WorkRepository,
 };
 use time::{Duration, OffsetDateTime};
@@ -92,6 +92,7 @@ impl UnitOfWork for Sabotaged<'_> {
         transactions: TransactionRepository;
         orders: OrderRepository;
         books: BooksRepository;
+        audit: AuditRepository;
     }
 }
 

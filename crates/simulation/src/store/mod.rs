@@ -1,6 +1,7 @@
 //! A store in memory, for one process. It runs every unit of work at once, on the caller's thread, and passes the
 //! contract of the port, constraints included.
 
+mod audit;
 mod books;
 mod card_by_card;
 mod cards;
@@ -21,10 +22,11 @@ use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kopeck_domain::audit::Record;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::page::{Listed, Page};
 use kopeck_port_store::{
-    Access, BooksRepository, CardRepository, CategoryRepository, Done, EmployeeRepository,
+    Access, AuditRepository, BooksRepository, CardRepository, CategoryRepository, Done, EmployeeRepository,
     IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
     ReplenishmentRepository, Rule, SessionRepository, Store, StoreError, ThrottleRepository,
     TransactionRepository, UnitOfWork, Verdict, Work, WorkRepository,
@@ -124,6 +126,7 @@ repositories! {
     ledger: LedgerRepository;
     work: WorkRepository;
     books: BooksRepository;
+    audit: AuditRepository;
 }
 
 /// Everything that is stored. Rows stand in the order in which they were added.
@@ -146,6 +149,7 @@ struct State {
     accounts: Table<ledger::AccountsRow>,
     movements: Table<ledger::MovementRow>,
     work: Table<work::WorkRow>,
+    audit: Table<Record>,
 }
 
 impl State {

@@ -47,6 +47,8 @@ async fn refusals_and_the_database_are_counted() {
     metrics.began(Access::Write, Duration::from_micros(200));
     metrics.ended(Access::Write, Duration::from_millis(2));
     metrics.certificate_changed(false);
+    metrics.written(500);
+    NotesObserver::dropped(&metrics, 2);
     let text = text(&metrics).await;
     for line in [
         "kopeck_refused_seals_total 1",
@@ -56,6 +58,8 @@ async fn refusals_and_the_database_are_counted() {
         r#"kopeck_database_wait_seconds_bucket{access="write",le="0.00025"} 1"#,
         r#"kopeck_database_use_seconds_bucket{access="write",le="0.0025"} 1"#,
         r#"kopeck_certificate_reloads_total{outcome="refused"} 1"#,
+        r#"kopeck_audit_notes_total{outcome="written"} 500"#,
+        r#"kopeck_audit_notes_total{outcome="dropped"} 2"#,
         "kopeck_database_up 0",
         "kopeck_work_due 0",
     ] {

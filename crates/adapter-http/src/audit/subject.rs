@@ -1,0 +1,146 @@
+//! What a call is about: identifiers of ours, and nothing else.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::input::Call;
+
+/// Names of identifiers in paths and bodies, and what the log calls them.
+const NAMES: [(&str, &str); 9] = [
+    ("idEmployee", "employee"),
+    ("idCard", "card"),
+    ("idCategory", "category"),
+    ("order_id", "order"),
+    ("orderId", "order"),
+    ("replenishmentId", "replenishment"),
+    ("idReplenishment", "replenishment"),
+    ("setLimitsCardsId", "limit_change"),
+    ("partnerId", "partner"),
+];
+
+/// The identifiers of an answer. Whatever else is in it is passed over unread.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Answered<'a> {
+    #[serde(borrow)]
+    id_employee: Option<&'a str>,
+    #[serde(borrow)]
+    id_card: Option<&'a str>,
+    #[serde(borrow)]
+    id_category: Option<&'a str>,
+    #[serde(borrow)]
+    order_id: Option<&'a str>,
+    #[serde(borrow)]
+    replenishment_id: Option<&'a str>,
+    #[serde(borrow)]
+    set_limits_cards_id: Option<&'a str>,
+}
+
+/// Identifiers by what they name, each once.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Subject(Vec<(&'static str, Uuid)>);
+
+impl Subject {
+    /// What an opened call names. A category among the fields of an employee is a property, and not what is dealt with.
+    pub(crate) fn of(call: &Call) -> Self {
+        let mut subject = Self::default();
+        for (name, text) in &call.ids {
+            subject.add(name, text);
+        }
+        subject.add_fields(&call.body);
+        subject
+    }
+
+    /// With what the answer names.
+    pub(crate) fn with_answer(mut self, body: &[u8]) -> Self {
+        // A body without any of them, or whose fields are of another kind, names nothing.
+        let found: Answered<'_> = serde_json::from_slice(body).unwrap_or_default();
+        let found = [
+            ("idEmployee", found.id_employee),
+            ("idCard", found.id_card),
+            ("orderId", found.order_id),
+            ("replenishmentId", found.replenishment_id),
+            ("setLimitsCardsId", found.set_limits_cards_id),
+        ]
+        .into_iter()
+        .chain(found.id_employee.is_none().then_some(("idCategory", found.id_category)));
+        for (name, text) in found {
+            self.add(name, text.unwrap_or_default());
+        }
+        self
+    }
+
+    fn add_fields(&mut self, body: &Map<String, Value>) {
+        for (name, _) in NAMES.into_iter().filter(|(name, _)| *name != "idCategory") {
+            if let Some(Value::String(text)) = body.get(name) {
+                self.add(name, text);
+            }
+        }
+    }
+
+    /// Adds an identifier. A text that is none may be anything, and is left out.
+    fn add(&mut self, name: &str, text: &str) {
+        let Some((_, kind)) = NAMES.into_iter().find(|(known, _)| *known == name) else { return };
+        let Ok(id) = Uuid::try_parse(text) else { return };
+        if !self.0.contains(&(kind, id)) {
+            self.0.push((kind, id));
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (kind, id)) in self.0.iter().enumerate() {
+            let gap = if place == 0 { "" } else { " " };
+            write!(f, "{gap}{kind}:{id}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const ONE: &str = "00000000-0000-0000-0000-000000000001";
+    const TWO: &str = "00000000-0000-0000-0000-000000000002";
+
+    fn call(ids: &[(&'static str, &str)], body: Value) -> Call {
+        let ids = ids.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
+        let Value::Object(body) = body else { panic!("an object") };
+        Call { ids, body, ..Call::default() }
+    }
+
+    #[test]
+    fn a_call_names_its_path_and_its_answer() {
+        let link = call(&[("idEmployee", ONE)], json!({"customIdCard": "4006381333931"}));
+        let answer = json!({"success": true, "idEmployee": ONE, "idCard": TWO, "statusCard": "MAIN"});
+        let subject = Subject::of(&link).with_answer(answer.to_string().as_bytes());
+        assert_eq!(subject.to_string(), format!("employee:{ONE} card:{TWO}"));
+        let cancel = call(&[], json!({"orderId": ONE}));
+        assert_eq!(Subject::of(&cancel).to_string(), format!("order:{ONE}"));
+    }
+
+    #[test]
+    fn the_category_of_an_employee_is_not_what_a_call_is_about() {
+        let add = call(&[], json!({"customId": "T-1", "idCategory": TWO}));
+        let answer = json!({"idEmployee": ONE, "idCategory": TWO}).to_string();
+        assert_eq!(Subject::of(&add).with_answer(answer.as_bytes()).to_string(), format!("employee:{ONE}"));
+        let create = json!({"idCategory": TWO, "nameCategory": "Повара"}).to_string();
+        assert_eq!(Subject::default().with_answer(create.as_bytes()).to_string(), format!("category:{TWO}"));
+    }
+
+    #[test]
+    fn what_is_no_identifier_is_left_out() {
+        let odd =
+            call(&[("idEmployee", "Ёжиков"), ("idCard", "9031234567")], json!({"orderId": "9031234567"}));
+        for body in ["[]", "", "{\"idEmployee\":7}", "{\"idEmployee\":\"Ёжиков\"}"] {
+            assert_eq!(Subject::of(&odd).with_answer(body.as_bytes()), Subject::default(), "{body}");
+        }
+    }
+}

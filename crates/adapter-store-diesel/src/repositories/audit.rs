@@ -1,0 +1,257 @@
+//! The audit log.
+
+use std::borrow::Cow;
+
+use diesel::dsl::max;
+use diesel::prelude::*;
+use kopeck_domain::audit::{Actor, Digest, Entry, Head, KeyDigest, Opening, Record};
+use kopeck_port_store::{Access, AuditFilter, AuditRepository, StoreError};
+
+use crate::bulk::column;
+use crate::convert::{AsKey, corrupt, fixed, id, length, micros, moment, word};
+use crate::dialect::{AnyConnection, MultiBackend};
+use crate::error::Stored;
+use crate::native::{Native, Value};
+use crate::schema::{audit_chains, audit_entries};
+use crate::unit::Unit;
+
+/// An opening as its table has it.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = audit_chains, treat_none_as_default_value = false)]
+struct OpeningRow {
+    chain: i64,
+    opened_at: i64,
+    hash: Vec<u8>,
+}
+
+/// An entry as its table has it.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = audit_entries, treat_none_as_default_value = false)]
+struct RecordRow<'a> {
+    chain: i64,
+    number: i64,
+    hash: Vec<u8>,
+    at: i64,
+    actor: Cow<'a, str>,
+    credential: Option<Vec<u8>>,
+    operator: Option<Cow<'a, str>>,
+    partner: Option<Vec<u8>>,
+    source: Cow<'a, str>,
+    action: Cow<'a, str>,
+    subject: Cow<'a, str>,
+    request_id: Option<Cow<'a, str>>,
+    key_digest: Option<Vec<u8>>,
+    sealed: bool,
+    outcome: Cow<'a, str>,
+    status: Option<i64>,
+    code: Option<Cow<'a, str>>,
+}
+
+impl OpeningRow {
+    fn new(opening: &Opening) -> Self {
+        let Opening { chain, opened_at, hash } = opening;
+        Self { chain: chain.cast_signed(), opened_at: micros(*opened_at), hash: hash.as_bytes().to_vec() }
+    }
+
+    fn opening(self) -> Result<Opening, StoreError> {
+        Ok(Opening {
+            chain: length(self.chain, "audit_chains.chain")?,
+            opened_at: moment(self.opened_at, "audit_chains.opened_at")?,
+            hash: Digest::from_bytes(fixed(self.hash, "audit_chains.hash")?),
+        })
+    }
+}
+
+impl<'a> RecordRow<'a> {
+    fn new(record: &'a Record) -> Self {
+        let Record { entry, head: Head { chain, number, hash } } = record;
+        let (credential, operator) = match &entry.actor {
+            Actor::Unknown => (None, None),
+            Actor::Partner(pair) => (pair.map(|pair| pair.key().to_vec()), None),
+            Actor::Operator(user) => (None, Some(user.as_str().into())),
+        };
+        Self {
+            chain: chain.cast_signed(),
+            number: number.cast_signed(),
+            hash: hash.as_bytes().to_vec(),
+            at: micros(entry.at),
+            actor: entry.actor.kind().into(),
+            credential,
+            operator,
+            partner: entry.partner.map(|partner| partner.key().to_vec()),
+            source: entry.source.as_str().into(),
+            action: entry.action.as_ref().into(),
+            subject: entry.subject.as_str().into(),
+            request_id: entry.request_id.as_deref().map(Cow::from),
+            key_digest: entry.key.map(|key| key.as_bytes().to_vec()),
+            sealed: entry.sealed,
+            outcome: entry.outcome.as_str().into(),
+            status: entry.status.map(i64::from),
+            code: entry.code.as_deref().map(Cow::from),
+        }
+    }
+
+    fn record(self) -> Result<Record, StoreError> {
+        let head = Head {
+            chain: length(self.chain, "audit_entries.chain")?,
+            number: length(self.number, "audit_entries.number")?,
+            hash: Digest::from_bytes(fixed(self.hash, "audit_entries.hash")?),
+        };
+        let actor = match (&*self.actor, self.credential, self.operator) {
+            ("UNKNOWN", None, None) => Actor::Unknown,
+            ("PARTNER", pair, None) => {
+                Actor::Partner(pair.map(|pair| id(&pair, "audit_entries.credential")).transpose()?)
+            }
+            ("OPERATOR", None, Some(user)) => Actor::Operator(user.into_owned()),
+            _ => return Err(corrupt("audit_entries.actor")),
+        };
+        let status = self.status.map(u16::try_from).transpose();
+        let key = self.key_digest.map(|key| fixed(key, "audit_entries.key_digest")).transpose()?;
+        let entry = Entry {
+            at: moment(self.at, "audit_entries.at")?,
+            actor,
+            partner: self.partner.map(|key| id(&key, "audit_entries.partner")).transpose()?,
+            source: self.source.into_owned(),
+            action: self.action.into_owned().into(),
+            subject: self.subject.into_owned(),
+            request_id: self.request_id.map(Cow::into_owned),
+            key: key.map(KeyDigest::from_bytes),
+            sealed: self.sealed,
+            outcome: word(&self.outcome, "audit_entries.outcome")?,
+            status: status.map_err(|_| corrupt("audit_entries.status"))?,
+            code: self.code.map(|code| code.into_owned().into()),
+        };
+        Ok(Record { entry, head })
+    }
+}
+
+/// The opening of the last chain.
+pub(crate) fn last_opening(connection: &mut AnyConnection) -> Result<Option<Opening>, StoreError> {
+    let last: Option<i64> =
+        audit_chains::table.select(max(audit_chains::chain)).get_result(connection).stored()?;
+    let Some(last) = last else { return Ok(None) };
+    let row: Option<OpeningRow> = audit_chains::table
+        .find(last)
+        .select(OpeningRow::as_select())
+        .get_result(connection)
+        .optional()
+        .stored()?;
+    row.map(OpeningRow::opening).transpose()
+}
+
+/// Adds an opening.
+pub(crate) fn insert_opening(connection: &mut AnyConnection, opening: &Opening) -> QueryResult<()> {
+    diesel::insert_into(audit_chains::table).values(OpeningRow::new(opening)).execute(connection).map(drop)
+}
+
+const POSTGRES_INSERT: &str = "
+    INSERT INTO audit_entries (
+        chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id,
+        key_digest, sealed, outcome, status, code
+    )
+    SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// Adds entries.
+pub(crate) fn insert_records(connection: &mut AnyConnection, records: &[Record]) -> QueryResult<()> {
+    let rows: Vec<RecordRow<'_>> = records.iter().map(RecordRow::new).collect();
+    match connection {
+        AnyConnection::Sqlite(sqlite) => rows.into_iter().try_for_each(|row| {
+            diesel::insert_into(audit_entries::table).values(row).execute(sqlite).map(drop)
+        }),
+        AnyConnection::Postgres(pg) => {
+            let columns = vec![
+                column!(Ints: rows, row => row.chain),
+                column!(Ints: rows, row => row.number),
+                column!(BytesList: rows, row => row.hash.as_slice()),
+                column!(Ints: rows, row => row.at),
+                column!(Texts: rows, row => &*row.actor),
+                column!(MaybeBytesList: rows, row => row.credential.as_deref()),
+                column!(MaybeTexts: rows, row => row.operator.as_deref()),
+                column!(MaybeBytesList: rows, row => row.partner.as_deref()),
+                column!(Texts: rows, row => &*row.source),
+                column!(Texts: rows, row => &*row.action),
+                column!(Texts: rows, row => &*row.subject),
+                column!(MaybeTexts: rows, row => row.request_id.as_deref()),
+                column!(MaybeBytesList: rows, row => row.key_digest.as_deref()),
+                column!(Bools: rows, row => row.sealed),
+                column!(Texts: rows, row => &*row.outcome),
+                column!(MaybeInts: rows, row => row.status),
+                column!(MaybeTexts: rows, row => row.code.as_deref()),
+            ];
+            Native::new(POSTGRES_INSERT, columns).execute(pg).map(drop)
+        }
+    }
+}
+
+/// The entries that fit `filter`.
+fn filtered(filter: &AuditFilter) -> audit_entries::BoxedQuery<'_, MultiBackend> {
+    // Named in any case, so that every database goes by the index.
+    let since = filter.since.map_or(i64::MIN, micros);
+    let mut query = audit_entries::table.filter(audit_entries::at.ge(since)).into_boxed();
+    if let Some(until) = filter.until {
+        query = query.filter(audit_entries::at.lt(micros(until)));
+    }
+    if let Some(partner) = filter.partner {
+        query = query.filter(audit_entries::partner.eq(partner.key()));
+    }
+    if let Some(action) = &filter.action {
+        query = query.filter(audit_entries::action.eq(action));
+    }
+    if let Some(outcome) = filter.outcome {
+        query = query.filter(audit_entries::outcome.eq(outcome.as_str()));
+    }
+    query
+}
+
+impl AuditRepository for Unit {
+    fn append(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        match self.access() {
+            Access::Write => {
+                self.trail.add(entry.clone());
+                Ok(())
+            }
+            Access::Read => Err(StoreError::Failed("a reading unit of work cannot write".to_owned())),
+        }
+    }
+
+    fn list(&mut self, filter: &AuditFilter, limit: u32) -> Result<Vec<Record>, StoreError> {
+        let rows: Vec<RecordRow<'static>> = filtered(filter)
+            .order((audit_entries::at.desc(), audit_entries::chain.desc(), audit_entries::number.desc()))
+            .limit(i64::from(limit))
+            .select(RecordRow::as_select())
+            .load(self.past_memory()?)
+            .stored()?;
+        rows.into_iter().map(RecordRow::record).collect()
+    }
+
+    fn openings(&mut self, after: u64, limit: u32) -> Result<Vec<Opening>, StoreError> {
+        let rows: Vec<OpeningRow> = audit_chains::table
+            .filter(audit_chains::chain.gt(after.cast_signed()))
+            .order(audit_chains::chain)
+            .limit(i64::from(limit))
+            .select(OpeningRow::as_select())
+            .load(self.past_memory()?)
+            .stored()?;
+        rows.into_iter().map(OpeningRow::opening).collect()
+    }
+
+    fn records(&mut self, chain: u64, after: u64, limit: u32) -> Result<Vec<Record>, StoreError> {
+        let rows: Vec<RecordRow<'static>> = audit_entries::table
+            .filter(audit_entries::chain.eq(chain.cast_signed()))
+            .filter(audit_entries::number.gt(after.cast_signed()))
+            .order(audit_entries::number)
+            .limit(i64::from(limit))
+            .select(RecordRow::as_select())
+            .load(self.past_memory()?)
+            .stored()?;
+        rows.into_iter().map(RecordRow::record).collect()
+    }
+
+    fn last_chain_in_use(&mut self) -> Result<u64, StoreError> {
+        let last: Option<i64> = audit_entries::table
+            .select(max(audit_entries::chain))
+            .get_result(self.past_memory()?)
+            .stored()?;
+        length(last.unwrap_or(0), "audit_entries.chain")
+    }
+}

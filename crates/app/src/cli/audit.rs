@@ -1,0 +1,68 @@
+//! What can be asked of the audit log.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use kopeck_domain::audit::{Head, Outcome};
+use kopeck_domain::ids::PartnerId;
+
+use super::{StoreArgs, partner_id};
+
+/// What can be asked of the audit log.
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// List the latest entries.
+    List(AuditListArgs),
+    /// Check that nothing in the log was changed or removed; exit 1 and the first such place if something was.
+    Verify(AuditVerifyArgs),
+}
+
+/// What to list.
+#[derive(Debug, Args)]
+pub struct AuditListArgs {
+    /// Where the data is. No key is needed.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// From this moment on, as `DD.MM.YYYY` or `DD.MM.YYYY HH:MM` in the zone of `--utc-offset`.
+    #[arg(long)]
+    pub since: Option<String>,
+    /// Before this moment, likewise.
+    #[arg(long)]
+    pub until: Option<String>,
+    /// What concerns this partner.
+    #[arg(long, value_parser = partner_id)]
+    pub partner: Option<PartnerId>,
+    /// Of this operation or command, such as `employee.add`, `token.access`, `partner.create`.
+    #[arg(long)]
+    pub action: Option<String>,
+    /// What came to this: `begun`, `done`, `repeated`, `refused`, `failed`.
+    #[arg(long, value_parser = outcome)]
+    pub outcome: Option<Outcome>,
+    /// How many at most.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub limit: u32,
+    /// Print JSON and nothing else, one entry a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to check.
+#[derive(Debug, Args)]
+pub struct AuditVerifyArgs {
+    /// Where the data is. No key is needed.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// How far a chain went at some time, as `CHAIN:NUMBER:HASH`; can be given several times.
+    #[arg(long = "head")]
+    pub head: Vec<Head>,
+    /// A file of heads, one a line; lines that begin with # are passed over.
+    #[arg(long)]
+    pub heads: Option<PathBuf>,
+    /// Print how far each chain goes, to be kept elsewhere, and nothing else.
+    #[arg(long)]
+    pub print_heads: bool,
+}
+
+fn outcome(text: &str) -> Result<Outcome, kopeck_domain::draft::Invalid> {
+    text.to_uppercase().parse()
+}

@@ -1,0 +1,183 @@
+//! `kopeck audit …`.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
+use kopeck_domain::audit::{Actor, Entry, Head, Record};
+use kopeck_domain::calendar::{Zone, parse_date};
+use kopeck_port_store::{Access, AuditFilter, transact};
+use kopeck_service::audit::{VerifyError, verify};
+use serde_json::{Value, json};
+use time::{OffsetDateTime, UtcOffset};
+
+use crate::cli::{AuditCommand, AuditListArgs, AuditVerifyArgs, StoreArgs};
+use crate::compose::Machine;
+use crate::folder::DataFolder;
+
+/// Answers what is asked of the audit log.
+pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        AuditCommand::List(args) => list(args).map(|()| ExitCode::SUCCESS),
+        AuditCommand::Verify(args) => check(args),
+    }
+}
+
+/// The database alone: whoever looks after the log need not have the keys of the service.
+fn store(args: &StoreArgs) -> anyhow::Result<DieselStore> {
+    DataFolder::existing(&args.database_url, args.data_dir.as_deref())?;
+    let config = StoreConfig::new(&args.database_url, Arc::clone(&Machine::real().clock));
+    Ok(DieselStore::open(config)?)
+}
+
+fn list(args: &AuditListArgs) -> anyhow::Result<()> {
+    let zone = args.store.utc_offset;
+    let moment = |text: &Option<String>| text.as_deref().map(|text| parse_moment(text, zone)).transpose();
+    let filter = AuditFilter {
+        since: moment(&args.since).context("--since")?,
+        until: moment(&args.until).context("--until")?,
+        partner: args.partner,
+        action: args.action.clone(),
+        outcome: args.outcome,
+    };
+    let limit = args.limit;
+    let records =
+        transact(&store(&args.store)?, Access::Read, move |unit| unit.audit().list(&filter, limit))?;
+    let mut out = std::io::stdout().lock();
+    for record in &records {
+        if args.json {
+            writeln!(out, "{}", as_json(record))?;
+        } else {
+            writeln!(out, "{}", as_line(&record.entry))?;
+        }
+    }
+    Ok(())
+}
+
+fn check(args: &AuditVerifyArgs) -> anyhow::Result<ExitCode> {
+    let mut noted = args.head.clone();
+    if let Some(file) = &args.heads {
+        let text =
+            std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        noted.extend(heads_in(&text).with_context(|| file.display().to_string())?);
+    }
+    match verify(&store(&args.store)?, &noted) {
+        Ok(verified) if args.print_heads => {
+            let mut out = std::io::stdout().lock();
+            verified.heads.iter().try_for_each(|head| writeln!(out, "{head}"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Ok(verified) => {
+            println!(
+                "the audit log is whole, entries: {}, chains: {}",
+                verified.entries,
+                verified.heads.len()
+            );
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(VerifyError::Broken(breach)) => {
+            println!("the audit log is broken: {breach}");
+            Ok(ExitCode::FAILURE)
+        }
+        Err(VerifyError::Store(error)) => Err(error.into()),
+    }
+}
+
+fn heads_in(text: &str) -> anyhow::Result<Vec<Head>> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| Ok(line.parse()?)).collect()
+}
+
+fn parse_moment(text: &str, zone: Zone) -> anyhow::Result<OffsetDateTime> {
+    match parse_date(text) {
+        Ok(day) => Ok(zone.start_of(day)),
+        Err(_) => Ok(zone.parse_moment(text)?),
+    }
+}
+
+/// The moment in UTC, as RFC 3339 has it.
+fn moment_text(at: OffsetDateTime) -> String {
+    let at = at.to_offset(UtcOffset::UTC);
+    let (date, (hour, minute, second, micros)) = (at.date(), at.to_hms_micro());
+    let (year, month, day) = (date.year(), u8::from(date.month()), date.day());
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z")
+}
+
+/// Who, as one word or two.
+fn who(entry: &Entry) -> String {
+    let partner = || entry.partner.map_or_else(|| "-".to_owned(), |partner| partner.to_string());
+    match &entry.actor {
+        Actor::Partner(_) => partner(),
+        Actor::Unknown if entry.partner.is_some() => format!("?{}", partner()),
+        Actor::Unknown => "?".to_owned(),
+        Actor::Operator(user) => user.clone(),
+    }
+}
+
+fn as_line(entry: &Entry) -> String {
+    let Entry { at, source, action, subject, outcome, status, code, .. } = entry;
+    let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());
+    let code = code.as_deref().unwrap_or("-");
+    let subject = match (&entry.actor, entry.partner) {
+        (Actor::Operator(_), Some(partner)) if subject.is_empty() => format!("partner:{partner}"),
+        (Actor::Operator(_), Some(partner)) => format!("partner:{partner} {subject}"),
+        _ => subject.clone(),
+    };
+    let (at, who) = (moment_text(*at), who(entry));
+    format!("{at}  {outcome:8}  {action:20}  {who:36}  {source:15}  {status:3}  {code:20}  {subject}")
+        .trim_end()
+        .to_owned()
+}
+
+fn as_json(Record { entry, head }: &Record) -> Value {
+    let (credential, operator) = match &entry.actor {
+        Actor::Unknown => (None, None),
+        Actor::Partner(pair) => (pair.map(|pair| pair.to_string()), None),
+        Actor::Operator(user) => (None, Some(user)),
+    };
+    json!({
+        "chain": head.chain,
+        "number": head.number,
+        "hash": head.hash.to_string(),
+        "at": moment_text(entry.at),
+        "actor": entry.actor.kind(),
+        "credential": credential,
+        "operator": operator,
+        "partnerId": entry.partner.map(|partner| partner.to_string()),
+        "source": entry.source,
+        "action": entry.action,
+        "subject": entry.subject,
+        "requestId": entry.request_id,
+        "keyDigest": entry.key.map(|key| key.to_string()),
+        "sealed": entry.sealed,
+        "outcome": entry.outcome.as_str(),
+        "status": entry.status,
+        "code": entry.code,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::{datetime, offset};
+
+    #[test]
+    fn moments_are_told_in_utc_and_asked_for_in_the_zone() {
+        let zone = Zone::new(offset!(+3));
+        let day = parse_moment("02.03.2026", zone).unwrap();
+        assert_eq!(day, datetime!(2026-03-01 21:00 UTC));
+        assert_eq!(parse_moment("02.03.2026 00:01", zone).unwrap(), datetime!(2026-03-01 21:01 UTC));
+        assert!(parse_moment("yesterday", zone).is_err());
+        assert_eq!(moment_text(datetime!(2026-03-02 00:00:01.000_5 +3)), "2026-03-01T21:00:01.000500Z");
+    }
+
+    #[test]
+    fn heads_stand_one_a_line() {
+        let head = format!("1:7:{}", "0a".repeat(32));
+        let heads = heads_in(&format!("# of March\n\n {head} \n{head}\n")).unwrap();
+        assert_eq!(heads.iter().map(ToString::to_string).collect::<Vec<_>>(), [head.clone(), head]);
+        assert!(heads_in("1:7:nonsense").is_err());
+    }
+}

@@ -1,0 +1,270 @@
+//! The audit log of the real binary: what calls and commands leave in it, what they must not, and what is found when
+//! somebody lays hands on it.
+
+use kopeck_client::NewEmployee;
+use kopeck_domain::audit::KeyDigest;
+use kopeck_domain::ids::PartnerId;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::bare::{Call, get, login_call, post};
+use crate::process::{Installation, PartnerSecrets};
+
+/// The entries that fit these arguments, oldest first.
+fn entries(installation: &Installation, filter: &[&str]) -> Vec<Value> {
+    let listed = installation.succeed(&[&["audit", "list", "--json"], filter].concat());
+    let mut entries: Vec<Value> =
+        listed.lines().map(|line| serde_json::from_str(line).expect("nothing but JSON")).collect();
+    entries.reverse();
+    entries
+}
+
+/// Each entry in short.
+fn in_short(entries: &[Value]) -> Vec<String> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    entries
+        .iter()
+        .map(|one| ["action", "outcome", "status", "code"].map(|name| text(&one[name])).join(" "))
+        .collect()
+}
+
+fn of_calls(installation: &Installation) -> Vec<Value> {
+    let mut entries = entries(installation, &[]);
+    entries.retain(|entry| entry["actor"] != "OPERATOR");
+    entries
+}
+
+fn verify(installation: &Installation, arguments: &[&str]) -> (bool, String) {
+    let output = installation.run(&[&["audit", "verify"], arguments].concat());
+    (output.status.success(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn calls_leave_their_entries_and_nothing_personal() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let running = installation.serve(&[]);
+    let send = |call: Call, id: &str| call.with("x-request-id", id).send_to(&running.base_url);
+    let wrong = login_call(&partner.api_key, &partner.login, "hunter2-wrong");
+    assert_eq!(send(wrong, "r-wrong").status, 400);
+    assert_eq!(send(login_call("ak_of-nobody", "nobody-s-login", "x"), "r-nobody").status, 400);
+    let access = send(login_call(&partner.api_key, &partner.login, &partner.password), "r-login")
+        .text_of("accessToken");
+    let employee = json!({
+        "customId": "Secret-Id-1", "surname": "Тайный", "phone": "9031234567", "email": "hidden@example.com",
+    });
+    let add = || post("/v1/employee/add", &employee).token(&access);
+    let first = add().key("a-key-of-mine");
+    let id = send(first.clone(), "r-add").text_of("idEmployee");
+    assert!(send(first, "r-again").replayed());
+    assert_eq!(send(add(), "r-twice").fields(), "customId");
+    let sealed = json!({"sealed": "s1.garbage-to-refuse"});
+    assert_eq!(send(post("/v1/category", &sealed).token(&access), "r-seal").fields(), "body");
+    assert_eq!(send(add().token("not-a-token"), "r-token").status, 401);
+    let update = Call::new("PUT", &format!("/v1/employee/{id}")).json(&json!({"phone": "9037654321"}));
+    assert_eq!(send(update.token(&access), "r-update").status, 200);
+    assert_eq!(send(get(&format!("/v1/employee/{id}")).token(&access), "r-get").status, 200);
+    let (_, good) = running.stop("TERM");
+    assert!(good, "{}", installation.log());
+
+    let mut told = of_calls(&installation);
+    told.sort_by_key(|entry| entry["at"].as_str().map(str::to_owned));
+    assert_eq!(
+        in_short(&told),
+        [
+            "token.access REFUSED 400 bad_credentials",
+            "token.access REFUSED 400 bad_credentials",
+            "token.access DONE 200 null",
+            "employee.add DONE 200 null",
+            "employee.add REPEATED 200 null",
+            "employee.add REFUSED 422 incorrect_value",
+            "category.create REFUSED 422 sealed_value_refused",
+            "employee.add REFUSED 401 unauthorized",
+            "employee.update DONE 200 null",
+        ]
+    );
+    say_who_and_what(&told, &partner, &id);
+    keeps_to_itself(&installation, &partner, &access);
+    assert!(verify(&installation, &[]).0);
+}
+
+/// What the entries of [`calls_leave_their_entries_and_nothing_personal`] say beside what came of the calls.
+fn say_who_and_what(told: &[Value], partner: &PartnerSecrets, id: &str) {
+    let entry = |id: &str| told.iter().find(|entry| entry["requestId"] == id).unwrap();
+    let added = entry("r-add");
+    assert_eq!((&added["actor"], &added["partnerId"]), (&json!("PARTNER"), &json!(partner.id)));
+    assert_eq!(
+        (&added["source"], &added["subject"]),
+        (&json!("127.0.0.1"), &json!(format!("employee:{id}")))
+    );
+    assert_eq!(added["credential"], entry("r-login")["credential"]);
+    assert_eq!(entry("r-update")["subject"], added["subject"]);
+    let key = KeyDigest::of(PartnerId::new(Uuid::parse_str(&partner.id).unwrap()), "a-key-of-mine");
+    assert_eq!(added["keyDigest"], json!(key.to_string()));
+    assert_eq!(added["keyDigest"], entry("r-again")["keyDigest"]);
+    // An API key proves nothing.
+    let claimed = entry("r-wrong");
+    assert_eq!((&claimed["actor"], &claimed["partnerId"]), (&json!("UNKNOWN"), &json!(partner.id)));
+    assert_eq!(entry("r-nobody")["partnerId"], Value::Null);
+}
+
+/// None of what is secret or personal stands in the log.
+fn keeps_to_itself(installation: &Installation, partner: &PartnerSecrets, access: &str) {
+    let sent = [
+        "hunter2-wrong",
+        "nobody-s-login",
+        "ak_of-nobody",
+        "Secret-Id-1",
+        "Тайный",
+        "9031234567",
+        "9037654321",
+        "hidden@example.com",
+        "garbage-to-refuse",
+        "a-key-of-mine",
+        "not-a-token",
+    ];
+    let all = installation.succeed(&["audit", "list", "--json"]) + &installation.succeed(&["audit", "list"]);
+    let own = [&*partner.api_key, &partner.password, &partner.sealing_key, &partner.login, access];
+    for secret in own.iter().chain(&sent) {
+        assert!(!all.contains(secret), "{secret} stands in the audit log: {all}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sealed_call_says_so() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&[]);
+    let running = installation.serve(&[]);
+    let client = running.client(&partner);
+    client.employees().add(&NewEmployee::new("E-1")).await.unwrap();
+    assert!(running.stop("TERM").1);
+    let told = of_calls(&installation);
+    assert_eq!(in_short(&told), ["token.access DONE 200 null", "employee.add DONE 200 null"]);
+    assert!(told.iter().all(|entry| entry["sealed"] == json!(true)), "{told:?}");
+}
+
+#[test]
+fn what_is_answered_is_in_the_log_though_the_process_is_killed() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let mut running = installation.serve(&[]);
+    let login = login_call(&partner.api_key, &partner.login, &partner.password).send_to(&running.base_url);
+    let access = login.text_of("accessToken");
+    for number in 0..20 {
+        let employee = json!({"customId": format!("E-{number}")});
+        let added = post("/v1/employee/add", &employee).token(&access).send_to(&running.base_url);
+        assert_eq!(added.status, 200);
+    }
+    running.kill();
+    let added = entries(&installation, &["--action", "employee.add", "--outcome", "done"]);
+    assert_eq!(added.len(), 20);
+    let (whole, said) = verify(&installation, &[]);
+    assert!(whole, "{said}");
+}
+
+#[test]
+fn commands_leave_their_entries() {
+    let installation = Installation::embedded();
+    let partner = installation.create_partner(&["--login", "acme", "--deposit", "5000"]);
+    let of_partner = |command: &'static str| ["partner", command, partner.id.as_str()];
+    for command in ["suspend", "resume", "rotate-keys", "rotate-api-key"] {
+        installation.succeed(&of_partner(command));
+    }
+    for _ in 0..2 {
+        let reference = ["700", "--reference", "wire-1"];
+        installation.succeed(&[&of_partner("deposit")[..], &reference].concat());
+    }
+    assert!(
+        !installation.run(&["partner", "suspend", "00000000-0000-0000-0000-000000000001"]).status.success()
+    );
+    installation.succeed(&["master-key", "rotate"]);
+    installation.succeed(&["master-key", "retire"]);
+    assert!(!installation.run(&["requests", "settle", &partner.id, "--as", "applied"]).status.success());
+    installation.succeed(&["partner", "list"]);
+
+    let told = entries(&installation, &[]);
+    assert_eq!(
+        in_short(&told),
+        [
+            "database.migrate DONE null null",
+            "partner.create DONE null null",
+            "partner.suspend DONE null null",
+            "partner.resume DONE null null",
+            "partner.rotate_keys DONE null null",
+            "partner.rotate_api_key DONE null null",
+            "partner.deposit DONE null null",
+            "partner.deposit REPEATED null null",
+            "partner.suspend REFUSED null null",
+            "master_key.rotate BEGUN null null",
+            "master_key.rotate DONE null null",
+            "master_key.retire BEGUN null null",
+            "master_key.retire DONE null null",
+            "requests.settle REFUSED null null",
+        ]
+    );
+    assert!(told.iter().all(|entry| entry["actor"] == "OPERATOR" && entry["operator"] != ""), "{told:?}");
+    assert_eq!(told[1]["partnerId"], json!(partner.id));
+    let (whole, said) = verify(&installation, &[]);
+    assert!(whole && said.contains("entries: 14"), "{said}");
+
+    assert_eq!(entries(&installation, &["--partner", &partner.id, "--outcome", "repeated"]).len(), 1);
+    assert_eq!(entries(&installation, &["--limit", "2"]).len(), 2);
+    assert_eq!(entries(&installation, &["--since", "01.01.2020", "--until", "02.01.2020 10:00"]).len(), 0);
+    for wrong in [&["--since", "yesterday"][..], &["--outcome", "maybe"], &["--limit", "0"]] {
+        assert!(!installation.run(&[&["audit", "list"], wrong].concat()).status.success(), "{wrong:?}");
+    }
+}
+
+/// Lifts what keeps the log from being changed, as only the owner of the database can.
+fn lift(installation: &Installation, statements: &str) {
+    let on_a_server = std::env::var("TEST_STORE").is_ok_and(|store| store == "postgres");
+    let lift = if on_a_server {
+        "DROP TRIGGER IF EXISTS audit_entries_append_only ON audit_entries;
+         DROP TRIGGER IF EXISTS audit_chains_append_only ON audit_chains;"
+    } else {
+        "DROP TRIGGER IF EXISTS audit_entries_no_update; DROP TRIGGER IF EXISTS audit_entries_no_delete;
+         DROP TRIGGER IF EXISTS audit_chains_no_delete;"
+    };
+    installation.tamper(&format!("{lift} {statements}"));
+}
+
+#[test]
+fn a_log_that_somebody_laid_hands_on_is_found_out() {
+    let installation = Installation::new();
+    for _ in 0..3 {
+        installation.create_partner(&[]);
+    }
+    let (whole, heads) = verify(&installation, &["--print-heads"]);
+    assert!(whole && heads.lines().count() >= 3, "{heads}");
+    let file = installation.path().join("heads");
+    std::fs::write(&file, format!("# noted\n{heads}")).unwrap();
+    let noted = ["--heads", file.to_str().unwrap()];
+    assert!(verify(&installation, &noted).0);
+
+    let last = heads.lines().last().unwrap();
+    let chain = last.split(':').next().unwrap();
+    // Cut off at the end: whole by itself, and found out by the heads that were noted.
+    lift(
+        &installation,
+        &format!(
+            "CREATE TABLE aside AS SELECT * FROM audit_entries WHERE chain = {chain};
+             CREATE TABLE aside_chain AS SELECT * FROM audit_chains WHERE chain = {chain};
+             DELETE FROM audit_entries WHERE chain = {chain}; DELETE FROM audit_chains WHERE chain = {chain};"
+        ),
+    );
+    assert!(verify(&installation, &[]).0);
+    let (whole, said) = verify(&installation, &noted);
+    assert!(!whole && said.contains(&format!("chain {chain}: it went as far as entry 1")), "{said}");
+    let (whole, said) = verify(&installation, &["--head", last]);
+    assert!(!whole && said.contains("it went as far"), "{said}");
+    lift(
+        &installation,
+        "INSERT INTO audit_chains SELECT * FROM aside_chain; INSERT INTO audit_entries SELECT * FROM aside;",
+    );
+    assert!(verify(&installation, &noted).0);
+
+    lift(&installation, "UPDATE audit_entries SET source = 'elsewhere' WHERE chain = 2 AND number = 1;");
+    let (whole, said) = verify(&installation, &[]);
+    assert!(!whole && said.contains("chain 2, entry 1: changed"), "{said}");
+    assert!(!installation.run(&["audit", "verify", "--head", "nonsense"]).status.success());
+}

@@ -1,0 +1,189 @@
+//! Entries that wait to be written.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use kopeck_domain::audit::{Actor, Entry};
+use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
+use time::OffsetDateTime;
+
+/// Entries that may wait; a database that is away for longer than that loses some.
+const MOST_WAITING: usize = 10_000;
+
+/// Entries that one unit of work writes at most.
+const AT_ONCE: usize = 500;
+
+/// Entries a second of those who did not prove to be anybody: the log cannot be filled up from outside.
+const STRANGERS_A_SECOND: u32 = 50;
+
+/// How long the end of a process waits for a database that does not answer.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Counts what becomes of notes. It must not wait.
+pub trait NotesObserver: Send + Sync {
+    /// So many were written.
+    fn written(&self, entries: u64);
+
+    /// So many were given up: too many waited, or came from strangers.
+    fn dropped(&self, entries: u64);
+}
+
+/// Counts nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoObserver;
+
+impl NotesObserver for NoObserver {
+    fn written(&self, _entries: u64) {}
+
+    fn dropped(&self, _entries: u64) {}
+}
+
+/// Entries about what changed nothing, on their way into the log. One unit of work after the other takes what waits: there
+/// is no timer, and while the database works on one the next gathers. An entry whose commit was lost is written again, so
+/// it may stand in the log twice.
+pub struct Notes {
+    store: Arc<dyn Store>,
+    observer: Arc<dyn NotesObserver>,
+    state: Mutex<State>,
+    /// Told when nothing is being written any more.
+    rests: Condvar,
+}
+
+struct State {
+    waiting: VecDeque<Entry>,
+    /// Whether a unit of work is on its way.
+    is_writing: bool,
+    /// Whether the latest one failed.
+    is_failing: bool,
+    /// The second that strangers are counted in, and their number.
+    strangers: (OffsetDateTime, u32),
+}
+
+impl State {
+    /// Whether there is room for an entry of a stranger.
+    fn admits_stranger(&mut self, at: OffsetDateTime) -> bool {
+        let (since, count) = &mut self.strangers;
+        if !(time::Duration::ZERO..time::Duration::SECOND).contains(&(at - *since)) {
+            (*since, *count) = (at, 0);
+        }
+        *count = count.saturating_add(1);
+        *count <= STRANGERS_A_SECOND
+    }
+
+    /// What the next unit of work writes, if it is to begin now.
+    fn next(&mut self) -> Option<Arc<[Entry]>> {
+        if self.is_writing || self.waiting.is_empty() {
+            return None;
+        }
+        self.is_writing = true;
+        let count = self.waiting.len().min(AT_ONCE);
+        Some(self.waiting.drain(..count).collect())
+    }
+}
+
+impl Notes {
+    /// Nothing waits yet; what does will be written to `store`.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, observer: Arc<dyn NotesObserver>) -> Arc<Self> {
+        let state = State {
+            waiting: VecDeque::new(),
+            is_writing: false,
+            is_failing: false,
+            strangers: (OffsetDateTime::UNIX_EPOCH, 0),
+        };
+        Arc::new(Self { store, observer, state: Mutex::new(state), rests: Condvar::new() })
+    }
+
+    /// Notes an entry and returns at once.
+    pub fn note(self: &Arc<Self>, entry: Entry) {
+        let mut state = self.lock();
+        let is_stranger = entry.actor == Actor::Unknown;
+        if state.waiting.len() >= MOST_WAITING || (is_stranger && !state.admits_stranger(entry.at)) {
+            drop(state);
+            self.observer.dropped(1);
+            return;
+        }
+        state.waiting.push_back(entry);
+        // After a failure the next try is due to the clock, see `retry`.
+        let next = if state.is_failing { None } else { state.next() };
+        drop(state);
+        self.write(next);
+    }
+
+    /// Writes what waits, if the database failed before. To be called every second or so.
+    pub fn retry(self: &Arc<Self>) {
+        let next = self.lock().next();
+        self.write(next);
+    }
+
+    /// Writes an entry by itself, and tells `done` when it is certain.
+    pub fn write_one(&self, entry: Entry, done: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
+        let append = move |unit: &mut dyn UnitOfWork| unit.audit().append(&entry);
+        submit(&*self.store, Access::Write, append, done);
+    }
+
+    /// Writes all that waits, and comes back when that is done. What cannot be written within seconds is given up. For the
+    /// end of a process, when nothing is noted any more.
+    pub fn close(self: &Arc<Self>) {
+        loop {
+            let state = self.lock();
+            let idle = |state: &mut State| state.is_writing;
+            let waited = self.rests.wait_timeout_while(state, PATIENCE, idle);
+            let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+            let next = if waited.timed_out() || state.is_failing { None } else { state.next() };
+            if next.is_none() {
+                let lost = std::mem::take(&mut state.waiting).len() as u64;
+                drop(state);
+                if lost > 0 {
+                    log::error!(lost = lost; "entries of the audit log are lost: the database does not answer");
+                    self.observer.dropped(lost);
+                }
+                return;
+            }
+            drop(state);
+            self.write(next);
+        }
+    }
+
+    /// Nothing that runs under the lock can panic half-way, so a poisoned one is as good as another.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(self: &Arc<Self>, entries: Option<Arc<[Entry]>>) {
+        let Some(entries) = entries else { return };
+        let (notes, written) = (Arc::clone(self), Arc::clone(&entries));
+        let append = move |unit: &mut dyn UnitOfWork| -> Result<(), StoreError> {
+            entries.iter().try_for_each(|entry| unit.audit().append(entry))
+        };
+        submit(&*self.store, Access::Write, append, move |outcome| notes.ended(&written, outcome));
+    }
+
+    /// A unit of work has ended. After a failure its entries wait again, before all others.
+    fn ended(self: &Arc<Self>, entries: &[Entry], outcome: Result<(), StoreError>) {
+        let mut state = self.lock();
+        state.is_writing = false;
+        let was_failing = std::mem::replace(&mut state.is_failing, outcome.is_err());
+        let next = match &outcome {
+            Ok(()) => state.next(),
+            Err(_) => {
+                entries.iter().rev().for_each(|entry| state.waiting.push_front(entry.clone()));
+                None
+            }
+        };
+        drop(state);
+        self.rests.notify_all();
+        match outcome {
+            Ok(()) => self.observer.written(entries.len() as u64),
+            Err(error) if !was_failing => {
+                log::warn!(error:% = error; "the audit log cannot be written: entries wait");
+            }
+            Err(_) => {}
+        }
+        self.write(next);
+    }
+}
+
+#[cfg(test)]
+mod tests;
