@@ -55,6 +55,7 @@ mod limits;
 mod limits_refusals;
 mod lists;
 mod misbehaviour;
+mod names;
 mod openapi;
 mod operations;
 mod orders;
