@@ -18,6 +18,7 @@ mod balance;
 mod bank;
 mod bank_network;
 mod bare;
+mod book;
 mod calls;
 mod can_pay;
 mod cards;
