@@ -2,8 +2,6 @@
 
 import { Client, InvalidError } from "kopeck";
 
-declare const process: { env: Record<string, string | undefined> };
-
 function setting(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set`);
@@ -19,8 +17,10 @@ const client = new Client({
 });
 
 try {
-  const employee = await client.employees.add({ customId: "T-0001", surname: "Petrova", phone: "9031234567" });
-  console.log(employee.idEmployee, (await client.balance()).available);
+  const [customId = "T-0001"] = process.argv.slice(2);
+  const employee = await client.employees.add({ customId, surname: "Petrova", phone: "9031234567" });
+  const { available } = await client.balance();
+  console.log(`${employee.customId} is added, ${available} kopecks are left to spend`);
 } catch (error) {
   if (!(error instanceof InvalidError)) throw error;
   for (const { field, detail } of error.faults) console.error(`${field}: ${detail}`);

@@ -1,7 +1,7 @@
 //! Adds an employee, and says what is left to spend.
 //!
 //! ```sh
-//! cargo run -p kopeck-client --example first_call
+//! cargo run -p kopeck-client --example first_call -- T-0001
 //! ```
 
 mod support;
@@ -12,13 +12,15 @@ use kopeck_client::NewEmployee;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let custom_id = std::env::args().nth(1).ok_or("name the customId of a new employee")?;
     let client = support::client()?;
     let anna = NewEmployee {
         surname: Some("Petrova".to_owned()),
         phone: Some("9031234567".to_owned()),
-        ..NewEmployee::new("T-0001")
+        ..NewEmployee::new(custom_id.as_str())
     };
     let employee = client.employees().add(&anna).await?;
-    println!("{} has {} kopecks", employee.id_employee, client.balance().await?.available);
+    let available = client.balance().await?.available;
+    println!("{} is added, {available} kopecks are left to spend", employee.custom_id);
     Ok(())
 }

@@ -11,7 +11,6 @@
 //! UPDATE_DOCS=1 cargo test -p kopeck --test it command_line_examples
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Output, Stdio};
@@ -22,6 +21,7 @@ use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_store::{Access, StoreError, transact};
 use serde_json::json;
 
+use crate::names::Names;
 use crate::server::{TestPartner, TestServer};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/COMMAND-LINE.md");
@@ -71,8 +71,7 @@ fn leaves(command: &clap::Command, name: &str, found: &mut Vec<String>) {
 struct Player {
     server: TestServer,
     folder: tempfile::TempDir,
-    /// What an identifier of the page is in this play.
-    renamed: BTreeMap<String, String>,
+    names: Names,
 }
 
 impl Player {
@@ -82,7 +81,7 @@ impl Player {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("bin")).unwrap();
         symlink(env!("CARGO_BIN_EXE_kopeck"), folder.path().join("bin/kopeck")).unwrap();
-        let player = Self { server, folder, renamed: BTreeMap::new() };
+        let player = Self { server, folder, names: Names::default() };
         player.prepare(&partner);
         player
     }
@@ -161,9 +160,9 @@ impl Player {
         let mut shown = Vec::new();
         for (command, before) in commands {
             let printed = self.run(command);
-            self.learn(&before.join("\n"), &printed);
+            self.names.learn(&before.join("\n"), &printed);
             shown.push(format!("$ {command}"));
-            shown.extend(self.as_on_the_page(&printed).lines().map(str::to_owned));
+            shown.extend(self.names.as_on_the_page(&printed).lines().map(str::to_owned));
         }
         shown.join("\n")
     }
@@ -211,51 +210,7 @@ impl Player {
         shell
     }
 
-    /// Notes which identifiers stand where the page has others.
-    fn learn(&mut self, before: &str, after: &str) {
-        let (before, after) = (words(before), words(after));
-        if before.len() != after.len() {
-            return;
-        }
-        for (before, after) in before.into_iter().zip(after) {
-            if is_identifier(before) && is_identifier(after) {
-                self.renamed.entry(before.to_owned()).or_insert_with(|| after.to_owned());
-            }
-        }
-    }
-
     fn in_this_play(&self, text: &str) -> String {
-        let text = text.replace(ADDRESS, &self.server.base_url);
-        replace_all(&text, self.renamed.iter().map(|(page, play)| (page.as_str(), play.as_str())))
+        self.names.in_this_play(&text.replace(ADDRESS, &self.server.base_url))
     }
-
-    fn as_on_the_page(&self, text: &str) -> String {
-        replace_all(text, self.renamed.iter().map(|(page, play)| (play.as_str(), page.as_str())))
-    }
-}
-
-/// All at once, as one's new name may be another's old one.
-fn replace_all<'a>(text: &str, pairs: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> String {
-    let mark = |place: usize| format!("\u{1}{place}\u{2}");
-    let marked = pairs.clone().enumerate();
-    let text = marked.fold(text.to_owned(), |text, (place, (old, _))| text.replace(old, &mark(place)));
-    pairs.enumerate().fold(text, |text, (place, (_, new))| text.replace(&mark(place), new))
-}
-
-fn words(text: &str) -> Vec<&str> {
-    text.split([' ', '\n', '"', '│', '┆', ',', '.']).filter(|word| !word.is_empty()).collect()
-}
-
-/// Uuids, and the numbers of cards.
-fn is_identifier(text: &str) -> bool {
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    (text.len() == 36 && text.split('-').count() == 5) || (matches!(text.len(), 10 | 13) && digits(text))
-}
-
-#[test]
-fn identifiers_are_told_from_other_words() {
-    let seen: BTreeSet<&str> =
-        words("│ 01980000-0000-7000-0000-000000000001 ┆ 9031234567 │ \"x\": 1500.00").into_iter().collect();
-    let identifiers: Vec<_> = seen.into_iter().filter(|word| is_identifier(word)).collect();
-    assert_eq!(identifiers, ["01980000-0000-7000-0000-000000000001", "9031234567"]);
 }

@@ -1,0 +1,194 @@
+//! The book in `docs/`, read as a newcomer reads it: every command is pasted, every example run, every link followed.
+//!
+//! Each chapter of `docs/guide` is played from top to bottom. Its blocks say what they are there for:
+//!
+//! | fence | what it is |
+//! |---|---|
+//! | `sh` | pasted into the terminal of the chapter |
+//! | `sh needs=python,node,cargo` | the same, where these tools are: `scripts/test-book` has them |
+//! | `sh server` | goes on in a terminal of its own; below it stands the start of what it says |
+//! | `text`, `json` behind `sh` | what was printed, errors too; `…` stands for anything within a line or for any lines |
+//! | `text picture` | a drawing |
+//! | `LANGUAGE file=PATH` | stands in that file, line for line |
+//!
+//! Any other block fails the test, and so does an `sh` that prints something and has nothing below it. Long JSON is
+//! broken into lines. A chapter that starts no server has one on a stage, with a clock that stands still: HTML comments
+//! move it, see `player`. Identifiers are those of the page, and so are the days and times of a real server.
+//!
+//! After a change let the pages be written anew and look at what changed:
+//!
+//! ```sh
+//! UPDATE_DOCS=1 cargo test -p kopeck --test it book
+//! ```
+
+mod page;
+mod player;
+mod terminal;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use kopeck_adapter_http::{codes, operations};
+
+const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+
+fn page(name: &str) -> String {
+    let path = Path::new(DOCS).join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Plays a chapter of the guide with the tools of `TEST_BOOK_TOOLS`, such as `python,node,cargo`.
+fn play(name: &str) {
+    let tools = std::env::var("TEST_BOOK_TOOLS").unwrap_or_default();
+    let tools: Vec<String> = tools.split(',').map(str::to_owned).collect();
+    let name = &format!("guide/{name}.md");
+    let page = page(name);
+    let played = player::play(&page, &tools);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(Path::new(DOCS).join(name), &played).unwrap();
+    } else if let Some(line) = page.lines().zip(played.lines()).position(|(page, played)| page != played) {
+        let from = |text: &str| text.lines().skip(line).take(16).collect::<Vec<_>>().join("\n");
+        panic!("docs/{name}:{}\n{}\n\nbut it is\n{}", line + 1, from(&page), from(&played));
+    } else {
+        assert!(page == played, "docs/{name} has not as many lines as the play");
+    }
+}
+
+macro_rules! chapters {
+    ($($test:ident = $name:literal),* $(,)?) => {
+        const CHAPTERS: &[&str] = &[$($name),*];
+
+        $(
+            #[test]
+            fn $test() {
+                play($name);
+            }
+        )*
+    };
+}
+
+chapters! {
+    chapter_1_first_call = "first-call",
+    chapter_2_sealing = "sealing",
+    chapter_3_requests = "requests",
+    chapter_4_repeats = "repeats",
+    chapter_5_errors = "errors",
+    chapter_6_sandbox = "sandbox",
+    chapter_7_limits_of_use = "limits-of-use",
+    chapter_8_reference = "reference",
+}
+
+#[test]
+fn every_chapter_is_played() {
+    let files = std::fs::read_dir(Path::new(DOCS).join("guide")).unwrap();
+    let names = files.map(|file| file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned());
+    assert_eq!(names.collect::<BTreeSet<_>>(), CHAPTERS.iter().map(|&name| name.to_owned()).collect());
+}
+
+#[test]
+fn every_page_is_in_the_table_of_contents() {
+    let summary = page("SUMMARY.md");
+    let listed: BTreeSet<PathBuf> = links(&summary).map(PathBuf::from).collect();
+    let mut there = BTreeSet::new();
+    for folder in ["", "adr", "guide"] {
+        for file in std::fs::read_dir(Path::new(DOCS).join(folder)).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "md") {
+                there.insert(Path::new(folder).join(path.file_name().unwrap()));
+            }
+        }
+    }
+    there.remove(Path::new("SUMMARY.md"));
+    assert_eq!(listed, there);
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let docs = Path::new(DOCS);
+    let summary = page("SUMMARY.md");
+    let mut pages: Vec<PathBuf> = links(&summary).map(|link| docs.join(link)).collect();
+    pages.extend(["../README.md", "SUMMARY.md"].map(|name| docs.join(name)));
+    let mut dead = Vec::new();
+    for path in &pages {
+        let text = std::fs::read_to_string(path).unwrap();
+        for link in links(&text).filter(|link| !link.contains("://")) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            let found = target.exists()
+                && (anchor.is_empty()
+                    || anchors(&std::fs::read_to_string(&target).unwrap()).contains(anchor));
+            if !found {
+                dead.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{dead:#?}");
+}
+
+/// The targets of the links of a page.
+fn links(page: &str) -> impl Iterator<Item = &str> {
+    let prose = page.split("\n```").step_by(2);
+    let links =
+        prose.flat_map(|prose| prose.split("](").skip(1)).filter_map(|rest| Some(rest.split_once(')')?.0));
+    // Drawings are made by the measurements, which not every checkout has run.
+    links.filter(|link| !link.ends_with(".svg"))
+}
+
+/// What a page can be entered at: its headings, as GitHub and mdBook name them.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let heading =
+        |line: &str| line.strip_prefix('#').map(|rest| rest.trim_start_matches('#').trim().to_lowercase());
+    let letters = |text: String| {
+        let kept = text.chars().filter(|sign| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_'));
+        kept.map(|sign| if sign == ' ' { '-' } else { sign }).collect()
+    };
+    page.lines().filter_map(heading).map(letters).collect()
+}
+
+/// The words at the beginning of the rows of all tables of a page.
+fn first_words(page: &str) -> Vec<&str> {
+    page.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0)).collect()
+}
+
+#[test]
+fn the_chapter_on_errors_has_every_code_once_and_no_other() {
+    let chapter = page("guide/errors.md");
+    let (_, tables) = chapter.split_once("\n## Every code\n").unwrap();
+    let mut told = first_words(tables);
+    told.sort_unstable();
+    let mut all: Vec<&str> = codes().collect();
+    all.sort_unstable();
+    assert_eq!(told, all);
+}
+
+#[test]
+fn the_reference_has_every_operation_once_and_no_other() {
+    let chapter = page("guide/reference.md");
+    let mut told: Vec<(&str, bool)> = chapter
+        .lines()
+        .filter_map(|line| {
+            let (operation, rest) = line.strip_prefix("| `")?.split_once("` | ")?;
+            operation.contains(" /").then(|| (operation, rest.starts_with("yes")))
+        })
+        .collect();
+    told.sort_unstable();
+    let all: Vec<(String, bool)> = operations()
+        .map(|operation| (format!("{} {}", operation.method, operation.path), operation.changes))
+        .collect();
+    let mut all: Vec<(&str, bool)> = all.iter().map(|(name, changes)| (name.as_str(), *changes)).collect();
+    all.sort_unstable();
+    assert_eq!(told, all);
+}
+
+/// Also where there is no Python, Node or cargo to work it out again.
+#[test]
+fn the_worked_example_is_one_of_the_known_vectors() {
+    let vectors = include_str!("../../../sealing/tests/data/vectors.json");
+    let vectors: Vec<serde_json::Value> = serde_json::from_str(vectors).unwrap();
+    let vector = vectors.iter().find(|vector| vector["name"] == "login_body").unwrap();
+    let chapter = page("guide/sealing.md");
+    for name in ["header", "info", "key", "iv", "aad", "padded", "ciphertext_and_tag", "text"] {
+        let value = vector[name].as_str().unwrap();
+        assert!(chapter.contains(value), "{name}: {value}");
+    }
+}
