@@ -37,6 +37,8 @@ struct State<T> {
     closed: bool,
     /// How many wait who take at once.
     idle: usize,
+    /// How many of the others look by themselves, in a moment, what is overdue.
+    looking: usize,
 }
 
 impl<T> State<T> {
@@ -52,7 +54,7 @@ impl<T> State<T> {
 
 impl<T> Queue<T> {
     pub(crate) fn new(capacity: usize) -> Self {
-        let state = State { waiting: VecDeque::new(), closed: false, idle: 0 };
+        let state = State { waiting: VecDeque::new(), closed: false, idle: 0, looking: 0 };
         Self { capacity, state: Mutex::new(state), filled: Condvar::new(), overdue: Condvar::new() }
     }
 
@@ -71,12 +73,13 @@ impl<T> Queue<T> {
             return Err(Refused::Full(item));
         }
         state.waiting.push_back((Instant::now(), item));
-        let (idle, is_first) = (state.idle > 0, state.waiting.len() == 1);
+        let idle = state.idle > 0;
+        // If nobody takes it at once, one of the others looks how long that lasts.
+        let is_unseen = state.waiting.len() == 1 && state.looking == 0;
         drop(state);
         if idle {
             self.filled.notify_one();
-        } else if is_first {
-            // Nobody takes it at once; one of the others looks how long that lasts.
+        } else if is_unseen {
             self.overdue.notify_one();
         }
         Ok(())
@@ -97,7 +100,11 @@ impl<T> Queue<T> {
                 }
                 (None, Taker::Spare(_)) => self.overdue.wait(state).unwrap_or_else(PoisonError::into_inner),
                 (Some(wait), Taker::Spare(_)) => {
-                    self.overdue.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0
+                    state.looking += 1;
+                    let waited = self.overdue.wait_timeout(state, wait);
+                    let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                    state.looking -= 1;
+                    state
                 }
             };
         }

@@ -158,3 +158,30 @@ fn the_probe_of_the_image_tells_a_ready_process_from_others() {
     let after = Command::new(format!("{TOP}/deploy/probe")).args(["/health/live", &port]).output().unwrap();
     assert!(!after.status.success(), "nobody listens any more");
 }
+
+/// What the code has in itself of files beside the crates.
+fn included(folder: &std::path::Path, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() {
+            included(&entry, found);
+        } else if entry.extension().is_some_and(|end| end == "rs") {
+            let code = std::fs::read_to_string(&entry).unwrap();
+            let paths = code.split("include_str!(\"").skip(1).filter_map(|rest| rest.split('"').next());
+            let outside = paths.filter_map(|path| path.rsplit_once("../").map(|(up, path)| (up, path)));
+            found.extend(outside.filter(|(up, _)| up.len() >= 9).map(|(_, path)| path.to_owned()));
+        }
+    }
+}
+
+#[test]
+fn the_image_is_built_with_every_file_that_is_compiled_in() {
+    let mut needed = BTreeSet::new();
+    for source in ["adapter-http", "adapter-store-diesel", "app", "command-line", "service"] {
+        included(&std::path::Path::new(TOP).join("crates").join(source).join("src"), &mut needed);
+    }
+    assert!(needed.contains("docs/API.md"), "{needed:?}");
+    let copied = read("deploy/Dockerfile.dockerignore");
+    for file in needed.iter().map(String::as_str).chain([".cargo"]) {
+        assert!(copied.lines().any(|line| line.strip_prefix('!') == Some(file)), "{file} is left out");
+    }
+}
