@@ -167,7 +167,7 @@ fn included(folder: &std::path::Path, found: &mut BTreeSet<String>) {
         } else if entry.extension().is_some_and(|end| end == "rs") {
             let code = std::fs::read_to_string(&entry).unwrap();
             let paths = code.split("include_str!(\"").skip(1).filter_map(|rest| rest.split('"').next());
-            let outside = paths.filter_map(|path| path.rsplit_once("../").map(|(up, path)| (up, path)));
+            let outside = paths.filter_map(|path| path.rsplit_once("../"));
             found.extend(outside.filter(|(up, _)| up.len() >= 9).map(|(_, path)| path.to_owned()));
         }
     }
