@@ -348,22 +348,11 @@ fn duration_above_zero(text: &str) -> Result<Duration, String> {
 
 /// Reads `0s`, `90s`, `15m`, `24h`.
 fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || "must be a whole number with s, m or h, such as 90s, 15m or 24h".to_owned();
-    let (number, seconds_each) = [("s", 1), ("m", 60), ("h", 3_600)]
-        .into_iter()
-        .find_map(|(unit, seconds)| text.strip_suffix(unit).map(|number| (number, seconds)))
-        .ok_or_else(wrong)?;
-    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(wrong());
-    }
-    let seconds: i64 = number.parse().map_err(|_| wrong())?;
-    let seconds =
-        seconds.checked_mul(seconds_each).filter(|seconds| *seconds <= TEN_YEARS).ok_or_else(wrong)?;
-    Ok(Duration::seconds(seconds))
+    kopeck_command_line::seconds(text, TEN_YEARS).map(|seconds| Duration::seconds(seconds.cast_signed()))
 }
 
 /// Longer than any setting makes sense; keeps arithmetic with moments far from its edges.
-const TEN_YEARS: i64 = 10 * 366 * 24 * 3_600;
+const TEN_YEARS: u64 = 10 * 366 * 24 * 3_600;
 
 #[cfg(test)]
 mod tests {

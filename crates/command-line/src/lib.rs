@@ -26,6 +26,7 @@ mod token;
 use std::process::ExitCode;
 
 pub use args::CallArgs;
+pub use times::seconds;
 
 /// Does what a command says: its answer goes to standard output, whatever else there is to say to standard error.
 #[must_use]

@@ -34,6 +34,14 @@ pub(crate) fn moment(text: &str) -> Result<PrimitiveDateTime, String> {
 
 /// Reads `90s`, `15m`, `24h`, as the settings of the service have it.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    seconds(text, A_YEAR).map(Duration::from_secs)
+}
+
+/// Reads `0s`, `90s`, `15m`, `24h` as seconds, `most` at most.
+///
+/// # Errors
+/// What has to be typed instead, for a person to read.
+pub fn seconds(text: &str, most: u64) -> Result<u64, String> {
     let wrong = || "must be a whole number with s, m or h, such as 90s, 15m or 24h".to_owned();
     let (number, seconds_each) = [("s", 1), ("m", 60), ("h", 3_600)]
         .into_iter()
@@ -43,7 +51,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         return Err(wrong());
     }
     let seconds: u64 = number.parse().map_err(|_| wrong())?;
-    Ok(Duration::from_secs(seconds.checked_mul(seconds_each).filter(|all| *all <= A_YEAR).ok_or_else(wrong)?))
+    seconds.checked_mul(seconds_each).filter(|all| *all <= most).ok_or_else(wrong)
 }
 
 /// Longer than anybody waits; keeps arithmetic with moments far from its edges.
