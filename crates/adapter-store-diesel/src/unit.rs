@@ -176,7 +176,7 @@ impl Unit {
             // Its lock is not free, so it cannot go on whatever the answer is.
             return Err(missed());
         }
-        match self.memory.shelves.get(&question) {
+        match self.memory.shelves.get(&question).cloned() {
             Some(found) if !self.run.missed => return Ok(found),
             Some(_) => {}
             None => {
@@ -196,7 +196,7 @@ impl Unit {
 
     /// The answer to a question that was asked already, where only the memory is read.
     pub(crate) fn read_before<L: LookUp>(&mut self, question: &L) -> Option<&L::Found> {
-        if self.reads_together() && !self.run.missed { self.memory.shelves.known(question) } else { None }
+        if self.reads_together() && !self.run.missed { self.memory.shelves.get(question) } else { None }
     }
 
     /// Whether what units of work read is looked up for many of them at once, and none of them changes it.

@@ -167,11 +167,7 @@ shelves! {
 }
 
 impl Shelves {
-    pub(crate) fn get<L: LookUp>(&mut self, question: &L) -> Option<L::Found> {
-        L::shelf(self).get(question).cloned()
-    }
-
-    pub(crate) fn known<L: LookUp>(&mut self, question: &L) -> Option<&L::Found> {
+    pub(crate) fn get<L: LookUp>(&mut self, question: &L) -> Option<&L::Found> {
         L::shelf(self).get(question)
     }
 
