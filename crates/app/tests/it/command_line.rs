@@ -290,13 +290,7 @@ fn exit_codes_tell_what_happened() {
 #[test]
 fn the_first_start_shows_a_line_that_keeps_its_demo_partner_when_pasted() {
     let installation = Installation::new();
-    let running = installation.serve(&[]);
-    let base_url = running.base_url.clone();
-    // The whole welcome is printed before the first request is answered.
-    let answered =
-        std::process::Command::new("curl").args(["-s", &format!("{base_url}/v1/balance")]).status();
-    assert!(answered.unwrap().success());
-    let (shown, _) = running.stop("TERM");
+    let (base_url, shown) = installation.first_start();
     let line = shown.iter().find(|line| line.contains("call login")).unwrap_or_else(|| panic!("{shown:?}"));
 
     let again = installation.serve(&[]);

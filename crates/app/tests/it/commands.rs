@@ -9,13 +9,7 @@ use crate::process::Installation;
 #[test]
 fn the_first_start_shows_a_demo_partner_and_a_call_that_works_when_pasted() {
     let installation = Installation::new();
-    let running = installation.serve(&[]);
-    let base_url = running.base_url.clone();
-    // The whole welcome is printed before the first request is answered.
-    let answered =
-        std::process::Command::new("curl").args(["-s", &format!("{base_url}/v1/balance")]).status();
-    assert!(answered.unwrap().success());
-    let (shown, _) = running.stop("TERM");
+    let (base_url, shown) = installation.first_start();
     let pasted: String =
         shown.iter().skip_while(|line| !line.contains("nonce()")).map(|line| format!("{line}\n")).collect();
     assert!(pasted.contains("get_access_token"), "{shown:?}");

@@ -66,6 +66,17 @@ impl Installation {
         self.folder.path()
     }
 
+    /// Starts the service and stops it again. Answers where it was and what it has shown.
+    pub fn first_start(&self) -> (String, Vec<String>) {
+        let running = self.serve(&[]);
+        let base_url = running.base_url.clone();
+        // The whole welcome is printed before the first request is answered.
+        let answered = Command::new("curl").args(["-s", &format!("{base_url}/v1/balance")]).status();
+        assert!(answered.unwrap().success());
+        let (shown, _) = running.stop("TERM");
+        (base_url, shown)
+    }
+
     /// A command on this installation, with nothing of the environment that could change it.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(BINARY);
