@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit_while};
 use tokio::sync::{Semaphore, oneshot};
 
@@ -53,12 +54,14 @@ where
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
-    in_store_keeping((), store, access, deadline, body).await
+    in_store_keeping((), None, store, access, deadline, body).await
 }
 
-/// The same; keeps `kept` until the store has answered, also if the caller goes away before.
+/// The same, for work on the data of one partner alone if `whose` names one; keeps `kept` until the store has answered,
+/// also if the caller goes away before.
 pub(crate) async fn in_store_keeping<T, E>(
     kept: impl Send + 'static,
+    whose: Option<PartnerId>,
     store: &dyn Store,
     access: Access,
     deadline: Deadline,
@@ -72,7 +75,7 @@ where
     let waits = Waits::default();
     let gone = Arc::clone(&waits.0);
     let is_wanted = move || !gone.load(Ordering::Relaxed) && !deadline.is_over();
-    submit_while(store, access, is_wanted, body, move |result| {
+    submit_while(store, access, whose, is_wanted, body, move |result| {
         drop(kept);
         // The receiver is gone if the caller went away; nobody wants the result then.
         let _ = sender.send(result);

@@ -252,8 +252,8 @@ impl Turn {
         let (env, call) = (Arc::clone(self.exchange.env()), Arc::clone(&self.call));
         let (ticket, signature) = (Arc::clone(&self.ticket), Arc::clone(&self.signature));
         let store = &*self.exchange.shared.parts.store;
-        let deadline = self.exchange.deadline;
-        let carried_out = in_store_keeping(ticket, store, Access::Write, deadline, move |unit| {
+        let (deadline, partner) = (self.exchange.deadline, Some(self.call.partner));
+        let carried_out = in_store_keeping(ticket, partner, store, Access::Write, deadline, move |unit| {
             let once = idempotency::once(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
                 Ok::<_, ApiError>(idempotency::Answer { status: status.as_u16(), body: to_json(&shown)? })

@@ -1,5 +1,6 @@
 //! The threads of a store.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use crate::dialect::Manners;
 use crate::error::OpenError;
 use crate::hand::{Beats, Ends, Hand, Job};
 use crate::observer::{Eye, StoreObserver};
-use crate::queue::{Queue, Taker};
+use crate::queue::{Place, Queue, Taker};
 use crate::threads;
 use crate::unit::Unit;
 
@@ -23,7 +24,7 @@ const MOST_MISSING: usize = 4;
 const HELD_UP: Duration = Duration::from_millis(40);
 
 /// What a thread does.
-type Serve = fn(Unit, &Queue<Job>, Taker, &Manners, &Hand);
+type Serve = fn(Unit, &Queue<Job>, (Place, Taker), &Manners, &Hand);
 
 /// Threads with their queues.
 pub(crate) struct Crew {
@@ -34,6 +35,7 @@ pub(crate) struct Crew {
     observer: Arc<dyn StoreObserver>,
     reads: Arc<Queue<Job>>,
     writes: Arc<Queue<Job>>,
+    places: AtomicUsize,
     posts: Mutex<Posts>,
 }
 
@@ -47,6 +49,7 @@ struct Posts {
 /// A place with the thread that holds it.
 struct Post {
     access: Access,
+    place: Place,
     taker: Taker,
     hand: Arc<Hand>,
     thread: JoinHandle<()>,
@@ -71,6 +74,7 @@ impl Crew {
             observer,
             reads: queue(),
             writes: queue(),
+            places: AtomicUsize::default(),
             posts: Mutex::default(),
         }
     }
@@ -81,8 +85,9 @@ impl Crew {
     }
 
     /// Adds a thread that works with `unit`. Units of work that write together cost far less than as many apart, and
-    /// those of one partner keep each other waiting: all but the first that writes are there for the case that it is held
-    /// up by something long. Likewise those that read a server's data.
+    /// those of one partner keep each other waiting: all but the first that writes take what concerns a partner whom nobody
+    /// has in hand, and anything else if those before them are held up by something long. Those that read a server's data do
+    /// that alone.
     pub(crate) fn add(&self, unit: Unit) -> Result<(), OpenError> {
         let access = unit.access();
         let is_first = !self.posts().held.iter().any(|post| post.access == access);
@@ -119,13 +124,14 @@ impl Crew {
             Access::Read => ("store-read", threads::read),
             Access::Write => ("store-write", threads::write),
         };
+        let place = Place(self.places.fetch_add(1, Ordering::Relaxed));
         let hand = Arc::new(Hand::watched(self.beats.clone(), Eye::new(access, Arc::clone(&self.observer))));
         let (ends, queue, manners) = (Ends(Arc::clone(&hand)), Arc::clone(self.queue(access)), self.manners);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || match unit(&ends.0) {
-            Ok(unit) => serve(unit, &queue, taker, &manners, &ends.0),
+            Ok(unit) => serve(unit, &queue, (place, taker), &manners, &ends.0),
             Err(error) => log::warn!("a thread of the store could not be replaced yet: {error}"),
         })?;
-        Ok(Post { access, taker, hand, thread })
+        Ok(Post { access, place, taker, hand, thread })
     }
 
     /// Refuses what was submitted at this beat or before and still waits for its turn.
@@ -182,6 +188,7 @@ impl Crew {
                     log::warn!("a thread of the store did not come back and is replaced");
                     let gone = std::mem::replace(post, replacement);
                     gone.hand.replace();
+                    self.queue(access).leave(gone.place);
                     missing.push(gone.hand);
                 }
                 Err(error) => log::warn!("a thread of the store could not be replaced yet: {error}"),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, Done, Store, StoreError, Work};
 use kopeck_port_system::Clock;
 
@@ -101,20 +102,31 @@ impl DieselStore {
     }
 }
 
-impl Store for DieselStore {
-    fn submit(&self, access: Access, work: Work, done: Done) {
+impl DieselStore {
+    fn queue(&self, whose: Option<PartnerId>, access: Access, work: Work, done: Done) {
         if self.watch.is_away() {
             done(Err(watch::silent()));
             return;
         }
         let job = Job { work, caller: Caller::new(done), since: self.beats.now() };
-        match self.crew.queue(access).push(job) {
+        match self.crew.queue(access).push(job, whose) {
             Ok(()) => {}
             Err(Refused::Full(job)) => job.caller.answer(Err(StoreError::Busy)),
             Err(Refused::Closed(job)) => {
                 job.caller.answer(Err(StoreError::Unavailable("the store is closed".to_owned())));
             }
         }
+    }
+}
+
+impl Store for DieselStore {
+    fn submit(&self, access: Access, work: Work, done: Done) {
+        self.queue(None, access, work, done);
+    }
+
+    fn submit_for(&self, partner: PartnerId, access: Access, work: Work, done: Done) {
+        // Readers keep nobody waiting.
+        self.queue((access == Access::Write).then_some(partner), access, work, done);
     }
 }
 

@@ -9,7 +9,7 @@ use kopeck_port_store::StoreError;
 
 use crate::dialect::Manners;
 use crate::hand::{Hand, Job};
-use crate::queue::{Queue, Taker};
+use crate::queue::{Place, Queue, Taker};
 use crate::unit::Unit;
 use alone::alone;
 use look::look;
@@ -20,9 +20,15 @@ const RUNS: u32 = 12;
 
 /// A writing thread: takes what already waits, and commits it together. There is no timer: one caller alone is
 /// answered as fast as the disk allows, and while the disk works on one commit the next batch gathers.
-pub(crate) fn write(mut unit: Unit, queue: &Queue<Job>, taker: Taker, manners: &Manners, hand: &Hand) {
+pub(crate) fn write(
+    mut unit: Unit,
+    queue: &Queue<Job>,
+    (place, taker): (Place, Taker),
+    manners: &Manners,
+    hand: &Hand,
+) {
     loop {
-        let mut jobs = queue.take(taker, manners.writes_at_once);
+        let mut jobs = queue.take(place, taker, manners.writes_at_once);
         if jobs.is_empty() {
             return;
         }
@@ -45,9 +51,15 @@ pub(crate) fn write(mut unit: Unit, queue: &Queue<Job>, taker: Taker, manners: &
 
 /// A reading thread. Those who are served by one transaction see one state of the data, and it is one of after they
 /// asked.
-pub(crate) fn read(mut unit: Unit, queue: &Queue<Job>, taker: Taker, manners: &Manners, hand: &Hand) {
+pub(crate) fn read(
+    mut unit: Unit,
+    queue: &Queue<Job>,
+    (place, taker): (Place, Taker),
+    manners: &Manners,
+    hand: &Hand,
+) {
     loop {
-        let jobs = queue.take(taker, manners.reads_at_once);
+        let jobs = queue.take(place, taker, manners.reads_at_once);
         if jobs.is_empty() {
             return;
         }
@@ -243,10 +255,11 @@ mod tests {
                 outcome.unwrap();
                 seen.lock().unwrap().push(custom_ids(&mut reader).len());
             });
-            assert!(queue.push(answering(work, done)).is_ok());
+            assert!(queue.push(answering(work, done), None).is_ok());
         }
         queue.close();
-        write(writer, &queue, Taker::First, &crate::dialect::manners(&url), &Hand::new(Beats::default()));
+        let taker = (Place(0), Taker::First);
+        write(writer, &queue, taker, &crate::dialect::manners(&url), &Hand::new(Beats::default()));
         assert_eq!(*seen.lock().unwrap(), [3, 3, 3], "one commit, and nobody was answered before it");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
+use kopeck_domain::ids::PartnerId;
+
 use crate::{
     AuditRepository, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
     IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
@@ -38,6 +40,13 @@ pub trait Store: Send + Sync {
     /// Queues `work` and returns at once. `done` is called exactly once, on a thread of the store, so it must not
     /// block. If `work` panics, it is rolled back and `done` learns [`StoreError::Failed`].
     fn submit(&self, access: Access, work: Work, done: Done);
+
+    /// The same for work that concerns the data of this partner alone, so that the store may run it beside that of others.
+    /// What the work may do does not depend on it.
+    fn submit_for(&self, partner: PartnerId, access: Access, work: Work, done: Done) {
+        let _ = partner;
+        self.submit(access, work, done);
+    }
 }
 
 /// The repositories as they stand within one transaction.
@@ -84,14 +93,16 @@ pub fn submit<T, E>(
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
-    submit_while(store, access, || true, body, done);
+    submit_while(store, access, None, || true, body, done);
 }
 
 /// The same for work that loses its sense, because whoever wants it has gone or has no more time: it is not begun unless
-/// it `is_wanted` when its turn comes. `done` learns [`StoreError::Busy`] then, and nothing has happened.
+/// it `is_wanted` when its turn comes. `done` learns [`StoreError::Busy`] then, and nothing has happened. `whose`: see
+/// [`Store::submit_for`].
 pub fn submit_while<T, E>(
     store: &dyn Store,
     access: Access,
+    whose: Option<PartnerId>,
     is_wanted: impl Fn() -> bool + Send + 'static,
     mut body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
     done: impl FnOnce(Result<T, E>) + Send + 'static,
@@ -107,18 +118,18 @@ pub fn submit_while<T, E>(
         *filled.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         verdict
     });
-    store.submit(
-        access,
-        work,
-        Box::new(move |ended| {
-            let result = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            done(match (ended, result) {
-                (Err(error), _) => Err(error.into()),
-                (Ok(()), Some(result)) => result,
-                (Ok(()), None) => Err(StoreError::Failed("the store did not run the work".to_owned()).into()),
-            });
-        }),
-    );
+    let done: Done = Box::new(move |ended| {
+        let result = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        done(match (ended, result) {
+            (Err(error), _) => Err(error.into()),
+            (Ok(()), Some(result)) => result,
+            (Ok(()), None) => Err(StoreError::Failed("the store did not run the work".to_owned()).into()),
+        });
+    });
+    match whose {
+        Some(partner) => store.submit_for(partner, access, work, done),
+        None => store.submit(access, work, done),
+    }
 }
 
 /// Runs `body` and waits for its result: for workers and commands, never on a thread that serves requests.

@@ -9,7 +9,7 @@ use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::page::Page;
 use kopeck_domain::partner::Partner;
-use kopeck_port_store::{Access, Credentials, Rule, Store, StoreError, UnitOfWork, submit};
+use kopeck_port_store::{Access, Credentials, Rule, Store, StoreError, UnitOfWork, submit, submit_while};
 use uuid::Uuid;
 
 use crate::support::{Kind, NOW, PARTNER, TestStore, credentials, employee, read, tamper, write};
@@ -144,8 +144,8 @@ fn with_partners(count: u128) -> TestStore {
     store
 }
 
-/// Several threads of two processes change several partners each, in every order: nobody fails, nothing is lost, and
-/// nobody waits for the database to find a deadlock.
+/// Several threads of two processes change several partners each, in every order, or one alone: nobody fails, nothing is
+/// lost, and nobody waits for the database to find a deadlock.
 #[test]
 fn writers_of_many_partners_do_not_lock_each_other_out() {
     const PARTNERS: u128 = 3;
@@ -155,17 +155,28 @@ fn writers_of_many_partners_do_not_lock_each_other_out() {
     for number in 1..=PARTNERS {
         add(&store, Uuid::from_u128(number).into(), number).unwrap();
     }
+    let add_a_second = |unit: &mut dyn UnitOfWork, number| {
+        let partner = Uuid::from_u128(number).into();
+        let mut counter = unit.employees().get(partner, employee(number).id)?.unwrap();
+        counter.status = EmployeeStatus::Work;
+        counter.status_updated_at += time::Duration::SECOND;
+        unit.employees().update(partner, &counter)
+    };
     let bump = |store: &dyn Store, order: [u128; 2]| {
-        write(store, move |unit| {
-            for number in order {
-                let partner = Uuid::from_u128(number).into();
-                let mut counter = unit.employees().get(partner, employee(number).id)?.unwrap();
-                counter.status = EmployeeStatus::Work;
-                counter.status_updated_at += time::Duration::SECOND;
-                unit.employees().update(partner, &counter)?;
-            }
-            Ok(())
-        })
+        write(store, move |unit| order.into_iter().try_for_each(|number| add_a_second(unit, number)))
+    };
+    let bump_one = |store: &dyn Store, number: u128| -> Result<(), StoreError> {
+        let (sender, receiver) = mpsc::channel();
+        let whose = Some(Uuid::from_u128(number).into());
+        submit_while(
+            store,
+            Access::Write,
+            whose,
+            || true,
+            move |unit| add_a_second(unit, number),
+            move |ended| sender.send(ended).unwrap(),
+        );
+        receiver.recv().unwrap()
     };
     let stores: [&dyn Store; 2] = [&store, &second];
     thread::scope(|scope| {
@@ -177,13 +188,20 @@ fn writers_of_many_partners_do_not_lock_each_other_out() {
                     }
                 });
             }
+            for number in 1..=PARTNERS {
+                scope.spawn(move || {
+                    for _ in 0..ROUNDS {
+                        bump_one(store, number).unwrap();
+                    }
+                });
+            }
         }
     });
     for number in 1..=PARTNERS {
         let partner = Uuid::from_u128(number).into();
         let counted =
             read(&store, move |unit| unit.employees().get(partner, employee(number).id)).unwrap().unwrap();
-        // Each partner is in four of the six orders.
-        assert_eq!((counted.status_updated_at - NOW).whole_seconds(), 2 * 4 * ROUNDS);
+        // Each partner is in four of the six orders, and once alone.
+        assert_eq!((counted.status_updated_at - NOW).whole_seconds(), 2 * 5 * ROUNDS);
     }
 }
