@@ -7,7 +7,7 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Rule, StoreError};
 
 use crate::convert::{AsKey, Key, id};
-use crate::dialect::AnyConnection;
+use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::memory::{LookUp, Shelf, Shelves};
 use crate::native::{Native, Value};
@@ -88,11 +88,8 @@ impl Unit {
             self.remember(LastNumber { partner, list }, Some(last));
             return Ok(());
         }
-        update(counters::table.find((&key, list.as_str())))
-            .set(counters::last.eq(last))
-            .execute(self.of(partner)?)
-            .stored()
-            .map(drop)
+        let changed = update(counters::table.find((&key, list.as_str()))).set(counters::last.eq(last));
+        on_either!(self.of(partner)?, inner => changed.execute(inner)).stored().map(drop)
     }
 }
 
@@ -121,12 +118,8 @@ impl LookUp for LastNumber {
     }
 
     fn one(&self, connection: &mut AnyConnection) -> Result<Option<i64>, StoreError> {
-        counters::table
-            .find((self.partner.key(), self.list.as_str()))
-            .select(counters::last)
-            .get_result(connection)
-            .optional()
-            .stored()
+        let counter = counters::table.find((self.partner.key(), self.list.as_str()));
+        on_either!(connection, inner => counter.select(counters::last).get_result(inner)).optional().stored()
     }
 
     fn many(wanted: &[Self], connection: &mut PgConnection) -> Result<Vec<(Self, Option<i64>)>, StoreError> {

@@ -9,7 +9,7 @@ use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::{Pg, PgConnection};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::result::{DatabaseErrorInformation, Error};
+use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 use diesel::sql_types::Binary;
 use diesel::sqlite::Sqlite;
 use diesel::{Connection, SqliteConnection};
@@ -34,6 +34,18 @@ pub(crate) enum AnyConnection {
     Sqlite(SqliteConnection),
     Postgres(PgConnection),
 }
+
+/// Runs a statement that every database knows on the connection within. A statement that is given to the enum is written
+/// out anew several times each time it runs, which takes SQLite's share of a short one.
+macro_rules! on_either {
+    ($connection:expr, $inner:ident => $run:expr) => {
+        match $connection {
+            $crate::dialect::AnyConnection::Sqlite($inner) => $run,
+            $crate::dialect::AnyConnection::Postgres($inner) => $run,
+        }
+    };
+}
+pub(crate) use on_either;
 
 /// What an SQLite connection has to be told before anything else: wait for another process's lock instead of
 /// failing, and write to a log beside the file, so that readers and the writer do not wait for each other.
@@ -273,22 +285,21 @@ pub(crate) fn wait_for_lock(connection: &mut AnyConnection, key: i64) -> QueryRe
     }
 }
 
-/// Records an answer, unless there is one under its key.
+/// Records an answer, unless there is one under its key. On SQLite a statement that is refused takes nothing with it, and
+/// one that says nothing of conflicts is found prepared without being written out.
 pub(crate) fn insert_answer(connection: &mut AnyConnection, row: &AnswerRow) -> QueryResult<bool> {
     use recorded_answers as t;
-    let inserted = match connection {
-        AnyConnection::Sqlite(sqlite) => diesel::insert_into(t::table)
-            .values(row)
-            .on_conflict((t::partner_id, t::key))
-            .do_nothing()
-            .execute(sqlite)?,
-        AnyConnection::Postgres(pg) => diesel::insert_into(t::table)
-            .values(row)
-            .on_conflict((t::partner_id, t::key))
-            .do_nothing()
-            .execute(pg)?,
-    };
-    Ok(inserted > 0)
+    let insert = diesel::insert_into(t::table).values(row);
+    match connection {
+        AnyConnection::Sqlite(sqlite) => match insert.execute(sqlite) {
+            Err(Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => Ok(false),
+            inserted => inserted.map(|_| true),
+        },
+        AnyConnection::Postgres(pg) => {
+            let inserted = insert.on_conflict((t::partner_id, t::key)).do_nothing().execute(pg)?;
+            Ok(inserted > 0)
+        }
+    }
 }
 
 /// Records a nonce, unless it is there.
@@ -299,19 +310,14 @@ pub(crate) fn insert_nonce(
     at: i64,
 ) -> QueryResult<bool> {
     use spent_nonces as t;
-    let inserted = match connection {
-        AnyConnection::Sqlite(sqlite) => diesel::insert_into(t::table)
+    let inserted = on_either!(connection, inner => {
+        diesel::insert_into(t::table)
             .values((t::api_key_hash.eq(api_key_hash), t::nonce.eq(nonce), t::spent_at.eq(at)))
             .on_conflict((t::api_key_hash, t::nonce))
             .do_nothing()
-            .execute(sqlite)?,
-        AnyConnection::Postgres(pg) => diesel::insert_into(t::table)
-            .values((t::api_key_hash.eq(api_key_hash), t::nonce.eq(nonce), t::spent_at.eq(at)))
-            .on_conflict((t::api_key_hash, t::nonce))
-            .do_nothing()
-            .execute(pg)?,
-    };
-    Ok(inserted > 0)
+            .execute(inner)
+    });
+    Ok(inserted? > 0)
 }
 
 /// The moment `delay` after that by which work is due and leases are over, for use within a statement. `delay` is in

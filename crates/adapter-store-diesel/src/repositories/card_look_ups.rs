@@ -9,7 +9,7 @@ use kopeck_port_store::{StoreError, TopUpTarget};
 
 use crate::bulk::{self, Claims, TargetRow};
 use crate::convert::{AsKey, corrupt, id, word};
-use crate::dialect::AnyConnection;
+use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::memory::{LookUp, Shelf, Shelves};
 use crate::native::{Native, Value};
@@ -55,13 +55,13 @@ impl LookUp for CardsOf {
     }
 
     fn one(&self, connection: &mut AnyConnection) -> Result<Self::Found, StoreError> {
-        let rows: Vec<(Vec<u8>, Option<String>)> = cards::table
+        let cards = cards::table
             .filter(cards::partner_id.eq(self.partner.key()))
             .filter(cards::employee_id.eq(self.employee.key()))
             .order(cards::seq)
-            .select((cards::id, cards::link_status))
-            .load(connection)
-            .stored()?;
+            .select((cards::id, cards::link_status));
+        let rows: Vec<(Vec<u8>, Option<String>)> =
+            on_either!(connection, inner => cards.load(inner)).stored()?;
         rows.iter().map(|(id, status)| linked(id, status.as_deref())).collect()
     }
 

@@ -10,7 +10,7 @@ use kopeck_port_store::StoreError;
 
 use super::employees::EmployeeRow;
 use crate::convert::{AsKey, id, parsed};
-use crate::dialect::AnyConnection;
+use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::memory::{LookUp, Shelf, Shelves};
 use crate::native::{Native, Value};
@@ -38,10 +38,8 @@ impl LookUp for EmployeeById {
     }
 
     fn one(&self, connection: &mut AnyConnection) -> Result<Option<Employee>, StoreError> {
-        employees::table
-            .find((self.partner.key(), self.id.key()))
-            .select(EmployeeRow::as_select())
-            .get_result(connection)
+        let employee = employees::table.find((self.partner.key(), self.id.key()));
+        on_either!(connection, inner => employee.select(EmployeeRow::as_select()).get_result(inner))
             .optional()
             .stored()?
             .map(EmployeeRow::employee)
@@ -102,13 +100,12 @@ impl LookUp for EmployeeNamed {
     }
 
     fn one(&self, connection: &mut AnyConnection) -> Result<Option<EmployeeId>, StoreError> {
-        let found: Option<Vec<u8>> = employees::table
+        let named = employees::table
             .filter(employees::partner_id.eq(self.partner.key()))
             .filter(employees::custom_id.eq(self.custom_id.as_str()))
-            .select(employees::id)
-            .get_result(connection)
-            .optional()
-            .stored()?;
+            .select(employees::id);
+        let found: Option<Vec<u8>> =
+            on_either!(connection, inner => named.get_result(inner)).optional().stored()?;
         found.map(|bytes| id(&bytes, "employees.id")).transpose()
     }
 

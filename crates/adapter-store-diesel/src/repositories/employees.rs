@@ -14,7 +14,7 @@ use super::{ascending, window};
 use crate::bulk::column;
 use crate::convert::{AsKey, id, length, micros, moment, parsed, word};
 use crate::counters::List;
-use crate::dialect::{self, MultiBackend};
+use crate::dialect::{self, MultiBackend, on_either};
 use crate::error::Stored;
 use crate::native::{Native, Value};
 use crate::schema::employees;
@@ -171,7 +171,8 @@ impl EmployeeRepository for Unit {
             return self.give_out(partner, List::Employees, seq);
         }
         dialect::guarded(self.of(partner)?, |connection| {
-            diesel::insert_into(employees::table).values(row).execute(connection)
+            let insert = diesel::insert_into(employees::table).values(row);
+            on_either!(connection, inner => insert.execute(inner))
         })
         .stored()?;
         self.give_out(partner, List::Employees, seq)

@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 
 use crate::bulk::column;
 use crate::convert::{AsKey, corrupt, fixed, id, micros, moment};
-use crate::dialect::{self, AnyConnection};
+use crate::dialect::{self, AnyConnection, on_either};
 use crate::error::Stored;
 use crate::locks::Lock;
 use crate::memory::{LookUp, Shelf, Shelves};
@@ -73,10 +73,8 @@ impl LookUp for AnswerTo {
     }
 
     fn one(&self, connection: &mut AnyConnection) -> Result<Option<RecordedAnswer>, StoreError> {
-        recorded_answers::table
-            .find((self.partner.key(), &self.key))
-            .select(AnswerRow::as_select())
-            .get_result(connection)
+        let question = recorded_answers::table.find((self.partner.key(), &self.key));
+        on_either!(connection, inner => question.select(AnswerRow::as_select()).get_result(inner))
             .optional()
             .stored()?
             .map(AnswerRow::answer)
