@@ -27,9 +27,12 @@ measure() {
     calls="$(sed -nE 's/.*"calls":([0-9]+).*/\1/p' <<<"$line")"
 }
 
-# Makes partners on PostgreSQL; $1 is the file for their targets.
+# Makes partners on PostgreSQL; $1 is the file for their targets. What was written is on the disk before anything is
+# measured.
 seed() {
     "$bench" seed --database postgres --targets "$@" | sql
+    sql <<<"VACUUM ANALYZE; CHECKPOINT;"
+    sync
 }
 
 sql() {
