@@ -19,8 +19,9 @@ use crate::unit::Unit;
 /// How many threads a place may have lost that have not come back.
 const MOST_MISSING: usize = 4;
 
-/// After so long without a thread for it, work that writes is taken up by another one. Sooner, mass work would take all
-/// processors of a small machine, and reads would wait for them.
+/// After so long without a thread for it, work that writes and concerns no partner that is known (what workers do, tokens)
+/// is taken up by another one. Sooner, mass work would take all processors of a small machine, and reads would wait for
+/// them.
 const HELD_UP: Duration = Duration::from_millis(40);
 
 /// What a thread does.
