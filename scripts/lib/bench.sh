@@ -31,7 +31,6 @@ measure() {
 # measured.
 seed() {
     "$bench" seed --database postgres --targets "$@" | sql
-    sql <<<"VACUUM ANALYZE; CHECKPOINT;"
     sync
 }
 
