@@ -25,7 +25,7 @@ const MOST_MISSING: usize = 4;
 const HELD_UP: Duration = Duration::from_millis(40);
 
 /// What a thread does.
-type Serve = fn(Unit, &Queue<Job>, (Place, Taker), &Manners, &Hand);
+type Serve = fn(Unit, &Queue<Job>, threads::Who, &Manners, &Hand);
 
 /// Threads with their queues.
 pub(crate) struct Crew {

@@ -1,6 +1,6 @@
 //! Everything in which databases differ: connecting, transactions, the statements that the portable subset of
-//! `MultiConnection` cannot say, and what the database's errors mean. But for `bulk`, nothing else matches on the
-//! backend.
+//! `MultiConnection` cannot say, and what the database's errors mean. But for `bulk` and the audit log's rows, nothing else
+//! matches on the backend.
 
 use std::time::Duration;
 

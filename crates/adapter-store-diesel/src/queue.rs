@@ -63,6 +63,11 @@ impl<T> State<T> {
         self.closed || whose.is_none_or(|partner| !self.in_hand.contains_key(&partner))
     }
 
+    /// This one no longer has anybody in hand.
+    fn put_down(&mut self, place: Place) {
+        self.in_hand.retain(|_, holder| *holder != place);
+    }
+
     /// How long one who takes has to wait, as things stand; nothing if that depends on what comes.
     fn wait_of(&self, taker: Taker) -> Option<Duration> {
         let mut free = self.waiting.iter().filter(|waiting| self.is_free(waiting.whose));
@@ -166,7 +171,7 @@ impl<T> Queue<T> {
     /// closed and empty. What it took before is no longer in its hands.
     pub(crate) fn take(&self, place: Place, taker: Taker, most: usize) -> Vec<T> {
         let mut state = self.lock();
-        state.in_hand.retain(|_, holder| *holder != place);
+        state.put_down(place);
         while !state.closed {
             state = match (state.wait_of(taker), taker) {
                 (Some(Duration::ZERO), _) => break,
@@ -196,7 +201,7 @@ impl<T> Queue<T> {
     /// What this one took is no longer in its hands: it will not come back for what was left for it.
     pub(crate) fn leave(&self, place: Place) {
         let mut state = self.lock();
-        state.in_hand.retain(|_, holder| *holder != place);
+        state.put_down(place);
         self.call_for_left(state);
     }
 

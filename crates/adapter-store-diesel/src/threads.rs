@@ -18,55 +18,47 @@ use together::together;
 /// How often a unit of work is run at most.
 const RUNS: u32 = 12;
 
+/// Who takes, and how soon.
+pub(crate) type Who = (Place, Taker);
+
 /// A writing thread: takes what already waits, and commits it together. There is no timer: one caller alone is
 /// answered as fast as the disk allows, and while the disk works on one commit the next batch gathers.
-pub(crate) fn write(
-    mut unit: Unit,
-    queue: &Queue<Job>,
-    (place, taker): (Place, Taker),
-    manners: &Manners,
-    hand: &Hand,
-) {
-    loop {
-        let mut jobs = queue.take(place, taker, manners.writes_at_once);
-        if jobs.is_empty() {
-            return;
-        }
-        if hand.begin(jobs.iter().map(|job| job.caller.clone()).collect()) {
-            unit.distrust();
-        }
+pub(crate) fn write(unit: Unit, queue: &Queue<Job>, who: Who, manners: &Manners, hand: &Hand) {
+    serve(unit, queue, who, manners.writes_at_once, hand, |unit, mut jobs| {
         let outcomes = match jobs.as_mut_slice() {
-            [job] => vec![alone(&mut unit, job)],
-            many => together(&mut unit, many, manners.together),
+            [job] => vec![alone(unit, job)],
+            many => together(unit, many, manners.together),
         };
         for (job, outcome) in jobs.into_iter().zip(outcomes) {
             job.caller.answer(outcome);
         }
-        refuse_if_lost(&unit, queue, hand);
-        if !hand.end() {
-            return;
-        }
-    }
+    });
 }
 
 /// A reading thread. Those who are served by one transaction see one state of the data, and it is one of after they
 /// asked.
-pub(crate) fn read(
+pub(crate) fn read(unit: Unit, queue: &Queue<Job>, who: Who, manners: &Manners, hand: &Hand) {
+    serve(unit, queue, who, manners.reads_at_once, hand, |unit, jobs| look(unit, jobs, manners.together));
+}
+
+/// Takes jobs, up to `most` at once, and has them answered, until there are no more or another thread has this place.
+fn serve(
     mut unit: Unit,
     queue: &Queue<Job>,
-    (place, taker): (Place, Taker),
-    manners: &Manners,
+    (place, taker): Who,
+    most: usize,
     hand: &Hand,
+    answer: impl Fn(&mut Unit, Vec<Job>),
 ) {
     loop {
-        let jobs = queue.take(place, taker, manners.reads_at_once);
+        let jobs = queue.take(place, taker, most);
         if jobs.is_empty() {
             return;
         }
         if hand.begin(jobs.iter().map(|job| job.caller.clone()).collect()) {
             unit.distrust();
         }
-        look(&mut unit, jobs, manners.together);
+        answer(&mut unit, jobs);
         refuse_if_lost(&unit, queue, hand);
         if !hand.end() {
             return;
