@@ -180,6 +180,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_undone_takes_nothing_of_its_neighbours_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut unit = unit(folder.path());
+        let undone = |number: u128| {
+            let mut job = job(number, &format!("undone-{number}"));
+            let work: Work = Box::new(move |unit| match (job.work)(unit) {
+                Verdict::Commit => Verdict::RollBack,
+                Verdict::RollBack => panic!("it was to be inserted"),
+            });
+            answering(work, Box::new(|_| {}))
+        };
+        for (round, mode) in [(0, Mode::Trusting), (10, Mode::Among)] {
+            assert_eq!(unit.mode_in_savepoints(), mode);
+            let (before, after) = (format!("{round}-a"), format!("{round}-b"));
+            let mut jobs = [job(round + 1, &before), undone(round + 2), job(round + 3, &after)];
+            assert_eq!(together(&mut unit, &mut jobs, Mode::Among), [Ok(()), Ok(()), Ok(())]);
+        }
+        assert_eq!(custom_ids(&mut unit), ["0-a", "0-b", "10-a", "10-b"]);
+        assert!((0..1_000).any(|_| unit.mode_in_savepoints() == Mode::Trusting), "trust comes back");
+    }
+
+    #[test]
     fn a_full_disk_takes_the_transaction_but_not_the_store() {
         let folder = tempfile::tempdir().unwrap();
         let mut unit = unit(folder.path());

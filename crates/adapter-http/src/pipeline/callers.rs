@@ -57,17 +57,23 @@ fn sealing_key(key: &AcceptedKey, partner: PartnerId) -> Option<SealingKey> {
     Some(SealingKey::new(KeyId::from_bytes(key.id), secret))
 }
 
-/// Callers seen a moment ago, by the pair that their token was issued in.
+/// Callers seen a moment ago, by the access token that they showed: neither is its signature checked anew, nor is the
+/// store asked.
 pub(crate) struct Callers {
-    seen: Mutex<LruCache<TokenPairId, Seen>>,
+    seen: Mutex<LruCache<Box<str>, Seen>>,
 }
 
 /// A caller as it was seen.
 struct Seen {
     at: OffsetDateTime,
+    /// When its token ends, in Unix seconds.
+    expires_at: i64,
     session: SessionId,
-    identity: Arc<Identity>,
+    caller: Known,
 }
+
+/// The pair that a caller's token was issued in, and who it is.
+type Known = (TokenPairId, Arc<Identity>);
 
 impl Default for Callers {
     fn default() -> Self {
@@ -76,23 +82,24 @@ impl Default for Callers {
 }
 
 impl Callers {
-    fn recall(&self, pair: TokenPairId, now: OffsetDateTime) -> Option<Arc<Identity>> {
+    fn recall(&self, token: &str, now: OffsetDateTime) -> Option<Known> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let Seen { at, identity, session: _ } = seen.get(&pair)?;
-        (Duration::ZERO..MEMORY).contains(&(now - *at)).then(|| Arc::clone(identity))
+        let Seen { at, expires_at, caller, session: _ } = seen.get(token)?;
+        let is_fresh = (Duration::ZERO..MEMORY).contains(&(now - *at)) && now.unix_timestamp() < *expires_at;
+        is_fresh.then(|| caller.clone())
     }
 
-    fn remember(&self, pair: TokenPairId, seen: Seen) {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).put(pair, seen);
+    fn remember(&self, token: &str, seen: Seen) {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).put(token.into(), seen);
     }
 
     /// Forgets every token of a session that was revoked here: its thief is not served another two seconds.
     pub(crate) fn forget(&self, session: SessionId) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let revoked: Vec<TokenPairId> =
-            seen.iter().filter(|(_, one)| one.session == session).map(|(pair, _)| *pair).collect();
-        for pair in revoked {
-            seen.pop(&pair);
+        let revoked: Vec<Box<str>> =
+            seen.iter().filter(|(_, one)| one.session == session).map(|(token, _)| token.clone()).collect();
+        for token in revoked {
+            seen.pop(&token);
         }
     }
 }
@@ -101,29 +108,27 @@ impl Callers {
 ///
 /// # Errors
 /// 401 unless the token is good at this moment.
-pub(crate) async fn authenticate(
-    state: &Arc<Shared>,
-    token: Option<&str>,
-) -> Result<(TokenPairId, Arc<Identity>), ApiError> {
+pub(crate) async fn authenticate(state: &Arc<Shared>, token: Option<&str>) -> Result<Known, ApiError> {
     let parts = &state.parts;
-    let claims = parts.tokens.verify(token.ok_or_else(ApiError::unauthorized)?)?;
+    let token = token.ok_or_else(ApiError::unauthorized)?;
     // Before the look into the store: what is remembered is at least as old as it says.
     let now = parts.env.now();
-    if let Some(identity) = state.callers.recall(claims.pair, now) {
-        return Ok((claims.pair, identity));
+    if let Some(known) = state.callers.recall(token, now) {
+        return Ok(known);
     }
+    let claims = parts.tokens.verify(token)?;
     let (desk, of) = (Arc::clone(&parts.tokens), claims.clone());
     let deadline = Deadline::within(parts.settings.deadline);
     let caller: Caller =
         in_store(&*parts.store, Access::Read, deadline, move |unit| desk.session(unit, &of)).await?;
-    let (pair, session) = (claims.pair, claims.session);
+    let (pair, session, expires_at) = (claims.pair, claims.session, claims.expires_at);
     if !caller.pair_used {
         let desk = Arc::clone(&parts.tokens);
         in_store(&*parts.store, Access::Write, deadline, move |unit| desk.mark_used(unit, &claims)).await?;
     }
-    let identity = Arc::new(Identity::new(caller.partner, caller.sealing, &caller.keys));
-    state.callers.remember(pair, Seen { at: now, session, identity: Arc::clone(&identity) });
-    Ok((pair, identity))
+    let known = (pair, Arc::new(Identity::new(caller.partner, caller.sealing, &caller.keys)));
+    state.callers.remember(token, Seen { at: now, expires_at, session, caller: known.clone() });
+    Ok(known)
 }
 
 #[cfg(test)]
@@ -154,19 +159,26 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_is_remembered_for_two_seconds() {
+    fn a_caller_is_remembered_for_two_seconds_and_no_longer_than_the_token_holds() {
         let callers = Callers::default();
-        let pair = TokenPairId::new(Uuid::nil());
         let at = OffsetDateTime::UNIX_EPOCH;
         let session = SessionId::new(Uuid::from_u128(1));
-        callers.remember(pair, Seen { at, session, identity: Arc::new(identity(&[])) });
-        assert!(callers.recall(pair, at).is_some());
-        assert!(callers.recall(pair, at + Duration::milliseconds(1_999)).is_some());
-        assert!(callers.recall(pair, at + MEMORY).is_none());
-        assert!(callers.recall(pair, at - Duration::SECOND).is_none());
+        let seen = |expires_at| Seen {
+            at,
+            expires_at,
+            session,
+            caller: (TokenPairId::new(Uuid::nil()), Arc::new(identity(&[]))),
+        };
+        callers.remember("token", seen(9));
+        callers.remember("ending", seen(1));
+        let knows = |token, now| callers.recall(token, now).is_some();
+        assert!(knows("token", at) && knows("ending", at) && !knows("other", at));
+        assert!(knows("token", at + Duration::milliseconds(1_999)));
+        assert!(!knows("token", at + MEMORY) && !knows("token", at - Duration::SECOND));
+        assert!(knows("ending", at + Duration::milliseconds(999)) && !knows("ending", at + Duration::SECOND));
         callers.forget(SessionId::new(Uuid::from_u128(2)));
-        assert!(callers.recall(pair, at).is_some());
+        assert!(knows("token", at));
         callers.forget(session);
-        assert!(callers.recall(pair, at).is_none());
+        assert!(!knows("token", at) && !knows("ending", at));
     }
 }

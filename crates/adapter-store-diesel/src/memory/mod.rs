@@ -30,6 +30,8 @@ pub(crate) enum Mode {
     Alone,
     /// Among others, in a savepoint.
     Among,
+    /// Among others, without one. If any is to be undone, all are, to be run again in another mode.
+    Trusting,
     /// Among others, with the memory.
     Remembering,
 }
@@ -61,6 +63,11 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn new(mode: Mode) -> Self {
         Self { mode, ..Self::default() }
+    }
+
+    /// Whether it is undone by itself.
+    pub(crate) const fn is_apart(&self) -> bool {
+        matches!(self.mode, Mode::Among | Mode::Remembering)
     }
 
     /// Whether its look-ups and rows go through the memory.

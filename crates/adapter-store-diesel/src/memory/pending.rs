@@ -10,7 +10,7 @@ use crate::convert::Key;
 use crate::counters::List;
 use crate::dialect::{self, AnyConnection};
 use crate::native::{Native, Value};
-use crate::repositories::{self, AnswerRow, EmployeeRow, ReplenishmentRow, TopUpRow};
+use crate::repositories::{self, AnswerRow, NewEmployeeRow, ReplenishmentRow, TopUpRow};
 
 /// Work that is not in its table yet.
 pub(crate) struct WorkToDo {
@@ -24,7 +24,7 @@ pub(crate) struct WorkToDo {
 /// Rows that are added and not in the database yet.
 #[derive(Default)]
 pub(crate) struct Pending {
-    pub(crate) employees: Vec<EmployeeRow>,
+    pub(crate) employees: Vec<NewEmployeeRow>,
     pub(crate) replenishments: Vec<ReplenishmentRow>,
     pub(crate) top_ups: Vec<TopUpRow>,
     pub(crate) work: Vec<WorkToDo>,

@@ -23,6 +23,14 @@ pub(crate) struct EmployeeById {
     pub(super) id: EmployeeId,
 }
 
+#[derive(QueryableByName)]
+struct PartnersRow {
+    #[diesel(sql_type = Binary)]
+    partner_id: Vec<u8>,
+    #[diesel(embed)]
+    employee: EmployeeRow,
+}
+
 const MANY_BY_ID: &str = "
     SELECT found.*
     FROM unnest(?, ?) AS wanted (partner_id, id) CROSS JOIN LATERAL (
@@ -54,10 +62,10 @@ impl LookUp for EmployeeById {
             Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
             Value::Keys(wanted.iter().map(|one| one.id.key()).collect()),
         ];
-        let rows: Vec<EmployeeRow> = Native::new(MANY_BY_ID, columns).load(connection).stored()?;
-        let found = |row: EmployeeRow| {
+        let rows: Vec<PartnersRow> = Native::new(MANY_BY_ID, columns).load(connection).stored()?;
+        let found = |row: PartnersRow| {
             let partner = id(&row.partner_id, "employees.partner_id")?;
-            let employee = row.employee()?;
+            let employee = row.employee.employee()?;
             Ok((Self { partner, id: employee.id }, Some(employee)))
         };
         rows.into_iter().map(found).collect()

@@ -2,7 +2,7 @@
 
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{Binary, Nullable, Text};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
@@ -11,7 +11,7 @@ use kopeck_port_store::StoreError;
 use super::card_look_ups::{CardsOf, linked};
 use super::employee_look_ups::EmployeeById;
 use super::employees::EmployeeRow;
-use crate::convert::{AsKey, id};
+use crate::convert::{AsKey, corrupt};
 use crate::dialect::AnyConnection;
 use crate::error::Stored;
 use crate::memory::{LookUp, Shelf, Shelves};
@@ -27,21 +27,28 @@ pub(crate) struct EmployeeWithCards {
 /// An employee, once for each card.
 #[derive(QueryableByName)]
 struct HolderRow {
+    /// Which of the questions it answers, from one on.
+    #[diesel(sql_type = BigInt)]
+    question: i64,
     #[diesel(embed)]
     employee: EmployeeRow,
     #[diesel(sql_type = Nullable<Binary>)]
     card_id: Option<Vec<u8>>,
     #[diesel(sql_type = Nullable<Text>)]
     link_status: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    card_seq: Option<i64>,
 }
 
+/// To sort each employee's few cards takes the database a fifth of the statement, so that is done here.
 const MANY: &str = "
     SELECT found.*
-    FROM unnest(?, ?) AS wanted (partner_id, id) CROSS JOIN LATERAL (
-        SELECT e.*, c.id AS card_id, c.link_status
-        FROM employees e LEFT JOIN cards c ON c.partner_id = e.partner_id AND c.employee_id = e.id
-        WHERE e.partner_id = wanted.partner_id AND e.id = wanted.id
-        ORDER BY c.seq OFFSET 0
+    FROM unnest(?, ?) WITH ORDINALITY AS wanted (partner_id, id, question) CROSS JOIN LATERAL (
+        SELECT
+            wanted.question, e.id, e.custom_id, e.surname, e.name, e.patronymic, e.phone, e.email, e.category_id,
+            e.status, e.status_updated_at, e.created_at, c.id AS card_id, c.link_status, c.seq AS card_seq
+        FROM employees e LEFT JOIN cards c ON c.partner_id = wanted.partner_id AND c.employee_id = wanted.id
+        WHERE e.partner_id = wanted.partner_id AND e.id = wanted.id OFFSET 0
     ) found";
 
 impl LookUp for EmployeeWithCards {
@@ -64,17 +71,18 @@ impl LookUp for EmployeeWithCards {
             Value::Keys(wanted.iter().map(|one| one.id.key()).collect()),
         ];
         let rows: Vec<HolderRow> = Native::new(MANY, columns).load(connection).stored()?;
-        let mut found: Vec<(Self, Self::Found)> = Vec::with_capacity(wanted.len());
-        for HolderRow { employee, card_id, link_status } in rows {
-            let card = card_id.map(|card| linked(&card, link_status.as_deref())).transpose()?;
-            let question = Self {
-                partner: id(&employee.partner_id, "employees.partner_id")?,
-                id: id(&employee.id, "employees.id")?,
-            };
-            match found.last_mut() {
-                Some((of, Some((_, cards)))) if *of == question => cards.extend(card),
-                _ => found.push((question, Some((employee.employee()?, card.into_iter().collect())))),
+        let mut rows = rows.into_iter().peekable();
+        let mut found = Vec::with_capacity(wanted.len());
+        while let Some(HolderRow { question, employee, card_id, link_status, card_seq }) = rows.next() {
+            let mut cards: Vec<_> = card_id.map(|id| (card_seq, id, link_status)).into_iter().collect();
+            while let Some(row) = rows.next_if(|row| row.question == question) {
+                cards.extend(row.card_id.map(|id| (row.card_seq, id, row.link_status)));
             }
+            cards.sort_unstable_by_key(|(seq, _, _)| *seq);
+            let cards = cards.iter().map(|(_, id, status)| linked(id, status.as_deref()));
+            let answer = (employee.employee()?, cards.collect::<Result<_, _>>()?);
+            let question = usize::try_from(question - 1).ok().and_then(|index| wanted.get(index));
+            found.push((question.ok_or_else(|| corrupt("question"))?.clone(), Some(answer)));
         }
         Ok(found)
     }

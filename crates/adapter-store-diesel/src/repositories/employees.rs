@@ -21,19 +21,39 @@ use crate::schema::employees;
 use crate::unit::Unit;
 use crate::update::update;
 
-/// An employee as the table has them.
-#[derive(Queryable, QueryableByName, Selectable, Insertable)]
-#[diesel(table_name = employees, treat_none_as_default_value = false)]
+/// An employee as the table has them, but for what only the table itself needs.
+#[derive(Queryable, QueryableByName, Selectable)]
+#[diesel(table_name = employees)]
 pub(crate) struct EmployeeRow {
-    pub(super) partner_id: Vec<u8>,
-    pub(super) id: Vec<u8>,
-    seq: i64,
+    id: Vec<u8>,
     #[diesel(embed)]
     fields: FieldsRow,
     created_at: i64,
 }
 
+/// A new employee.
+#[derive(Insertable)]
+#[diesel(table_name = employees, treat_none_as_default_value = false)]
+pub(crate) struct NewEmployeeRow {
+    partner_id: Vec<u8>,
+    id: Vec<u8>,
+    seq: i64,
+    #[diesel(embed)]
+    fields: FieldsRow,
+    search_text: String,
+    created_at: i64,
+}
+
 /// What an update writes.
+#[derive(AsChangeset)]
+#[diesel(table_name = employees)]
+struct ChangedRow {
+    #[diesel(embed)]
+    fields: FieldsRow,
+    search_text: String,
+}
+
+/// What may change.
 #[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = employees, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(crate) struct FieldsRow {
@@ -46,7 +66,6 @@ pub(crate) struct FieldsRow {
     category_id: Option<Vec<u8>>,
     status: String,
     status_updated_at: i64,
-    search_text: String,
 }
 
 impl FieldsRow {
@@ -62,22 +81,24 @@ impl FieldsRow {
             category_id: employee.category.map(|category| category.key().to_vec()),
             status: employee.status.as_str().to_owned(),
             status_updated_at: micros(employee.status_updated_at),
-            search_text: employee.search_text(),
         }
     }
 }
 
-impl EmployeeRow {
+impl NewEmployeeRow {
     fn new(partner: PartnerId, seq: i64, employee: &Employee) -> Self {
         Self {
             partner_id: partner.key().to_vec(),
             id: employee.id.key().to_vec(),
             seq,
             fields: FieldsRow::new(employee),
+            search_text: employee.search_text(),
             created_at: micros(employee.created_at),
         }
     }
+}
 
+impl EmployeeRow {
     pub(super) fn employee(self) -> Result<Employee, StoreError> {
         let name = |text: Option<String>, column| {
             text.map(|text| parsed(PersonName::parse(&text), column)).transpose()
@@ -107,7 +128,7 @@ const INSERT: &str = "
     SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 /// Adds employees of any partners.
-pub(crate) fn insert_employees(connection: &mut PgConnection, rows: &[EmployeeRow]) -> QueryResult<()> {
+pub(crate) fn insert_employees(connection: &mut PgConnection, rows: &[NewEmployeeRow]) -> QueryResult<()> {
     let columns = vec![
         column!(BytesList: rows, row => row.partner_id.as_slice()),
         column!(BytesList: rows, row => row.id.as_slice()),
@@ -121,7 +142,7 @@ pub(crate) fn insert_employees(connection: &mut PgConnection, rows: &[EmployeeRo
         column!(MaybeBytesList: rows, row => row.fields.category_id.as_deref()),
         column!(Texts: rows, row => row.fields.status.as_str()),
         column!(Ints: rows, row => row.fields.status_updated_at),
-        column!(Texts: rows, row => row.fields.search_text.as_str()),
+        column!(Texts: rows, row => row.search_text.as_str()),
         column!(Ints: rows, row => row.created_at),
     ];
     Native::new(INSERT, columns).execute(connection).map(drop)
@@ -162,7 +183,7 @@ fn containing(text: &str) -> String {
 impl EmployeeRepository for Unit {
     fn insert(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
         let seq = self.next_number(partner, List::Employees)?;
-        let row = EmployeeRow::new(partner, seq, employee);
+        let row = NewEmployeeRow::new(partner, seq, employee);
         if let Some(pending) = self.pending(partner)? {
             pending.employees.push(row);
             self.remember(EmployeeById { partner, id: employee.id }, Some(employee.clone()));
@@ -179,8 +200,8 @@ impl EmployeeRepository for Unit {
     }
 
     fn update(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
-        let changed =
-            update(employees::table.find((partner.key(), employee.id.key()))).set(FieldsRow::new(employee));
+        let row = ChangedRow { fields: FieldsRow::new(employee), search_text: employee.search_text() };
+        let changed = update(employees::table.find((partner.key(), employee.id.key()))).set(row);
         dialect::guarded(self.of(partner)?, |connection| changed.execute(connection)).stored().map(drop)
     }
 

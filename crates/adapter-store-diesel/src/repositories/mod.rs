@@ -33,7 +33,7 @@ pub(crate) use card_row::CardRow;
 pub(crate) use categories::CategoryById;
 pub(crate) use employee_look_ups::{EmployeeById, EmployeeNamed};
 pub(crate) use employee_with_cards::EmployeeWithCards;
-pub(crate) use employees::{EmployeeRow, insert_employees};
+pub(crate) use employees::{NewEmployeeRow, insert_employees};
 pub(crate) use idempotency::{AnswerRow, AnswerTo, insert_answers};
 pub(crate) use limit_changes::LimitRow;
 pub(crate) use replenishments::{ReplenishmentRow, TopUpRow, insert_replenishments};

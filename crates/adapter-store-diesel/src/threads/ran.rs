@@ -6,6 +6,7 @@ use kopeck_port_store::{StoreError, Verdict, Work};
 
 use super::away;
 use crate::error::{self, Trouble};
+use crate::memory::Mode;
 use crate::unit::Unit;
 
 /// How the run of a unit of work within a transaction ended.
@@ -23,7 +24,7 @@ pub(super) enum Ran {
 /// Runs a unit of work and finds out what became of it.
 ///
 /// # Errors
-/// If the connection is gone.
+/// If the connection is gone, or the transaction may be.
 pub(super) fn run_to_its_end(unit: &mut Unit, work: &mut Work) -> Result<Ran, StoreError> {
     let ran = run(unit, work);
     let trouble = error::take_trouble();
@@ -31,6 +32,10 @@ pub(super) fn run_to_its_end(unit: &mut Unit, work: &mut Work) -> Result<Ran, St
         error::note(trouble);
         unit.notice_loss();
         return Err(away());
+    }
+    if trouble == Some(Trouble::Again) && unit.run.mode == Mode::Trusting {
+        // A disk that is full takes the transaction with it, and only a savepoint would show that.
+        return Err(StoreError::Failed("nobody knows whether the transaction is still open".to_owned()));
     }
     if let Some(missing) = unit.locks.take_missing() {
         let mut needs = std::mem::take(&mut unit.run.uses);
