@@ -104,17 +104,27 @@ impl Gate {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
+        let (sender, receiver) = oneshot::channel();
+        let work = move || {
+            // The receiver is gone if the caller went away; nobody wants the result then.
+            let _ = sender.send(work());
+        };
+        self.start(Box::new(work)).await?;
+        receiver.await.map_err(|_| ApiError::internal(format!("{}: panicked", self.name)))
+    }
+
+    /// The part that is the same for all kinds of work, and in the binary once.
+    async fn start(&self, work: Box<dyn FnOnce() + Send>) -> Result<(), ApiError> {
         let permit = tokio::time::timeout(self.patience, Arc::clone(&self.permits).acquire_owned())
             .await
             .map_err(|_| ApiError::busy(format!("{}: too many wait", self.name)))?
             .map_err(|_| ApiError::internal(format!("{}: the gate is closed", self.name)))?;
         // The permit goes with the work: a caller that goes away does not make room for another.
-        let task = tokio::task::spawn_blocking(move || {
-            let result = work();
+        tokio::task::spawn_blocking(move || {
+            work();
             drop(permit);
-            result
         });
-        task.await.map_err(|error| ApiError::internal(format!("{}: {error}", self.name)))
+        Ok(())
     }
 }
 

@@ -10,6 +10,7 @@ use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
 use kopeck_service::idempotency::{self, Once, OnceError};
 use kopeck_service::{Env, cards};
 use serde::Serialize;
+use serde_json::Map;
 
 use crate::audit::Signature;
 use crate::bridge::{Deadline, in_store, in_store_keeping};
@@ -17,6 +18,7 @@ use crate::error::ApiError;
 use crate::errors::repeats;
 use crate::in_flight::Ticket;
 use crate::input::Call;
+use crate::input::reader::Reader;
 use crate::pages::Pieces;
 use crate::pipeline::head::RepeatKey;
 use crate::route::Outcome;
@@ -70,6 +72,8 @@ pub(crate) struct Exchange {
     pub(crate) shared: Arc<Shared>,
     pub(crate) partner: PartnerId,
     pub(crate) call: Call,
+    /// Whether the body is so large that it takes long to read the values.
+    is_large: bool,
     deadline: Deadline,
     /// Of a call that changes something.
     change: Option<Change>,
@@ -99,9 +103,34 @@ pub(crate) struct Turn {
 
 impl Exchange {
     /// A call of `partner`.
-    pub(crate) fn new(shared: Arc<Shared>, partner: PartnerId, call: Call, change: Option<Change>) -> Self {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        partner: PartnerId,
+        call: Call,
+        is_large: bool,
+        change: Option<Change>,
+    ) -> Self {
         let deadline = Deadline::within(shared.parts.settings.deadline);
-        Self { shared, partner, call, deadline, change }
+        Self { shared, partner, call, is_large, deadline, change }
+    }
+
+    /// The values of a body that may be large. It is read here or on a thread that may be busy for long, and no longer
+    /// there afterwards.
+    ///
+    /// # Errors
+    /// 503 if it is large and too many such calls wait.
+    pub(crate) async fn values_of_list<V: Send + 'static>(
+        &mut self,
+        read: impl FnOnce(&mut Reader<'_>) -> Option<V> + Send + 'static,
+    ) -> Result<Result<V, Faults>, ApiError> {
+        if !self.is_large {
+            return Ok(self.call.values(read));
+        }
+        let call = std::mem::take(&mut self.call);
+        let read = move || (call.values(read), Call { body: Map::new(), ..call });
+        let (values, call) = self.shared.large_calls.run(read).await?;
+        self.call = call;
+        Ok(values)
     }
 
     /// The zone of every date in an answer.

@@ -1,6 +1,7 @@
 //! The way of a call, in the order of the checks: the head; who calls; nonce and key; the body; the opening. What comes
 //! behind (repeats, values, the use case) is the handler's, see [`crate::exchange`].
 
+mod arrived;
 mod body;
 pub(crate) mod callers;
 pub(crate) mod head;
@@ -17,22 +18,20 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
 use kopeck_domain::audit::KeyDigest;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::partner::SealingPolicy;
-use kopeck_sealing::SealingKey;
 
 use crate::audit::{self, Signature, Subject, Trace};
 use crate::code::Code;
 use crate::error::ApiError;
 use crate::exchange::{Change, Exchange};
-use crate::fingerprint;
 use crate::observer::Refusal;
 use crate::paths::Called;
 use crate::rate::{Left, TooOften};
 use crate::reply::{Seal, Told};
 use crate::route::{Effect, Outcome, Route};
 use crate::state::Shared;
+use arrived::{Arrived, TakenApart};
+use callers::Identity;
 use head::Head;
-use opening::{Opened, Received};
 
 pub(crate) use opener::REFUSED as SEAL_REFUSED;
 pub(crate) use opening::MUST_BE_SEALED;
@@ -114,22 +113,23 @@ impl Way<'_> {
         // A call whose key is malformed can be told so under seal; one without a nonce cannot.
         self.known.seal = head.nonce().map(|nonce| Seal::new(&head, nonce, Arc::clone(&identity), None));
         self.count_call(identity.partner)?;
-        let (nonce, key) = head.nonce_and_key(self.route.effect)?;
+        let (_, key) = head.nonce_and_key(self.route.effect)?;
         self.known.trace.key = key.as_ref().map(|key| KeyDigest::of(identity.partner, &key.key));
         let body = self.read_body(&head, payload).await?;
-        let by = Sender { keys: &identity.keys, policy: identity.policy, nonce, request_id };
-        let Opened { call, used } = self.open(&head, &body, by);
-        self.known.seal = Some(Seal::new(&head, nonce, Arc::clone(&identity), used));
+        let opened = self.open(head, body, Some(Arc::clone(&identity)), request_id).await?;
+        let TakenApart { head, call, used, fingerprint, is_large } = opened;
+        self.known.seal = head.nonce().map(|nonce| Seal::new(&head, nonce, Arc::clone(&identity), used));
         self.known.trace.sealed = used.is_some();
         let call = call?;
         if key.is_some() || self.route.discloses {
             self.known.trace.subject = Subject::of(&call);
         }
-        let change = key.map(|key| {
-            let fingerprint = fingerprint::of(self.route, &call);
-            Change { key, fingerprint, signature: self.signature(request_id) }
+        let change = key.zip(fingerprint).map(|(key, fingerprint)| Change {
+            key,
+            fingerprint,
+            signature: self.signature(request_id),
         });
-        Ok(Exchange::new(Arc::clone(self.shared), identity.partner, call, change))
+        Ok(Exchange::new(Arc::clone(self.shared), identity.partner, call, is_large, change))
     }
 
     /// The caller has proved to be this partner.
@@ -164,28 +164,15 @@ impl Way<'_> {
         if !body.is_empty() && head.body_type.is_none() { Err(head::wrong_type()) } else { Ok(body) }
     }
 
-    /// Opens a call.
-    fn open(&self, head: &Head, body: &[u8], by: Sender<'_>) -> Opened {
-        let now = self.shared.parts.wall.now().unix_timestamp();
-        let seals = opener::Seals {
-            keys: by.keys,
-            dummy: &self.shared.dummy_key,
-            method: head.method.as_str(),
-            path: &head.path,
-            nonce: by.nonce,
-            // The clock stands after 1970.
-            now_unix: u64::try_from(now).unwrap_or(0),
-            request_id: by.request_id,
-            observer: &*self.shared.parts.observer,
-        };
-        opening::open(Received { route: self.route, head, body }, seals, by.policy)
+    /// Opens a call of this sender.
+    async fn open(
+        &self,
+        head: Head,
+        body: Bytes,
+        sender: Option<Arc<Identity>>,
+        request_id: &str,
+    ) -> Result<TakenApart, ApiError> {
+        let (shared, route, request_id) = (Arc::clone(self.shared), self.route, request_id.to_owned());
+        Arrived { shared, route, head, body, sender, request_id }.take_apart().await
     }
-}
-
-/// What opening has to know of who sent a call.
-struct Sender<'a> {
-    keys: &'a [SealingKey],
-    policy: SealingPolicy,
-    nonce: &'a str,
-    request_id: &'a str,
 }

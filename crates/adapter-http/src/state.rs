@@ -61,6 +61,8 @@ pub(crate) struct Shared {
     pub(crate) logins: Gate,
     /// Calls that wait for the bank.
     pub(crate) bank_calls: Gate,
+    /// Calls with large bodies, being taken apart.
+    pub(crate) large_calls: Gate,
     /// Opens what is sealed under a key that is not known: in vain, but in the same time.
     pub(crate) dummy_key: SealingKey,
 }
@@ -72,7 +74,7 @@ impl HttpState {
         let (mut id, mut secret) = ([0; 8], [0; 32]);
         parts.env.entropy.fill(&mut id);
         parts.env.entropy.fill(&mut secret);
-        let HttpSettings { logins_at_once, bank_calls_at_once, rate_limit, .. } = parts.settings;
+        let HttpSettings { logins_at_once, bank_calls_at_once, rate_limit, workers, .. } = parts.settings;
         let rates = rate_limit.map(|limit| Rates::new(limit, Arc::clone(&parts.wall)));
         let sandbox = parts.sandbox.is_some().then(routes::sandbox).unwrap_or_default();
         Self(Arc::new(Shared {
@@ -83,6 +85,8 @@ impl HttpState {
             in_flight: InFlight::default(),
             logins: Gate::new("logins", logins_at_once),
             bank_calls: Gate::new("bank calls", bank_calls_at_once),
+            // Half of the processors are left for all the others.
+            large_calls: Gate::new("large calls", workers / 2),
             dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),
         }))
     }

@@ -22,8 +22,8 @@ use crate::route::Outcome;
 /// The name of a limit change, in paths and in bodies.
 const ID: &str = "setLimitsCardsId";
 
-pub(crate) async fn set(x: Exchange) -> Outcome {
-    let values = x.call.values(read_change);
+pub(crate) async fn set(mut x: Exchange) -> Outcome {
+    let values = x.values_of_list(read_change).await?;
     x.mutate(StatusCode::ACCEPTED, values, |unit, env, partner, (cards, limit)| {
         limits::set(unit, env, partner, cards, limit).map(LimitChangeAcceptedDto::from)
     })

@@ -41,8 +41,8 @@ pub(crate) fn read_virtual(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
 /// Reads an item, and adds its cards to those of the items before it.
 type ReadLine = fn(&mut Fields<'_>, &mut u32) -> Option<OrderLine>;
 
-async fn place(x: Exchange, kind: OrderKind, line: ReadLine) -> Outcome {
-    let lines = x.call.values(|r| read_lines(r, line));
+async fn place(mut x: Exchange, kind: OrderKind, line: ReadLine) -> Outcome {
+    let lines = x.values_of_list(move |r| read_lines(r, line)).await?;
     x.mutate(StatusCode::ACCEPTED, lines, move |unit, env, partner, lines| {
         orders::place(unit, env, partner, kind, lines).map(OrderIdDto::from)
     })

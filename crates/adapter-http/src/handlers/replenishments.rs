@@ -21,8 +21,8 @@ const IN_QUERY: [&str; 2] = ["idReplenishment", "replenishmentId"];
 /// The name that the path forms give it.
 const IN_PATH: &str = "replenishmentId";
 
-pub(crate) async fn create(x: Exchange) -> Outcome {
-    let top_ups = x.call.values(read_top_ups);
+pub(crate) async fn create(mut x: Exchange) -> Outcome {
+    let top_ups = x.values_of_list(read_top_ups).await?;
     x.mutate(StatusCode::ACCEPTED, top_ups, |unit, env, partner, top_ups| {
         replenishments::create(unit, env, partner, top_ups).map(AcceptedDto::from)
     })

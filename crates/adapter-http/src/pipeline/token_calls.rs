@@ -7,7 +7,7 @@ use std::sync::Arc;
 use actix_web::http::StatusCode;
 use actix_web::web::Payload;
 use kopeck_domain::Faults;
-use kopeck_domain::partner::{PartnerStatus, SealingPolicy};
+use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_store::Access;
 use kopeck_sealing::KeyId;
 use kopeck_service::tokens::{
@@ -15,9 +15,10 @@ use kopeck_service::tokens::{
 };
 use secrecy::SecretString;
 
+use super::Way;
+use super::arrived::TakenApart;
 use super::callers::Identity;
 use super::head::Head;
-use super::{Opened, Sender, Way};
 use crate::bridge::{Deadline, in_store};
 use crate::dto::TokensDto;
 use crate::error::ApiError;
@@ -32,13 +33,14 @@ impl Way<'_> {
     /// Gives tokens for login and password.
     pub(super) async fn login(&mut self, head: Head, payload: Payload, request_id: &str) -> Outcome {
         // Before the API key is looked at, so that a malformed nonce does not tell a right key from a wrong one.
-        let (nonce, _) = head.nonce_and_key(self.route.effect)?;
+        head.nonce_and_key(self.route.effect)?;
         let api_key = head.api_key.clone().unwrap_or_default();
         let known = self.identify(&api_key, Some(head.address.clone())).await?;
         self.claims_to_be(known.as_ref());
         let body = self.read_body(&head, payload).await?;
         let identity = known.as_ref().map(identity);
-        let Opened { call, used } = self.open(&head, &body, sender(identity.as_ref(), nonce, request_id));
+        let opened = self.open(head, body, identity.clone(), request_id).await?;
+        let TakenApart { head, call, used, .. } = opened;
         self.known.trace.sealed = used.is_some();
         let read = call.and_then(|call| login_body(&call));
         let body = match (&known, read) {
@@ -50,14 +52,14 @@ impl Way<'_> {
         let attempt = LoginAttempt {
             known,
             api_key: SecretString::from(api_key),
-            nonce: nonce.to_owned(),
+            nonce: head.nonce().unwrap_or_default().to_owned(),
             address: head.address.clone(),
             body,
         };
         let shared = Arc::clone(self.shared);
         let login = move || shared.parts.tokens.login(&*shared.parts.store, attempt);
         let issued = self.shared.logins.run(login).await??;
-        self.accept(&head, nonce, identity, used, &issued);
+        self.accept(&head, identity, used, &issued);
         answer(&issued)
     }
 
@@ -70,21 +72,22 @@ impl Way<'_> {
         let known = known
             .filter(|known| known.credentials.partner.status == PartnerStatus::Active)
             .ok_or_else(ApiError::unauthorized)?;
-        let (nonce, _) = head.nonce_and_key(self.route.effect)?;
+        head.nonce_and_key(self.route.effect)?;
         let body = self.read_body(&head, payload).await?;
         let identity = identity(&known);
-        let Opened { call, used } = self.open(&head, &body, sender(Some(&identity), nonce, request_id));
+        let opened = self.open(head, body, Some(Arc::clone(&identity)), request_id).await?;
+        let TakenApart { head, call, used, .. } = opened;
         self.known.trace.sealed = used.is_some();
         let token = call?.values(read_token)?;
 
         let desk = Arc::clone(&self.shared.parts.tokens);
-        let spent = nonce.to_owned();
+        let spent = head.nonce().unwrap_or_default().to_owned();
         let outcome = in_store(&*self.shared.parts.store, Access::Write, self.deadline(), move |unit| {
             desk.refresh(unit, Some(&known), &api_key, &spent, &token)
         });
         match outcome.await? {
             RefreshOutcome::Issued(issued) => {
-                self.accept(&head, nonce, Some(identity), used, &issued);
+                self.accept(&head, Some(identity), used, &issued);
                 answer(&issued)
             }
             RefreshOutcome::Refused => Err(ApiError::unauthorized()),
@@ -125,28 +128,20 @@ impl Way<'_> {
     fn accept(
         &mut self,
         head: &Head,
-        nonce: &str,
-        identity: Option<Identity>,
+        identity: Option<Arc<Identity>>,
         used: Option<KeyId>,
         issued: &IssuedTokens,
     ) {
         let Some(identity) = identity else { return };
         self.is_proved(identity.partner);
         self.known.trace.pair = Some(issued.pair);
-        self.known.seal = Some(Seal::new(head, nonce, Arc::new(identity), used));
+        self.known.seal = head.nonce().map(|nonce| Seal::new(head, nonce, identity, used));
     }
 }
 
-fn identity(known: &KnownPartner) -> Identity {
+fn identity(known: &KnownPartner) -> Arc<Identity> {
     let partner = &known.credentials.partner;
-    Identity::new(partner.id, partner.sealing, &known.keys)
-}
-
-/// Whoever sent the call, as far as opening is concerned: somebody unknown has no keys and need not seal.
-fn sender<'a>(identity: Option<&'a Identity>, nonce: &'a str, request_id: &'a str) -> Sender<'a> {
-    let (keys, policy) =
-        identity.map_or((&[][..], SealingPolicy::Optional), |identity| (&identity.keys[..], identity.policy));
-    Sender { keys, policy, nonce, request_id }
+    Arc::new(Identity::new(partner.id, partner.sealing, &known.keys))
 }
 
 fn login_body(call: &Call) -> Result<LoginBody, Faults> {

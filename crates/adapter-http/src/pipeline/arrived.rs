@@ -1,0 +1,85 @@
+//! A call that has arrived whole, and is to be opened.
+
+use std::sync::Arc;
+
+use actix_web::web::Bytes;
+use kopeck_domain::Faults;
+use kopeck_domain::partner::SealingPolicy;
+use kopeck_sealing::KeyId;
+
+use super::callers::Identity;
+use super::head::Head;
+use super::opener::Seals;
+use super::opening::{self, Opened, Received};
+use crate::error::ApiError;
+use crate::fingerprint;
+use crate::input::Call;
+use crate::route::{Effect, Route};
+use crate::state::Shared;
+
+/// From so many bytes on a body is large. One of 10,000 top-ups takes twenty milliseconds to take apart, for which every
+/// other call of the same worker would wait; a large one is therefore taken apart on a thread that may be busy for long.
+const LARGE: usize = 32 * 1024;
+
+/// A call with its body.
+pub(super) struct Arrived {
+    pub(super) shared: Arc<Shared>,
+    pub(super) route: &'static Route,
+    pub(super) head: Head,
+    pub(super) body: Bytes,
+    /// Who sent it, as far as opening is concerned: somebody unknown has no keys and need not seal.
+    pub(super) sender: Option<Arc<Identity>>,
+    pub(super) request_id: String,
+}
+
+/// A call of which nothing is sealed any more.
+pub(super) struct TakenApart {
+    pub(super) head: Head,
+    /// The call, or what is wrong with it.
+    pub(super) call: Result<Call, Faults>,
+    /// The key that it was sealed with, if any of it was.
+    pub(super) used: Option<KeyId>,
+    /// Of a good call that changes something, see [`fingerprint::of`].
+    pub(super) fingerprint: Option<[u8; 32]>,
+    /// Whether its body is large.
+    pub(super) is_large: bool,
+}
+
+impl Arrived {
+    /// Opens the call.
+    ///
+    /// # Errors
+    /// 503 if it is large and too many such calls wait.
+    pub(super) async fn take_apart(self) -> Result<TakenApart, ApiError> {
+        if self.body.len() < LARGE {
+            return Ok(self.take_apart_here());
+        }
+        let shared = Arc::clone(&self.shared);
+        shared.large_calls.run(move || self.take_apart_here()).await
+    }
+
+    fn take_apart_here(self) -> TakenApart {
+        let Self { shared, route, head, body, sender, request_id } = self;
+        let now = shared.parts.wall.now().unix_timestamp();
+        let (keys, policy) = match &sender {
+            Some(identity) => (&identity.keys[..], identity.policy),
+            None => (&[][..], SealingPolicy::Optional),
+        };
+        let seals = Seals {
+            keys,
+            dummy: &shared.dummy_key,
+            method: head.method.as_str(),
+            path: &head.path,
+            nonce: head.nonce().unwrap_or_default(),
+            // The clock stands after 1970.
+            now_unix: u64::try_from(now).unwrap_or(0),
+            request_id: &request_id,
+            observer: &*shared.parts.observer,
+        };
+        let Opened { call, used } =
+            opening::open(Received { route, head: &head, body: &body }, seals, policy);
+        let changes = matches!(route.effect, Effect::Mutate(_));
+        let fingerprint = call.as_ref().ok().filter(|_| changes).map(|call| fingerprint::of(route, call));
+        TakenApart { is_large: body.len() >= LARGE, head, call, used, fingerprint }
+    }
+}
