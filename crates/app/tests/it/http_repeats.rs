@@ -4,7 +4,7 @@ use kopeck_port_system::Clock;
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::bare::{Call, Got, JSON, fresh_nonce, get, login, optional, post};
+use crate::bare::{Call, Got, JSON, fresh_nonce, get, login, optional, post, seal_body};
 use crate::server::TestServer;
 use crate::world::{Things, samples};
 
@@ -92,6 +92,32 @@ fn the_effects_of_calls_for_staff_come_once() {
     let list = get("/v1/employees").token(&token).send(&server).ok(200);
     assert_eq!((&list["meta"]["total"], &list["data"][0]["status"]), (&json!(1), &json!("MEDICAL")));
     assert_eq!(get("/v1/categories").token(&token).send(&server).ok(200)["meta"]["total"], 0);
+}
+
+/// Large ones are taken apart on other threads, and are the same calls.
+#[test]
+fn a_large_call_is_carried_out_once_sealed_or_not() {
+    let server = TestServer::start();
+    let (partner, token) = optional(&server);
+    let order = |address: &str| {
+        let line = json!({
+            "numberCards": 1, "typeCard": "KKL", "deliveryAddress": address, "recipient": "Ivan", "phone": "9031234567",
+        });
+        post("/v1/order/plasticcards", &json!({ "data": vec![line; 100] })).token(&token)
+    };
+    let call = order(&"Тверь ".repeat(30));
+    assert!(call.body.len() > 32 * 1024, "{} bytes", call.body.len());
+    let first = repeat(&server, &token, &call, 202);
+    let again = seal_body(&server, &partner.key, call.clone().nonce(&fresh_nonce()).key(call.its_nonce()));
+    let again = again.send(&server);
+    assert_eq!((again.replayed(), again.json()), (true, first), "the same call, sealed");
+    let sealed = seal_body(&server, &partner.key, order(&"Омск ".repeat(40)));
+    assert_eq!(sealed.send(&server).status, 202);
+    let faulty = seal_body(&server, &partner.key, order(&"\u{7}".repeat(400)));
+    let faults = faulty.send(&server).json()["data"].as_array().map_or(0, Vec::len);
+    assert_eq!(faults, 100, "each line's");
+    assert_eq!(get("/v1/orders").token(&token).send(&server).ok(200)["meta"]["total"], 2);
+    server.work();
 }
 
 #[test]
