@@ -13,10 +13,11 @@ use crate::route::Effect;
 /// The media type of sealed bodies.
 pub(crate) const SEALED_JSON: &str = "application/sealed+json";
 pub(crate) const JSON: &str = "application/json";
-const NONCE: &str = "x-nonce";
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
-const API_KEY: &str = "x-api-key";
-const REQUEST_ID: &str = "x-request-id";
+// Names that are parsed once, and not for every look into a head.
+static NONCE: HeaderName = HeaderName::from_static("x-nonce");
+static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+static API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// What [`valid_nonce`] takes: how many characters, and which, as a regular expression.
 pub(crate) const NONCE_CHARS: (usize, usize) = (16, 64);
@@ -41,8 +42,6 @@ pub(crate) struct Head {
     pub(crate) ids: Vec<(&'static str, String)>,
     /// What the body is said to be; `None` if that is nothing the service reads.
     pub(crate) body_type: Option<BodyType>,
-    /// Where the call came from.
-    pub(crate) address: String,
     /// `x-api-key`.
     pub(crate) api_key: Option<String>,
     /// The token in `Authorization`.
@@ -72,7 +71,7 @@ pub(crate) struct RepeatKey {
 }
 
 /// A header given once in visible ASCII; `Err` if it is given otherwise.
-fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, ()> {
+fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
     let mut values = headers.get_all(name);
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
@@ -89,7 +88,7 @@ fn within(text: &str, (least, most): (usize, usize)) -> bool {
 /// The caller's own request id, if it is one.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    let id = single(headers, REQUEST_ID).ok().flatten()?;
+    let id = single(headers, &REQUEST_ID).ok().flatten()?;
     (within(id, REQUEST_ID_CHARS) && id.bytes().all(allowed)).then(|| id.to_owned())
 }
 
@@ -112,7 +111,7 @@ pub(crate) fn wants_sealed(headers: &HeaderMap) -> bool {
 }
 
 fn body_type(headers: &HeaderMap) -> Option<BodyType> {
-    let mut parts = single(headers, header::CONTENT_TYPE.as_str()).ok()??.split(';').map(str::trim);
+    let mut parts = single(headers, &header::CONTENT_TYPE).ok()??.split(';').map(str::trim);
     let media = parts.next()?;
     let utf8 = |parameter: &str| match parameter.split_once('=') {
         Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
@@ -134,7 +133,7 @@ fn body_type(headers: &HeaderMap) -> Option<BodyType> {
 
 /// `Bearer <token>`, the scheme in any letter case, or the bare token.
 fn token(headers: &HeaderMap) -> Option<String> {
-    let value = single(headers, header::AUTHORIZATION.as_str()).ok()??.trim();
+    let value = single(headers, &header::AUTHORIZATION).ok()??.trim();
     let token = match value.split_once(' ') {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim_start(),
         Some(_) => return None,
@@ -144,7 +143,7 @@ fn token(headers: &HeaderMap) -> Option<String> {
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Option<Result<String, ()>> {
-    let checked = single(headers, IDEMPOTENCY_KEY).transpose()?.and_then(|key| {
+    let checked = single(headers, &IDEMPOTENCY_KEY).transpose()?.and_then(|key| {
         let well_formed = within(key, KEY_CHARS) && key.bytes().all(|byte| byte.is_ascii_graphic());
         if well_formed { Ok(key.to_owned()) } else { Err(()) }
     });
@@ -162,10 +161,9 @@ impl Head {
             query: request.uri().query().unwrap_or_default().to_owned(),
             ids,
             body_type: body_type(headers),
-            address: address(request),
-            api_key: text(API_KEY),
+            api_key: text(&API_KEY),
             token: token(headers),
-            nonce: text(NONCE).filter(|nonce| valid_nonce(nonce)),
+            nonce: text(&NONCE).filter(|nonce| valid_nonce(nonce)),
             idempotency_key: idempotency_key(headers),
         }
     }
@@ -182,19 +180,19 @@ impl Head {
     pub(crate) fn nonce_and_key(&self, effect: Effect) -> Result<(&str, Option<RepeatKey>), ApiError> {
         let mut faults = Faults::new();
         if self.nonce.is_none() {
-            faults.push(NONCE, "is required: 16 to 64 of A-Z a-z 0-9 . _ ~ + / = -");
+            faults.push(NONCE.as_str(), "is required: 16 to 64 of A-Z a-z 0-9 . _ ~ + / = -");
         }
         let key = match (effect, &self.idempotency_key) {
             (Effect::Login | Effect::Refresh | Effect::Read(_), _) => None,
             (Effect::Mutate(_), Some(Ok(key))) => {
-                Some(RepeatKey { key: key.clone(), header: IDEMPOTENCY_KEY })
+                Some(RepeatKey { key: key.clone(), header: IDEMPOTENCY_KEY.as_str() })
             }
             (Effect::Mutate(_), Some(Err(()))) => {
-                faults.push(IDEMPOTENCY_KEY, "must have 1 to 255 visible ASCII characters");
+                faults.push(IDEMPOTENCY_KEY.as_str(), "must have 1 to 255 visible ASCII characters");
                 None
             }
             (Effect::Mutate(_), None) => {
-                self.nonce.clone().map(|nonce| RepeatKey { key: nonce, header: NONCE })
+                self.nonce.clone().map(|nonce| RepeatKey { key: nonce, header: NONCE.as_str() })
             }
         };
         faults.check()?;

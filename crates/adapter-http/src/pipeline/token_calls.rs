@@ -18,7 +18,7 @@ use secrecy::SecretString;
 use super::Way;
 use super::arrived::TakenApart;
 use super::callers::Identity;
-use super::head::Head;
+use super::head::{self, Head};
 use crate::bridge::{Deadline, in_store};
 use crate::dto::TokensDto;
 use crate::error::ApiError;
@@ -35,7 +35,8 @@ impl Way<'_> {
         // Before the API key is looked at, so that a malformed nonce does not tell a right key from a wrong one.
         head.nonce_and_key(self.route.effect)?;
         let api_key = head.api_key.clone().unwrap_or_default();
-        let known = self.identify(&api_key, Some(head.address.clone())).await?;
+        let address = head::address(self.request);
+        let known = self.identify(&api_key, Some(address.clone())).await?;
         self.claims_to_be(known.as_ref());
         let body = self.read_body(&head, payload).await?;
         let identity = known.as_ref().map(identity);
@@ -53,7 +54,7 @@ impl Way<'_> {
             known,
             api_key: SecretString::from(api_key),
             nonce: head.nonce().unwrap_or_default().to_owned(),
-            address: head.address.clone(),
+            address,
             body,
         };
         let shared = Arc::clone(self.shared);
