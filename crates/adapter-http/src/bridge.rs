@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit_while};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::ApiError;
 
@@ -96,6 +96,18 @@ impl Gate {
         Self { name, permits: Arc::new(Semaphore::new(at_once.max(1))), patience: PATIENCE }
     }
 
+    /// Waits for a turn, which lasts as long as the pass is kept.
+    ///
+    /// # Errors
+    /// A 503 if it does not come in time.
+    pub(crate) async fn pass(&self) -> Result<Pass, ApiError> {
+        tokio::time::timeout(self.patience, Arc::clone(&self.permits).acquire_owned())
+            .await
+            .map_err(|_| ApiError::busy(format!("{}: too many wait", self.name)))?
+            .map(Pass)
+            .map_err(|_| ApiError::internal(format!("{}: the gate is closed", self.name)))
+    }
+
     /// Runs `work` on a blocking thread when its turn comes.
     ///
     /// # Errors
@@ -104,28 +116,36 @@ impl Gate {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let (sender, receiver) = oneshot::channel();
-        let work = move || {
-            // The receiver is gone if the caller went away; nobody wants the result then.
-            let _ = sender.send(work());
-        };
-        self.start(Box::new(work)).await?;
-        receiver.await.map_err(|_| ApiError::internal(format!("{}: panicked", self.name)))
+        let pass = self.pass().await?;
+        Ok(self.run_with(pass, work).await?.0)
     }
 
-    /// The part that is the same for all kinds of work, and in the binary once.
-    async fn start(&self, work: Box<dyn FnOnce() + Send>) -> Result<(), ApiError> {
-        let permit = tokio::time::timeout(self.patience, Arc::clone(&self.permits).acquire_owned())
-            .await
-            .map_err(|_| ApiError::busy(format!("{}: too many wait", self.name)))?
-            .map_err(|_| ApiError::internal(format!("{}: the gate is closed", self.name)))?;
-        // The permit goes with the work: a caller that goes away does not make room for another.
-        tokio::task::spawn_blocking(move || {
-            work();
-            drop(permit);
-        });
-        Ok(())
+    /// Runs `work` on a blocking thread in the turn that has come, and gives the pass back.
+    ///
+    /// # Errors
+    /// A 500 if it panics.
+    pub(crate) async fn run_with<T: Send + 'static>(
+        &self,
+        pass: Pass,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<(T, Pass), ApiError> {
+        let (sender, receiver) = oneshot::channel();
+        // The pass goes with the work: a caller that goes away does not make room for another.
+        start(Box::new(move || {
+            let done = work();
+            // The receiver is gone if the caller went away; nobody wants the result then.
+            let _ = sender.send((done, pass));
+        }));
+        receiver.await.map_err(|_| ApiError::internal(format!("{}: panicked", self.name)))
     }
+}
+
+/// A turn behind a [`Gate`].
+pub(crate) struct Pass(#[expect(dead_code, reason = "it is kept, and dropped")] OwnedSemaphorePermit);
+
+/// Boxed, so that the runtime's part is in the binary once.
+fn start(work: Box<dyn FnOnce() + Send>) {
+    tokio::task::spawn_blocking(work);
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Map;
 
 use crate::audit::Signature;
-use crate::bridge::{Deadline, in_store, in_store_keeping};
+use crate::bridge::{Deadline, Pass, in_store, in_store_keeping};
 use crate::error::ApiError;
 use crate::errors::repeats;
 use crate::in_flight::Ticket;
@@ -72,8 +72,8 @@ pub(crate) struct Exchange {
     pub(crate) shared: Arc<Shared>,
     pub(crate) partner: PartnerId,
     pub(crate) call: Call,
-    /// Whether the body is so large that it takes long to read the values.
-    is_large: bool,
+    /// The turn of one whose body is so large that it takes long to read the values.
+    large: Option<Pass>,
     deadline: Deadline,
     /// Of a call that changes something.
     change: Option<Change>,
@@ -102,33 +102,31 @@ pub(crate) struct Turn {
 }
 
 impl Exchange {
-    /// A call of `partner`.
+    /// A call of `partner`, whose work is to be begun before `deadline`.
     pub(crate) fn new(
         shared: Arc<Shared>,
         partner: PartnerId,
         call: Call,
-        is_large: bool,
+        large: Option<Pass>,
+        deadline: Deadline,
         change: Option<Change>,
     ) -> Self {
-        let deadline = Deadline::within(shared.parts.settings.deadline);
-        Self { shared, partner, call, is_large, deadline, change }
+        Self { shared, partner, call, large, deadline, change }
     }
 
-    /// The values of a body that may be large. It is read here or on a thread that may be busy for long, and no longer
-    /// there afterwards.
+    /// The values of a body that may be large. Such a one is read on a thread that may be busy for long, and is gone
+    /// afterwards.
     ///
     /// # Errors
-    /// 503 if it is large and too many such calls wait.
+    /// 500 if reading panics.
     pub(crate) async fn values_of_list<V: Send + 'static>(
         &mut self,
         read: impl FnOnce(&mut Reader<'_>) -> Option<V> + Send + 'static,
     ) -> Result<Result<V, Faults>, ApiError> {
-        if !self.is_large {
-            return Ok(self.call.values(read));
-        }
+        let Some(pass) = self.large.take() else { return Ok(self.call.values(read)) };
         let call = std::mem::take(&mut self.call);
         let read = move || (call.values(read), Call { body: Map::new(), ..call });
-        let (values, call) = self.shared.large_calls.run(read).await?;
+        let ((values, call), _) = self.shared.large_calls.run_with(pass, read).await?;
         self.call = call;
         Ok(values)
     }
@@ -225,6 +223,7 @@ impl Exchange {
     /// # Errors
     /// 409 if a call under the same key takes too long.
     pub(crate) async fn turn(mut self) -> Result<Turn, ApiError> {
+        self.large = None;
         let Some(Change { key, fingerprint, signature }) = self.change.take() else {
             return Err(ApiError::internal("a call without a key changes something"));
         };

@@ -20,6 +20,7 @@ use kopeck_domain::audit::KeyDigest;
 use kopeck_domain::ids::PartnerId;
 
 use crate::audit::{self, Signature, Subject, Trace};
+use crate::bridge::Deadline;
 use crate::code::Code;
 use crate::error::ApiError;
 use crate::exchange::{Change, Exchange};
@@ -113,12 +114,14 @@ impl Way<'_> {
         // A call whose key is malformed can be told so under seal; one without a nonce cannot.
         self.known.seal = head.nonce().map(|nonce| Seal::new(&head, nonce, Arc::clone(&identity), None));
         self.count_call(identity.partner)?;
-        let (_, key) = head.nonce_and_key(self.route.effect)?;
+        let (nonce, key) = head.nonce_and_key(self.route.effect)?;
+        let nonce = nonce.to_owned();
         self.known.trace.key = key.as_ref().map(|key| KeyDigest::of(identity.partner, &key.key));
         let body = self.read_body(&head, payload).await?;
-        let opened = self.open(head, body, Some(Arc::clone(&identity)), request_id).await?;
-        let TakenApart { head, call, used, fingerprint, is_large } = opened;
-        self.known.seal = head.nonce().map(|nonce| Seal::new(&head, nonce, Arc::clone(&identity), used));
+        let deadline = Deadline::within(self.shared.parts.settings.deadline);
+        let opened = self.open(head, nonce, body, Some(Arc::clone(&identity)), request_id).await?;
+        let TakenApart { head, nonce, call, used, fingerprint, large } = opened;
+        self.known.seal = Some(Seal::new(&head, &nonce, Arc::clone(&identity), used));
         self.known.trace.sealed = used.is_some();
         let call = call?;
         if key.is_some() || self.route.discloses {
@@ -129,7 +132,7 @@ impl Way<'_> {
             fingerprint,
             signature: self.signature(request_id),
         });
-        Ok(Exchange::new(Arc::clone(self.shared), identity.partner, call, is_large, change))
+        Ok(Exchange::new(Arc::clone(self.shared), identity.partner, call, large, deadline, change))
     }
 
     /// The caller has proved to be this partner.
@@ -168,11 +171,12 @@ impl Way<'_> {
     async fn open(
         &self,
         head: Head,
+        nonce: String,
         body: Bytes,
         sender: Option<Arc<Identity>>,
         request_id: &str,
     ) -> Result<TakenApart, ApiError> {
         let (shared, route, request_id) = (Arc::clone(self.shared), self.route, request_id.to_owned());
-        Arrived { shared, route, head, body, sender, request_id }.take_apart().await
+        Arrived { shared, route, head, nonce, body, sender, request_id }.take_apart().await
     }
 }

@@ -192,13 +192,13 @@ mod tests {
             answering(work, Box::new(|_| {}))
         };
         for (round, mode) in [(0, Mode::Trusting), (10, Mode::Among)] {
-            assert_eq!(unit.mode_in_savepoints(), mode);
+            assert_eq!(unit.next_mode(), mode);
             let (before, after) = (format!("{round}-a"), format!("{round}-b"));
             let mut jobs = [job(round + 1, &before), undone(round + 2), job(round + 3, &after)];
             assert_eq!(together(&mut unit, &mut jobs, Mode::Among), [Ok(()), Ok(()), Ok(())]);
         }
         assert_eq!(custom_ids(&mut unit), ["0-a", "0-b", "10-a", "10-b"]);
-        assert!((0..1_000).any(|_| unit.mode_in_savepoints() == Mode::Trusting), "trust comes back");
+        assert!((0..1_000).any(|_| unit.next_mode() == Mode::Trusting), "trust comes back");
     }
 
     #[test]

@@ -18,8 +18,8 @@ use crate::memory::{LookUp, Memory, Mode, Pending, Run};
 use crate::trail::Trail;
 use crate::work_time::WorkTime;
 
-/// How many transactions are careful after one that was not and had to be undone: where half of the calls are refused
-/// for what is stored, no more than every hundredth transaction is run twice.
+/// How many shared transactions are careful after one that was not and had to be undone: where many calls are refused for
+/// what is stored, no more than every hundredth is run twice.
 const CAREFUL_FOR: u32 = 100;
 
 /// The connection of one of the store's threads. It implements every repository, so that a unit of work costs
@@ -38,7 +38,7 @@ pub(crate) struct Unit {
     outside: bool,
     /// Whether the connection is gone.
     lost: bool,
-    /// How many transactions more are to be careful.
+    /// How many shared transactions more are to be careful.
     careful: u32,
 }
 
@@ -92,9 +92,9 @@ impl Unit {
         begun
     }
 
-    /// How those who share the next transaction are run where a savepoint is wanted for each. Most often all of them end
+    /// How those who share the next transaction are run where no memory spares them a savepoint. Most often all of them end
     /// well, and then it was set for nothing, which on SQLite takes a tenth of the time.
-    pub(crate) fn mode_in_savepoints(&mut self) -> Mode {
+    pub(crate) fn next_mode(&mut self) -> Mode {
         if self.careful == 0 {
             return Mode::Trusting;
         }

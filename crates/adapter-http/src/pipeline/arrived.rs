@@ -11,6 +11,7 @@ use super::callers::Identity;
 use super::head::Head;
 use super::opener::Seals;
 use super::opening::{self, Opened, Received};
+use crate::bridge::Pass;
 use crate::error::ApiError;
 use crate::fingerprint;
 use crate::input::Call;
@@ -26,6 +27,8 @@ pub(super) struct Arrived {
     pub(super) shared: Arc<Shared>,
     pub(super) route: &'static Route,
     pub(super) head: Head,
+    /// The nonce, which was found well-formed.
+    pub(super) nonce: String,
     pub(super) body: Bytes,
     /// Who sent it, as far as opening is concerned: somebody unknown has no keys and need not seal.
     pub(super) sender: Option<Arc<Identity>>,
@@ -35,14 +38,15 @@ pub(super) struct Arrived {
 /// A call of which nothing is sealed any more.
 pub(super) struct TakenApart {
     pub(super) head: Head,
+    pub(super) nonce: String,
     /// The call, or what is wrong with it.
     pub(super) call: Result<Call, Faults>,
     /// The key that it was sealed with, if any of it was.
     pub(super) used: Option<KeyId>,
     /// Of a good call that changes something, see [`fingerprint::of`].
     pub(super) fingerprint: Option<[u8; 32]>,
-    /// Whether its body is large.
-    pub(super) is_large: bool,
+    /// The turn of one with a large body, which lasts until its values are read as well.
+    pub(super) large: Option<Pass>,
 }
 
 impl Arrived {
@@ -55,11 +59,20 @@ impl Arrived {
             return Ok(self.take_apart_here());
         }
         let shared = Arc::clone(&self.shared);
-        shared.large_calls.run(move || self.take_apart_here()).await
+        // Those whom nobody knows yet must not keep partners waiting.
+        let gate = match self.route.effect {
+            Effect::Login | Effect::Refresh => &shared.logins,
+            Effect::Read(_) | Effect::Mutate(_) => &shared.large_calls,
+        };
+        let pass = gate.pass().await?;
+        let (taken_apart, pass) = gate.run_with(pass, move || self.take_apart_here()).await?;
+        // Calls that only read have no list to read values from.
+        let large = taken_apart.fingerprint.is_some().then_some(pass);
+        Ok(TakenApart { large, ..taken_apart })
     }
 
     fn take_apart_here(self) -> TakenApart {
-        let Self { shared, route, head, body, sender, request_id } = self;
+        let Self { shared, route, head, nonce, body, sender, request_id } = self;
         let now = shared.parts.wall.now().unix_timestamp();
         let (keys, policy) = match &sender {
             Some(identity) => (&identity.keys[..], identity.policy),
@@ -70,7 +83,7 @@ impl Arrived {
             dummy: &shared.dummy_key,
             method: head.method.as_str(),
             path: &head.path,
-            nonce: head.nonce().unwrap_or_default(),
+            nonce: &nonce,
             // The clock stands after 1970.
             now_unix: u64::try_from(now).unwrap_or(0),
             request_id: &request_id,
@@ -80,6 +93,6 @@ impl Arrived {
             opening::open(Received { route, head: &head, body: &body }, seals, policy);
         let changes = matches!(route.effect, Effect::Mutate(_));
         let fingerprint = call.as_ref().ok().filter(|_| changes).map(|call| fingerprint::of(route, call));
-        TakenApart { is_large: body.len() >= LARGE, head, call, used, fingerprint }
+        TakenApart { head, nonce, call, used, fingerprint, large: None }
     }
 }

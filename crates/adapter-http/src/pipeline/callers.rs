@@ -69,11 +69,11 @@ struct Seen {
     /// When its token ends, in Unix seconds.
     expires_at: i64,
     session: SessionId,
-    caller: Known,
+    caller: Recognised,
 }
 
 /// The pair that a caller's token was issued in, and who it is.
-type Known = (TokenPairId, Arc<Identity>);
+type Recognised = (TokenPairId, Arc<Identity>);
 
 impl Default for Callers {
     fn default() -> Self {
@@ -82,11 +82,14 @@ impl Default for Callers {
 }
 
 impl Callers {
-    fn recall(&self, token: &str, now: OffsetDateTime) -> Option<Known> {
+    fn recall(&self, token: &str, now: OffsetDateTime) -> Option<Recognised> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let Seen { at, expires_at, caller, session: _ } = seen.get(token)?;
-        let is_fresh = (Duration::ZERO..MEMORY).contains(&(now - *at)) && now.unix_timestamp() < *expires_at;
-        is_fresh.then(|| caller.clone())
+        if (Duration::ZERO..MEMORY).contains(&(now - *at)) && now.unix_timestamp() < *expires_at {
+            return Some(caller.clone());
+        }
+        seen.pop(token);
+        None
     }
 
     fn remember(&self, token: &str, seen: Seen) {
@@ -108,7 +111,7 @@ impl Callers {
 ///
 /// # Errors
 /// 401 unless the token is good at this moment.
-pub(crate) async fn authenticate(state: &Arc<Shared>, token: Option<&str>) -> Result<Known, ApiError> {
+pub(crate) async fn authenticate(state: &Arc<Shared>, token: Option<&str>) -> Result<Recognised, ApiError> {
     let parts = &state.parts;
     let token = token.ok_or_else(ApiError::unauthorized)?;
     // Before the look into the store: what is remembered is at least as old as it says.

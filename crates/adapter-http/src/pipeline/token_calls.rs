@@ -33,15 +33,15 @@ impl Way<'_> {
     /// Gives tokens for login and password.
     pub(super) async fn login(&mut self, head: Head, payload: Payload, request_id: &str) -> Outcome {
         // Before the API key is looked at, so that a malformed nonce does not tell a right key from a wrong one.
-        head.nonce_and_key(self.route.effect)?;
+        let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
         let address = head::address(self.request);
         let known = self.identify(&api_key, Some(address.clone())).await?;
         self.claims_to_be(known.as_ref());
         let body = self.read_body(&head, payload).await?;
         let identity = known.as_ref().map(identity);
-        let opened = self.open(head, body, identity.clone(), request_id).await?;
-        let TakenApart { head, call, used, .. } = opened;
+        let opened = self.open(head, nonce, body, identity.clone(), request_id).await?;
+        let TakenApart { head, nonce, call, used, .. } = opened;
         self.known.trace.sealed = used.is_some();
         let read = call.and_then(|call| login_body(&call));
         let body = match (&known, read) {
@@ -50,17 +50,12 @@ impl Way<'_> {
             (None, Err(_)) => LoginBody::Unreadable,
             (Some(_), Err(faults)) => return Err(faults.into()),
         };
-        let attempt = LoginAttempt {
-            known,
-            api_key: SecretString::from(api_key),
-            nonce: head.nonce().unwrap_or_default().to_owned(),
-            address,
-            body,
-        };
+        let attempt =
+            LoginAttempt { known, api_key: SecretString::from(api_key), nonce: nonce.clone(), address, body };
         let shared = Arc::clone(self.shared);
         let login = move || shared.parts.tokens.login(&*shared.parts.store, attempt);
         let issued = self.shared.logins.run(login).await??;
-        self.accept(&head, identity, used, &issued);
+        self.accept(&head, &nonce, identity, used, &issued);
         answer(&issued)
     }
 
@@ -73,22 +68,22 @@ impl Way<'_> {
         let known = known
             .filter(|known| known.credentials.partner.status == PartnerStatus::Active)
             .ok_or_else(ApiError::unauthorized)?;
-        head.nonce_and_key(self.route.effect)?;
+        let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let body = self.read_body(&head, payload).await?;
         let identity = identity(&known);
-        let opened = self.open(head, body, Some(Arc::clone(&identity)), request_id).await?;
-        let TakenApart { head, call, used, .. } = opened;
+        let opened = self.open(head, nonce, body, Some(Arc::clone(&identity)), request_id).await?;
+        let TakenApart { head, nonce, call, used, .. } = opened;
         self.known.trace.sealed = used.is_some();
         let token = call?.values(read_token)?;
 
         let desk = Arc::clone(&self.shared.parts.tokens);
-        let spent = head.nonce().unwrap_or_default().to_owned();
+        let spent = nonce.clone();
         let outcome = in_store(&*self.shared.parts.store, Access::Write, self.deadline(), move |unit| {
             desk.refresh(unit, Some(&known), &api_key, &spent, &token)
         });
         match outcome.await? {
             RefreshOutcome::Issued(issued) => {
-                self.accept(&head, Some(identity), used, &issued);
+                self.accept(&head, &nonce, Some(identity), used, &issued);
                 answer(&issued)
             }
             RefreshOutcome::Refused => Err(ApiError::unauthorized()),
@@ -129,6 +124,7 @@ impl Way<'_> {
     fn accept(
         &mut self,
         head: &Head,
+        nonce: &str,
         identity: Option<Arc<Identity>>,
         used: Option<KeyId>,
         issued: &IssuedTokens,
@@ -136,7 +132,7 @@ impl Way<'_> {
         let Some(identity) = identity else { return };
         self.is_proved(identity.partner);
         self.known.trace.pair = Some(issued.pair);
-        self.known.seal = head.nonce().map(|nonce| Seal::new(head, nonce, identity, used));
+        self.known.seal = Some(Seal::new(head, nonce, identity, used));
     }
 }
 

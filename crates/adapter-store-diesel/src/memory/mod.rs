@@ -28,7 +28,7 @@ pub(crate) enum Mode {
     /// By itself: every statement goes to the database at once.
     #[default]
     Alone,
-    /// Among others, in a savepoint.
+    /// Among others, in a savepoint; or, for as long as none has to be undone, without.
     Among,
     /// Among others, without one. If any is to be undone, all are, to be run again in another mode.
     Trusting,

@@ -34,7 +34,8 @@ pub(super) fn run_to_its_end(unit: &mut Unit, work: &mut Work) -> Result<Ran, St
         return Err(away());
     }
     if trouble == Some(Trouble::Again) && unit.run.mode == Mode::Trusting {
-        // A disk that is full takes the transaction with it, and only a savepoint would show that.
+        // A disk that is full takes the transaction with it. That would not show before the commit, and whatever ran until
+        // then would have been stored by itself.
         return Err(StoreError::Failed("nobody knows whether the transaction is still open".to_owned()));
     }
     if let Some(missing) = unit.locks.take_missing() {

@@ -42,7 +42,7 @@ impl Turn {
 /// Runs every job in one transaction, where none harms another. Those that meet a lock that is not free do so again in
 /// another transaction, whose first waits for it.
 pub(super) fn together(unit: &mut Unit, jobs: &mut [Job], mode: Mode) -> Vec<Outcome> {
-    let mut mode = if mode == Mode::Among { unit.mode_in_savepoints() } else { mode };
+    let mut mode = if mode == Mode::Among { unit.next_mode() } else { mode };
     let mut turns: Vec<Turn> = jobs.iter().map(|_| Turn::default()).collect();
     while turns.iter().any(Turn::is_open) {
         if let Err(error) = unit.begin(false) {

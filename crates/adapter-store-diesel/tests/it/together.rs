@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
 use kopeck_domain::Kopecks;
+use kopeck_domain::card::{Card, CardLink, CardStatus};
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::page::Page;
@@ -272,16 +273,18 @@ fn everything(store: &dyn Store) -> Vec<String> {
     .unwrap()
 }
 
-fn end_as_if_one_by_one(writers: usize, seed: u64) {
-    let (postgres, oracle) = (Kind::Postgres.empty_store(), Kind::Sqlite.empty_store());
-    let config = StoreConfig { writing_threads: writers, ..StoreConfig::new(postgres.url.clone(), clock()) };
+/// `undone_from`: the round from which on some are to be undone.
+fn end_as_if_one_by_one(kind: Kind, writers: usize, seed: u64, undone_from: u128) {
+    let (shared, oracle) = (kind.empty_store(), Kind::Sqlite.empty_store());
+    let config = StoreConfig { writing_threads: writers, ..StoreConfig::new(shared.url.clone(), clock()) };
     let store = DieselStore::open(config).unwrap();
     prepare(&store);
     prepare(&oracle);
     let (mut numbers, mut committed) = (Numbers(seed), 0);
     for round in 0..25 {
-        let scripts: Vec<Script> =
-            (0..40).map(|number| numbers.script(1_000 + round * 100 + number)).collect();
+        let script = |number| numbers.script(1_000 + round * 100 + number);
+        let mut scripts: Vec<Script> = (0..40).map(script).collect();
+        scripts.iter_mut().for_each(|script| script.fails &= round >= undone_from);
         let mut played: Vec<_> = play_together(&store, writers, &scripts).into_iter().zip(&scripts).collect();
         played.sort_by_key(|((when, _), _)| *when);
         for ((_, ending), script) in played {
@@ -300,12 +303,18 @@ fn end_as_if_one_by_one(writers: usize, seed: u64) {
 
 #[test]
 fn with_one_writer() {
-    (0..4).for_each(|seed| end_as_if_one_by_one(1, seed));
+    (0..4).for_each(|seed| end_as_if_one_by_one(Kind::Postgres, 1, seed, 0));
 }
 
 #[test]
 fn with_writers_that_are_in_each_others_way() {
-    (4..8).for_each(|seed| end_as_if_one_by_one(3, seed));
+    (4..8).for_each(|seed| end_as_if_one_by_one(Kind::Postgres, 3, seed, 0));
+}
+
+/// They trust each other until the first is undone.
+#[test]
+fn on_sqlite() {
+    (8..12).for_each(|seed| end_as_if_one_by_one(Kind::Sqlite, 1, seed, 12));
 }
 
 /// Each sees one state, whoever asks beside it.
@@ -319,6 +328,16 @@ fn readers_that_ask_together_are_answered_like_one() {
         write(&store, move |unit| unit.employees().insert(PARTNER, &employee(number))).unwrap();
     };
     (0..30).for_each(add);
+    // Two employees with two cards each, that of the later issue linked first.
+    let holders = [0_u128, 1, 1, 0];
+    for (number, employee) in [3, 2, 1, 0].into_iter().zip(holders) {
+        let link = CardLink { employee: Uuid::from_u128(employee).into(), status: CardStatus::Additional };
+        write(&store, move |unit| {
+            let card = unit.cards().get(PARTNER, card(PARTNER, number))?.unwrap().card;
+            unit.cards().set_link(PARTNER, &Card { link: Some(link), ..card })
+        })
+        .unwrap();
+    }
     let (release, told) = mpsc::channel::<()>();
     let told = Mutex::new(told);
     let hold = move |_: &mut dyn UnitOfWork| {
@@ -331,7 +350,8 @@ fn readers_that_ask_together_are_answered_like_one() {
         let id: EmployeeId = Uuid::from_u128(number).into();
         let body = move |unit: &mut dyn UnitOfWork| {
             let found = unit.employees().get(partner, id)?.map(|one| one.id);
-            let cards = unit.cards().of_employee(partner, id)?.len();
+            let cards: Vec<_> =
+                unit.cards().of_employee(partner, id)?.into_iter().map(|(id, _)| id).collect();
             // Past the memory.
             Ok::<_, StoreError>((found, cards, unit.cards().main_card(partner, id)?))
         };
@@ -342,7 +362,13 @@ fn readers_that_ask_together_are_answered_like_one() {
     drop(release);
     for (number, own, others) in asked {
         let there = (number < 30).then(|| Uuid::from_u128(number).into());
-        assert_eq!(own.recv().unwrap(), Ok((there, 0, None)));
-        assert_eq!(others.recv().unwrap(), Ok((None, 0, None)), "another partner's are not to be seen");
+        let held = (0..).zip(holders).filter(|(_, holder)| *holder == number);
+        let held = held.map(|(number, _)| card(PARTNER, number)).collect();
+        assert_eq!(own.recv().unwrap(), Ok((there, held, None)));
+        assert_eq!(
+            others.recv().unwrap(),
+            Ok((None, Vec::new(), None)),
+            "another partner's are not to be seen"
+        );
     }
 }
