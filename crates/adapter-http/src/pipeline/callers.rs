@@ -163,25 +163,28 @@ mod tests {
 
     #[test]
     fn a_caller_is_remembered_for_two_seconds_and_no_longer_than_the_token_holds() {
-        let callers = Callers::default();
         let at = OffsetDateTime::UNIX_EPOCH;
         let session = SessionId::new(Uuid::from_u128(1));
-        let seen = |expires_at| Seen {
-            at,
-            expires_at,
-            session,
-            caller: (TokenPairId::new(Uuid::nil()), Arc::new(identity(&[]))),
+        let knowing = |expires_at| {
+            let caller = (TokenPairId::new(Uuid::nil()), Arc::new(identity(&[])));
+            let callers = Callers::default();
+            callers.remember("token", Seen { at, expires_at, session, caller });
+            callers
         };
-        callers.remember("token", seen(9));
-        callers.remember("ending", seen(1));
-        let knows = |token, now| callers.recall(token, now).is_some();
-        assert!(knows("token", at) && knows("ending", at) && !knows("other", at));
-        assert!(knows("token", at + Duration::milliseconds(1_999)));
-        assert!(!knows("token", at + MEMORY) && !knows("token", at - Duration::SECOND));
-        assert!(knows("ending", at + Duration::milliseconds(999)) && !knows("ending", at + Duration::SECOND));
+        let knows = |expires_at, now| knowing(expires_at).recall("token", now).is_some();
+        assert!(knows(9, at) && knows(9, at + Duration::milliseconds(1_999)));
+        assert!(!knows(9, at + MEMORY) && !knows(9, at - Duration::SECOND));
+        assert!(knows(1, at + Duration::milliseconds(999)) && !knows(1, at + Duration::SECOND));
+
+        let callers = knowing(9);
+        assert!(callers.recall("other", at).is_none());
         callers.forget(SessionId::new(Uuid::from_u128(2)));
-        assert!(knows("token", at));
+        assert!(callers.recall("token", at).is_some());
         callers.forget(session);
-        assert!(!knows("token", at) && !knows("ending", at));
+        assert!(callers.recall("token", at).is_none());
+
+        let callers = knowing(9);
+        assert!(callers.recall("token", at + MEMORY).is_none());
+        assert!(callers.seen.lock().unwrap().is_empty(), "what is stale is not kept");
     }
 }
