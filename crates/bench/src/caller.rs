@@ -29,6 +29,12 @@ pub(crate) struct Caller {
     ahead: Vec<u8>,
 }
 
+/// A call that is rendered and sealed.
+pub(crate) struct Sealed {
+    path: &'static str,
+    bytes: Vec<u8>,
+}
+
 /// How the body of an answer ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Framing {
@@ -48,17 +54,17 @@ impl Caller {
 
     /// Reads, and hands the body over piece by piece; answers with the status.
     pub(crate) fn get(&mut self, path: &str, body: &mut dyn FnMut(&[u8])) -> anyhow::Result<u16> {
-        let nonce = nonce();
-        let Self { socket, token, .. } = self;
-        write!(
-            socket,
+        let (token, nonce) = (&self.token, nonce());
+        // In one piece: a server may answer and hang up when it has read the first.
+        let head = format!(
             "GET {path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer {token}\r\nx-nonce: {nonce}\r\n\r\n"
-        )?;
+        );
+        self.socket.write_all(head.as_bytes())?;
         self.answer(body)
     }
 
-    /// Calls with a sealed body, and expects a JSON object under `status`.
-    pub(crate) fn post(&mut self, path: &str, value: &Value, status: u16) -> anyhow::Result<Value> {
+    /// A call with a sealed body, ready to be sent.
+    pub(crate) fn sealed_post(&self, path: &'static str, value: &Value) -> Sealed {
         let (nonce, now) = (nonce(), machine::unix_seconds());
         let context =
             RequestContext { method: "POST", path, nonce: &nonce, slot: Slot::Body, clear: Clear::none() };
@@ -70,10 +76,20 @@ impl Caller {
             self.token,
             text.len()
         );
-        self.socket.write_all(&[head.as_bytes(), text.as_bytes()].concat())?;
+        Sealed { path, bytes: [head.as_bytes(), text.as_bytes()].concat() }
+    }
+
+    /// Sends a call, and expects a JSON object under `status`.
+    pub(crate) fn send(&mut self, call: &Sealed, status: u16) -> anyhow::Result<Value> {
+        self.socket.write_all(&call.bytes)?;
         let mut body = Vec::new();
         let got = self.answer(&mut |piece| body.extend_from_slice(piece))?;
-        anyhow::ensure!(got == status, "{path} was answered {got}: {}", String::from_utf8_lossy(&body));
+        anyhow::ensure!(
+            got == status,
+            "{} was answered {got}: {}",
+            call.path,
+            String::from_utf8_lossy(&body)
+        );
         serde_json::from_slice(&body).context("an answer that is no JSON")
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
+use crate::caller::{Caller, Sealed};
 use crate::cpu::{self, Watched};
 use crate::numbered;
 use crate::record::Label;
@@ -63,11 +64,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let targets = Targets::read(&args.targets)?;
     let target = targets.partners.first().context("there is no partner")?;
     let mut caller = Caller::connect(args.address, target)?;
+    let calls = calls(args.task, &caller, targets.employees);
     let before = cpu::spent(&args.cpu)?;
     let begun = Instant::now();
     let mut figures = match args.task {
-        Task::TopUps => top_ups(&mut caller, targets.employees)?,
-        Task::Order => order(&mut caller)?,
+        Task::TopUps => top_ups(&mut caller, &calls, targets.employees)?,
+        Task::Order => order(&mut caller, &calls)?,
         Task::Total => total(&mut caller, targets.employees)?,
     };
     figures.insert("seconds".to_owned(), begun.elapsed().as_secs_f64());
@@ -82,18 +84,35 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 type Figures = BTreeMap<String, f64>;
 
-fn top_ups(caller: &mut Caller, cards: u64) -> anyhow::Result<Figures> {
+/// The calls that begin the task, made before the time does: on their machine, partners would have done that.
+fn calls(task: Task, caller: &Caller, cards: u64) -> Vec<Sealed> {
+    match task {
+        Task::TopUps => {
+            let each = cards / REQUESTS;
+            (0..REQUESTS).map(|request| top_up(caller, request * each..(request + 1) * each)).collect()
+        }
+        Task::Order => {
+            let line = json!({ "numberCards": CARDS_A_LINE, "typeCard": "MLZ", "amount": 5_000 });
+            let body = json!({ "data": vec![line; LINES as usize] });
+            vec![caller.sealed_post("/v1/order/virtualcards", &body)]
+        }
+        Task::Total => Vec::new(),
+    }
+}
+
+fn top_up(caller: &Caller, cards: Range<u64>) -> Sealed {
+    let card = |number| {
+        let id = numbered::id(numbered::MAIN_CARDS + 1 + number).to_string();
+        json!({ "idCard": id, "amountReplenishment": 100 })
+    };
+    caller.sealed_post("/v1/replenishment", &json!({ "cards": cards.map(card).collect::<Vec<_>>() }))
+}
+
+fn top_ups(caller: &mut Caller, calls: &[Sealed], cards: u64) -> anyhow::Result<Figures> {
     let begun = Instant::now();
-    let each = cards / REQUESTS;
     let mut requests = Vec::new();
-    for request in 0..REQUESTS {
-        let card = |number| {
-            let id = numbered::id(numbered::MAIN_CARDS + 1 + request * each + number).to_string();
-            json!({ "idCard": id, "amountReplenishment": 100 })
-        };
-        let body = json!({ "cards": (0..each).map(card).collect::<Vec<_>>() });
-        let answer = caller.post("/v1/replenishment", &body, 202)?;
-        requests.push(text(&answer, "replenishmentId")?);
+    for call in calls {
+        requests.push(text(&caller.send(call, 202)?, "replenishmentId")?);
     }
     let accepted = begun.elapsed().as_secs_f64();
     for id in requests {
@@ -102,11 +121,10 @@ fn top_ups(caller: &mut Caller, cards: u64) -> anyhow::Result<Figures> {
     Ok(BTreeMap::from([("cards".to_owned(), cards as f64), ("accepted_s".to_owned(), accepted)]))
 }
 
-fn order(caller: &mut Caller) -> anyhow::Result<Figures> {
+fn order(caller: &mut Caller, calls: &[Sealed]) -> anyhow::Result<Figures> {
     let begun = Instant::now();
-    let line = json!({ "numberCards": CARDS_A_LINE, "typeCard": "MLZ", "amount": 5_000 });
-    let body = json!({ "data": vec![line; LINES as usize] });
-    let id = text(&caller.post("/v1/order/virtualcards", &body, 202)?, "orderId")?;
+    let call = calls.first().context("there is no order")?;
+    let id = text(&caller.send(call, 202)?, "orderId")?;
     until_success(caller, &format!("/v1/order/status/{id}"))?;
     let issued = begun.elapsed().as_secs_f64();
     let mut cards = Counter::new(br#""customIdCard""#);

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd as _;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
@@ -36,6 +37,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) measured: Duration,
     /// Calls a second in an open loop; without it the loop is closed.
     pub(crate) rate: Option<f64>,
+    /// Whether the generator looks for answers without ever going to sleep.
+    pub(crate) awake: bool,
     /// Whose processor time counts.
     pub(crate) watched: &'a [Watched],
 }
@@ -60,6 +63,7 @@ struct Load<'a> {
     connections: Vec<Connection>,
     calls: &'a mut Calls,
     open: Option<Open>,
+    awake: bool,
     stage: Stage,
     seen: Seen,
     /// Calls without an answer.
@@ -101,7 +105,7 @@ impl<'a> Load<'a> {
             None => None,
         };
         let stage = Stage::new(plan);
-        Ok(Self { poll, connections, calls, open, stage, seen: Seen::new()?, waiting: 0 })
+        Ok(Self { poll, connections, calls, open, awake: plan.awake, stage, seen: Seen::new()?, waiting: 0 })
     }
 
     fn run(&mut self) -> anyhow::Result<()> {
@@ -123,10 +127,15 @@ impl<'a> Load<'a> {
             if now > self.stage.ends + PATIENCE {
                 bail!("{} calls have no answer", self.waiting);
             }
-            if let Err(error) = self.poll.poll(&mut events, Some(self.stage.until_next(now)))
+            let wait = if self.awake { Duration::ZERO } else { self.stage.until_next(now) };
+            if let Err(error) = self.poll.poll(&mut events, Some(wait))
                 && error.kind() != std::io::ErrorKind::Interrupted
             {
                 return Err(error).context("poll");
+            }
+            if self.awake && events.is_empty() {
+                // Whoever has something to do goes first.
+                thread::yield_now();
             }
             for event in &events {
                 match event.token() {
@@ -272,7 +281,6 @@ impl Stage {
 mod tests {
     use std::io::{Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
-    use std::thread;
 
     use kopeck_sealing::{KeyId, SealingKey};
 
@@ -313,7 +321,7 @@ mod tests {
 
     fn plan(addresses: &[SocketAddr], connections: usize, ms: u64, rate: Option<f64>) -> Plan<'_> {
         let measured = Duration::from_millis(ms);
-        Plan { addresses, connections, warm_up: Duration::ZERO, measured, rate, watched: &[] }
+        Plan { addresses, connections, warm_up: Duration::ZERO, measured, rate, awake: false, watched: &[] }
     }
 
     const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
@@ -325,6 +333,17 @@ mod tests {
         let seen = run(&plan(&addresses, 1, 50, Some(1_000.0)), &mut calls(Kind::Read, 0)).unwrap();
         assert_eq!(seen.figures(&[])["calls"], 50.0);
         assert_eq!(seen.figures(&[])["errors"], 0.0);
+    }
+
+    #[test]
+    fn a_generator_that_stays_awake_sends_the_same() {
+        let addresses = [server(OK)];
+        for rate in [None, Some(1_000.0)] {
+            let seen = run(&Plan { awake: true, ..plan(&addresses, 2, 50, rate) }, &mut calls(Kind::Read, 0));
+            let figures = seen.unwrap().figures(&[]);
+            assert!(figures["calls"] > 0.0 && rate.is_none_or(|_| figures["calls"] == 50.0), "{figures:?}");
+            assert_eq!(figures["errors"], 0.0);
+        }
     }
 
     #[test]
