@@ -10,7 +10,7 @@
 //! Queries stay on the subset of diesel that its `MultiConnection` carries to every database. What differs stands in
 //! `dialect`, with `bulk` beside it for statements over thousands of rows, and nowhere else.
 //!
-//! [`migrate`] brings a database up to date; [`DieselStore::open`] refuses one that is not.
+//! [`migrate()`] brings a database up to date; [`DieselStore::open`] refuses one that is not.
 //!
 //! ```no_run
 //! # use std::sync::Arc;

@@ -61,7 +61,7 @@ impl DieselStore {
     /// Opens the database and starts the threads.
     ///
     /// # Errors
-    /// [`OpenError`] if the database cannot be reached or lacks migrations; [`crate::migrate`] applies them.
+    /// [`OpenError`] if the database cannot be reached or lacks migrations; [`crate::migrate()`] applies them.
     pub fn open(config: StoreConfig) -> Result<Self, OpenError> {
         let StoreConfig { url, clock, writing_threads, reading_threads, queue, observer } = config;
         let (manners, beats) = (dialect::manners(&url), Beats::default());

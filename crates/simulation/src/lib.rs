@@ -6,7 +6,7 @@
 //! next is drawn from a sequence that a seed names: one seed is one run, the same every time.
 //!
 //! Some things must hold whenever something was committed, others once all faults have ended and the workers have
-//! nothing left to do. See [`run`].
+//! nothing left to do. See [`run()`].
 
 mod actors;
 mod bank;
