@@ -223,6 +223,7 @@ impl Exchange {
     /// # Errors
     /// 409 if a call under the same key takes too long.
     pub(crate) async fn turn(mut self) -> Result<Turn, ApiError> {
+        // Whoever waits for the store needs no turn to read.
         self.large = None;
         let Some(Change { key, fingerprint, signature }) = self.change.take() else {
             return Err(ApiError::internal("a call without a key changes something"));

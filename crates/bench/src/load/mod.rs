@@ -55,7 +55,7 @@ pub(crate) struct Args {
     rate: Option<f64>,
     /// Never sleeps: whenever there is nothing to do it yields the processor and looks again. A virtual machine gives a
     /// processor that sleeps to others, and has to wait for it afterwards. pgbench's clients leave it no chance to, so
-    /// what is held against pgbench is measured like this.
+    /// what is held against pgbench is measured like this; so is a difference that waits would hide.
     #[arg(long)]
     awake: bool,
     /// Seconds before the measurement, which warm caches up.
