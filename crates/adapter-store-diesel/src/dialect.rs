@@ -23,6 +23,7 @@ use crate::memory::Mode;
 use crate::postgres;
 use crate::repositories::{AnswerRow, WorkRow};
 use crate::schema::{recorded_answers, spent_nonces, work};
+use crate::sqlite;
 use crate::work_time::WorkTime;
 
 const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -46,23 +47,6 @@ macro_rules! on_either {
     };
 }
 pub(crate) use on_either;
-
-/// What an SQLite connection has to be told before anything else: wait for another process's lock instead of
-/// failing, and write to a log beside the file, so that readers and the writer do not wait for each other.
-const SQLITE_ANY: &str = "
-    PRAGMA busy_timeout = 5000;
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA foreign_keys = ON;
-    PRAGMA temp_store = MEMORY;
-    PRAGMA mmap_size = 1073741824;
-    PRAGMA cache_size = -65536;
-    PRAGMA wal_autocheckpoint = 4000;
-    PRAGMA journal_size_limit = 67108864;
-";
-
-/// A reading connection that tried to write would meet the writer's lock; it is refused at once.
-const SQLITE_READER: &str = "PRAGMA query_only = ON;";
 
 /// How a database is served.
 #[derive(Debug, Clone, Copy)]
@@ -128,19 +112,7 @@ pub(crate) fn connect(url: &str, access: Access) -> Result<AnyConnection, OpenEr
     if postgres::is_url(url) {
         return postgres::connect(url, access).map(AnyConnection::Postgres);
     }
-    let path = url.strip_prefix("sqlite://").ok_or(OpenError::Url)?;
-    // A memory database belongs to one connection, and SQLite would take a leading `file:` for a URL of its own.
-    if path.is_empty() || path == ":memory:" || path.starts_with("file:") {
-        return Err(OpenError::Url);
-    }
-    let mut connection =
-        SqliteConnection::establish(path).map_err(|error| OpenError::Connect(error.to_string()))?;
-    let set_up = |error: Error| OpenError::Connect(error.to_string());
-    connection.batch_execute(SQLITE_ANY).map_err(set_up)?;
-    if access == Access::Read {
-        connection.batch_execute(SQLITE_READER).map_err(set_up)?;
-    }
-    Ok(AnyConnection::Sqlite(connection))
+    sqlite::connect(url, access).map(AnyConnection::Sqlite)
 }
 
 /// Applies the migrations that the database lacks, and names them. Of several processes that do so at once one does

@@ -41,6 +41,7 @@ mod probe;
 mod queue;
 mod repositories;
 mod schema;
+mod sqlite;
 mod store;
 #[cfg(feature = "testing")]
 pub mod testing;

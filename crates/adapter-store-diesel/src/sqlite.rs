@@ -1,0 +1,96 @@
+//! Connecting to SQLite.
+
+use diesel::connection::SimpleConnection;
+use diesel::result::Error;
+use diesel::{Connection, QueryResult, SqliteConnection};
+use kopeck_port_store::Access;
+
+use crate::dialect::is_locked;
+use crate::error::OpenError;
+
+/// What a connection has to be told before anything else: to wait for another process's lock instead of failing.
+const WAITING: &str = "PRAGMA busy_timeout = 5000;";
+
+/// Changes are written to a log beside the file, so that readers and the writer do not wait for each other. The file
+/// remembers this, so only the first connection that it ever has changes anything.
+const LOG: &str = "PRAGMA journal_mode = WAL;";
+
+/// What every connection is told once it has the log.
+const ANY: &str = "
+    PRAGMA synchronous = FULL;
+    PRAGMA foreign_keys = ON;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA mmap_size = 1073741824;
+    PRAGMA cache_size = -65536;
+    PRAGMA wal_autocheckpoint = 4000;
+    PRAGMA journal_size_limit = 67108864;
+";
+
+/// A reading connection that tried to write would meet the writer's lock; it is refused at once.
+const READER: &str = "PRAGMA query_only = ON;";
+
+/// How often a connection tries to give a new file its log. Every failure is another connection's try, so there are
+/// never many.
+const TRIES: u32 = 100;
+
+pub(crate) fn connect(url: &str, access: Access) -> Result<SqliteConnection, OpenError> {
+    let path = url.strip_prefix("sqlite://").ok_or(OpenError::Url)?;
+    // A memory database belongs to one connection, and SQLite would take a leading `file:` for a URL of its own.
+    if path.is_empty() || path == ":memory:" || path.starts_with("file:") {
+        return Err(OpenError::Url);
+    }
+    let mut connection =
+        SqliteConnection::establish(path).map_err(|error| OpenError::Connect(error.to_string()))?;
+    set_up(&mut connection, access).map_err(|error| OpenError::Connect(error.to_string()))?;
+    Ok(connection)
+}
+
+fn set_up(connection: &mut SqliteConnection, access: Access) -> QueryResult<()> {
+    connection.batch_execute(WAITING)?;
+    keep_log(connection)?;
+    connection.batch_execute(ANY)?;
+    match access {
+        Access::Read => connection.batch_execute(READER),
+        Access::Write => Ok(()),
+    }
+}
+
+/// Gives the file its log. SQLite looks at the file before it takes the lock to change it, and of several connections
+/// that have looked, all fail that do not come first, without waiting; those wait here, by its lock, and try again.
+fn keep_log(connection: &mut SqliteConnection) -> QueryResult<()> {
+    for _ in 1..TRIES {
+        match connection.batch_execute(LOG) {
+            Err(Error::DatabaseError(_, info)) if is_locked(info.message()) => {
+                connection.batch_execute("BEGIN IMMEDIATE; COMMIT")?;
+            }
+            done => return done,
+        }
+    }
+    connection.batch_execute(LOG)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    /// As services do that are started together for the first time.
+    #[test]
+    fn a_new_file_may_be_opened_by_several_at_once() {
+        const SERVICES: usize = 8;
+        let folder = tempfile::tempdir().unwrap();
+        for round in 0..100 {
+            let url = format!("sqlite://{}/{round}.db", folder.path().display());
+            let start = Barrier::new(SERVICES);
+            std::thread::scope(|scope| {
+                for _ in 0..SERVICES {
+                    scope.spawn(|| {
+                        start.wait();
+                        connect(&url, Access::Write).map(drop).unwrap();
+                    });
+                }
+            });
+        }
+    }
+}
