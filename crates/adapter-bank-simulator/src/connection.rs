@@ -1,8 +1,6 @@
 //! Connections to the books.
 
 use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
 
 use diesel::connection::SimpleConnection as _;
 use diesel::result::Error as StoreError;
@@ -18,9 +16,11 @@ const PRAGMAS: &str = "\
     PRAGMA foreign_keys = ON;\
     PRAGMA cache_size = -32768;";
 
-/// How often and after what pause the switch to the write-ahead log is tried.
+const WAL: &str = "PRAGMA journal_mode = WAL";
+
+/// How often the switch to the write-ahead log is tried. Every failure is another connection's try, so there are never
+/// many.
 const WAL_TRIES: u32 = 100;
-const WAL_PAUSE: Duration = Duration::from_millis(20);
 
 /// One connection, used by one thread at a time.
 ///
@@ -90,17 +90,16 @@ fn connect(path: &str) -> Result<SqliteConnection, SimulatorError> {
     Ok(connection)
 }
 
-/// While somebody else makes the switch in new books, SQLite says "locked" at once: `busy_timeout` does not hold
-/// here.
+/// SQLite looks at new books before it takes the lock to make the switch, and whoever has looked and does not come first
+/// fails without waiting; it waits here, by its lock, and tries again.
 fn use_write_ahead_log(connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let mut tries = WAL_TRIES;
-    loop {
-        tries -= 1;
-        match connection.batch_execute("PRAGMA journal_mode = WAL") {
-            Err(_) if tries > 0 => thread::sleep(WAL_PAUSE),
-            result => return result,
+    for _ in 1..WAL_TRIES {
+        match connection.batch_execute(WAL) {
+            Err(_) => connection.batch_execute("BEGIN IMMEDIATE; COMMIT")?,
+            done => return done,
         }
     }
+    connection.batch_execute(WAL)
 }
 
 #[cfg(test)]
@@ -128,6 +127,25 @@ mod tests {
         // Would collide if the first had stayed.
         write("INSERT INTO t VALUES (1)", false).unwrap();
         assert!(matches!(write("INSERT INTO t VALUES (1)", false), Err(SimulatorError::Store(_))));
+    }
+
+    /// As services do that are started together for the first time.
+    #[test]
+    fn new_books_may_be_opened_by_several_at_once() {
+        const SERVICES: usize = 8;
+        let folder = tempfile::tempdir().unwrap();
+        for round in 0..50 {
+            let path = folder.path().join(format!("{round}.db"));
+            let start = std::sync::Barrier::new(SERVICES);
+            std::thread::scope(|scope| {
+                for _ in 0..SERVICES {
+                    scope.spawn(|| {
+                        start.wait();
+                        connect(path.to_str().unwrap()).map(drop).unwrap();
+                    });
+                }
+            });
+        }
     }
 
     #[test]
