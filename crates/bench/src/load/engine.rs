@@ -10,6 +10,7 @@ use anyhow::{Context as _, bail};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use rustix::fd::OwnedFd;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
@@ -35,6 +36,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) warm_up: Duration,
     /// How long the measurement takes.
     pub(crate) measured: Duration,
+    /// A process that it ends with, if that ends before.
+    pub(crate) during: Option<i32>,
     /// Calls a second in an open loop; without it the loop is closed.
     pub(crate) rate: Option<f64>,
     /// Whether the generator looks for answers without ever going to sleep.
@@ -63,6 +66,9 @@ struct Load<'a> {
     connections: Vec<Connection>,
     calls: &'a mut Calls,
     open: Option<Open>,
+    /// Tells the end of the process that the measurement ends with.
+    #[expect(dead_code, reason = "it is kept open, and closed")]
+    during: Option<OwnedFd>,
     awake: bool,
     stage: Stage,
     seen: Seen,
@@ -93,19 +99,18 @@ impl<'a> Load<'a> {
         let open = match plan.rate {
             Some(rate) => {
                 let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK)?;
-                let source = timer.as_raw_fd();
-                poll.registry().register(
-                    &mut SourceFd(&source),
-                    Token(plan.connections),
-                    Interest::READABLE,
-                )?;
+                watch(&poll, &timer, Token(plan.connections))?;
                 let free = (0..plan.connections).collect();
                 Some(Open { pace: Pace::new(rate), timer, free, late: VecDeque::new() })
             }
             None => None,
         };
-        let stage = Stage::new(plan);
-        Ok(Self { poll, connections, calls, open, awake: plan.awake, stage, seen: Seen::new()?, waiting: 0 })
+        let during = plan.during.map(end_of).transpose()?;
+        if let Some(end) = &during {
+            watch(&poll, end, Token(plan.connections + 1))?;
+        }
+        let (awake, stage, seen) = (plan.awake, Stage::new(plan), Seen::new()?);
+        Ok(Self { poll, connections, calls, open, during, awake, stage, seen, waiting: 0 })
     }
 
     fn run(&mut self) -> anyhow::Result<()> {
@@ -138,9 +143,10 @@ impl<'a> Load<'a> {
                 thread::yield_now();
             }
             for event in &events {
-                match event.token() {
-                    Token(number) if number < self.connections.len() => self.turn(number)?,
-                    _ => self.send_due()?,
+                match event.token().0.checked_sub(self.connections.len()) {
+                    None => self.turn(event.token().0)?,
+                    Some(0) => self.send_due()?,
+                    Some(_) => self.stage.cut(Instant::now()),
                 }
             }
         }
@@ -204,6 +210,16 @@ impl<'a> Load<'a> {
     }
 }
 
+/// What becomes readable when the process ends.
+fn end_of(process: i32) -> anyhow::Result<OwnedFd> {
+    let process = Pid::from_raw(process).context("there is no such process")?;
+    pidfd_open(process, PidfdFlags::NONBLOCK).context("the process to wait for")
+}
+
+fn watch(poll: &Poll, source: &OwnedFd, token: Token) -> std::io::Result<()> {
+    poll.registry().register(&mut SourceFd(&source.as_raw_fd()), token, Interest::READABLE)
+}
+
 impl Open {
     fn start_timer(&self) -> anyhow::Result<()> {
         let interval = self.pace.interval();
@@ -256,7 +272,7 @@ impl Stage {
         moment >= self.ends
     }
 
-    /// Ends the measurement now: there is nothing left to send.
+    /// Ends the measurement now.
     fn cut(&mut self, now: Instant) {
         self.ends = self.ends.min(now);
     }
@@ -321,7 +337,8 @@ mod tests {
 
     fn plan(addresses: &[SocketAddr], connections: usize, ms: u64, rate: Option<f64>) -> Plan<'_> {
         let measured = Duration::from_millis(ms);
-        Plan { addresses, connections, warm_up: Duration::ZERO, measured, rate, awake: false, watched: &[] }
+        let (warm_up, during, awake, watched) = (Duration::ZERO, None, false, &[][..]);
+        Plan { addresses, connections, warm_up, measured, during, rate, awake, watched }
     }
 
     const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
@@ -360,6 +377,21 @@ mod tests {
         let seen = run(&plan(&addresses, 2, 60_000, None), &mut calls(Kind::Add, 20)).unwrap();
         assert!(seen.time < Duration::from_secs(60));
         assert!(seen.figures(&[])["calls"] <= 20.0);
+    }
+
+    #[test]
+    fn a_load_ends_with_the_process_that_it_goes_with() {
+        let addresses = [server(OK)];
+        let mut process = std::process::Command::new("true").spawn().unwrap();
+        for rate in [None, Some(1_000.0)] {
+            let during = i32::try_from(process.id()).ok();
+            let plan = Plan { during, ..plan(&addresses, 2, 60_000, rate) };
+            let seen = run(&plan, &mut calls(Kind::Read, 0)).unwrap();
+            assert!(seen.time < Duration::from_secs(60));
+        }
+        process.wait().unwrap();
+        let ended = Plan { during: Some(0), ..plan(&addresses, 1, 60_000, None) };
+        assert!(run(&ended, &mut calls(Kind::Read, 0)).is_err());
     }
 
     #[test]

@@ -64,6 +64,9 @@ pub(crate) struct Args {
     /// Seconds of the measurement.
     #[arg(long, default_value_t = 3.0, overrides_with = "seconds")]
     seconds: f64,
+    /// A process whose end is the end of the measurement, if it comes before `--seconds` are over.
+    #[arg(long, value_name = "PID")]
+    during: Option<i32>,
     /// The most calls that change something; those are made beforehand. The measurement ends with them.
     #[arg(long)]
     calls: Option<usize>,
@@ -95,6 +98,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         connections: args.connections,
         warm_up: Duration::from_secs_f64(args.warm_up),
         measured: Duration::from_secs_f64(args.seconds),
+        during: args.during,
         rate: args.rate,
         awake: args.awake,
         watched: &args.cpu,
