@@ -119,7 +119,7 @@ pub(crate) fn connect(url: &str, access: Access) -> Result<AnyConnection, OpenEr
 /// it, and the others wait and find it done.
 pub(crate) fn migrate(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
     match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite.immediate_transaction(|sqlite| {
+        AnyConnection::Sqlite(sqlite) => sqlite::migrating(sqlite, |sqlite| {
             let missing = names(sqlite.pending_migrations(SQLITE_MIGRATIONS))?;
             let applied = sqlite.run_pending_migrations(SQLITE_MIGRATIONS);
             applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
@@ -390,4 +390,67 @@ pub(crate) fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Op
 /// Whether another process kept the database locked for longer than we wait.
 pub(crate) fn is_locked(message: &str) -> bool {
     message.contains("database is locked") || message.contains("database table is locked")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An employee with a card, as a database of before has them.
+    const HOLDER: &str = "
+        INSERT INTO partners (id, name, login, api_key_hash, password_hash, status, sealing, created_at)
+            VALUES (zeroblob(16), 'P', 'p', zeroblob(32), '', 'ACTIVE', 'optional', 0);
+        INSERT INTO employees (partner_id, id, seq, custom_id, status, created_at, status_updated_at, search_text)
+            VALUES (zeroblob(16), zeroblob(16), 1, 'E-1', 'WORK', 0, 0, 'e-1');
+        INSERT INTO orders (partner_id, id, seq, kind, card_type, cards, cost, state, created_at, state_since)
+            VALUES (zeroblob(16), zeroblob(16), 1, 'PLASTIC', 'KKL', 1, 0, 'CONFIRMED', 0, 0);
+        INSERT INTO cards (partner_id, id, seq, number, kind, order_id, ordinal, valid_until, employee_id, link_status,
+                balance, can_to_up, standing, seen_at, account_value, account_updated_at, spending_limit)
+            VALUES (zeroblob(16), zeroblob(16), 1, 1, 'KKL', zeroblob(16), 0, 0, zeroblob(16), 'MAIN',
+                0, 0, 'OPEN', 0, 0, 0, 'UNLIMITED');";
+    const LAST: &str = "0011_employees_by_rowid";
+
+    /// A new file with all migrations but the last, and this in it.
+    fn before_the_last(folder: &tempfile::TempDir, rows: &str) -> AnyConnection {
+        let url = format!("sqlite://{}/kopeck.db", folder.path().display());
+        let mut connection = connect(&url, Access::Write).unwrap();
+        let AnyConnection::Sqlite(sqlite) = &mut connection else { unreachable!("the URL is SQLite's") };
+        let mut migrations = sqlite.pending_migrations(SQLITE_MIGRATIONS).unwrap();
+        migrations.sort_unstable_by_key(|migration| migration.name().to_string());
+        assert_eq!(migrations.pop().unwrap().name().to_string(), LAST);
+        for migration in &migrations {
+            sqlite.run_migration(migration).unwrap();
+        }
+        sqlite.batch_execute(rows).unwrap();
+        connection
+    }
+
+    #[test]
+    fn a_table_that_is_made_anew_keeps_its_rows_and_who_refers_to_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut connection = before_the_last(&folder, HOLDER);
+        assert_eq!(migrate(&mut connection).unwrap(), [LAST]);
+        let mut affected = |statement: &str| diesel::sql_query(statement).execute(&mut connection);
+        let linked = "UPDATE cards SET balance = 1 WHERE (partner_id, employee_id) IN
+            (SELECT partner_id, id FROM employees WHERE seq = 1 AND custom_id = 'E-1' AND surname IS NULL)";
+        assert_eq!(affected(linked), Ok(1));
+        let refused = affected("DELETE FROM employees").unwrap_err();
+        assert!(
+            matches!(refused, Error::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)),
+            "{refused}"
+        );
+        assert_eq!(affected("UPDATE cards SET employee_id = NULL, link_status = NULL"), Ok(1));
+        assert_eq!(affected("DELETE FROM employees"), Ok(1));
+    }
+
+    #[test]
+    fn nothing_is_migrated_that_would_refer_to_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let astray =
+            format!("{HOLDER} PRAGMA foreign_keys = OFF; DELETE FROM employees; PRAGMA foreign_keys = ON;");
+        let mut connection = before_the_last(&folder, &astray);
+        let refused = migrate(&mut connection).unwrap_err().to_string();
+        assert_eq!(refused, "cannot migrate the database: 1 rows would refer to nothing");
+        assert_eq!(missing_migrations(&mut connection).unwrap(), [LAST]);
+    }
 }

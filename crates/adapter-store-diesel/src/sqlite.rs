@@ -1,8 +1,10 @@
 //! Connecting to SQLite.
 
 use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
 use diesel::result::Error;
-use diesel::{Connection, QueryResult, SqliteConnection};
+use diesel::sql_query;
+use diesel::sql_types::BigInt;
 use kopeck_port_store::Access;
 
 use crate::dialect::is_locked;
@@ -69,6 +71,36 @@ fn keep_log(connection: &mut SqliteConnection) -> QueryResult<()> {
         }
     }
     connection.batch_execute(LOG)
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+/// Runs migrations in one transaction. One that makes a table anew drops the old one, and with it what refers to its rows;
+/// so foreign keys are not enforced meanwhile, and if anything has changed it is looked at the end whether all of them lead
+/// somewhere.
+pub(crate) fn migrating(
+    connection: &mut SqliteConnection,
+    migrate: impl FnOnce(&mut SqliteConnection) -> Result<Vec<String>, OpenError>,
+) -> Result<Vec<String>, OpenError> {
+    // To be told within a transaction would change nothing.
+    connection.batch_execute("PRAGMA foreign_keys = OFF")?;
+    let applied = connection.immediate_transaction(|connection| {
+        let applied = migrate(connection)?;
+        if !applied.is_empty() {
+            let astray =
+                sql_query("SELECT count(*) AS count FROM pragma_foreign_key_check").get_result(connection)?;
+            if let Count { count: 1.. } = astray {
+                return Err(OpenError::Migrate(format!("{} rows would refer to nothing", astray.count)));
+            }
+        }
+        Ok(applied)
+    });
+    connection.batch_execute("PRAGMA foreign_keys = ON")?;
+    applied
 }
 
 #[cfg(test)]

@@ -1,0 +1,1 @@
+-- Nothing to do: the rows of PostgreSQL's tables always lie apart from their indexes. This is for SQLite.
