@@ -450,7 +450,7 @@ mod tests {
             format!("{HOLDER} PRAGMA foreign_keys = OFF; DELETE FROM employees; PRAGMA foreign_keys = ON;");
         let mut connection = before_the_last(&folder, &astray);
         let refused = migrate(&mut connection).unwrap_err().to_string();
-        assert_eq!(refused, "cannot migrate the database: 1 rows would refer to nothing");
+        assert_eq!(refused, "cannot migrate the database: rows that would refer to nothing: 1");
         assert_eq!(missing_migrations(&mut connection).unwrap(), [LAST]);
     }
 }

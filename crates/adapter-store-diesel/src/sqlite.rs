@@ -94,7 +94,8 @@ pub(crate) fn migrating(
             let astray =
                 sql_query("SELECT count(*) AS count FROM pragma_foreign_key_check").get_result(connection)?;
             if let Count { count: 1.. } = astray {
-                return Err(OpenError::Migrate(format!("{} rows would refer to nothing", astray.count)));
+                let astray = format!("rows that would refer to nothing: {}", astray.count);
+                return Err(OpenError::Migrate(astray));
             }
         }
         Ok(applied)
