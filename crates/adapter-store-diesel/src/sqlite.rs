@@ -79,9 +79,8 @@ struct Count {
     count: i64,
 }
 
-/// Runs migrations in one transaction. One that makes a table anew drops the old one, and with it what refers to its rows;
-/// so foreign keys are not enforced meanwhile, and if anything has changed it is looked at the end whether all of them lead
-/// somewhere.
+/// Runs migrations in one transaction. One that makes a table anew drops the old one, which foreign keys to it would not
+/// allow; so they are not enforced meanwhile, and if anything has changed, each of them is followed at the end.
 pub(crate) fn migrating(
     connection: &mut SqliteConnection,
     migrate: impl FnOnce(&mut SqliteConnection) -> Result<Vec<String>, OpenError>,
