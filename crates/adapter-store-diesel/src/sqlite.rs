@@ -13,6 +13,10 @@ use crate::error::OpenError;
 /// What a connection has to be told before anything else: to wait for another process's lock instead of failing.
 const WAITING: &str = "PRAGMA busy_timeout = 5000;";
 
+/// Migrations take their time, and those who wait for them have it too.
+const MIGRATING: &str = "PRAGMA busy_timeout = 60000; PRAGMA foreign_keys = OFF;";
+const MIGRATED: &str = "PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;";
+
 /// Changes are written to a log beside the file, so that readers and the writer do not wait for each other. The file
 /// remembers this, so only the first connection that it ever has changes anything.
 const LOG: &str = "PRAGMA journal_mode = WAL;";
@@ -86,7 +90,7 @@ pub(crate) fn migrating(
     migrate: impl FnOnce(&mut SqliteConnection) -> Result<Vec<String>, OpenError>,
 ) -> Result<Vec<String>, OpenError> {
     // To be told within a transaction would change nothing.
-    connection.batch_execute("PRAGMA foreign_keys = OFF")?;
+    connection.batch_execute(MIGRATING)?;
     let applied = connection.immediate_transaction(|connection| {
         let applied = migrate(connection)?;
         if !applied.is_empty() {
@@ -99,7 +103,7 @@ pub(crate) fn migrating(
         }
         Ok(applied)
     });
-    connection.batch_execute("PRAGMA foreign_keys = ON")?;
+    connection.batch_execute(MIGRATED)?;
     applied
 }
 
