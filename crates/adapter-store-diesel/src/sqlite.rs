@@ -1,9 +1,9 @@
-//! Connecting to SQLite.
+//! Connecting to SQLite, and the transaction in which it is migrated.
 
 use diesel::connection::SimpleConnection;
+use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::result::Error;
-use diesel::sql_query;
 use diesel::sql_types::BigInt;
 use kopeck_port_store::Access;
 
@@ -15,7 +15,6 @@ const WAITING: &str = "PRAGMA busy_timeout = 5000;";
 
 /// Migrations take their time, and those who wait for them have it too.
 const MIGRATING: &str = "PRAGMA busy_timeout = 60000; PRAGMA foreign_keys = OFF;";
-const MIGRATED: &str = "PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;";
 
 /// Changes are written to a log beside the file, so that readers and the writer do not wait for each other. The file
 /// remembers this, so only the first connection that it ever has changes anything.
@@ -77,12 +76,6 @@ fn keep_log(connection: &mut SqliteConnection) -> QueryResult<()> {
     connection.batch_execute(LOG)
 }
 
-#[derive(QueryableByName)]
-struct Count {
-    #[diesel(sql_type = BigInt)]
-    count: i64,
-}
-
 /// Runs migrations in one transaction. One that makes a table anew drops the old one, which foreign keys to it would not
 /// allow; so they are not enforced meanwhile, and if anything has changed, each of them is followed at the end.
 pub(crate) fn migrating(
@@ -94,16 +87,16 @@ pub(crate) fn migrating(
     let applied = connection.immediate_transaction(|connection| {
         let applied = migrate(connection)?;
         if !applied.is_empty() {
-            let astray =
-                sql_query("SELECT count(*) AS count FROM pragma_foreign_key_check").get_result(connection)?;
-            if let Count { count: 1.. } = astray {
-                let astray = format!("rows that would refer to nothing: {}", astray.count);
-                return Err(OpenError::Migrate(astray));
+            let astray: i64 =
+                sql::<BigInt>("SELECT count(*) FROM pragma_foreign_key_check").get_result(connection)?;
+            if astray > 0 {
+                return Err(OpenError::Migrate(format!("rows that would refer to nothing: {astray}")));
             }
         }
         Ok(applied)
     });
-    connection.batch_execute(MIGRATED)?;
+    connection.batch_execute(WAITING)?;
+    connection.batch_execute(ANY)?;
     applied
 }
 
