@@ -36,6 +36,7 @@ mod memory;
 mod migrate;
 mod native;
 mod observer;
+mod pieces;
 mod postgres;
 mod probe;
 mod queue;

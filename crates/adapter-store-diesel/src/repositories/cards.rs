@@ -22,6 +22,7 @@ use crate::counters::List;
 use crate::dialect::{self, MultiBackend};
 use crate::error::Stored;
 use crate::limit_text;
+use crate::pieces;
 use crate::schema::cards;
 use crate::unit::Unit;
 use crate::update::update;
@@ -62,14 +63,36 @@ impl TargetRow {
     }
 }
 
+impl Unit {
+    /// Those of `cards` that are the partner's, each as `target` makes it of its row.
+    fn targets<T>(
+        &mut self,
+        claims: Claims,
+        partner: PartnerId,
+        cards: &[CardId],
+        target: impl Fn(TargetRow) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut targets = Vec::with_capacity(cards.len());
+        for cards in cards.chunks(pieces::TOUCHED) {
+            for row in bulk::targets(self.of(partner)?, claims, &partner.key(), cards).stored()? {
+                targets.push(target(row)?);
+            }
+        }
+        Ok(targets)
+    }
+}
+
 impl CardRepository for Unit {
     fn insert_issued(&mut self, partner: PartnerId, cards: &[NewCard]) -> Result<(), StoreError> {
         let first = self.next_number(partner, List::Cards)?;
-        let rows: Vec<CardRow> =
-            (first..).zip(cards).map(|(seq, card)| CardRow::new(partner, seq, card)).collect();
-        bulk::insert_cards(self.of(partner)?, &rows).stored()?;
-        let count = i64::try_from(rows.len()).map_err(|_| corrupt("counters.last"))?;
-        self.give_out(partner, List::Cards, first - 1 + count)
+        let mut next = first;
+        for cards in cards.chunks(pieces::ADDED) {
+            let rows: Vec<CardRow> =
+                (next..).zip(cards).map(|(seq, card)| CardRow::new(partner, seq, card)).collect();
+            bulk::insert_cards(self.of(partner)?, &rows).stored()?;
+            next += i64::try_from(rows.len()).map_err(|_| corrupt("counters.last"))?;
+        }
+        self.give_out(partner, List::Cards, next - 1)
     }
 
     fn get(&mut self, partner: PartnerId, id: CardId) -> Result<Option<CardRecord>, StoreError> {
@@ -147,7 +170,10 @@ impl CardRepository for Unit {
         cards: &[CardId],
         too_old_at: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        bulk::outdate_bank_view(self.of(partner)?, &partner.key(), cards, micros(too_old_at)).stored()
+        let (connection, too_old_at) = (self.of(partner)?, micros(too_old_at));
+        let outdate =
+            |some: &[CardId]| bulk::outdate_bank_view(connection, &partner.key(), some, too_old_at).stored();
+        cards.chunks(pieces::TOUCHED).try_for_each(outdate)
     }
 
     fn top_up_targets(
@@ -159,9 +185,7 @@ impl CardRepository for Unit {
             let questions = cards.iter().map(|card| TopUpTargetOf { partner, card: *card }).collect();
             return Ok(self.look_up_all(questions)?.into_iter().flatten().collect());
         }
-        let rows =
-            bulk::targets(self.of(partner)?, Claims::Replenishments, &partner.key(), cards).stored()?;
-        rows.into_iter().map(TargetRow::top_up_target).collect()
+        self.targets(Claims::Replenishments, partner, cards, TargetRow::top_up_target)
     }
 
     fn limit_targets(
@@ -169,12 +193,13 @@ impl CardRepository for Unit {
         partner: PartnerId,
         cards: &[CardId],
     ) -> Result<Vec<LimitTarget>, StoreError> {
-        let rows = bulk::targets(self.of(partner)?, Claims::LimitChanges, &partner.key(), cards).stored()?;
-        rows.into_iter().map(TargetRow::limit_target).collect()
+        self.targets(Claims::LimitChanges, partner, cards, TargetRow::limit_target)
     }
 
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {
-        bulk::set_limit(self.of(partner)?, &partner.key(), cards, &limit_text::text(limit)).stored()
+        let (connection, limit) = (self.of(partner)?, limit_text::text(limit));
+        let set = |some: &[CardId]| bulk::set_limit(connection, &partner.key(), some, &limit).stored();
+        cards.chunks(pieces::TOUCHED).try_for_each(set)
     }
 
     fn accounts_due(&mut self, moment: OffsetDateTime, limit: u32) -> Result<Vec<AccountDue>, StoreError> {

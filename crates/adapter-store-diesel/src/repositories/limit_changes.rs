@@ -8,13 +8,17 @@ use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::{ItemCounts, LimitChangeRepository, StoreError};
 
-use super::requests::{AtOnce, DONE, OPEN, REFUSED, card_by_card_repository, list_requests, some_items};
+use super::requests::{
+    DONE, OPEN, REFUSED, card_by_card_repository, items_by_stretches, list_requests, number_of_cards,
+    some_items,
+};
 use crate::bulk::{self, Decision};
 use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
 use crate::counters::List;
 use crate::dialect;
 use crate::error::Stored;
 use crate::limit_text;
+use crate::pieces;
 use crate::schema::{limit_change_items, limit_changes};
 use crate::unit::Unit;
 use crate::update::update;
@@ -121,11 +125,11 @@ impl LimitRow {
 fn never(
     _: &mut Unit,
     _: PartnerId,
+    _: &LimitChange,
     _: &[LimitChangeItem],
     row: LimitChangeRow,
-    rows: Vec<LimitRow>,
-) -> Result<AtOnce<LimitChangeRow, LimitRow>, StoreError> {
-    Ok(Some((row, rows)))
+) -> Result<Option<LimitChangeRow>, StoreError> {
+    Ok(Some(row))
 }
 
 card_by_card_repository! {

@@ -12,7 +12,8 @@ use kopeck_port_store::{ItemCounts, ReplenishmentRepository, StoreError, TopUpTa
 
 use super::card_look_ups::TopUpTargetOf;
 use super::requests::{
-    AtOnce, DONE, FEW_CARDS, OPEN, REFUSED, card_by_card_repository, list_requests, some_items,
+    DONE, FEW_CARDS, OPEN, REFUSED, card_by_card_repository, items_by_stretches, list_requests,
+    number_of_cards, some_items,
 };
 use crate::bulk::{self, Decision, column};
 use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
@@ -20,6 +21,7 @@ use crate::counters::List;
 use crate::dialect;
 use crate::error::Stored;
 use crate::native::{Native, Value};
+use crate::pieces;
 use crate::schema::{replenishment_items, replenishments};
 use crate::unit::Unit;
 use crate::update::update;
@@ -121,20 +123,20 @@ impl TopUpRow {
     }
 }
 
-/// Lets the rows of a small request wait, and notes that its cards are taken.
+/// Lets the rows of a small request wait, and notes that its cards are taken. Answers the row of one that does not wait.
 fn put_off(
     unit: &mut Unit,
     partner: PartnerId,
+    request: &Replenishment,
     items: &[ReplenishmentItem],
     row: ReplenishmentRow,
-    mut rows: Vec<TopUpRow>,
-) -> Result<AtOnce<ReplenishmentRow, TopUpRow>, StoreError> {
+) -> Result<Option<ReplenishmentRow>, StoreError> {
     if items.len() > FEW_CARDS {
-        return Ok(Some((row, rows)));
+        return Ok(Some(row));
     }
-    let Some(pending) = unit.pending(partner)? else { return Ok(Some((row, rows))) };
+    let Some(pending) = unit.pending(partner)? else { return Ok(Some(row)) };
     pending.replenishments.push(row);
-    pending.top_ups.append(&mut rows);
+    pending.top_ups.extend(items.iter().map(|item| TopUpRow::new(partner, request.id, item)));
     for item in items {
         let question = TopUpTargetOf { partner, card: item.card };
         if let Some(target) = unit.look_up(question.clone())? {

@@ -61,11 +61,49 @@ macro_rules! some_items {
 }
 pub(super) use some_items;
 
+/// How many cards the request `$id` has, as an `i64`; none if there is no such request.
+macro_rules! number_of_cards {
+    ($unit:ident, $partner:ident, $id:ident, $requests:ident) => {{
+        let cards: Option<i64> = $requests::table
+            .find(($partner.key(), $id.key()))
+            .select($requests::cards)
+            .get_result($unit.of($partner)?)
+            .optional()
+            .stored()?;
+        cards.unwrap_or_default()
+    }};
+}
+pub(super) use number_of_cards;
+
+/// As [`some_items`], with statements that each read a stretch of the request's cards and no more: one for all would
+/// pass over every card before the first that fits.
+macro_rules! items_by_stretches {
+    (
+        $unit:ident, $partner:ident, $id:ident, $limit:ident, $requests:ident,
+        $items:ident of $belongs:ident as $row:ident; $($condition:expr),+
+    ) => {{
+        let mut found = Vec::new();
+        let mut left = $limit;
+        for (first, end) in pieces::stretches(number_of_cards!($unit, $partner, $id, $requests)) {
+            let some: Result<Vec<_>, StoreError> = some_items!(
+                $unit, $partner, $id, left, $items of $belongs as $row;
+                $items::ordinal.ge(first), $items::ordinal.lt(end), $($condition),+
+            );
+            let mut some = some?;
+            // Of a stretch, so few that they fit.
+            left -= u32::try_from(some.len()).unwrap_or(left);
+            found.append(&mut some);
+            if left == 0 {
+                break;
+            }
+        }
+        Ok(found)
+    }};
+}
+pub(super) use items_by_stretches;
+
 /// So many cards a request may have whose rows wait to be written with those of others.
 pub(super) const FEW_CARDS: usize = 100;
-
-/// The rows of a new request that are to be written at once, if it has any.
-pub(super) type AtOnce<R, I> = Option<(R, Vec<I>)>;
 
 /// Implements the repository of requests that deal with each of their cards for itself.
 macro_rules! card_by_card_repository {
@@ -86,14 +124,20 @@ macro_rules! card_by_card_repository {
             ) -> Result<(), StoreError> {
                 let seq = self.next_number(partner, $list)?;
                 let row = $request_row::new(partner, seq, request);
-                let rows: Vec<$item_row> =
-                    items.iter().map(|item| $item_row::new(partner, request.id, item)).collect();
-                let Some((row, rows)) = $put_off(self, partner, items, row, rows)? else {
+                let Some(row) = $put_off(self, partner, request, items, row)? else {
                     return self.give_out(partner, $list, seq);
                 };
                 diesel::insert_into($requests::table).values(row).execute(self.of(partner)?).stored()?;
                 self.give_out(partner, $list, seq)?;
-                dialect::guarded(self.of(partner)?, |connection| bulk::$bulk::insert(connection, &rows)).stored()
+                let insert = |connection: &mut _, items: &[$item]| {
+                    let rows: Vec<$item_row> =
+                        items.iter().map(|item| $item_row::new(partner, request.id, item)).collect();
+                    bulk::$bulk::insert(connection, &rows)
+                };
+                dialect::guarded(self.of(partner)?, |connection| {
+                    items.chunks(pieces::ADDED).try_for_each(|items| insert(connection, items))
+                })
+                .stored()
             }
 
             fn get(&mut self, partner: PartnerId, id: $id) -> Result<Option<$request>, StoreError> {
@@ -134,7 +178,8 @@ macro_rules! card_by_card_repository {
                 id: $id,
                 limit: u32,
             ) -> Result<Vec<$item>, StoreError> {
-                some_items!(self, partner, id, limit, $items of $belongs as $item_row; $items::state.eq(OPEN))
+                items_by_stretches!(self, partner, id, limit, $requests, $items of $belongs as $item_row;
+                    $items::state.eq(OPEN))
             }
 
             fn unsent_items(
@@ -143,7 +188,8 @@ macro_rules! card_by_card_repository {
                 id: $id,
                 limit: u32,
             ) -> Result<Vec<$item>, StoreError> {
-                some_items!(self, partner, id, limit, $items of $belongs as $item_row; $items::state.eq(OPEN), $items::sent.eq(false))
+                items_by_stretches!(self, partner, id, limit, $requests, $items of $belongs as $item_row;
+                    $items::state.eq(OPEN), $items::sent.eq(false))
             }
 
             fn mark_sent(
@@ -153,7 +199,11 @@ macro_rules! card_by_card_repository {
                 ordinals: &[u32],
                 sent: bool,
             ) -> Result<(), StoreError> {
-                bulk::$bulk::mark_sent(self.of(partner)?, &partner.key(), &id.key(), ordinals, sent).stored()
+                let connection = self.of(partner)?;
+                let mark = |some: &[u32]| {
+                    bulk::$bulk::mark_sent(connection, &partner.key(), &id.key(), some, sent).stored()
+                };
+                ordinals.chunks(pieces::TOUCHED).try_for_each(mark)
             }
 
             fn settle_items(
@@ -166,37 +216,52 @@ macro_rules! card_by_card_repository {
                     let (state, refusal) = $words(*state);
                     Decision { ordinal: i64::from(*ordinal), state, refusal }
                 };
-                let decisions: Vec<Decision> = decided.iter().map(decision).collect();
-                bulk::$bulk::settle(self.of(partner)?, &partner.key(), &id.key(), &decisions).stored()
+                let connection = self.of(partner)?;
+                let settle = |some: &[(u32, $state)]| {
+                    let decisions: Vec<Decision> = some.iter().map(decision).collect();
+                    bulk::$bulk::settle(connection, &partner.key(), &id.key(), &decisions).stored()
+                };
+                decided.chunks(pieces::TOUCHED).try_for_each(settle)
             }
 
             fn counts(&mut self, partner: PartnerId, id: $id) -> Result<ItemCounts, StoreError> {
-                let groups: Vec<(String, i64)> = $items::table
-                    .filter($items::partner_id.eq(partner.key()))
-                    .filter($items::$belongs.eq(id.key()))
-                    .group_by($items::state)
-                    .select(($items::state, count_star()))
-                    .load(self.of(partner)?)
-                    .stored()?;
                 let mut counts = ItemCounts::default();
-                for (state, count) in groups {
-                    let slot = match state.as_str() {
-                        OPEN => &mut counts.open,
-                        DONE => &mut counts.done,
-                        REFUSED => &mut counts.refused,
-                        _ => return Err(corrupt(concat!(stringify!($items), ".state"))),
-                    };
-                    *slot = natural(count, stringify!($items))?;
+                for (first, end) in pieces::stretches(number_of_cards!(self, partner, id, $requests)) {
+                    let groups: Vec<(String, i64)> = $items::table
+                        .filter($items::partner_id.eq(partner.key()))
+                        .filter($items::$belongs.eq(id.key()))
+                        .filter($items::ordinal.ge(first))
+                        .filter($items::ordinal.lt(end))
+                        .group_by($items::state)
+                        .select(($items::state, count_star()))
+                        .load(self.of(partner)?)
+                        .stored()?;
+                    for (state, count) in groups {
+                        let slot = match state.as_str() {
+                            OPEN => &mut counts.open,
+                            DONE => &mut counts.done,
+                            REFUSED => &mut counts.refused,
+                            _ => return Err(corrupt(concat!(stringify!($items), ".state"))),
+                        };
+                        *slot += natural(count, stringify!($items))?;
+                    }
                 }
                 Ok(counts)
             }
 
             fn release_cards(&mut self, partner: PartnerId, id: $id) -> Result<(), StoreError> {
-                let claimed = $items::table
-                    .filter($items::partner_id.eq(partner.key()))
-                    .filter($items::$belongs.eq(id.key()))
-                    .filter($items::claimed);
-                update(claimed).set($items::claimed.eq(false)).execute(self.of(partner)?).stored().map(drop)
+                for (first, end) in pieces::stretches(number_of_cards!(self, partner, id, $requests)) {
+                    // With `claimed` as a value PostgreSQL cannot take the index of claimed cards, which has those of
+                    // all of the partner's requests.
+                    let claimed = $items::table
+                        .filter($items::partner_id.eq(partner.key()))
+                        .filter($items::$belongs.eq(id.key()))
+                        .filter($items::ordinal.ge(first))
+                        .filter($items::ordinal.lt(end))
+                        .filter($items::claimed.eq(true));
+                    update(claimed).set($items::claimed.eq(false)).execute(self.of(partner)?).stored()?;
+                }
+                Ok(())
             }
 
             fn list(

@@ -13,6 +13,7 @@ use crate::bulk;
 use crate::convert::{AsKey, corrupt, length, micros, moment, word};
 use crate::dialect::MultiBackend;
 use crate::error::Stored;
+use crate::pieces;
 use crate::schema::{cards, transactions};
 use crate::unit::Unit;
 use crate::update::update;
@@ -105,9 +106,11 @@ impl TransactionRepository for Unit {
         transactions: &[Transaction],
         seen_at: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        let rows: Vec<TransactionRow> =
-            transactions.iter().map(|transaction| TransactionRow::new(partner, card, transaction)).collect();
-        bulk::put_transactions(self.of(partner)?, &rows).stored()?;
+        for some in transactions.chunks(pieces::ADDED) {
+            let rows: Vec<TransactionRow> =
+                some.iter().map(|transaction| TransactionRow::new(partner, card, transaction)).collect();
+            bulk::put_transactions(self.of(partner)?, &rows).stored()?;
+        }
         update(cards::table.find((partner.key(), card.key())))
             .set(cards::transactions_seen_at.eq(micros(seen_at)))
             .execute(self.of(partner)?)

@@ -2,6 +2,7 @@
 //! rules, each in tables of its own.
 
 use std::fmt::Debug;
+use std::ops::Range;
 
 use kopeck_domain::card::Card;
 use kopeck_domain::ids::{CardId, LimitChangeId, PartnerId, ReplenishmentId};
@@ -261,6 +262,45 @@ pub(super) fn decided_cards_stay_as_they_are<K: Kind>(store: &dyn Store) {
     assert_eq!(open(10), [0; 0]);
     assert_eq!(K::counts(store, partner, id), ItemCounts { open: 0, done: 2, refused: count - 2 });
     K::settle(store, partner, id, &[]);
+}
+
+/// Also where a store has good reason to go through them piece by piece.
+pub(super) fn many_cards_are_a_request_like_any_other<K: Kind>(store: &dyn Store) {
+    const CARDS: u32 = 230;
+    let partner = partner(store);
+    let cards = some_cards(store, partner, CARDS);
+    let (request, wanted) = K::request(&cards);
+    let id = K::id(&request);
+    K::insert(store, partner, &request, &wanted).unwrap();
+    let ordinals = |items: Vec<K::Item>| -> Vec<u32> { items.iter().map(|item| K::ordinal(item)).collect() };
+    let range = |range: Range<u32>| range.collect::<Vec<_>>();
+    assert_eq!(ordinals(K::open_items(store, partner, id, u32::MAX)), range(0..CARDS));
+    assert_eq!(ordinals(K::open_items(store, partner, id, 120)), range(0..120));
+    assert_eq!(K::open_items(store, partner, id, 0), []);
+
+    K::mark_sent(store, partner, id, &range(0..210), true);
+    assert_eq!(ordinals(K::unsent_items(store, partner, id, 15)), range(210..225));
+    let refused = K::refusals()[0];
+    let state = |ordinal: u32| if ordinal.is_multiple_of(2) { K::DONE } else { refused };
+    let decided: Vec<_> = (0..205).map(|ordinal| (ordinal, state(ordinal))).collect();
+    K::settle(store, partner, id, &decided);
+    assert_eq!(ordinals(K::open_items(store, partner, id, 10)), range(205..215));
+    assert_eq!(ordinals(K::open_items(store, partner, id, u32::MAX)), range(205..CARDS));
+    assert_eq!(K::counts(store, partner, id), ItemCounts { open: 25, done: 103, refused: 102 });
+    let states: Vec<K::State> =
+        K::items(store, partner, id, 0, CARDS).iter().map(|item| K::state(item)).collect();
+    let expected: Vec<K::State> = (0..205).map(state).chain([K::OPEN; 25]).collect();
+    assert_eq!(states, expected);
+
+    let again = |cards: &[Card]| {
+        let (request, wanted) = K::request(cards);
+        K::insert(store, partner, &request, &wanted)
+    };
+    for card in [0, 99, 100, 229] {
+        assert_eq!(again(&cards[card..=card]).unwrap_err(), StoreError::Conflict(K::RULE));
+    }
+    K::release(store, partner, id);
+    again(&cards).unwrap();
 }
 
 /// Until the mark is taken off; decided ones are not asked for.

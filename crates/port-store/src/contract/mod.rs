@@ -138,6 +138,7 @@ macro_rules! contract_tests {
             a_card_is_in_one_open_request
             released_cards_can_be_requested_again
             decided_cards_stay_as_they_are
+            many_cards_are_a_request_like_any_other
             cards_are_marked_as_sent
             a_request_is_its_partners_own
             a_request_takes_only_the_partners_cards
@@ -150,6 +151,7 @@ macro_rules! contract_tests {
             a_card_is_in_one_open_request
             released_cards_can_be_requested_again
             decided_cards_stay_as_they_are
+            many_cards_are_a_request_like_any_other
             cards_are_marked_as_sent
             a_request_is_its_partners_own
             a_request_takes_only_the_partners_cards

@@ -23,6 +23,11 @@ pub fn decided_cards_stay_as_they_are(store: &dyn Store) {
     card_by_card::decided_cards_stay_as_they_are::<Replenishments>(store);
 }
 
+/// A request of many cards keeps the same rules.
+pub fn many_cards_are_a_request_like_any_other(store: &dyn Store) {
+    card_by_card::many_cards_are_a_request_like_any_other::<Replenishments>(store);
+}
+
 /// Until the mark is taken off; decided ones are not asked for.
 pub fn cards_are_marked_as_sent(store: &dyn Store) {
     card_by_card::cards_are_marked_as_sent::<Replenishments>(store);
