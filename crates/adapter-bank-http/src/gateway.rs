@@ -1,5 +1,6 @@
 //! The gateway.
 
+use std::iter;
 use std::sync::Arc;
 
 use kopeck_bank_protocol::{
@@ -18,6 +19,11 @@ use crate::batch;
 use crate::failure::Failure;
 use crate::guard::{Guard, HttpBankSettings};
 use crate::transport::{Call, Transport};
+
+/// So many instructions or keys go with one call: fewer than a bank takes, so that neither side is busy with one for long
+/// while others wait for the processor.
+const BATCH: usize = 200;
+const _: () = assert!(BATCH <= MOST_INSTRUCTIONS);
 
 /// A bank across the network.
 pub struct HttpBank {
@@ -39,13 +45,10 @@ impl HttpBank {
         Ok(Self { guard, repeat_is_safe: settings.repeat_is_safe })
     }
 
-    fn submit_batch(&self, batch: &[Submission]) -> Vec<Result<Verdict, BankError>> {
+    fn submit_batch(&self, batch: &[Submission]) -> Result<Vec<Result<Verdict, BankError>>, Failure> {
         let request = SubmitRequest { instructions: batch.iter().map(InstructionDto::from).collect() };
-        let call = Call::with_body(Method::POST, INSTRUCTIONS, &request);
-        match call.and_then(|call| self.guard.once::<SubmitAnswer>(&call)) {
-            Ok(answer) => batch::answers(batch, answer.results),
-            Err(failure) => vec![Err(failure.into()); batch.len()],
-        }
+        let call = Call::with_body(Method::POST, INSTRUCTIONS, &request)?;
+        Ok(batch::answers(batch, self.guard.once::<SubmitAnswer>(&call)?.results))
     }
 
     fn query_batch(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
@@ -61,12 +64,31 @@ impl BankGateway for HttpBank {
     }
 
     fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
-        submissions.chunks(MOST_INSTRUCTIONS).flat_map(|batch| self.submit_batch(batch)).collect()
+        let mut answers = Vec::with_capacity(submissions.len());
+        for batch in submissions.chunks(BATCH) {
+            let failure = match self.submit_batch(batch) {
+                Ok(said) => {
+                    answers.extend(said);
+                    continue;
+                }
+                Err(failure) => failure,
+            };
+            let is_trouble = failure.is_trouble();
+            answers.extend(iter::repeat_n(Err(failure.into()), batch.len()));
+            if is_trouble {
+                // Each further call might take as long as this one to fail, and whoever waits has a lease to keep.
+                let rest = submissions.len() - answers.len();
+                let not_sent = BankError::Unavailable("the call before it failed".to_owned());
+                answers.extend(iter::repeat_n(Err(not_sent), rest));
+                break;
+            }
+        }
+        answers
     }
 
     fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
         let mut verdicts = Vec::with_capacity(keys.len());
-        for batch in keys.chunks(MOST_INSTRUCTIONS) {
+        for batch in keys.chunks(BATCH) {
             verdicts.extend(self.query_batch(batch)?);
         }
         Ok(verdicts)

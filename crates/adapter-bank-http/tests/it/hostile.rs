@@ -128,6 +128,26 @@ fn an_answer_for_a_part_of_a_batch_counts_for_that_part() {
     assert_eq!(answers[3], Ok(Verdict::Declined(kopeck_port_bank::DeclineReason::OverCardLimit)));
 }
 
+/// What the bank does not understand in one call says nothing of the next. Silence does: it costs a whole timeout each.
+#[test]
+fn after_a_call_without_an_answer_the_rest_is_not_sent() {
+    let many: Vec<Submission> = (0..450).map(|number| top_up(&format!("t/{number}"))).collect();
+    let turned_away = || say(422, r#"{"code":"invalid","message":"-"}"#);
+    let script = Script::play(vec![turned_away(), turned_away(), turned_away()]);
+    let answers = gateway(&script.url, PATIENCE).submit(&many);
+    assert_eq!((answers.len(), answers.iter().all(is_unavailable)), (450, true));
+    assert_eq!(script.end().len(), 3);
+
+    let script = Script::play(vec![turned_away(), Act::HangUp]);
+    let answers = gateway(&script.url, PATIENCE).submit(&many);
+    assert_eq!(script.end().len(), 2);
+    let (first, rest) = answers.split_at(200);
+    let (second, third) = rest.split_at(200);
+    assert!(first.iter().all(is_unavailable), "{first:?}");
+    assert!(second.iter().all(is_unknown), "{second:?}");
+    assert_eq!((third.len(), third.iter().all(is_unavailable)), (50, true), "{third:?}");
+}
+
 #[test]
 fn a_read_is_tried_again_until_it_is_answered() {
     let found = r#"{"card":{"number":"1000000007","balance":5,"topUpRoom":1,"account":5,"standing":"OPEN","validUntil":"2029-03-31"}}"#;
