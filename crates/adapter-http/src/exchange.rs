@@ -10,10 +10,10 @@ use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
 use kopeck_service::idempotency::{self, Once, OnceError};
 use kopeck_service::{Env, cards};
 use serde::Serialize;
-use serde_json::Map;
 
 use crate::audit::Signature;
 use crate::bridge::{Deadline, Pass, in_store, in_store_keeping};
+use crate::courtesy;
 use crate::error::ApiError;
 use crate::errors::repeats;
 use crate::in_flight::Ticket;
@@ -124,8 +124,12 @@ impl Exchange {
         read: impl FnOnce(&mut Reader<'_>) -> Option<V> + Send + 'static,
     ) -> Result<Result<V, Faults>, ApiError> {
         let Some(pass) = self.large.take() else { return Ok(self.call.values(read)) };
-        let call = std::mem::take(&mut self.call);
-        let read = move || (call.values(read), Call { body: Map::new(), ..call });
+        let mut call = std::mem::take(&mut self.call);
+        let read = move || {
+            let values = call.values(read);
+            courtesy::free(std::mem::take(&mut call.body));
+            (values, call)
+        };
         let ((values, call), _) = self.shared.large_calls.run_with(pass, read).await?;
         self.call = call;
         Ok(values)

@@ -3,6 +3,7 @@
 use serde_json::{Map, Number, Value};
 use sha2::{Digest as _, Sha256};
 
+use crate::courtesy;
 use crate::input::Call;
 use crate::route::Route;
 
@@ -54,7 +55,7 @@ fn value(digest: &mut Sha256, of: &Value) {
         Value::Array(items) => {
             digest.update("[");
             digest.update((items.len() as u64).to_le_bytes());
-            items.iter().for_each(|item| value(digest, item));
+            courtesy::between(items).for_each(|item| value(digest, item));
         }
         Value::Object(fields) => {
             digest.update("{");

@@ -15,6 +15,7 @@ mod audit;
 mod bridge;
 mod catalogue;
 mod code;
+mod courtesy;
 mod dto;
 mod error;
 mod errors;

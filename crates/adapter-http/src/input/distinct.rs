@@ -7,6 +7,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use crate::courtesy;
+
 /// The value of a JSON text. `None` for a name that is given twice, and for what is no JSON or cannot be held: values
 /// nested too deeply, numbers out of range and halves of characters.
 pub(crate) fn parse(text: &str) -> Option<Value> {
@@ -58,6 +60,7 @@ impl<'de> Visitor<'de> for DistinctVisitor {
         let mut list = Vec::new();
         while let Some(Distinct(item)) = items.next_element()? {
             list.push(item);
+            courtesy::after_items(list.len());
         }
         Ok(Value::Array(list))
     }

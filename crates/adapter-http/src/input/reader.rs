@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::kinds::{self, Given, Kind, Shape};
 use super::sketch::{Input, Need, Place};
 use super::{Call, Param};
+use crate::courtesy;
 use crate::openapi::json::Json;
 use crate::openapi::schema::{Components, Described};
 
@@ -268,7 +269,7 @@ impl Fields<'_> {
             Some(_) => return self.take(name, Err(Invalid::new(length()))),
         };
         let mut values = Vec::with_capacity(list.len());
-        for (index, value) in list.iter().enumerate() {
+        for (index, value) in courtesy::between(list).enumerate() {
             match value.as_object() {
                 Some(object) => values.extend(item(&mut Fields {
                     object,

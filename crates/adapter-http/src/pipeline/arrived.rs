@@ -12,15 +12,12 @@ use super::head::Head;
 use super::opener::Seals;
 use super::opening::{self, Opened, Received};
 use crate::bridge::Pass;
+use crate::courtesy;
 use crate::error::ApiError;
 use crate::fingerprint;
 use crate::input::Call;
 use crate::route::{Effect, Route};
 use crate::state::Shared;
-
-/// From so many bytes on a body is large. One of 10,000 top-ups takes twenty milliseconds to take apart, for which every
-/// other call of the same worker would wait; a large one is therefore taken apart on a thread that may be busy for long.
-const LARGE: usize = 32 * 1024;
 
 /// A call with its body.
 pub(super) struct Arrived {
@@ -55,7 +52,7 @@ impl Arrived {
     /// # Errors
     /// 503 if it is large and too many such calls wait.
     pub(super) async fn take_apart(self) -> Result<TakenApart, ApiError> {
-        if self.body.len() < LARGE {
+        if self.body.len() < courtesy::LARGE {
             return Ok(self.take_apart_here());
         }
         let shared = Arc::clone(&self.shared);

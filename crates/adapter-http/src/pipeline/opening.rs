@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 
 use super::head::{BodyType, Head};
 use super::opener::{Opener, Seals};
+use crate::courtesy;
 use crate::input::distinct;
 use crate::input::object::{Object, bound_text, value_of};
 use crate::input::{Call, Param, query};
@@ -142,7 +143,9 @@ impl<'a> Opening<'a> {
             self.opener.refuse(BODY);
             return Container::nothing();
         };
+        courtesy::around_bytes(sealed.len());
         let opened = self.opener.open(Slot::Body, BODY, Clear::none(), sealed);
+        courtesy::around_bytes(sealed.len());
         opened.map_or_else(Container::nothing, Container::Whole)
     }
 
@@ -188,7 +191,12 @@ impl<'a> Opening<'a> {
     /// The values of the body.
     fn body_values(&mut self, body: Body<'_>, neighbours: &Clear<'_>) -> Vec<Named<Value>> {
         let fields = match body {
-            Container::Whole(opened) => return self.object_of_whole(BODY, &opened).unwrap_or_default(),
+            Container::Whole(opened) => {
+                let values = self.object_of_whole(BODY, &opened).unwrap_or_default();
+                // The text is wiped next.
+                courtesy::around_bytes(opened.len());
+                return values;
+            }
             Container::Singly(fields) => fields,
         };
         let mut values = Vec::with_capacity(fields.len());
@@ -210,6 +218,7 @@ impl<'a> Opening<'a> {
     fn object_of_whole(&mut self, field: &str, opened: &str) -> Option<Vec<Named<Value>>> {
         let object = Object::parse(opened.as_bytes());
         let object = object.map_err(|detail| self.opener.faults.push(field, detail)).ok()?;
+        courtesy::around_bytes(opened.len());
         let mut values = Vec::with_capacity(object.fields.len());
         for (name, raw) in object.fields {
             if sealed_text(raw).is_some() {
