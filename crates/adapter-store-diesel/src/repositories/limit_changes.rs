@@ -8,10 +8,7 @@ use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::{ItemCounts, LimitChangeRepository, StoreError};
 
-use super::requests::{
-    DONE, OPEN, REFUSED, card_by_card_repository, items_by_stretches, list_requests, number_of_cards,
-    some_items,
-};
+use super::requests::{DONE, OPEN, REFUSED, card_by_card_repository, list_requests, some_items};
 use crate::bulk::{self, Decision};
 use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
 use crate::counters::List;

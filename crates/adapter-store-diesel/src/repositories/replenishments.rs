@@ -11,10 +11,7 @@ use kopeck_domain::request::RequestState;
 use kopeck_port_store::{ItemCounts, ReplenishmentRepository, StoreError, TopUpTarget};
 
 use super::card_look_ups::TopUpTargetOf;
-use super::requests::{
-    DONE, FEW_CARDS, OPEN, REFUSED, card_by_card_repository, items_by_stretches, list_requests,
-    number_of_cards, some_items,
-};
+use super::requests::{DONE, FEW_CARDS, OPEN, REFUSED, card_by_card_repository, list_requests, some_items};
 use crate::bulk::{self, Decision, column};
 use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
 use crate::counters::List;

@@ -61,47 +61,6 @@ macro_rules! some_items {
 }
 pub(super) use some_items;
 
-/// How many cards the request `$id` has, as an `i64`; none if there is no such request.
-macro_rules! number_of_cards {
-    ($unit:ident, $partner:ident, $id:ident, $requests:ident) => {{
-        let cards: Option<i64> = $requests::table
-            .find(($partner.key(), $id.key()))
-            .select($requests::cards)
-            .get_result($unit.of($partner)?)
-            .optional()
-            .stored()?;
-        cards.unwrap_or_default()
-    }};
-}
-pub(super) use number_of_cards;
-
-/// As [`some_items`], with statements that each read a stretch of the request's cards and no more: one for all would
-/// pass over every card before the first that fits.
-macro_rules! items_by_stretches {
-    (
-        $unit:ident, $partner:ident, $id:ident, $limit:ident, $requests:ident,
-        $items:ident of $belongs:ident as $row:ident; $($condition:expr),+
-    ) => {{
-        let mut found = Vec::new();
-        let mut left = $limit;
-        for (first, end) in pieces::stretches(number_of_cards!($unit, $partner, $id, $requests)) {
-            let some: Result<Vec<_>, StoreError> = some_items!(
-                $unit, $partner, $id, left, $items of $belongs as $row;
-                $items::ordinal.ge(first), $items::ordinal.lt(end), $($condition),+
-            );
-            let mut some = some?;
-            // Of a stretch, so few that they fit.
-            left -= u32::try_from(some.len()).unwrap_or(left);
-            found.append(&mut some);
-            if left == 0 {
-                break;
-            }
-        }
-        Ok(found)
-    }};
-}
-pub(super) use items_by_stretches;
-
 /// So many cards a request may have whose rows wait to be written with those of others.
 pub(super) const FEW_CARDS: usize = 100;
 
@@ -115,6 +74,42 @@ macro_rules! card_by_card_repository {
             put_off: $put_off:path;
         }
     ) => {
+        /// None if there is no such request.
+        fn number_of_cards(unit: &mut Unit, partner: PartnerId, id: $id) -> Result<i64, StoreError> {
+            let request = $repository::get(unit, partner, id)?;
+            Ok(request.map_or(0, |request| i64::from(request.cards)))
+        }
+
+        /// The request's undecided cards, `limit` at most, by ordinal, with those marked as sent or without. One statement
+        /// for all would pass over every card before the first that fits.
+        fn undecided(
+            unit: &mut Unit,
+            partner: PartnerId,
+            id: $id,
+            limit: u32,
+            sent_too: bool,
+        ) -> Result<Vec<$item>, StoreError> {
+            let mut found = Vec::new();
+            let mut left = limit;
+            for (first, end) in pieces::stretches(number_of_cards(unit, partner, id)?) {
+                let some: Result<Vec<$item>, StoreError> = some_items!(
+                    unit, partner, id, left, $items of $belongs as $item_row;
+                    $items::ordinal.ge(first),
+                    $items::ordinal.lt(end),
+                    $items::state.eq(OPEN),
+                    $items::sent.eq(false).or($items::sent.eq(sent_too))
+                );
+                let mut some = some?;
+                // Of one stretch: so few that they fit.
+                left -= u32::try_from(some.len()).unwrap_or(left);
+                found.append(&mut some);
+                if left == 0 {
+                    break;
+                }
+            }
+            Ok(found)
+        }
+
         impl $repository for Unit {
             fn insert(
                 &mut self,
@@ -178,8 +173,7 @@ macro_rules! card_by_card_repository {
                 id: $id,
                 limit: u32,
             ) -> Result<Vec<$item>, StoreError> {
-                items_by_stretches!(self, partner, id, limit, $requests, $items of $belongs as $item_row;
-                    $items::state.eq(OPEN))
+                undecided(self, partner, id, limit, true)
             }
 
             fn unsent_items(
@@ -188,8 +182,7 @@ macro_rules! card_by_card_repository {
                 id: $id,
                 limit: u32,
             ) -> Result<Vec<$item>, StoreError> {
-                items_by_stretches!(self, partner, id, limit, $requests, $items of $belongs as $item_row;
-                    $items::state.eq(OPEN), $items::sent.eq(false))
+                undecided(self, partner, id, limit, false)
             }
 
             fn mark_sent(
@@ -226,7 +219,7 @@ macro_rules! card_by_card_repository {
 
             fn counts(&mut self, partner: PartnerId, id: $id) -> Result<ItemCounts, StoreError> {
                 let mut counts = ItemCounts::default();
-                for (first, end) in pieces::stretches(number_of_cards!(self, partner, id, $requests)) {
+                for (first, end) in pieces::stretches(number_of_cards(self, partner, id)?) {
                     let groups: Vec<(String, i64)> = $items::table
                         .filter($items::partner_id.eq(partner.key()))
                         .filter($items::$belongs.eq(id.key()))
@@ -250,7 +243,7 @@ macro_rules! card_by_card_repository {
             }
 
             fn release_cards(&mut self, partner: PartnerId, id: $id) -> Result<(), StoreError> {
-                for (first, end) in pieces::stretches(number_of_cards!(self, partner, id, $requests)) {
+                for (first, end) in pieces::stretches(number_of_cards(self, partner, id)?) {
                     // With `claimed` as a value PostgreSQL cannot take the index of claimed cards, which has those of
                     // all of the partner's requests.
                     let claimed = $items::table
