@@ -8,13 +8,14 @@
 /// So many rows a statement adds. Each is looked for in other tables and goes into several indexes.
 pub(crate) const ADDED: usize = 50;
 /// So many rows a statement reads or changes.
-pub(crate) const TOUCHED: usize = 100;
+pub(crate) const TOUCHED: u32 = 100;
 
-/// The ordinals of so many rows, counted from nought, piece by piece: the first of each and the first behind it.
-pub(crate) fn stretches(rows: i64) -> impl Iterator<Item = (i64, i64)> {
-    // A constant that fits.
-    let length = TOUCHED as i64;
-    (0..rows).step_by(TOUCHED).map(move |first| (first, first + length))
+/// So many rows a statement passes over, to count them or to find some.
+pub(crate) const PASSED: u32 = 1_000;
+
+/// The ordinals of so many rows, counted from nought, in pieces of `length`: the first of each and the first behind it.
+pub(crate) fn stretches(rows: i64, length: u32) -> impl Iterator<Item = (i64, i64)> {
+    (0..rows).step_by(length as usize).map(move |first| (first, first + i64::from(length)))
 }
 
 #[cfg(test)]
@@ -24,7 +25,8 @@ mod tests {
     #[test]
     fn every_ordinal_is_in_one_stretch() {
         for rows in [0, 1, 99, 100, 101, 250] {
-            let ordinals: Vec<i64> = stretches(rows).flat_map(|(first, end)| first..end.min(rows)).collect();
+            let ordinals: Vec<i64> =
+                stretches(rows, 100).flat_map(|(first, end)| first..end.min(rows)).collect();
             assert_eq!(ordinals, (0..rows).collect::<Vec<_>>());
         }
     }

@@ -177,6 +177,8 @@ impl Seeding {
             ));
         }
         let kinds = [("MAIN", numbered::MAIN_CARDS), ("ADDITIONAL", numbered::ADDITIONAL_CARDS)];
+        // What the bank says of a card is asked for again after seconds: of few cards is there a copy that could be told.
+        let looked_at = now - 3_600_000_000;
         for (nth, (status, base)) in (0..cards).zip(kinds) {
             let card = self.id_of("i", base);
             // Employee i has the cards i and employees + i.
@@ -187,7 +189,7 @@ impl Seeding {
                     balance, can_to_up, activated_at, standing, seen_at, account_value, account_updated_at,
                     spending_limit)
                     {} SELECT {p}, {card}, {seq}, 1000000000 + {seq}, 'KKL', {order}, {seq} - 1, {VALID_UNTIL},
-                    {employee}, '{status}', 0, {CAN_TOP_UP}, {now}, 'OPEN', {now}, 0, {now}, 'UNLIMITED' FROM n;\n",
+                    {employee}, '{status}', 0, {CAN_TOP_UP}, {now}, 'OPEN', {looked_at}, 0, {now}, 'UNLIMITED' FROM n;\n",
                 series(employees)
             ));
         }

@@ -73,7 +73,7 @@ impl Unit {
         target: impl Fn(TargetRow) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
         let mut targets = Vec::with_capacity(cards.len());
-        for cards in cards.chunks(pieces::TOUCHED) {
+        for cards in cards.chunks(pieces::TOUCHED as usize) {
             for row in bulk::targets(self.of(partner)?, claims, &partner.key(), cards).stored()? {
                 targets.push(target(row)?);
             }
@@ -173,7 +173,7 @@ impl CardRepository for Unit {
         let (connection, too_old_at) = (self.of(partner)?, micros(too_old_at));
         let outdate =
             |some: &[CardId]| bulk::outdate_bank_view(connection, &partner.key(), some, too_old_at).stored();
-        cards.chunks(pieces::TOUCHED).try_for_each(outdate)
+        cards.chunks(pieces::TOUCHED as usize).try_for_each(outdate)
     }
 
     fn top_up_targets(
@@ -199,7 +199,7 @@ impl CardRepository for Unit {
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {
         let (connection, limit) = (self.of(partner)?, limit_text::text(limit));
         let set = |some: &[CardId]| bulk::set_limit(connection, &partner.key(), some, &limit).stored();
-        cards.chunks(pieces::TOUCHED).try_for_each(set)
+        cards.chunks(pieces::TOUCHED as usize).try_for_each(set)
     }
 
     fn accounts_due(&mut self, moment: OffsetDateTime, limit: u32) -> Result<Vec<AccountDue>, StoreError> {

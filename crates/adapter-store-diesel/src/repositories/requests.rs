@@ -80,8 +80,7 @@ macro_rules! card_by_card_repository {
             Ok(request.map_or(0, |request| i64::from(request.cards)))
         }
 
-        /// The request's undecided cards, `limit` at most, by ordinal, with those marked as sent or without. One statement
-        /// for all would pass over every card before the first that fits.
+        /// The request's undecided cards, `limit` at most, by ordinal, with those marked as sent or without.
         fn undecided(
             unit: &mut Unit,
             partner: PartnerId,
@@ -89,22 +88,26 @@ macro_rules! card_by_card_repository {
             limit: u32,
             sent_too: bool,
         ) -> Result<Vec<$item>, StoreError> {
-            let mut found = Vec::new();
+            let mut found: Vec<$item> = Vec::new();
             let mut left = limit;
-            for (first, end) in pieces::stretches(number_of_cards(unit, partner, id)?) {
-                let some: Result<Vec<$item>, StoreError> = some_items!(
-                    unit, partner, id, left, $items of $belongs as $item_row;
-                    $items::ordinal.ge(first),
-                    $items::ordinal.lt(end),
-                    $items::state.eq(OPEN),
-                    $items::sent.eq(false).or($items::sent.eq(sent_too))
-                );
-                let mut some = some?;
-                // Of one stretch: so few that they fit.
-                left -= u32::try_from(some.len()).unwrap_or(left);
-                found.append(&mut some);
-                if left == 0 {
-                    break;
+            for (first, end) in pieces::stretches(number_of_cards(unit, partner, id)?, pieces::PASSED) {
+                let mut from = first;
+                while from < end && left > 0 {
+                    let most = left.min(pieces::TOUCHED);
+                    let some: Result<Vec<$item>, StoreError> = some_items!(
+                        unit, partner, id, most, $items of $belongs as $item_row;
+                        $items::ordinal.ge(from),
+                        $items::ordinal.lt(end),
+                        $items::state.eq(OPEN),
+                        $items::sent.eq(false).or($items::sent.eq(sent_too))
+                    );
+                    let some = some?;
+                    let count = u32::try_from(some.len()).unwrap_or(most);
+                    // Where it found fewer than it might there are no more.
+                    let last = some.last().filter(|_| count == most);
+                    from = last.map_or(end, |last| i64::from(last.ordinal) + 1);
+                    left -= count;
+                    found.extend(some);
                 }
             }
             Ok(found)
@@ -196,7 +199,7 @@ macro_rules! card_by_card_repository {
                 let mark = |some: &[u32]| {
                     bulk::$bulk::mark_sent(connection, &partner.key(), &id.key(), some, sent).stored()
                 };
-                ordinals.chunks(pieces::TOUCHED).try_for_each(mark)
+                ordinals.chunks(pieces::TOUCHED as usize).try_for_each(mark)
             }
 
             fn settle_items(
@@ -214,12 +217,12 @@ macro_rules! card_by_card_repository {
                     let decisions: Vec<Decision> = some.iter().map(decision).collect();
                     bulk::$bulk::settle(connection, &partner.key(), &id.key(), &decisions).stored()
                 };
-                decided.chunks(pieces::TOUCHED).try_for_each(settle)
+                decided.chunks(pieces::TOUCHED as usize).try_for_each(settle)
             }
 
             fn counts(&mut self, partner: PartnerId, id: $id) -> Result<ItemCounts, StoreError> {
                 let mut counts = ItemCounts::default();
-                for (first, end) in pieces::stretches(number_of_cards(self, partner, id)?) {
+                for (first, end) in pieces::stretches(number_of_cards(self, partner, id)?, pieces::PASSED) {
                     let groups: Vec<(String, i64)> = $items::table
                         .filter($items::partner_id.eq(partner.key()))
                         .filter($items::$belongs.eq(id.key()))
@@ -243,7 +246,7 @@ macro_rules! card_by_card_repository {
             }
 
             fn release_cards(&mut self, partner: PartnerId, id: $id) -> Result<(), StoreError> {
-                for (first, end) in pieces::stretches(number_of_cards(self, partner, id)?) {
+                for (first, end) in pieces::stretches(number_of_cards(self, partner, id)?, pieces::TOUCHED) {
                     // With `claimed` as a value PostgreSQL cannot take the index of claimed cards, which has those of
                     // all of the partner's requests.
                     let claimed = $items::table
