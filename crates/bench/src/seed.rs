@@ -61,6 +61,8 @@ const TOKEN_LIFE: i64 = 24 * 60 * 60;
 const DEPOSIT: u64 = 1_000_000_000_000;
 /// A day far ahead on which cards expire, as a Julian day number.
 const VALID_UNTIL: u64 = 2_500_000;
+/// Microseconds since a card was looked at: of few cards is there a copy of what the bank says that is still told.
+const UNSEEN: u64 = 3_600_000_000;
 /// Kopecks by which a card can be topped up.
 const CAN_TOP_UP: u64 = 100_000_000;
 
@@ -177,8 +179,6 @@ impl Seeding {
             ));
         }
         let kinds = [("MAIN", numbered::MAIN_CARDS), ("ADDITIONAL", numbered::ADDITIONAL_CARDS)];
-        // What the bank says of a card is asked for again after seconds: of few cards is there a copy that could be told.
-        let looked_at = now - 3_600_000_000;
         for (nth, (status, base)) in (0..cards).zip(kinds) {
             let card = self.id_of("i", base);
             // Employee i has the cards i and employees + i.
@@ -189,7 +189,7 @@ impl Seeding {
                     balance, can_to_up, activated_at, standing, seen_at, account_value, account_updated_at,
                     spending_limit)
                     {} SELECT {p}, {card}, {seq}, 1000000000 + {seq}, 'KKL', {order}, {seq} - 1, {VALID_UNTIL},
-                    {employee}, '{status}', 0, {CAN_TOP_UP}, {now}, 'OPEN', {looked_at}, 0, {now}, 'UNLIMITED' FROM n;\n",
+                    {employee}, '{status}', 0, {CAN_TOP_UP}, {now}, 'OPEN', {now} - {UNSEEN}, 0, {now}, 'UNLIMITED' FROM n;\n",
                 series(employees)
             ));
         }
