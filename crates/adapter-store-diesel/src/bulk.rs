@@ -12,10 +12,12 @@ use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
 use kopeck_domain::ids::CardId;
 
 use crate::convert::{AsKey, Key};
+use crate::counters::List;
 use crate::dialect::AnyConnection;
 use crate::native::{Native, Value};
 use crate::repositories::{CardRow, TransactionRow};
-use crate::schema::{cards, transactions};
+use crate::schema::{cards, counters, transactions};
+use crate::update::update;
 
 /// One column of rows.
 macro_rules! column {
@@ -65,6 +67,29 @@ pub(crate) fn insert_cards(connection: &mut AnyConnection, rows: &[CardRow]) -> 
                 column!(Texts: rows, row => row.spending_limit.as_str()),
             ];
             Native::new(POSTGRES_INSERT_CARDS, columns).execute(pg).map(drop)
+        }
+    }
+}
+
+const POSTGRES_ADVANCE: &str = "
+    UPDATE counters c SET last = n.last
+    FROM unnest(?, ?, ?) AS n (partner_id, list, last)
+    WHERE c.partner_id = n.partner_id AND c.list = n.list";
+
+/// Sets the last numbers of partners' lists.
+pub(crate) fn advance(connection: &mut AnyConnection, last: &BTreeMap<(Key, List), i64>) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => last.iter().try_for_each(|((partner, list), last)| {
+            let counter = counters::table.find((partner, list.as_str()));
+            update(counter).set(counters::last.eq(last)).execute(sqlite).map(drop)
+        }),
+        AnyConnection::Postgres(pg) => {
+            let columns = vec![
+                Value::BytesList(last.keys().map(|(partner, _)| partner.as_slice()).collect()),
+                Value::Texts(last.keys().map(|(_, list)| list.as_str()).collect()),
+                Value::Ints(last.values().copied().collect()),
+            ];
+            Native::new(POSTGRES_ADVANCE, columns).execute(pg).map(drop)
         }
     }
 }

@@ -9,7 +9,7 @@ use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::{Pg, PgConnection};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
+use diesel::result::{DatabaseErrorInformation, Error};
 use diesel::sql_types::Binary;
 use diesel::sqlite::Sqlite;
 use diesel::{Connection, SqliteConnection};
@@ -21,8 +21,8 @@ use crate::convert::micros;
 use crate::error::OpenError;
 use crate::memory::Mode;
 use crate::postgres;
-use crate::repositories::{AnswerRow, WorkRow};
-use crate::schema::{recorded_answers, spent_nonces, work};
+use crate::repositories::WorkRow;
+use crate::schema::{spent_nonces, work};
 use crate::sqlite;
 use crate::work_time::WorkTime;
 
@@ -257,23 +257,6 @@ pub(crate) fn wait_for_lock(connection: &mut AnyConnection, key: i64) -> QueryRe
     }
 }
 
-/// Records an answer, unless there is one under its key. On SQLite a statement that is refused takes nothing with it, and
-/// one that says nothing of conflicts is found prepared without being written out.
-pub(crate) fn insert_answer(connection: &mut AnyConnection, row: &AnswerRow) -> QueryResult<bool> {
-    use recorded_answers as t;
-    let insert = diesel::insert_into(t::table).values(row);
-    match connection {
-        AnyConnection::Sqlite(sqlite) => match insert.execute(sqlite) {
-            Err(Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => Ok(false),
-            inserted => inserted.map(|_| true),
-        },
-        AnyConnection::Postgres(pg) => {
-            let inserted = insert.on_conflict((t::partner_id, t::key)).do_nothing().execute(pg)?;
-            Ok(inserted > 0)
-        }
-    }
-}
-
 /// Records a nonce, unless it is there.
 pub(crate) fn insert_nonce(
     connection: &mut AnyConnection,
@@ -394,6 +377,8 @@ pub(crate) fn is_locked(message: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use diesel::result::DatabaseErrorKind;
+
     use super::*;
 
     /// An employee with a card, as a database of before has them.
@@ -408,7 +393,7 @@ mod tests {
                 balance, can_to_up, standing, seen_at, account_value, account_updated_at, spending_limit)
             VALUES (zeroblob(16), zeroblob(16), 1, 1, 'KKL', zeroblob(16), 0, 0, zeroblob(16), 'MAIN',
                 0, 0, 'OPEN', 0, 0, 0, 'UNLIMITED');";
-    const LAST: &str = "0011_employees_by_rowid";
+    const LAST: &str = "0012_ascending_keys";
 
     /// A new file with all migrations but the last, and this in it.
     fn before_the_last(folder: &tempfile::TempDir, rows: &str) -> AnyConnection {

@@ -1,9 +1,13 @@
-//! Statements of PostgreSQL's own, written out.
+//! Statements that are written out: those of PostgreSQL's own, and inserts that are run for every call. Diesel goes over
+//! an insert of its own several times, for what a row might leave out, which takes SQLite's share of a short one.
 
-use diesel::pg::{Pg, PgConnection};
+use diesel::connection::Connection;
+use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::result::Error;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text, Untyped};
+use diesel::sqlite::Sqlite;
 
 use crate::convert::Key;
 
@@ -15,11 +19,13 @@ pub(crate) struct Native<'a> {
     values: Vec<Value<'a>>,
 }
 
-/// A value of a [`Native`] statement. Lists are columns for `unnest`.
+/// A value of a [`Native`] statement. Lists are columns for `unnest`, and PostgreSQL's alone.
 pub(crate) enum Value<'a> {
     Int(i64),
+    MaybeInt(Option<i64>),
     Bool(bool),
     Bytes(&'a [u8]),
+    MaybeBytes(Option<&'a [u8]>),
     Text(&'a str),
     MaybeText(Option<&'a str>),
     Ints(Vec<i64>),
@@ -42,38 +48,65 @@ impl<'a> Native<'a> {
     }
 }
 
-impl Value<'_> {
-    fn push<'b>(&'b self, out: &mut AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        match self {
-            Self::Int(value) => out.push_bind_param::<BigInt, _>(value),
-            Self::Bool(value) => out.push_bind_param::<Bool, _>(value),
-            Self::Bytes(value) => out.push_bind_param::<Binary, _>(value),
-            Self::Text(value) => out.push_bind_param::<Text, _>(value),
-            Self::MaybeText(value) => out.push_bind_param::<Nullable<Text>, _>(value),
-            Self::Ints(list) => out.push_bind_param::<Array<BigInt>, _>(list),
-            Self::Integers(list) => out.push_bind_param::<Array<Integer>, _>(list),
-            Self::Days(list) => out.push_bind_param::<Array<Integer>, _>(list),
-            Self::Keys(list) => out.push_bind_param::<Array<Binary>, _>(list),
-            Self::BytesList(list) => out.push_bind_param::<Array<Binary>, _>(list),
-            Self::Texts(list) => out.push_bind_param::<Array<Text>, _>(list),
-            Self::Bools(list) => out.push_bind_param::<Array<Bool>, _>(list),
-            Self::MaybeInts(list) => out.push_bind_param::<Array<Nullable<BigInt>>, _>(list),
-            Self::MaybeDays(list) => out.push_bind_param::<Array<Nullable<Integer>>, _>(list),
-            Self::MaybeBytesList(list) => out.push_bind_param::<Array<Nullable<Binary>>, _>(list),
-            Self::MaybeTexts(list) => out.push_bind_param::<Array<Nullable<Text>>, _>(list),
+/// Binds a value that is no list, or does as the other arms say.
+macro_rules! push {
+    ($value:expr, $out:expr, $($list:pat => $push:expr,)*) => {
+        match $value {
+            Value::Int(value) => $out.push_bind_param::<BigInt, _>(value),
+            Value::MaybeInt(value) => $out.push_bind_param::<Nullable<BigInt>, _>(value),
+            Value::Bool(value) => $out.push_bind_param::<Bool, _>(value),
+            Value::Bytes(value) => $out.push_bind_param::<Binary, _>(value),
+            Value::MaybeBytes(value) => $out.push_bind_param::<Nullable<Binary>, _>(value),
+            Value::Text(value) => $out.push_bind_param::<Text, _>(value),
+            Value::MaybeText(value) => $out.push_bind_param::<Nullable<Text>, _>(value),
+            $($list => $push,)*
         }
+    };
+}
+
+impl<'a> Native<'a> {
+    /// Writes the text, and each of the values by `push`.
+    fn write<'b, DB: diesel::backend::Backend>(
+        &'b self,
+        mut out: AstPass<'_, 'b, DB>,
+        push: impl Fn(&'b Value<'a>, &mut AstPass<'_, 'b, DB>) -> QueryResult<()>,
+    ) -> QueryResult<()> {
+        let mut parts = self.text.split('?');
+        out.push_sql(parts.next().unwrap_or_default());
+        for (value, part) in self.values.iter().zip(parts) {
+            push(value, &mut out)?;
+            out.push_sql(part);
+        }
+        Ok(())
     }
 }
 
 impl QueryFragment<Pg> for Native<'_> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        let mut parts = self.text.split('?');
-        out.push_sql(parts.next().unwrap_or_default());
-        for (value, part) in self.values.iter().zip(parts) {
-            value.push(&mut out)?;
-            out.push_sql(part);
-        }
-        Ok(())
+    fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        self.write(out, |value, out| {
+            push!(value, out,
+                Value::Ints(list) => out.push_bind_param::<Array<BigInt>, _>(list),
+                Value::Integers(list) | Value::Days(list) => out.push_bind_param::<Array<Integer>, _>(list),
+                Value::Keys(list) => out.push_bind_param::<Array<Binary>, _>(list),
+                Value::BytesList(list) => out.push_bind_param::<Array<Binary>, _>(list),
+                Value::Texts(list) => out.push_bind_param::<Array<Text>, _>(list),
+                Value::Bools(list) => out.push_bind_param::<Array<Bool>, _>(list),
+                Value::MaybeInts(list) => out.push_bind_param::<Array<Nullable<BigInt>>, _>(list),
+                Value::MaybeDays(list) => out.push_bind_param::<Array<Nullable<Integer>>, _>(list),
+                Value::MaybeBytesList(list) => out.push_bind_param::<Array<Nullable<Binary>>, _>(list),
+                Value::MaybeTexts(list) => out.push_bind_param::<Array<Nullable<Text>>, _>(list),
+            )
+        })
+    }
+}
+
+impl QueryFragment<Sqlite> for Native<'_> {
+    fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        self.write(out, |value, out| {
+            push!(value, out,
+                _ => Err(Error::QueryBuilderError("SQLite has no lists".into())),
+            )
+        })
     }
 }
 
@@ -87,4 +120,4 @@ impl QueryId for Native<'_> {
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-impl RunQueryDsl<PgConnection> for Native<'_> {}
+impl<C: Connection> RunQueryDsl<C> for Native<'_> {}

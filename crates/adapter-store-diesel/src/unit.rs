@@ -240,6 +240,21 @@ impl Unit {
         self.memory.shelves.change(question, answer);
     }
 
+    /// What units of work noted that are kept or undone as one, without a memory.
+    pub(crate) fn noted<L: LookUp>(&mut self, question: &L) -> Option<&L::Found> {
+        if self.run.mode == Mode::Trusting { self.memory.shelves.get(question) } else { None }
+    }
+
+    /// Notes an answer for those that are kept or undone as one with this unit of work, if there may be any. What it
+    /// changes by that may wait to be written once for all of them.
+    pub(crate) fn note<L: LookUp>(&mut self, question: L, answer: L::Found) -> Option<&mut Pending> {
+        if self.run.mode != Mode::Trusting {
+            return None;
+        }
+        self.remember(question, answer);
+        Some(&mut self.memory.own)
+    }
+
     /// Whether a unit of work lacks anything that can be fetched.
     pub(crate) fn is_wanting(&self) -> bool {
         self.locks.is_wanting() || self.memory.shelves.is_wanting()

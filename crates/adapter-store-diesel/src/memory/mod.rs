@@ -30,7 +30,8 @@ pub(crate) enum Mode {
     Alone,
     /// Among others, in a savepoint; or, for as long as none has to be undone, without.
     Among,
-    /// Among others, without one. If any is to be undone, all are, to be run again in another mode.
+    /// Among others, without one. If any is to be undone, all are, to be run again in another mode. The last numbers of
+    /// lists are noted for all of them.
     Trusting,
     /// Among others, with the memory.
     Remembering,

@@ -53,26 +53,25 @@ impl Pending {
         self.counters.append(&mut other.counters);
     }
 
-    /// Writes everything, with one statement for each table. `ahead`: by how many microseconds the service is ahead of
-    /// the database's clock.
+    /// Writes everything, with one statement for each table; on SQLite, which has no memory, there are numbers at most.
+    /// `ahead`: by how many microseconds the service is ahead of the database's clock.
     pub(crate) fn write(self, connection: &mut AnyConnection, ahead: i64) -> QueryResult<()> {
         let Self { employees, replenishments, top_ups, work, answers, counters } = self;
         if !replenishments.is_empty() {
             repositories::insert_replenishments(dialect::postgres(connection)?, &replenishments)?;
             bulk::top_ups::insert(connection, &top_ups)?;
         }
-        let connection = dialect::postgres(connection)?;
         if !employees.is_empty() {
-            repositories::insert_employees(connection, &employees)?;
+            repositories::insert_employees(dialect::postgres(connection)?, &employees)?;
         }
         if !work.is_empty() {
-            insert_work(connection, &work, ahead)?;
+            insert_work(dialect::postgres(connection)?, &work, ahead)?;
         }
         if !answers.is_empty() {
-            repositories::insert_answers(connection, &answers)?;
+            repositories::insert_answers(dialect::postgres(connection)?, &answers)?;
         }
         if !counters.is_empty() {
-            advance(connection, &counters)?;
+            bulk::advance(connection, &counters)?;
         }
         Ok(())
     }
@@ -92,18 +91,4 @@ fn insert_work(connection: &mut PgConnection, work: &[WorkToDo], ahead: i64) -> 
         column!(Ints: work, one => one.delay.saturating_add(ahead)),
     ];
     Native::new(INSERT_WORK, columns).execute(connection).map(drop)
-}
-
-const ADVANCE: &str = "
-    UPDATE counters c SET last = n.last
-    FROM unnest(?, ?, ?) AS n (partner_id, list, last)
-    WHERE c.partner_id = n.partner_id AND c.list = n.list";
-
-fn advance(connection: &mut PgConnection, counters: &BTreeMap<(Key, List), i64>) -> QueryResult<()> {
-    let columns = vec![
-        Value::BytesList(counters.keys().map(|(partner, _)| partner.as_slice()).collect()),
-        Value::Texts(counters.keys().map(|(_, list)| list.as_str()).collect()),
-        Value::Ints(counters.values().copied().collect()),
-    ];
-    Native::new(ADVANCE, columns).execute(connection).map(drop)
 }

@@ -25,8 +25,8 @@ struct OpeningRow {
 }
 
 /// An entry as its table has it.
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = audit_entries, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = audit_entries)]
 struct RecordRow<'a> {
     chain: i64,
     number: i64,
@@ -144,6 +144,13 @@ pub(crate) fn insert_opening(connection: &mut AnyConnection, opening: &Opening) 
     diesel::insert_into(audit_chains::table).values(OpeningRow::new(opening)).execute(connection).map(drop)
 }
 
+const SQLITE_INSERT: &str = "
+    INSERT INTO audit_entries (
+        chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id,
+        key_digest, sealed, outcome, status, code
+    )
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
 const POSTGRES_INSERT: &str = "
     INSERT INTO audit_entries (
         chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id,
@@ -155,8 +162,27 @@ const POSTGRES_INSERT: &str = "
 pub(crate) fn insert_records(connection: &mut AnyConnection, records: &[Record]) -> QueryResult<()> {
     let rows: Vec<RecordRow<'_>> = records.iter().map(RecordRow::new).collect();
     match connection {
-        AnyConnection::Sqlite(sqlite) => rows.into_iter().try_for_each(|row| {
-            diesel::insert_into(audit_entries::table).values(row).execute(sqlite).map(drop)
+        AnyConnection::Sqlite(sqlite) => rows.iter().try_for_each(|row| {
+            let values = vec![
+                Value::Int(row.chain),
+                Value::Int(row.number),
+                Value::Bytes(&row.hash),
+                Value::Int(row.at),
+                Value::Text(&row.actor),
+                Value::MaybeBytes(row.credential.as_deref()),
+                Value::MaybeText(row.operator.as_deref()),
+                Value::MaybeBytes(row.partner.as_deref()),
+                Value::Text(&row.source),
+                Value::Text(&row.action),
+                Value::Text(&row.subject),
+                Value::MaybeText(row.request_id.as_deref()),
+                Value::MaybeBytes(row.key_digest.as_deref()),
+                Value::Bool(row.sealed),
+                Value::Text(&row.outcome),
+                Value::MaybeInt(row.status),
+                Value::MaybeText(row.code.as_deref()),
+            ];
+            Native::new(SQLITE_INSERT, values).execute(sqlite).map(drop)
         }),
         AnyConnection::Postgres(pg) => {
             let columns = vec![

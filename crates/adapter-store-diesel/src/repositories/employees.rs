@@ -14,7 +14,7 @@ use super::{ascending, window};
 use crate::bulk::column;
 use crate::convert::{AsKey, id, length, micros, moment, parsed, word};
 use crate::counters::List;
-use crate::dialect::{self, MultiBackend, on_either};
+use crate::dialect::{self, AnyConnection, MultiBackend, on_either};
 use crate::error::Stored;
 use crate::native::{Native, Value};
 use crate::schema::employees;
@@ -32,13 +32,10 @@ pub(crate) struct EmployeeRow {
 }
 
 /// A new employee.
-#[derive(Insertable)]
-#[diesel(table_name = employees, treat_none_as_default_value = false)]
 pub(crate) struct NewEmployeeRow {
     partner_id: Vec<u8>,
     id: Vec<u8>,
     seq: i64,
-    #[diesel(embed)]
     fields: FieldsRow,
     search_text: String,
     created_at: i64,
@@ -54,8 +51,8 @@ struct ChangedRow {
 }
 
 /// What may change.
-#[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = employees, treat_none_as_null = true, treat_none_as_default_value = false)]
+#[derive(Queryable, QueryableByName, Selectable, AsChangeset)]
+#[diesel(table_name = employees, treat_none_as_null = true)]
 pub(crate) struct FieldsRow {
     custom_id: String,
     surname: Option<String>,
@@ -125,6 +122,35 @@ const INSERT: &str = "
         partner_id, id, seq, custom_id, surname, name, patronymic, phone, email, category_id, status,
         status_updated_at, search_text, created_at
     )
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// Adds an employee.
+fn insert_employee(connection: &mut AnyConnection, row: &NewEmployeeRow) -> QueryResult<()> {
+    let fields = &row.fields;
+    let values = vec![
+        Value::Bytes(&row.partner_id),
+        Value::Bytes(&row.id),
+        Value::Int(row.seq),
+        Value::Text(&fields.custom_id),
+        Value::MaybeText(fields.surname.as_deref()),
+        Value::MaybeText(fields.name.as_deref()),
+        Value::MaybeText(fields.patronymic.as_deref()),
+        Value::MaybeText(fields.phone.as_deref()),
+        Value::MaybeText(fields.email.as_deref()),
+        Value::MaybeBytes(fields.category_id.as_deref()),
+        Value::Text(&fields.status),
+        Value::Int(fields.status_updated_at),
+        Value::Text(&row.search_text),
+        Value::Int(row.created_at),
+    ];
+    on_either!(connection, inner => Native::new(INSERT, values).execute(inner)).map(drop)
+}
+
+const POSTGRES_INSERT_MANY: &str = "
+    INSERT INTO employees (
+        partner_id, id, seq, custom_id, surname, name, patronymic, phone, email, category_id, status,
+        status_updated_at, search_text, created_at
+    )
     SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 /// Adds employees of any partners.
@@ -145,7 +171,7 @@ pub(crate) fn insert_employees(connection: &mut PgConnection, rows: &[NewEmploye
         column!(Texts: rows, row => row.search_text.as_str()),
         column!(Ints: rows, row => row.created_at),
     ];
-    Native::new(INSERT, columns).execute(connection).map(drop)
+    Native::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
 }
 
 /// Every employee of the partner that fits `filter`.
@@ -191,11 +217,7 @@ impl EmployeeRepository for Unit {
             self.remember(named, Some(employee.id));
             return self.give_out(partner, List::Employees, seq);
         }
-        dialect::guarded(self.of(partner)?, |connection| {
-            let insert = diesel::insert_into(employees::table).values(row);
-            on_either!(connection, inner => insert.execute(inner))
-        })
-        .stored()?;
+        dialect::guarded(self.of(partner)?, |connection| insert_employee(connection, &row)).stored()?;
         self.give_out(partner, List::Employees, seq)
     }
 

@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 
 use crate::bulk::column;
 use crate::convert::{AsKey, corrupt, fixed, id, micros, moment};
-use crate::dialect::{self, AnyConnection, on_either};
+use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::locks::Lock;
 use crate::memory::{LookUp, Shelf, Shelves};
@@ -18,8 +18,8 @@ use crate::unit::Unit;
 use crate::update::update;
 
 /// An answer as its table has it.
-#[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = recorded_answers, primary_key(partner_id, key), treat_none_as_default_value = false)]
+#[derive(Queryable, QueryableByName, Selectable, AsChangeset)]
+#[diesel(table_name = recorded_answers, primary_key(partner_id, key))]
 pub(crate) struct AnswerRow {
     partner_id: Vec<u8>,
     key: String,
@@ -104,6 +104,23 @@ impl LookUp for AnswerTo {
 }
 
 const INSERT: &str = "
+    INSERT INTO recorded_answers (partner_id, key, fingerprint, status, body, recorded_at) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (partner_id, key) DO NOTHING";
+
+/// Adds an answer, unless there is one under its key; says whether it did.
+fn insert_answer(connection: &mut AnyConnection, row: &AnswerRow) -> QueryResult<bool> {
+    let values = vec![
+        Value::Bytes(&row.partner_id),
+        Value::Text(&row.key),
+        Value::Bytes(&row.fingerprint),
+        Value::Int(row.status.into()),
+        Value::Bytes(&row.body),
+        Value::Int(row.recorded_at),
+    ];
+    on_either!(connection, inner => Native::new(INSERT, values).execute(inner)).map(|inserted| inserted > 0)
+}
+
+const POSTGRES_INSERT_MANY: &str = "
     INSERT INTO recorded_answers (partner_id, key, fingerprint, status, body, recorded_at)
     SELECT * FROM unnest(?, ?, ?, ?, ?, ?)";
 
@@ -117,7 +134,7 @@ pub(crate) fn insert_answers(connection: &mut PgConnection, rows: &[AnswerRow]) 
         column!(BytesList: rows, row => row.body.as_slice()),
         column!(Ints: rows, row => row.recorded_at),
     ];
-    Native::new(INSERT, columns).execute(connection).map(drop)
+    Native::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
 }
 
 impl IdempotencyRepository for Unit {
@@ -143,7 +160,7 @@ impl IdempotencyRepository for Unit {
             self.remember(question, Some(answer.clone()));
             return Ok(());
         }
-        if dialect::insert_answer(self.of(partner)?, &row).stored()? {
+        if insert_answer(self.of(partner)?, &row).stored()? {
             return Ok(());
         }
         let stale = recorded_answers::table
