@@ -75,7 +75,9 @@ impl Unit {
             return Ok(*last);
         }
         let last = self.look_up(question.clone())?;
-        self.note(question, last);
+        if last.is_some() {
+            self.note(question, last);
+        }
         Ok(last)
     }
 

@@ -70,7 +70,7 @@ pub(crate) struct Manners {
 /// A moment's rest under load, so that more share the next statement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gathering {
-    /// Fewer that were answered together are no load.
+    /// Fewer that were served together are no load.
     pub(crate) after: usize,
     /// It is over when so many wait,
     pub(crate) enough: usize,
@@ -106,8 +106,8 @@ pub(crate) fn manners(url: &str) -> Manners {
     if postgres::is_url(url) { POSTGRES_MANNERS } else { SQLITE_MANNERS }
 }
 
-/// The connection, where look-ups and rows of many units of work go over it together: on SQLite, where a statement costs
-/// no round trip, they never do.
+/// The connection, for statements over look-ups or rows of many units of work: on SQLite, where a statement costs no round
+/// trip, there are none.
 pub(crate) fn postgres(connection: &mut AnyConnection) -> QueryResult<&mut PgConnection> {
     match connection {
         AnyConnection::Postgres(pg) => Ok(pg),

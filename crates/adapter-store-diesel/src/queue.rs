@@ -218,7 +218,7 @@ impl<T> Queue<T> {
         state.waiting.drain(..count).map(|waiting| waiting.item).collect()
     }
 
-    /// Leaves the processor to others until `enough` wait, or for so long.
+    /// Leaves the processor to others until `enough` wait or so long has passed. Whoever gets it may keep it for longer.
     pub(crate) fn gather(&self, enough: usize, longest: Duration) {
         let began = Instant::now();
         while self.len() < enough && began.elapsed() < longest {

@@ -208,6 +208,32 @@ mod tests {
         assert!((0..1_000).any(|_| unit.next_mode() == Mode::Trusting), "trust comes back");
     }
 
+    /// The number of who was added is seen by all that share the transaction, and is in the database after it.
+    #[test]
+    fn those_who_trust_each_other_see_each_others_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut unit = unit(folder.path());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let mut jobs: Vec<Job> = (1..=3)
+            .map(|number| {
+                let (mut add, seen) = (job(number, &format!("E-{number}")).work, Arc::clone(&seen));
+                let page = kopeck_domain::page::Page::new(1, 100).unwrap();
+                let work: Work = Box::new(move |unit| {
+                    let ended = add(unit);
+                    let listed = unit.employees().list(PARTNER, &EmployeeFilter::default(), page).unwrap();
+                    seen.lock().unwrap().push((listed.items.len(), listed.total));
+                    ended
+                });
+                answering(work, Box::new(|_| {}))
+            })
+            .collect();
+        assert_eq!(together(&mut unit, &mut jobs, Mode::Among), [Ok(()), Ok(()), Ok(())]);
+        assert_eq!(*seen.lock().unwrap(), [(1, 1), (2, 2), (3, 3)]);
+        assert_eq!(custom_ids(&mut unit), ["E-1", "E-2", "E-3"]);
+        assert_eq!(together(&mut unit, &mut [job(4, "E-4")], Mode::Among), [Ok(())]);
+        assert_eq!(custom_ids(&mut unit), ["E-1", "E-2", "E-3", "E-4"]);
+    }
+
     #[test]
     fn a_full_disk_takes_the_transaction_but_not_the_store() {
         let folder = tempfile::tempdir().unwrap();
