@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 from uuid import UUID
@@ -86,8 +87,11 @@ def pages(read: Callable[[int], Page[T]]) -> Iterator[T]:
 
 
 def new_key() -> str:
-    """A fresh idempotency key of 128 random bits."""
-    return secrets.token_hex(16)
+    """A fresh idempotency key: the time in milliseconds and 80 random bits.
+
+    Keys that ascend with time stand side by side where the service records them, which costs it less.
+    """
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
 
 
 def _key(given: str | None) -> str:

@@ -22,6 +22,7 @@ from kopeck import (
     RetryPolicy,
     TransportError,
     UnfinishedError,
+    new_key,
 )
 from tests.stub import CUT, Reply, Stub, in_turn
 
@@ -52,6 +53,14 @@ class Retries(unittest.TestCase):
             for bad in ("", "with space", "ключ", "a" * 256, "a\n"):
                 with self.assertRaises(ConfigError):
                     client.categories.create("a", idempotency_key=bad)
+
+    def test_fresh_keys_begin_with_the_time(self) -> None:
+        with mock.patch("time.time_ns", return_value=1_790_000_000_123_456_789):
+            first, second = new_key(), new_key()
+        for key in (first, second):
+            self.assertRegex(key, r"^[0-9a-f]{32}$")
+            self.assertEqual(int(key[:12], 16), 1_790_000_000_123)
+        self.assertNotEqual(first, second)
 
     def test_retries_end_and_the_error_has_the_key_to_go_on_with(self) -> None:
         with Stub(in_turn(then=BUSY)) as stub, stub.client() as client:

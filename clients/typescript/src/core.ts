@@ -75,9 +75,12 @@ export class Core {
   }
 }
 
-/** A fresh idempotency key of 128 random bits. */
+/**
+ * A fresh idempotency key: the time in milliseconds and 80 random bits. Keys that ascend with time stand side by side
+ * where the service records them, which costs it less.
+ */
 export function newKey(): string {
-  return randomHex(16);
+  return Date.now().toString(16).padStart(12, "0") + randomHex(10);
 }
 
 function checkedKey(given: string | undefined): string {

@@ -15,6 +15,7 @@ import {
   InvalidError,
   TransportError,
   UnfinishedError,
+  newKey,
 } from "../dist/index.js";
 import { DEFAULT_RETRY, delayBefore } from "../dist/retry.js";
 import { CUT, inTurn, stub } from "./stub.js";
@@ -48,6 +49,16 @@ async function silent(t, listening) {
   else await close();
   return { baseUrl, apiKey: "k", login: "l", password: "p", retry: { maxRetries: 0 } };
 }
+
+test("fresh keys begin with the time", (t) => {
+  t.mock.timers.enable({ apis: ["Date"], now: 1_790_000_000_123 });
+  const keys = [newKey(), newKey()];
+  for (const key of keys) {
+    assert.match(key, /^[0-9a-f]{32}$/);
+    assert.equal(Number.parseInt(key.slice(0, 12), 16), 1_790_000_000_123);
+  }
+  assert.notEqual(keys[0], keys[1]);
+});
 
 test("every retry keeps the key and takes a new nonce", async (t) => {
   const { client, calls } = await stub(t, inTurn([CUT, BUSY, IN_PROGRESS, { status: 500, body: "oops" }], CATEGORY));

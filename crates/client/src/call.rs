@@ -34,7 +34,7 @@ impl Call {
             id: None,
             query: Map::new(),
             body: None,
-            key: operation.changes.then(IdempotencyKey::random),
+            key: operation.changes.then(IdempotencyKey::fresh),
         }
     }
 

@@ -17,10 +17,11 @@ pub struct IdempotencyKey(String);
 impl IdempotencyKey {
     const MAX_CHARS: usize = 255;
 
-    /// A fresh key of 128 random bits.
+    /// A fresh key: the digits of a version 7 uuid, which is the time and 74 random bits. Keys that ascend with time stand
+    /// side by side where the service records them, which costs it less than keys by mere chance.
     #[must_use]
-    pub fn random() -> Self {
-        Self(system::random_hex())
+    pub fn fresh() -> Self {
+        Self(system::fresh_key())
     }
 
     /// A key of your own: 1 to 255 visible ASCII characters.
@@ -61,6 +62,6 @@ mod tests {
         for bad in [String::new(), "with space".to_owned(), "ключ".to_owned(), "a".repeat(256)] {
             assert!(IdempotencyKey::parse(bad).is_err());
         }
-        assert_ne!(IdempotencyKey::random(), IdempotencyKey::random());
+        assert_ne!(IdempotencyKey::fresh(), IdempotencyKey::fresh());
     }
 }

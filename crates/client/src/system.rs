@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rand::TryRng as _;
 use rand::rngs::SysRng;
+use uuid::Uuid;
 
 /// Tells the Unix time in seconds.
 pub(crate) type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
@@ -27,12 +28,18 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// 128 random bits as hexadecimal digits: a nonce, or the key of a call.
+/// 128 random bits as hexadecimal digits: a nonce.
 pub(crate) fn random_hex() -> String {
     random::<16>().iter().fold(String::with_capacity(32), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// The time in milliseconds and 74 random bits as hexadecimal digits, a version 7 uuid: the key of a call.
+#[expect(clippy::disallowed_methods, reason = "a client has the machine's clock and random source only")]
+pub(crate) fn fresh_key() -> String {
+    Uuid::now_v7().simple().to_string()
 }
 
 #[cfg(test)]
@@ -45,5 +52,12 @@ mod tests {
         assert!(kopeck_sealing::valid_nonce(&a));
         assert_eq!(a.len(), 32);
         assert_ne!(a, b);
+    }
+
+    #[test]
+    fn keys_ascend() {
+        let keys: Vec<String> = (0..1_000).map(|_| fresh_key()).collect();
+        assert!(keys.is_sorted_by(|a, b| a < b), "each comes after the one before");
+        assert!(keys.iter().all(|key| key.len() == 32 && kopeck_sealing::valid_nonce(key)));
     }
 }

@@ -86,7 +86,7 @@ pub(crate) struct Repeat {
 impl Repeat {
     /// Sends the call. If its answer is lost, the failure tells the key.
     pub(crate) async fn send<T: DeserializeOwned + 'static>(&self, call: Write<T>) -> Result<T, Failure> {
-        let key = self.idempotency_key.clone().unwrap_or_else(IdempotencyKey::random);
+        let key = self.idempotency_key.clone().unwrap_or_else(IdempotencyKey::fresh);
         let call = call.idempotency_key(key.clone()).into_future();
         tokio::select! {
             answer = call => answer.map_err(|error| Failure::of_write(error, &key)),

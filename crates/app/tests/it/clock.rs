@@ -78,7 +78,7 @@ async fn a_sealed_value_is_judged_by_the_machines_time() {
 #[tokio::test]
 async fn a_repeated_move_moves_once() {
     let (server, client) = start_client(0);
-    let key = IdempotencyKey::random();
+    let key = IdempotencyKey::fresh();
     for _ in 0..3 {
         client.sandbox().advance_clock(10 * DAY).idempotency_key(key.clone()).await.unwrap();
     }

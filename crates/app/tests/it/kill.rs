@@ -125,7 +125,7 @@ async fn call_until_refused(client: Client, cards: Arc<Vec<Uuid>>, mut dice: Dic
     let mut made = Vec::new();
     loop {
         let what = anything(&cards, &mut dice);
-        let mut attempt = Attempt { key: IdempotencyKey::random(), what, accepted: None };
+        let mut attempt = Attempt { key: IdempotencyKey::fresh(), what, accepted: None };
         match send(&client, &attempt).await {
             Ok(id) => attempt.accepted = Some(id),
             // Another request has one of the cards: nothing was accepted.

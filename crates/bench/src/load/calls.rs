@@ -1,13 +1,15 @@
 //! The calls of a load, rendered to bytes.
 //!
-//! Calls with a body are made beforehand, sealed, each under a nonce and with values of its own; calls without one are
-//! put together when they are sent, of parts that are there. Partners take turns by chance.
+//! Calls with a body are made beforehand, sealed, each under a nonce and with values of its own, and under a key such as
+//! our clients give to what changes something; calls without one are put together when they are sent, of parts that are
+//! there. Partners take turns by chance.
 
+use kopeck_port_system::IdSource as _;
 use kopeck_sealing::{Clear, RequestContext, SealingKey, Slot, seal_request};
 use serde_json::{Value, json};
 
 use super::kind::Kind;
-use crate::machine;
+use crate::machine::{self, TimeOrderedIds};
 use crate::numbered;
 use crate::targets::{Target, Targets};
 
@@ -16,13 +18,15 @@ const CARDS: u64 = 10;
 /// Employees on a page.
 const PAGE: u64 = 15;
 
-/// How bodies are made.
+/// How calls with a body are made.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Body {
-    /// Whether they are sealed.
+pub(crate) struct Form {
+    /// Whether bodies are sealed.
     pub(crate) sealed: bool,
     /// Bytes of the clear body; shorter ones are filled up.
     pub(crate) bytes: usize,
+    /// Whether what changes something has a key that ascends with time; else its nonce, which is chance, is the key.
+    pub(crate) keyed: bool,
 }
 
 /// A call to be sent.
@@ -46,7 +50,8 @@ pub(crate) struct Calls {
     turn: usize,
     partners: Vec<Partner>,
     employees: u64,
-    nonces: Nonces,
+    /// What the names of this load's new employees begin with.
+    load: u32,
     chance: Chance,
 }
 
@@ -70,7 +75,7 @@ impl Calls {
     pub(crate) fn make(
         targets: &Targets,
         kinds: &[Kind],
-        body: Body,
+        form: Form,
         at_most: usize,
     ) -> anyhow::Result<Self> {
         let head =
@@ -84,11 +89,11 @@ impl Calls {
             turn: 0,
             partners,
             employees: targets.employees,
-            nonces: Nonces::new(),
+            load: u32::from_le_bytes(machine::random()),
             chance: Chance(u64::from_le_bytes(machine::random())),
         };
         for kind in kinds {
-            let made = calls.make_kind(*kind, &keys, body, at_most.div_ceil(kinds.len()));
+            let made = calls.make_kind(*kind, &keys, form, at_most.div_ceil(kinds.len()));
             calls.turns.push(made);
         }
         Ok(calls)
@@ -138,12 +143,12 @@ impl Calls {
         }
         out.extend_from_slice(b" HTTP/1.1\r\n");
         out.extend_from_slice(&partner.head);
-        out.extend_from_slice(&self.nonces.next());
+        out.extend_from_slice(&self.chance.nonce());
         out.extend_from_slice(b"\r\n\r\n");
     }
 
     /// Makes the calls of one kind; none if they have no body.
-    fn make_kind(&mut self, kind: Kind, keys: &[SealingKey], body: Body, at_most: usize) -> Made {
+    fn make_kind(&mut self, kind: Kind, keys: &[SealingKey], form: Form, at_most: usize) -> Made {
         let mut made = Made { kind, bytes: Vec::new(), ends: Vec::new(), sent: 0 };
         if path_of_read(kind).is_some() {
             return made;
@@ -158,11 +163,11 @@ impl Calls {
         for number in 0..at_most as u64 {
             let which = (number % partners) as usize;
             let (Some(partner), Some(key)) = (self.partners.get(which), keys.get(which)) else { break };
-            let nonce = self.nonces.next();
+            let nonce = self.chance.nonce();
             let nonce = std::str::from_utf8(&nonce).unwrap_or_default();
-            let (path, value) = post(kind, number / partners, nonce);
-            let mut text = padded(value, body.bytes);
-            if body.sealed {
+            let (path, value) = post(kind, number / partners, self.load);
+            let mut text = padded(value, form.bytes);
+            if form.sealed {
                 let clear = Clear::none();
                 let context = RequestContext { method: "POST", path, nonce, slot: Slot::Body, clear };
                 let sealed = seal_request(key, &context, now, machine::random(), text.as_bytes());
@@ -170,11 +175,15 @@ impl Calls {
             }
             made.bytes.extend_from_slice(format!("POST {path} HTTP/1.1\r\n").as_bytes());
             made.bytes.extend_from_slice(&partner.head);
-            let media = if body.sealed { "application/sealed+json" } else { "application/json" };
+            let media = if form.sealed { "application/sealed+json" } else { "application/json" };
             let length = text.len();
+            made.bytes.extend_from_slice(nonce.as_bytes());
+            if form.keyed && changes(kind) {
+                let key = TimeOrderedIds.next_id();
+                made.bytes.extend_from_slice(format!("\r\nidempotency-key: {}", key.simple()).as_bytes());
+            }
             made.bytes.extend_from_slice(
-                format!("{nonce}\r\ncontent-type: {media}\r\ncontent-length: {length}\r\n\r\n{text}")
-                    .as_bytes(),
+                format!("\r\ncontent-type: {media}\r\ncontent-length: {length}\r\n\r\n{text}").as_bytes(),
             );
             made.ends.push(made.bytes.len());
         }
@@ -193,8 +202,13 @@ const fn path_of_read(kind: Kind) -> Option<&'static str> {
     }
 }
 
-/// Path and body of a call: of number `number` among its partner's.
-fn post(kind: Kind, number: u64, nonce: &str) -> (&'static str, Value) {
+/// Whether a call changes something, so that its answer is recorded under a key.
+const fn changes(kind: Kind) -> bool {
+    matches!(kind, Kind::Add | Kind::Replenish)
+}
+
+/// Path and body of a call: of number `number` among its partner's in this load.
+fn post(kind: Kind, number: u64, load: u32) -> (&'static str, Value) {
     match kind {
         Kind::Replenish => {
             let card = |index| {
@@ -209,7 +223,7 @@ fn post(kind: Kind, number: u64, nonce: &str) -> (&'static str, Value) {
         }
         _ => {
             let fields = json!({
-                "customId": nonce, "surname": "Ёжиков", "name": "Иван", "phone": "9031234567", "status": "WORK",
+                "customId": format!("{load:08x}{number:08}"), "surname": "Ёжиков", "name": "Иван", "phone": "9031234567", "status": "WORK",
             });
             ("/v1/employee/add", fields)
         }
@@ -230,27 +244,6 @@ fn padded(mut value: Value, bytes: usize) -> String {
     text
 }
 
-/// A nonce of 32 hexadecimal digits: half of them chance, the same for a whole load, half a number.
-struct Nonces {
-    load: [u8; 16],
-    number: u64,
-}
-
-impl Nonces {
-    fn new() -> Self {
-        Self { load: hex(u64::from_le_bytes(machine::random())), number: 0 }
-    }
-
-    fn next(&mut self) -> [u8; 32] {
-        self.number += 1;
-        let mut nonce = [0; 32];
-        let (load, number) = nonce.split_at_mut(16);
-        load.copy_from_slice(&self.load);
-        number.copy_from_slice(&hex(self.number));
-        nonce
-    }
-}
-
 fn hex(number: u64) -> [u8; 16] {
     let mut digits = [0; 16];
     let mut rest = number;
@@ -262,7 +255,7 @@ fn hex(number: u64) -> [u8; 16] {
     digits
 }
 
-/// SplitMix64: cheap, and even enough to pick a partner and an employee.
+/// SplitMix64: cheap, even enough to pick a partner and an employee, and no number comes twice.
 struct Chance(u64);
 
 impl Chance {
@@ -272,6 +265,15 @@ impl Chance {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
+    }
+
+    /// A nonce of 32 hexadecimal digits.
+    fn nonce(&mut self) -> [u8; 32] {
+        let mut nonce = [0; 32];
+        for half in nonce.chunks_exact_mut(16) {
+            half.copy_from_slice(&hex(self.next()));
+        }
+        nonce
     }
 }
 
@@ -287,10 +289,10 @@ mod tests {
         SealingKey::new(KeyId::from_bytes([number; 8]), [number; 32])
     }
 
-    fn calls(kinds: &[Kind], body: Body, at_most: usize) -> Calls {
+    fn calls(kinds: &[Kind], form: Form, at_most: usize) -> Calls {
         let partners = (1..=2).map(|n| Target::new(n, format!("token-{n}"), &key(n as u8))).collect();
         let targets = Targets { partners, employees: 20, cards: 2 };
-        Calls::make(&targets, kinds, body, at_most).unwrap()
+        Calls::make(&targets, kinds, form, at_most).unwrap()
     }
 
     fn texts(calls: &mut Calls) -> Vec<String> {
@@ -309,7 +311,7 @@ mod tests {
 
     #[test]
     fn a_sealed_call_opens_under_the_key_of_its_partner_and_its_nonce() {
-        let mut calls = calls(&[Kind::Add], Body { sealed: true, bytes: 300 }, 4);
+        let mut calls = calls(&[Kind::Add], Form { sealed: true, bytes: 300, keyed: true }, 4);
         let texts = texts(&mut calls);
         assert_eq!(texts.len(), 4);
         for text in &texts {
@@ -333,8 +335,33 @@ mod tests {
     }
 
     #[test]
+    fn keys_ascend_where_there_are_any() {
+        let form = Form { sealed: false, bytes: 0, keyed: true };
+        let keyed = texts(&mut calls(&[Kind::Add], form, 20));
+        let keys: Vec<_> = keyed.iter().map(|text| header(text, "idempotency-key: ")).collect();
+        assert_eq!(keys.len(), 20);
+        assert!(keys.is_sorted_by(|a, b| a < b));
+        let of_chance = texts(&mut calls(&[Kind::Add], Form { keyed: false, ..form }, 1));
+        let reads = texts(&mut calls(&[Kind::Status], form, 1));
+        assert!(of_chance.iter().chain(&reads).all(|text| !text.contains("idempotency-key")));
+    }
+
+    #[test]
+    fn new_employees_differ_within_a_load_and_between_two() {
+        let form = Form { sealed: false, bytes: 0, keyed: true };
+        let bodies: HashSet<_> = (0..2)
+            .flat_map(|_| texts(&mut calls(&[Kind::Add], form, 10)))
+            .map(|text| {
+                let (head, body) = text.split_once("\r\n\r\n").unwrap();
+                format!("{} {body}", header(head, "authorization: "))
+            })
+            .collect();
+        assert_eq!(bodies.len(), 20);
+    }
+
+    #[test]
     fn no_card_is_in_two_replenishments() {
-        let mut calls = calls(&[Kind::Replenish], Body { sealed: false, bytes: 0 }, 1_000);
+        let mut calls = calls(&[Kind::Replenish], Form { sealed: false, bytes: 0, keyed: true }, 1_000);
         let texts = texts(&mut calls);
         assert_eq!(texts.len(), 4, "20 cards for each of two partners");
         let mut cards = HashSet::new();
@@ -350,14 +377,14 @@ mod tests {
 
     #[test]
     fn kinds_take_turns() {
-        let mut calls = calls(&[Kind::Read, Kind::Add], Body { sealed: false, bytes: 0 }, 4);
+        let mut calls = calls(&[Kind::Read, Kind::Add], Form { sealed: false, bytes: 0, keyed: true }, 4);
         let kinds: Vec<_> = std::iter::from_fn(|| calls.next()).map(|call| call.kind).collect();
         assert_eq!(kinds, [Kind::Read, Kind::Add, Kind::Read, Kind::Add, Kind::Read]);
     }
 
     #[test]
     fn reads_are_of_employees_that_exist() {
-        let mut calls = calls(&[Kind::Read], Body { sealed: false, bytes: 0 }, 0);
+        let mut calls = calls(&[Kind::Read], Form { sealed: false, bytes: 0, keyed: true }, 0);
         for _ in 0..100 {
             let call = calls.next().unwrap();
             let mut out = Vec::new();

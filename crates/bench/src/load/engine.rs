@@ -300,7 +300,7 @@ mod tests {
 
     use kopeck_sealing::{KeyId, SealingKey};
 
-    use super::super::calls::Body;
+    use super::super::calls::Form;
     use super::super::kind::Kind;
     use super::*;
     use crate::targets::{Target, Targets};
@@ -331,8 +331,8 @@ mod tests {
     fn calls(kind: Kind, at_most: usize) -> Calls {
         let key = SealingKey::new(KeyId::from_bytes([1; 8]), [2; 32]);
         let partners = vec![Target::new(1, "t".to_owned(), &key)];
-        let body = Body { sealed: false, bytes: 0 };
-        Calls::make(&Targets { partners, employees: 100, cards: 2 }, &[kind], body, at_most).unwrap()
+        let form = Form { sealed: false, bytes: 0, keyed: true };
+        Calls::make(&Targets { partners, employees: 100, cards: 2 }, &[kind], form, at_most).unwrap()
     }
 
     fn plan(addresses: &[SocketAddr], connections: usize, ms: u64, rate: Option<f64>) -> Plan<'_> {

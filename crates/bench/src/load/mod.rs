@@ -46,6 +46,10 @@ pub(crate) struct Args {
     /// Bodies are filled up to this many bytes by a field that the service ignores.
     #[arg(long, default_value_t = 0)]
     body_bytes: usize,
+    /// What changes something has no key of its own: its nonce, which is all chance, is the key. Else it has a version 7
+    /// uuid, as from our clients.
+    #[arg(long)]
+    chance_keys: bool,
     /// Connections.
     #[arg(long, default_value_t = 32)]
     connections: usize,
@@ -90,8 +94,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let seconds = args.seconds + args.warm_up;
     let at_most = args.calls.unwrap_or_else(|| (seconds * args.rate.unwrap_or(CALLS_A_SECOND)) as usize + 1);
-    let body = calls::Body { sealed: !args.clear, bytes: args.body_bytes };
-    let mut calls = Calls::make(&targets, &args.kind, body, at_most)?;
+    let form = calls::Form { sealed: !args.clear, bytes: args.body_bytes, keyed: !args.chance_keys };
+    let mut calls = Calls::make(&targets, &args.kind, form, at_most)?;
     drop(targets);
     let plan = Plan {
         addresses: &args.address,

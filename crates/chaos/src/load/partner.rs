@@ -104,7 +104,7 @@ impl Partner {
 impl Book {
     /// Takes note of a call that is about to be made; answers its place.
     pub(crate) fn begin(&mut self, call: Call) -> usize {
-        self.made.push(Made { key: IdempotencyKey::random(), call, answer: None, refused: false });
+        self.made.push(Made { key: IdempotencyKey::fresh(), call, answer: None, refused: false });
         self.made.len() - 1
     }
 

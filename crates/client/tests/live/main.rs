@@ -59,7 +59,7 @@ async fn logs_in(proxy: &Proxy, partner: &Value, key: SealingKey) {
 }
 
 async fn adds_employees(client: &Client) -> Employee {
-    let key = IdempotencyKey::random();
+    let key = IdempotencyKey::fresh();
     let added = NewEmployee {
         surname: Some("Ёжикова".to_owned()),
         phone: Some("0031234567".to_owned()),

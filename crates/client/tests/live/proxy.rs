@@ -44,7 +44,7 @@ impl Proxy {
     ) -> (u16, String) {
         let host = self.url.strip_prefix("http://").unwrap();
         let body = body.map(Value::to_string).unwrap_or_default();
-        let nonce = IdempotencyKey::random();
+        let nonce = IdempotencyKey::fresh();
         let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
         head += &format!(
             "x-nonce: {nonce}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",

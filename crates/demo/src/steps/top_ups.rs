@@ -50,7 +50,7 @@ pub(crate) async fn run(client: &Client, planned: Vec<Planned>, available: i64) 
 
     let cards: Vec<_> = planned.iter().map(|card| TopUp::new(card.card, card.amount)).collect();
     let requests = client.replenishments();
-    let call = requests.create(&cards).idempotency_key(IdempotencyKey::random());
+    let call = requests.create(&cards).idempotency_key(IdempotencyKey::fresh());
     let first = call.clone().await.context("the top-up request")?;
     let again = call.await.context("the top-up request, repeated under its key")?;
 
