@@ -118,7 +118,7 @@ impl Ground {
         }
     }
 
-    /// Keeps what is there. The server on it has ended.
+    /// Keeps what is there. The server on it has ended, and its files are closed.
     pub fn snapshot(&self) -> Snapshot {
         let file = |entry: std::io::Result<std::fs::DirEntry>| {
             let path = entry.unwrap().path();

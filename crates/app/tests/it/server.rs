@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use actix_web::dev::ServerHandle;
 use kopeck::compose::{Core, Parts, simulator};
@@ -31,10 +32,13 @@ use secrecy::ExposeSecret;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-use crate::ground::{Ground, Plan, Ports};
+use crate::ground::{Ground, Plan, Ports, Snapshot};
 
 /// Monday, 2 March 2026, noon in the service's zone.
 pub const START: OffsetDateTime = datetime!(2026-03-02 09:00:00 UTC);
+
+/// Nothing that comes to pass takes so long; what does not is not waited for.
+const LONG: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// The defaults of the binary.
 pub const SETTINGS: Settings = Settings {
@@ -228,6 +232,29 @@ impl TestServer {
     pub fn die(mut self) -> Arc<Ground> {
         self.died = true;
         Arc::clone(&self.ground)
+    }
+
+    /// The same, and keeps what it leaves behind. Threads of HTTP may go a moment after the server, and whoever is the
+    /// last to hold store or bank closes their files; here that is the caller.
+    pub fn leave(self) -> Snapshot {
+        let (store, bank) = (Arc::clone(&self.core.store), Arc::clone(&self.bank));
+        let ground = self.die();
+        drop(held_alone(store));
+        drop(held_alone(bank));
+        ground.snapshot()
+    }
+}
+
+/// What is in `shared`, once nobody else holds it.
+fn held_alone<T>(mut shared: Arc<T>) -> T {
+    let since = Instant::now();
+    loop {
+        match Arc::try_unwrap(shared) {
+            Ok(inner) => return inner,
+            Err(still) => shared = still,
+        }
+        assert!(since.elapsed() < LONG, "{} is still held", std::any::type_name::<T>());
+        std::thread::yield_now();
     }
 }
 

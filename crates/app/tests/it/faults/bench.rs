@@ -82,14 +82,14 @@ impl Scene {
         let (partner, token) = optional(&server);
         let unused = login(&server, &partner);
         let things = Things::make(&server, &token, 1);
-        Self { snapshot: server.die().snapshot(), cast: Arc::new(Cast { partner, token, unused, things }) }
+        Self { snapshot: server.leave(), cast: Arc::new(Cast { partner, token, unused, things }) }
     }
 
     /// Where one is after something more was done.
     pub fn after(&self, more: impl FnOnce(&TestServer, &Cast)) -> Self {
         let server = open(self.snapshot.restore(), &Arc::default());
         more(&server, &self.cast);
-        Self { snapshot: server.die().snapshot(), cast: Arc::clone(&self.cast) }
+        Self { snapshot: server.leave(), cast: Arc::clone(&self.cast) }
     }
 
     /// Runs `case` without a fault, then once for each fault at each of the calls that it made to its ports, and compares.
