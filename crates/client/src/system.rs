@@ -2,22 +2,16 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rand::TryRng as _;
 use rand::rngs::SysRng;
-use uuid::Uuid;
 
 /// Tells the Unix time in seconds.
 pub(crate) type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a client has the machine's clock only; the builder takes another"
-)]
 pub(crate) fn unix_now() -> u64 {
-    // A clock set before 1970 counts as 1970: the service then refuses what is sealed, and says so.
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    since_1970().as_secs()
 }
 
 /// Bytes from the operating system.
@@ -36,10 +30,24 @@ pub(crate) fn random_hex() -> String {
     })
 }
 
-/// The time in milliseconds and 74 random bits as hexadecimal digits, a version 7 uuid: the key of a call.
-#[expect(clippy::disallowed_methods, reason = "a client has the machine's clock and random source only")]
+/// The key of a call made now.
 pub(crate) fn fresh_key() -> String {
-    Uuid::now_v7().simple().to_string()
+    key_of(since_1970())
+}
+
+/// A version 7 uuid as hexadecimal digits: the time in milliseconds, and 74 random bits.
+fn key_of(since_1970: Duration) -> String {
+    let millis = u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX);
+    uuid::Builder::from_unix_timestamp_millis(millis, &random()).into_uuid().simple().to_string()
+}
+
+/// A clock set before 1970 counts as 1970: the service then refuses what is sealed, and says so.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a client has the machine's clock only; the builder takes another"
+)]
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -55,9 +63,15 @@ mod tests {
     }
 
     #[test]
-    fn keys_ascend() {
-        let keys: Vec<String> = (0..1_000).map(|_| fresh_key()).collect();
-        assert!(keys.is_sorted_by(|a, b| a < b), "each comes after the one before");
-        assert!(keys.iter().all(|key| key.len() == 32 && kopeck_sealing::valid_nonce(key)));
+    fn keys_ascend_with_time_and_differ() {
+        let moments = [1_790_000_000_122, 1_790_000_000_123, 1_790_000_000_123].map(Duration::from_millis);
+        let [earlier, first, second] = moments.map(key_of);
+        assert!(earlier < first && earlier < second);
+        assert_ne!(first, second);
+        assert!(
+            first.starts_with("01a0c4506c7b7") && second.starts_with("01a0c4506c7b7"),
+            "{first} {second}"
+        );
+        assert!(kopeck_sealing::valid_nonce(&fresh_key()));
     }
 }

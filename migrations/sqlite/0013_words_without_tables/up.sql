@@ -1,5 +1,5 @@
 -- For a list of more than two words in a CHECK, SQLite makes a table of the words anew each time that a statement is run.
--- What most calls insert is spared that. The checks allow what they allowed, so the rows stay as they are, and only the
+-- What calls insert most is spared that. The checks allow what they allowed, so the rows stay as they are, and only the
 -- text of the tables is changed, as SQLite's manual has it for constraints (ALTER TABLE, "Making Other Kinds Of Table
 -- Schema Changes").
 PRAGMA writable_schema = ON;

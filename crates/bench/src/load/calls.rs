@@ -2,7 +2,7 @@
 //!
 //! Calls with a body are made beforehand, sealed, each under a nonce and with values of its own, and under a key such as
 //! our clients give to what changes something; calls without one are put together when they are sent, of parts that are
-//! there. Partners take turns by chance.
+//! there. Partners take turns: of calls with a body one after the other, of others by chance.
 
 use kopeck_port_system::IdSource as _;
 use kopeck_sealing::{Clear, RequestContext, SealingKey, Slot, seal_request};

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use rustix::fd::OwnedFd;
@@ -52,12 +52,15 @@ pub(crate) struct Plan<'a> {
 /// have been sent within it, whenever they arrive.
 ///
 /// # Errors
-/// If the server refuses or closes a connection, or leaves a call without an answer.
+/// If the server refuses or closes a connection, or leaves a call without an answer; if there are too few calls.
 pub(crate) fn run(plan: &Plan<'_>, calls: &mut Calls) -> anyhow::Result<Seen> {
     let mut load = Load::open(plan, calls)?;
     load.run()?;
     load.stage.end(&mut load.seen)?;
-    Ok(load.seen)
+    let seen = load.seen;
+    let (time, asked) = (seen.time, plan.measured);
+    ensure!(plan.during.is_some() || time >= asked / 2, "the calls were enough for {time:?} of {asked:?}");
+    Ok(seen)
 }
 
 /// A load under way.
@@ -372,11 +375,11 @@ mod tests {
 
     /// The server takes the body of a call for the beginning of the next head, which does no harm.
     #[test]
-    fn a_load_ends_with_its_calls() {
+    fn a_load_ends_with_its_calls_and_is_void_if_they_were_few() {
         let addresses = [server(OK)];
-        let seen = run(&plan(&addresses, 2, 60_000, None), &mut calls(Kind::Add, 20)).unwrap();
-        assert!(seen.time < Duration::from_secs(60));
-        assert!(seen.figures(&[])["calls"] <= 20.0);
+        let few = run(&plan(&addresses, 2, 60_000, None), &mut calls(Kind::Add, 20));
+        let told = few.err().unwrap().to_string();
+        assert!(told.starts_with("the calls were enough for ") && told.ends_with(" of 60s"), "{told}");
     }
 
     #[test]

@@ -57,9 +57,8 @@ pub(crate) struct Args {
     /// each connection sends the next call when it has the answer to the last.
     #[arg(long)]
     rate: Option<f64>,
-    /// Never sleeps: whenever there is nothing to do it yields the processor and looks again. A virtual machine gives a
-    /// processor that sleeps to others, and has to wait for it afterwards. pgbench's clients leave it no chance to, so
-    /// what is held against pgbench is measured like this; so is a difference that waits would hide.
+    /// Never sleeps: whenever there is nothing to do it yields the processor and looks again. For differences that waits
+    /// would hide: a virtual machine gives a processor that sleeps to others, and has to wait for it afterwards.
     #[arg(long)]
     awake: bool,
     /// Seconds before the measurement, which warm caches up.
@@ -71,7 +70,8 @@ pub(crate) struct Args {
     /// A process whose end is the end of the measurement, if it comes before `--seconds` are over.
     #[arg(long, value_name = "PID")]
     during: Option<i32>,
-    /// The most calls that change something; those are made beforehand. The measurement ends with them.
+    /// The most calls with a body; those are made beforehand. The measurement ends with them, but it is void if they do
+    /// not last for half of it.
     #[arg(long)]
     calls: Option<usize>,
     /// Processes whose processor time is shared among the calls, each with its children: `name=pid`.
@@ -82,8 +82,8 @@ pub(crate) struct Args {
     memory: Vec<Watched>,
 }
 
-/// Calls made beforehand for each second: more than two processors answer.
-const CALLS_A_SECOND: f64 = 15_000.0;
+/// Calls made beforehand for each second: more than two processors answer that have a database to ask.
+const CALLS_A_SECOND: f64 = 30_000.0;
 
 /// Sends the load and prints what was measured.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
