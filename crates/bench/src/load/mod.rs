@@ -71,7 +71,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PID")]
     during: Option<i32>,
     /// The most calls with a body; those are made beforehand. The measurement ends with them, but it is void if they do
-    /// not last for half of it.
+    /// not last for a quarter of it.
     #[arg(long)]
     calls: Option<usize>,
     /// Processes whose processor time is shared among the calls, each with its children: `name=pid`.
