@@ -223,7 +223,8 @@ fn post(kind: Kind, number: u64, load: u32) -> (&'static str, Value) {
         }
         _ => {
             let fields = json!({
-                "customId": format!("{load:08x}{number:08}"), "surname": "Ёжиков", "name": "Иван", "phone": "9031234567", "status": "WORK",
+                "customId": format!("{load:08x}{number:08}"),
+                "surname": "Ёжиков", "name": "Иван", "phone": "9031234567", "status": "WORK",
             });
             ("/v1/employee/add", fields)
         }
