@@ -15,7 +15,9 @@ mod in_hand;
 mod limit_change;
 mod order;
 mod replenishment;
+mod turns;
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use kopeck_port_bank::BankGateway;
@@ -27,6 +29,7 @@ use in_hand::{Hold, InHand, Lease};
 use limit_change::{LimitErrand, LimitReport};
 use order::{OrderErrand, OrderReport};
 use replenishment::{TopUpErrand, TopUpReport};
+use turns::{PATIENCE, Turns};
 
 /// How a worker works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,11 +41,17 @@ pub struct WorkerSettings {
     /// How many cards of a request are sent or fetched at a time. Work is given back after each such chunk, so that
     /// a large request does not hold up small ones.
     pub chunk: u32,
+    /// How many workers of the process work at once, beside those that wait for a slow bank.
+    pub at_once: NonZeroUsize,
 }
 
 impl Default for WorkerSettings {
+    /// Four requests and a thousand cards at a time for half a minute, at half of the processors: the others are free
+    /// for calls.
     fn default() -> Self {
-        Self { lease: Duration::seconds(30), batch: 4, chunk: 1_000 }
+        let processors = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let at_once = NonZeroUsize::new(processors.get() / 2).unwrap_or(NonZeroUsize::MIN);
+        Self { lease: Duration::seconds(30), batch: 4, chunk: 1_000, at_once }
     }
 }
 
@@ -53,6 +62,7 @@ pub struct Worker {
     env: Arc<Env>,
     settings: WorkerSettings,
     in_hand: Arc<InHand>,
+    turns: Turns,
 }
 
 /// Work under a lease, with all that the bank has to be told.
@@ -115,7 +125,8 @@ impl Worker {
         env: Arc<Env>,
         settings: WorkerSettings,
     ) -> Self {
-        Self { store, bank, env, settings, in_hand: Arc::default() }
+        let turns = Turns::new(settings.at_once, PATIENCE);
+        Self { store, bank, env, settings, in_hand: Arc::default(), turns }
     }
 
     /// Takes work that is due and makes ready what the bank has to be told. Requests that were NEW are IN_PROCESS
@@ -259,14 +270,22 @@ impl Worker {
     /// [`StoreError`] of the first step that failed, after all pieces had their turn; what was not settled comes
     /// back when its lease ends.
     pub fn run_once(&self, stopping: &dyn Fn() -> bool) -> Result<usize, StoreError> {
-        let errands = self.take()?;
+        let errands = {
+            let _turn = self.turns.wait();
+            self.take()?
+        };
         let taken = errands.len();
         let mut failed = None;
         for errand in errands {
+            let turn = self.turns.wait();
             let stops = stopping();
             // Looked at last: nothing may come between this and the call that takes time.
             let is_over = self.env.now() >= errand.hold.latest(&errand.lease).ends_at;
-            let step = if stops || is_over { self.give_back(errand) } else { self.settle(self.call(errand)) };
+            let step = if stops || is_over {
+                self.give_back(errand)
+            } else {
+                self.settle(turn.away(|| self.call(errand)))
+            };
             failed = failed.or(step.err());
         }
         failed.map_or(Ok(taken), Err)

@@ -1,6 +1,7 @@
 //! The steps from end to end: what is taken, called, settled, and how work is put back.
 
-use std::sync::{Mutex, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, Mutex, OnceLock};
 
 use super::*;
 use crate::testing::*;
@@ -19,7 +20,7 @@ fn bank() -> MockBankGateway {
 }
 
 fn worker(bench: &Bench, unit: MockUnit, bank: MockBankGateway) -> Worker {
-    let settings = WorkerSettings { chunk: 2, ..WorkerSettings::default() };
+    let settings = WorkerSettings { chunk: 2, at_once: NonZeroUsize::MIN, ..WorkerSettings::default() };
     Worker::new(Arc::new(InPlaceStore::new(unit)), Arc::new(bank), bench.shared(), settings)
 }
 
@@ -253,6 +254,55 @@ fn a_stop_in_the_middle_gives_back_only_what_is_left() {
     };
     let worker = worker(&bench, unit, answering(vec![Ok(Verdict::Done)]));
     assert_eq!(worker.run_once(&stopping), Ok(2));
+}
+
+/// Two workers that are busy at once would leave no processor to the calls.
+#[test]
+fn a_worker_waits_for_its_turn_before_it_takes_anything() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let claimed = Arc::new(AtomicBool::new(false));
+    let claims = Arc::clone(&claimed);
+    unit.work.expect_claim().returning(move |_, _| {
+        claims.store(true, Ordering::SeqCst);
+        Ok(Vec::new())
+    });
+    let worker = worker(&bench, unit, bank());
+    std::thread::scope(|scope| {
+        let turn = worker.turns.wait();
+        let other = scope.spawn(|| run(&worker));
+        worker.turns.until_waiting(1);
+        assert!(!claimed.load(Ordering::SeqCst));
+        drop(turn);
+        assert_eq!(other.join().unwrap(), Ok(0));
+    });
+    assert!(claimed.load(Ordering::SeqCst));
+}
+
+/// Each of two workers has its call answered only when both have called.
+#[test]
+fn a_slow_bank_is_waited_for_by_all_workers_at_once() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let requests = Mutex::new(1..=2);
+    unit.work.expect_claim().times(2).returning(move |_, _| {
+        let number = requests.lock().unwrap().next().unwrap();
+        Ok(vec![claim(Subject::Replenishment(replenishment_id(number)))])
+    });
+    in_process(&mut unit, &[300]);
+    unit.work.expect_is_current().times(2).returning(|_| Ok(false));
+    let (mut bank, both) = (bank(), Arc::new(Barrier::new(2)));
+    // An expectation is met by one call at a time.
+    for _ in 0..2 {
+        let both = Arc::clone(&both);
+        bank.expect_submit().times(1).returning(move |_| {
+            both.wait();
+            vec![Ok(Verdict::Done)]
+        });
+    }
+    let worker = worker(&bench, unit, bank);
+    std::thread::scope(|scope| {
+        let workers = [scope.spawn(|| run(&worker)), scope.spawn(|| run(&worker))];
+        assert_eq!(workers.map(|worker| worker.join().unwrap()), [Ok(1), Ok(1)]);
+    });
 }
 
 #[test]
