@@ -161,7 +161,8 @@ pub struct ServiceArgs {
     /// How long the answer to a call that may be repeated is kept.
     #[arg(long, env = "KOPECK_IDEMPOTENCY_TTL", default_value = "168h", value_parser = duration_above_zero)]
     pub idempotency_ttl: Duration,
-    /// Threads that do the asynchronous work.
+    /// Threads that do the asynchronous work. At most half as many as there are processors, and at least one, are busy at
+    /// once; those that wait for a slow bank do not count.
     #[arg(long, env = "KOPECK_WORKERS", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub workers: u8,
 }

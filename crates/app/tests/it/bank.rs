@@ -1,5 +1,6 @@
 //! A bank that misbehaves and workers that stop half-way: nothing is declined for it, and nothing is done twice.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use kopeck_adapter_bank_simulator::Behaviour;
@@ -286,6 +287,13 @@ fn called(worker: &Worker, errands: &[Errand], stopped: Stopped) -> Vec<kopeck_s
     }
 }
 
+/// What a worker is answered when it asks whether it has to stop, from the second time on: the first time it has taken
+/// nothing yet.
+fn once_taken(answer: impl Fn() -> bool) -> impl Fn() -> bool {
+    let has_taken = Cell::new(false);
+    move || has_taken.replace(true) && answer()
+}
+
 /// A worker that is held up until its work is somebody else's, before a bank that does twice what is sent twice.
 #[tokio::test]
 async fn a_worker_whose_lease_is_over_tells_the_bank_nothing() {
@@ -294,11 +302,11 @@ async fn a_worker_whose_lease_is_over_tells_the_bank_nothing() {
     behave(&server, Behaviour { duplicate_rate: 1.0, ..Behaviour::default() });
     server.clock.advance(SETTINGS.processing_delay);
     let (first, second) = (server.core.worker(server.bank.clone()), server.core.worker(server.bank.clone()));
-    let held_up = || {
+    let held_up = once_taken(|| {
         server.clock.advance(LEASE);
         while second.run_once(&|| false).unwrap() > 0 {}
         false
-    };
+    });
     assert_eq!(first.run_once(&held_up).unwrap(), 2);
     expect_done_once(&server, &api, &requests).await;
 }
@@ -310,10 +318,10 @@ async fn a_worker_that_was_held_up_alone_tries_again() {
     let requests = two_requests(&server, &api).await;
     server.clock.advance(SETTINGS.processing_delay);
     let worker = server.core.worker(server.bank.clone());
-    let held_up = || {
+    let held_up = once_taken(|| {
         server.clock.advance(LEASE);
         false
-    };
+    });
     assert_eq!(worker.run_once(&held_up).unwrap(), 2);
     expect_in_process(&api, &requests).await;
     assert_eq!(server.bank.books().unwrap().top_ups.get(), 0);
@@ -350,7 +358,8 @@ async fn work_that_is_given_back_goes_on_at_once() {
     let requests = two_requests(&server, &api).await;
     server.clock.advance(SETTINGS.processing_delay);
     let worker = server.core.worker(server.bank.clone());
-    assert_eq!(worker.run_once(&|| true).unwrap(), 2, "told to stop before the first call");
+    assert_eq!(worker.run_once(&|| true).unwrap(), 0, "told to stop before it took anything");
+    assert_eq!(worker.run_once(&once_taken(|| true)).unwrap(), 2, "told to stop before the first call");
     expect_in_process(&api, &requests).await;
     server.work_now();
     expect_done_once(&server, &api, &requests).await;

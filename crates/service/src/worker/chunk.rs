@@ -45,6 +45,11 @@ pub(super) struct Chunk<T> {
 }
 
 impl<T> Chunk<T> {
+    /// How many cards it has.
+    pub(super) fn len(&self) -> u32 {
+        u32::try_from(self.cards.len()).unwrap_or(u32::MAX)
+    }
+
     /// Whether the cards are marked as sent before they are.
     pub(super) fn is_marked(&self) -> bool {
         self.approach == Approach::SendOnce

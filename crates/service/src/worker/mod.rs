@@ -29,7 +29,7 @@ use in_hand::{Hold, InHand, Lease};
 use limit_change::{LimitErrand, LimitReport};
 use order::{OrderErrand, OrderReport};
 use replenishment::{TopUpErrand, TopUpReport};
-use turns::{PATIENCE, Turns};
+use turns::Turns;
 
 /// How a worker works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,18 +41,21 @@ pub struct WorkerSettings {
     /// How many cards of a request are sent or fetched at a time. Work is given back after each such chunk, so that
     /// a large request does not hold up small ones.
     pub chunk: u32,
-    /// How many workers of the process work at once, beside those that wait for a slow bank.
+    /// How many workers of the process are busy at once, beside those that wait for a slow bank or for a lock.
     pub at_once: NonZeroUsize,
 }
 
 impl Default for WorkerSettings {
-    /// Four requests and a thousand cards at a time for half a minute, at half of the processors: the others are free
-    /// for calls.
+    /// Four requests and a thousand cards at a time for half a minute. As many workers are busy at once as half of the
+    /// processors: the others are free for calls.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let at_once = NonZeroUsize::new(processors.get() / 2).unwrap_or(NonZeroUsize::MIN);
-        Self { lease: Duration::seconds(30), batch: 4, chunk: 1_000, at_once }
+        Self { lease: Duration::seconds(30), batch: 4, chunk: 1_000, at_once: half_of(processors) }
     }
+}
+
+fn half_of(processors: NonZeroUsize) -> NonZeroUsize {
+    NonZeroUsize::new(processors.get() / 2).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Takes, calls, settles.
@@ -78,6 +81,17 @@ enum Task {
     Order(OrderErrand),
     TopUp(TopUpErrand),
     Limit(LimitErrand),
+}
+
+impl Errand {
+    /// About how many cards the bank is told of, or asked for: a chunk at most.
+    fn cards(&self, chunk: u32) -> u32 {
+        match &self.task {
+            Task::Order(errand) => errand.cards(chunk),
+            Task::TopUp(errand) => errand.cards(),
+            Task::Limit(errand) => errand.cards(),
+        }
+    }
 }
 
 /// What the bank said.
@@ -125,7 +139,7 @@ impl Worker {
         env: Arc<Env>,
         settings: WorkerSettings,
     ) -> Self {
-        let turns = Turns::new(settings.at_once, PATIENCE);
+        let turns = Turns::new(settings.at_once, turns::AT_WORK);
         Self { store, bank, env, settings, in_hand: Arc::default(), turns }
     }
 
@@ -262,9 +276,10 @@ impl Worker {
         transact(&*self.store, Access::Write, move |unit| unit.work().put_back(&claim, terms))
     }
 
-    /// One round: takes what is due, calls and settles it. Answers how many pieces of work it had. Asks `stopping`
-    /// before each call to the bank and gives the rest back once it says so. A piece whose lease ended while it
-    /// waited for its turn is given back too, if nobody else has it by now.
+    /// One round: takes what is due, calls and settles it, each when it is this worker's turn. Answers how many pieces of
+    /// work it had. Asks `stopping` before it takes anything, and before each call to the bank: it gives the rest back
+    /// once it is told so. A piece whose lease ended while it waited for its turn is given back too, if nobody else has it
+    /// by now.
     ///
     /// # Errors
     /// [`StoreError`] of the first step that failed, after all pieces had their turn; what was not settled comes
@@ -272,19 +287,23 @@ impl Worker {
     pub fn run_once(&self, stopping: &dyn Fn() -> bool) -> Result<usize, StoreError> {
         let errands = {
             let _turn = self.turns.wait();
+            if stopping() {
+                return Ok(0);
+            }
             self.take()?
         };
         let taken = errands.len();
         let mut failed = None;
         for errand in errands {
-            let turn = self.turns.wait();
+            let mut turn = self.turns.wait();
             let stops = stopping();
             // Looked at last: nothing may come between this and the call that takes time.
             let is_over = self.env.now() >= errand.hold.latest(&errand.lease).ends_at;
             let step = if stops || is_over {
                 self.give_back(errand)
             } else {
-                self.settle(turn.away(|| self.call(errand)))
+                let kept = turns::AT_THE_BANK * errand.cards(self.settings.chunk);
+                self.settle(turn.away(kept, || self.call(errand)))
             };
             failed = failed.or(step.err());
         }
@@ -329,12 +348,12 @@ fn conclude(unit: &mut dyn UnitOfWork, claim: &Claim, next: Next) -> Result<(), 
 
 fn put_off(unit: &mut dyn UnitOfWork, claim: &Claim, may_have_sent: bool) -> Result<(), StoreError> {
     let failures = claim.failures.saturating_add(1);
-    unit.work().put_back(claim, PutBack { delay: patience(failures), failures, may_have_sent })
+    unit.work().put_back(claim, PutBack { delay: pause_after(failures), failures, may_have_sent })
 }
 
 /// How long to wait after so many tries in a row without a word from the bank: doubling from a quarter of a second
 /// to ten seconds, so that nothing waits long once the bank is well.
-fn patience(failures: u32) -> Duration {
+fn pause_after(failures: u32) -> Duration {
     let doublings = failures.saturating_sub(1).min(6);
     Duration::milliseconds(250_i64 << doublings).min(Duration::seconds(10))
 }

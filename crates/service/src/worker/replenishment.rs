@@ -66,6 +66,11 @@ impl TopUpErrand {
         TopUpReport { findings }
     }
 
+    /// How many cards the bank is told of.
+    pub(super) fn cards(&self) -> u32 {
+        self.chunk.len()
+    }
+
     /// Whether its cards are marked as sent already.
     pub(super) fn is_marked(&self) -> bool {
         self.chunk.is_marked()

@@ -1,5 +1,6 @@
 //! The steps from end to end: what is taken, called, settled, and how work is put back.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex, OnceLock};
 
@@ -68,6 +69,15 @@ fn answering(answers: Vec<Result<Verdict, BankError>>) -> MockBankGateway {
     let mut bank = bank();
     bank.expect_submit().times(1).returning(move |_| answers.clone());
     bank
+}
+
+/// Says from a certain question on that the worker has to stop: it asks before it takes anything, then before each call.
+fn stopping_from(question: u32) -> impl Fn() -> bool {
+    let asked = Cell::new(0);
+    move || {
+        asked.set(asked.get() + 1);
+        asked.get() >= question
+    }
 }
 
 fn run(worker: &Worker) -> Result<usize, StoreError> {
@@ -234,7 +244,7 @@ fn what_is_given_back_is_as_it_was_taken() {
         in_process(&mut unit, &[300]);
         expect_put_back(&mut unit, &before, PutBack { delay: Duration::ZERO, failures: 3, may_have_sent });
         let worker = worker(&bench, unit, bank());
-        assert_eq!(worker.run_once(&|| true), Ok(1), "the bank is not called");
+        assert_eq!(worker.run_once(&stopping_from(2)), Ok(1), "the bank is not called");
     }
 }
 
@@ -246,14 +256,20 @@ fn a_stop_in_the_middle_gives_back_only_what_is_left() {
     in_process(&mut unit, &[300]);
     current(&mut unit, &top_up_claim(), false);
     expect_put_back(&mut unit, &second, PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false });
-    let asked = Mutex::new(0);
-    let stopping = || {
-        let mut asked = asked.lock().unwrap();
-        *asked += 1;
-        *asked > 1
-    };
     let worker = worker(&bench, unit, answering(vec![Ok(Verdict::Done)]));
-    assert_eq!(worker.run_once(&stopping), Ok(2));
+    assert_eq!(worker.run_once(&stopping_from(3)), Ok(2));
+}
+
+#[test]
+fn a_worker_that_is_to_stop_takes_nothing() {
+    let worker = worker(&Bench::new(), MockUnit::default(), bank());
+    assert_eq!(worker.run_once(&|| true), Ok(0));
+}
+
+#[test]
+fn half_of_the_processors_are_left_to_others() {
+    let half = |processors| half_of(NonZeroUsize::new(processors).unwrap()).get();
+    assert_eq!([1, 2, 3, 4, 5, 64].map(half), [1, 1, 1, 2, 2, 32]);
 }
 
 /// Two workers that are busy at once would leave no processor to the calls.
@@ -276,6 +292,35 @@ fn a_worker_waits_for_its_turn_before_it_takes_anything() {
         assert_eq!(other.join().unwrap(), Ok(0));
     });
     assert!(claimed.load(Ordering::SeqCst));
+}
+
+/// The only place is taken over at the bank, so that the worker has to wait for it again before it books anything.
+#[test]
+fn a_worker_has_a_place_for_all_but_the_call() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let worked: Arc<OnceLock<Worker>> = Arc::default();
+    let placed = |worked: &Arc<OnceLock<Worker>>| {
+        let worked = Arc::clone(worked);
+        move || worked.get().unwrap().turns.placed()
+    };
+    let (at_the_claim, at_the_booking) = (placed(&worked), placed(&worked));
+    unit.work.expect_claim().returning(move |_, _| {
+        assert_eq!(at_the_claim(), 1);
+        Ok(vec![top_up_claim()])
+    });
+    in_process(&mut unit, &[300]);
+    unit.work.expect_is_current().times(1).returning(move |_| {
+        assert_eq!(at_the_booking(), 1);
+        Ok(false)
+    });
+    let (mut bank, at_the_bank) = (bank(), Arc::clone(&worked));
+    bank.expect_submit().times(1).returning(move |_| {
+        drop(at_the_bank.get().unwrap().turns.wait());
+        vec![Ok(Verdict::Done)]
+    });
+    let worker = worked.get_or_init(|| worker(&bench, unit, bank));
+    assert_eq!(run(worker), Ok(1));
+    assert_eq!(worker.turns.placed(), 0);
 }
 
 /// Each of two workers has its call answered only when both have called.

@@ -1,24 +1,27 @@
 //! Turns at work for the workers of one process.
 //!
-//! On a server with few processors two workers that are busy at once, one in the database and one with the bank, leave
-//! no processor to the calls that come meanwhile: the slowest of these wait for milliseconds. So only some workers have
-//! a turn at once, in the order in which they came. A slow bank is waited for, though, and that takes no processor: who
-//! is there for longer than the others' patience has their place taken, and is the next to have one on coming back,
-//! since what the bank said is to be booked before the lease ends.
+//! On a server with few processors two workers that are busy at once, one in the database and one with what the bank is
+//! told and answers, leave no processor to the calls that come meanwhile: the slowest of these wait for milliseconds. So
+//! only some workers have a place at once, in the order in which they came. Where somebody mostly waits, for a slow bank or
+//! for a lock, no processor is busy: then their place is taken over by whoever is next. Who comes back from the bank to
+//! find that is the next to have a place, since what the bank said is to be booked before the lease ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A few times as long as a bank on the same machine takes for a chunk, a few times less than one across a network.
-pub(super) const PATIENCE: Duration = Duration::from_millis(25);
+/// How long a place is kept for somebody at work. A chunk is taken or booked in a fifth of it, unless a lock is waited for.
+pub(super) const AT_WORK: Duration = Duration::from_millis(250);
+/// How long a place is kept for somebody at the bank, for each card that it is told of. One that answers at once, on the
+/// same machine, takes a quarter of it; one across a network takes tens of milliseconds at least.
+pub(super) const AT_THE_BANK: Duration = Duration::from_micros(25);
 
 /// The places at which workers have their turns.
 #[derive(Debug)]
 pub(super) struct Turns {
     places: usize,
-    patience: Duration,
+    at_work: Duration,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -35,14 +38,14 @@ pub(super) struct Turn<'a> {
 struct State {
     last: u64,
     waiting: BTreeSet<u64>,
-    /// Those who have a place, and since when they are away.
-    placed: BTreeMap<u64, Option<Instant>>,
+    /// Those who have a place, and until when it is not taken over.
+    placed: BTreeMap<u64, Instant>,
 }
 
 impl Turns {
-    /// So many places, of which one is taken over when its worker was away for longer than `patience`.
-    pub(super) fn new(places: NonZeroUsize, patience: Duration) -> Self {
-        Self { places: places.get(), patience, state: Mutex::default(), changed: Condvar::new() }
+    /// So many places, each of which is kept for somebody at work for so long.
+    pub(super) fn new(places: NonZeroUsize, at_work: Duration) -> Self {
+        Self { places: places.get(), at_work, state: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for a turn.
@@ -61,12 +64,12 @@ impl Turns {
             if is_next && state.placed.len() < self.places {
                 break;
             }
-            state = match state.longest_away().filter(|_| is_next) {
+            state = match state.kept_least().filter(|_| is_next) {
                 None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some((absent, since)) => {
-                    let left = self.patience.saturating_sub(since.elapsed());
+                Some((other, until)) => {
+                    let left = until.saturating_duration_since(Instant::now());
                     if left.is_zero() {
-                        state.placed.remove(&absent);
+                        state.placed.remove(&other);
                         break;
                     }
                     self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
@@ -74,7 +77,7 @@ impl Turns {
             };
         }
         state.waiting.remove(&number);
-        state.placed.insert(number, None);
+        state.placed.insert(number, Instant::now() + self.at_work);
         drop(state);
         self.changed.notify_all();
     }
@@ -85,22 +88,24 @@ impl Turns {
 }
 
 impl State {
-    fn longest_away(&self) -> Option<(u64, Instant)> {
-        let away = self.placed.iter().filter_map(|(number, since)| Some((*number, (*since)?)));
-        away.min_by_key(|(_, since)| *since)
+    /// Whose place is the first to be taken over, and when.
+    fn kept_least(&self) -> Option<(u64, Instant)> {
+        self.placed.iter().map(|(number, until)| (*number, *until)).min_by_key(|(_, until)| *until)
     }
 }
 
 impl Turn<'_> {
-    /// Does something that mostly waits, for which the place is lost if it takes long and others want it. Then comes
-    /// back to work, and waits for a place again if it was lost.
-    pub(super) fn away<R>(&self, wait: impl FnOnce() -> R) -> R {
-        self.turns.state().placed.insert(self.number, Some(Instant::now()));
+    /// Does something that mostly waits, for which the place is kept for so long. Then comes back to work, and waits for
+    /// a place again if somebody took it over.
+    pub(super) fn away<R>(&mut self, kept: Duration, wait: impl FnOnce() -> R) -> R {
+        if let Some(until) = self.turns.state().placed.get_mut(&self.number) {
+            *until = Instant::now() + kept;
+        }
         self.turns.changed.notify_all();
         let result = wait();
         let mut state = self.turns.state();
         match state.placed.get_mut(&self.number) {
-            Some(away_since) => *away_since = None,
+            Some(until) => *until = Instant::now() + self.turns.at_work,
             None => self.turns.enter(state, self.number),
         }
         result
@@ -122,21 +127,33 @@ mod tests {
     use super::*;
 
     const FOR_EVER: Duration = Duration::from_secs(3_600);
+    /// Longer than anything takes that does not hang.
+    const PATIENCE: Duration = Duration::from_secs(20);
 
-    fn turns(places: usize, patience: Duration) -> Turns {
-        Turns::new(NonZeroUsize::new(places).unwrap(), patience)
+    fn turns(places: usize, at_work: Duration) -> Turns {
+        Turns::new(NonZeroUsize::new(places).unwrap(), at_work)
     }
 
     impl Turns {
         /// Waits until so many wait for a turn.
         pub(in super::super) fn until_waiting(&self, count: usize) {
+            let begun = Instant::now();
             while self.state().waiting.len() != count {
+                assert!(begun.elapsed() < PATIENCE, "there are never {count} who wait");
                 thread::yield_now();
             }
         }
 
-        fn placed(&self) -> usize {
+        pub(in super::super) fn placed(&self) -> usize {
             self.state().placed.len()
+        }
+    }
+
+    impl Turn<'_> {
+        /// For how long the place is kept yet; `None` if it was taken over.
+        fn is_kept_for(&self) -> Option<Duration> {
+            let until = *self.turns.state().placed.get(&self.number)?;
+            Some(until.saturating_duration_since(Instant::now()))
         }
     }
 
@@ -181,16 +198,16 @@ mod tests {
     }
 
     #[test]
-    fn who_is_away_for_less_than_the_patience_keeps_the_turn() {
+    fn a_place_is_kept_for_who_is_away_for_a_while() {
         let turns = turns(1, FOR_EVER);
         thread::scope(|scope| {
-            let turn = turns.wait();
-            let other = turn.away(|| {
+            let mut turn = turns.wait();
+            let other = turn.away(FOR_EVER, || {
                 let other = scope.spawn(|| drop(turns.wait()));
                 turns.until_waiting(1);
                 other
             });
-            assert_eq!((turns.placed(), turns.state().waiting.len()), (1, 1));
+            assert!(turn.is_kept_for().is_some());
             drop(turn);
             other.join().unwrap();
         });
@@ -198,22 +215,32 @@ mod tests {
     }
 
     #[test]
+    fn a_place_is_kept_again_for_who_came_back_to_it() {
+        let turns = turns(1, FOR_EVER);
+        let mut turn = turns.wait();
+        turn.away(Duration::ZERO, || {});
+        assert!(turn.is_kept_for() > Some(FOR_EVER / 2));
+    }
+
+    #[test]
     fn who_is_away_for_longer_loses_it_and_is_the_next_on_coming_back() {
-        let turns = turns(1, Duration::ZERO);
+        let turns = turns(1, FOR_EVER);
         let order = Mutex::new(Vec::new());
         thread::scope(|scope| {
-            let turn = turns.wait();
+            let mut turn = turns.wait();
             let (leave, leaves) = mpsc::channel::<()>();
-            turn.away(|| {
-                let (entered, enters) = mpsc::channel();
-                let (turns, order) = (&turns, &order);
-                scope.spawn(move || {
-                    let _turn = turns.wait();
-                    entered.send(()).unwrap();
-                    leaves.recv().unwrap();
-                    order.lock().unwrap().push("who took it over");
-                });
-                enters.recv().unwrap();
+            let (entered, enters) = mpsc::channel();
+            let (turns, order) = (&turns, &order);
+            scope.spawn(move || {
+                let _turn = turns.wait();
+                entered.send(()).unwrap();
+                leaves.recv_timeout(PATIENCE).unwrap();
+                order.lock().unwrap().push("who took it over");
+            });
+            // It waits already, and has to be told.
+            turns.until_waiting(1);
+            turn.away(Duration::ZERO, || {
+                enters.recv_timeout(PATIENCE).unwrap();
                 scope.spawn(|| {
                     let _turn = turns.wait();
                     order.lock().unwrap().push("who waited already");
@@ -233,13 +260,40 @@ mod tests {
     }
 
     #[test]
-    fn who_panics_gives_the_turn_up() {
+    fn of_two_who_are_away_the_one_whose_time_is_over_loses_the_place() {
+        for times in [[FOR_EVER, Duration::ZERO], [Duration::ZERO, FOR_EVER]] {
+            let turns = turns(2, FOR_EVER);
+            let [mut first, mut second] = [turns.wait(), turns.wait()];
+            let kept = first.away(times[0], || {
+                second.away(times[1], || {
+                    let _third = turns.wait();
+                    let state = turns.state();
+                    [1, 2].map(|number| state.placed.contains_key(&number))
+                })
+            });
+            assert_eq!(kept, times.map(|time| time == FOR_EVER));
+        }
+    }
+
+    /// Whoever waits for a lock for so long uses no processor.
+    #[test]
+    fn who_is_at_work_for_too_long_loses_the_place_and_works_on() {
         let turns = turns(1, Duration::ZERO);
+        let mut first = turns.wait();
+        let second = turns.wait();
+        assert_eq!((first.is_kept_for(), turns.placed()), (None, 1));
+        drop(second);
+        assert_eq!(first.away(Duration::ZERO, || turns.placed()), 0);
+        assert_eq!((first.is_kept_for(), turns.placed()), (Some(Duration::ZERO), 1));
+    }
+
+    #[test]
+    fn who_panics_gives_the_turn_up() {
+        let turns = turns(1, FOR_EVER);
         thread::scope(|scope| {
-            let panics = scope.spawn(|| turns.wait().away(|| panic!("the bank's client panics")));
+            let panics = scope.spawn(|| turns.wait().away(FOR_EVER, || panic!("the bank's client panics")));
             assert!(panics.join().is_err());
         });
         assert_eq!(turns.placed(), 0);
-        drop(turns.wait());
     }
 }
