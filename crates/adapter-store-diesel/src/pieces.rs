@@ -6,12 +6,13 @@
 //! process, does not mind either way.
 
 /// So many rows a statement adds. Each is looked for in other tables and goes into several indexes.
-pub(crate) const ADDED: usize = 25;
+pub(crate) const ADDED: usize = 50;
 /// So many rows a statement reads or changes.
-pub(crate) const TOUCHED: u32 = 50;
-
-/// So many rows a statement passes over, to count them or to find some.
-pub(crate) const PASSED: u32 = 500;
+pub(crate) const TOUCHED: u32 = 100;
+/// So many rows a statement passes over to find some.
+pub(crate) const PASSED: u32 = 1_000;
+/// So many rows a statement counts: half a millisecond.
+pub(crate) const COUNTED: u32 = 250;
 
 /// The ordinals of so many rows, counted from nought, in pieces of `length`: the first of each and the first behind it.
 pub(crate) fn stretches(rows: i64, length: u32) -> impl Iterator<Item = (i64, i64)> {

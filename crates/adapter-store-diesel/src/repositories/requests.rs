@@ -222,7 +222,7 @@ macro_rules! card_by_card_repository {
 
             fn counts(&mut self, partner: PartnerId, id: $id) -> Result<ItemCounts, StoreError> {
                 let mut counts = ItemCounts::default();
-                for (first, end) in pieces::stretches(number_of_cards(self, partner, id)?, pieces::PASSED) {
+                for (first, end) in pieces::stretches(number_of_cards(self, partner, id)?, pieces::COUNTED) {
                     let groups: Vec<(String, i64)> = $items::table
                         .filter($items::partner_id.eq(partner.key()))
                         .filter($items::$belongs.eq(id.key()))
