@@ -163,7 +163,7 @@ impl Way<'_> {
     async fn read_body(&self, head: &Head, payload: Payload) -> Result<Bytes, ApiError> {
         let settings = &self.shared.parts.settings;
         let body = body::read(payload, settings.body_limit, settings.body_deadline).await?;
-        // A body that the head did not announce, as HTTP/2 allows.
+        // A body that the head did not announce.
         if !body.is_empty() && head.body_type.is_none() { Err(head::wrong_type()) } else { Ok(body) }
     }
 

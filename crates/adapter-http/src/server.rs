@@ -92,7 +92,7 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
     Ok(http_server!(state).listen(listener)?.run())
 }
 
-/// The same behind TLS, with HTTP/2 for clients that ask for it. Which certificate is shown is `tls`'s affair.
+/// The same behind TLS, HTTP/1.1 only. Which certificate is shown is `tls`'s affair.
 ///
 /// # Errors
 /// If the listener cannot be used.

@@ -26,7 +26,7 @@ fn curl(trusted: &Path, extra: &[&str], url: &str) -> Output {
 }
 
 #[test]
-fn calls_are_served_by_https_and_http_2_and_a_new_certificate_without_a_restart() {
+fn calls_are_served_by_https_and_a_new_certificate_without_a_restart() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let file = |name: &str| installation.path().join(name);
@@ -40,12 +40,13 @@ fn calls_are_served_by_https_and_http_2_and_a_new_certificate_without_a_restart(
     let login = json!({"login": partner.login, "password": partner.password}).to_string();
     let api_key = format!("x-api-key: {}", partner.api_key);
     let url = format!("{}/v1/get_access_token", running.base_url);
-    for (flag, version) in [("--http1.1", "1.1"), ("--http2", "2")] {
+    // Also to a client that offers HTTP/2: the server does not speak it.
+    for flag in ["--http1.1", "--http2"] {
         let extra = [flag, "-H", &api_key, "-H", "content-type: application/json", "-d", &login];
         let output = curl(&first, &extra, &url);
         let said = String::from_utf8(output.stdout).unwrap();
         let (answer, spoken) = said.rsplit_once('\n').unwrap();
-        assert_eq!(spoken, version, "{said}");
+        assert_eq!(spoken, "1.1", "{said}");
         let answer: serde_json::Value = serde_json::from_str(answer).unwrap();
         let bearer = format!("authorization: Bearer {}", answer["accessToken"].as_str().unwrap());
         let extra = [flag, "-H", &bearer, "-H", "content-type: application/json"];
