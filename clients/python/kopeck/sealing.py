@@ -10,6 +10,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
@@ -110,15 +111,35 @@ class ResponseContext:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class EventContext:
+    """What the sealed `data` of an event is bound to; not to the URL of the webhook that receives it."""
+
+    nonce: str
+    """The event's `id`, which the header `webhook-id` carries too."""
+
+    def _info(self) -> bytes:
+        return _pae(_DOMAIN, b"evt", self.nonce.encode(), b"body")
+
+    def _associated_data(self, header: bytes) -> bytes:
+        return _pae(_DOMAIN, header, b"POST", b"/")
+
+    def _max_chars(self) -> int | None:
+        return None
+
+
+Context: TypeAlias = RequestContext | ResponseContext | EventContext
+
+
 def seal(
     key: SealingKey,
-    context: RequestContext | ResponseContext,
+    context: Context,
     now_unix: int,
     plaintext: str,
     *,
     salt: bytes | None = None,
 ) -> str:
-    """Seals a text for one call.
+    """Seals a text for one call or event.
 
     `now_unix` is the time in Unix seconds. The salt is random; only tests give one.
     """
@@ -129,8 +150,8 @@ def seal(
     return _PREFIX + _encode_base64url(header + sealed)
 
 
-def open_sealed(key: SealingKey, context: RequestContext | ResponseContext, now_unix: int, text: str) -> str:
-    """Opens a sealed text. Raises `SealingError` unless it was sealed under `key` for exactly this call."""
+def open_sealed(key: SealingKey, context: Context, now_unix: int, text: str) -> str:
+    """Opens a sealed text. Raises `SealingError` unless it was sealed under `key` for exactly this call or event."""
     longest = context._max_chars()
     if longest is not None and len(text) > longest:
         raise SealingError("it is too long")

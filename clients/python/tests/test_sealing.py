@@ -10,6 +10,8 @@ from typing import Any
 
 from kopeck.errors import ConfigError, SealingError
 from kopeck.sealing import (
+    Context,
+    EventContext,
     RequestContext,
     ResponseContext,
     SealingKey,
@@ -34,9 +36,11 @@ def key_of(case: dict[str, Any]) -> SealingKey:
     return SealingKey(bytes.fromhex(case["kid"]), bytes.fromhex(case["secret"]))
 
 
-def context_of(case: dict[str, Any]) -> RequestContext | ResponseContext:
+def context_of(case: dict[str, Any]) -> Context:
     if case["direction"] == "res":
         return ResponseContext(case["method"], case["path"], case["x_nonce"], case["status"])
+    if case["direction"] == "evt":
+        return EventContext(case["x_nonce"])
     # Backwards, so that the order of giving them is seen not to matter.
     clear = [(slot, value) for slot, value in reversed(case["clear"])]
     return RequestContext(case["method"], case["path"], case["x_nonce"], case["slot"], clear)
@@ -45,7 +49,7 @@ def context_of(case: dict[str, Any]) -> RequestContext | ResponseContext:
 class Vectors(unittest.TestCase):
     def test_every_vector_is_sealed_and_opened(self) -> None:
         vectors = load("vectors.json")
-        self.assertEqual(len(vectors), 16)
+        self.assertEqual(len(vectors), 18)
         for vector in vectors:
             with self.subTest(vector["name"]):
                 key, context = key_of(vector), context_of(vector)
@@ -57,7 +61,11 @@ class Vectors(unittest.TestCase):
 
     def test_no_forgery_opens(self) -> None:
         forgeries = load("forgeries.json")
-        self.assertEqual(len(forgeries), 41)
+        self.assertEqual(len(forgeries), 45)
+        # An `EventContext` has no path to move an event to.
+        (moved,) = [forgery for forgery in forgeries if forgery["direction"] == "evt" and forgery["path"] != "/"]
+        self.assertEqual(moved["why"], "an event moved to a path")
+        forgeries.remove(moved)
         for forgery in forgeries:
             with self.subTest(forgery["why"]), self.assertRaises(SealingError):
                 open_sealed(key_of(forgery), context_of(forgery), forgery["now"], forgery["text"])
@@ -91,6 +99,16 @@ class Rules(unittest.TestCase):
         text = seal(KEY, ResponseContext("GET", "/v1/balance", NONCE, 404), NOW, "{}")
         with self.assertRaises(SealingError):
             open_sealed(KEY, ResponseContext("GET", "/v1/balance", NONCE, 200), NOW, text)
+
+    def test_an_event_bound_to_a_path_does_not_open(self) -> None:
+        class MovedEvent(EventContext):
+            def _associated_data(self, header: bytes) -> bytes:
+                return RequestContext("POST", "/v1", self.nonce, "body")._associated_data(header)
+
+        text = seal(KEY, EventContext(NONCE), NOW, "{}")
+        self.assertEqual(open_sealed(KEY, EventContext(NONCE), NOW, text), "{}")
+        with self.assertRaises(SealingError):
+            open_sealed(KEY, EventContext(NONCE), NOW, seal(KEY, MovedEvent(NONCE), NOW, "{}"))
 
     def test_a_parameter_may_have_512_characters(self) -> None:
         context = RequestContext("GET", "/v1/card/*", NONCE, "path:idCard")

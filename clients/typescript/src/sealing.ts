@@ -77,7 +77,14 @@ export interface ResponseContext {
   readonly status: number;
 }
 
-export type Context = RequestContext | ResponseContext;
+/** What the sealed `data` of an event is bound to; not to the URL of the webhook that receives it. */
+export interface EventContext {
+  readonly direction: "evt";
+  /** The event's `id`, which the header `webhook-id` carries too. */
+  readonly nonce: string;
+}
+
+export type Context = RequestContext | ResponseContext | EventContext;
 
 /** Only tests give these. */
 export interface SealOptions {
@@ -85,7 +92,7 @@ export interface SealOptions {
   readonly cipher?: Aead;
 }
 
-/** Seals a text for one call, at a time in Unix seconds. */
+/** Seals a text for one call or event, at a time in Unix seconds. */
 export async function seal(
   key: SealingKey,
   context: Context,
@@ -102,7 +109,7 @@ export async function seal(
   return PREFIX + encodeBase64url(concat(header, sealed));
 }
 
-/** Opens a sealed text. Throws {@link SealingError} unless it was sealed under `key` for exactly this call. */
+/** Opens a sealed text. Throws {@link SealingError} unless it was sealed under `key` for exactly this call or event. */
 export async function open(
   key: SealingKey,
   context: Context,
@@ -144,11 +151,13 @@ export function boundPath(called: string): string {
 }
 
 function infoOf(context: Context): Bytes {
-  const [direction, slot] = "slot" in context ? ["req", context.slot] : ["res", "body"];
+  const [direction, slot] =
+    "direction" in context ? ["evt", "body"] : "slot" in context ? ["req", context.slot] : ["res", "body"];
   return pae(DOMAIN, utf8(direction), utf8(context.nonce), utf8(slot));
 }
 
 function associatedOf(context: Context, header: Bytes): Bytes {
+  if ("direction" in context) return pae(DOMAIN, header, utf8("POST"), utf8("/"));
   const bound = [DOMAIN, header, utf8(context.method), utf8(context.path)];
   if (!("slot" in context)) return pae(...bound, utf8(String(context.status)));
   const neighbours = (context.clear ?? []).map(([slot, value]) => [utf8(slot), utf8(value)] as const);

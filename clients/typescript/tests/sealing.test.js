@@ -20,15 +20,19 @@ const NOW = 1_767_225_600;
 function callOf(given) {
   const { method, path, x_nonce: nonce, slot, status } = given;
   // Backwards, so that the order of giving them is seen not to matter.
-  const context =
-    given.direction === "res" ? { method, path, nonce, status } : { method, path, nonce, slot, clear: [...given.clear].reverse() };
+  const contexts = {
+    req: { method, path, nonce, slot, clear: [...given.clear].reverse() },
+    res: { method, path, nonce, status },
+    evt: { direction: "evt", nonce },
+  };
+  const context = contexts[given.direction];
   return { key: new SealingKey(bytes(given.kid), bytes(given.secret)), context };
 }
 
 for (const [name, cipher] of Object.entries(ciphers)) {
   test(`every vector is sealed and opened: ${name}`, async () => {
     const vectors = data("vectors.json");
-    assert.equal(vectors.length, 16);
+    assert.equal(vectors.length, 18);
     for (const vector of vectors) {
       const { key, context } = callOf(vector);
       const text = await seal(key, context, vector.ts, vector.plaintext, { salt: bytes(vector.salt), cipher });
@@ -40,8 +44,11 @@ for (const [name, cipher] of Object.entries(ciphers)) {
 
   test(`no forgery opens: ${name}`, async () => {
     const forgeries = data("forgeries.json");
-    assert.equal(forgeries.length, 41);
-    for (const forgery of forgeries) {
+    assert.equal(forgeries.length, 45);
+    // The context of an event has no path to move an event to.
+    const [moved, ...others] = forgeries.filter(({ direction, path }) => direction === "evt" && path !== "/");
+    assert.deepEqual([moved.why, others], ["an event moved to a path", []]);
+    for (const forgery of forgeries.filter((forgery) => forgery !== moved)) {
       const { key, context } = callOf(forgery);
       await assert.rejects(open(key, context, forgery.now, forgery.text, cipher), SealingError, forgery.why);
     }

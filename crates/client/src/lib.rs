@@ -61,7 +61,7 @@ pub use session::{AccessToken, TokenPair};
 pub use wait::Wait;
 pub use write::Write;
 
-pub use kopeck_sealing::{KeyError, SealingKey};
+pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, open_event};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use time::{Date, PrimitiveDateTime, Time, Weekday};
 pub use uuid::Uuid;

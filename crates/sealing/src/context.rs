@@ -119,6 +119,14 @@ pub struct ResponseContext<'a> {
     pub status: u16,
 }
 
+/// The event that a sealed `data` belongs to. Its slot is the body, and it is bound to `POST /` whatever the URL of the
+/// webhook is, so a receiver behind a proxy that rewrites paths can open it.
+#[derive(Debug, Clone, Copy)]
+pub struct EventContext<'a> {
+    /// The event's `id`, which the header `webhook-id` carries too.
+    pub id: &'a str,
+}
+
 /// The path as it is bound: from the version prefix on, without query and final slash, each sealed segment
 /// written `*`.
 #[must_use]
@@ -140,11 +148,12 @@ pub fn valid_nonce(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._~+/=-".contains(&byte))
 }
 
-/// One of the two kinds of call, with what both have to say to the cipher.
+/// The direction of a sealed value, with the inputs of key derivation and cipher.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Context<'a> {
     Request(&'a RequestContext<'a>),
     Response(&'a ResponseContext<'a>),
+    Event(&'a EventContext<'a>),
 }
 
 impl Context<'_> {
@@ -152,13 +161,14 @@ impl Context<'_> {
         match self {
             Self::Request(request) => request.nonce,
             Self::Response(response) => response.nonce,
+            Self::Event(event) => event.id,
         }
     }
 
     pub(crate) fn slot(&self) -> Slot<'_> {
         match self {
             Self::Request(request) => request.slot,
-            Self::Response(_) => Slot::Body,
+            Self::Response(_) | Self::Event(_) => Slot::Body,
         }
     }
 
@@ -167,6 +177,7 @@ impl Context<'_> {
         let direction: &[u8] = match self {
             Self::Request(_) => b"req",
             Self::Response(_) => b"res",
+            Self::Event(_) => b"evt",
         };
         let slot = self.slot().to_string();
         pae::encode(&[DOMAIN, direction, self.nonce().as_bytes(), slot.as_bytes()])
@@ -193,6 +204,7 @@ impl Context<'_> {
                     status.as_bytes(),
                 ])
             }
+            Self::Event(_) => pae::encode(&[DOMAIN, header, b"POST", b"/"]),
         }
     }
 }

@@ -11,12 +11,13 @@ mod stream;
 mod vectors;
 
 pub use context::{
-    Clear, MAX_PARAMETER_CHARS, MAX_QUERY_CHARS, RequestContext, ResponseContext, Slot, bound_path,
-    valid_nonce,
+    Clear, EventContext, MAX_PARAMETER_CHARS, MAX_QUERY_CHARS, RequestContext, ResponseContext, Slot,
+    bound_path, valid_nonce,
 };
 pub use key::{KeyError, KeyId, SealingKey};
 pub use refusal::Refusal;
 pub use seal::{
-    WINDOW_SECONDS, key_id_of, looks_sealed, open_request, open_response, seal_request, seal_response,
+    WINDOW_SECONDS, key_id_of, looks_sealed, open_event, open_request, open_response, seal_event,
+    seal_request, seal_response,
 };
 pub use stream::ResponseSealer;

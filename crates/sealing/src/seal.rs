@@ -7,7 +7,7 @@ use hkdf::Hkdf;
 use sha2::Sha256;
 use zeroize::{Zeroize as _, Zeroizing};
 
-use crate::context::{Context, RequestContext, ResponseContext, valid_nonce};
+use crate::context::{Context, EventContext, RequestContext, ResponseContext, valid_nonce};
 use crate::key::{KeyId, SealingKey};
 use crate::padding;
 use crate::refusal::Refusal;
@@ -50,6 +50,18 @@ pub fn seal_response(
     seal(key, Context::Response(ctx), now_unix, salt, plaintext)
 }
 
+/// Seals the `data` of an event; `salt` as for [`seal_request`].
+#[must_use]
+pub fn seal_event(
+    key: &SealingKey,
+    ctx: &EventContext<'_>,
+    now_unix: u64,
+    salt: [u8; SALT_LEN],
+    plaintext: &[u8],
+) -> String {
+    seal(key, Context::Event(ctx), now_unix, salt, plaintext)
+}
+
 /// Opens a value of a request.
 ///
 /// A key that is not the one named in the value is used all the same, and the value then refused: opening with
@@ -79,6 +91,20 @@ pub fn open_response(
     text: &str,
 ) -> Result<Zeroizing<String>, Refusal> {
     open(key, Context::Response(ctx), now_unix, text)
+}
+
+/// Opens the `data` of an event.
+///
+/// # Errors
+///
+/// [`Refusal`], as for [`open_request`].
+pub fn open_event(
+    key: &SealingKey,
+    ctx: &EventContext<'_>,
+    now_unix: u64,
+    text: &str,
+) -> Result<Zeroizing<String>, Refusal> {
+    open(key, Context::Event(ctx), now_unix, text)
 }
 
 /// The id of the key that a value is sealed under, by its head alone: nothing is proved about the value.
@@ -258,7 +284,7 @@ fn array<const N: usize>(slice: &[u8]) -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Clear, Slot};
+    use crate::{Clear, Slot, pae};
 
     const NOW: u64 = 1_767_225_600;
     const CTX: RequestContext<'static> = RequestContext {
@@ -309,6 +335,22 @@ mod tests {
         assert_eq!(refusal(&seal_padded(&not_utf8)), Refusal::Utf8);
         assert_eq!(refusal(&seal_padded(b"")), Refusal::Encoding);
         assert_eq!(refusal(&seal_padded(b"{}\x80")), Refusal::Encoding);
+    }
+
+    #[test]
+    fn an_event_is_bound_to_the_root() {
+        let ctx = EventContext { id: CTX.nonce };
+        let header = Header { key_id: key().id(), unix: NOW, salt: [3; 16] }.to_bytes();
+        let (cipher, iv) = Derived::new(&key(), &[3; 16], &Context::Event(&ctx).info()).cipher();
+        let padded = [&b"{}\x80"[..], &[0; 29]].concat();
+        let bound_to = |path: &[u8]| {
+            let mut raw = [&header[..], &padded].concat();
+            let tag = encrypt(&cipher, &iv, &pae::encode(&[b"pcs1", &header, b"POST", path]), &mut raw);
+            raw.extend_from_slice(&tag);
+            open_event(&key(), &ctx, NOW, &format!("s1.{}", URL_SAFE_NO_PAD.encode(raw))).map(|_| ())
+        };
+        assert_eq!(bound_to(b"/"), Ok(()));
+        assert_eq!(bound_to(b"/v1"), Err(Refusal::Tag));
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::context::{Clear, Context, RequestContext, ResponseContext, Slot};
+use crate::context::{Clear, Context, EventContext, RequestContext, ResponseContext, Slot};
 use crate::key::{KeyId, SealingKey};
 use crate::padding;
-use crate::seal::{Derived, Header, seal_request, seal_response};
+use crate::seal::{Derived, Header, seal_event, seal_request, seal_response};
 
 #[derive(Deserialize)]
 struct Vector {
@@ -35,7 +35,7 @@ struct Vector {
 #[test]
 fn every_figure_of_every_vector() {
     let vectors: Vec<Vector> = serde_json::from_str(include_str!("../tests/data/vectors.json")).unwrap();
-    assert_eq!(vectors.len(), 16);
+    assert_eq!(vectors.len(), 18);
     for vector in &vectors {
         check(vector);
     }
@@ -62,10 +62,12 @@ fn check(vector: &Vector) {
         nonce: &vector.x_nonce,
         status: vector.status.unwrap_or_default(),
     };
+    let event = EventContext { id: &vector.x_nonce };
     let plaintext = vector.plaintext.as_bytes();
     let (context, text) = match vector.direction.as_str() {
         "req" => (Context::Request(&request), seal_request(&key, &request, vector.ts, salt, plaintext)),
         "res" => (Context::Response(&response), seal_response(&key, &response, vector.ts, salt, plaintext)),
+        "evt" => (Context::Event(&event), seal_event(&key, &event, vector.ts, salt, plaintext)),
         other => panic!("{name}: direction {other}"),
     };
 

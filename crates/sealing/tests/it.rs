@@ -4,8 +4,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kopeck_sealing::{
-    Clear, KeyId, Refusal, RequestContext, ResponseContext, SealingKey, Slot, key_id_of, open_request,
-    open_response, seal_request, seal_response,
+    Clear, EventContext, KeyId, Refusal, RequestContext, ResponseContext, SealingKey, Slot, key_id_of,
+    open_event, open_request, open_response, seal_event, seal_request, seal_response,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -43,23 +43,18 @@ impl Case {
         for (slot, value) in self.clear.iter().rev() {
             clear.add(slot_of(slot), value.as_str());
         }
-        let opened = if self.direction == "req" {
-            let ctx = RequestContext {
-                method: &self.method,
-                path: &self.path,
-                nonce: &self.x_nonce,
-                slot: slot_of(&self.slot),
-                clear: &clear,
-            };
-            open_request(&key, &ctx, self.now, text)
-        } else {
-            let ctx = ResponseContext {
-                method: &self.method,
-                path: &self.path,
-                nonce: &self.x_nonce,
-                status: self.status.unwrap(),
-            };
-            open_response(&key, &ctx, self.now, text)
+        let (method, path, nonce) = (self.method.as_str(), self.path.as_str(), self.x_nonce.as_str());
+        let opened = match self.direction.as_str() {
+            "req" => {
+                let ctx = RequestContext { method, path, nonce, slot: slot_of(&self.slot), clear: &clear };
+                open_request(&key, &ctx, self.now, text)
+            }
+            "res" => {
+                let ctx = ResponseContext { method, path, nonce, status: self.status.unwrap() };
+                open_response(&key, &ctx, self.now, text)
+            }
+            "evt" => open_event(&key, &EventContext { id: nonce }, self.now, text),
+            other => panic!("{}: direction {other}", self.why),
         };
         opened.map(|plaintext| plaintext.to_string())
     }
@@ -99,8 +94,13 @@ fn every_vector_opens() {
 #[test]
 fn no_forgery_opens() {
     let forgeries: Vec<Case> = serde_json::from_str(include_str!("data/forgeries.json")).unwrap();
-    assert_eq!(forgeries.len(), 41);
+    assert_eq!(forgeries.len(), 45);
     for forgery in forgeries {
+        if forgery.direction == "evt" && forgery.path != "/" {
+            // An `EventContext` has no path to move an event to; `an_event_is_bound_to_the_root` tests the other side.
+            assert_eq!(forgery.why, "an event moved to a path");
+            continue;
+        }
         assert!(forgery.open(&forgery.text).is_err(), "{}", forgery.why);
     }
 }
@@ -201,6 +201,21 @@ fn an_answer_opens_for_its_own_call_only() {
         clear: Clear::none(),
     };
     assert_eq!(open_request(&key(), &request, NOW, &text).unwrap_err(), Refusal::Tag);
+}
+
+#[test]
+fn an_event_opens_under_its_own_id_only() {
+    let ctx = EventContext { id: "018f3c1e-7b2a-7c3d-9e4f-5a6b7c8d9e0f" };
+    let text = seal_event(&key(), &ctx, NOW, [1; 16], b"{}");
+    assert_eq!(open_event(&key(), &ctx, NOW + 300, &text).unwrap().as_str(), "{}");
+    assert_eq!(open_event(&key(), &ctx, NOW + 301, &text).unwrap_err(), Refusal::Time);
+    let other = EventContext { id: "018f3c1e-7b2a-7c3d-9e4f-5a6b7c8d9e10" };
+    assert_eq!(open_event(&key(), &other, NOW, &text).unwrap_err(), Refusal::Tag);
+    let request =
+        RequestContext { method: "POST", path: "/", nonce: ctx.id, slot: Slot::Body, clear: Clear::none() };
+    assert_eq!(open_request(&key(), &request, NOW, &text).unwrap_err(), Refusal::Tag);
+    let sealed_request = seal_request(&key(), &request, NOW, [1; 16], b"{}");
+    assert_eq!(open_event(&key(), &ctx, NOW, &sealed_request).unwrap_err(), Refusal::Tag);
 }
 
 proptest! {
