@@ -8,7 +8,6 @@ mod operations;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::builder::ArgPredicate;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use kopeck_command_line::CallArgs;
@@ -84,10 +83,9 @@ pub enum Command {
 #[derive(Debug, Clone, Args)]
 pub struct StoreArgs {
     /// `sqlite://PATH` of the database; the bank simulator's file and the master key lie beside it. Or
-    /// `postgres://USER:PASSWORD@HOST/DATABASE`.
+    /// `postgres://USER:PASSWORD@HOST/DATABASE`. `sqlite://kopeck-data/kopeck.sqlite` if absent.
     #[arg(long, env = "KOPECK_DATABASE_URL", hide_env_values = true)]
-    #[arg(default_value = "sqlite://kopeck-data/kopeck.sqlite")]
-    pub database_url: String,
+    pub database_url: Option<String>,
     /// The folder of the bank simulator's file, where the database is on a server; `kopeck-data` if absent.
     #[arg(long, env = "KOPECK_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
@@ -142,10 +140,10 @@ pub struct ServiceArgs {
     /// The port for operators.
     #[command(flatten)]
     pub operations: OperationsArgs,
-    /// Whether the sandbox calls exist (`true`, `false`). With a bank URL they do not, unless asked for.
-    #[arg(long, env = "KOPECK_SANDBOX", default_value = "true", action = clap::ArgAction::Set)]
-    #[arg(default_value_if("bank_url", ArgPredicate::IsPresent, "false"))]
-    pub sandbox: bool,
+    /// Whether the sandbox calls and the demo partner exist (`true`, `false`). If absent, they exist only without a
+    /// database URL, without a bank URL, and on a loopback address.
+    #[arg(long, env = "KOPECK_SANDBOX", action = clap::ArgAction::Set)]
+    pub sandbox: Option<bool>,
     /// How long a request can be cancelled before a worker takes it up.
     #[arg(long, env = "KOPECK_PROCESSING_DELAY", default_value = "3s", value_parser = duration)]
     pub processing_delay: Duration,
@@ -298,9 +296,25 @@ impl ServiceArgs {
             key_overlap: KEY_OVERLAP,
         }
     }
+
+    /// Whether the sandbox is on in a process that listens on `listen`; a worker listens nowhere.
+    ///
+    /// Anybody with a login can deposit money in a sandbox, so the default is on only where nobody else can log in.
+    #[must_use]
+    pub fn sandbox_is_on(&self, listen: Option<SocketAddr>) -> bool {
+        let is_embedded_default = self.store.database_url.is_none() && self.bank.bank_url.is_none();
+        let is_loopback = listen.is_none_or(|address| address.ip().is_loopback());
+        self.sandbox.unwrap_or(is_embedded_default && is_loopback)
+    }
 }
 
 impl StoreArgs {
+    /// The database URL, or the default one.
+    #[must_use]
+    pub fn database_url(&self) -> &str {
+        self.database_url.as_deref().unwrap_or("sqlite://kopeck-data/kopeck.sqlite")
+    }
+
     /// The settings of commands that serve nobody: those of the rules that they touch, defaults for the rest.
     #[must_use]
     pub fn settings(&self) -> Settings {
@@ -386,16 +400,37 @@ mod tests {
     }
 
     #[test]
-    fn a_bank_across_the_network_has_no_sandbox_unless_asked_for() {
+    fn the_sandbox_is_on_by_default_only_on_the_embedded_default_on_loopback() {
         let bank = ["--bank-url", "https://bank.example", "--bank-secret", "s"];
+        let default_database = ["--database-url", "sqlite://kopeck-data/kopeck.sqlite"];
+        let everywhere = ["--listen", "0.0.0.0:8080"];
         let sandbox = |extra: &[&str]| {
             let cli = Cli::try_parse_from([&["kopeck", "serve"], extra].concat()).unwrap();
-            matches!(cli.command, Command::Serve(args) if args.service.sandbox)
+            let Command::Serve(args) = cli.command else { panic!("{extra:?}") };
+            args.service.sandbox_is_on(Some(args.listen))
+        };
+        for local in [&[][..], &["--listen", "127.0.0.2:0"], &["--listen", "[::1]:8080"]] {
+            assert!(sandbox(local), "{local:?}");
+        }
+        let unspecified_v6 = ["--listen", "[::]:8080"];
+        let postgres = ["--database-url", "postgres://db/kopeck"];
+        for elsewhere in [&bank[..], &default_database, &postgres, &everywhere, &unspecified_v6] {
+            assert!(!sandbox(elsewhere), "{elsewhere:?}");
+            assert!(sandbox(&[elsewhere, &["--sandbox", "true"]].concat()), "{elsewhere:?}");
+        }
+        assert!(!sandbox(&["--sandbox", "false"]));
+        assert!(Cli::try_parse_from(["kopeck", "serve", "--bank-url", "https://bank.example"]).is_err());
+    }
+
+    #[test]
+    fn the_sandbox_of_a_worker_is_the_one_of_its_database() {
+        let sandbox = |extra: &[&str]| {
+            let cli = Cli::try_parse_from([&["kopeck", "worker"], extra].concat()).unwrap();
+            let Command::Worker(args) = cli.command else { panic!("{extra:?}") };
+            args.sandbox_is_on(None)
         };
         assert!(sandbox(&[]));
-        assert!(!sandbox(&bank));
-        assert!(sandbox(&[&bank[..], &["--sandbox", "true"]].concat()));
-        assert!(Cli::try_parse_from(["kopeck", "serve", "--bank-url", "https://bank.example"]).is_err());
+        assert!(!sandbox(&["--database-url", "postgres://db/kopeck"]));
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl Vault {
     /// # Errors
     /// If the folder cannot be made or read, or a key is none or missing.
     pub fn open(args: &StoreArgs, entropy: &dyn Entropy) -> anyhow::Result<Self> {
-        let folder = DataFolder::make(&args.database_url, args.data_dir.as_deref())?;
+        let folder = DataFolder::make(args.database_url(), args.data_dir.as_deref())?;
         let keys = match Keys::given(args)? {
             Some(keys) => keys,
             None => Keys::InFile(folder.master_key(entropy)?),
@@ -95,7 +95,7 @@ impl Vault {
     /// # Errors
     /// If there is no such database, or a key is none or missing.
     pub fn open_existing(args: &StoreArgs) -> anyhow::Result<Self> {
-        let folder = DataFolder::existing(&args.database_url, args.data_dir.as_deref())?;
+        let folder = DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
         let keys = match Keys::given(args)? {
             Some(keys) => keys,
             None => Keys::InFile(folder.existing_master_key()?),

@@ -2,6 +2,7 @@
 //! that keeps a second server out. With one on a server: the simulator's books, and how far the sandbox moved the clock.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -101,6 +102,24 @@ impl DataFolder {
 
     fn key_file(&self) -> PathBuf {
         self.path.join("master.key")
+    }
+
+    /// Writes the demo partner's secrets into a file that only its owner may read, in place of one that is there.
+    /// Returns its path.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_demo_secrets(&self, text: &str) -> anyhow::Result<PathBuf> {
+        let path = self.path.join("demo-partner.txt");
+        let written = match std::fs::remove_file(&path) {
+            // A new file, as one that is there could be open to others.
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => private(OpenOptions::new().create_new(true).write(true))
+                .open(&path)
+                .and_then(|mut file| file.write_all(text.as_bytes())),
+        };
+        written.with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
     }
 
     /// Where the offset of the service's clock lies, once the sandbox has moved it.

@@ -35,21 +35,22 @@ pub struct Bank {
 }
 
 impl Bank {
-    /// The bank that `args` name.
+    /// The bank that `args` name, with its sandbox powers if `sandbox` is on.
     ///
     /// # Errors
     /// If the simulator's books cannot be opened, the settings are none, or there is to be a sandbox over a bank that is
     /// no simulator.
     pub fn open(
         args: &ServiceArgs,
+        sandbox: bool,
         folder: &DataFolder,
         machine: &Machine,
         clock: Arc<ServiceClock>,
         settings: Settings,
     ) -> anyhow::Result<Self> {
         match &args.bank.bank_url {
-            Some(url) => Self::across_the_network(url, &args.bank, args.sandbox, machine, clock),
-            None => Self::within(args.sandbox, folder, machine, clock, settings),
+            Some(url) => Self::across_the_network(url, &args.bank, sandbox, machine, clock),
+            None => Self::within(sandbox, folder, machine, clock, settings),
         }
     }
 
@@ -62,6 +63,12 @@ impl Bank {
     ) -> anyhow::Result<Self> {
         let bank = simulator(folder, machine, settings)?;
         let power = SimulatorPower { bank: Arc::clone(&bank), clock };
+        if !sandbox {
+            log::warn!(
+                "there is no bank: a simulator stands for it, so no card and no payment is real; set KOPECK_BANK_URL, or \
+                 KOPECK_SANDBOX=true for a sandbox"
+            );
+        }
         let power = sandbox.then(|| Arc::new(power) as Arc<dyn SandboxPower>);
         Ok(Self { gateway: bank, power, _follower: None })
     }

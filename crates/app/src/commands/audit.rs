@@ -27,8 +27,8 @@ pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {
 
 /// The database alone: whoever looks after the log need not have the keys of the service.
 fn store(args: &StoreArgs) -> anyhow::Result<DieselStore> {
-    DataFolder::existing(&args.database_url, args.data_dir.as_deref())?;
-    let config = StoreConfig::new(&args.database_url, Arc::clone(&Machine::real().clock));
+    DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
+    let config = StoreConfig::new(args.database_url(), Arc::clone(&Machine::real().clock));
     Ok(DieselStore::open(config)?)
 }
 

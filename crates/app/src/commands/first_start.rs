@@ -1,4 +1,6 @@
-//! The first start of an embedded service: a demo partner, its secrets, and a call to paste.
+//! The first start of a sandbox: a demo partner, its secrets, and a call to paste.
+
+use std::io::IsTerminal as _;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::partner::{Partner, SealingPolicy};
@@ -8,6 +10,7 @@ use secrecy::ExposeSecret;
 
 use super::partner::{sealing_key_text, store_partner};
 use crate::compose::Core;
+use crate::folder::DataFolder;
 
 /// A million roubles to play with.
 const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
@@ -41,8 +44,24 @@ pub(super) fn demo_partner(core: &Core) -> anyhow::Result<Option<Demo>> {
 }
 
 impl Demo {
-    /// What a newcomer needs, for a terminal.
-    pub(super) fn welcome(&self, url: &str) -> anyhow::Result<String> {
+    /// Prints the secrets and a first call to a terminal. A pipe may end in a log that others read, so there the text
+    /// goes into a file of the data folder, and the path of the file is printed.
+    pub(super) fn show(&self, url: &str, folder: &DataFolder) -> anyhow::Result<()> {
+        let welcome = self.welcome(url)?;
+        if std::io::stdout().is_terminal() {
+            print!("{welcome}");
+        } else {
+            let path = folder.write_demo_secrets(&welcome)?;
+            println!(
+                "This is the first start. The demo partner's secrets and a first call are in {}",
+                path.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// What a newcomer needs.
+    fn welcome(&self, url: &str) -> anyhow::Result<String> {
         let (api_key, password) =
             (self.secrets.api_key.expose_secret(), self.secrets.password.expose_secret());
         let (id, login) = (self.partner.id, &self.partner.login);

@@ -10,7 +10,7 @@ use crate::compose::{Machine, Vault};
 /// Applies what the database lacks and says what that was.
 pub(super) fn run(args: &StoreArgs) -> anyhow::Result<()> {
     Vault::open(args, &*Machine::real().entropy)?;
-    let applied = apply(&args.database_url)?;
+    let applied = apply(args.database_url())?;
     if applied.is_empty() {
         println!("the database is up to date");
     }

@@ -56,8 +56,8 @@ fn core(args: &StoreArgs) -> anyhow::Result<Core> {
     let machine = Machine::real();
     let vault = Vault::open(args, &*machine.entropy)?;
     let (machine, _) = machine.with_clock_of(&vault.folder)?;
-    migrate::apply(&args.database_url)?;
-    Core::open(&args.database_url, &vault.keys.ring()?, &machine, args.settings())
+    migrate::apply(args.database_url())?;
+    Core::open(args.database_url(), &vault.keys.ring()?, &machine, args.settings())
 }
 
 /// The service behind the commands that only make sense on a database that is there: they neither make nor migrate
@@ -66,5 +66,5 @@ fn existing_core(args: &StoreArgs) -> anyhow::Result<Core> {
     let machine = Machine::real();
     let vault = Vault::open_existing(args)?;
     let (machine, _) = machine.with_clock_of(&vault.folder)?;
-    Core::open(&args.database_url, &vault.keys.ring()?, &machine, args.settings())
+    Core::open(args.database_url(), &vault.keys.ring()?, &machine, args.settings())
 }

@@ -16,7 +16,7 @@ use super::until_told::{self, Signals};
 use crate::bank::Bank;
 use crate::cli::{FrontArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Core, Machine, Parts, Vault};
-use crate::folder::ServerLock;
+use crate::folder::{DataFolder, ServerLock};
 use crate::operations::{MeasuredBank, Operations, Teller};
 use crate::pulse::Pulse;
 use crate::reload::Reloader;
@@ -27,7 +27,7 @@ use crate::workers::Workers;
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let certificate = certificate(&args.front)?;
     let pause = Duration::try_from(args.front.drain_pause).context("KOPECK_DRAIN_PAUSE")?;
-    let process = Process::start(&args.service)?;
+    let process = Process::start(&args.service, args.service.sandbox_is_on(Some(args.listen)))?;
     let _reloader = process.follow_files(certificate.clone())?;
     let listener =
         TcpListener::bind(args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
@@ -46,10 +46,10 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let url = format!("{scheme}://{address}");
     println!("kopeck serves on {url}");
     process.say_where_it_tells();
-    if args.service.sandbox
+    if process.bank.power.is_some()
         && let Some(demo) = first_start::demo_partner(&process.core)?
     {
-        print!("{}", demo.welcome(&url)?);
+        demo.show(&url, &process.folder)?;
     }
     let served = system.block_on(async {
         let server = match certificate {
@@ -67,7 +67,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
 
 /// Does the asynchronous work until told to stop, and serves nobody.
 pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
-    let process = Process::start(args)?;
+    let process = Process::start(args, args.sandbox_is_on(None))?;
     let _reloader = process.follow_files(None)?;
     let workers = process.workers(args.workers)?;
     let system = actix_web::rt::System::new();
@@ -90,6 +90,7 @@ struct Process {
     machine: Machine,
     keys: Arc<KeyRing>,
     core: Core,
+    folder: DataFolder,
     bank: Bank,
     /// Entries of the audit log on their way.
     audit: Arc<Notes>,
@@ -103,21 +104,27 @@ struct Process {
 }
 
 impl Process {
-    fn start(args: &ServiceArgs) -> anyhow::Result<Self> {
+    fn start(args: &ServiceArgs, sandbox: bool) -> anyhow::Result<Self> {
         let settings = args.settings();
         // First of all, so that it can be asked how the start goes.
         let operations = Operations::new()?;
+        if sandbox {
+            operations.health.sandbox_is_on();
+            log::warn!(
+                "the sandbox is on: every partner can deposit money and move the clock; KOPECK_SANDBOX=false switches it off"
+            );
+        }
         let teller = args.operations.operations_listen.map(|listen| operations.tell(listen)).transpose()?;
         let machine = Machine::real();
         let vault = Vault::open(&args.store, &*machine.entropy)?;
         let lock = vault.folder.lock()?;
-        super::migrate::apply(&args.store.database_url)?;
+        super::migrate::apply(args.store.database_url())?;
         let (machine, clock) = machine.with_clock_of(&vault.folder)?;
         let keys = vault.keys.ring()?;
         let parts = Parts { store_observer: Some(Arc::clone(&operations.metrics) as _), ..Parts::default() };
-        let core = Core::with_parts(&args.store.database_url, &keys, &machine, settings, parts)?;
+        let core = Core::with_parts(args.store.database_url(), &keys, &machine, settings, parts)?;
         operations.health.store_is_open(&core.store);
-        let bank = Bank::open(args, &vault.folder, &machine, clock, settings)?;
+        let bank = Bank::open(args, sandbox, &vault.folder, &machine, clock, settings)?;
         let gateway = Arc::new(MeasuredBank::new(Arc::clone(&bank.gateway), Arc::clone(&operations.metrics)));
         let audit = Notes::new(core.store(), Arc::clone(&operations.metrics) as _);
         if vault.folder.is_embedded() {
@@ -128,7 +135,8 @@ impl Process {
             };
             transact(&*core.store(), Access::Write, end)?;
         }
-        Ok(Self { machine, keys, core, bank, audit, gateway, operations, teller, _lock: lock })
+        let folder = vault.folder;
+        Ok(Self { machine, keys, core, folder, bank, audit, gateway, operations, teller, _lock: lock })
     }
 
     /// The HTTP API.

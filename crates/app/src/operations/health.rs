@@ -20,6 +20,7 @@ pub struct Health {
     store: OnceLock<Arc<DieselStore>>,
     workers: OnceLock<Arc<Pulse>>,
     stopping: AtomicBool,
+    sandbox: AtomicBool,
 }
 
 /// How the parts are; a part that is not ready says why.
@@ -29,6 +30,7 @@ pub(super) struct Readiness {
     database: Result<(), &'static str>,
     migrations: Result<(), &'static str>,
     workers: Result<(), &'static str>,
+    sandbox: bool,
 }
 
 impl Health {
@@ -46,6 +48,15 @@ impl Health {
     /// The process was told to stop: it does what it has, and wants no more.
     pub fn is_stopping(&self) {
         self.stopping.store(true, Ordering::Release);
+    }
+
+    /// The sandbox is on in this process.
+    pub fn sandbox_is_on(&self) {
+        self.sandbox.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_sandbox(&self) -> bool {
+        self.sandbox.load(Ordering::Acquire)
     }
 
     pub(super) fn store(&self) -> Option<&Arc<DieselStore>> {
@@ -77,6 +88,7 @@ impl Health {
             database,
             migrations: opened.map(drop).map_err(|_| "not applied yet"),
             workers,
+            sandbox: self.is_sandbox(),
         }
     }
 }
@@ -88,7 +100,7 @@ impl Readiness {
     }
 
     fn parts(&self) -> [(&'static str, Result<(), &'static str>); 4] {
-        let Self { process, database, migrations, workers } = *self;
+        let Self { process, database, migrations, workers, sandbox: _ } = *self;
         [("process", process), ("database", database), ("migrations", migrations), ("workers", workers)]
     }
 
@@ -98,7 +110,8 @@ impl Readiness {
             (name.to_owned(), json!(state.err().unwrap_or("ready")))
         };
         let parts: serde_json::Map<_, _> = self.parts().map(part).into_iter().collect();
-        json!({"status": if self.is_ready() { "ready" } else { "not ready" }, "parts": parts})
+        let status = if self.is_ready() { "ready" } else { "not ready" };
+        json!({"status": status, "sandbox": self.sandbox, "parts": parts})
     }
 }
 
@@ -129,6 +142,7 @@ mod tests {
         assert!(!readiness.is_ready());
         let expected = json!({
             "status": "not ready",
+            "sandbox": false,
             "parts": {
                 "process": "ready",
                 "database": "not open yet",

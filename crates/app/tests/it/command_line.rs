@@ -290,8 +290,10 @@ fn exit_codes_tell_what_happened() {
 #[test]
 fn the_first_start_shows_a_line_that_keeps_its_demo_partner_when_pasted() {
     let installation = Installation::new();
-    let (base_url, shown) = installation.first_start();
-    let line = shown.iter().find(|line| line.contains("call login")).unwrap_or_else(|| panic!("{shown:?}"));
+    let (base_url, file, _) = installation.first_start();
+    let welcome = std::fs::read_to_string(file).unwrap();
+    let line =
+        welcome.lines().find(|line| line.contains("call login")).unwrap_or_else(|| panic!("{welcome}"));
 
     let again = installation.serve(&[]);
     let profiles = installation.path().join("profiles.toml");

@@ -1,18 +1,31 @@
 //! The commands of the binary, as an operator calls them.
 
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use kopeck_client::{EmployeeFilter, Error, Paging};
 
-use crate::process::Installation;
+use crate::process::{Installation, ask, pseudo_terminal};
 
 #[test]
-fn the_first_start_shows_a_demo_partner_and_a_call_that_works_when_pasted() {
+fn the_first_start_keeps_its_secrets_in_a_private_file_with_a_call_that_works_when_pasted() {
     let installation = Installation::new();
-    let (base_url, shown) = installation.first_start();
-    let pasted: String =
-        shown.iter().skip_while(|line| !line.contains("nonce()")).map(|line| format!("{line}\n")).collect();
-    assert!(pasted.contains("get_access_token"), "{shown:?}");
+    let (base_url, file, shown) = installation.first_start();
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let welcome = std::fs::read_to_string(&file).unwrap();
+    let pasted: String = welcome
+        .lines()
+        .skip_while(|line| !line.contains("nonce()"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert!(pasted.contains("get_access_token"), "{welcome}");
+    for secret in ["apiKey", "password", "sealingKey"] {
+        let line = welcome.lines().find_map(|line| line.trim().strip_prefix(secret)).unwrap();
+        let said = shown.join("\n") + &installation.log();
+        assert!(!said.contains(line.trim()), "the {secret} is in the output or the log: {said}");
+    }
 
     let again = installation.serve(&[]);
     let pasted = pasted.replace(&base_url, &again.base_url);
@@ -22,7 +35,64 @@ fn the_first_start_shows_a_demo_partner_and_a_call_that_works_when_pasted() {
     assert_eq!(balance["available"], 100_000_000);
     let (shown, good) = again.stop("INT");
     assert!(good, "{}", installation.log());
-    assert!(!shown.iter().any(|line| line.contains("password")), "secrets are shown once: {shown:?}");
+    assert!(!shown.iter().any(|line| line.contains("first start")), "{shown:?}");
+}
+
+#[test]
+fn the_first_start_at_a_terminal_prints_its_secrets_and_writes_no_file() {
+    let installation = Installation::embedded();
+    let (shown, terminal) = pseudo_terminal();
+    let mut command = installation.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut server = command.stdout(terminal).stderr(Stdio::null()).spawn().unwrap();
+    // The parent's copy of the terminal goes with it; the server's own keeps it open.
+    drop(command);
+    let mut lines = BufReader::new(shown).lines().map_while(Result::ok);
+    let key = lines.find_map(|line| line.trim().strip_prefix("apiKey").map(str::to_owned));
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(key.is_some_and(|key| key.trim().starts_with("ak_")));
+    assert!(!installation.path().join("demo-partner.txt").exists());
+}
+
+/// Starts `serve` with these settings in place of those of an installation, in an empty folder.
+fn bare(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Installation::embedded().command(&[&["serve"], arguments].concat());
+    command.current_dir(folder).env_remove("KOPECK_DATABASE_URL").env_remove("KOPECK_SANDBOX");
+    command
+}
+
+#[test]
+fn only_the_embedded_default_on_loopback_is_a_sandbox_unless_one_is_asked_for() {
+    let everywhere = ["--listen", "0.0.0.0:0"];
+    let named = ["--listen", "127.0.0.1:0", "--database-url", "sqlite://kopeck-data/kopeck.sqlite"];
+    let loopback = ["--listen", "127.0.0.1:0"];
+    let asked_for = [&named[..], &["--sandbox", "true"]].concat();
+    for (arguments, is_sandbox) in
+        [(&loopback[..], true), (&everywhere[..], false), (&named[..], false), (&asked_for[..], true)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let installation = Installation::embedded();
+        let mut command = bare(folder.path(), arguments);
+        command.args(["--operations-listen", "127.0.0.1:0"]);
+        let running = installation.start_command(command);
+        let address = running.base_url.replace("0.0.0.0", "127.0.0.1");
+        let (status, _) = ask(&address, "/sandbox/v1/bank");
+        assert_eq!(status, if is_sandbox { 405 } else { 404 }, "{arguments:?}");
+        let (_, ready) = running.ask("/health/ready");
+        let ready: serde_json::Value = serde_json::from_str(&ready).unwrap();
+        assert_eq!(ready["sandbox"], is_sandbox, "{arguments:?}");
+        let (_, figures) = running.ask("/metrics");
+        let figure = format!("\nkopeck_sandbox {}\n", u8::from(is_sandbox));
+        assert!(figures.contains(&figure), "{arguments:?}: {figures}");
+        let log = installation.log();
+        let (said, unsaid) = ("the sandbox is on", "there is no bank");
+        let (said, unsaid) = if is_sandbox { (said, unsaid) } else { (unsaid, said) };
+        assert!(log.lines().any(|line| line.contains("WARN") && line.contains(said)), "{arguments:?}: {log}");
+        assert!(!log.contains(unsaid), "{arguments:?}: {log}");
+        assert!(running.stop("TERM").1);
+        let demo = folder.path().join("kopeck-data/demo-partner.txt");
+        assert_eq!(demo.exists(), is_sandbox, "{arguments:?}");
+    }
 }
 
 #[test]

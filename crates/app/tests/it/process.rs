@@ -1,5 +1,6 @@
 //! The real binary on a data folder of its own.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use kopeck_adapter_store_diesel::testing::{TestDatabase, tamper};
 use kopeck_client::{Client, RetryPolicy, SealingKey};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::database::Database;
 
@@ -66,18 +68,24 @@ impl Installation {
         self.folder.path()
     }
 
-    /// Starts the service and stops it again. Answers where it was and what it has shown.
-    pub fn first_start(&self) -> (String, Vec<String>) {
+    /// Starts the service and stops it again. Returns its URL, the file with the demo partner's secrets,
+    /// and its output.
+    pub fn first_start(&self) -> (String, PathBuf, Vec<String>) {
         let running = self.serve(&[]);
         let base_url = running.base_url.clone();
-        // The whole welcome is printed before the first request is answered.
+        // The file is written before the first request is answered.
         let answered = Command::new("curl").args(["-s", &format!("{base_url}/v1/balance")]).status();
         assert!(answered.unwrap().success());
         let (shown, _) = running.stop("TERM");
-        (base_url, shown)
+        let file = shown
+            .iter()
+            .find_map(|line| line.split_once("a first call are in "))
+            .map(|(_, path)| path.into());
+        (base_url, file.unwrap_or_else(|| panic!("{shown:?}")), shown)
     }
 
-    /// A command on this installation, with nothing of the environment that could change it.
+    /// A command on this installation, with nothing of the environment that could change it. With the simulator in the
+    /// process the sandbox is on, which has to be said for a database that is named.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(BINARY);
         for (name, _) in
@@ -86,6 +94,9 @@ impl Installation {
             command.env_remove(name);
         }
         command.args(arguments).env("KOPECK_DATABASE_URL", self.database.url()).stdin(Stdio::null());
+        if !arguments.contains(&"--bank-url") {
+            command.env("KOPECK_SANDBOX", "true");
+        }
         if let Some(beside) = self.database.beside(self.folder.path()) {
             command.env("KOPECK_DATA_DIR", beside);
             match &self.key_file {
@@ -176,11 +187,21 @@ impl Installation {
     }
 }
 
+/// Both ends of a pseudo-terminal: what is printed to the second can be read from the first.
+pub fn pseudo_terminal() -> (File, File) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap();
+    let theirs = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    (File::from(ours), theirs)
+}
+
 /// An address of this machine within a line.
 fn url_in(line: &str) -> Option<String> {
     let words = &mut line.split_whitespace();
-    let own = |word: &&str| word.starts_with("http://127.0.0.1:") || word.starts_with("https://127.0.0.1:");
-    words.find(own).map(str::to_owned)
+    let hosts = ["http://127.0.0.1:", "https://127.0.0.1:", "http://0.0.0.0:"];
+    words.find(|word| hosts.iter().any(|host| word.starts_with(host))).map(str::to_owned)
 }
 
 /// A running server; killed when dropped.

@@ -15,6 +15,7 @@ pub(super) struct Figures {
     workers: IntGauge,
     workers_ended: IntGauge,
     silence: IntGauge,
+    sandbox: IntGauge,
 }
 
 /// Figures of what stands in the database. While it does not answer they stay as they were.
@@ -61,6 +62,7 @@ impl Figures {
                 "kopeck_worker_silence_seconds",
                 "How long the one that was silent longest has given no sign of life.",
             )?,
+            sandbox: maker.gauge("kopeck_sandbox", "1 if the sandbox is on in this process, else 0.")?,
         })
     }
 
@@ -70,6 +72,7 @@ impl Figures {
         self.reads_waiting.set(whole(waiting(Access::Read)));
         self.writes_waiting.set(whole(waiting(Access::Write)));
         self.database_up.set(i64::from(glance.is_some()));
+        self.sandbox.set(i64::from(health.is_sandbox()));
         if let Some(glance) = glance {
             self.stored.show(glance);
         }

@@ -1,11 +1,13 @@
 //! The terminals of a reader: one to paste into, and one where a server goes on.
 
-use std::io::{BufRead, BufReader, Write as _};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
+
+use crate::process::pseudo_terminal;
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// Begins the line that ends what a paste prints.
@@ -134,9 +136,10 @@ impl Server {
         let mut bash = desk.bash();
         bash.args(["-c", &format!("exec {command}")]).stderr(Stdio::null());
         bash.env("KOPECK_LISTEN", "127.0.0.1:0").env("KOPECK_PROCESSING_DELAY", "0s");
-        let mut process = bash.spawn().unwrap();
-        let lines = lines_of(&mut process);
-        Self { process, lines }
+        // The reader sits at a terminal, and only there the first start prints its secrets.
+        let (shown, terminal) = pseudo_terminal();
+        let process = bash.stdout(terminal).spawn().unwrap();
+        Self { process, lines: lines_in(shown) }
     }
 
     /// The first lines of what it says.
@@ -160,11 +163,17 @@ fn end(process: &mut Child) {
 
 /// The lines that a process prints, as they come.
 fn lines_of(process: &mut Child) -> Receiver<String> {
+    lines_in(process.stdout.take().unwrap())
+}
+
+fn lines_in(output: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = channel();
-    let output = BufReader::new(process.stdout.take().unwrap());
+    let output = BufReader::new(output);
     std::thread::spawn(move || {
         // Nobody listens any longer once the chapter has ended; the pipe is emptied all the same.
-        output.lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
+        // A terminal ends a line with a carriage return too.
+        let lines = output.lines().map_while(Result::ok).map(|line| line.trim_end_matches('\r').to_owned());
+        lines.for_each(|line| drop(sender.send(line)));
     });
     lines
 }
