@@ -13,8 +13,8 @@ const seen = new Map();
 
 /** The form to log in with. */
 export function loginForm() {
-  const field = (name, label, type = "password") => h("label", {}, label,
-    h("input", { name, type, autocomplete: "off", spellcheck: "false", required: true }));
+  const field = (name, label, type = "password", autocomplete = "off") => h("label", {}, label,
+    h("input", { name, type, autocomplete, spellcheck: "false", required: true }));
   const told = h("output", { class: "told", id: "login-told" });
   const form = h("form", {
     id: "login", onsubmit: async event => {
@@ -23,8 +23,9 @@ export function loginForm() {
       told.textContent = await logIn(new FormData(form)).catch(error => error.message);
     },
   },
-  field("apiKey", "API key"), field("login", "Login", "text"), field("password", "Password"),
-  field("sealingKey", "Sealing key"), h("button", { type: "submit" }, "Log in"), told);
+  field("apiKey", "API key"), field("login", "Login", "text", "username"),
+  field("password", "Password", "password", "current-password"), field("sealingKey", "Sealing key"),
+  h("button", { type: "submit" }, "Log in"), told);
   return form;
 }
 
