@@ -14,6 +14,7 @@ use kopeck_domain::ids::{PartnerId, TokenPairId};
 use kopeck_port_store::StoreError;
 use tokio::sync::oneshot;
 
+use crate::client_address::ClientAddress;
 use crate::code::Code;
 use crate::error::ApiError;
 use crate::route::{self, Effect, Route};
@@ -50,7 +51,7 @@ impl Signature {
     pub(crate) fn new(
         shared: &Shared,
         route: &Route,
-        address: &str,
+        address: ClientAddress,
         request_id: &str,
         trace: &Trace,
     ) -> Self {
@@ -61,7 +62,7 @@ impl Signature {
             request_id: Some(request_id.to_owned()),
             key: trace.key,
             sealed: trace.sealed,
-            ..Entry::new(shared.parts.wall.now(), address, route.name)
+            ..Entry::new(shared.parts.wall.now(), address.to_string(), route.name)
         };
         Self { entry, subject: trace.subject.clone() }
     }

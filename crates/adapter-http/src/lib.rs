@@ -14,6 +14,7 @@
 mod audit;
 mod bridge;
 mod catalogue;
+mod client_address;
 mod code;
 mod courtesy;
 mod dto;
@@ -40,6 +41,7 @@ mod site;
 mod state;
 
 pub use catalogue::{Operation, codes, operations};
+pub use client_address::{InvalidBlock, ProxyHeader, TrustedProxies, UnknownHeader};
 pub use observer::{Observer, Refusal, Unobserved};
 pub use openapi::openapi;
 pub use rate::RateLimit;

@@ -21,6 +21,7 @@ use kopeck_domain::ids::PartnerId;
 
 use crate::audit::{self, Signature, Subject, Trace};
 use crate::bridge::Deadline;
+use crate::client_address::ClientAddress;
 use crate::code::Code;
 use crate::error::ApiError;
 use crate::exchange::{Change, Exchange};
@@ -45,7 +46,7 @@ pub(crate) async fn serve(
     payload: Payload,
 ) -> HttpResponse {
     let mut told = Told::new(shared, Some(route), request);
-    let mut way = Way { route, shared, request, known: Known::default() };
+    let mut way = Way { route, shared, request, address: told.address, known: Known::default() };
     let outcome = AssertUnwindSafe(way.go(ids, payload, &told.request_id)).catch_unwind().await;
     let outcome = outcome.unwrap_or_else(|_| Err(ApiError::internal("a handler panicked")));
     let outcome = audit::tell(shared, route, outcome, || way.signature(&told.request_id)).await;
@@ -77,6 +78,7 @@ struct Way<'a> {
     route: &'static Route,
     shared: &'a Arc<Shared>,
     request: &'a HttpRequest,
+    address: ClientAddress,
     known: Known,
 }
 
@@ -143,8 +145,7 @@ impl Way<'_> {
 
     /// What the audit log is told of the call, as far as it is known by now.
     fn signature(&self, request_id: &str) -> Signature {
-        let address = head::address(self.request);
-        Signature::new(self.shared, self.route, &address, request_id, &self.known.trace)
+        Signature::new(self.shared, self.route, self.address, request_id, &self.known.trace)
     }
 
     /// Counts the call against its partner's rate limit.

@@ -10,6 +10,7 @@ use futures_util::stream::{self, Stream, StreamExt as _};
 use kopeck_domain::ids::PartnerId;
 use kopeck_sealing::{KeyId, ResponseContext, ResponseSealer};
 
+use crate::client_address::ClientAddress;
 use crate::error::ApiError;
 use crate::exchange::Body;
 use crate::pages::Pieces;
@@ -23,6 +24,8 @@ use crate::state::Shared;
 pub(crate) struct Told {
     /// The id of the request: the caller's own or a new one.
     pub(crate) request_id: String,
+    /// The client's address.
+    pub(crate) address: ClientAddress,
     /// The partner, once it is known.
     pub(crate) partner: Option<PartnerId>,
     /// How to seal the answer, once the caller is authenticated.
@@ -107,8 +110,10 @@ impl Told {
     pub(crate) fn new(shared: &Shared, route: Option<&Route>, request: &HttpRequest) -> Self {
         let headers = request.headers();
         let own = head::request_id(headers);
+        let settings = &shared.parts.settings;
         Self {
             request_id: own.unwrap_or_else(|| shared.parts.env.ids.next_id().to_string()),
+            address: ClientAddress::of(request, &settings.trusted_proxies, settings.proxy_header),
             partner: None,
             seal: None,
             left: None,
@@ -197,6 +202,7 @@ impl Told {
             route = self.route,
             status = status.as_u16(),
             micros,
+            address:% = self.address,
             partner = partner.as_deref().unwrap_or("-");
             "request"
         );

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use crate::client_address::{ProxyHeader, TrustedProxies};
 use crate::rate::RateLimit;
 
 /// Limits of the HTTP server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpSettings {
     /// The most bytes that a body may have.
     pub body_limit: usize,
@@ -18,6 +19,10 @@ pub struct HttpSettings {
     pub answer_deadline: Duration,
     /// How often a partner may call; `None`: as often as it likes.
     pub rate_limit: Option<RateLimit>,
+    /// Proxies whose report of the client's address is believed.
+    pub trusted_proxies: TrustedProxies,
+    /// The header in which they report it.
+    pub proxy_header: ProxyHeader,
     /// Threads that serve connections.
     pub workers: usize,
     /// How many passwords are checked at once: each takes a processor and 19 MiB for tens of milliseconds.
@@ -29,7 +34,7 @@ pub struct HttpSettings {
 }
 
 impl Default for HttpSettings {
-    /// 2 MiB in 30 s, then 8 s, a minute to read the answer; no rate limit; one worker and one password a processor; with
+    /// 2 MiB in 30 s, then 8 s, a minute to read the answer; no rate limit; no trusted proxies; one worker and one password a processor; with
     /// the reference page.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
@@ -39,6 +44,8 @@ impl Default for HttpSettings {
             deadline: Duration::from_secs(8),
             answer_deadline: Duration::from_secs(60),
             rate_limit: None,
+            trusted_proxies: TrustedProxies::default(),
+            proxy_header: ProxyHeader::default(),
             workers: processors,
             logins_at_once: processors,
             bank_calls_at_once: 64,

@@ -92,11 +92,6 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     (within(id, REQUEST_ID_CHARS) && id.bytes().all(allowed)).then(|| id.to_owned())
 }
 
-/// Where a call came from.
-pub(crate) fn address(request: &HttpRequest) -> String {
-    request.peer_addr().map(|peer| peer.ip().to_string()).unwrap_or_default()
-}
-
 /// Whether the caller asks for a sealed answer.
 pub(crate) fn wants_sealed(headers: &HeaderMap) -> bool {
     headers

@@ -18,7 +18,7 @@ use secrecy::SecretString;
 use super::Way;
 use super::arrived::TakenApart;
 use super::callers::Identity;
-use super::head::{self, Head};
+use super::head::Head;
 use crate::bridge::{Deadline, in_store};
 use crate::dto::TokensDto;
 use crate::error::ApiError;
@@ -35,8 +35,8 @@ impl Way<'_> {
         // Before the API key is looked at, so that a malformed nonce does not tell a right key from a wrong one.
         let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
-        let address = head::address(self.request);
-        let known = self.identify(&api_key, Some(address.clone())).await?;
+        let address = self.address.network().map(|network| network.to_string());
+        let known = self.identify(&api_key, address.clone()).await?;
         self.claims_to_be(known.as_ref());
         let body = self.read_body(&head, payload).await?;
         let identity = known.as_ref().map(identity);

@@ -4,15 +4,16 @@ use std::sync::{Arc, Mutex};
 
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
+use kopeck_adapter_http::HttpState;
 use kopeck_domain::audit::{Actor, Entry};
 use kopeck_domain::partner::SealingPolicy::{Optional, Required};
 use kopeck_port_store::StoreError;
-use kopeck_port_store::mock::{MockAuditRepository, MockUnit};
+use kopeck_port_store::mock::{InPlaceStore, MockAuditRepository, MockUnit};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use crate::caller::{call, categories, post, seal, send};
-use crate::support::{API_KEY, NONCE, NOW, api_over, unit};
+use crate::support::{API_KEY, NONCE, NOW, api_over, parts, unit};
 
 type Log = Arc<Mutex<Vec<Entry>>>;
 
@@ -125,6 +126,20 @@ async fn logins_are_told_whatever_comes_of_them() {
     let refused = take_one(&log);
     assert_eq!(in_short(&refused), "token.access REFUSED 400 bad_credentials");
     assert_eq!((refused.actor, refused.partner), (Actor::Unknown, done.partner));
+}
+
+/// In full, though failures count by network.
+#[actix_web::test]
+async fn the_client_behind_a_trusted_proxy_is_told() {
+    let (unit, log) = logging(unit(Optional));
+    let mut parts = parts(Arc::new(InPlaceStore::new(unit)));
+    parts.settings.trusted_proxies = "10.0.0.0/8".parse().unwrap();
+    let state = HttpState::new(parts);
+    for (client, source) in [("2001:db8::5", "2001:db8::5"), ("unknown", "-")] {
+        let call = login("wrong").insert_header(("x-forwarded-for", client));
+        assert_eq!(send(&state, call).await.status, 400);
+        assert_eq!(take_one(&log).source, source);
+    }
 }
 
 #[actix_web::test]

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
-use kopeck_adapter_http::RateLimit;
+use kopeck_adapter_http::{ProxyHeader, RateLimit, TrustedProxies};
 use time::Duration;
 
 use super::duration;
@@ -32,6 +32,12 @@ pub struct FrontArgs {
     #[arg(long, env = "KOPECK_RATE_LIMIT", default_value_t = 1_000)]
     #[arg(value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub rate_limit: u32,
+    /// Address blocks of the proxies whose `Forwarded` or `X-Forwarded-For` is believed, with commas between them.
+    #[arg(long, env = "KOPECK_TRUSTED_PROXIES", default_value = "", hide_default_value = true)]
+    pub trusted_proxies: TrustedProxies,
+    /// The header that they set: `forwarded`, `x-forwarded-for`, or `any`: the first of the two that is there.
+    #[arg(long, env = "KOPECK_PROXY_HEADER", default_value = "any")]
+    pub proxy_header: ProxyHeader,
     /// How long calls are still accepted after SIGTERM, while `/health/ready` says no already.
     #[arg(long, env = "KOPECK_DRAIN_PAUSE", default_value = "0s", value_parser = duration)]
     pub drain_pause: Duration,

@@ -153,6 +153,8 @@ impl Process {
             settings: HttpSettings {
                 body_limit: args.body_limit,
                 rate_limit: args.front.rate_limit(),
+                trusted_proxies: args.front.trusted_proxies.clone(),
+                proxy_header: args.front.proxy_header,
                 docs: args.docs,
                 ..HttpSettings::default()
             },

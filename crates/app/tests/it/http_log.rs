@@ -55,3 +55,22 @@ fn the_log_follows_a_call_by_its_id_and_keeps_secrets() {
         assert!(!log.contains(secret), "{secret} stands in the log: {log}");
     }
 }
+
+#[test]
+fn the_access_log_names_the_client_that_a_trusted_proxy_reports() {
+    let installation = Installation::new();
+    let running = installation.serve(&["--trusted-proxies", "127.0.0.2"]);
+    let ask = |from: [u8; 4], client: &str, id: &str| {
+        let call = get("/v1/balance").with("x-forwarded-for", client).with("x-request-id", id).from(from);
+        assert_eq!(call.send_to(&running.base_url).status, 401);
+    };
+    ask([127, 0, 0, 2], "198.51.100.1, 2001:db8::5", "by-proxy");
+    ask([127, 0, 0, 2], "unknown", "by-nobody");
+    ask([127, 0, 0, 3], "198.51.100.1", "by-a-liar");
+    assert!(running.stop("TERM").1);
+    let log = installation.log();
+    for (id, address) in [("by-proxy", "2001:db8::5"), ("by-nobody", "-"), ("by-a-liar", "127.0.0.3")] {
+        let line = log.lines().find(|line| line.contains("kopeck::access") && line.contains(id)).unwrap();
+        assert!(line.split(' ').any(|part| part == format!("address={address}")), "{line}");
+    }
+}

@@ -1,9 +1,10 @@
 //! Guessing passwords: ten failures of one login or one address, and no more.
 
+use kopeck_adapter_http::HttpSettings;
 use kopeck_domain::partner::SealingPolicy;
 use time::Duration;
 
-use crate::bare::{Call, Got, login, login_call, refresh_call, seal_body};
+use crate::bare::{Call, Got, fresh_nonce, login, login_call, refresh_call, seal_body};
 use crate::server::{TestPartner, TestServer};
 
 const HERE: [u8; 4] = [127, 0, 0, 2];
@@ -119,4 +120,78 @@ fn what_was_not_looked_at_is_no_failure() {
         assert_eq!(right(&partner).from(HERE).send(&server).fields(), "body");
     }
     assert_eq!(seal_body(&server, &partner.key, right(&partner)).from(HERE).send(&server).status, 200);
+}
+
+/// A service that believes the proxies of these blocks.
+fn behind(proxies: &str) -> TestServer {
+    let trusted_proxies = proxies.parse().unwrap();
+    TestServer::start_with(true, HttpSettings { workers: 1, trusted_proxies, ..HttpSettings::default() })
+}
+
+/// A guess without any right credential.
+fn guess() -> Call {
+    login_call("ak_wrong", &format!("nobody-{}", fresh_nonce()), "x")
+}
+
+#[test]
+fn behind_a_balancer_nobody_locks_anybody_else_out() {
+    let server = behind("127.0.0.2");
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    let through = |call: Call, client: &str| call.from(HERE).with("x-forwarded-for", client);
+    fail(&server, || through(guess(), "203.0.113.5"), 10);
+    locked(&through(right(&partner), "203.0.113.5").send(&server), "900");
+    locked(&through(right(&partner), "198.51.100.1, 203.0.113.5:443").send(&server), "900");
+    assert_eq!(through(right(&partner), "203.0.113.6").send(&server).status, 200);
+    // What the client wrote itself stands before what the balancer adds, and is not believed.
+    fail(&server, || through(guess(), "203.0.113.6, 203.0.113.7"), 10);
+    locked(&through(right(&partner), "203.0.113.7").send(&server), "900");
+    assert_eq!(through(right(&partner), "203.0.113.6").send(&server).status, 200);
+    // Failures that no address can be told of count for nobody, least of all for the balancer.
+    for hop in ["unknown", "127.0.0.2"] {
+        fail(&server, || through(guess(), hop), 11);
+    }
+    fail(&server, || guess().from(HERE), 11);
+    assert_eq!(right(&partner).from(HERE).send(&server).status, 200);
+}
+
+#[test]
+fn behind_two_balancers_the_client_counts() {
+    let server = behind("127.0.0.2,10.0.0.0/8");
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    let through = |call: Call, client: &str| {
+        let client = format!("for=\"{client}\";proto=https");
+        call.from(HERE).and("forwarded", client).and("forwarded", "for=10.0.0.7;by=127.0.0.2")
+    };
+    fail(&server, || through(guess(), "203.0.113.5"), 10);
+    locked(&through(right(&partner), "203.0.113.5:51000").send(&server), "900");
+    assert_eq!(through(right(&partner), "203.0.113.6").send(&server).status, 200);
+}
+
+#[test]
+fn a_peer_that_is_no_proxy_is_not_believed() {
+    let server = behind("127.0.0.2");
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    let lying = |call: Call| call.with("x-forwarded-for", "203.0.113.5").and("forwarded", "for=203.0.113.5");
+    fail(&server, || lying(guess()).from(THERE), 10);
+    locked(&right(&partner).from(THERE).send(&server), "900");
+    let victim = right(&partner).from(HERE).with("x-forwarded-for", "203.0.113.5");
+    assert_eq!(victim.send(&server).status, 200);
+}
+
+#[test]
+fn ipv6_clients_of_one_network_are_one_address() {
+    let server = behind("127.0.0.2");
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    let through = |call: Call, client: &str| call.from(HERE).with("x-forwarded-for", client);
+    let place = std::cell::Cell::new(0);
+    fail(
+        &server,
+        || {
+            place.set(place.get() + 1);
+            through(guess(), &format!("2001:db8:1:2:{:x}::1", place.get()))
+        },
+        10,
+    );
+    locked(&through(right(&partner), "2001:db8:1:2:ffff::9").send(&server), "900");
+    assert_eq!(through(right(&partner), "2001:db8:1:3::1").send(&server).status, 200);
 }

@@ -35,7 +35,7 @@ impl TokenDesk {
             LoginBody::Given { login, password } => (Some(login), password),
             LoginBody::Unreadable => (None, SecretString::from("")),
         };
-        let mut subjects = vec![self.address_subject(&address)];
+        let mut subjects: Subjects = address.iter().map(|address| self.address_subject(address)).collect();
         subjects.extend(login.as_deref().map(|login| self.secrets.fingerprint("login", login.as_bytes())));
 
         let key_hash = api_key_hash(api_key.expose_secret());

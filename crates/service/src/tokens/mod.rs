@@ -85,8 +85,8 @@ pub struct LoginAttempt {
     pub api_key: SecretString,
     /// `x-nonce`.
     pub nonce: String,
-    /// The client's address.
-    pub address: String,
+    /// The network address that a failure counts for, if any.
+    pub address: Option<String>,
     /// The body.
     pub body: LoginBody,
 }

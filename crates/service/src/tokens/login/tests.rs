@@ -56,7 +56,7 @@ fn attempt(known: Option<KnownPartner>, api_key: &str, login: &str, password: &s
         known,
         api_key: SecretString::from(api_key),
         nonce: "n-1".to_owned(),
-        address: "10.0.0.1".to_owned(),
+        address: Some("10.0.0.1".to_owned()),
         body: LoginBody::Given { login: login.to_owned(), password: SecretString::from(password) },
     }
 }
