@@ -153,7 +153,7 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
     HttpParts {
         tokens: Arc::new(desk(&env)),
         wall: Arc::clone(&env.clock),
-        audit: Notes::new(Arc::clone(&store), Arc::new(NoObserver)),
+        audit: Notes::new(Arc::clone(&store), Arc::clone(&env.clock), Arc::new(NoObserver)),
         env,
         store,
         bank: Arc::new(MockBankGateway::new()),

@@ -126,7 +126,7 @@ impl Process {
         operations.health.store_is_open(&core.store);
         let bank = Bank::open(args, sandbox, &vault.folder, &machine, clock, settings)?;
         let gateway = Arc::new(MeasuredBank::new(Arc::clone(&bank.gateway), Arc::clone(&operations.metrics)));
-        let audit = Notes::new(core.store(), Arc::clone(&operations.metrics) as _);
+        let audit = Notes::new(core.store(), Arc::clone(&machine.wall), Arc::clone(&operations.metrics) as _);
         if vault.folder.is_embedded() {
             // Only this process works on an embedded database, so a lease that is there was left by one that was
             // killed. On a server it may be another's.
@@ -176,7 +176,7 @@ impl Process {
         let audit = Arc::clone(&self.audit);
         Reloader::start(move || {
             keys.refresh();
-            audit.retry();
+            audit.tick();
             match certificate.as_ref().map(|certificate| certificate.refresh()) {
                 None | Some(Looked::Same) => {}
                 Some(looked) => metrics.certificate_changed(looked == Looked::Taken),

@@ -40,7 +40,7 @@ pub struct Metrics {
     refused_seals: IntCounter,
     throttled_logins: IntCounter,
     rate_limited: IntCounter,
-    audit_notes: [IntCounter; 2],
+    audit_notes: [IntCounter; 3],
     reads: Thread,
     writes: Thread,
     bank: Bank,
@@ -171,6 +171,7 @@ impl Metrics {
             )?,
             audit_notes: [
                 notes.get_metric_with_label_values(&["written"])?,
+                notes.get_metric_with_label_values(&["summarised"])?,
                 notes.get_metric_with_label_values(&["dropped"])?,
             ],
             reads: Thread::new(&maker, "read")?,
@@ -317,12 +318,17 @@ impl Observer for Metrics {
 
 impl NotesObserver for Metrics {
     fn written(&self, entries: u64) {
-        let [written, _] = &self.audit_notes;
+        let [written, ..] = &self.audit_notes;
         written.inc_by(entries);
     }
 
+    fn summarised(&self, entries: u64) {
+        let [_, summarised, _] = &self.audit_notes;
+        summarised.inc_by(entries);
+    }
+
     fn dropped(&self, entries: u64) {
-        let [_, dropped] = &self.audit_notes;
+        let [_, _, dropped] = &self.audit_notes;
         dropped.inc_by(entries);
     }
 }

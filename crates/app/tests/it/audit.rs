@@ -130,6 +130,32 @@ fn keeps_to_itself(installation: &Installation, partner: &PartnerSecrets, access
     }
 }
 
+/// A flood from one address hides nobody else: what is over its budget is counted, and nothing is lost.
+#[test]
+fn junk_from_one_address_blinds_nobody() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let running = installation.serve(&[]);
+    let junk = json!({"token": "junk"});
+    for _ in 0..125 {
+        post("/v1/get_refresh_token", &junk).with("x-api-key", "ak_of-nobody").send_to(&running.base_url);
+    }
+    for _ in 0..6 {
+        let wrong = login_call(&partner.api_key, &partner.login, "wrong").from([127, 0, 0, 2]);
+        assert_eq!(wrong.send_to(&running.base_url).status, 400);
+    }
+    assert!(running.stop("TERM").1, "{}", installation.log());
+    let told = of_calls(&installation);
+    let of = |action: &str| told.iter().filter(|entry| entry["action"] == action).collect::<Vec<_>>();
+    let logins = of("token.access");
+    assert_eq!(logins.len(), 6);
+    assert!(logins.iter().all(|entry| entry["source"] == "127.0.0.2" && entry["partnerId"] == *partner.id));
+    let summaries = of("audit.summary");
+    assert!(!summaries.is_empty() && summaries.iter().all(|entry| entry["source"] == "127.0.0.1"), "{told:?}");
+    let more = |entry: &&Value| entry["subject"].as_str().unwrap()["more:".len()..].parse::<usize>().unwrap();
+    assert_eq!(of("token.refresh").len() + summaries.iter().map(more).sum::<usize>(), 125);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sealed_call_says_so() {
     let installation = Installation::new();

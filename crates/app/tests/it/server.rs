@@ -104,7 +104,7 @@ impl TestServer {
             env: Arc::clone(&core.env),
             wall: Arc::clone(&machine.wall),
             // Past the ports of the test: when it is written is not the call's affair.
-            audit: Notes::new(core.store(), Arc::new(NoObserver)),
+            audit: Notes::new(core.store(), Arc::clone(&machine.wall), Arc::new(NoObserver)),
             store: Arc::clone(&ports.store),
             bank: Arc::clone(&ports.bank),
             tokens: Arc::clone(&core.tokens),

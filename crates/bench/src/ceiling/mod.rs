@@ -79,8 +79,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let tokens = TokenDesk::new(Arc::clone(&env), passwords, Arc::new(JwtTokens::new(ring)), secrets);
     let state = HttpState::new(HttpParts {
         env,
+        audit: Notes::new(Arc::clone(&store), Arc::clone(&clock), Arc::new(NoObserver)),
         wall: clock,
-        audit: Notes::new(Arc::clone(&store), Arc::new(NoObserver)),
         store,
         bank: Arc::new(unit::NoBank),
         tokens: Arc::new(tokens),

@@ -3,6 +3,7 @@
 //! What changes something has its entry in its own unit of work. What was refused has none; it is [noted](Notes) and
 //! written a moment later.
 
+mod budgets;
 mod notes;
 mod verify;
 

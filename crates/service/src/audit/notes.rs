@@ -6,16 +6,15 @@ use std::time::Duration;
 
 use kopeck_domain::audit::{Actor, Entry};
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
-use time::OffsetDateTime;
+use kopeck_port_system::Clock;
+
+use super::budgets::Budgets;
 
 /// Entries that may wait; a database that is away for longer than that loses some.
 const MOST_WAITING: usize = 10_000;
 
 /// Entries that one unit of work writes at most.
 const AT_ONCE: usize = 500;
-
-/// Entries a second of those who did not prove to be anybody: the log cannot be filled up from outside.
-const STRANGERS_A_SECOND: u32 = 50;
 
 /// How long the end of a process waits for a database that does not answer.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -25,7 +24,10 @@ pub trait NotesObserver: Send + Sync {
     /// So many were written.
     fn written(&self, entries: u64);
 
-    /// So many were given up: too many waited, or came from strangers.
+    /// So many are only counted, in a summarising entry: a client without authentication was over its budget.
+    fn summarised(&self, entries: u64);
+
+    /// So many were given up: too many waited.
     fn dropped(&self, entries: u64);
 }
 
@@ -36,6 +38,8 @@ pub struct NoObserver;
 impl NotesObserver for NoObserver {
     fn written(&self, _entries: u64) {}
 
+    fn summarised(&self, _entries: u64) {}
+
     fn dropped(&self, _entries: u64) {}
 }
 
@@ -44,6 +48,7 @@ impl NotesObserver for NoObserver {
 /// it may stand in the log twice.
 pub struct Notes {
     store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
     observer: Arc<dyn NotesObserver>,
     state: Mutex<State>,
     /// Told when nothing is being written any more.
@@ -56,19 +61,25 @@ struct State {
     is_writing: bool,
     /// Whether the latest one failed.
     is_failing: bool,
-    /// The second that strangers are counted in, and their number.
-    strangers: (OffsetDateTime, u32),
+    budgets: Budgets,
 }
 
 impl State {
-    /// Whether there is room for an entry of a stranger.
-    fn admits_stranger(&mut self, at: OffsetDateTime) -> bool {
-        let (since, count) = &mut self.strangers;
-        if !(time::Duration::ZERO..time::Duration::SECOND).contains(&(at - *since)) {
-            (*since, *count) = (at, 0);
+    fn has_room(&self) -> bool {
+        self.waiting.len() < MOST_WAITING
+    }
+
+    /// Lets entries wait; answers how many found no room.
+    fn add(&mut self, entries: impl IntoIterator<Item = Entry>) -> u64 {
+        let mut dropped = 0;
+        for entry in entries {
+            if self.has_room() {
+                self.waiting.push_back(entry);
+            } else {
+                dropped += 1;
+            }
         }
-        *count = count.saturating_add(1);
-        *count <= STRANGERS_A_SECOND
+        dropped
     }
 
     /// What the next unit of work writes, if it is to begin now.
@@ -83,37 +94,45 @@ impl State {
 }
 
 impl Notes {
-    /// Nothing waits yet; what does will be written to `store`.
+    /// Nothing waits yet; what does will be written to `store`. `clock`: the machine's own time.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, observer: Arc<dyn NotesObserver>) -> Arc<Self> {
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, observer: Arc<dyn NotesObserver>) -> Arc<Self> {
         let state = State {
             waiting: VecDeque::new(),
             is_writing: false,
             is_failing: false,
-            strangers: (OffsetDateTime::UNIX_EPOCH, 0),
+            budgets: Budgets::starting_at(clock.now()),
         };
-        Arc::new(Self { store, observer, state: Mutex::new(state), rests: Condvar::new() })
+        Arc::new(Self { store, clock, observer, state: Mutex::new(state), rests: Condvar::new() })
     }
 
-    /// Notes an entry and returns at once.
+    /// Notes an entry and returns at once. One of a caller without authentication who is over its budget is only counted.
     pub fn note(self: &Arc<Self>, entry: Entry) {
         let mut state = self.lock();
-        let is_stranger = entry.actor == Actor::Unknown;
-        if state.waiting.len() >= MOST_WAITING || (is_stranger && !state.admits_stranger(entry.at)) {
-            drop(state);
-            self.observer.dropped(1);
-            return;
+        let summaries = state.budgets.roll(self.clock.now());
+        let mut dropped = state.add(summaries);
+        let has_room = state.has_room();
+        let is_admitted = entry.actor != Actor::Unknown || state.budgets.admit(&entry, has_room);
+        if is_admitted {
+            dropped += state.add([entry]);
         }
-        state.waiting.push_back(entry);
-        // After a failure the next try is due to the clock, see `retry`.
+        // After a failure the next try is due to the clock, see `tick`.
         let next = if state.is_failing { None } else { state.next() };
         drop(state);
+        self.observer.summarised(u64::from(!is_admitted));
+        self.observer.dropped(dropped);
         self.write(next);
     }
 
-    /// Writes what waits, if the database failed before. To be called every second or so.
-    pub fn retry(self: &Arc<Self>) {
-        let next = self.lock().next();
+    /// Writes the summaries of a minute that is over, and what waits if the database failed before. To be called every
+    /// second or so.
+    pub fn tick(self: &Arc<Self>) {
+        let mut state = self.lock();
+        let summaries = state.budgets.roll(self.clock.now());
+        let dropped = state.add(summaries);
+        let next = state.next();
+        drop(state);
+        self.observer.dropped(dropped);
         self.write(next);
     }
 
@@ -123,9 +142,14 @@ impl Notes {
         submit(&*self.store, Access::Write, append, done);
     }
 
-    /// Writes all that waits, and comes back when that is done. What cannot be written within seconds is given up. For the
-    /// end of a process, when nothing is noted any more.
+    /// Writes all that waits and the summaries of the present minute, and comes back when that is done. What cannot be
+    /// written within seconds is given up. For the end of a process, when nothing is noted any more.
     pub fn close(self: &Arc<Self>) {
+        let mut state = self.lock();
+        let summaries = state.budgets.close(self.clock.now());
+        let dropped = state.add(summaries);
+        drop(state);
+        self.observer.dropped(dropped);
         loop {
             let state = self.lock();
             let idle = |state: &mut State| state.is_writing;

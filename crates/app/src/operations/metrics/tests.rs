@@ -48,6 +48,7 @@ async fn refusals_and_the_database_are_counted() {
     metrics.ended(Access::Write, Duration::from_millis(2));
     metrics.certificate_changed(false);
     metrics.written(500);
+    metrics.summarised(30);
     NotesObserver::dropped(&metrics, 2);
     let text = text(&metrics).await;
     for line in [
@@ -59,6 +60,7 @@ async fn refusals_and_the_database_are_counted() {
         r#"kopeck_database_use_seconds_bucket{access="write",le="0.0025"} 1"#,
         r#"kopeck_certificate_reloads_total{outcome="refused"} 1"#,
         r#"kopeck_audit_notes_total{outcome="written"} 500"#,
+        r#"kopeck_audit_notes_total{outcome="summarised"} 30"#,
         r#"kopeck_audit_notes_total{outcome="dropped"} 2"#,
         "kopeck_database_up 0",
         "kopeck_work_due 0",

@@ -2,6 +2,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use kopeck_port_store::mock::MockUnit;
 use kopeck_port_store::{Done, Work};
+use kopeck_port_system::fake::FakeClock;
+use time::OffsetDateTime;
+use uuid::Uuid;
 
 use super::*;
 
@@ -9,7 +12,7 @@ use super::*;
 #[derive(Default)]
 struct PatientStore {
     jobs: Mutex<Vec<(Work, Done)>>,
-    written: Arc<Mutex<Vec<String>>>,
+    written: Arc<Mutex<Vec<Entry>>>,
 }
 
 impl Store for PatientStore {
@@ -29,7 +32,7 @@ impl PatientStore {
             let (written, commits) = (Arc::clone(&self.written), outcome.is_ok());
             unit.audit.expect_append().returning(move |entry| {
                 if commits {
-                    written.lock().unwrap().push(entry.action.clone().into_owned());
+                    written.lock().unwrap().push(entry.clone());
                 }
                 Ok(())
             });
@@ -39,20 +42,29 @@ impl PatientStore {
         count
     }
 
-    fn written(&self) -> Vec<String> {
+    fn entries(&self) -> Vec<Entry> {
         std::mem::take(&mut *self.written.lock().unwrap())
+    }
+
+    fn written(&self) -> Vec<String> {
+        self.entries().into_iter().map(|entry| entry.action.into_owned()).collect()
     }
 }
 
 #[derive(Default)]
 struct Counts {
     written: AtomicU64,
+    summarised: AtomicU64,
     dropped: AtomicU64,
 }
 
 impl NotesObserver for Counts {
     fn written(&self, entries: u64) {
         self.written.fetch_add(entries, Ordering::Relaxed);
+    }
+
+    fn summarised(&self, entries: u64) {
+        self.summarised.fetch_add(entries, Ordering::Relaxed);
     }
 
     fn dropped(&self, entries: u64) {
@@ -67,9 +79,16 @@ impl Counts {
 }
 
 fn desk() -> (Arc<PatientStore>, Arc<Counts>, Arc<Notes>) {
-    let (store, counts) = (Arc::<PatientStore>::default(), Arc::<Counts>::default());
-    let notes = Notes::new(Arc::clone(&store) as Arc<dyn Store>, Arc::clone(&counts) as _);
+    let (store, counts, _, notes) = desk_with_clock();
     (store, counts, notes)
+}
+
+fn desk_with_clock() -> (Arc<PatientStore>, Arc<Counts>, Arc<FakeClock>, Arc<Notes>) {
+    let (store, counts) = (Arc::<PatientStore>::default(), Arc::<Counts>::default());
+    let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
+    let notes =
+        Notes::new(Arc::clone(&store) as Arc<dyn Store>, Arc::clone(&clock) as _, Arc::clone(&counts) as _);
+    (store, counts, clock, notes)
 }
 
 fn entry(action: impl ToString) -> Entry {
@@ -99,8 +118,8 @@ fn what_could_not_be_written_waits_in_its_place() {
     assert_eq!(store.end(&Err(StoreError::Busy)), 1);
     notes.note(entry("c"));
     assert_eq!(store.end(&Ok(())), 0, "a database that fails is not asked by each entry");
-    notes.retry();
-    notes.retry();
+    notes.tick();
+    notes.tick();
     assert_eq!(store.end(&Ok(())), 1);
     assert_eq!(store.written(), ["a", "b", "c"]);
     notes.note(entry("d"));
@@ -120,22 +139,56 @@ fn no_more_wait_than_there_is_room_for() {
     assert_eq!(store.written().last().map(String::as_str), Some("10000"));
 }
 
+/// 125 junk refreshes a second for two minutes from one address, and six logins with a partner's API key from another.
 #[test]
-fn strangers_cannot_fill_the_log() {
-    let (store, counts, notes) = desk();
-    let stranger = |micros| Entry {
-        actor: Actor::Unknown,
-        at: OffsetDateTime::UNIX_EPOCH + time::Duration::microseconds(micros),
-        ..entry("token.access")
-    };
-    for _ in 0..60 {
-        notes.note(stranger(0));
+fn a_flood_from_one_address_hides_nobody_and_is_counted_exactly() {
+    let (store, counts, clock, notes) = desk_with_clock();
+    let junk = || Entry { actor: Actor::Unknown, ..Entry::new(clock.now(), "203.0.113.9", "token.refresh") };
+    let partner = Some(Uuid::from_u128(7).into());
+    for second in 0..120 {
+        for _ in 0..125 {
+            notes.note(junk());
+        }
+        if second % 20 == 0 {
+            let login = Entry::new(clock.now(), "198.51.100.4", "token.access");
+            notes.note(Entry { partner, ..login });
+        }
+        while store.end(&Ok(())) > 0 {}
+        clock.advance(time::Duration::SECOND);
+        notes.tick();
     }
-    notes.note(entry("of a partner"));
-    notes.note(stranger(999_999));
-    notes.note(stranger(1_000_000));
     while store.end(&Ok(())) > 0 {}
-    assert!(counts.are(52, 11));
+    let entries = store.entries();
+    let count = |action: &str| entries.iter().filter(|entry| entry.action == action).count();
+    assert_eq!(count("token.access"), 6);
+    let summaries: Vec<&Entry> = entries.iter().filter(|entry| entry.action == "audit.summary").collect();
+    assert_eq!(summaries.len(), 2, "one a minute");
+    assert!(summaries.iter().all(|summary| summary.source == "203.0.113.9"), "{summaries:?}");
+    let summarised: usize =
+        summaries.iter().map(|summary| summary.subject["more:".len()..].parse::<usize>().unwrap()).sum();
+    assert_eq!(count("token.refresh") + summarised, 120 * 125, "written and summarised are all that was sent");
+    assert_eq!(counts.summarised.load(Ordering::Relaxed), summarised as u64);
+    assert!(counts.are(entries.len() as u64, 0));
+}
+
+#[test]
+fn the_end_of_the_process_summarises_what_was_counted() {
+    let (store, counts, notes) = desk();
+    for _ in 0..100 {
+        notes.note(Entry { actor: Actor::Unknown, ..entry("token.access") });
+    }
+    while store.end(&Ok(())) > 0 {}
+    let closing = std::thread::spawn({
+        let notes = Arc::clone(&notes);
+        move || notes.close()
+    });
+    while !closing.is_finished() {
+        store.end(&Ok(()));
+        std::thread::yield_now();
+    }
+    closing.join().unwrap();
+    assert_eq!(store.entries().last().unwrap().subject, "more:40");
+    assert!(counts.are(61, 0));
 }
 
 #[test]
