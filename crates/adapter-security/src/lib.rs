@@ -6,9 +6,12 @@
 //! | `TokenCodec` | [`JwtTokens`] | JWT, HS256 |
 //! | `SecretBox` | [`MasterKeyBox`] | XChaCha20-Poly1305, HMAC-SHA256 |
 //!
+//! [`AuditKeys`] signs the audit log by HMAC-SHA256; its port is the store's.
+//!
 //! Tokens and secrets hang on one [`MasterKey`]; each use has a key of its own, derived from it. While it is being
 //! changed for another there are several, in one [`KeyRing`].
 
+mod audit;
 mod bounded;
 mod hs256;
 mod master_key;
@@ -18,6 +21,7 @@ mod ring;
 mod secret_box;
 mod tokens;
 
+pub use audit::AuditKeys;
 pub use master_key::{MasterKey, MasterKeyError};
 pub use passwords::Argon2Passwords;
 pub use ring::{KeyRing, KeySource};

@@ -85,6 +85,13 @@ impl MasterKey {
         })
     }
 
+    /// Names the key of the audit log in its signatures. Public, and as good as random.
+    pub(crate) fn audit_key_id(&self) -> [u8; KEY_ID_LEN] {
+        let mut id = [0; KEY_ID_LEN];
+        self.expand(b"kopeck/v1/audit-key-id", &mut id);
+        id
+    }
+
     /// Names the key of secrets at rest in what is stored. Public, and as good as random.
     pub(crate) fn secret_key_id(&self) -> [u8; KEY_ID_LEN] {
         let mut id = [0; KEY_ID_LEN];
@@ -110,6 +117,7 @@ pub(crate) enum Purpose {
     Tokens,
     Secrets,
     Fingerprints,
+    Audit,
 }
 
 impl Purpose {
@@ -118,6 +126,7 @@ impl Purpose {
             Self::Tokens => b"kopeck/v1/tokens",
             Self::Secrets => b"kopeck/v1/secrets",
             Self::Fingerprints => b"kopeck/v1/fingerprints",
+            Self::Audit => b"kopeck/v1/audit",
         }
     }
 }
@@ -160,11 +169,11 @@ mod tests {
             .into_iter()
             .flat_map(|bytes| {
                 let master = MasterKey::from_bytes(bytes);
-                [Purpose::Tokens, Purpose::Secrets, Purpose::Fingerprints]
+                [Purpose::Tokens, Purpose::Secrets, Purpose::Fingerprints, Purpose::Audit]
                     .map(|purpose| *master.derive(purpose))
             })
             .collect();
-        assert_eq!(keys.len(), 6);
+        assert_eq!(keys.len(), 8);
     }
 
     #[test]

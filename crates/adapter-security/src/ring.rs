@@ -36,6 +36,8 @@ pub(crate) struct Keys {
     pub(crate) secret_id: [u8; KEY_ID_LEN],
     pub(crate) secrets: Zeroizing<[u8; KEY_LEN]>,
     pub(crate) fingerprints: Zeroizing<[u8; KEY_LEN]>,
+    pub(crate) audit_id: [u8; KEY_ID_LEN],
+    pub(crate) audit: Zeroizing<[u8; KEY_LEN]>,
 }
 
 impl Keys {
@@ -49,6 +51,8 @@ impl Keys {
             secret_id: master.secret_key_id(),
             secrets: master.derive(Purpose::Secrets),
             fingerprints: master.derive(Purpose::Fingerprints),
+            audit_id: master.audit_key_id(),
+            audit: master.derive(Purpose::Audit),
         }
     }
 }

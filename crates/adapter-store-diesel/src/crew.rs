@@ -13,6 +13,7 @@ use crate::error::OpenError;
 use crate::hand::{Beats, Ends, Hand, Job};
 use crate::observer::{Eye, StoreObserver};
 use crate::queue::{Place, Queue, Taker};
+use crate::store::AuditSettings;
 use crate::threads;
 use crate::unit::Unit;
 
@@ -31,6 +32,7 @@ type Serve = fn(Unit, &Queue<Job>, threads::Who, &Manners, &Hand);
 pub(crate) struct Crew {
     url: String,
     clock: Arc<dyn Clock>,
+    audit: AuditSettings,
     manners: Manners,
     beats: Beats,
     observer: Arc<dyn StoreObserver>,
@@ -61,6 +63,7 @@ impl Crew {
     pub(crate) fn new(
         url: &str,
         clock: Arc<dyn Clock>,
+        audit: AuditSettings,
         manners: Manners,
         beats: Beats,
         observer: Arc<dyn StoreObserver>,
@@ -70,6 +73,7 @@ impl Crew {
         Self {
             url: url.to_owned(),
             clock,
+            audit,
             manners,
             beats,
             observer,
@@ -82,7 +86,7 @@ impl Crew {
 
     /// A connection for one more.
     pub(crate) fn connect(&self, access: Access) -> Result<Unit, OpenError> {
-        Unit::connect(&self.url, access, &self.clock)
+        Unit::connect(&self.url, access, &self.clock, &self.audit)
     }
 
     /// Adds a thread that works with `unit`. Units of work that write together cost far less than as many apart, and
@@ -177,10 +181,11 @@ impl Crew {
                 return;
             }
             let (url, access, clock) = (self.url.clone(), post.access, Arc::clone(&self.clock));
+            let audit = self.audit.clone();
             let replacement = self.post(access, post.taker, move |hand| {
                 // So that it is missed in turn if the connection leads nowhere.
                 hand.begin(Vec::new());
-                let unit = Unit::connect(&url, access, &clock)?;
+                let unit = Unit::connect(&url, access, &clock, &audit)?;
                 hand.end();
                 Ok(unit)
             });

@@ -56,4 +56,4 @@ mod work_time;
 pub use error::OpenError;
 pub use migrate::migrate;
 pub use observer::{StoreObserver, Unobserved};
-pub use store::{DieselStore, StoreConfig};
+pub use store::{AuditChain, AuditSettings, DieselStore, StoreConfig};

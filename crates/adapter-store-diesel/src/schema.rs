@@ -292,6 +292,7 @@ table! {
         chain -> BigInt,
         opened_at -> BigInt,
         hash -> Binary,
+        commands -> Bool,
     }
 }
 
@@ -314,6 +315,17 @@ table! {
         outcome -> Text,
         status -> Nullable<BigInt>,
         code -> Nullable<Text>,
+        signature -> Nullable<Binary>,
+    }
+}
+
+table! {
+    audit_marks (chain, kind) {
+        chain -> BigInt,
+        kind -> Text,
+        number -> BigInt,
+        hash -> Binary,
+        signature -> Binary,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{Access, Done, Store, StoreError, Work};
+use kopeck_port_store::{Access, AuditSigner, Done, HeadObserver, Store, StoreError, Work};
 use kopeck_port_system::Clock;
 
 use crate::crew::Crew;
@@ -31,6 +31,29 @@ pub struct StoreConfig {
     pub queue: usize,
     /// Measures the threads. Default: nobody does.
     pub observer: Arc<dyn StoreObserver>,
+    /// How the audit log is written.
+    pub audit: AuditSettings,
+}
+
+/// How a store writes the audit log.
+#[derive(Clone, Default)]
+pub struct AuditSettings {
+    /// Signs entries. Default: nobody does.
+    pub signer: Option<Arc<dyn AuditSigner>>,
+    /// Learns how far chains go. Default: nobody does.
+    pub heads: Option<Arc<dyn HeadObserver>>,
+    /// Where entries go.
+    pub chain: AuditChain,
+}
+
+/// The chain that entries are added to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AuditChain {
+    /// Every connection has one of its own, so that none waits for another.
+    #[default]
+    OfConnection,
+    /// One chain of the database, which commands share: each waits for the one before.
+    OfCommands,
 }
 
 impl StoreConfig {
@@ -44,6 +67,7 @@ impl StoreConfig {
             reading_threads: 2,
             queue: 1024,
             observer: Arc::new(Unobserved),
+            audit: AuditSettings::default(),
         }
     }
 }
@@ -63,9 +87,9 @@ impl DieselStore {
     /// # Errors
     /// [`OpenError`] if the database cannot be reached or lacks migrations; [`crate::migrate()`] applies them.
     pub fn open(config: StoreConfig) -> Result<Self, OpenError> {
-        let StoreConfig { url, clock, writing_threads, reading_threads, queue, observer } = config;
+        let StoreConfig { url, clock, writing_threads, reading_threads, queue, observer, audit } = config;
         let (manners, beats) = (dialect::manners(&url), Beats::default());
-        let crew = Arc::new(Crew::new(&url, clock, manners, beats.clone(), observer, queue));
+        let crew = Arc::new(Crew::new(&url, clock, audit, manners, beats.clone(), observer, queue));
         let mut first = crew.connect(Access::Write)?;
         let missing = dialect::missing_migrations(first.connection())?;
         if !missing.is_empty() {

@@ -112,7 +112,7 @@ mod tests {
 
     fn connect(url: &str, access: Access) -> Unit {
         let clock: Arc<dyn Clock> = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
-        Unit::connect(url, access, &clock).unwrap()
+        Unit::connect(url, access, &clock, &crate::AuditSettings::default()).unwrap()
     }
 
     /// A unit on a new database with one partner.

@@ -15,6 +15,7 @@ use crate::dialect::{self, AnyConnection};
 use crate::error::{self, OpenError, Stored, Trouble};
 use crate::locks::Locks;
 use crate::memory::{LookUp, Memory, Mode, Pending, Run};
+use crate::store::AuditSettings;
 use crate::trail::Trail;
 use crate::work_time::WorkTime;
 
@@ -44,11 +45,16 @@ pub(crate) struct Unit {
 
 impl Unit {
     /// A unit on a connection of its own.
-    pub(crate) fn connect(url: &str, access: Access, clock: &Arc<dyn Clock>) -> Result<Self, OpenError> {
+    pub(crate) fn connect(
+        url: &str,
+        access: Access,
+        clock: &Arc<dyn Clock>,
+        audit: &AuditSettings,
+    ) -> Result<Self, OpenError> {
         let connection = dialect::connect(url, access)?;
         let (clock, url) = (Arc::clone(clock), url.to_owned());
         let (locks, memory, run) = (Locks::default(), Memory::default(), Run::default());
-        let trail = Trail::default();
+        let trail = Trail::new(audit.clone());
         let (outside, lost, careful) = (false, false, 0);
         Ok(Self { connection, locks, memory, run, trail, clock, url, access, outside, lost, careful })
     }

@@ -21,9 +21,10 @@ use secrecy::SecretString;
 use time::Duration;
 use uuid::Uuid;
 
+use crate::audit::HeadDestination;
 use crate::logging::LogFormat;
 
-pub use audit::{AuditCommand, AuditListArgs, AuditVerifyArgs};
+pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
 pub use bank::{BankArgs, BankSimulatorArgs};
 pub use master_key::{MasterKeyCommand, RotateArgs};
 pub use operations::{FrontArgs, OperationsArgs};
@@ -61,7 +62,7 @@ pub enum Command {
     /// Master keys: make one, change to a new one, give the old one up.
     #[command(subcommand)]
     MasterKey(MasterKeyCommand),
-    /// The audit log: who did what, when, from where: list it, check that it is whole.
+    /// The audit log: who did what, when, from where: list it, check that it is whole, remove old entries.
     #[command(subcommand)]
     Audit(AuditCommand),
     /// Serve the bank simulator over HTTP, by the protocol that a bank's front has to speak.
@@ -103,6 +104,10 @@ pub struct StoreArgs {
     /// accepted. A changed file is taken over within a second.
     #[arg(long, env = "KOPECK_MASTER_KEY_FILE")]
     pub master_key_file: Option<PathBuf>,
+    /// Where the chain heads of the audit log are sent every minute and at the end: `file:PATH`, `syslog`, or
+    /// `syslog:PATH` of its socket. Without it they stand in the process log alone.
+    #[arg(long, env = "KOPECK_AUDIT_HEADS")]
+    pub audit_heads: Option<HeadDestination>,
 }
 
 /// How to serve.

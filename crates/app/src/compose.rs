@@ -4,11 +4,11 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_adapter_security::{Argon2Passwords, JwtTokens, KeyRing, MasterKeyBox};
-use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, StoreObserver};
+use kopeck_adapter_security::{Argon2Passwords, AuditKeys, JwtTokens, KeyRing, MasterKeyBox};
+use kopeck_adapter_store_diesel::{AuditChain, AuditSettings, DieselStore, StoreConfig, StoreObserver};
 use kopeck_port_bank::BankGateway;
 use kopeck_port_security::{PasswordHasher, SecretBox};
-use kopeck_port_store::{Access, Store, transact};
+use kopeck_port_store::{Access, AuditSigner, HeadObserver, Store, transact};
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::partners::PartnerDesk;
@@ -16,6 +16,7 @@ use kopeck_service::tokens::TokenDesk;
 use kopeck_service::worker::{Worker, WorkerSettings};
 use kopeck_service::{Env, Settings};
 
+use crate::audit::MasterKeySigner;
 use crate::cli::StoreArgs;
 use crate::clock::ServiceClock;
 use crate::folder::DataFolder;
@@ -63,6 +64,8 @@ pub struct Core {
     pub partners: PartnerDesk,
     /// Tokens.
     pub tokens: Arc<TokenDesk>,
+    /// Signs the audit log.
+    pub signer: Arc<dyn AuditSigner>,
 }
 
 /// The data folder, and the keys to the database.
@@ -111,6 +114,10 @@ pub struct Parts {
     pub passwords: Option<Arc<dyn PasswordHasher>>,
     /// Measures the store; nobody does if absent.
     pub store_observer: Option<Arc<dyn StoreObserver>>,
+    /// Learns how far the chains of the audit log go; nobody does if absent.
+    pub audit_heads: Option<Arc<dyn HeadObserver>>,
+    /// Which chain of the audit log entries are added to.
+    pub audit_chain: AuditChain,
 }
 
 impl Core {
@@ -149,6 +156,12 @@ impl Core {
         if let Some(observer) = parts.store_observer {
             config.observer = observer;
         }
+        let signer = signer(keys);
+        config.audit = AuditSettings {
+            signer: Some(Arc::clone(&signer)),
+            heads: parts.audit_heads,
+            chain: parts.audit_chain,
+        };
         let store = Arc::new(DieselStore::open(config)?);
         let env = Arc::new(Env {
             clock: Arc::clone(&machine.clock),
@@ -165,7 +178,7 @@ impl Core {
             Arc::new(JwtTokens::new(Arc::clone(keys))),
             secrets,
         ));
-        let core = Self { env, store, partners, tokens };
+        let core = Self { env, store, partners, tokens, signer };
         core.check_master_key()?;
         Ok(core)
     }
@@ -195,6 +208,12 @@ impl Core {
     pub fn account_refresher(&self, bank: Arc<dyn BankGateway>) -> AccountRefresher {
         AccountRefresher::new(self.store(), bank, Arc::clone(&self.env))
     }
+}
+
+/// Signs the audit log under the current key of `keys`.
+#[must_use]
+pub fn signer(keys: &Arc<KeyRing>) -> Arc<dyn AuditSigner> {
+    Arc::new(MasterKeySigner(AuditKeys::new(Arc::clone(keys))))
 }
 
 /// The bank simulator with its books in `folder`.

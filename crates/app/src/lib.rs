@@ -3,6 +3,7 @@
 //! This is the one place that sees every crate. It is a library too, so that the end-to-end tests can put the same
 //! parts together around a clock of their own.
 
+pub mod audit;
 pub mod bank;
 pub mod cli;
 pub mod clock;

@@ -36,7 +36,7 @@ pub(crate) fn start(format: LogFormat) {
 }
 
 /// `2026-03-02T09:00:00.000Z`
-struct Moment(OffsetDateTime);
+pub(crate) struct Moment(pub(crate) OffsetDateTime);
 
 impl std::fmt::Display for Moment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

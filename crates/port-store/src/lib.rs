@@ -19,7 +19,7 @@ pub mod contract;
 #[cfg(feature = "mock")]
 pub mod mock;
 
-pub use audit::{AuditFilter, AuditRepository};
+pub use audit::{AuditFilter, AuditRepository, AuditSigner, HeadObserver, SignatureCheck};
 pub use error::{Rule, StoreError};
 pub use records::*;
 pub use repositories::*;

@@ -1,6 +1,9 @@
 //! A unit of work made of mockall mocks, and a store that runs work on it at once.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
+
+use kopeck_domain::audit::Signature;
 
 pub use crate::audit::MockAuditRepository;
 pub use crate::repositories::{
@@ -12,9 +15,10 @@ pub use crate::repositories::{
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
 pub use crate::work::MockWorkRepository;
 use crate::{
-    AuditRepository, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
+    AuditRepository, AuditSigner, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
     IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
-    ReplenishmentRepository, SessionRepository, ThrottleRepository, TransactionRepository, WorkRepository,
+    ReplenishmentRepository, SessionRepository, SignatureCheck, ThrottleRepository, TransactionRepository,
+    WorkRepository,
 };
 
 macro_rules! mock_unit {
@@ -68,5 +72,36 @@ impl<U: UnitOfWork + Send> Store for InPlaceStore<U> {
     fn submit(&self, _access: Access, mut work: Work, done: Done) {
         work(&mut *self.unit.lock().unwrap_or_else(PoisonError::into_inner));
         done(Ok(()));
+    }
+}
+
+/// Signs under keys that are numbers, the first of them current. Anybody could compute these signatures.
+pub struct FakeSigner(pub Vec<u8>);
+
+impl FakeSigner {
+    fn signature(key: u8, message: &[u8]) -> Signature {
+        let mut hasher = DefaultHasher::new();
+        (key, message).hash(&mut hasher);
+        let mut code = [0; 32];
+        code.iter_mut().zip(hasher.finish().to_be_bytes()).for_each(|(byte, from)| *byte = from);
+        Signature { key: [key; 8], code }
+    }
+}
+
+impl AuditSigner for FakeSigner {
+    fn sign(&self, message: &[u8]) -> Signature {
+        Self::signature(self.0.first().copied().unwrap_or_default(), message)
+    }
+
+    fn check(&self, message: &[u8], signature: &Signature) -> SignatureCheck {
+        match self.0.iter().find(|key| signature.key == [**key; 8]) {
+            Some(key) if Self::signature(*key, message) == *signature => SignatureCheck::Valid,
+            Some(_) => SignatureCheck::Wrong,
+            None => SignatureCheck::UnknownKey,
+        }
+    }
+
+    fn is_current(&self, signature: &Signature) -> bool {
+        self.0.first().is_some_and(|key| signature.key == [*key; 8])
     }
 }

@@ -1,10 +1,12 @@
 //! The audit log.
 
+mod marks;
+
 use std::borrow::Cow;
 
 use diesel::dsl::max;
 use diesel::prelude::*;
-use kopeck_domain::audit::{Actor, Digest, Entry, Head, KeyDigest, Opening, Record};
+use kopeck_domain::audit::{Actor, Digest, Entry, Head, KeyDigest, Mark, Opening, Record, Signature};
 use kopeck_port_store::{Access, AuditFilter, AuditRepository, StoreError};
 
 use crate::bulk::column;
@@ -15,9 +17,11 @@ use crate::native::{Native, Value};
 use crate::schema::{audit_chains, audit_entries};
 use crate::unit::Unit;
 
+pub(crate) use marks::{commands_chain, put_mark};
+
 /// An opening as its table has it.
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = audit_chains, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = audit_chains)]
 struct OpeningRow {
     chain: i64,
     opened_at: i64,
@@ -45,14 +49,10 @@ struct RecordRow<'a> {
     outcome: Cow<'a, str>,
     status: Option<i64>,
     code: Option<Cow<'a, str>>,
+    signature: Option<Vec<u8>>,
 }
 
 impl OpeningRow {
-    fn new(opening: &Opening) -> Self {
-        let Opening { chain, opened_at, hash } = opening;
-        Self { chain: chain.cast_signed(), opened_at: micros(*opened_at), hash: hash.as_bytes().to_vec() }
-    }
-
     fn opening(self) -> Result<Opening, StoreError> {
         Ok(Opening {
             chain: length(self.chain, "audit_chains.chain")?,
@@ -64,7 +64,7 @@ impl OpeningRow {
 
 impl<'a> RecordRow<'a> {
     fn new(record: &'a Record) -> Self {
-        let Record { entry, head: Head { chain, number, hash } } = record;
+        let Record { entry, head: Head { chain, number, hash }, signature } = record;
         let (credential, operator) = match &entry.actor {
             Actor::Unknown => (None, None),
             Actor::Partner(pair) => (pair.map(|pair| pair.key().to_vec()), None),
@@ -88,6 +88,7 @@ impl<'a> RecordRow<'a> {
             outcome: entry.outcome.as_str().into(),
             status: entry.status.map(i64::from),
             code: entry.code.as_deref().map(Cow::from),
+            signature: signature.map(|signature| signature.to_bytes().to_vec()),
         }
     }
 
@@ -121,7 +122,8 @@ impl<'a> RecordRow<'a> {
             status: status.map_err(|_| corrupt("audit_entries.status"))?,
             code: self.code.map(|code| code.into_owned().into()),
         };
-        Ok(Record { entry, head })
+        let signature = self.signature.map(|bytes| fixed(bytes, "audit_entries.signature")).transpose()?;
+        Ok(Record { entry, head, signature: signature.map(Signature::from_bytes) })
     }
 }
 
@@ -139,24 +141,48 @@ pub(crate) fn last_opening(connection: &mut AnyConnection) -> Result<Option<Open
     row.map(OpeningRow::opening).transpose()
 }
 
-/// Adds an opening.
-pub(crate) fn insert_opening(connection: &mut AnyConnection, opening: &Opening) -> QueryResult<()> {
-    diesel::insert_into(audit_chains::table).values(OpeningRow::new(opening)).execute(connection).map(drop)
+/// Adds an opening: of the chain of a connection, or of one that operators' commands share.
+pub(crate) fn insert_opening(
+    connection: &mut AnyConnection,
+    opening: &Opening,
+    commands: bool,
+) -> QueryResult<()> {
+    let Opening { chain, opened_at, hash } = opening;
+    let values = (
+        audit_chains::chain.eq(chain.cast_signed()),
+        audit_chains::opened_at.eq(micros(*opened_at)),
+        audit_chains::hash.eq(hash.as_bytes().as_slice()),
+        audit_chains::commands.eq(commands),
+    );
+    diesel::insert_into(audit_chains::table).values(values).execute(connection).map(drop)
+}
+
+/// The last entry of a chain.
+fn last_record(connection: &mut AnyConnection, chain: u64) -> Result<Option<Record>, StoreError> {
+    let row: Option<RecordRow<'static>> = audit_entries::table
+        .filter(audit_entries::chain.eq(chain.cast_signed()))
+        .order(audit_entries::number.desc())
+        .limit(1)
+        .select(RecordRow::as_select())
+        .get_result(connection)
+        .optional()
+        .stored()?;
+    row.map(RecordRow::record).transpose()
 }
 
 const SQLITE_INSERT: &str = "
     INSERT INTO audit_entries (
         chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id,
-        key_digest, sealed, outcome, status, code
+        key_digest, sealed, outcome, status, code, signature
     )
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 const POSTGRES_INSERT: &str = "
     INSERT INTO audit_entries (
         chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id,
-        key_digest, sealed, outcome, status, code
+        key_digest, sealed, outcome, status, code, signature
     )
-    SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 /// Adds entries.
 pub(crate) fn insert_records(connection: &mut AnyConnection, records: &[Record]) -> QueryResult<()> {
@@ -181,6 +207,7 @@ pub(crate) fn insert_records(connection: &mut AnyConnection, records: &[Record])
                 Value::Text(&row.outcome),
                 Value::MaybeInt(row.status),
                 Value::MaybeText(row.code.as_deref()),
+                Value::MaybeBytes(row.signature.as_deref()),
             ];
             Native::new(SQLITE_INSERT, values).execute(sqlite).map(drop)
         }),
@@ -203,6 +230,7 @@ pub(crate) fn insert_records(connection: &mut AnyConnection, records: &[Record])
                 column!(Texts: rows, row => &*row.outcome),
                 column!(MaybeInts: rows, row => row.status),
                 column!(MaybeTexts: rows, row => row.code.as_deref()),
+                column!(MaybeBytesList: rows, row => row.signature.as_deref()),
             ];
             Native::new(POSTGRES_INSERT, columns).execute(pg).map(drop)
         }
@@ -273,11 +301,35 @@ impl AuditRepository for Unit {
         rows.into_iter().map(RecordRow::record).collect()
     }
 
-    fn last_chain_in_use(&mut self) -> Result<u64, StoreError> {
-        let last: Option<i64> = audit_entries::table
-            .select(max(audit_entries::chain))
-            .get_result(self.past_memory()?)
+    fn last_record(&mut self, chain: u64) -> Result<Option<Record>, StoreError> {
+        last_record(self.past_memory()?, chain)
+    }
+
+    fn marks(&mut self, chain: u64) -> Result<Vec<Mark>, StoreError> {
+        marks::marks(self.past_memory()?, chain)
+    }
+
+    fn put_mark(&mut self, mark: &Mark) -> Result<(), StoreError> {
+        put_mark(self.past_memory()?, mark).stored()
+    }
+
+    fn prune(&mut self, beginning: &Mark) -> Result<u64, StoreError> {
+        let connection = self.past_memory()?;
+        put_mark(connection, beginning).stored()?;
+        let Head { chain, number, .. } = &beginning.head;
+        let removed = diesel::delete(audit_entries::table)
+            .filter(audit_entries::chain.eq(chain.cast_signed()))
+            .filter(audit_entries::number.le(number.cast_signed()))
+            .execute(connection)
             .stored()?;
-        length(last.unwrap_or(0), "audit_entries.chain")
+        Ok(removed as u64)
+    }
+
+    fn last_chain_in_use(&mut self) -> Result<u64, StoreError> {
+        let connection = self.past_memory()?;
+        let last: Option<i64> =
+            audit_entries::table.select(max(audit_entries::chain)).get_result(connection).stored()?;
+        let last = length(last.unwrap_or(0), "audit_entries.chain")?;
+        Ok(last.max(marks::last_marked_chain(connection)?))
     }
 }

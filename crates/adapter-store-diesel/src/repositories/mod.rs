@@ -27,7 +27,7 @@ mod throttle;
 mod transactions;
 mod work;
 
-pub(crate) use audit::{insert_opening, insert_records, last_opening};
+pub(crate) use audit::{commands_chain, insert_opening, insert_records, last_opening, put_mark};
 pub(crate) use card_look_ups::{CardsOf, TopUpTargetOf};
 pub(crate) use card_row::CardRow;
 pub(crate) use categories::CategoryById;

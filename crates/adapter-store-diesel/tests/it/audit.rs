@@ -51,7 +51,7 @@ fn lengths(store: &dyn Store) -> Vec<u64> {
 }
 
 /// What the database says to these statements.
-fn refusal(store: &TestStore, statements: &str) -> String {
+pub(crate) fn refusal(store: &TestStore, statements: &str) -> String {
     let refused = match store.url.strip_prefix("sqlite://") {
         Some(path) => SqliteConnection::establish(path).unwrap().batch_execute(statements),
         None => PgConnection::establish(&store.url).unwrap().batch_execute(statements),

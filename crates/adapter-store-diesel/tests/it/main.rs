@@ -7,6 +7,7 @@
 )]
 
 mod audit;
+mod audit_signed;
 mod away;
 mod books;
 mod corrupt;

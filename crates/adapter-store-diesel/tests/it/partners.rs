@@ -8,7 +8,8 @@ use diesel::sql_types::{Integer, Text};
 use kopeck_adapter_store_diesel::migrate;
 
 /// The tables whose rows belong to no partner: the partners, digests of who has not logged in yet, and the audit log.
-const NOBODYS: [&str; 5] = ["audit_chains", "audit_entries", "login_failures", "partners", "spent_nonces"];
+const NOBODYS: [&str; 6] =
+    ["audit_chains", "audit_entries", "audit_marks", "login_failures", "partners", "spent_nonces"];
 
 /// Partner one with a row for every foreign key there is. They hold on to each other, and are put in their order.
 const ROWS: &str = "

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use diesel::prelude::*;
 use diesel::sql_types::{Integer, Text};
-use kopeck_domain::audit::{Entry, Outcome};
+use kopeck_domain::audit::{Digest, Entry, Head, Mark, MarkKind, Outcome, Signature};
 use kopeck_domain::card::{CardLink, CardStatus};
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::EmployeeStatus;
@@ -237,6 +237,11 @@ fn audit(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.audit().openings(0, 10)?;
     unit.audit().records(1, 0, 10)?;
     unit.audit().last_chain_in_use()?;
+    unit.audit().last_record(1)?;
+    unit.audit().marks(1)?;
+    let head = Head { chain: 1, number: 1, hash: Digest::from_bytes([0; 32]) };
+    let signature = Signature { key: [0; 8], code: [0; 32] };
+    unit.audit().prune(&Mark { kind: MarkKind::Beginning, head, signature })?;
     let none = AuditFilter::default;
     for filter in [
         none(),

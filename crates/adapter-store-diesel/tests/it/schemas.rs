@@ -120,6 +120,7 @@ fn every_key_carries_the_partner() {
         "primary key partners (id)",
         "primary key audit_chains (chain)",
         "primary key audit_entries (chain, number)",
+        "primary key audit_marks (chain, kind)",
     ];
     // In these the partner comes after what ascends with time.
     let ascending =

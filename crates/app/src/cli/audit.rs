@@ -15,6 +15,8 @@ pub enum AuditCommand {
     List(AuditListArgs),
     /// Check that nothing in the log was changed or removed; exit 1 and the first such place if something was.
     Verify(AuditVerifyArgs),
+    /// Remove old entries, and leave a signed mark of where each chain now begins.
+    Prune(AuditPruneArgs),
 }
 
 /// What to list.
@@ -46,21 +48,37 @@ pub struct AuditListArgs {
     pub json: bool,
 }
 
+/// What to remove.
+#[derive(Debug, Args)]
+pub struct AuditPruneArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Entries that were written before this date, `DD.MM.YYYY` or `YYYY-MM-DD` in the zone of `--utc-offset`; or
+    /// before this moment, `DD.MM.YYYY HH:MM`.
+    #[arg(long)]
+    pub before: String,
+}
+
 /// What to check.
 #[derive(Debug, Args)]
 pub struct AuditVerifyArgs {
-    /// Where the data is. No key is needed.
+    /// Where the data is. Without the master key signatures are not checked.
     #[command(flatten)]
     pub store: StoreArgs,
     /// How far a chain went at some time, as `CHAIN:NUMBER:HASH`; can be given several times.
     #[arg(long = "head")]
     pub head: Vec<Head>,
-    /// A file of heads, one a line; lines that begin with # are passed over.
+    /// A file of heads, one at the end of each line, as `--audit-heads file:PATH` writes it; lines that begin with # are
+    /// passed over.
     #[arg(long)]
     pub heads: Option<PathBuf>,
     /// Print how far each chain goes, to be kept elsewhere, and nothing else.
     #[arg(long)]
     pub print_heads: bool,
+    /// Fail if signatures cannot be checked, or if an entry has none, such as those of before there were any.
+    #[arg(long)]
+    pub require_signatures: bool,
 }
 
 fn outcome(text: &str) -> Result<Outcome, kopeck_domain::draft::Invalid> {

@@ -4,28 +4,45 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
 use kopeck_domain::audit::{Actor, Entry, Head, Record};
 use kopeck_domain::calendar::{Zone, parse_date};
-use kopeck_port_store::{Access, AuditFilter, transact};
-use kopeck_service::audit::{VerifyError, verify};
+use kopeck_port_store::{Access, AuditFilter, AuditSigner, transact};
+use kopeck_service::audit::{Verified, VerifyError, prune, verify};
 use serde_json::{Value, json};
-use time::{OffsetDateTime, UtcOffset};
+use time::{Date, OffsetDateTime, UtcOffset};
 
-use crate::cli::{AuditCommand, AuditListArgs, AuditVerifyArgs, StoreArgs};
-use crate::compose::Machine;
+use super::audited::begun_and_done;
+use super::existing_core;
+use crate::cli::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs, StoreArgs};
+use crate::compose::{self, Machine};
 use crate::folder::DataFolder;
+use crate::keys::Keys;
 
 /// Answers what is asked of the audit log.
 pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {
     match command {
         AuditCommand::List(args) => list(args).map(|()| ExitCode::SUCCESS),
         AuditCommand::Verify(args) => check(args),
+        AuditCommand::Prune(args) => remove(args).map(|()| ExitCode::SUCCESS),
     }
 }
 
-/// The database alone: whoever looks after the log need not have the keys of the service.
+/// Checks signatures, if there is a master key: whoever looks after the log need not have it.
+fn signer(args: &StoreArgs) -> anyhow::Result<Option<Arc<dyn AuditSigner>>> {
+    let folder = DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
+    let keys = match Keys::given(args)? {
+        Some(keys) => keys,
+        None => match folder.existing_master_key() {
+            Ok(file) if file.exists() => Keys::InFile(file),
+            _ => return Ok(None),
+        },
+    };
+    Ok(Some(compose::signer(&keys.ring()?)))
+}
+
+/// The database alone.
 fn store(args: &StoreArgs) -> anyhow::Result<DieselStore> {
     DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
     let config = StoreConfig::new(args.database_url(), Arc::clone(&Machine::real().clock));
@@ -63,18 +80,19 @@ fn check(args: &AuditVerifyArgs) -> anyhow::Result<ExitCode> {
             std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
         noted.extend(heads_in(&text).with_context(|| file.display().to_string())?);
     }
-    match verify(&store(&args.store)?, &noted) {
+    let signer = signer(&args.store)?;
+    match verify(&store(&args.store)?, signer.as_deref(), &noted) {
+        Ok(verified) if args.require_signatures && (signer.is_none() || verified.unsigned > 0) => {
+            println!("the audit log is not signed throughout: {}", in_words(&verified, signer.is_some()));
+            Ok(ExitCode::FAILURE)
+        }
         Ok(verified) if args.print_heads => {
             let mut out = std::io::stdout().lock();
             verified.heads.iter().try_for_each(|head| writeln!(out, "{head}"))?;
             Ok(ExitCode::SUCCESS)
         }
         Ok(verified) => {
-            println!(
-                "the audit log is whole, entries: {}, chains: {}",
-                verified.entries,
-                verified.heads.len()
-            );
+            println!("the audit log is whole, {}", in_words(&verified, signer.is_some()));
             Ok(ExitCode::SUCCESS)
         }
         Err(VerifyError::Broken(breach)) => {
@@ -85,16 +103,54 @@ fn check(args: &AuditVerifyArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// How much there is, and what could not be checked.
+fn in_words(verified: &Verified, has_key: bool) -> String {
+    let Verified { entries, unsigned, pruned, heads } = verified;
+    let mut words = format!("entries: {entries}, chains: {}", heads.len());
+    for (what, count) in [("removed by pruning", pruned), ("without a signature", unsigned)] {
+        if *count > 0 {
+            words += &format!(", {what}: {count}");
+        }
+    }
+    if !has_key {
+        words += "; signatures were not checked: there is no master key";
+    }
+    words
+}
+
+fn remove(args: &AuditPruneArgs) -> anyhow::Result<()> {
+    let before = parse_moment(&args.before, args.store.utc_offset).context("--before")?;
+    ensure!(before <= Machine::real().wall.now(), "--before: lies in the future");
+    let core = existing_core(&args.store)?;
+    let subject = format!("before:{}", moment_text(before));
+    let removed = begun_and_done(&core, "audit.prune", subject, |subject| {
+        // What was changed could not be found afterwards.
+        verify(&*core.store, Some(&*core.signer), &[]).context("nothing was removed")?;
+        let removed = prune(&*core.store, &core.signer, before)?;
+        *subject += &format!(" entries:{removed}");
+        Ok(removed)
+    })?;
+    println!("entries removed: {removed}");
+    Ok(())
+}
+
 fn heads_in(text: &str) -> anyhow::Result<Vec<Head>> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| Ok(line.parse()?)).collect()
+    lines.map(|line| Ok(line.rsplit(' ').next().unwrap_or(line).parse()?)).collect()
 }
 
 fn parse_moment(text: &str, zone: Zone) -> anyhow::Result<OffsetDateTime> {
-    match parse_date(text) {
-        Ok(day) => Ok(zone.start_of(day)),
-        Err(_) => Ok(zone.parse_moment(text)?),
+    match parse_date(text).ok().or_else(|| rfc3339_date(text)) {
+        Some(day) => Ok(zone.start_of(day)),
+        None => Ok(zone.parse_moment(text)?),
     }
+}
+
+/// Reads `YYYY-MM-DD`.
+fn rfc3339_date(text: &str) -> Option<Date> {
+    let mut parts = text.splitn(3, '-');
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    parse_date(&format!("{day}.{month}.{year}")).ok()
 }
 
 /// The moment in UTC, as RFC 3339 has it.
@@ -131,7 +187,7 @@ fn as_line(entry: &Entry) -> String {
         .to_owned()
 }
 
-fn as_json(Record { entry, head }: &Record) -> Value {
+fn as_json(Record { entry, head, signature }: &Record) -> Value {
     let (credential, operator) = match &entry.actor {
         Actor::Unknown => (None, None),
         Actor::Partner(pair) => (pair.map(|pair| pair.to_string()), None),
@@ -141,6 +197,7 @@ fn as_json(Record { entry, head }: &Record) -> Value {
         "chain": head.chain,
         "number": head.number,
         "hash": head.hash.to_string(),
+        "isSigned": signature.is_some(),
         "at": moment_text(entry.at),
         "actor": entry.actor.kind(),
         "credential": credential,
@@ -168,15 +225,18 @@ mod tests {
         let zone = Zone::new(offset!(+3));
         let day = parse_moment("02.03.2026", zone).unwrap();
         assert_eq!(day, datetime!(2026-03-01 21:00 UTC));
+        assert_eq!(parse_moment("2026-03-02", zone).unwrap(), day);
         assert_eq!(parse_moment("02.03.2026 00:01", zone).unwrap(), datetime!(2026-03-01 21:01 UTC));
-        assert!(parse_moment("yesterday", zone).is_err());
+        for wrong in ["yesterday", "2026-3-2", "2026-03", "2026-02-30", "02-03-2026", "2026-03-02-01"] {
+            assert!(parse_moment(wrong, zone).is_err(), "{wrong}");
+        }
         assert_eq!(moment_text(datetime!(2026-03-02 00:00:01.000_5 +3)), "2026-03-01T21:00:01.000500Z");
     }
 
     #[test]
     fn heads_stand_one_a_line() {
         let head = format!("1:7:{}", "0a".repeat(32));
-        let heads = heads_in(&format!("# of March\n\n {head} \n{head}\n")).unwrap();
+        let heads = heads_in(&format!("# of March\n\n {head} \n2026-03-02T00:00:00.000Z {head}\n")).unwrap();
         assert_eq!(heads.iter().map(ToString::to_string).collect::<Vec<_>>(), [head.clone(), head]);
         assert!(heads_in("1:7:nonsense").is_err());
     }

@@ -45,17 +45,19 @@ where
     done
 }
 
-/// Carries out `body`, which reaches farther than one unit of work, between an entry before and one after.
+/// Carries out `body`, which reaches farther than one unit of work, between an entry before and one after. Both are about
+/// `subject`, to which `body` may add what it did.
 pub(super) fn begun_and_done<T>(
     core: &Core,
     action: &'static str,
-    body: impl FnOnce() -> anyhow::Result<T>,
+    mut subject: String,
+    body: impl FnOnce(&mut String) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let now = || entry(&*core.env.clock, action, None);
-    append(&*core.store, Entry { outcome: Outcome::Begun, ..now() })?;
-    let done = body();
+    let now = |subject| Entry { subject, ..entry(&*core.env.clock, action, None) };
+    append(&*core.store, Entry { outcome: Outcome::Begun, ..now(subject.clone()) })?;
+    let done = body(&mut subject);
     let outcome = if done.is_ok() { Outcome::Done } else { Outcome::Failed };
-    let written = append(&*core.store, Entry { outcome, ..now() });
+    let written = append(&*core.store, Entry { outcome, ..now(subject) });
     if done.is_ok() {
         written?;
     } else {

@@ -3,6 +3,7 @@
 use anyhow::ensure;
 use kopeck_adapter_security::MasterKey;
 use kopeck_port_store::{Access, transact};
+use kopeck_service::audit::renew_signatures;
 use kopeck_service::partners::{self, PartnerError};
 use secrecy::ExposeSecret as _;
 
@@ -28,7 +29,7 @@ fn rotate(args: &RotateArgs) -> anyhow::Result<()> {
     let vault = Vault::open_existing(&args.store)?;
     // Refuses a database of other keys before anything is changed.
     let core = existing_core(&args.store)?;
-    begun_and_done(&core, "master_key.rotate", || rotate_in(&vault, args))
+    begun_and_done(&core, "master_key.rotate", String::new(), |_| rotate_in(&vault, args))
 }
 
 fn rotate_in(vault: &Vault, args: &RotateArgs) -> anyhow::Result<()> {
@@ -47,12 +48,19 @@ fn rotate_in(vault: &Vault, args: &RotateArgs) -> anyhow::Result<()> {
 
 fn retire(args: &StoreArgs) -> anyhow::Result<()> {
     let core = existing_core(args)?;
-    begun_and_done(&core, "master_key.retire", || retire_in(&core, args))
+    begun_and_done(&core, "master_key.retire", String::new(), |_| retire_in(&core, args))
 }
 
 fn retire_in(core: &Core, args: &StoreArgs) -> anyhow::Result<()> {
     // A command that began before the rotation may have stored something since.
     reencrypt(core)?;
+    let invalid = renew_signatures(&*core.store, &core.signer)?;
+    if !invalid.is_empty() {
+        println!(
+            "these chains of the audit log are not validly signed and stay as they are: {invalid:?}; see \
+             `kopeck audit verify`"
+        );
+    }
     match Vault::open_existing(args)?.keys {
         Keys::Given(..) => {
             println!("nothing is encrypted under another key: take KOPECK_MASTER_KEYS_ACCEPTED away");

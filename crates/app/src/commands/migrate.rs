@@ -1,16 +1,19 @@
 //! `kopeck migrate`.
 
-use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, migrate};
+use std::sync::Arc;
+
+use kopeck_adapter_security::KeyRing;
+use kopeck_adapter_store_diesel::migrate;
 use kopeck_domain::audit::Entry;
 
 use super::audited;
 use crate::cli::StoreArgs;
-use crate::compose::{Machine, Vault};
+use crate::compose::{Core, Machine, Vault};
 
 /// Applies what the database lacks and says what that was.
 pub(super) fn run(args: &StoreArgs) -> anyhow::Result<()> {
-    Vault::open(args, &*Machine::real().entropy)?;
-    let applied = apply(args.database_url())?;
+    let vault = Vault::open(args, &*Machine::real().entropy)?;
+    let applied = apply(args, &vault.keys.ring()?)?;
     if applied.is_empty() {
         println!("the database is up to date");
     }
@@ -21,10 +24,10 @@ pub(super) fn run(args: &StoreArgs) -> anyhow::Result<()> {
 }
 
 /// Applies what the database lacks.
-pub(super) fn apply(url: &str) -> anyhow::Result<Vec<String>> {
-    let applied = migrate(url)?;
+pub(super) fn apply(args: &StoreArgs, keys: &Arc<KeyRing>) -> anyhow::Result<Vec<String>> {
+    let applied = migrate(args.database_url())?;
     if !applied.is_empty() {
-        note(url, &applied)?;
+        note(args, keys, &applied)?;
     }
     for name in &applied {
         log::info!(migration = name.as_str(); "migrated the database");
@@ -32,11 +35,13 @@ pub(super) fn apply(url: &str) -> anyhow::Result<Vec<String>> {
     Ok(applied)
 }
 
-/// Tells the audit log, which is there only now.
-fn note(url: &str, applied: &[String]) -> anyhow::Result<()> {
-    let clock = Machine::real().clock;
+/// Adds an entry to the audit log, which may be there only now.
+fn note(args: &StoreArgs, keys: &Arc<KeyRing>, applied: &[String]) -> anyhow::Result<()> {
+    let machine = Machine::real();
     let subject: Vec<String> = applied.iter().map(|name| format!("migration:{name}")).collect();
-    let entry = Entry { subject: subject.join(" "), ..audited::entry(&*clock, "database.migrate", None) };
-    let store = DieselStore::open(StoreConfig::new(url, clock))?;
-    Ok(audited::append(&store, entry)?)
+    let entry =
+        Entry { subject: subject.join(" "), ..audited::entry(&*machine.clock, "database.migrate", None) };
+    // Refuses a wrong master key, under which nothing must be signed.
+    let core = Core::with_parts(args.database_url(), keys, &machine, args.settings(), super::parts(args))?;
+    Ok(audited::append(&*core.store, entry)?)
 }

@@ -13,12 +13,15 @@ mod serve;
 mod until_told;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
+use kopeck_adapter_store_diesel::AuditChain;
 
+use crate::audit::HeadForwarder;
 use crate::cli::{Cli, Command, StoreArgs};
-use crate::compose::{Core, Machine, Vault};
+use crate::compose::{Core, Machine, Parts, Vault};
 use crate::logging;
 
 /// Runs the command that was given.
@@ -56,8 +59,9 @@ fn core(args: &StoreArgs) -> anyhow::Result<Core> {
     let machine = Machine::real();
     let vault = Vault::open(args, &*machine.entropy)?;
     let (machine, _) = machine.with_clock_of(&vault.folder)?;
-    migrate::apply(args.database_url())?;
-    Core::open(args.database_url(), &vault.keys.ring()?, &machine, args.settings())
+    let keys = vault.keys.ring()?;
+    migrate::apply(args, &keys)?;
+    Core::with_parts(args.database_url(), &keys, &machine, args.settings(), parts(args))
 }
 
 /// The service behind the commands that only make sense on a database that is there: they neither make nor migrate
@@ -66,5 +70,12 @@ fn existing_core(args: &StoreArgs) -> anyhow::Result<Core> {
     let machine = Machine::real();
     let vault = Vault::open_existing(args)?;
     let (machine, _) = machine.with_clock_of(&vault.folder)?;
-    Core::open(args.database_url(), &vault.keys.ring()?, &machine, args.settings())
+    let keys = vault.keys.ring()?;
+    Core::with_parts(args.database_url(), &keys, &machine, args.settings(), parts(args))
+}
+
+/// Commands share a chain of the audit log, so that none of them can be cut out as a whole.
+fn parts(args: &StoreArgs) -> Parts {
+    let heads = HeadForwarder::new(Machine::real().wall, args.audit_heads.clone(), log::Level::Debug, None);
+    Parts { audit_heads: Some(Arc::new(heads)), audit_chain: AuditChain::OfCommands, ..Parts::default() }
 }

@@ -13,6 +13,7 @@ use kopeck_service::audit::Notes;
 
 use super::first_start;
 use super::until_told::{self, Signals};
+use crate::audit::HeadForwarder;
 use crate::bank::Bank;
 use crate::cli::{FrontArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Core, Machine, Parts, Vault};
@@ -94,6 +95,8 @@ struct Process {
     bank: Bank,
     /// Entries of the audit log on their way.
     audit: Arc<Notes>,
+    /// Chain heads of the audit log on their way out of the database.
+    heads: Arc<HeadForwarder>,
     /// The bank, measured.
     gateway: Arc<dyn BankGateway>,
     operations: Operations,
@@ -118,10 +121,20 @@ impl Process {
         let machine = Machine::real();
         let vault = Vault::open(&args.store, &*machine.entropy)?;
         let lock = vault.folder.lock()?;
-        super::migrate::apply(args.store.database_url())?;
-        let (machine, clock) = machine.with_clock_of(&vault.folder)?;
         let keys = vault.keys.ring()?;
-        let parts = Parts { store_observer: Some(Arc::clone(&operations.metrics) as _), ..Parts::default() };
+        super::migrate::apply(&args.store, &keys)?;
+        let (machine, clock) = machine.with_clock_of(&vault.folder)?;
+        let heads = Arc::new(HeadForwarder::new(
+            Arc::clone(&machine.wall),
+            args.store.audit_heads.clone(),
+            log::Level::Info,
+            Some(Arc::clone(&operations.metrics)),
+        ));
+        let parts = Parts {
+            store_observer: Some(Arc::clone(&operations.metrics) as _),
+            audit_heads: Some(Arc::clone(&heads) as _),
+            ..Parts::default()
+        };
         let core = Core::with_parts(args.store.database_url(), &keys, &machine, settings, parts)?;
         operations.health.store_is_open(&core.store);
         let bank = Bank::open(args, sandbox, &vault.folder, &machine, clock, settings)?;
@@ -136,7 +149,7 @@ impl Process {
             transact(&*core.store(), Access::Write, end)?;
         }
         let folder = vault.folder;
-        Ok(Self { machine, keys, core, folder, bank, audit, gateway, operations, teller, _lock: lock })
+        Ok(Self { machine, keys, core, folder, bank, audit, heads, gateway, operations, teller, _lock: lock })
     }
 
     /// The HTTP API.
@@ -173,10 +186,11 @@ impl Process {
     /// Takes changed keys and a changed certificate over, and writes what the database could not take before.
     fn follow_files(&self, certificate: Option<Arc<Certificate>>) -> anyhow::Result<Reloader> {
         let (keys, metrics) = (Arc::clone(&self.keys), Arc::clone(&self.operations.metrics));
-        let audit = Arc::clone(&self.audit);
+        let (audit, heads) = (Arc::clone(&self.audit), Arc::clone(&self.heads));
         Reloader::start(move || {
             keys.refresh();
             audit.tick();
+            heads.tick();
             match certificate.as_ref().map(|certificate| certificate.refresh()) {
                 None | Some(Looked::Same) => {}
                 Some(looked) => metrics.certificate_changed(looked == Looked::Taken),
@@ -196,6 +210,7 @@ impl Process {
         }
         self.audit.close();
         self.core.store.close();
+        self.heads.send();
         drop(self.teller);
         log::info!("stopped");
     }

@@ -41,6 +41,7 @@ pub struct Metrics {
     throttled_logins: IntCounter,
     rate_limited: IntCounter,
     audit_notes: [IntCounter; 3],
+    audit_heads: [IntCounter; 2],
     reads: Thread,
     writes: Thread,
     bank: Bank,
@@ -156,6 +157,11 @@ impl Metrics {
             "Entries of the audit log about what changed nothing, by what became of them.",
             &["outcome"],
         )?;
+        let heads = maker.counters(
+            "kopeck_audit_heads_total",
+            "Attempts to send the chain heads of the audit log, by whether they were sent.",
+            &["outcome"],
+        )?;
         Ok(Self {
             routes: routes(&seconds)?,
             requests,
@@ -173,6 +179,10 @@ impl Metrics {
                 notes.get_metric_with_label_values(&["written"])?,
                 notes.get_metric_with_label_values(&["summarised"])?,
                 notes.get_metric_with_label_values(&["dropped"])?,
+            ],
+            audit_heads: [
+                heads.get_metric_with_label_values(&["sent"])?,
+                heads.get_metric_with_label_values(&["failed"])?,
             ],
             reads: Thread::new(&maker, "read")?,
             writes: Thread::new(&maker, "write")?,
@@ -195,6 +205,12 @@ impl Metrics {
     pub fn certificate_changed(&self, taken: bool) {
         let [good, bad] = &self.reloads;
         if taken { good.inc() } else { bad.inc() }
+    }
+
+    /// The chain heads of the audit log were sent, or could not be.
+    pub fn audit_heads_sent(&self, sent: bool) {
+        let [good, bad] = &self.audit_heads;
+        if sent { good.inc() } else { bad.inc() }
     }
 
     /// All figures at this moment, in the text format of Prometheus.

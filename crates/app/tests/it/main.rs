@@ -13,6 +13,7 @@ mod accounts;
 mod api_examples;
 mod architecture;
 mod audit;
+mod audit_signed;
 mod away;
 mod balance;
 mod bank;

@@ -7,11 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use kopeck::compose::{Core, Machine};
+use kopeck::keys::KeyFile;
+use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_adapter_store_diesel::testing::{TestDatabase, tamper};
 use kopeck_client::{Client, RetryPolicy, SealingKey};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::database::Database;
+use crate::server::SETTINGS;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_kopeck");
 
@@ -178,6 +182,17 @@ impl Installation {
     }
 
     /// Runs SQL on the database, past the service.
+    /// The service behind the commands.
+    pub fn core(&self) -> Core {
+        let key = match &self.database {
+            Database::Embedded(_) => {
+                KeyFile::at(self.folder.path().join("master.key")).read().unwrap().remove(0)
+            }
+            Database::Server(_) => MasterKey::parse(MASTER_KEY).unwrap(),
+        };
+        Core::open(self.database.url(), &KeyRing::of(&key), &Machine::real(), SETTINGS).unwrap()
+    }
+
     pub fn tamper(&self, statements: &str) {
         tamper(self.database.url(), statements);
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use diesel::SqliteConnection;
-use kopeck_domain::audit::{Entry, Opening, Record};
+use kopeck_domain::audit::{Entry, Mark, Opening, Record};
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, EmployeeStatus};
@@ -102,6 +102,18 @@ impl AuditRepository for Unit {
         absent()
     }
     fn records(&mut self, _: u64, _: u64, _: u32) -> Result<Vec<Record>, StoreError> {
+        absent()
+    }
+    fn last_record(&mut self, _: u64) -> Result<Option<Record>, StoreError> {
+        absent()
+    }
+    fn marks(&mut self, _: u64) -> Result<Vec<Mark>, StoreError> {
+        absent()
+    }
+    fn put_mark(&mut self, _: &Mark) -> Result<(), StoreError> {
+        absent()
+    }
+    fn prune(&mut self, _: &Mark) -> Result<u64, StoreError> {
         absent()
     }
     fn last_chain_in_use(&mut self) -> Result<u64, StoreError> {

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use time::OffsetDateTime;
 
-use super::Entry;
 use super::digest::Digest;
 use super::encoding::Bytes;
+use super::{Entry, Signature};
 use crate::draft::Invalid;
 
 /// The beginning of a chain. The openings are a chain themselves: each covers the one before, so that no chain between two
@@ -40,6 +40,8 @@ pub struct Record {
     pub entry: Entry,
     /// The chain as far as this entry.
     pub head: Head,
+    /// Over the head. Entries that were written before there were signatures have none.
+    pub signature: Option<Signature>,
 }
 
 impl Opening {
@@ -125,7 +127,7 @@ mod tests {
 
     fn record(head: &Head, action: &'static str) -> Record {
         let entry = Entry::new(START, "127.0.0.1", action);
-        Record { head: head.next(&entry), entry }
+        Record { head: head.next(&entry), entry, signature: None }
     }
 
     fn chain() -> (Head, Vec<Record>) {

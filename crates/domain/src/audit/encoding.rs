@@ -89,6 +89,10 @@ impl Bytes {
     pub(super) fn as_slice(&self) -> &[u8] {
         &self.0
     }
+
+    pub(super) fn into_vec(self) -> Vec<u8> {
+        self.0
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! The audit log: who did what, when, from where, with what outcome.
 //!
 //! Entries stand in *chains*, each with one writer. The [hash](Digest) of an entry covers the entry, its place and the
-//! hash before it, so that an entry that was changed, removed or put elsewhere shows. What a chain cannot show by itself,
-//! that its end was cut off, shows against a [`Head`] that was noted elsewhere.
+//! hash before it, so that an entry that was changed, removed or put elsewhere shows. A [signature](Signature) beside the
+//! hash keeps whoever lacks the key from computing the hashes anew. What a chain cannot show by itself, that its end was
+//! cut off, shows against a [`Head`] that was noted elsewhere, or against a [`Mark`].
 
 mod chain;
 mod digest;
 mod encoding;
+mod signature;
 
 use std::borrow::Cow;
 
@@ -17,6 +19,7 @@ use crate::vocabulary::vocabulary;
 
 pub use chain::{Head, Opening, Record};
 pub use digest::{Digest, KeyDigest};
+pub use signature::{Mark, MarkKind, Signature, Statement};
 
 vocabulary! {
     /// What came of it.

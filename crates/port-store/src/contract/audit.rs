@@ -2,7 +2,9 @@
 
 use std::sync::mpsc;
 
-use kopeck_domain::audit::{Actor, Entry, Head, KeyDigest, Opening, Outcome, Record};
+use kopeck_domain::audit::{
+    Actor, Digest, Entry, Head, KeyDigest, Mark, MarkKind, Opening, Outcome, Record, Signature,
+};
 use kopeck_domain::ids::PartnerId;
 use time::Duration;
 
@@ -166,4 +168,66 @@ pub fn a_chain_is_read_in_pieces(store: &dyn Store) {
         head = piece[0].head.clone();
     }
     assert!(read(store, move |unit| unit.audit().records(head.chain, head.number, 9)).is_empty());
+}
+
+fn mark(kind: MarkKind, head: Head, key: u8) -> Mark {
+    Mark { kind, head, signature: Signature { key: [key; 8], code: [7; 32] } }
+}
+
+/// And goes on where it was.
+pub fn a_chain_is_pruned_up_to_its_mark(store: &dyn Store) {
+    let entries = ["one", "two", "three"].map(entry);
+    write(store, move |unit| entries.iter().try_for_each(|entry| unit.audit().append(entry))).unwrap();
+    let records = read(store, |unit| unit.audit().records(1, 0, 9));
+    let last = read(store, |unit| unit.audit().last_record(1));
+    assert_eq!(last.as_ref(), records.last());
+    assert_eq!(read(store, |unit| unit.audit().last_record(2)), None);
+    let beginning = mark(MarkKind::Beginning, records[1].head.clone(), 1);
+    let asked = beginning.clone();
+    assert_eq!(write(store, move |unit| unit.audit().prune(&asked)), Ok(2));
+    assert_eq!(read(store, |unit| unit.audit().marks(1)), [beginning.clone()]);
+    assert_eq!(read(store, |unit| unit.audit().records(1, 0, 9)), records[2..]);
+    assert_eq!(actions(store, AuditFilter::default()), ["three"]);
+    let rest = mark(MarkKind::Beginning, records[2].head.clone(), 1);
+    let asked = rest.clone();
+    assert_eq!(write(store, move |unit| unit.audit().prune(&asked)), Ok(1));
+    assert_eq!(read(store, |unit| unit.audit().marks(1)), [rest]);
+    assert_eq!(read(store, |unit| unit.audit().last_record(1)), None);
+    assert_eq!(read(store, |unit| unit.audit().last_chain_in_use()), 1);
+    // A reader prunes nothing.
+    let asked = beginning;
+    assert!(transact(store, Access::Read, move |unit| unit.audit().prune(&asked)).is_err());
+    append(store, &entry("four"));
+    let next = read(store, |unit| unit.audit().records(1, 0, 9));
+    if let [next] = &next[..] {
+        assert!(next.follows(&records[2].head), "the chain goes on: {next:?}");
+    }
+}
+
+/// It may be signed anew where it stands.
+pub fn a_mark_never_moves_back(store: &dyn Store) {
+    append(store, &entry("one"));
+    let at = |number, key| {
+        let head = Head { chain: 1, number, hash: Digest::from_bytes([key; 32]) };
+        mark(MarkKind::Checkpoint, head, key)
+    };
+    let put = |mark: &Mark| {
+        let mark = mark.clone();
+        write(store, move |unit| unit.audit().put_mark(&mark))
+    };
+    let marks = || read(store, |unit| unit.audit().marks(1));
+    assert_eq!(marks(), []);
+    for mark in [at(3, 1), at(3, 2), at(5, 2)] {
+        put(&mark).unwrap();
+        assert_eq!(marks(), [mark]);
+    }
+    // Whether it is refused or passed over.
+    let _ = put(&at(4, 1));
+    assert_eq!(marks(), [at(5, 2)]);
+    let beginning = mark(MarkKind::Beginning, at(2, 1).head, 1);
+    put(&beginning).unwrap();
+    let mut both = marks();
+    both.sort_by_key(|mark| mark.kind);
+    assert_eq!(both, [beginning, at(5, 2)]);
+    assert_eq!(read(store, |unit| unit.audit().marks(2)), []);
 }

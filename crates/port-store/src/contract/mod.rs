@@ -199,6 +199,8 @@ macro_rules! contract_tests {
             entries_of_many_units_stand_in_one_chain_after_the_other
             the_latest_entries_come_first
             a_chain_is_read_in_pieces
+            a_chain_is_pruned_up_to_its_mark
+            a_mark_never_moves_back
         }
         $crate::contract_tests! { @aggregate $make, units:
             a_commit_is_seen_by_the_next_reader

@@ -138,7 +138,8 @@ fn over_budget<K>(counts: HashMap<K, Count>) -> Vec<(K, u64)> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Network {
     V4(Ipv4Addr),
-    V6(u64),
+    /// The first 64 bits.
+    V6(u128),
     /// Anything that is no address.
     Unknown,
 }
@@ -147,10 +148,7 @@ impl Network {
     fn of(source: &str) -> Self {
         match source.parse().map(|address: IpAddr| address.to_canonical()) {
             Ok(IpAddr::V4(address)) => Self::V4(address),
-            Ok(IpAddr::V6(address)) => {
-                let [a, b, c, d, ..] = address.segments().map(u64::from);
-                Self::V6(a << 48 | b << 32 | c << 16 | d)
-            }
+            Ok(IpAddr::V6(address)) => Self::V6(u128::from(address) >> 64),
             Err(_) => Self::Unknown,
         }
     }
@@ -160,7 +158,7 @@ impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::V4(address) => address.fmt(f),
-            Self::V6(prefix) => write!(f, "{}/64", Ipv6Addr::from(u128::from(*prefix) << 64)),
+            Self::V6(prefix) => write!(f, "{}/64", Ipv6Addr::from(*prefix << 64)),
             Self::Unknown => f.write_str("-"),
         }
     }

@@ -1,18 +1,31 @@
 //! The check of the audit log.
+//!
+//! Each chain is read from its beginning to its end and its hashes are computed anew. With the keys, signatures are
+//! checked too. As a hash covers the whole chain up to its entry, a valid signature vouches for every entry before it: an
+//! entry that is not signed, or signed under a former key, is accepted if a valid signature or a signed checkpoint follows.
+
+mod walk;
 
 use std::collections::HashMap;
 
-use kopeck_domain::audit::{Digest, Head, Opening};
-use kopeck_port_store::{Access, Store, StoreError, transact};
+use kopeck_domain::audit::{Digest, Head, MarkKind, Opening};
+use kopeck_port_store::{Access, AuditSigner, Store, StoreError, transact};
+
+use walk::Walk;
 
 /// Rows that are read at once; the service is not held up by the check.
-const PIECE: u32 = 1_000;
+pub(super) const PIECE: u32 = 1_000;
 
 /// A log that is whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verified {
     /// How many entries it has.
     pub entries: u64,
+    /// How many of them nothing vouches for but their hashes: they were written before there were signatures. Without the
+    /// keys, how many have no signature.
+    pub unsigned: u64,
+    /// How many were removed by pruning.
+    pub pruned: u64,
     /// How far each chain goes, to be noted elsewhere.
     pub heads: Vec<Head>,
 }
@@ -48,6 +61,47 @@ pub enum Breach {
         /// The place in it.
         number: u64,
     },
+    /// The entry fits into its chain, and was not signed by the service.
+    #[error("chain {chain}, entry {number}: the signature is forged")]
+    Signature {
+        /// The chain.
+        chain: u64,
+        /// The place in it.
+        number: u64,
+    },
+    /// The entry should be signed and is not, and no signed entry follows.
+    #[error("chain {chain}, entry {number}: the signature is missing, and so are all after it")]
+    Unsigned {
+        /// The chain.
+        chain: u64,
+        /// The place in it.
+        number: u64,
+    },
+    /// Only a key that is not known vouches for the entry.
+    #[error(
+        "chain {chain}, entry {number}: signed under a master key that is not known; give the former key in \
+         KOPECK_MASTER_KEYS_ACCEPTED"
+    )]
+    UnknownKey {
+        /// The chain.
+        chain: u64,
+        /// The place in it.
+        number: u64,
+    },
+    /// The signed statement about where the chain begins, or how far it goes, was not signed by the service.
+    #[error("chain {chain}: the signature of the mark {kind} is forged")]
+    Mark {
+        /// The chain.
+        chain: u64,
+        /// What the mark says.
+        kind: MarkKind,
+    },
+    /// Every chain with signed entries has a checkpoint.
+    #[error("chain {chain}: the mark CHECKPOINT is gone")]
+    MarkGone {
+        /// The chain.
+        chain: u64,
+    },
     /// The chain does not go as far as it did when the head was noted.
     #[error("chain {}: it went as far as entry {}, and does not any more", .0.chain, .0.number)]
     Shorter(Head),
@@ -67,37 +121,37 @@ pub enum VerifyError {
     Store(#[from] StoreError),
 }
 
-/// Checks every chain from its opening to its end, and that each goes at least as far as was `noted`. Entries that are
-/// written meanwhile may be left out.
+/// Checks every chain from its beginning to its end, and that each goes at least as far as was `noted` and as its
+/// checkpoint says. Signatures are checked by `signer`, or not at all. Entries that are written meanwhile may be left out.
 ///
 /// # Errors
 /// [`VerifyError::Broken`] with the first breach.
-pub fn verify(store: &dyn Store, noted: &[Head]) -> Result<Verified, VerifyError> {
-    let mut noted = Noted::new(noted);
+pub fn verify(
+    store: &dyn Store,
+    signer: Option<&dyn AuditSigner>,
+    noted: &[Head],
+) -> Result<Verified, VerifyError> {
+    let mut walk = Walk::new(store, signer, Noted::new(noted));
     let last_in_use = transact(store, Access::Read, |unit| unit.audit().last_chain_in_use())?;
-    let mut verified = Verified { entries: 0, heads: Vec::new() };
     let mut previous: Option<Opening> = None;
     loop {
         let after = previous.as_ref().map_or(0, |opening| opening.chain);
-        let openings = transact(store, Access::Read, move |unit| unit.audit().openings(after, PIECE))?;
-        if openings.is_empty() {
+        let piece = transact(store, Access::Read, move |unit| unit.audit().openings(after, PIECE))?;
+        if piece.is_empty() {
             break;
         }
-        for opening in openings {
+        for opening in piece {
             if !opening.follows(previous.as_ref()) {
                 return Err(Breach::Opening { chain: after_last(previous.as_ref()) }.into());
             }
-            let head = chain(store, &opening, &mut noted)?;
-            verified.entries += head.number;
-            verified.heads.push(head);
+            walk.chain(&opening)?;
             previous = Some(opening);
         }
     }
     if last_in_use > previous.map_or(0, |opening| opening.chain) {
         return Err(Breach::OpeningGone { chain: last_in_use }.into());
     }
-    noted.all_met()?;
-    Ok(verified)
+    Ok(walk.end()?)
 }
 
 /// The chain that has to come next.
@@ -105,45 +159,18 @@ fn after_last(previous: Option<&Opening>) -> u64 {
     previous.map_or(0, |opening| opening.chain) + 1
 }
 
-/// Checks one chain; answers how far it goes.
-fn chain(store: &dyn Store, opening: &Opening, noted: &mut Noted) -> Result<Head, VerifyError> {
-    let mut head = opening.head();
-    noted.meet(&head)?;
-    loop {
-        let (chain, after) = (head.chain, head.number);
-        let piece = transact(store, Access::Read, move |unit| unit.audit().records(chain, after, PIECE))?;
-        if piece.is_empty() {
-            // A chain is opened together with its first entry.
-            return if head.number == 0 {
-                Err(Breach::EntryGone { chain, number: 1 }.into())
-            } else {
-                Ok(head)
-            };
-        }
-        for record in piece {
-            let number = head.number + 1;
-            if record.head.number != number {
-                return Err(Breach::EntryGone { chain, number }.into());
-            }
-            if !record.follows(&head) {
-                return Err(Breach::Entry { chain, number }.into());
-            }
-            head = record.head;
-            noted.meet(&head)?;
-        }
-    }
-}
-
 /// Heads that were noted, until they are met.
 struct Noted(HashMap<(u64, u64), Vec<Digest>>);
 
 impl Noted {
     fn new(heads: &[Head]) -> Self {
-        let mut noted: HashMap<_, Vec<Digest>> = HashMap::new();
-        for Head { chain, number, hash } in heads {
-            noted.entry((*chain, *number)).or_default().push(*hash);
-        }
-        Self(noted)
+        let mut noted = Self(HashMap::new());
+        heads.iter().for_each(|head| noted.add(head));
+        noted
+    }
+
+    fn add(&mut self, Head { chain, number, hash }: &Head) {
+        self.0.entry((*chain, *number)).or_default().push(*hash);
     }
 
     fn meet(&mut self, head: &Head) -> Result<(), Breach> {
@@ -153,6 +180,11 @@ impl Noted {
         } else {
             Err(Breach::Rewritten(head.clone()))
         }
+    }
+
+    /// Gives up what was noted of entries that were pruned: those before this one.
+    fn forget_before(&mut self, beginning: &Head) {
+        self.0.retain(|(chain, number), _| *chain != beginning.chain || *number >= beginning.number);
     }
 
     fn all_met(self) -> Result<(), Breach> {

@@ -22,7 +22,7 @@ use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kopeck_domain::audit::Record;
+use kopeck_domain::audit::{Mark, Record};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::page::{Listed, Page};
 use kopeck_port_store::{
@@ -150,6 +150,7 @@ struct State {
     movements: Table<ledger::MovementRow>,
     work: Table<work::WorkRow>,
     audit: Table<Record>,
+    audit_marks: Vec<Mark>,
 }
 
 impl State {

@@ -47,6 +47,9 @@ async fn refusals_and_the_database_are_counted() {
     metrics.began(Access::Write, Duration::from_micros(200));
     metrics.ended(Access::Write, Duration::from_millis(2));
     metrics.certificate_changed(false);
+    metrics.audit_heads_sent(true);
+    metrics.audit_heads_sent(false);
+    metrics.audit_heads_sent(false);
     metrics.written(500);
     metrics.summarised(30);
     NotesObserver::dropped(&metrics, 2);
@@ -62,6 +65,8 @@ async fn refusals_and_the_database_are_counted() {
         r#"kopeck_audit_notes_total{outcome="written"} 500"#,
         r#"kopeck_audit_notes_total{outcome="summarised"} 30"#,
         r#"kopeck_audit_notes_total{outcome="dropped"} 2"#,
+        r#"kopeck_audit_heads_total{outcome="sent"} 1"#,
+        r#"kopeck_audit_heads_total{outcome="failed"} 2"#,
         "kopeck_database_up 0",
         "kopeck_work_due 0",
     ] {

@@ -166,7 +166,11 @@ fn a_flood_from_one_address_hides_nobody_and_is_counted_exactly() {
     assert!(summaries.iter().all(|summary| summary.source == "203.0.113.9"), "{summaries:?}");
     let summarised: usize =
         summaries.iter().map(|summary| summary.subject["more:".len()..].parse::<usize>().unwrap()).sum();
-    assert_eq!(count("token.refresh") + summarised, 120 * 125, "written and summarised are all that was sent");
+    assert_eq!(
+        count("token.refresh") + summarised,
+        120 * 125,
+        "written and summarised are all that was sent"
+    );
     assert_eq!(counts.summarised.load(Ordering::Relaxed), summarised as u64);
     assert!(counts.are(entries.len() as u64, 0));
 }

@@ -1,0 +1,82 @@
+//! Signatures of the audit log.
+
+use std::sync::Arc;
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use kopeck_domain::audit::Signature;
+use sha2::Sha256;
+
+use crate::ring::{KeyRing, Keys};
+
+/// Signs by HMAC-SHA256 under a key that is derived from the master key for this use alone, and names that key.
+#[derive(Debug)]
+pub struct AuditKeys(Arc<KeyRing>);
+
+impl AuditKeys {
+    /// Signs under the first key of `ring`, checks under all of them.
+    #[must_use]
+    pub fn new(ring: Arc<KeyRing>) -> Self {
+        Self(ring)
+    }
+
+    /// The signature of `message` under the current key.
+    #[must_use]
+    pub fn sign(&self, message: &[u8]) -> Signature {
+        let keys = self.0.current();
+        let code = keyed(&keys).chain_update(message).finalize().into_bytes().into();
+        Signature { key: keys.audit_id, code }
+    }
+
+    /// Whether `signature` is that of `message`; `None` if its key is not known.
+    #[must_use]
+    pub fn check(&self, message: &[u8], signature: &Signature) -> Option<bool> {
+        let keys = self.0.find(|keys| keys.audit_id == signature.key)?;
+        Some(keyed(&keys).chain_update(message).verify_slice(&signature.code).is_ok())
+    }
+
+    /// Whether `signature` names the current key.
+    #[must_use]
+    pub fn is_current(&self, signature: &Signature) -> bool {
+        self.0.current().audit_id == signature.key
+    }
+}
+
+#[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
+fn keyed(keys: &Keys) -> Hmac<Sha256> {
+    Hmac::new_from_slice(&keys.audit[..]).expect("any length is valid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ring::testing::ring;
+
+    #[test]
+    fn a_signature_holds_for_its_message_and_key_alone() {
+        let keys = AuditKeys::new(ring(&[1]).0);
+        let signature = keys.sign(b"message");
+        assert_eq!(signature, keys.sign(b"message"));
+        assert_eq!(keys.check(b"message", &signature), Some(true));
+        assert_eq!(keys.check(b"messagf", &signature), Some(false));
+        let mut forged = signature;
+        forged.code[31] ^= 1;
+        assert_eq!(keys.check(b"message", &forged), Some(false));
+        let other = AuditKeys::new(ring(&[2]).0);
+        assert_eq!(other.check(b"message", &signature), None);
+        assert_ne!(other.sign(b"message").code, signature.code);
+    }
+
+    #[test]
+    fn a_former_key_is_known_as_long_as_the_ring_has_it() {
+        let (ring, drawer) = ring(&[1]);
+        let keys = AuditKeys::new(Arc::clone(&ring));
+        let old = keys.sign(b"message");
+        drawer.put(&[2, 1]);
+        assert!(ring.refresh());
+        assert_eq!((keys.check(b"message", &old), keys.is_current(&old)), (Some(true), false));
+        assert!(keys.is_current(&keys.sign(b"message")));
+        drawer.put(&[2]);
+        assert!(ring.refresh());
+        assert_eq!(keys.check(b"message", &old), None);
+    }
+}

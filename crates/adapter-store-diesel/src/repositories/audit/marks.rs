@@ -1,0 +1,98 @@
+//! Signed marks of chains, and the chain that operators' commands share.
+
+use diesel::dsl::max;
+use diesel::prelude::*;
+use kopeck_domain::audit::{Digest, Head, Mark, MarkKind, Opening, Signature};
+use kopeck_port_store::StoreError;
+
+use super::{OpeningRow, last_record};
+use crate::convert::{fixed, length, word};
+use crate::dialect::{AnyConnection, on_either};
+use crate::error::Stored;
+use crate::native::{Native, Value};
+use crate::schema::{audit_chains, audit_marks};
+
+/// A mark as its table has it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = audit_marks)]
+struct MarkRow {
+    chain: i64,
+    kind: String,
+    number: i64,
+    hash: Vec<u8>,
+    signature: Vec<u8>,
+}
+
+impl MarkRow {
+    fn mark(self) -> Result<Mark, StoreError> {
+        Ok(Mark {
+            kind: word(&self.kind, "audit_marks.kind")?,
+            head: Head {
+                chain: length(self.chain, "audit_marks.chain")?,
+                number: length(self.number, "audit_marks.number")?,
+                hash: Digest::from_bytes(fixed(self.hash, "audit_marks.hash")?),
+            },
+            signature: Signature::from_bytes(fixed(self.signature, "audit_marks.signature")?),
+        })
+    }
+}
+
+/// The marks of a chain.
+pub(crate) fn marks(connection: &mut AnyConnection, chain: u64) -> Result<Vec<Mark>, StoreError> {
+    let rows: Vec<MarkRow> = audit_marks::table
+        .filter(audit_marks::chain.eq(chain.cast_signed()))
+        .select(MarkRow::as_select())
+        .load(connection)
+        .stored()?;
+    rows.into_iter().map(MarkRow::mark).collect()
+}
+
+const PUT_MARK: &str = "
+    INSERT INTO audit_marks (chain, kind, number, hash, signature)
+    VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (chain, kind) DO UPDATE
+    SET number = excluded.number, hash = excluded.hash, signature = excluded.signature
+    WHERE audit_marks.number <= excluded.number";
+
+/// Puts a mark in place of the one of its kind.
+pub(crate) fn put_mark(connection: &mut AnyConnection, mark: &Mark) -> QueryResult<()> {
+    let Mark { kind, head: Head { chain, number, hash }, signature } = mark;
+    let signature = signature.to_bytes();
+    let values = vec![
+        Value::Int(chain.cast_signed()),
+        Value::Text(kind.as_str()),
+        Value::Int(number.cast_signed()),
+        Value::Bytes(hash.as_bytes()),
+        Value::Bytes(&signature),
+    ];
+    on_either!(connection, inner => Native::new(PUT_MARK, values).execute(inner).map(drop))
+}
+
+/// The last chain that has a mark.
+pub(super) fn last_marked_chain(connection: &mut AnyConnection) -> Result<u64, StoreError> {
+    let last: Option<i64> =
+        audit_marks::table.select(max(audit_marks::chain)).get_result(connection).stored()?;
+    length(last.unwrap_or(0), "audit_marks.chain")
+}
+
+/// How far the chain of operators' commands goes, and its checkpoint; `None` before the first command.
+pub(crate) fn commands_chain(
+    connection: &mut AnyConnection,
+) -> Result<Option<(Head, Option<Mark>)>, StoreError> {
+    let row: Option<OpeningRow> = audit_chains::table
+        .filter(audit_chains::commands)
+        .order(audit_chains::chain.desc())
+        .limit(1)
+        .select(OpeningRow::as_select())
+        .get_result(connection)
+        .optional()
+        .stored()?;
+    let Some(opening) = row.map(OpeningRow::opening).transpose()? else { return Ok(None) };
+    let marks = marks(connection, opening.chain)?;
+    let of = |kind| marks.iter().find(|mark| mark.kind == kind).cloned();
+    let head = match last_record(connection, opening.chain)? {
+        Some(record) => record.head,
+        None => of(MarkKind::Beginning).map_or_else(|| Opening::head(&opening), |mark| mark.head),
+    };
+    Ok(Some((head, of(MarkKind::Checkpoint))))
+}
