@@ -7,6 +7,7 @@ import random
 import re
 import secrets
 import time
+import unicodedata
 import urllib.request
 
 import schemathesis
@@ -59,6 +60,25 @@ def furnish():
         call("POST", "/v1/replenishment", {"cards": [{"idCard": linked["idCard"], "amountReplenishment": 1000}]})
         limit = {"amount": 1000, "period": "CDAY"}
         call("POST", "/v1/setlimitscards", {"data": [{"idCard": linked["idCard"]}], "limit": limit})
+
+
+def is_free_text(text):
+    """Whether a text is free of what a pattern cannot name: hidden and unassigned characters, letters that grow in NFC."""
+    hidden = any(unicodedata.category(character) in ("Cf", "Cn") for character in text)
+    return not hidden and len(unicodedata.normalize("NFC", text)) <= len(text)
+
+
+def texts(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from texts(item)
+
+
+@schemathesis.hook
+def filter_body(context, body):
+    return all(map(is_free_text, texts(body)))
 
 
 @schemathesis.hook

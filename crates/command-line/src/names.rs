@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use kopeck_client::{CategoryWithCount, Client, EmployeeFilter, Error, Paging, Uuid};
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::failure::Failure;
 use crate::pages;
@@ -127,7 +128,7 @@ impl Categories {
 
 /// Names that differ in letter case only are the same name.
 pub(crate) fn folded(name: &str) -> String {
-    name.trim().to_lowercase()
+    name.nfc().collect::<String>().trim().to_lowercase().nfc().collect()
 }
 
 /// The identifiers of cards, in the order of their names.
@@ -245,6 +246,7 @@ mod tests {
         let mut categories = Categories::default();
         categories.add("Склад", Uuid::from_u128(1));
         assert_eq!(categories.find(&CategoryName::Name("СКЛАД".to_owned())), Some(Uuid::from_u128(1)));
+        assert_eq!(folded("И\u{306}од"), folded("ЙОД"), "typed with a combining breve");
         assert_eq!(categories.find(&CategoryName::Id(Uuid::from_u128(1))), Some(Uuid::from_u128(1)));
         assert_eq!(categories.find(&CategoryName::Id(Uuid::from_u128(2))), None);
     }

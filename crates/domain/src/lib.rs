@@ -20,6 +20,7 @@ pub mod person;
 pub mod replenishment;
 pub mod request;
 pub mod session;
+pub mod text;
 pub mod throttle;
 pub mod transaction;
 mod vocabulary;

@@ -4,6 +4,7 @@ use time::OffsetDateTime;
 
 use crate::draft::Invalid;
 use crate::ids::PartnerId;
+use crate::text;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -43,16 +44,12 @@ pub struct Partner {
     pub created_at: OffsetDateTime,
 }
 
-/// Reads a partner's name: 1..=128 characters.
+/// Reads a partner's name, in NFC: 1..=128 characters; blanks around it are cut off.
 ///
 /// # Errors
 /// [`Invalid`] with the rule that is broken.
 pub fn parse_name(text: &str) -> Result<String, Invalid> {
-    let trimmed = text.trim();
-    if trimmed.is_empty() || trimmed.chars().nth(128).is_some() || trimmed.chars().any(char::is_control) {
-        return Err(Invalid::new("must have 1 to 128 printable characters"));
-    }
-    Ok(trimmed.to_owned())
+    text::parse(text.trim(), 128)
 }
 
 /// Reads a login: 1..=64 visible ASCII characters.

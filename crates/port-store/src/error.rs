@@ -8,7 +8,7 @@ pub enum Rule {
     PartnerLogin,
     /// A custom identifier belongs to one employee of a partner.
     EmployeeCustomId,
-    /// A category's name is the partner's only one, without regard to letter case.
+    /// A category's name is the partner's only one, without regard to letter case and to how letters are composed.
     CategoryName,
     /// An employee has one MAIN card at most.
     OneMainCard,

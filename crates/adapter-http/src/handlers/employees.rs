@@ -6,6 +6,7 @@ use kopeck_domain::employee::{EmployeeStatus, EmployeeUpdate};
 use kopeck_domain::ids::{CategoryId, EmployeeId};
 use kopeck_domain::page::Page;
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
+use kopeck_domain::text::{folded, nfc};
 use kopeck_port_store::EmployeeFilter;
 use kopeck_service::employees::{self, EmployeeDraft};
 
@@ -70,8 +71,7 @@ pub(crate) fn read_list(r: &mut Reader<'_>) -> Option<(Page, EmployeeFilter)> {
     let filter = EmployeeFilter {
         status: r.param("status", word::<EmployeeStatus>().about("Only employees with this status.")),
         category: r.param("idCategory", id::<CategoryId>().about("Only employees of this category.")),
-        custom_id: r
-            .param("customId", text(CustomId::parse).about("Only the employee with this `customId`.")),
+        custom_id: r.param("customId", text(composed).about("Only the employee with this `customId`.")),
         query: r
             .param("q", text(search).looks_like(|_| searched()).about(SEARCHED))
             .filter(|q| !q.is_empty()),
@@ -124,7 +124,12 @@ fn searched() -> Json {
     }
 }
 
-/// The text to search for, in lower case. Control characters are refused: not every database takes them.
+/// A `customId` to search for, however its letters are composed.
+fn composed(text: &str) -> Result<CustomId, Invalid> {
+    CustomId::parse(&nfc(text))
+}
+
+/// The text to search for, in lower case and NFC. Control characters are refused: not every database takes them.
 fn search(text: &str) -> Result<String, Invalid> {
     if text.chars().nth(MAX_QUERY_CHARS).is_some() {
         return Err(Invalid::new(format!("must have at most {MAX_QUERY_CHARS} characters")));
@@ -132,5 +137,5 @@ fn search(text: &str) -> Result<String, Invalid> {
     if text.chars().any(char::is_control) {
         return Err(Invalid::new("must not hold control characters"));
     }
-    Ok(text.to_lowercase())
+    Ok(folded(text))
 }

@@ -13,6 +13,7 @@ use kopeck_domain::limit::Period;
 use kopeck_domain::order::OrderKind;
 use kopeck_domain::person::{CustomId, DeliveryAddress, Email, PersonName, Phone, Recipient};
 use kopeck_domain::request::RequestState;
+use kopeck_domain::text::EXCLUDED;
 use kopeck_domain::transaction::TransactionType;
 use secrecy::SecretString;
 use serde::Serialize;
@@ -116,11 +117,11 @@ pub(crate) fn pattern(pattern: &str) -> Json {
     object! {"type": "string", "pattern": pattern}
 }
 
-/// A text of 1 to `most` characters, not all of them blank and none a control character.
-pub(crate) fn line(most: usize) -> Json {
-    const LINE: &str =
-        r"^[^\u0000-\u001F\u007F-\u009F]*[^\s\u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F]*$";
-    chars(1, most).with("pattern", LINE)
+/// A free text of 1 to `most` characters, not all of them blank.
+pub(crate) fn free_text(most: usize) -> Json {
+    let pattern = format!(r"^[^{EXCLUDED}]*[^\s{EXCLUDED}][^{EXCLUDED}]*$");
+    let rule = "No control, format (bidirectional, zero-width) or unassigned characters. Stored in NFC.";
+    chars(1, most).with("pattern", pattern).with("description", rule)
 }
 
 /// A text of `least` to `most` characters.
@@ -287,9 +288,9 @@ plain! {
     PersonName => chars(1, PersonName::MAX_CHARS).with("pattern", PersonName::PATTERN);
     Phone => pattern(Phone::PATTERN);
     Email => object! {"type": "string", "format": "email", "maxLength": integer(Email::MAX_CHARS)};
-    Recipient => line(Recipient::MAX_CHARS);
-    DeliveryAddress => line(DeliveryAddress::MAX_CHARS);
-    CategoryName => line(CategoryName::MAX_CHARS);
+    Recipient => free_text(Recipient::MAX_CHARS);
+    DeliveryAddress => free_text(DeliveryAddress::MAX_CHARS);
+    CategoryName => free_text(CategoryName::MAX_CHARS);
     CardNumber => pattern(CardNumber::PATTERN);
     Date => pattern(DATE_PATTERN);
     OffsetDateTime => pattern(MOMENT_PATTERN);

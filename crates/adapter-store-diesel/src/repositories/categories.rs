@@ -12,7 +12,7 @@ use kopeck_port_store::{CategoryRepository, CategoryUse, StoreError};
 use time::OffsetDateTime;
 
 use super::window;
-use crate::convert::{AsKey, id, length, micros, parsed};
+use crate::convert::{AsKey, id, length, micros};
 use crate::counters::List;
 use crate::dialect::{self, AnyConnection};
 use crate::error::Stored;
@@ -23,10 +23,7 @@ use crate::unit::Unit;
 use crate::update::update;
 
 fn category(bytes: &[u8], name: &str) -> Result<Category, StoreError> {
-    Ok(Category {
-        id: id(bytes, "categories.id")?,
-        name: parsed(CategoryName::parse(name), "categories.name")?,
-    })
+    Ok(Category { id: id(bytes, "categories.id")?, name: CategoryName::from_stored(name.to_owned()) })
 }
 
 /// A category by its identifier.

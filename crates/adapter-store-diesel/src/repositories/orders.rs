@@ -105,8 +105,8 @@ impl LineRow {
     fn line(self) -> Result<OrderLine, StoreError> {
         let details = match (self.address, self.recipient, self.phone, self.amount) {
             (Some(address), Some(recipient), Some(phone), None) => LineDetails::Plastic {
-                address: parsed(DeliveryAddress::parse(&address), "order_lines.address")?,
-                recipient: parsed(Recipient::parse(&recipient), "order_lines.recipient")?,
+                address: DeliveryAddress::from_stored(address),
+                recipient: Recipient::from_stored(recipient),
                 phone: parsed(Phone::parse(&phone), "order_lines.phone")?,
             },
             (None, None, None, Some(amount)) => LineDetails::Virtual { amount: Kopecks::new(amount) },

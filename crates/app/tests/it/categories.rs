@@ -56,6 +56,11 @@ async fn names_have_1_to_128_characters() {
         json!(["a"]),
         json!({"a": 1}),
         json!("a\u{0}b"),
+        json!("a\u{200b}b"),
+        json!("\u{202e}ab"),
+        json!("a\u{2028}b"),
+        json!("\u{feff}a"),
+        json!("a\u{378}"),
     ];
     for name in faulty {
         api.post(CREATE, &named(name.clone())).await.faulty(&["nameCategory"]);
@@ -87,6 +92,21 @@ async fn a_name_is_taken_once_in_any_letter_case_and_by_one_partner() {
     assert_eq!(api.column("/v1/categories", "nameCategory").await, ["Бухгалтерия Ёж", "Second"]);
     other.category("бухгалтерия ёж").await;
     assert_eq!(other.column("/v1/categories", "nameCategory").await, ["бухгалтерия ёж"]);
+}
+
+#[tokio::test]
+async fn a_name_with_combining_marks_is_the_composed_one() {
+    let (_server, api) = start(0).await;
+    let created = api.post(CREATE, &named("Кафе\u{301} и Чаи\u{306}")).await.ok(201);
+    assert_eq!(created["nameCategory"], "Кафе\u{301} и Чай", "no composed form is there for the first");
+    for twin in ["Кафе\u{301} и Чай", "КАФЕ\u{301} И ЧАИ\u{306}"] {
+        api.post(CREATE, &named(twin)).await.refused(409, "category_exists");
+    }
+    api.post(CREATE, &named("Cafe\u{301}")).await.ok(201);
+    api.post(CREATE, &named("CAF\u{c9}")).await.refused(409, "category_exists");
+    assert_eq!(api.column("/v1/categories", "nameCategory").await, ["Кафе\u{301} и Чай", "Caf\u{e9}"]);
+    // 128 characters once composed.
+    api.post(CREATE, &named("и\u{306}".repeat(128))).await.ok(201);
 }
 
 #[tokio::test]

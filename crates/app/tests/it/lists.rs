@@ -212,6 +212,8 @@ async fn a_search_ignores_letter_case_and_takes_signs_for_themselves() {
         ("ӂ", vec!["z"]),
         ("sMi", vec!["axb"]),
         ("john", vec!["axb"]),
+        ("е\u{308}лкина", vec!["a_b"]),
+        ("Ж\u{306}", vec!["z"]),
         ("a_b", vec!["a_b"]),
         ("_", vec!["a_b"]),
         ("%", vec![]),
@@ -232,6 +234,16 @@ async fn a_search_ignores_letter_case_and_takes_signs_for_themselves() {
         let found: Vec<&str> = page.data.iter().map(|employee| employee.custom_id.as_str()).collect();
         assert_eq!(found, expected, "{q:?}");
         assert_eq!(page.meta.total, Some(expected.len() as u64), "{q:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_employee_is_found_by_its_custom_id_however_that_is_typed() {
+    let (_server, api) = start(0).await;
+    api.post("/v1/employee/add", &json!({"customId": "Край-1"})).await.ok(200);
+    for typed in ["Край-1", "Краи\u{306}-1"] {
+        let found = api.column(&format!("/v1/employees?customId={typed}"), "customId").await;
+        assert_eq!(found, ["Край-1"], "{typed:?}");
     }
 }
 

@@ -69,7 +69,7 @@ async fn each_field_of_a_plastic_item_has_its_rule() {
     let rules: [(&str, &[Value]); 5] = [
         ("numberCards", &numbers),
         ("typeCard", &kinds),
-        ("deliveryAddress", &[json!(""), json!("ы".repeat(513)), json!(5), json!(null)]),
+        ("deliveryAddress", &[json!(""), json!("ы".repeat(513)), json!("a\u{202e}b"), json!(5), json!(null)]),
         ("recipient", &[json!(""), json!("ы".repeat(129)), json!({}), json!(null)]),
         ("phone", &phones),
     ];

@@ -1,0 +1,135 @@
+//! Free texts: names of categories and partners, addresses, recipients. One rule for all of them.
+
+use unicode_general_category::{GeneralCategory, get_general_category};
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::draft::Invalid;
+
+/// What no free text holds, as the inside of a character class of a regular expression: control characters, line
+/// separators, and the format characters of the Basic Multilingual Plane (bidirectional controls, zero-width characters).
+/// Other format characters and unassigned ones are refused too; they are too many for a pattern.
+pub const EXCLUDED: &str = r"\u0000-\u001F\u007F-\u009F\u00AD\u0600-\u0605\u061C\u06DD\u070F\u0890-\u0891\u08E2\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF0-\uFFFB";
+
+/// Normalization Form C, in which texts are stored and compared: `é` is one character, however it was typed.
+#[must_use]
+pub fn nfc(text: &str) -> String {
+    text.nfc().collect()
+}
+
+/// The form in which texts are compared where letter case does not count: lower case, NFC.
+#[must_use]
+pub fn folded(text: &str) -> String {
+    // Lower case first may leave letters that compose.
+    nfc(&nfc(text).to_lowercase())
+}
+
+/// Reads a free text of 1 to `most` characters, not all of them blank. Returns it in NFC.
+///
+/// # Errors
+/// [`Invalid`] with the rule that is broken.
+pub(crate) fn parse(text: &str, most: usize) -> Result<String, Invalid> {
+    let text = nfc(text);
+    if text.trim().is_empty() {
+        return Err(Invalid::new("must not be empty"));
+    }
+    if text.chars().nth(most).is_some() {
+        return Err(Invalid::new(format!("must have at most {most} characters")));
+    }
+    if text.chars().any(is_excluded) {
+        return Err(Invalid::new("must not hold control, format or unassigned characters"));
+    }
+    Ok(text)
+}
+
+/// Whether a character is invisible, ends a line, turns the direction of a text, or means nothing.
+fn is_excluded(character: char) -> bool {
+    use GeneralCategory as Category;
+    matches!(
+        get_general_category(character),
+        Category::Control
+            | Category::Format
+            | Category::Unassigned
+            | Category::LineSeparator
+            | Category::ParagraphSeparator
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_composed_and_counted_in_nfc() {
+        for (text, composed) in [("Cafe\u{301}", "Café"), ("Е\u{308}лка", "Ёлка"), ("И\u{306}од", "Йод")]
+        {
+            assert_eq!(parse(text, composed.chars().count()).as_deref(), Ok(composed));
+        }
+        assert_eq!(folded("КАФЕ\u{301} И\u{306}од"), folded("кафе\u{301} ЙОД"));
+        for text in ["Склад № 1", "ООО «Ромашка»", "O'Neil & Sons", "倉庫", "🏭", "مخزن", "x\u{E000}"]
+        {
+            assert!(parse(text, 100).is_ok(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_refused() {
+        let hidden =
+            ["\0", "\t", "\n", "\u{85}", "\u{ad}", "\u{61c}", "\u{200b}", "\u{200d}", "\u{200f}", "\u{2028}"];
+        let more = [
+            "\u{2029}",
+            "\u{202e}",
+            "\u{2066}",
+            "\u{2069}",
+            "\u{feff}",
+            "\u{fff9}",
+            "\u{e0041}",
+            "\u{378}",
+            "\u{fffff}",
+        ];
+        for text in hidden.into_iter().chain(more) {
+            let reason = parse(&format!("a{text}b"), 100).unwrap_err().to_string();
+            assert!(reason.contains("control, format or unassigned"), "{text:?}: {reason}");
+        }
+        for text in ["", "  ", "\u{3000}"] {
+            assert_eq!(parse(text, 100).unwrap_err().to_string(), "must not be empty");
+        }
+        assert!(parse("abc", 2).is_err());
+    }
+
+    /// Every character of the Basic Multilingual Plane, by its category and by the ranges of the pattern.
+    #[test]
+    fn the_pattern_takes_what_the_parser_takes_but_for_unassigned_characters() {
+        let code = |text: &str| u32::from_str_radix(text.trim_start_matches(r"\u"), 16).unwrap();
+        let mut ranges = Vec::new();
+        let mut rest = EXCLUDED;
+        while !rest.is_empty() {
+            let length = if rest.get(6..7) == Some("-") { 13 } else { 6 };
+            let (range, tail) = rest.split_at(length);
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            ranges.push(code(first)..=code(last));
+            rest = tail;
+        }
+        for character in '\0'..='\u{ffff}' {
+            let by_pattern = ranges.iter().any(|range| range.contains(&u32::from(character)));
+            let is_unassigned = get_general_category(character) == GeneralCategory::Unassigned;
+            assert!(is_unassigned || by_pattern == is_excluded(character), "{character:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn parsing_twice_is_parsing_once(text in ".*") {
+            if let Ok(parsed) = parse(&text, 100) {
+                prop_assert_eq!(parse(&parsed, 100), Ok(parsed));
+            }
+        }
+
+        #[test]
+        fn folding_twice_is_folding_once(text in ".*") {
+            let once = folded(&text);
+            prop_assert_eq!(folded(&once), once);
+        }
+    }
+}
