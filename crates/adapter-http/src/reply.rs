@@ -8,6 +8,7 @@ use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use futures_util::stream::{self, Stream, StreamExt as _};
 use kopeck_domain::ids::PartnerId;
+use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::{KeyId, ResponseContext, ResponseSealer};
 
 use crate::client_address::ClientAddress;
@@ -37,6 +38,8 @@ pub(crate) struct Told {
     route: &'static str,
     operation: &'static str,
     wants_sealed: bool,
+    /// Whether a success shows secrets of the partner's.
+    discloses: bool,
     /// For the log and the observer alone; every rule goes by the service's clock.
     began: Instant,
 }
@@ -121,12 +124,29 @@ impl Told {
             route: route.map_or("-", |route| route.path),
             operation: route.map_or("-", |route| route.name),
             wants_sealed: head::wants_sealed(headers),
+            discloses: route.is_some_and(|route| route.discloses),
             began: Instant::now(),
         }
     }
 
+    fn can_seal(&self) -> bool {
+        self.seal.as_ref().is_some_and(|seal| seal.identity.answering_key(seal.used).is_some())
+    }
+
+    /// Whether a success has to be sealed whatever `Accept` says, which anybody on its way can change.
+    fn must_seal(&self) -> bool {
+        self.discloses
+            && self.seal.as_ref().is_some_and(|seal| seal.identity.policy == SealingPolicy::Required)
+    }
+
     /// The answer that `outcome` makes.
     pub(crate) fn answer(&self, shared: &Shared, outcome: Outcome) -> HttpResponse {
+        let must_seal = self.must_seal() && outcome.is_ok();
+        let outcome = if must_seal && !self.can_seal() {
+            Err(ApiError::internal("the partner has no sealing key"))
+        } else {
+            outcome
+        };
         let mut response = HttpResponse::Ok();
         response
             .insert_header(("x-request-id", self.request_id.as_str()))
@@ -149,7 +169,7 @@ impl Told {
                 (error.status(), Body::Whole(error.body(&self.request_id)))
             }
         };
-        let seal = self.seal.as_ref().filter(|_| self.wants_sealed);
+        let seal = self.seal.as_ref().filter(|_| self.wants_sealed || must_seal);
         let sealer = seal.and_then(|seal| seal.sealer(shared, status));
         let media = if sealer.is_some() { SEALED_JSON } else { "application/json" };
         let took = self.began.elapsed();

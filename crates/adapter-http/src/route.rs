@@ -24,7 +24,8 @@ pub(crate) struct Route {
     pub(crate) path: &'static str,
     /// What it does.
     pub(crate) effect: Effect,
-    /// Whether it shows what only the partner may ever know, so that who has seen it is kept.
+    /// Whether it shows what only the partner may ever know. Who has seen it is kept in the audit log, and under the
+    /// policy `required` it is always sealed.
     pub(crate) discloses: bool,
     /// Whether a call without a body is faulty.
     pub(crate) needs_body: bool,

@@ -143,6 +143,9 @@ impl About<'_> {
         let description = match self.row.status {
             201 => "Created.",
             202 => "Accepted, and carried out afterwards.",
+            _ if self.route.discloses => {
+                "Done. Under the policy `required` always sealed, whatever `accept` says."
+            }
             _ => "Done.",
         };
         parts::response(description, schema, &headers, self.examples(self.row.status))

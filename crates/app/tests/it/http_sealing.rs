@@ -248,6 +248,38 @@ fn a_value_is_given_once() {
     assert_eq!(call.send(&server).fields(), "body");
 }
 
+/// Nobody on the way gets the activation codes by taking a header out.
+#[test]
+fn activation_codes_come_sealed_under_required_whatever_is_accepted() {
+    let server = TestServer::start();
+    let has_to_seal = [(required(&server), true), (optional(&server), false)];
+    for ((partner, token), has_to_seal) in has_to_seal {
+        let line = json!({"data": [{"numberCards": 1, "typeCard": "MLZ", "amount": 5_000}]});
+        let order = seal_body(&server, &partner.key, post("/v1/order/virtualcards", &line).token(&token));
+        let id = order.send(&server).text_of("orderId");
+        let result = || get(&format!("/v1/order/result/{id}")).token(&token);
+        assert_eq!(
+            result().send(&server).code(),
+            (404, "order_not_processed".to_owned()),
+            "it holds no code"
+        );
+        server.work();
+        for accept in ["application/json", "*/*", "application/sealed+json;q=0", ""] {
+            for call in [result().with("accept", accept), result()] {
+                let got = call.send(&server);
+                let text = if has_to_seal {
+                    assert!(!got.text.contains("activationCode"), "{accept}");
+                    open_answer(&server, &partner.key, &call, &got)
+                } else {
+                    got.text
+                };
+                let opened: Value = serde_json::from_str(&text).unwrap();
+                assert!(opened["data"][0]["activationCode"].is_string(), "{accept}: {opened}");
+            }
+        }
+    }
+}
+
 #[test]
 fn answers_come_sealed_where_that_is_asked_for() {
     let server = TestServer::start();
