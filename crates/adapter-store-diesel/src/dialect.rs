@@ -371,6 +371,10 @@ pub(crate) fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Op
         "partners_login" | "partners.login" => Some(Rule::PartnerLogin),
         "employees_custom_id" | "employees.partner_id, employees.custom_id" => Some(Rule::EmployeeCustomId),
         "categories_name" | "categories.partner_id, categories.folded_name" => Some(Rule::CategoryName),
+        "cards_number"
+        | "cards.number"
+        | "cards_partner_id_number_key"
+        | "cards.partner_id, cards.number" => Some(Rule::CardNumber),
         "cards_one_main" | "cards.partner_id, cards.employee_id" => Some(Rule::OneMainCard),
         "replenishment_items_claim" | "replenishment_items.partner_id, replenishment_items.card_id" => {
             Some(Rule::CardInOneReplenishment)

@@ -1,8 +1,10 @@
 //! Orders of plastic and virtual cards.
 
+use thiserror::Error;
 use time::OffsetDateTime;
 
 use crate::card::CardType;
+use crate::card_number::CardNumber;
 use crate::draft::{Faults, Invalid};
 use crate::ids::OrderId;
 use crate::money::{AmountOverflow, Kopecks};
@@ -192,6 +194,65 @@ pub fn cost_of(lines: &[OrderLine]) -> Result<Kopecks, AmountOverflow> {
     })
 }
 
+/// What a card has to be that the bank issues for an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CardSpec {
+    /// The product.
+    pub card_type: CardType,
+    /// Virtual cards: the money it holds from the start.
+    pub first_top_up: Option<Kopecks>,
+}
+
+/// How an issued card differs from what was ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum CardMismatch {
+    /// Another product.
+    #[error("the card is of another type")]
+    Type,
+    /// Ten digits on a plastic card, or an EAN-13 on a virtual one.
+    #[error("the card's number is not of the form for its type")]
+    Number,
+    /// Another first top-up, one on a plastic card, or none on a virtual one.
+    #[error("the card's first top-up is another")]
+    FirstTopUp,
+}
+
+impl CardSpec {
+    /// Compares a card that was issued with what was ordered.
+    ///
+    /// # Errors
+    /// The first [`CardMismatch`].
+    pub fn check(
+        &self,
+        card_type: CardType,
+        number: CardNumber,
+        first_top_up: Option<Kopecks>,
+    ) -> Result<(), CardMismatch> {
+        if card_type != self.card_type {
+            return Err(CardMismatch::Type);
+        }
+        if number.is_plastic() != PLASTIC_TYPES.contains(&card_type) {
+            return Err(CardMismatch::Number);
+        }
+        if first_top_up != self.first_top_up {
+            return Err(CardMismatch::FirstTopUp);
+        }
+        Ok(())
+    }
+}
+
+/// What each card of `lines` has to be, in the order of the lines, in which the bank issues them.
+pub fn card_specs(lines: &[OrderLine]) -> impl Iterator<Item = CardSpec> {
+    lines.iter().flat_map(|line| {
+        let first_top_up = match &line.details {
+            LineDetails::Virtual { amount } => Some(*amount),
+            LineDetails::Plastic { .. } => None,
+        };
+        let spec = CardSpec { card_type: line.card_type, first_top_up };
+        std::iter::repeat_n(spec, usize::try_from(line.count).unwrap_or(usize::MAX))
+    })
+}
+
 fn count_up_to(count: i64, most: i64) -> Result<u32, Invalid> {
     u32::try_from(count)
         .ok()
@@ -236,6 +297,35 @@ mod tests {
         assert!(first_top_up(4_999).is_err() && first_top_up(1_500_001).is_err());
         assert!(plastic_type("MLZ").is_err() && plastic_type("P04").is_err() && plastic_type("KKL").is_ok());
         assert!(virtual_type("MP4").is_err() && virtual_type("mlz").is_err());
+    }
+
+    #[test]
+    fn an_issued_card_is_compared_with_its_line() {
+        let plastic = OrderLine {
+            card_type: CardType::Kkl,
+            count: 2,
+            details: LineDetails::Plastic {
+                address: DeliveryAddress::parse("Tula").unwrap(),
+                recipient: Recipient::parse("Anna").unwrap(),
+                phone: Phone::parse("9031234567").unwrap(),
+            },
+        };
+        let specs: Vec<CardSpec> = card_specs(&[plastic, virtual_line(1, 5_000)]).collect();
+        let amount = Some(Kopecks::new(5_000));
+        assert_eq!(specs.iter().map(|spec| spec.first_top_up).collect::<Vec<_>>(), [None, None, amount]);
+
+        let (ean, ten) =
+            (CardNumber::ean13(460_000_000_000).unwrap(), CardNumber::from_u64(1_000_000_000).unwrap());
+        let [plastic, _, ordered] = specs[..] else { panic!("{specs:?}") };
+        assert_eq!(plastic.check(CardType::Kkl, ean, None), Ok(()));
+        assert_eq!(plastic.check(CardType::Mp4, ean, None), Err(CardMismatch::Type));
+        assert_eq!(plastic.check(CardType::Kkl, ten, None), Err(CardMismatch::Number));
+        assert_eq!(plastic.check(CardType::Kkl, ean, amount), Err(CardMismatch::FirstTopUp));
+        assert_eq!(ordered.check(CardType::Mlz, ten, amount), Ok(()));
+        assert_eq!(ordered.check(CardType::Mlz, ean, amount), Err(CardMismatch::Number));
+        for other in [None, Some(Kopecks::new(4_999))] {
+            assert_eq!(ordered.check(CardType::Mlz, ten, other), Err(CardMismatch::FirstTopUp));
+        }
     }
 
     #[test]

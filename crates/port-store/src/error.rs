@@ -10,6 +10,8 @@ pub enum Rule {
     EmployeeCustomId,
     /// A category's name is the partner's only one, without regard to letter case and to how letters are composed.
     CategoryName,
+    /// A card number belongs to one card, of whatever partner.
+    CardNumber,
     /// An employee has one MAIN card at most.
     OneMainCard,
     /// A card is in one open replenishment at most.

@@ -202,7 +202,7 @@ pub trait CategoryRepository {
 /// Cards.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait CardRepository {
-    /// Adds cards that the bank issued for an order.
+    /// Adds cards that the bank issued for an order. `Rule::CardNumber` if a card of any partner has one of the numbers.
     fn insert_issued(&mut self, partner: PartnerId, cards: &[NewCard]) -> Result<(), StoreError>;
     /// The card with this identifier. Within a writing unit of work it stays as read until the end.
     fn get(&mut self, partner: PartnerId, id: CardId) -> Result<Option<CardRecord>, StoreError>;

@@ -202,6 +202,7 @@ fn raced_fault(error: &StoreError) -> Option<Faults> {
         StoreError::Conflict(
             Rule::PartnerLogin
             | Rule::CategoryName
+            | Rule::CardNumber
             | Rule::OneMainCard
             | Rule::CardInOneReplenishment
             | Rule::CardInOneLimitChange

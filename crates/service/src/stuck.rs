@@ -2,7 +2,7 @@
 //!
 //! A bank that does twice what it is sent twice is sent everything once. Where its answer was lost and it does not know
 //! the key when asked, nobody in the service can tell what became of the instruction: the money stays held, the bank is
-//! asked on, and a person finds out at the bank.
+//! asked on, and a person finds out at the bank. The same holds for an order whose cards are not those that were ordered.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
@@ -68,6 +68,11 @@ pub enum StuckError {
     /// An order has no cards yet.
     #[error("an order is settled as a whole: leave the card out")]
     OrderCard,
+    /// The bank has issued cards of the order, so it was not refused.
+    #[error(
+        "cards of the order are stored, so it was not refused: it ends once the bank answers for all of its cards"
+    )]
+    OrderHasCards,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -102,12 +107,15 @@ pub fn settle(
 ) -> Result<usize, StuckError> {
     let stuck = unit.work().stuck()?.into_iter().find(|stuck| id_of(stuck.subject) == request);
     let StuckWork { partner, subject, .. } = stuck.ok_or(StuckError::NotStuck(request))?;
-    if matches!(subject, Subject::Order(_)) {
+    if let Subject::Order(id) = subject {
         if card.is_some() {
             return Err(StuckError::OrderCard);
         }
         if outcome == Outcome::Applied {
             return Err(StuckError::OrderApplied);
+        }
+        if unit.orders().stored_cards(partner, id)? > 0 {
+            return Err(StuckError::OrderHasCards);
         }
     }
     // By a new attempt, so that whatever a worker finds out meanwhile no longer counts.

@@ -73,3 +73,4 @@ mod tls;
 mod transactions;
 mod turns;
 mod world;
+mod wrong_cards;

@@ -131,9 +131,10 @@ pub fn a_card_is_its_partners_own(store: &dyn Store) {
 
     let foreign_order = insert_cards(store, second, &[new_card(order, 1)]);
     assert_eq!(foreign_order, Err(StoreError::Conflict(Rule::Reference)));
+    // The bank is asked about a card by its number alone.
     let mut twin = new_card(some_order(store, second), 0);
     twin.record.card.number = number;
-    insert_cards(store, second, &[twin]).unwrap();
+    assert_eq!(insert_cards(store, second, &[twin]), Err(StoreError::Conflict(Rule::CardNumber)));
 }
 
 /// Every word of it; the daily account stays.
@@ -361,9 +362,14 @@ pub fn a_number_is_issued_once(store: &dyn Store) {
     insert_cards(store, partner, std::slice::from_ref(&first)).unwrap();
     let mut same_number = new_virtual_card(order.id, 2);
     same_number.record.card.number = first.record.card.number;
-    for wrong in [same_number, new_virtual_card(order.id, 0)] {
+    for (wrong, is_number) in [(same_number, true), (new_virtual_card(order.id, 0), false)] {
         let batch = [new_virtual_card(order.id, 1), wrong];
-        assert!(matches!(insert_cards(store, partner, &batch), Err(StoreError::Failed(_))));
+        let refused = insert_cards(store, partner, &batch);
+        if is_number {
+            assert_eq!(refused, Err(StoreError::Conflict(Rule::CardNumber)));
+        } else {
+            assert!(matches!(refused, Err(StoreError::Failed(_))), "{refused:?}");
+        }
         assert_eq!(available(store, partner, None, last_day(), page(1, 10)).total, 1);
     }
     insert_cards(store, partner, &[new_virtual_card(order.id, 1)]).unwrap();

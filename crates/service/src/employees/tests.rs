@@ -100,6 +100,7 @@ fn field_of(rule: Rule) -> Option<&'static str> {
         Rule::Reference => Some("idCategory"),
         Rule::PartnerLogin
         | Rule::CategoryName
+        | Rule::CardNumber
         | Rule::OneMainCard
         | Rule::CardInOneReplenishment
         | Rule::CardInOneLimitChange

@@ -164,6 +164,7 @@ fn an_order_is_refused_as_a_whole() {
     let mut unit = MockUnit::default();
     stuck(&mut unit, subject);
     expect_seize(&mut unit, subject);
+    unit.orders.expect_stored_cards().returning(|_, _| Ok(0));
     unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::InProcess, 1, 5_000))));
     let reference = Reference::Order(order_id(1));
     expect_booking(&mut unit, sheet(0, 5_000), MovementKind::Release, reference, 5_000);
@@ -187,6 +188,14 @@ fn an_order_that_was_carried_out_has_to_show_its_cards() {
         stuck(&mut unit, Subject::Order(order_id(1)));
         assert_eq!(run(&mut unit, 1, outcome, card), Err(expected));
     }
+}
+
+#[test]
+fn an_order_with_cards_was_not_refused() {
+    let mut unit = MockUnit::default();
+    stuck(&mut unit, Subject::Order(order_id(1)));
+    unit.orders.expect_stored_cards().returning(|_, _| Ok(1));
+    assert_eq!(run(&mut unit, 1, Outcome::Refused, None), Err(StuckError::OrderHasCards));
 }
 
 #[test]

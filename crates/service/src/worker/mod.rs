@@ -21,7 +21,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use kopeck_port_bank::BankGateway;
-use kopeck_port_store::{Access, Claim, PutBack, Store, StoreError, Subject, UnitOfWork, transact};
+use kopeck_port_store::{Access, Claim, PutBack, Rule, Store, StoreError, Subject, UnitOfWork, transact};
 use time::Duration;
 
 use crate::Env;
@@ -117,8 +117,8 @@ enum Next {
     GoOn,
     /// There is no verdict on something, which may have been sent or not.
     Later { may_have_sent: bool },
-    /// Something was sent once, must not be sent again, and the bank does not know it. The bank is asked on, since it
-    /// may come to know; a person who finds out otherwise says so.
+    /// Something was sent once, must not be sent again, and the bank does not know it; or the bank issued other cards
+    /// than were ordered. The bank is asked on, since its answer may change; a person who finds out otherwise says so.
     LeaveToPerson,
 }
 
@@ -234,8 +234,8 @@ impl Worker {
     /// # Errors
     /// [`StoreError`]; then nothing was booked, and the work is due again when its lease ends.
     pub fn settle(&self, report: Report) -> Result<(), StoreError> {
-        let env = Arc::clone(&self.env);
-        transact(&*self.store, Access::Write, move |unit| {
+        let (env, claim) = (Arc::clone(&self.env), report.claim.clone());
+        let settled = transact(&*self.store, Access::Write, move |unit| {
             let Report { claim, findings } = &report;
             if !unit.work().is_current(claim)? {
                 return Ok(());
@@ -246,6 +246,18 @@ impl Worker {
                 Findings::Limit(report) => limit_change::settle(unit, &env, claim, report)?,
             };
             conclude(unit, claim, next)
+        });
+        match settled {
+            Err(StoreError::Conflict(Rule::CardNumber)) => self.leave_to_person(claim),
+            settled => settled,
+        }
+    }
+
+    /// The bank issued a number that another card has. Whose it is only a person can find out; nothing was booked.
+    fn leave_to_person(&self, claim: Claim) -> Result<(), StoreError> {
+        log::error!(subject:? = claim.subject; "the bank issued a card number that is taken");
+        transact(&*self.store, Access::Write, move |unit| {
+            if unit.work().is_current(&claim)? { conclude(unit, &claim, Next::LeaveToPerson) } else { Ok(()) }
         })
     }
 

@@ -5,7 +5,7 @@ use kopeck_domain::card::{AccountBalance, BankView, Card, Standing};
 use kopeck_domain::ids::{CardId, OrderId};
 use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_domain::limit::Limit;
-use kopeck_domain::order::{LineDetails, Order, OrderLine};
+use kopeck_domain::order::{LineDetails, Order, OrderLine, card_specs};
 use kopeck_domain::request::{RequestEvent, RequestState};
 use kopeck_port_bank::{
     BankError, BankGateway, BankKey, Delivery, Instruction, IssuedCard, OrderedCards, Submission, Verdict,
@@ -128,23 +128,46 @@ pub(super) fn settle(
         }
         OrderReport::Cards(cards) => {
             let order = load(unit, claim, id)?;
-            let stored = unit.orders().stored_cards(claim.partner, id)?;
-            // A bank that did the order twice has more cards for it than were ordered.
-            let new: Vec<NewCard> = (stored..order.cards)
-                .zip(cards)
-                .map(|(ordinal, issued)| new_card(env, id, ordinal, issued))
-                .collect();
-            unit.cards().insert_issued(claim.partner, &new)?;
-            let stored = stored.saturating_add(u32::try_from(new.len()).unwrap_or(u32::MAX));
-            if stored >= order.cards {
-                finish(unit, env, claim, order, RequestEvent::Succeed, MovementKind::Capture)
-            } else if new.is_empty() {
-                // The bank accepted the order but has no card to show for it yet.
-                Ok(Next::Later { may_have_sent: true })
-            } else {
-                Ok(Next::GoOn)
-            }
+            store_cards(unit, env, claim, order, cards)
         }
+    }
+}
+
+/// Stores the next cards of the order if they are what was ordered. If one is not, none of them is stored, and a person
+/// has to find out at the bank.
+fn store_cards(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    claim: &Claim,
+    order: Order,
+    cards: &[IssuedCard],
+) -> Result<Next, StoreError> {
+    let stored = unit.orders().stored_cards(claim.partner, order.id)?;
+    if cards.is_empty() {
+        if stored > 0 {
+            log::error!(order:% = order.id; "the bank issued fewer cards than were ordered");
+            return Ok(Next::LeaveToPerson);
+        }
+        // The bank accepted the order but has no card to show for it yet.
+        return Ok(Next::Later { may_have_sent: true });
+    }
+    let lines = unit.orders().lines(claim.partner, order.id)?;
+    let specs = card_specs(&lines).skip(usize::try_from(stored).unwrap_or(usize::MAX));
+    let mut new = Vec::with_capacity(cards.len());
+    // A bank that did the order twice has more cards for it than were ordered.
+    for ((ordinal, spec), issued) in (stored..).zip(specs).zip(cards) {
+        if let Err(mismatch) = spec.check(issued.kind, issued.number, issued.first_top_up) {
+            log::error!(order:% = order.id, ordinal, reason:% = mismatch; "the bank issued a card that was not ordered");
+            return Ok(Next::LeaveToPerson);
+        }
+        new.push(new_card(env, order.id, ordinal, issued));
+    }
+    unit.cards().insert_issued(claim.partner, &new)?;
+    let stored = stored.saturating_add(u32::try_from(new.len()).unwrap_or(u32::MAX));
+    if stored >= order.cards {
+        finish(unit, env, claim, order, RequestEvent::Succeed, MovementKind::Capture)
+    } else {
+        Ok(Next::GoOn)
     }
 }
 

@@ -6,10 +6,11 @@ use std::sync::{Barrier, Mutex, OnceLock};
 
 use super::*;
 use crate::testing::*;
+use kopeck_domain::card::CardType;
 use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_domain::replenishment::ItemState;
 use kopeck_domain::request::RequestState as S;
-use kopeck_port_bank::{BankError, DeclineReason, MockBankGateway, Verdict};
+use kopeck_port_bank::{BankError, DeclineReason, IssuedCard, MockBankGateway, Verdict};
 use kopeck_port_store::ItemCounts;
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 
@@ -458,4 +459,36 @@ fn what_a_worker_dropped_is_taken_again() {
     let worker = worker(&bench, unit, bank());
     drop(worker.take().unwrap());
     assert_eq!(worker.take().unwrap().len(), 1);
+}
+
+/// The transaction that met the taken number books nothing; a second one leaves the order to a person.
+#[test]
+fn a_card_number_that_is_taken_is_left_to_a_person() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let claim = Claim { may_have_sent: true, failures: 1, ..claim(Subject::Order(order_id(1))) };
+    due(&mut unit, vec![claim.clone()]);
+    unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::InProcess, 1, 5_000))));
+    unit.orders.expect_stored_cards().returning(|_, _| Ok(0));
+    unit.orders.expect_lines().returning(|_, _| Ok(vec![virtual_line(1, 5_000)]));
+    unit.cards.expect_insert_issued().times(1).returning(|_, _| Err(StoreError::Conflict(Rule::CardNumber)));
+    unit.work.expect_is_current().times(2).returning(|_| Ok(true));
+    unit.work.expect_mark_stuck().times(1).returning(|_| Ok(()));
+    let terms = PutBack { delay: Duration::milliseconds(500), failures: 2, may_have_sent: true };
+    expect_put_back(&mut unit, &claim, terms);
+    let mut bank = bank();
+    bank.expect_query().returning(|_| Ok(vec![Some(Verdict::Done)]));
+    bank.expect_issued_cards().returning(|_, _, _| {
+        Ok(vec![IssuedCard {
+            number: number(1),
+            kind: CardType::Mlz,
+            valid_until: LAST_DAY,
+            activation_code: None,
+            code_valid_until: None,
+            first_top_up: Some(kopecks(5_000)),
+            can_to_up: kopecks(0),
+            activated_at: None,
+            issued_at: START,
+        }])
+    });
+    assert_eq!(worker(&bench, unit, bank).run_once(&|| false), Ok(1));
 }

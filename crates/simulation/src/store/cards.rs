@@ -50,8 +50,7 @@ impl State {
         let own_order = |new: &NewCard| {
             self.orders.iter().any(|row| row.partner == partner && row.order.id == new.record.card.order)
         };
-        let mut numbers: HashSet<CardNumber> =
-            self.cards_of(partner).map(|row| row.record.card.number).collect();
+        let mut numbers: HashSet<CardNumber> = self.cards.iter().map(|row| row.record.card.number).collect();
         let mut places: HashSet<_> =
             self.cards_of(partner).map(|row| (row.record.card.order, row.ordinal)).collect();
         for new in cards {
@@ -59,7 +58,7 @@ impl State {
                 return Err(StoreError::Conflict(Rule::Reference));
             }
             if !numbers.insert(new.record.card.number) {
-                return Err(StoreError::Failed("a card's number is stored twice".to_owned()));
+                return Err(StoreError::Conflict(Rule::CardNumber));
             }
             if !places.insert((new.record.card.order, new.ordinal)) {
                 return Err(StoreError::Failed("a place of an order is filled twice".to_owned()));

@@ -2,6 +2,7 @@ use super::*;
 use crate::testing::*;
 use RequestState as S;
 use kopeck_domain::card::CardType;
+use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::{DeclineReason, MockBankGateway};
 use kopeck_port_store::Subject;
 use kopeck_port_store::mock::MockUnit;
@@ -171,6 +172,7 @@ fn stored_order(unit: &mut MockUnit, order: Order) {
 
 fn stored_cards(unit: &mut MockUnit, count: u32) {
     unit.orders.expect_stored_cards().returning(move |_, _| Ok(count));
+    unit.orders.expect_lines().returning(|_, _| Ok(vec![virtual_line(3, 5_000)]));
 }
 
 fn expect_state(unit: &mut MockUnit, state: RequestState) {
@@ -189,7 +191,6 @@ fn a_new_order_is_in_process_once_it_is_taken() {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         stored_order(&mut unit, order(state, 3, 15_000));
         stored_cards(&mut unit, 0);
-        unit.orders.expect_lines().times(1).returning(|_, _| Ok(vec![virtual_line(3, 5_000)]));
         if starts {
             expect_state(&mut unit, S::InProcess);
         }
@@ -267,11 +268,46 @@ fn cards_come_in_chunks_and_the_last_one_captures() {
 fn a_plastic_order_is_done_without_booking() {
     let mut unit = MockUnit::default();
     stored_order(&mut unit, order(S::InProcess, 1, 0));
-    stored_cards(&mut unit, 0);
-    expect_cards(&mut unit, &[(0, 1)]);
+    unit.orders.expect_stored_cards().returning(|_, _| Ok(0));
+    unit.orders.expect_lines().returning(|_, _| Ok(vec![plastic_line(1)]));
+    let ean = CardNumber::ean13(460_000_000_000).unwrap();
+    let card = IssuedCard { number: ean, kind: CardType::Kkl, first_top_up: None, ..issued(1) };
+    unit.cards
+        .expect_insert_issued()
+        .withf(move |_, cards| matches!(cards, [card] if card.record.card.number == ean))
+        .times(1)
+        .returning(|_, _| Ok(()));
     expect_state(&mut unit, S::Success);
-    let report = OrderReport::Cards(vec![issued(1)]);
+    let report = OrderReport::Cards(vec![card]);
     assert!(matches!(run_settle(&mut unit, &report), Ok(Next::Finished)));
+}
+
+/// Nothing is stored or booked, not even the good card before it.
+#[test]
+fn a_card_that_was_not_ordered_is_left_to_a_person() {
+    let ean = CardNumber::ean13(460_000_000_000).unwrap();
+    let wrong = [
+        IssuedCard { kind: CardType::Mp4, ..issued(2) },
+        IssuedCard { number: ean, ..issued(2) },
+        IssuedCard { first_top_up: Some(kopecks(4_999)), ..issued(2) },
+        IssuedCard { first_top_up: None, ..issued(2) },
+    ];
+    for wrong in wrong {
+        let mut unit = MockUnit::default();
+        stored_order(&mut unit, order(S::InProcess, 3, 15_000));
+        stored_cards(&mut unit, 0);
+        let report = OrderReport::Cards(vec![issued(1), wrong]);
+        assert!(matches!(run_settle(&mut unit, &report), Ok(Next::LeaveToPerson)), "{report:?}");
+    }
+}
+
+/// The bank says that there are no more, though the order has more.
+#[test]
+fn too_few_cards_are_left_to_a_person() {
+    let mut unit = MockUnit::default();
+    stored_order(&mut unit, order(S::InProcess, 3, 15_000));
+    stored_cards(&mut unit, 2);
+    assert!(matches!(run_settle(&mut unit, &OrderReport::Cards(vec![])), Ok(Next::LeaveToPerson)));
 }
 
 /// The bank accepted the order but has no card to show yet.
@@ -280,7 +316,6 @@ fn an_order_without_cards_yet_is_asked_for_later() {
     let mut unit = MockUnit::default();
     stored_order(&mut unit, order(S::InProcess, 3, 15_000));
     stored_cards(&mut unit, 0);
-    expect_cards(&mut unit, &[]);
     assert!(matches!(
         run_settle(&mut unit, &OrderReport::Cards(vec![])),
         Ok(Next::Later { may_have_sent: true })
