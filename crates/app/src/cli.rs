@@ -161,6 +161,9 @@ pub struct ServiceArgs {
     /// How long a refresh token lives.
     #[arg(long, env = "KOPECK_REFRESH_TTL", default_value = "720h", value_parser = duration_above_zero)]
     pub refresh_ttl: Duration,
+    /// How long a session lasts at most, however often its tokens are refreshed.
+    #[arg(long, env = "KOPECK_SESSION_TTL", default_value = "90d", value_parser = duration_above_zero)]
+    pub session_ttl: Duration,
     /// How long the answer to a call that may be repeated is kept.
     #[arg(long, env = "KOPECK_IDEMPOTENCY_TTL", default_value = "168h", value_parser = duration_above_zero)]
     pub idempotency_ttl: Duration,
@@ -177,16 +180,18 @@ pub enum PartnerCommand {
     Create(CreateArgs),
     /// List all partners.
     List(StoreArgs),
-    /// Refuse a partner's tokens and logins from now on.
+    /// End a partner's sessions and refuse its logins from now on.
     Suspend(PartnerArgs),
     /// Accept a suspended partner again.
     Resume(PartnerArgs),
     /// Book money that arrived on a partner's balance; a reference deposits once.
     Deposit(DepositArgs),
     /// Issue a new sealing key; the old one is accepted for another 14 days.
-    RotateKeys(PartnerArgs),
+    RotateKeys(RotateKeyArgs),
     /// Issue a new API key; the old one is accepted for another 14 days.
-    RotateApiKey(PartnerArgs),
+    RotateApiKey(RotateKeyArgs),
+    /// End all sessions of a partner: its tokens are refused from now on, and it has to log in again.
+    EndSessions(PartnerArgs),
 }
 
 /// A new partner.
@@ -224,6 +229,17 @@ pub struct PartnerArgs {
     /// The partner's identifier.
     #[arg(value_parser = partner_id)]
     pub id: PartnerId,
+}
+
+/// A partner whose key is to be replaced.
+#[derive(Debug, Args)]
+pub struct RotateKeyArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// End the old key at once, because it may be in the wrong hands.
+    #[arg(long)]
+    pub at_once: bool,
 }
 
 /// A deposit.
@@ -296,7 +312,11 @@ impl ServiceArgs {
             zone: self.store.utc_offset,
             processing_delay: self.processing_delay,
             card_cache: self.card_cache,
-            lifetimes: Lifetimes { access: self.access_ttl, refresh: self.refresh_ttl },
+            lifetimes: Lifetimes {
+                access: self.access_ttl,
+                refresh: self.refresh_ttl,
+                session: self.session_ttl,
+            },
             idempotency_retention: self.idempotency_ttl,
             key_overlap: KEY_OVERLAP,
         }
@@ -327,7 +347,11 @@ impl StoreArgs {
             zone: self.utc_offset,
             processing_delay: Duration::seconds(3),
             card_cache: Duration::seconds(10),
-            lifetimes: Lifetimes { access: Duration::minutes(15), refresh: Duration::days(30) },
+            lifetimes: Lifetimes {
+                access: Duration::minutes(15),
+                refresh: Duration::days(30),
+                session: Duration::days(90),
+            },
             idempotency_retention: Duration::days(7),
             key_overlap: KEY_OVERLAP,
         }
@@ -366,7 +390,7 @@ fn duration_above_zero(text: &str) -> Result<Duration, String> {
     if duration.is_positive() { Ok(duration) } else { Err("must be above zero".to_owned()) }
 }
 
-/// Reads `0s`, `90s`, `15m`, `24h`.
+/// Reads `0s`, `90s`, `15m`, `24h`, `90d`.
 fn duration(text: &str) -> Result<Duration, String> {
     kopeck_command_line::seconds(text, TEN_YEARS).map(|seconds| Duration::seconds(seconds.cast_signed()))
 }
@@ -385,12 +409,12 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_whole_seconds_minutes_or_hours() {
-        for (text, seconds) in [("0s", 0), ("90s", 90), ("15m", 900), ("24h", 86_400)] {
+    fn durations_are_whole_seconds_minutes_hours_or_days() {
+        for (text, seconds) in [("0s", 0), ("90s", 90), ("15m", 900), ("24h", 86_400), ("90d", 7_776_000)] {
             assert_eq!(duration(text), Ok(Duration::seconds(seconds)), "{text}");
         }
         for text in
-            ["", "s", "5", "-1s", "+1s", "1.5s", "1d", "1 s", "99999999999999999999s", "9223372036854775807h"]
+            ["", "s", "5", "-1s", "+1s", "1.5s", "1w", "1 s", "99999999999999999999s", "9223372036854775807h"]
         {
             assert!(duration(text).is_err(), "{text:?}");
         }

@@ -37,13 +37,13 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     seconds(text, A_YEAR).map(Duration::from_secs)
 }
 
-/// Reads `0s`, `90s`, `15m`, `24h` as seconds, `most` at most.
+/// Reads `0s`, `90s`, `15m`, `24h`, `90d` as seconds, `most` at most.
 ///
 /// # Errors
 /// What has to be typed instead, for a person to read.
 pub fn seconds(text: &str, most: u64) -> Result<u64, String> {
-    let wrong = || "must be a whole number with s, m or h, such as 90s, 15m or 24h".to_owned();
-    let (number, seconds_each) = [("s", 1), ("m", 60), ("h", 3_600)]
+    let wrong = || "must be a whole number with s, m, h or d, such as 90s, 15m, 24h or 90d".to_owned();
+    let (number, seconds_each) = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)]
         .into_iter()
         .find_map(|(unit, seconds)| text.strip_suffix(unit).map(|number| (number, seconds)))
         .ok_or_else(wrong)?;
@@ -76,11 +76,11 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_whole_seconds_minutes_or_hours() {
-        for (text, seconds) in [("0s", 0), ("90s", 90), ("15m", 900), ("24h", 86_400)] {
+    fn durations_are_whole_seconds_minutes_hours_or_days() {
+        for (text, seconds) in [("0s", 0), ("90s", 90), ("15m", 900), ("24h", 86_400), ("2d", 172_800)] {
             assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
         }
-        for bad in ["", "s", "5", "-1s", "1.5s", "1d", "99999999999999999999s", "9000h"] {
+        for bad in ["", "s", "5", "-1s", "1.5s", "1w", "99999999999999999999s", "9000h"] {
             assert!(duration(bad).is_err(), "{bad:?}");
         }
     }

@@ -77,7 +77,20 @@ pub struct Lifetimes {
     pub access: Duration,
     /// Of a refresh token; 30 days unless set.
     pub refresh: Duration,
+    /// Of a session, however often its tokens are refreshed; 90 days unless set.
+    pub session: Duration,
 }
+
+impl Lifetimes {
+    /// The end of a session that began at `start`; none of its tokens is good from then on.
+    #[must_use]
+    pub fn session_end(&self, start: OffsetDateTime) -> OffsetDateTime {
+        start + self.session
+    }
+}
+
+/// How many sessions a partner can have at once. A login beyond that revokes the oldest one.
+pub const MAX_SESSIONS: u32 = 1_000;
 
 #[cfg(test)]
 mod tests {

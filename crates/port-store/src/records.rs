@@ -51,6 +51,8 @@ pub struct SealingKeyRecord {
 pub struct StoredPair {
     /// The session.
     pub session: SessionId,
+    /// The login that it began with.
+    pub session_started_at: OffsetDateTime,
     /// Whether the whole session was revoked.
     pub session_revoked: bool,
     /// The pair.

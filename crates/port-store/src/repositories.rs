@@ -4,106 +4,34 @@
 //! [`Rule`](crate::Rule) they answer with.
 #![expect(clippy::missing_errors_doc, reason = "the module says it once for all")]
 
+mod partners;
+
+pub use partners::*;
+
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{
-    CardId, CategoryId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, SessionId,
-    TokenPairId,
+    CardId, CategoryId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId,
 };
 use kopeck_domain::ledger::{Balances, DepositReference, Movement};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::{ItemState as LimitItemState, LimitChange, LimitChangeItem};
 use kopeck_domain::order::{Order, OrderLine};
 use kopeck_domain::page::{Listed, Page};
-use kopeck_domain::partner::{Partner, PartnerStatus};
 use kopeck_domain::person::CustomId;
 use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
 use kopeck_domain::request::RequestState;
-use kopeck_domain::session::TokenPair;
 use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountDue, AvailableFilter, BalanceSheet, CardRecord, CategoryUse, Credentials, EmployeeFilter,
-    ItemCounts, LimitChangeFacts, LimitTarget, NewCard, OrderFacts, OrderResultItem, RecordedAnswer,
-    ReferenceSums, ReplenishmentFacts, SealingKeyRecord, StoreError, StoredPair, TopUpTarget,
-    TransactionFilter,
+    AccountDue, AvailableFilter, BalanceSheet, CardRecord, CategoryUse, EmployeeFilter, ItemCounts,
+    LimitChangeFacts, LimitTarget, NewCard, OrderFacts, OrderResultItem, RecordedAnswer, ReferenceSums,
+    ReplenishmentFacts, StoreError, TopUpTarget, TransactionFilter,
 };
-
-/// Partners and their keys.
-#[cfg_attr(feature = "mock", mockall::automock)]
-pub trait PartnerRepository {
-    /// Adds a partner with empty accounts. `Rule::PartnerLogin` if the login is taken.
-    fn insert(&mut self, credentials: &Credentials) -> Result<(), StoreError>;
-    /// The partner with this API key, or with it as its former one if that is accepted at `now`.
-    fn by_api_key(
-        &mut self,
-        api_key_hash: &[u8; 32],
-        now: OffsetDateTime,
-    ) -> Result<Option<Credentials>, StoreError>;
-    /// Gives the partner another API key. Its present one is the former one now, accepted until `former_until`; the
-    /// one before that ends.
-    fn replace_api_key(
-        &mut self,
-        id: PartnerId,
-        api_key_hash: &[u8; 32],
-        former_until: OffsetDateTime,
-    ) -> Result<(), StoreError>;
-    /// The partner with this identifier.
-    fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError>;
-    /// All partners, oldest first.
-    fn list(&mut self) -> Result<Vec<Partner>, StoreError>;
-    /// Suspends or resumes.
-    fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError>;
-    /// The partner's sealing keys, newest first, also those no longer accepted.
-    fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError>;
-    /// Adds a sealing key.
-    fn add_sealing_key(&mut self, id: PartnerId, key: &SealingKeyRecord) -> Result<(), StoreError>;
-    /// Sets the moment from which a key is no longer accepted.
-    fn end_sealing_key(
-        &mut self,
-        id: PartnerId,
-        key_id: [u8; 8],
-        until: OffsetDateTime,
-    ) -> Result<(), StoreError>;
-    /// Stores the secret of a sealing key as it is encrypted anew.
-    fn reencrypt_sealing_key(
-        &mut self,
-        id: PartnerId,
-        key_id: [u8; 8],
-        encrypted_secret: &[u8],
-    ) -> Result<(), StoreError>;
-}
-
-/// Logins and token pairs.
-#[cfg_attr(feature = "mock", mockall::automock)]
-pub trait SessionRepository {
-    /// Starts a session.
-    fn insert(
-        &mut self,
-        partner: PartnerId,
-        session: SessionId,
-        at: OffsetDateTime,
-    ) -> Result<(), StoreError>;
-    /// Revokes a session and with it every token that grew from it.
-    fn revoke(&mut self, partner: PartnerId, session: SessionId) -> Result<(), StoreError>;
-    /// Adds a pair to a session.
-    fn insert_pair(
-        &mut self,
-        partner: PartnerId,
-        session: SessionId,
-        pair: &TokenPair,
-    ) -> Result<(), StoreError>;
-    /// A pair with its session.
-    fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError>;
-    /// Stores a changed pair.
-    fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError>;
-    /// Removes pairs whose refresh token ended before `moment`, and sessions without pairs; `limit` rows at most.
-    fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError>;
-}
 
 /// Failed logins and spent nonces. Subjects are keyed digests: no login and no address is stored.
 #[cfg_attr(feature = "mock", mockall::automock)]

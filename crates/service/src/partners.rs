@@ -1,4 +1,4 @@
-//! Partners: create, list, suspend, resume, deposit, rotate keys. Called by the operator's commands.
+//! Partners: create, list, suspend, resume, deposit, rotate keys, end sessions. Called by the operator's commands.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_port_security::{PasswordHasher, SecretBox, SecretPlace, SecurityError};
 use kopeck_port_store::{Credentials, Rule, SealingKeyRecord, StoreError, UnitOfWork};
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
+use time::OffsetDateTime;
 
 use crate::Env;
 use crate::money::{self, MoveError};
@@ -54,6 +55,24 @@ pub struct NewSealingKey {
     pub id: [u8; 8],
     /// Its secret.
     pub secret: SecretSlice<u8>,
+}
+
+/// What becomes of the key that a rotation replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormerKey {
+    /// It is accepted beside the new one for [`Settings::key_overlap`](crate::Settings::key_overlap).
+    Overlaps,
+    /// It ends at once, because it may be in the wrong hands.
+    EndsAtOnce,
+}
+
+/// A new key in place of another.
+#[derive(Debug)]
+pub struct Rotated<K> {
+    /// The new key.
+    pub key: K,
+    /// Until when the former key is accepted; `None` if it has ended.
+    pub former_until: Option<OffsetDateTime>,
 }
 
 /// Why an operator's command failed.
@@ -151,7 +170,7 @@ impl PartnerDesk {
         Ok((prepared.credentials.partner.clone(), prepared.secrets.clone()))
     }
 
-    /// Issues a new sealing key. The one that was active is accepted for the overlap; an older one ends at once.
+    /// Issues a new sealing key. What becomes of the one that was active, `former` says; an older one ends at once.
     ///
     /// # Errors
     /// [`PartnerError::NotFound`].
@@ -159,25 +178,26 @@ impl PartnerDesk {
         &self,
         unit: &mut dyn UnitOfWork,
         id: PartnerId,
-    ) -> Result<NewSealingKey, PartnerError> {
+        former: FormerKey,
+    ) -> Result<Rotated<NewSealingKey>, PartnerError> {
         unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
         let now = self.env.now();
+        let former_until = self.end_of(former);
         for key in unit.partners().sealing_keys(id)? {
-            match key.accepted_until {
-                None => {
-                    unit.partners().end_sealing_key(id, key.key_id, now + self.env.settings.key_overlap)?
-                }
-                Some(until) if until > now => unit.partners().end_sealing_key(id, key.key_id, now)?,
-                Some(_) => {}
-            }
+            let until = match key.accepted_until {
+                None => former_until.unwrap_or(LONG_AGO),
+                Some(until) if until > now => former_until.map_or(LONG_AGO, |_| now),
+                Some(_) => continue,
+            };
+            unit.partners().end_sealing_key(id, key.key_id, until)?;
         }
         let (record, key) = self.new_sealing_key(id)?;
         unit.partners().add_sealing_key(id, &record)?;
-        Ok(key)
+        Ok(Rotated { key, former_until })
     }
 
-    /// Issues a new API key. The one that was in use is accepted for the overlap; one before it ends at once. Tokens
-    /// live on.
+    /// Issues a new API key. What becomes of the one that was in use, `former` says; one before it ends at once.
+    /// Sessions go on.
     ///
     /// # Errors
     /// [`PartnerError::NotFound`].
@@ -185,12 +205,21 @@ impl PartnerDesk {
         &self,
         unit: &mut dyn UnitOfWork,
         id: PartnerId,
-    ) -> Result<SecretString, PartnerError> {
+        former: FormerKey,
+    ) -> Result<Rotated<SecretString>, PartnerError> {
         unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
-        let api_key = self.new_api_key();
-        let until = self.env.now() + self.env.settings.key_overlap;
-        unit.partners().replace_api_key(id, &api_key_hash(api_key.expose_secret()), until)?;
-        Ok(api_key)
+        let key = self.new_api_key();
+        let former_until = self.end_of(former);
+        let until = former_until.unwrap_or(LONG_AGO);
+        unit.partners().replace_api_key(id, &api_key_hash(key.expose_secret()), until)?;
+        Ok(Rotated { key, former_until })
+    }
+
+    fn end_of(&self, former: FormerKey) -> Option<OffsetDateTime> {
+        match former {
+            FormerKey::Overlaps => Some(self.env.now() + self.env.settings.key_overlap),
+            FormerKey::EndsAtOnce => None,
+        }
     }
 
     /// Encrypts a partner's secrets anew that were encrypted under a master key that is no longer used; answers how
@@ -253,6 +282,9 @@ impl PartnerDesk {
     }
 }
 
+/// The end of a key that ends at once: past by the clock of every process, however far they differ.
+const LONG_AGO: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
 fn place(partner: PartnerId, key_id: &[u8; 8]) -> SecretPlace {
     SecretPlace { table: SEALING_KEY_TABLE, column: SEALING_KEY_COLUMN, partner, key_id: key_id.to_vec() }
 }
@@ -265,7 +297,7 @@ pub fn list(unit: &mut dyn UnitOfWork) -> Result<Vec<Partner>, PartnerError> {
     Ok(unit.partners().list()?)
 }
 
-/// Suspends or resumes a partner; every instance sees it within seconds.
+/// Suspends or resumes a partner; every instance sees it within seconds. A suspension ends all sessions for good.
 ///
 /// # Errors
 /// [`PartnerError::NotFound`].
@@ -275,7 +307,20 @@ pub fn set_status(
     status: PartnerStatus,
 ) -> Result<(), PartnerError> {
     unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
-    Ok(unit.partners().set_status(id, status)?)
+    unit.partners().set_status(id, status)?;
+    if status == PartnerStatus::Suspended {
+        unit.sessions().revoke_all_but(id, 0)?;
+    }
+    Ok(())
+}
+
+/// Ends all sessions of a partner, and answers how many those were; every instance sees it within seconds.
+///
+/// # Errors
+/// [`PartnerError::NotFound`].
+pub fn end_sessions(unit: &mut dyn UnitOfWork, id: PartnerId) -> Result<u64, PartnerError> {
+    unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
+    Ok(unit.sessions().revoke_all_but(id, 0)?)
 }
 
 /// Books money that arrived on the partner's balance. A reference deposits once.

@@ -102,7 +102,11 @@ fn settings() -> Settings {
         zone: Zone::new(UtcOffset::UTC),
         processing_delay: Duration::seconds(3),
         card_cache: Duration::seconds(10),
-        lifetimes: Lifetimes { access: Duration::minutes(15), refresh: Duration::days(30) },
+        lifetimes: Lifetimes {
+            access: Duration::minutes(15),
+            refresh: Duration::days(30),
+            session: Duration::days(90),
+        },
         idempotency_retention: Duration::days(7),
         key_overlap: Duration::days(1),
     }

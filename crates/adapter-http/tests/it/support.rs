@@ -80,9 +80,15 @@ pub(crate) fn unit(sealing: SealingPolicy) -> MockUnit {
         refresh_expires_at: NOW + Duration::days(1),
     };
     unit.sessions.expect_pair().returning(move |_, id| {
-        Ok((id == PAIR).then(|| StoredPair { session: SESSION, session_revoked: false, pair: pair.clone() }))
+        Ok((id == PAIR).then(|| StoredPair {
+            session: SESSION,
+            session_started_at: NOW,
+            session_revoked: false,
+            pair: pair.clone(),
+        }))
     });
     unit.sessions.expect_insert().returning(|_, _, _| Ok(()));
+    unit.sessions.expect_revoke_all_but().returning(|_, _| Ok(0));
     unit.sessions.expect_insert_pair().returning(|_, _, _| Ok(()));
     unit.sessions.expect_update_pair().returning(|_, _| Ok(()));
     unit.throttle.expect_failures().returning(|_, _, _| Ok(Vec::new()));
@@ -145,7 +151,11 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
             zone: Zone::parse("+03:00").unwrap(),
             processing_delay: Duration::seconds(3),
             card_cache: Duration::seconds(10),
-            lifetimes: Lifetimes { access: Duration::minutes(15), refresh: Duration::days(30) },
+            lifetimes: Lifetimes {
+                access: Duration::minutes(15),
+                refresh: Duration::days(30),
+                session: Duration::days(90),
+            },
             idempotency_retention: Duration::days(7),
             key_overlap: Duration::days(14),
         },

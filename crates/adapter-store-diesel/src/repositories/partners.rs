@@ -166,6 +166,14 @@ impl PartnerRepository for Unit {
         rows.into_iter().map(PartnerRow::partner).collect()
     }
 
+    fn set_password_hash(&mut self, id: PartnerId, password_hash: &str) -> Result<(), StoreError> {
+        update(partners::table.find(id.key()))
+            .set(partners::password_hash.eq(password_hash))
+            .execute(self.of(id)?)
+            .stored()
+            .map(drop)
+    }
+
     fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError> {
         update(partners::table.find(id.key()))
             .set(partners::status.eq(status.as_str()))

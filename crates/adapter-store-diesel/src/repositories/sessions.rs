@@ -40,10 +40,11 @@ impl PairRow {
         }
     }
 
-    fn stored_pair(self, session_revoked: bool) -> Result<StoredPair, StoreError> {
+    fn stored_pair(self, session_started_at: i64, session_revoked: bool) -> Result<StoredPair, StoreError> {
         let successor = self.successor.map(|bytes| id(&bytes, "token_pairs.successor")).transpose()?;
         Ok(StoredPair {
             session: id(&self.session_id, "token_pairs.session_id")?,
+            session_started_at: moment(session_started_at, "sessions.created_at")?,
             session_revoked,
             pair: TokenPair {
                 id: id(&self.id, "token_pairs.id")?,
@@ -105,15 +106,15 @@ impl SessionRepository for Unit {
     fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError> {
         let joined =
             token_pairs::partner_id.eq(sessions::partner_id).and(token_pairs::session_id.eq(sessions::id));
-        let found: Option<(PairRow, bool)> = token_pairs::table
+        let found: Option<(PairRow, i64, bool)> = token_pairs::table
             .inner_join(sessions::table.on(joined))
             .filter(token_pairs::partner_id.eq(partner.key()))
             .filter(token_pairs::id.eq(pair.key()))
-            .select((PairRow::as_select(), sessions::revoked))
+            .select((PairRow::as_select(), sessions::created_at, sessions::revoked))
             .get_result(self.of(partner)?)
             .optional()
             .stored()?;
-        found.map(|(row, revoked)| row.stored_pair(revoked)).transpose()
+        found.map(|(row, started_at, revoked)| row.stored_pair(started_at, revoked)).transpose()
     }
 
     fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError> {
@@ -127,6 +128,27 @@ impl SessionRepository for Unit {
             .execute(self.of(partner)?)
             .stored()
             .map(drop)
+    }
+
+    fn revoke_all_but(&mut self, partner: PartnerId, keep: u32) -> Result<u64, StoreError> {
+        let active = || {
+            sessions::table.filter(sessions::partner_id.eq(partner.key())).filter(sessions::revoked.eq(false))
+        };
+        let newest: Option<(i64, Vec<u8>)> = active()
+            .order((sessions::created_at.desc(), sessions::id.desc()))
+            .select((sessions::created_at, sessions::id))
+            .limit(1)
+            .offset(i64::from(keep))
+            .get_result(self.of(partner)?)
+            .optional()
+            .stored()?;
+        let Some((started_at, id)) = newest else { return Ok(0) };
+        let of_same_moment = sessions::created_at.eq(started_at).and(sessions::id.le(id));
+        update(active().filter(sessions::created_at.lt(started_at).or(of_same_moment)))
+            .set(sessions::revoked.eq(true))
+            .execute(self.of(partner)?)
+            .stored()
+            .map(|rows| rows as u64)
     }
 
     fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {

@@ -8,14 +8,17 @@ use kopeck_domain::ledger::DepositReference;
 use kopeck_domain::partner::{Partner, PartnerStatus};
 use kopeck_port_store::{Access, transact};
 use kopeck_sealing::{KeyId, SealingKey};
-use kopeck_service::partners::{self, Deposited, NewPartner, NewSealingKey, PartnerError, PartnerSecrets};
+use kopeck_service::partners::{
+    self, Deposited, FormerKey, NewPartner, NewSealingKey, PartnerError, PartnerSecrets, Rotated,
+};
 use secrecy::ExposeSecret;
 use serde_json::json;
 use std::sync::Arc;
+use time::OffsetDateTime;
 
 use super::audited::change;
 use super::{core, existing_core};
-use crate::cli::{CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, StoreArgs};
+use crate::cli::{CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, RotateKeyArgs, StoreArgs};
 use crate::compose::Core;
 
 /// Does what is asked with partners.
@@ -28,6 +31,7 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
         PartnerCommand::Deposit(args) => deposit(args),
         PartnerCommand::RotateKeys(args) => rotate_keys(&args),
         PartnerCommand::RotateApiKey(args) => rotate_api_key(&args),
+        PartnerCommand::EndSessions(args) => end_sessions(&args),
     }
 }
 
@@ -132,19 +136,46 @@ fn book_deposit(
     })
 }
 
-fn rotate_keys(args: &PartnerArgs) -> anyhow::Result<()> {
-    let core = existing_core(&args.store)?;
-    let (id, desk) = (args.id, core.partners.clone());
-    let key = change(&core, "partner.rotate_keys", Some(id), move |unit, _| desk.rotate_keys(unit, id))?;
+fn rotate_keys(args: &RotateKeyArgs) -> anyhow::Result<()> {
+    let core = existing_core(&args.partner.store)?;
+    let (id, former, desk) = (args.partner.id, former_key(args), core.partners.clone());
+    let Rotated { key, former_until } =
+        change(&core, "partner.rotate_keys", Some(id), move |unit, _| desk.rotate_keys(unit, id, former))?;
     println!("{}", sealing_key_text(&key)?);
+    tell_end(args, "sealing key", former_until);
     Ok(())
 }
 
-fn rotate_api_key(args: &PartnerArgs) -> anyhow::Result<()> {
-    let core = existing_core(&args.store)?;
-    let (id, desk) = (args.id, core.partners.clone());
-    let api_key =
-        change(&core, "partner.rotate_api_key", Some(id), move |unit, _| desk.rotate_api_key(unit, id))?;
-    println!("{}", api_key.expose_secret());
+fn rotate_api_key(args: &RotateKeyArgs) -> anyhow::Result<()> {
+    let core = existing_core(&args.partner.store)?;
+    let (id, former, desk) = (args.partner.id, former_key(args), core.partners.clone());
+    let Rotated { key, former_until } = change(&core, "partner.rotate_api_key", Some(id), move |unit, _| {
+        desk.rotate_api_key(unit, id, former)
+    })?;
+    println!("{}", key.expose_secret());
+    tell_end(args, "API key", former_until);
+    Ok(())
+}
+
+fn former_key(args: &RotateKeyArgs) -> FormerKey {
+    if args.at_once { FormerKey::EndsAtOnce } else { FormerKey::Overlaps }
+}
+
+/// Says when the former key ends: to standard error, because the new key is all that a script wants to read.
+fn tell_end(args: &RotateKeyArgs, what: &str, until: Option<OffsetDateTime>) {
+    match until {
+        Some(until) => {
+            let until = args.partner.store.utc_offset.moment_text(until);
+            eprintln!("The former {what} is accepted until {until}.");
+        }
+        None => eprintln!("The former {what} is not accepted any more."),
+    }
+}
+
+fn end_sessions(args: &PartnerArgs) -> anyhow::Result<()> {
+    let (core, id) = (existing_core(&args.store)?, args.id);
+    let ended =
+        change(&core, "partner.end_sessions", Some(id), move |unit, _| partners::end_sessions(unit, id))?;
+    println!("ended {ended} sessions of partner {id}");
     Ok(())
 }

@@ -196,7 +196,7 @@ fn commands_leave_their_entries() {
     let installation = Installation::embedded();
     let partner = installation.create_partner(&["--login", "acme", "--deposit", "5000"]);
     let of_partner = |command: &'static str| ["partner", command, partner.id.as_str()];
-    for command in ["suspend", "resume", "rotate-keys", "rotate-api-key"] {
+    for command in ["suspend", "resume", "end-sessions", "rotate-keys", "rotate-api-key"] {
         installation.succeed(&of_partner(command));
     }
     for _ in 0..2 {
@@ -219,6 +219,7 @@ fn commands_leave_their_entries() {
             "partner.create DONE null null",
             "partner.suspend DONE null null",
             "partner.resume DONE null null",
+            "partner.end_sessions DONE null null",
             "partner.rotate_keys DONE null null",
             "partner.rotate_api_key DONE null null",
             "partner.deposit DONE null null",
@@ -234,7 +235,7 @@ fn commands_leave_their_entries() {
     assert!(told.iter().all(|entry| entry["actor"] == "OPERATOR" && entry["operator"] != ""), "{told:?}");
     assert_eq!(told[1]["partnerId"], json!(partner.id));
     let (whole, said) = verify(&installation, &[]);
-    assert!(whole && said.contains("entries: 14"), "{said}");
+    assert!(whole && said.contains("entries: 15"), "{said}");
 
     assert_eq!(entries(&installation, &["--partner", &partner.id, "--outcome", "repeated"]).len(), 1);
     assert_eq!(entries(&installation, &["--limit", "2"]).len(), 2);

@@ -2,6 +2,7 @@
 
 use kopeck_port_store::{Access, transact};
 use kopeck_sealing::{Clear, KeyId, SealingKey, Slot};
+use kopeck_service::partners::FormerKey;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use time::Duration;
@@ -16,7 +17,11 @@ use crate::world::{Things, samples_by_path};
 
 pub fn rotate(server: &TestServer, partner: &TestPartner) -> SealingKey {
     let (desk, id) = (server.core.partners.clone(), partner.id);
-    let new = transact(&*server.core.store, Access::Write, move |unit| desk.rotate_keys(unit, id)).unwrap();
+    let new = transact(&*server.core.store, Access::Write, move |unit| {
+        desk.rotate_keys(unit, id, FormerKey::Overlaps)
+    })
+    .unwrap()
+    .key;
     SealingKey::new(KeyId::from_bytes(new.id), new.secret.expose_secret().try_into().unwrap())
 }
 

@@ -45,6 +45,11 @@ fn parts(token: &str) -> (Value, Value) {
     (header, claims)
 }
 
+/// The claims of a token.
+pub fn claims(token: &str) -> Value {
+    parts(token).1
+}
+
 fn check_pair(server: &TestServer, partner: &TestPartner, got: &Got) {
     let body = got.ok(200);
     let now = server.clock.now().unix_timestamp();
@@ -301,6 +306,7 @@ fn a_suspended_partner_is_locked_out_at_once_and_let_in_again() {
 
     set_status(&server, &partner, PartnerStatus::Active);
     server.clock.advance(REMEMBERED);
-    assert!(accepts(&server, &tokens.access));
-    assert_eq!(refresh_call(&partner, &tokens.refresh).send(&server).status, 200);
+    assert!(!accepts(&server, &tokens.access), "what was ended stays ended");
+    assert_eq!(refresh_call(&partner, &tokens.refresh).send(&server).status, 401);
+    assert!(accepts(&server, &login(&server, &partner).access));
 }

@@ -44,6 +44,7 @@ mod http_refresh;
 mod http_refusals;
 mod http_repeats;
 mod http_sealing;
+mod http_sessions;
 mod http_throttle;
 mod http_tokens;
 mod http_vectors;

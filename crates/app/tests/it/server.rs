@@ -45,7 +45,11 @@ pub const SETTINGS: Settings = Settings {
     zone: Zone::new(time::macros::offset!(+3)),
     processing_delay: Duration::seconds(3),
     card_cache: Duration::seconds(10),
-    lifetimes: Lifetimes { access: Duration::minutes(15), refresh: Duration::days(30) },
+    lifetimes: Lifetimes {
+        access: Duration::minutes(15),
+        refresh: Duration::days(30),
+        session: Duration::days(90),
+    },
     idempotency_retention: Duration::days(7),
     key_overlap: Duration::days(14),
 };

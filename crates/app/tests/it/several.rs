@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use kopeck_client::{BankBehaviour, RequestState, VirtualItem, Wait};
 
+use crate::http_sessions::Stolen;
 use crate::process::Installation;
 
 /// How long work is a worker's own.
@@ -57,6 +58,21 @@ async fn two_servers_share_a_database_and_leave_the_work_to_a_worker() {
         assert!(good, "{}", installation.log());
     }
     assert!(installation.succeed(&["check"]).contains("right"));
+}
+
+/// Each remembers callers for itself.
+#[test]
+fn sessions_end_on_every_server() {
+    let installation = Installation::on_a_server();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let servers = [installation.serve(&[]), installation.serve(&["--no-workers"])];
+    let tokens = Stolen::from_login(&servers[0], &partner);
+    assert_eq!(servers.each_ref().map(|server| tokens.status(server)), [200; 2]);
+    installation.succeed(&["partner", "end-sessions", &partner.id]);
+    for server in &servers {
+        tokens.must_end(server);
+        assert_eq!(tokens.refresh(server, &partner.api_key), 401);
+    }
 }
 
 /// A lease lasts thirty seconds. What a worker gives back when it is told to stop does not wait for that.

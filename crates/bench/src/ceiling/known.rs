@@ -65,6 +65,7 @@ impl Known {
     pub(super) fn pair(&self, partner: PartnerId, pair: TokenPairId) -> Option<StoredPair> {
         self.keys.contains_key(&partner).then(|| StoredPair {
             session: SessionId::new(partner.uuid()),
+            session_started_at: OffsetDateTime::UNIX_EPOCH + Duration::days(100_000),
             session_revoked: false,
             pair: TokenPair {
                 id: pair,

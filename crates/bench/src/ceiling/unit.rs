@@ -209,6 +209,9 @@ impl PartnerRepository for Unit {
     fn list(&mut self) -> Result<Vec<Partner>, StoreError> {
         absent()
     }
+    fn set_password_hash(&mut self, _: PartnerId, _: &str) -> Result<(), StoreError> {
+        absent()
+    }
     fn set_status(&mut self, _: PartnerId, _: PartnerStatus) -> Result<(), StoreError> {
         absent()
     }
@@ -228,6 +231,9 @@ impl SessionRepository for Unit {
         absent()
     }
     fn revoke(&mut self, _: PartnerId, _: SessionId) -> Result<(), StoreError> {
+        absent()
+    }
+    fn revoke_all_but(&mut self, _: PartnerId, _: u32) -> Result<u64, StoreError> {
         absent()
     }
     fn insert_pair(&mut self, _: PartnerId, _: SessionId, _: &TokenPair) -> Result<(), StoreError> {

@@ -76,6 +76,20 @@ pub fn a_partner_is_suspended_and_resumed(store: &dyn Store) {
     }
 }
 
+/// Only that of the one that was meant.
+pub fn a_password_is_replaced(store: &dyn Store) {
+    let (mut one, other) = (credentials(), credentials());
+    insert(store, &one).unwrap();
+    insert(store, &other).unwrap();
+    let id = one.partner.id;
+    write(store, move |unit| unit.partners().set_password_hash(id, "another hash")).unwrap();
+    one.password_hash = "another hash".to_owned();
+    for expected in [one, other] {
+        let hash = expected.api_key_hash;
+        assert_eq!(read(store, move |unit| unit.partners().by_api_key(&hash, at(0))), Some(expected));
+    }
+}
+
 /// Ended ones too: the one without an end is the active one.
 pub fn sealing_keys_come_newest_first(store: &dyn Store) {
     let partner = partner(store);

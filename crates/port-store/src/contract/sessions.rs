@@ -49,7 +49,8 @@ pub fn a_pair_is_stored_with_its_session(store: &dyn Store) {
     let fresh = pair(100);
     assert_eq!(get(store, partner, &fresh), None);
     insert(store, partner, session, &fresh).unwrap();
-    let stored = StoredPair { session, session_revoked: false, pair: fresh.clone() };
+    let stored =
+        StoredPair { session, session_started_at: at(0), session_revoked: false, pair: fresh.clone() };
     assert_eq!(get(store, partner, &fresh), Some(stored));
 }
 
@@ -89,6 +90,27 @@ pub fn a_revoked_session_shows_in_its_pairs(store: &dyn Store) {
     assert_eq!(shown, [true, true, false]);
 }
 
+/// By their beginning, and of the same moment by their identifier; another partner's stay.
+pub fn all_but_the_latest_sessions_are_revoked(store: &dyn Store) {
+    let (partner, other) = (partner(store), partner(store));
+    let start = |partner, seconds| {
+        let (session, pair): (SessionId, _) = (id(), pair(100));
+        write(store, move |unit| unit.sessions().insert(partner, session, at(seconds))).unwrap();
+        insert(store, partner, session, &pair).unwrap();
+        pair
+    };
+    let sessions = [start(partner, 1), start(partner, 3), start(partner, 3), start(partner, 2)];
+    let foreign = start(other, 0);
+    let revoke = |keep| write(store, move |unit| unit.sessions().revoke_all_but(partner, keep)).unwrap();
+    let revoked = || sessions.clone().map(|pair| get(store, partner, &pair).unwrap().session_revoked);
+    assert_eq!((revoke(4), revoked()), (0, [false; 4]));
+    assert_eq!((revoke(2), revoked()), (2, [true, false, false, true]));
+    assert_eq!((revoke(1), revoked()), (1, [true, true, false, true]), "of one moment");
+    assert_eq!((revoke(0), revoked()), (1, [true; 4]));
+    assert_eq!(revoke(0), 0);
+    assert!(!get(store, other, &foreign).unwrap().session_revoked);
+}
+
 /// A session of another partner is no session.
 pub fn a_pair_needs_a_session_of_the_same_partner(store: &dyn Store) {
     let (first, second) = (partner(store), partner(store));
@@ -112,7 +134,8 @@ pub fn a_pair_is_its_partners_own(store: &dyn Store) {
         unit.sessions().revoke(second, session)
     })
     .unwrap();
-    let stored = StoredPair { session, session_revoked: false, pair: kept.clone() };
+    let stored =
+        StoredPair { session, session_started_at: at(0), session_revoked: false, pair: kept.clone() };
     assert_eq!(get(store, first, &kept), Some(stored));
 }
 

@@ -133,17 +133,34 @@ fn a_third_key_ends_the_first_at_once() {
         .withf(|id, key| *id == PARTNER && key.accepted_until.is_none() && key.created_at == START)
         .times(1)
         .returning(|_, _| Ok(()));
-    let new = desk(&bench).rotate_keys(&mut unit, PARTNER).unwrap();
-    assert_eq!(new.secret.expose_secret().len(), 32);
-    assert!((0..=3).all(|n| new.id != [n; 8]));
+    let new = desk(&bench).rotate_keys(&mut unit, PARTNER, FormerKey::Overlaps).unwrap();
+    assert_eq!(new.key.secret.expose_secret().len(), 32);
+    assert!((0..=3).all(|n| new.key.id != [n; 8]));
+    assert_eq!(new.former_until, Some(START + Duration::DAY));
+}
+
+/// By the clock of a process that lags behind too.
+#[test]
+fn a_rotation_at_once_ends_every_former_key() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    known(&mut unit, PartnerStatus::Suspended);
+    let keys = || vec![key(3, None), key(2, Some(START + Duration::HOUR)), key(1, Some(START))];
+    unit.partners.expect_sealing_keys().returning(move |_| Ok(keys()));
+    expect_end(&mut unit, 3, OffsetDateTime::UNIX_EPOCH);
+    expect_end(&mut unit, 2, OffsetDateTime::UNIX_EPOCH);
+    unit.partners.expect_add_sealing_key().times(1).returning(|_, _| Ok(()));
+    let new = desk(&bench).rotate_keys(&mut unit, PARTNER, FormerKey::EndsAtOnce).unwrap();
+    assert_eq!(new.former_until, None);
 }
 
 #[test]
 fn an_unknown_partner_is_not_found() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    unit.partners.expect_get().times(3).returning(|_| Ok(None));
+    unit.partners.expect_get().times(4).returning(|_| Ok(None));
     let reference = DepositReference::parse("r-1").unwrap();
-    assert!(matches!(desk(&bench).rotate_keys(&mut unit, PARTNER), Err(PartnerError::NotFound)));
+    let rotated = desk(&bench).rotate_keys(&mut unit, PARTNER, FormerKey::Overlaps);
+    assert!(matches!(rotated, Err(PartnerError::NotFound)));
+    assert!(matches!(end_sessions(&mut unit, PARTNER), Err(PartnerError::NotFound)));
     assert!(matches!(set_status(&mut unit, PARTNER, PartnerStatus::Suspended), Err(PartnerError::NotFound)));
     assert!(matches!(
         deposit(&mut unit, &bench, PARTNER, kopecks(1), &reference),
@@ -151,11 +168,22 @@ fn an_unknown_partner_is_not_found() {
     ));
 }
 
+fn expect_end_of_sessions(unit: &mut MockUnit) {
+    unit.sessions
+        .expect_revoke_all_but()
+        .withf(|partner, keep| (*partner, *keep) == (PARTNER, 0))
+        .times(1)
+        .returning(|_, _| Ok(3));
+}
+
 #[test]
 fn a_partner_is_suspended_and_resumed() {
     for status in PartnerStatus::ALL {
         let mut unit = MockUnit::default();
         known(&mut unit, PartnerStatus::Active);
+        if *status == PartnerStatus::Suspended {
+            expect_end_of_sessions(&mut unit);
+        }
         unit.partners
             .expect_set_status()
             .withf(move |id, stored| *id == PARTNER && stored == status)
@@ -163,6 +191,14 @@ fn a_partner_is_suspended_and_resumed() {
             .returning(|_, _| Ok(()));
         assert!(set_status(&mut unit, PARTNER, *status).is_ok());
     }
+}
+
+#[test]
+fn the_sessions_of_a_suspended_partner_are_ended_too() {
+    let mut unit = MockUnit::default();
+    known(&mut unit, PartnerStatus::Suspended);
+    expect_end_of_sessions(&mut unit);
+    assert_eq!(end_sessions(&mut unit, PARTNER).unwrap(), 3);
 }
 
 fn deposit_after(
@@ -223,23 +259,33 @@ fn a_raced_deposit_moves_no_money_twice() {
 }
 
 #[test]
-fn a_new_api_key_leaves_the_old_one_for_the_overlap() {
+fn a_new_api_key_leaves_the_old_one_for_the_overlap_or_ends_it() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let id = partner(PartnerStatus::Active).id;
     unit.partners.expect_get().returning(|_| Ok(Some(partner(PartnerStatus::Active))));
     let stored = Arc::new(std::sync::Mutex::new(None));
     let kept = Arc::clone(&stored);
-    unit.partners.expect_replace_api_key().times(1).returning(move |owner, hash, until| {
+    unit.partners.expect_replace_api_key().returning(move |owner, hash, until| {
         *kept.lock().unwrap() = Some((owner, *hash, until));
         Ok(())
     });
-    let api_key = desk(&bench).rotate_api_key(&mut unit, id).unwrap();
-    let expected = (id, api_key_hash(api_key.expose_secret()), START + bench.shared().settings.key_overlap);
-    assert_eq!(*stored.lock().unwrap(), Some(expected));
+    let overlap = START + bench.shared().settings.key_overlap;
+    let cases = [
+        (FormerKey::Overlaps, Some(overlap), overlap),
+        (FormerKey::EndsAtOnce, None, OffsetDateTime::UNIX_EPOCH),
+    ];
+    for (former, said, until) in cases {
+        let new = desk(&bench).rotate_api_key(&mut unit, id, former).unwrap();
+        let expected = (id, api_key_hash(new.key.expose_secret()), until);
+        assert_eq!((*stored.lock().unwrap(), new.former_until), (Some(expected), said));
+    }
 
     let mut nobody = MockUnit::default();
     nobody.partners.expect_get().returning(|_| Ok(None));
-    assert!(matches!(desk(&bench).rotate_api_key(&mut nobody, id), Err(PartnerError::NotFound)));
+    assert!(matches!(
+        desk(&bench).rotate_api_key(&mut nobody, id, FormerKey::Overlaps),
+        Err(PartnerError::NotFound)
+    ));
 }
 
 #[test]

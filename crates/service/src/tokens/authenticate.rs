@@ -27,7 +27,7 @@ impl TokenDesk {
             .get(claims.partner)?
             .filter(|partner| partner.status == PartnerStatus::Active)
             .ok_or(TokenError::Unauthorized)?;
-        let stored = live_pair(unit, claims)?;
+        let stored = self.live_pair(unit, claims)?;
         let keys = self.accepted_keys(unit, partner.id)?;
         Ok(Caller { partner: partner.id, sealing: partner.sealing, keys, pair_used: stored.pair.used })
     }
@@ -38,23 +38,23 @@ impl TokenDesk {
     /// # Errors
     /// [`TokenError::Unauthorized`] if the token was revoked since.
     pub fn mark_used(&self, unit: &mut dyn UnitOfWork, claims: &TokenClaims) -> Result<(), TokenError> {
-        let stored = live_pair(unit, claims)?;
+        let stored = self.live_pair(unit, claims)?;
         if !stored.pair.used {
             unit.sessions().update_pair(claims.partner, &TokenPair { used: true, ..stored.pair })?;
         }
         Ok(())
     }
-}
 
-fn live_pair(unit: &mut dyn UnitOfWork, claims: &TokenClaims) -> Result<StoredPair, TokenError> {
-    unit.sessions()
-        .pair(claims.partner, claims.pair)?
-        .filter(|stored| {
-            stored.session == claims.session
-                && !stored.session_revoked
-                && stored.pair.state != PairState::Revoked
-        })
-        .ok_or(TokenError::Unauthorized)
+    fn live_pair(&self, unit: &mut dyn UnitOfWork, claims: &TokenClaims) -> Result<StoredPair, TokenError> {
+        unit.sessions()
+            .pair(claims.partner, claims.pair)?
+            .filter(|stored| {
+                stored.session == claims.session
+                    && !self.session_is_over(stored)
+                    && stored.pair.state != PairState::Revoked
+            })
+            .ok_or(TokenError::Unauthorized)
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use kopeck_domain::ids::SessionId;
 use kopeck_domain::partner::PartnerStatus;
+use kopeck_domain::session::MAX_SESSIONS;
 use kopeck_domain::throttle::{MAX_FAILURES, WINDOW, locked_for};
-use kopeck_port_store::{Access, Store, UnitOfWork, transact};
+use kopeck_port_store::{Access, Credentials, Store, StoreError, UnitOfWork, transact};
 use secrecy::{ExposeSecret, SecretString};
 use subtle::ConstantTimeEq;
 use time::OffsetDateTime;
@@ -76,11 +77,15 @@ impl TokenDesk {
         };
         let partner = known.credentials.partner.id;
         let session = SessionId::new(self.env.ids.next_id());
-        let (pair, issued) = self.issue(partner, session, now)?;
+        let (pair, issued) = self.issue(partner, session, now, now)?;
         transact(store, Access::Write, move |unit| -> Result<(), TokenError> {
             check_throttle(unit, &subjects, now)?;
+            if !still_valid(unit, &known.credentials, now)? {
+                return Err(TokenError::BadCredentials);
+            }
             unit.sessions().insert(partner, session, now)?;
             unit.sessions().insert_pair(partner, session, &pair)?;
+            unit.sessions().revoke_all_but(partner, MAX_SESSIONS)?;
             Ok(())
         })?;
         Ok(issued)
@@ -104,6 +109,21 @@ fn check_throttle(
         }
     }
     Ok(())
+}
+
+/// Whether a login with these credentials may still begin a session. A suspension or a new password ends all sessions;
+/// a login whose password was compared before that must not begin one after it.
+fn still_valid(
+    unit: &mut dyn UnitOfWork,
+    checked: &Credentials,
+    now: OffsetDateTime,
+) -> Result<bool, StoreError> {
+    // Reading the partner first locks it, so neither can happen between this check and the new session.
+    unit.partners().get(checked.partner.id)?;
+    let current = unit.partners().by_api_key(&checked.api_key_hash, now)?;
+    Ok(current.is_some_and(|current| {
+        current.partner.status == PartnerStatus::Active && current.password_hash == checked.password_hash
+    }))
 }
 
 /// Compares in constant time, and both conditions always.

@@ -18,7 +18,7 @@ use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_domain::session::{PairState, TokenPair};
 use kopeck_port_security::{PasswordHasher, SecretBox, SecurityError, TokenClaims, TokenCodec, TokenKind};
-use kopeck_port_store::{Credentials, StoreError};
+use kopeck_port_store::{Credentials, StoreError, StoredPair};
 use secrecy::{SecretSlice, SecretString};
 use time::{Duration, OffsetDateTime};
 
@@ -177,21 +177,24 @@ impl TokenDesk {
         Self { env, passwords, tokens, secrets }
     }
 
-    /// A new pair and its tokens; the caller stores the pair.
+    /// A new pair and its tokens, none of which outlives the session that began at `started_at`; the caller stores
+    /// the pair.
     fn issue(
         &self,
         partner: PartnerId,
         session: SessionId,
+        started_at: OffsetDateTime,
         now: OffsetDateTime,
     ) -> Result<(TokenPair, IssuedTokens), SecurityError> {
         let lifetimes = self.env.settings.lifetimes;
+        let end = |life: Duration| lifetimes.session_end(started_at).min(now + life);
         let pair = TokenPair {
             id: TokenPairId::new(self.env.ids.next_id()),
             state: PairState::Fresh,
             used: false,
             successor: None,
             reissued: false,
-            refresh_expires_at: now + lifetimes.refresh,
+            refresh_expires_at: end(lifetimes.refresh),
         };
         let claims = |kind, life: Duration| TokenClaims {
             kind,
@@ -200,7 +203,7 @@ impl TokenDesk {
             pair: pair.id,
             issued_at: now.unix_timestamp(),
             not_before: now.unix_timestamp(),
-            expires_at: (now + life).unix_timestamp(),
+            expires_at: end(life).unix_timestamp(),
         };
         let (access, refresh) =
             (claims(TokenKind::Access, lifetimes.access), claims(TokenKind::Refresh, lifetimes.refresh));
@@ -212,6 +215,12 @@ impl TokenDesk {
             refresh_expires_at: refresh.expires_at,
         };
         Ok((pair, issued))
+    }
+
+    /// Whether the pair's session was revoked or has reached its end.
+    fn session_is_over(&self, stored: &StoredPair) -> bool {
+        let end = self.env.settings.lifetimes.session_end(stored.session_started_at);
+        stored.session_revoked || end <= self.env.now()
     }
 
     /// The claims of `text` if it is a token of `kind` that is good at this moment.

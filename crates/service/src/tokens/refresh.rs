@@ -1,10 +1,10 @@
 //! The refresh call.
 
-use kopeck_domain::ids::{PartnerId, SessionId};
+use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::session::{PairState, RefreshDecision, TokenPair, refresh};
 use kopeck_port_security::TokenKind;
-use kopeck_port_store::UnitOfWork;
+use kopeck_port_store::{StoredPair, UnitOfWork};
 
 use super::{IssuedTokens, KnownPartner, NONCE_LIFE, RefreshOutcome, TokenDesk, TokenError, api_key_hash};
 
@@ -39,7 +39,7 @@ impl TokenDesk {
         let Some(stored) = unit.sessions().pair(partner, claims.pair)? else {
             return Ok(RefreshOutcome::Refused);
         };
-        if stored.session_revoked || stored.session != claims.session {
+        if self.session_is_over(&stored) || stored.session != claims.session {
             return Ok(RefreshOutcome::Refused);
         }
         let successor = match stored.pair.successor {
@@ -53,28 +53,26 @@ impl TokenDesk {
                 log::warn!(partner:% = partner; "a spent refresh token came back: its session is revoked");
                 Ok(RefreshOutcome::Revoked(stored.session))
             }
-            RefreshDecision::Rotate => {
-                self.rotate(unit, partner, stored.session, stored.pair, false).map(RefreshOutcome::Issued)
-            }
+            RefreshDecision::Rotate => self.rotate(unit, partner, stored, false).map(RefreshOutcome::Issued),
             RefreshDecision::Reissue { revoke: _ } => {
                 if let Some(lost) = successor {
                     unit.sessions().update_pair(partner, &TokenPair { state: PairState::Revoked, ..lost })?;
                 }
-                self.rotate(unit, partner, stored.session, stored.pair, true).map(RefreshOutcome::Issued)
+                self.rotate(unit, partner, stored, true).map(RefreshOutcome::Issued)
             }
         }
     }
 
-    /// Spends `pair` and issues its successor.
+    /// Spends the pair and issues its successor.
     fn rotate(
         &self,
         unit: &mut dyn UnitOfWork,
         partner: PartnerId,
-        session: SessionId,
-        pair: TokenPair,
+        stored: StoredPair,
         reissued: bool,
     ) -> Result<IssuedTokens, TokenError> {
-        let (next, issued) = self.issue(partner, session, self.env.now())?;
+        let StoredPair { session, session_started_at, session_revoked: _, pair } = stored;
+        let (next, issued) = self.issue(partner, session, session_started_at, self.env.now())?;
         unit.sessions().insert_pair(partner, session, &next)?;
         let spent =
             TokenPair { state: PairState::Spent, used: true, successor: Some(next.id), reissued, ..pair };

@@ -72,6 +72,13 @@ impl PartnerRepository for Unit {
         Ok(partners)
     }
 
+    fn set_password_hash(&mut self, id: PartnerId, password_hash: &str) -> Result<(), StoreError> {
+        for row in self.writing()?.partners.iter_mut().filter(|row| row.credentials.partner.id == id) {
+            password_hash.clone_into(&mut row.credentials.password_hash);
+        }
+        Ok(())
+    }
+
     fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError> {
         for row in self.writing()?.partners.iter_mut().filter(|row| row.credentials.partner.id == id) {
             row.credentials.partner.status = status;

@@ -1,5 +1,7 @@
 //! Logins and token pairs.
 
+use std::cmp::Reverse;
+
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::session::TokenPair;
 use kopeck_port_store::{Rule, SessionRepository, StoreError, StoredPair};
@@ -11,6 +13,7 @@ use super::{Unit, amount};
 pub(super) struct SessionRow {
     partner: PartnerId,
     id: SessionId,
+    created_at: OffsetDateTime,
     /// When its last refresh token ends.
     expires_at: OffsetDateTime,
     revoked: bool,
@@ -32,7 +35,13 @@ impl SessionRepository for Unit {
     ) -> Result<(), StoreError> {
         let state = self.writing()?;
         state.known_partner(partner)?;
-        state.sessions.push(SessionRow { partner, id: session, expires_at: at, revoked: false });
+        state.sessions.push(SessionRow {
+            partner,
+            id: session,
+            created_at: at,
+            expires_at: at,
+            revoked: false,
+        });
         Ok(())
     }
 
@@ -68,6 +77,7 @@ impl SessionRepository for Unit {
         let session = sessions.find(|session| session.partner == partner && session.id == row.session);
         Ok(session.map(|session| StoredPair {
             session: session.id,
+            session_started_at: session.created_at,
             session_revoked: session.revoked,
             pair: row.pair.clone(),
         }))
@@ -79,6 +89,14 @@ impl SessionRepository for Unit {
             row.pair = TokenPair { refresh_expires_at: row.pair.refresh_expires_at, ..pair.clone() };
         }
         Ok(())
+    }
+
+    fn revoke_all_but(&mut self, partner: PartnerId, keep: u32) -> Result<u64, StoreError> {
+        let sessions = self.writing()?.sessions.iter_mut();
+        let mut active: Vec<_> = sessions.filter(|row| row.partner == partner && !row.revoked).collect();
+        active.sort_by_key(|row| Reverse((row.created_at, row.id)));
+        let old = active.into_iter().skip(amount(keep));
+        Ok(old.map(|row| row.revoked = true).count() as u64)
     }
 
     fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {

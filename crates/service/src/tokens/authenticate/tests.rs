@@ -122,6 +122,10 @@ fn dead_pairs() -> Vec<Option<StoredPair>> {
         None,
         Some(stored(pair(1, PairState::Revoked))),
         Some(StoredPair { session_revoked: true, ..stored(pair(1, PairState::Fresh)) }),
+        Some(StoredPair {
+            session_started_at: START - Duration::days(90),
+            ..stored(pair(1, PairState::Fresh))
+        }),
         Some(StoredPair { session: SessionId::new(fresh_id(9)), ..stored(pair(1, PairState::Fresh)) }),
     ]
 }

@@ -174,16 +174,51 @@ fn a_spent_nonce_is_refused_before_the_password() {
     assert!(matches!(error, TokenError::NonceSpent), "{error}");
 }
 
+/// What the store has of the partner by the time that the password has been compared.
+fn partner_is_now(unit: &mut MockUnit, credentials: Credentials) {
+    let partner = credentials.partner.clone();
+    unit.partners.expect_get().withf(|id| *id == PARTNER).returning(move |_| Ok(Some(partner.clone())));
+    unit.partners
+        .expect_by_api_key()
+        .withf(|hash, now| *hash == api_key_hash(API_KEY) && *now == START)
+        .returning(move |_, _| Ok(Some(credentials.clone())));
+}
+
+/// The operator suspends the partner or sets another password while the old one is being compared. Both end all
+/// sessions, so no session may begin after that.
+#[test]
+fn a_login_that_a_suspension_or_a_new_password_overtakes_is_refused() {
+    let suspended = known(PartnerStatus::Suspended).credentials;
+    let changed =
+        Credentials { password_hash: "another hash".to_owned(), ..known(PartnerStatus::Active).credentials };
+    for overtaken_by in [suspended, changed] {
+        let (bench, mut unit, trace) = (Bench::new(), MockUnit::default(), Trace::default());
+        throttle(&mut unit, &trace, vec![]);
+        partner_is_now(&mut unit, overtaken_by);
+        let mut tokens = MockTokenCodec::new();
+        tokens.expect_sign().returning(|_| Ok(String::new()));
+        let desk = desk(&bench, passwords(&trace), tokens);
+        let error = desk.login(&InPlaceStore::new(unit), right()).unwrap_err();
+        assert!(matches!(error, TokenError::BadCredentials), "{error}");
+    }
+}
+
 #[test]
 fn a_right_login_starts_a_session_and_issues_its_first_pair() {
     let (bench, mut unit, trace) = (Bench::new(), MockUnit::default(), Trace::default());
     throttle(&mut unit, &trace, vec![]);
     let (session, id) = (SessionId::new(fresh_id(1)), TokenPairId::new(fresh_id(2)));
+    partner_is_now(&mut unit, known(PartnerStatus::Active).credentials);
     unit.sessions
         .expect_insert()
         .withf(move |partner, stored, at| (*partner, *stored, *at) == (PARTNER, session, START))
         .times(1)
         .returning(|_, _, _| Ok(()));
+    unit.sessions
+        .expect_revoke_all_but()
+        .withf(|partner, keep| (*partner, *keep) == (PARTNER, 1_000))
+        .times(1)
+        .returning(|_, _| Ok(0));
     let expected = TokenPair { id, ..pair(1, PairState::Fresh) };
     unit.sessions
         .expect_insert_pair()

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::*;
 use crate::tokens::testing::*;
-use kopeck_domain::ids::TokenPairId;
+use kopeck_domain::ids::{SessionId, TokenPairId};
 use kopeck_port_security::{MockPasswordHasher, MockTokenCodec, SecurityError};
 use kopeck_port_store::StoredPair;
 use kopeck_port_store::mock::MockUnit;
@@ -89,6 +89,33 @@ fn a_fresh_token_is_spent_for_a_new_pair() {
     }
 }
 
+/// Five minutes before the end of the session both tokens are good for these five minutes.
+#[test]
+fn no_token_outlives_its_session() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    let end = START + Duration::minutes(5);
+    let presented = pair(1, PairState::Fresh);
+    fresh_nonce(&mut unit);
+    let session_started_at = end - Duration::days(90);
+    stored_pair(&mut unit, pair_id(1), Some(StoredPair { session_started_at, ..stored(presented) }));
+    unit.sessions
+        .expect_insert_pair()
+        .withf(move |_, _, pair| pair.refresh_expires_at == end)
+        .times(1)
+        .returning(|_, _, _| Ok(()));
+    unit.sessions.expect_update_pair().returning(|_, _| Ok(()));
+    let mut tokens = codec(claims(TokenKind::Refresh));
+    let signed = signing(&mut tokens);
+    match run(&bench, &mut unit, Some(&known(PartnerStatus::Active)), tokens) {
+        Ok(RefreshOutcome::Issued(issued)) => {
+            let ends = [issued.access_expires_at, issued.refresh_expires_at];
+            assert_eq!(ends, [end.unix_timestamp(); 2]);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(signed.lock().unwrap().iter().all(|claims| claims.expires_at == end.unix_timestamp()));
+}
+
 /// The answer was lost: neither of its tokens was used. They are revoked, and another pair is issued.
 #[test]
 fn a_spent_token_is_accepted_once_more_while_its_answer_was_not_used() {
@@ -147,6 +174,10 @@ fn what_is_revoked_or_not_there_is_refused_and_nothing_written() {
         (
             "a spent pair of a revoked session",
             Some(StoredPair { session_revoked: true, ..stored(pair(1, PairState::Spent)) }),
+        ),
+        (
+            "a session that has lasted its 90 days",
+            Some(StoredPair { session_started_at: START - Duration::days(90), ..fresh() }),
         ),
         ("a pair of another session", Some(StoredPair { session: SessionId::new(fresh_id(99)), ..fresh() })),
         (

@@ -1,0 +1,84 @@
+//! Partners, their keys and their sessions.
+
+use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
+use kopeck_domain::partner::{Partner, PartnerStatus};
+use kopeck_domain::session::TokenPair;
+use time::OffsetDateTime;
+
+use crate::{Credentials, SealingKeyRecord, StoreError, StoredPair};
+
+/// Partners and their keys.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait PartnerRepository {
+    /// Adds a partner with empty accounts. `Rule::PartnerLogin` if the login is taken.
+    fn insert(&mut self, credentials: &Credentials) -> Result<(), StoreError>;
+    /// The partner with this API key, or with it as its former one if that is accepted at `now`.
+    fn by_api_key(
+        &mut self,
+        api_key_hash: &[u8; 32],
+        now: OffsetDateTime,
+    ) -> Result<Option<Credentials>, StoreError>;
+    /// Gives the partner another API key. Its present one is the former one now, accepted until `former_until`; the
+    /// one before that ends.
+    fn replace_api_key(
+        &mut self,
+        id: PartnerId,
+        api_key_hash: &[u8; 32],
+        former_until: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// The partner with this identifier.
+    fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError>;
+    /// All partners, oldest first.
+    fn list(&mut self) -> Result<Vec<Partner>, StoreError>;
+    /// Stores another password hash.
+    fn set_password_hash(&mut self, id: PartnerId, password_hash: &str) -> Result<(), StoreError>;
+    /// Suspends or resumes.
+    fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError>;
+    /// The partner's sealing keys, newest first, also those no longer accepted.
+    fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError>;
+    /// Adds a sealing key.
+    fn add_sealing_key(&mut self, id: PartnerId, key: &SealingKeyRecord) -> Result<(), StoreError>;
+    /// Sets the moment from which a key is no longer accepted.
+    fn end_sealing_key(
+        &mut self,
+        id: PartnerId,
+        key_id: [u8; 8],
+        until: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// Stores the secret of a sealing key as it is encrypted anew.
+    fn reencrypt_sealing_key(
+        &mut self,
+        id: PartnerId,
+        key_id: [u8; 8],
+        encrypted_secret: &[u8],
+    ) -> Result<(), StoreError>;
+}
+
+/// Logins and token pairs.
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait SessionRepository {
+    /// Starts a session.
+    fn insert(
+        &mut self,
+        partner: PartnerId,
+        session: SessionId,
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// Revokes a session and with it every token that grew from it.
+    fn revoke(&mut self, partner: PartnerId, session: SessionId) -> Result<(), StoreError>;
+    /// Adds a pair to a session.
+    fn insert_pair(
+        &mut self,
+        partner: PartnerId,
+        session: SessionId,
+        pair: &TokenPair,
+    ) -> Result<(), StoreError>;
+    /// A pair with its session.
+    fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError>;
+    /// Stores a changed pair.
+    fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError>;
+    /// Revokes the partner's sessions but the `keep` latest, and answers how many that were.
+    fn revoke_all_but(&mut self, partner: PartnerId, keep: u32) -> Result<u64, StoreError>;
+    /// Removes pairs whose refresh token ended before `moment`, and sessions without pairs; `limit` rows at most.
+    fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError>;
+}
