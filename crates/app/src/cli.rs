@@ -190,6 +190,9 @@ pub enum PartnerCommand {
     RotateKeys(RotateKeyArgs),
     /// Issue a new API key; the old one is accepted for another 14 days.
     RotateApiKey(RotateKeyArgs),
+    /// Set a partner's password and end all its sessions. At a terminal the password is asked for, else it is the first
+    /// line of standard input.
+    SetPassword(PartnerArgs),
     /// End all sessions of a partner: its tokens are refused from now on, and it has to log in again.
     EndSessions(PartnerArgs),
 }
@@ -206,9 +209,13 @@ pub struct CreateArgs {
     /// Its login; one is made up if absent.
     #[arg(long, value_parser = partner::parse_login)]
     pub login: Option<String>,
-    /// Its password; one is made up if absent.
-    #[arg(long, value_parser = password)]
+    /// Its password; one is made up if absent. Everyone on the machine can see a command line: rather use
+    /// `--password-stdin`.
+    #[arg(long, value_parser = secret)]
     pub password: Option<SecretString>,
+    /// Read its password: at a terminal it is asked for, else it is the first line of standard input.
+    #[arg(long, conflicts_with = "password")]
+    pub password_stdin: bool,
     /// Whether its bodies have to come sealed: `required` or `optional`.
     #[arg(long, default_value = "required")]
     pub sealing: SealingPolicy,
@@ -371,13 +378,6 @@ fn partner_id(text: &str) -> Result<PartnerId, String> {
 
 fn card_id(text: &str) -> Result<CardId, String> {
     Uuid::try_parse(text).map(CardId::new).map_err(|_| "must be a uuid".to_owned())
-}
-
-fn password(text: &str) -> Result<SecretString, String> {
-    if text.is_empty() || text.len() > 1_024 {
-        return Err("must have 1 to 1024 bytes".to_owned());
-    }
-    Ok(SecretString::from(text))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the form of a value parser")]

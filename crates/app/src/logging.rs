@@ -1,4 +1,5 @@
-//! Log lines: one line an event, to standard error, with its key-value pairs. The level is `RUST_LOG`'s, else `info`.
+//! Log lines: one line an event, to standard error, with its key-value pairs. The level is `RUST_LOG`'s, else one that
+//! depends on the command.
 
 mod json;
 mod text;
@@ -9,9 +10,12 @@ use time::OffsetDateTime;
 
 use crate::system::SystemClock;
 
-/// What is logged unless `RUST_LOG` says otherwise. The framework speaks only of trouble, and not at all of heads that
+/// What a process that serves or works logs unless `RUST_LOG` says otherwise. The framework speaks only of trouble, and not at all of heads that
 /// are no HTTP, or strangers could fill the log with errors; nor does TLS of handshakes.
-const DEFAULT: &str = "info,actix_server=warn,actix_http=off,rustls=warn";
+pub(crate) const OF_SERVICE: &str = "info,actix_server=warn,actix_http=off,rustls=warn";
+
+/// The same of a command that ends by itself: it prints its result, and its steps are of no interest beside it.
+pub(crate) const OF_COMMAND: &str = "warn";
 
 /// How a line is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -23,10 +27,10 @@ pub enum LogFormat {
     Json,
 }
 
-/// Starts logging; a second start in the same process changes nothing.
-pub(crate) fn start(format: LogFormat) {
+/// Starts logging by `default` or `RUST_LOG`; a second start in the same process changes nothing.
+pub(crate) fn start(format: LogFormat, default: &str) {
     let clock = SystemClock::default();
-    let mut builder = env_logger::Builder::from_env(Env::default().default_filter_or(DEFAULT));
+    let mut builder = env_logger::Builder::from_env(Env::default().default_filter_or(default));
     builder.target(Target::Stderr);
     match format {
         LogFormat::Text => builder.format(move |line, record| text::write(line, clock.now(), record)),

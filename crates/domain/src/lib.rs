@@ -15,6 +15,7 @@ pub mod money;
 pub mod order;
 pub mod page;
 pub mod partner;
+pub mod password;
 pub mod payment;
 pub mod person;
 pub mod replenishment;

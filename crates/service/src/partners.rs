@@ -5,9 +5,11 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kopeck_domain::Kopecks;
+use kopeck_domain::draft::Invalid;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{DepositReference, LedgerError, MovementKind, Reference};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
+use kopeck_domain::password::check_password;
 use kopeck_port_security::{PasswordHasher, SecretBox, SecretPlace, SecurityError};
 use kopeck_port_store::{Credentials, Rule, SealingKeyRecord, StoreError, UnitOfWork};
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
@@ -24,7 +26,7 @@ pub struct NewPartner {
     pub name: String,
     /// Its login; one is made up if absent.
     pub login: Option<String>,
-    /// Its password; one is made up if absent.
+    /// Its password, which [`check_password`] judges; one is made up if absent.
     pub password: Option<SecretString>,
     /// Whether it has to seal.
     pub sealing: SealingPolicy,
@@ -75,12 +77,18 @@ pub struct Rotated<K> {
     pub former_until: Option<OffsetDateTime>,
 }
 
+/// The hash of a password that the policy accepts.
+pub struct PasswordHash(String);
+
 /// Why an operator's command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PartnerError {
     /// The login belongs to another partner.
     #[error("the login is taken")]
     LoginTaken,
+    /// The policy refuses the password.
+    #[error("the password {0}")]
+    Password(#[from] Invalid),
     /// There is no such partner.
     #[error("there is no such partner")]
     NotFound,
@@ -134,16 +142,23 @@ impl PartnerDesk {
     /// Makes a partner's identifiers and secrets; nothing is stored yet.
     ///
     /// # Errors
-    /// [`PartnerError::Security`].
+    /// [`PartnerError::Password`], [`PartnerError::Security`].
     pub fn prepare(&self, new: NewPartner) -> Result<Prepared, PartnerError> {
         let id = PartnerId::new(self.env.ids.next_id());
         let api_key = self.new_api_key();
-        let password = new.password.unwrap_or_else(|| SecretString::from(self.random_text(18)));
+        let login = new.login.unwrap_or_else(|| format!("partner-{}", self.random_text(6)));
+        let password = match new.password {
+            Some(password) => {
+                check_password(password.expose_secret(), &[&login, &new.name])?;
+                password
+            }
+            None => SecretString::from(self.random_text(18)),
+        };
         let (key, sealing_key) = self.new_sealing_key(id)?;
         let partner = Partner {
             id,
             name: new.name,
-            login: new.login.unwrap_or_else(|| format!("partner-{}", self.random_text(6))),
+            login,
             status: PartnerStatus::Active,
             sealing: new.sealing,
             created_at: self.env.now(),
@@ -170,6 +185,19 @@ impl PartnerDesk {
         Ok((prepared.credentials.partner.clone(), prepared.secrets.clone()))
     }
 
+    /// The hash of a partner's new password; nothing is stored yet.
+    ///
+    /// # Errors
+    /// [`PartnerError::Password`], [`PartnerError::Security`].
+    pub fn hash_password(
+        &self,
+        partner: &Partner,
+        password: &SecretString,
+    ) -> Result<PasswordHash, PartnerError> {
+        check_password(password.expose_secret(), &[&partner.login, &partner.name])?;
+        Ok(PasswordHash(self.passwords.hash(password)?))
+    }
+
     /// Issues a new sealing key. What becomes of the one that was active, `former` says; an older one ends at once.
     ///
     /// # Errors
@@ -180,7 +208,7 @@ impl PartnerDesk {
         id: PartnerId,
         former: FormerKey,
     ) -> Result<Rotated<NewSealingKey>, PartnerError> {
-        unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
+        find(unit, id)?;
         let now = self.env.now();
         let former_until = self.end_of(former);
         for key in unit.partners().sealing_keys(id)? {
@@ -207,7 +235,7 @@ impl PartnerDesk {
         id: PartnerId,
         former: FormerKey,
     ) -> Result<Rotated<SecretString>, PartnerError> {
-        unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
+        find(unit, id)?;
         let key = self.new_api_key();
         let former_until = self.end_of(former);
         let until = former_until.unwrap_or(LONG_AGO);
@@ -306,7 +334,7 @@ pub fn set_status(
     id: PartnerId,
     status: PartnerStatus,
 ) -> Result<(), PartnerError> {
-    unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
+    find(unit, id)?;
     unit.partners().set_status(id, status)?;
     if status == PartnerStatus::Suspended {
         unit.sessions().revoke_all_but(id, 0)?;
@@ -314,12 +342,34 @@ pub fn set_status(
     Ok(())
 }
 
+/// The partner with this identifier.
+///
+/// # Errors
+/// [`PartnerError::NotFound`].
+pub fn find(unit: &mut dyn UnitOfWork, id: PartnerId) -> Result<Partner, PartnerError> {
+    unit.partners().get(id)?.ok_or(PartnerError::NotFound)
+}
+
+/// Gives a partner another password and ends all its sessions, and answers how many those were.
+///
+/// # Errors
+/// [`PartnerError::NotFound`].
+pub fn set_password(
+    unit: &mut dyn UnitOfWork,
+    id: PartnerId,
+    hash: &PasswordHash,
+) -> Result<u64, PartnerError> {
+    find(unit, id)?;
+    unit.partners().set_password_hash(id, &hash.0)?;
+    Ok(unit.sessions().revoke_all_but(id, 0)?)
+}
+
 /// Ends all sessions of a partner, and answers how many those were; every instance sees it within seconds.
 ///
 /// # Errors
 /// [`PartnerError::NotFound`].
 pub fn end_sessions(unit: &mut dyn UnitOfWork, id: PartnerId) -> Result<u64, PartnerError> {
-    unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
+    find(unit, id)?;
     Ok(unit.sessions().revoke_all_but(id, 0)?)
 }
 
@@ -334,7 +384,7 @@ pub fn deposit(
     amount: Kopecks,
     reference: &DepositReference,
 ) -> Result<Deposited, PartnerError> {
-    unit.partners().get(id)?.ok_or(PartnerError::NotFound)?;
+    find(unit, id)?;
     if !amount.is_positive() {
         return Err(PartnerError::NotPositive);
     }

@@ -28,9 +28,10 @@ impl From<PartnerError> for ApiError {
         match error {
             PartnerError::NotPositive | PartnerError::Overflow => Self::field("amount", error.to_string()),
             // None of these can happen to a deposit of an authenticated partner under a reference of its own.
-            PartnerError::LoginTaken | PartnerError::NotFound | PartnerError::ReferenceUsed(_) => {
-                Self::internal(error.to_string())
-            }
+            PartnerError::LoginTaken
+            | PartnerError::Password(_)
+            | PartnerError::NotFound
+            | PartnerError::ReferenceUsed(_) => Self::internal(error.to_string()),
             PartnerError::Store(error) => error.into(),
             PartnerError::Security(error) => error.into(),
         }

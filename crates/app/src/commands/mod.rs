@@ -8,6 +8,7 @@ mod first_start;
 mod master_key;
 mod migrate;
 mod partner;
+mod password;
 mod requests;
 mod serve;
 mod until_told;
@@ -31,7 +32,10 @@ use crate::logging;
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     // A partner's commands stand apart from the service: they keep no log.
     if !matches!(cli.command, Command::Call(_) | Command::Completion { .. }) {
-        logging::start(cli.log_format);
+        let serves =
+            matches!(cli.command, Command::Serve(_) | Command::Worker(_) | Command::BankSimulator(_));
+        let default = if serves { logging::OF_SERVICE } else { logging::OF_COMMAND };
+        logging::start(cli.log_format, default);
     }
     match cli.command {
         Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use time::OffsetDateTime;
 
 use super::audited::change;
-use super::{core, existing_core};
+use super::{core, existing_core, password};
 use crate::cli::{CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, RotateKeyArgs, StoreArgs};
 use crate::compose::Core;
 
@@ -31,6 +31,7 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
         PartnerCommand::Deposit(args) => deposit(args),
         PartnerCommand::RotateKeys(args) => rotate_keys(&args),
         PartnerCommand::RotateApiKey(args) => rotate_api_key(&args),
+        PartnerCommand::SetPassword(args) => set_password(&args),
         PartnerCommand::EndSessions(args) => end_sessions(&args),
     }
 }
@@ -64,8 +65,8 @@ pub(super) fn sealing_key_text(key: &NewSealingKey) -> anyhow::Result<String> {
 
 fn create(args: CreateArgs) -> anyhow::Result<()> {
     let core = core(&args.store)?;
-    let new =
-        NewPartner { name: args.name, login: args.login, password: args.password, sealing: args.sealing };
+    let password = if args.password_stdin { Some(password::read()?) } else { args.password };
+    let new = NewPartner { name: args.name, login: args.login, password, sealing: args.sealing };
     let (partner, secrets) = store_partner(&core, new, args.deposit.map(Kopecks::new))?;
     let shown = json!({
         "partnerId": partner.id.to_string(),
@@ -170,6 +171,17 @@ fn tell_end(args: &RotateKeyArgs, what: &str, until: Option<OffsetDateTime>) {
         }
         None => eprintln!("The former {what} is not accepted any more."),
     }
+}
+
+fn set_password(args: &PartnerArgs) -> anyhow::Result<()> {
+    let (core, id) = (existing_core(&args.store)?, args.id);
+    let partner = transact(&*core.store(), Access::Read, move |unit| partners::find(unit, id))?;
+    let hash = core.partners.hash_password(&partner, &password::read()?)?;
+    let ended = change(&core, "partner.set_password", Some(id), move |unit, _| {
+        partners::set_password(unit, id, &hash)
+    })?;
+    println!("partner {id} has a new password; ended {ended} sessions");
+    Ok(())
 }
 
 fn end_sessions(args: &PartnerArgs) -> anyhow::Result<()> {

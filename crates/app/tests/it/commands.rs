@@ -212,6 +212,19 @@ fn a_missing_or_another_master_key_and_a_missing_database_are_refused() {
     assert!(!installation.path().join("master.key").exists());
 }
 
+/// Beside its result a command prints nothing, not even the head of the audit log that it continues.
+#[test]
+fn a_command_that_succeeds_logs_nothing() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&[]);
+    for command in [&["partner", "list"][..], &["partner", "suspend", &partner.id], &["migrate"], &["check"]] {
+        let output = installation.run(command);
+        assert!(output.status.success(), "{command:?}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{command:?}");
+        assert!(!output.stdout.is_empty(), "{command:?}");
+    }
+}
+
 #[test]
 fn migrate_says_what_it_did_and_wrong_arguments_change_nothing() {
     let installation = Installation::new();

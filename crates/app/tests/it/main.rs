@@ -62,6 +62,7 @@ mod names;
 mod openapi;
 mod operations;
 mod orders;
+mod passwords;
 mod process;
 mod races;
 mod readme;

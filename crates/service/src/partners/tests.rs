@@ -17,6 +17,8 @@ fn desk(bench: &Bench) -> PartnerDesk {
     PartnerDesk::new(bench.shared(), Arc::new(passwords), Arc::new(secrets))
 }
 
+const PASSWORD: &str = "correct horse battery";
+
 fn new_partner(login: Option<&str>, password: Option<&str>) -> NewPartner {
     NewPartner {
         name: "Bakery".to_owned(),
@@ -30,7 +32,7 @@ fn new_partner(login: Option<&str>, password: Option<&str>) -> NewPartner {
 fn what_is_shown_is_what_is_stored() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let desk = desk(&bench);
-    let prepared = desk.prepare(new_partner(Some("bakery"), Some("pass"))).unwrap();
+    let prepared = desk.prepare(new_partner(Some("bakery"), Some(PASSWORD))).unwrap();
     let (api_key, sealing_key) = (prepared.secrets.api_key.clone(), prepared.secrets.sealing_key.clone());
     let id = PartnerId::new(fresh_id(1));
     unit.partners
@@ -38,7 +40,7 @@ fn what_is_shown_is_what_is_stored() {
         .withf(move |credentials| {
             credentials.partner == Partner { id, created_at: START, ..partner(PartnerStatus::Active) }
                 && credentials.api_key_hash == api_key_hash(api_key.expose_secret())
-                && credentials.password_hash == "argon2:pass"
+                && credentials.password_hash == format!("argon2:{PASSWORD}")
         })
         .times(1)
         .returning(|_| Ok(()));
@@ -55,7 +57,7 @@ fn what_is_shown_is_what_is_stored() {
         .returning(|_, _| Ok(()));
     let (created, secrets) = desk.create(&mut unit, &prepared).unwrap();
     assert_eq!((created.id, created.status), (id, PartnerStatus::Active));
-    assert_eq!(secrets.password.expose_secret(), "pass");
+    assert_eq!(secrets.password.expose_secret(), PASSWORD);
     assert_eq!(secrets.sealing_key.secret.expose_secret().len(), 32);
 }
 
@@ -82,6 +84,41 @@ fn login_and_secrets_are_made_up_and_never_alike() {
         one.secrets.sealing_key.secret.expose_secret(),
         two.secrets.sealing_key.secret.expose_secret()
     );
+}
+
+/// Whether it is set at the creation or later.
+#[test]
+fn a_password_that_is_easy_to_guess_is_refused() {
+    let bench = Bench::new();
+    let desk = desk(&bench);
+    for bad in ["short", "qwertyuiop123", "bakerybakery-1"] {
+        let created = desk.prepare(new_partner(Some("bakery"), Some(bad))).err();
+        let changed = desk.hash_password(&partner(PartnerStatus::Active), &SecretString::from(bad)).err();
+        for refusal in [created, changed] {
+            assert!(matches!(refusal, Some(PartnerError::Password(_))), "{bad}: {refusal:?}");
+        }
+    }
+}
+
+#[test]
+fn a_new_password_ends_all_sessions() {
+    for status in PartnerStatus::ALL {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        let partner = partner(*status);
+        let hash = desk(&bench).hash_password(&partner, &SecretString::from(PASSWORD)).unwrap();
+        known(&mut unit, *status);
+        unit.partners
+            .expect_set_password_hash()
+            .withf(|id, hash| *id == PARTNER && hash == format!("argon2:{PASSWORD}"))
+            .times(1)
+            .returning(|_, _| Ok(()));
+        expect_end_of_sessions(&mut unit);
+        assert_eq!(set_password(&mut unit, PARTNER, &hash).unwrap(), 3);
+
+        let mut nobody = MockUnit::default();
+        nobody.partners.expect_get().returning(|_| Ok(None));
+        assert!(matches!(set_password(&mut nobody, PARTNER, &hash), Err(PartnerError::NotFound)));
+    }
 }
 
 #[test]

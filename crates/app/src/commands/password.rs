@@ -1,0 +1,38 @@
+//! Reading a new password.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
+
+use anyhow::Context as _;
+use console::Term;
+use kopeck_domain::password::MAX_BYTES;
+use secrecy::{ExposeSecret as _, SecretString};
+use zeroize::Zeroizing;
+
+/// A new password. At a terminal it is asked for twice and not shown; else it is the first line of standard input.
+pub(super) fn read() -> anyhow::Result<SecretString> {
+    if io::stdin().is_terminal() { ask_twice() } else { first_line() }
+}
+
+fn ask_twice() -> anyhow::Result<SecretString> {
+    let terminal = Term::stderr();
+    let ask = |question: &str| -> io::Result<SecretString> {
+        terminal.write_str(question)?;
+        let answer = terminal.read_secure_line()?;
+        Ok(SecretString::from(answer))
+    };
+    let first = ask("New password: ").context("terminal")?;
+    let second = ask("The same again: ").context("terminal")?;
+    anyhow::ensure!(first.expose_secret() == second.expose_secret(), "the two passwords differ");
+    Ok(first)
+}
+
+fn first_line() -> anyhow::Result<SecretString> {
+    let mut line = Zeroizing::new(String::new());
+    // One byte more than a password and its line end may have: a longer line is refused, and need not be read.
+    let most = u64::try_from(MAX_BYTES + 3)?;
+    io::stdin().lock().take(most).read_line(&mut line).context("standard input")?;
+    let line = line.strip_suffix('\n').unwrap_or(&line);
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    anyhow::ensure!(!line.is_empty(), "standard input holds no password");
+    Ok(SecretString::from(line))
+}
