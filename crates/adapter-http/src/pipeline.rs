@@ -35,7 +35,7 @@ use arrived::{Arrived, TakenApart};
 use callers::Identity;
 use head::Head;
 
-pub(crate) use opener::REFUSED as SEAL_REFUSED;
+pub(crate) use opener::{REFUSED as SEAL_REFUSED, RefusedSeals};
 pub(crate) use opening::MUST_BE_SEALED;
 
 /// Serves one call of an operation.
@@ -53,6 +53,7 @@ pub(crate) async fn serve(
     told.partner = way.known.partner();
     told.seal = way.known.seal;
     told.left = way.known.left;
+    told.refused = way.known.refused;
     told.answer(shared, outcome)
 }
 
@@ -64,6 +65,8 @@ struct Known {
     seal: Option<Seal>,
     /// What is left of the partner's rate limit.
     left: Option<Left>,
+    /// The sealed values that did not open.
+    refused: Option<RefusedSeals>,
 }
 
 impl Known {
@@ -89,13 +92,13 @@ impl Way<'_> {
         let head = Head::read(ids, self.request);
         match self.route.effect {
             Effect::Login => {
-                let outcome = self.login(head, payload, request_id).await;
+                let outcome = self.login(head, payload).await;
                 if matches!(&outcome, Err(error) if error.status() == StatusCode::TOO_MANY_REQUESTS) {
                     self.shared.parts.observer.refused(Refusal::Login);
                 }
                 outcome
             }
-            Effect::Refresh => self.refresh(head, payload, request_id).await,
+            Effect::Refresh => self.refresh(head, payload).await,
             Effect::Read(handler) | Effect::Mutate(handler) => {
                 let exchange = self.partner_call(head, payload, request_id).await?;
                 handler(exchange).await
@@ -121,8 +124,8 @@ impl Way<'_> {
         self.known.trace.key = key.as_ref().map(|key| KeyDigest::of(identity.partner, &key.key));
         let body = self.read_body(&head, payload).await?;
         let deadline = Deadline::within(self.shared.parts.settings.deadline);
-        let opened = self.open(head, nonce, body, Some(Arc::clone(&identity)), request_id).await?;
-        let TakenApart { head, nonce, call, used, fingerprint, large } = opened;
+        let opened = self.open(head, nonce, body, Some(Arc::clone(&identity))).await?;
+        let TakenApart { head, nonce, call, used, fingerprint, large, refused: _ } = opened;
         self.known.seal = Some(Seal::new(&head, &nonce, Arc::clone(&identity), used));
         self.known.trace.sealed = used.is_some();
         let call = call?;
@@ -170,14 +173,15 @@ impl Way<'_> {
 
     /// Opens a call of this sender.
     async fn open(
-        &self,
+        &mut self,
         head: Head,
         nonce: String,
         body: Bytes,
         sender: Option<Arc<Identity>>,
-        request_id: &str,
     ) -> Result<TakenApart, ApiError> {
-        let (shared, route, request_id) = (Arc::clone(self.shared), self.route, request_id.to_owned());
-        Arrived { shared, route, head, nonce, body, sender, request_id }.take_apart().await
+        let (shared, route) = (Arc::clone(self.shared), self.route);
+        let opened = Arrived { shared, route, head, nonce, body, sender }.take_apart().await?;
+        self.known.refused = opened.refused;
+        Ok(opened)
     }
 }

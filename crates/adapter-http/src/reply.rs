@@ -15,6 +15,7 @@ use crate::client_address::ClientAddress;
 use crate::error::ApiError;
 use crate::exchange::Body;
 use crate::pages::Pieces;
+use crate::pipeline::RefusedSeals;
 use crate::pipeline::callers::Identity;
 use crate::pipeline::head::{self, Head, SEALED_JSON};
 use crate::rate::{Left, RATE_LIMIT, RATE_LIMIT_POLICY};
@@ -33,6 +34,8 @@ pub(crate) struct Told {
     pub(crate) seal: Option<Seal>,
     /// What is left of the partner's rate limit, if there is one and the partner is known.
     pub(crate) left: Option<Left>,
+    /// The sealed values that did not open, for the log.
+    pub(crate) refused: Option<RefusedSeals>,
     method: String,
     /// The pattern, never the path: that one may hold an identifier.
     route: &'static str,
@@ -120,6 +123,7 @@ impl Told {
             partner: None,
             seal: None,
             left: None,
+            refused: None,
             method: request.method().as_str().to_owned(),
             route: route.map_or("-", |route| route.path),
             operation: route.map_or("-", |route| route.name),
@@ -156,6 +160,8 @@ impl Told {
             response.insert_header((RATE_LIMIT_POLICY, left.policy()));
             response.insert_header((RATE_LIMIT, left.rate()));
         }
+        // What the log has and the caller is not told.
+        let mut reason = None;
         let (status, body) = match outcome {
             Ok(answer) => {
                 if answer.replayed {
@@ -164,7 +170,7 @@ impl Told {
                 (StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK), answer.body)
             }
             Err(error) => {
-                self.log_error(&error);
+                reason = error.log_reason().map(str::to_owned);
                 head_of(&error, &mut response);
                 (error.status(), Body::Whole(error.body(&self.request_id)))
             }
@@ -174,7 +180,7 @@ impl Told {
         let media = if sealer.is_some() { SEALED_JSON } else { "application/json" };
         let took = self.began.elapsed();
         shared.parts.observer.answered(self.operation, status.as_u16(), took);
-        self.log_access(status, took);
+        self.log_request(status, took, reason);
         response.status(status).insert_header((header::CONTENT_TYPE, media));
         match (body, sealer) {
             (Body::Whole(body), None) => response.body(body),
@@ -199,23 +205,20 @@ impl Told {
         })
     }
 
-    /// Says in the log what the caller is not told. A refusal that is told in full stands in the access log alone.
-    fn log_error(&self, error: &ApiError) {
-        let (request_id, operation) = (self.request_id.as_str(), self.operation);
-        match error.log_reason() {
-            Some(reason) if error.status() == StatusCode::INTERNAL_SERVER_ERROR => {
-                log::error!(request_id, operation, reason; "a call failed");
-            }
-            Some(reason) => log::warn!(request_id, operation, reason; "a call could not be carried out"),
-            None => {}
-        }
-    }
-
-    fn log_access(&self, status: StatusCode, took: Duration) {
+    /// The one line of the request in the log. It says what the caller is not told too: why the service failed, and how
+    /// many sealed values were refused and why the first of them was.
+    fn log_request(&self, status: StatusCode, took: Duration, failure: Option<String>) {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let partner = self.partner.map(|partner| partner.to_string());
-        log::info!(
+        let reason = failure.or_else(|| self.refused.map(|refused| refused.reason.to_string()));
+        let level = match &reason {
+            Some(_) if status == StatusCode::INTERNAL_SERVER_ERROR => log::Level::Error,
+            Some(_) => log::Level::Warn,
+            None => log::Level::Info,
+        };
+        log::log!(
             target: "kopeck::access",
+            level,
             request_id = self.request_id.as_str(),
             method = self.method.as_str(),
             operation = self.operation,
@@ -223,7 +226,10 @@ impl Told {
             status = status.as_u16(),
             micros,
             address:% = self.address,
-            partner = partner.as_deref().unwrap_or("-");
+            partner = partner.as_deref().unwrap_or("-"),
+            refused_seals = self.refused.map(|refused| refused.count),
+            field = self.refused.map(|refused| refused.field),
+            reason;
             "request"
         );
     }

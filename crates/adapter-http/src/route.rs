@@ -97,6 +97,12 @@ impl Route {
         self.field(name).is_none_or(|field| field.may_be_clear)
     }
 
+    /// `name` if a field, parameter or placeholder of this operation is called so, else `-`.
+    pub(crate) fn own_name(&self, name: &str) -> &'static str {
+        let field = self.field(name).map(|field| field.name);
+        field.or_else(|| self.placeholders().find(|own| *own == name)).unwrap_or("-")
+    }
+
     fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)
     }

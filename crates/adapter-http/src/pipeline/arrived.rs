@@ -9,7 +9,7 @@ use kopeck_sealing::KeyId;
 
 use super::callers::Identity;
 use super::head::Head;
-use super::opener::Seals;
+use super::opener::{RefusedSeals, Seals};
 use super::opening::{self, Opened, Received};
 use crate::bridge::Pass;
 use crate::courtesy;
@@ -29,7 +29,6 @@ pub(super) struct Arrived {
     pub(super) body: Bytes,
     /// Who sent it, as far as opening is concerned: somebody unknown has no keys and need not seal.
     pub(super) sender: Option<Arc<Identity>>,
-    pub(super) request_id: String,
 }
 
 /// A call of which nothing is sealed any more.
@@ -40,6 +39,8 @@ pub(super) struct TakenApart {
     pub(super) call: Result<Call, Faults>,
     /// The key that it was sealed with, if any of it was.
     pub(super) used: Option<KeyId>,
+    /// The sealed values that did not open, for the log.
+    pub(super) refused: Option<RefusedSeals>,
     /// Of a good call that changes something, see [`fingerprint::of`].
     pub(super) fingerprint: Option<[u8; 32]>,
     /// The turn of one with a large body, which lasts until its values are read as well.
@@ -69,7 +70,7 @@ impl Arrived {
     }
 
     fn take_apart_here(self) -> TakenApart {
-        let Self { shared, route, head, nonce, body, sender, request_id } = self;
+        let Self { shared, route, head, nonce, body, sender } = self;
         let now = shared.parts.wall.now().unix_timestamp();
         let (keys, policy) = match &sender {
             Some(identity) => (&identity.keys[..], identity.policy),
@@ -83,13 +84,13 @@ impl Arrived {
             nonce: &nonce,
             // The clock stands after 1970.
             now_unix: u64::try_from(now).unwrap_or(0),
-            request_id: &request_id,
+            route,
             observer: &*shared.parts.observer,
         };
-        let Opened { call, used } =
+        let Opened { call, used, refused } =
             opening::open(Received { route, head: &head, body: &body }, seals, policy);
         let changes = matches!(route.effect, Effect::Mutate(_));
         let fingerprint = call.as_ref().ok().filter(|_| changes).map(|call| fingerprint::of(route, call));
-        TakenApart { head, nonce, call, used, fingerprint, large: None }
+        TakenApart { head, nonce, call, used, refused, fingerprint, large: None }
     }
 }

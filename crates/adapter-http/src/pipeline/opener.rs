@@ -5,6 +5,7 @@ use kopeck_sealing::{Clear, KeyId, RequestContext, SealingKey, Slot, key_id_of, 
 use zeroize::Zeroizing;
 
 use crate::observer::{Observer, Refusal};
+use crate::route::Route;
 
 /// What the caller is told of any value that does not open; the reason stands in the log.
 pub(crate) const REFUSED: &str = "the sealed value was refused";
@@ -24,10 +25,21 @@ pub(crate) struct Seals<'a> {
     pub(crate) nonce: &'a str,
     /// The present moment in Unix seconds.
     pub(crate) now_unix: u64,
-    /// The call, for the log.
-    pub(crate) request_id: &'a str,
+    /// The operation, whose own names the log may have.
+    pub(crate) route: &'a Route,
     /// Counts what is refused.
     pub(crate) observer: &'a dyn Observer,
+}
+
+/// The sealed values of a request that were refused: what its one log line says of them, however many they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RefusedSeals {
+    /// How many.
+    pub(crate) count: usize,
+    /// The field of the first. `-` if the operation has no such field: the name is the caller's own, and may be anything.
+    pub(crate) field: &'static str,
+    /// Why the first did not open.
+    pub(crate) reason: kopeck_sealing::Refusal,
 }
 
 /// Opens the values of one call.
@@ -37,11 +49,13 @@ pub(crate) struct Opener<'a> {
     pub(crate) faults: Faults,
     /// The key of the first value that opened.
     pub(crate) used: Option<KeyId>,
+    /// The values that did not open.
+    pub(crate) refused: Option<RefusedSeals>,
 }
 
 impl<'a> Opener<'a> {
     pub(crate) fn new(seals: Seals<'a>) -> Self {
-        Self { seals, faults: Faults::new(), used: None }
+        Self { seals, faults: Faults::new(), used: None, refused: None }
     }
 
     /// Opens a value. One that does not open is a fault of `field`, whatever the reason.
@@ -52,7 +66,7 @@ impl<'a> Opener<'a> {
         clear: &Clear<'_>,
         text: &str,
     ) -> Option<Zeroizing<String>> {
-        let Seals { keys, dummy, method, path, nonce, now_unix, request_id, observer: _ } = self.seals;
+        let Seals { keys, dummy, method, path, nonce, now_unix, route, observer: _ } = self.seals;
         let named = key_id_of(text).ok().and_then(|id| keys.iter().find(|key| key.id() == id));
         let key = named.unwrap_or(dummy);
         let context = RequestContext { method, path, nonce, slot, clear };
@@ -62,7 +76,12 @@ impl<'a> Opener<'a> {
                 Some(plain)
             }
             Err(reason) => {
-                log::warn!(request_id, field, reason:% = reason; "a sealed value was refused");
+                let own_name = match slot {
+                    Slot::Query => "query",
+                    Slot::Body => "body",
+                    Slot::Path(_) | Slot::QueryParameter(_) | Slot::Field(_) => route.own_name(field),
+                };
+                self.refused.get_or_insert(RefusedSeals { count: 0, field: own_name, reason }).count += 1;
                 self.refuse(field);
                 None
             }

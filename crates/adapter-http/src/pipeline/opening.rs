@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
 use super::head::{BodyType, Head};
-use super::opener::{Opener, Seals};
+use super::opener::{Opener, RefusedSeals, Seals};
 use crate::courtesy;
 use crate::input::distinct;
 use crate::input::object::{Object, bound_text, value_of};
@@ -39,6 +39,8 @@ pub(crate) struct Opened {
     pub(crate) call: Result<Call, Faults>,
     /// The key that it was sealed with, if any of it was.
     pub(crate) used: Option<KeyId>,
+    /// The sealed values that did not open.
+    pub(crate) refused: Option<RefusedSeals>,
 }
 
 /// Opens `received` under the keys of `seals`, and holds it to `policy`. Every value is opened, also after one was
@@ -52,8 +54,8 @@ pub(crate) fn open(received: Received<'_>, seals: Seals<'_>, policy: SealingPoli
     let query = opening.query_values(query, &neighbours);
     let body = opening.body_values(body, &neighbours);
     let call = opening.assemble(ids, query, body);
-    let Opener { faults, used, .. } = opening.opener;
-    Opened { call: faults.check().map(|()| call), used }
+    let Opener { faults, used, refused, .. } = opening.opener;
+    Opened { call: faults.check().map(|()| call), used, refused }
 }
 
 /// The query or the body: sealed as a whole and already opened, or value by value.

@@ -31,7 +31,7 @@ use crate::route::Outcome;
 
 impl Way<'_> {
     /// Gives tokens for login and password.
-    pub(super) async fn login(&mut self, head: Head, payload: Payload, request_id: &str) -> Outcome {
+    pub(super) async fn login(&mut self, head: Head, payload: Payload) -> Outcome {
         // Before the API key is looked at, so that a malformed nonce does not tell a right key from a wrong one.
         let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
@@ -40,7 +40,7 @@ impl Way<'_> {
         self.claims_to_be(known.as_ref());
         let body = self.read_body(&head, payload).await?;
         let identity = known.as_ref().map(identity);
-        let opened = self.open(head, nonce, body, identity.clone(), request_id).await?;
+        let opened = self.open(head, nonce, body, identity.clone()).await?;
         let TakenApart { head, nonce, call, used, .. } = opened;
         self.known.trace.sealed = used.is_some();
         let read = call.and_then(|call| login_body(&call));
@@ -60,7 +60,7 @@ impl Way<'_> {
     }
 
     /// Gives tokens for a refresh token.
-    pub(super) async fn refresh(&mut self, head: Head, payload: Payload, request_id: &str) -> Outcome {
+    pub(super) async fn refresh(&mut self, head: Head, payload: Payload) -> Outcome {
         let api_key = head.api_key.clone().unwrap_or_default();
         // A suspended partner is nobody here, whatever else is wrong with the call.
         let known = self.identify(&api_key, None).await?;
@@ -71,7 +71,7 @@ impl Way<'_> {
         let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let body = self.read_body(&head, payload).await?;
         let identity = identity(&known);
-        let opened = self.open(head, nonce, body, Some(Arc::clone(&identity)), request_id).await?;
+        let opened = self.open(head, nonce, body, Some(Arc::clone(&identity))).await?;
         let TakenApart { head, nonce, call, used, .. } = opened;
         self.known.trace.sealed = used.is_some();
         let token = call?.values(read_token)?;

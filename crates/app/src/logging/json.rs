@@ -35,45 +35,47 @@ impl<'kvs> VisitSource<'kvs> for Pairs {
         if OWN.contains(&&*name) {
             name.push('_');
         }
-        let mut kept = Kept(Value::Null);
+        let mut kept = Kept(None);
         value.visit(&mut kept)?;
-        self.0.insert(name, kept.0);
+        if let Some(value) = kept.0 {
+            self.0.insert(name, value);
+        }
         Ok(())
     }
 }
 
-/// A value as JSON has it: numbers and booleans as what they are, all else as text.
-struct Kept(Value);
+/// A value as JSON has it: numbers and booleans as what they are, all else as text. A pair without a value is left out.
+struct Kept(Option<Value>);
 
 impl VisitValue<'_> for Kept {
     fn visit_any(&mut self, value: kv::Value<'_>) -> Result<(), Error> {
-        self.0 = Value::String(value.to_string());
+        self.0 = Some(Value::String(value.to_string()));
         Ok(())
     }
 
     fn visit_null(&mut self) -> Result<(), Error> {
-        self.0 = Value::Null;
+        self.0 = None;
         Ok(())
     }
 
     fn visit_u64(&mut self, value: u64) -> Result<(), Error> {
-        self.0 = value.into();
+        self.0 = Some(value.into());
         Ok(())
     }
 
     fn visit_i64(&mut self, value: i64) -> Result<(), Error> {
-        self.0 = value.into();
+        self.0 = Some(value.into());
         Ok(())
     }
 
     fn visit_f64(&mut self, value: f64) -> Result<(), Error> {
         // What is no number in JSON is null.
-        self.0 = value.into();
+        self.0 = Some(value.into());
         Ok(())
     }
 
     fn visit_bool(&mut self, value: bool) -> Result<(), Error> {
-        self.0 = value.into();
+        self.0 = Some(value.into());
         Ok(())
     }
 }
@@ -104,6 +106,7 @@ mod tests {
             ("nothing", f64::NAN.to_value()),
             ("sealed", true.to_value()),
             ("route", "/v1/balance".to_value()),
+            ("reason", None::<&str>.to_value()),
         ];
         let line = line(&pairs, "request");
         let expected = json!({

@@ -217,7 +217,8 @@ fn a_missing_or_another_master_key_and_a_missing_database_are_refused() {
 fn a_command_that_succeeds_logs_nothing() {
     let installation = Installation::new();
     let partner = installation.create_partner(&[]);
-    for command in [&["partner", "list"][..], &["partner", "suspend", &partner.id], &["migrate"], &["check"]] {
+    for command in [&["partner", "list"][..], &["partner", "suspend", &partner.id], &["migrate"], &["check"]]
+    {
         let output = installation.run(command);
         assert!(output.status.success(), "{command:?}");
         assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{command:?}");

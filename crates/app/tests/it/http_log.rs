@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::bare::{Call, get, login_call, post};
+use crate::bare::{Call, fresh_nonce, get, login_call, post};
 use crate::process::Installation;
 
 #[test]
@@ -35,8 +35,12 @@ fn the_log_follows_a_call_by_its_id_and_keeps_secrets() {
     for id in ["login", "wrong", "refresh", "add", "get", "seal", "query"] {
         assert!(log.lines().any(|line| line.contains(&format!("trace-{id}"))), "{id}: {log}");
     }
-    let reasons = log.lines().filter(|line| line.contains("trace-seal")).count();
-    assert!(reasons >= 2, "the call and why the value was refused: {log}");
+    let seal: Vec<&str> = log.lines().filter(|line| line.contains("trace-seal")).collect();
+    let [seal] = seal[..] else { panic!("one line a request: {log}") };
+    assert!(
+        seal.contains(" WARN ") && seal.contains("refused_seals=1 field=body reason=the value"),
+        "{seal}"
+    );
     for secret in [
         &*partner.api_key,
         &partner.password,
@@ -73,4 +77,57 @@ fn the_access_log_names_the_client_that_a_trusted_proxy_reports() {
         let line = log.lines().find(|line| line.contains("kopeck::access") && line.contains(id)).unwrap();
         assert!(line.split(' ').any(|part| part == format!("address={address}")), "{line}");
     }
+}
+
+/// A name of two or three characters, another one for each number up to 238,328.
+fn short_name(number: usize) -> String {
+    let letter =
+        |at: usize| char::from(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[at % 62]);
+    let name: String = [letter(number), letter(number / 62)].into_iter().collect();
+    if number < 62 * 62 { name } else { format!("{name}{}", letter(number / (62 * 62))) }
+}
+
+/// The names of fields and parameters are a caller's own, and may hold whole lines. Nobody has to be known for this.
+#[test]
+fn nobody_forges_a_line_of_the_log_or_makes_many_of_one_request() {
+    const FORGED: &str = "2026-11-23T04:00:00.000Z INFO kopeck::access request status=200 partner=01a2";
+    const VALUE: &str = "s1.AAAA";
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let running = installation.serve(&[]);
+    let send = |call: Call, id: &str| call.with("x-request-id", id).send_to(&running.base_url).status;
+    let stranger = |body: &str| {
+        let call = Call::new("POST", "/v1/get_access_token").with("x-api-key", "ak_wrong");
+        call.nonce(&fresh_nonce()).bytes("application/json", body)
+    };
+    let many = |count: usize, of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>();
+
+    assert_eq!(send(stranger(&json!({format!("x\n{FORGED}"): VALUE}).to_string()), "forged-field"), 400);
+    let query = format!("?y%0A{}={VALUE}", FORGED.replace(' ', "%20"));
+    send(Call::new("POST", &format!("/v1/get_access_token{query}")).nonce(&fresh_nonce()), "forged-query");
+    let fields = many(8_000, &|number| format!("\"f{number}\":\"{VALUE}\""));
+    // Whether the body is opened or is too large for a token call already.
+    send(stranger(&format!("{{{}}}", fields.join(","))), "many-of-a-stranger");
+
+    let login = login_call(&partner.api_key, &partner.login, &partner.password).send_to(&running.base_url);
+    let token = login.text_of("accessToken");
+    let body = format!("{{\"nameCategory\":\"{VALUE}\",{}}}", fields.join(","));
+    let call = Call::new("POST", "/v1/category").nonce(&fresh_nonce()).token(&token);
+    assert_eq!(send(call.bytes("application/json", body), "many-fields"), 422);
+    // As many as the head of a request has room for.
+    let parameters = many(8_264, &|number| format!("{}=s1.", short_name(number))).join("&");
+    assert!(send(get(&format!("/v1/employees?{parameters}")).token(&token), "many-parameters") >= 414);
+    let (_, good) = running.stop("TERM");
+    assert!(good);
+
+    let log = installation.log();
+    assert!(!log.lines().any(|line| line.starts_with(FORGED)), "{log}");
+    let ids = ["forged-field", "forged-query", "many-of-a-stranger", "many-fields", "many-parameters"];
+    for id in ids {
+        let lines: Vec<&str> = log.lines().filter(|line| line.contains(id)).collect();
+        assert!(lines.len() == 1 && lines[0].len() < 512, "{id}: {lines:?}");
+    }
+    let line = |id: &str| log.lines().find(|line| line.contains(id)).unwrap();
+    assert!(line("forged-field").contains(" refused_seals=1 field=- reason="), "{log}");
+    assert!(line("many-fields").contains(" refused_seals=8001 field=nameCategory reason="), "{log}");
 }

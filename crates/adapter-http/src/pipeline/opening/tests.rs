@@ -64,7 +64,7 @@ impl Sent {
             path: &self.path,
             nonce: NONCE,
             now_unix: NOW + 5,
-            request_id: "req",
+            route,
             observer: &crate::observer::Unobserved,
         };
         open(Received { route, head: &head, body: self.body.as_bytes() }, seals, self.policy)
