@@ -22,6 +22,10 @@ use crate::rate::{Left, RATE_LIMIT, RATE_LIMIT_POLICY};
 use crate::route::{Outcome, Route};
 use crate::state::Shared;
 
+/// Over TLS every response tells browsers to come back by HTTPS only, for two years.
+pub(crate) const STRICT_TRANSPORT_SECURITY: (header::HeaderName, &str) =
+    (header::STRICT_TRANSPORT_SECURITY, "max-age=63072000");
+
 /// What the answer and the log have to know of a call.
 pub(crate) struct Told {
     /// The id of the request: the caller's own or a new one.
@@ -43,6 +47,7 @@ pub(crate) struct Told {
     wants_sealed: bool,
     /// Whether a success shows secrets of the partner's.
     discloses: bool,
+    over_tls: bool,
     /// For the log and the observer alone; every rule goes by the service's clock.
     began: Instant,
 }
@@ -129,6 +134,7 @@ impl Told {
             operation: route.map_or("-", |route| route.name),
             wants_sealed: head::wants_sealed(headers),
             discloses: route.is_some_and(|route| route.discloses),
+            over_tls: request.app_config().secure(),
             began: Instant::now(),
         }
     }
@@ -156,6 +162,9 @@ impl Told {
             .insert_header(("x-request-id", self.request_id.as_str()))
             .insert_header((header::CACHE_CONTROL, "no-store"))
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
+        if self.over_tls {
+            response.insert_header(STRICT_TRANSPORT_SECURITY);
+        }
         if let Some(left) = &self.left {
             response.insert_header((RATE_LIMIT_POLICY, left.policy()));
             response.insert_header((RATE_LIMIT, left.rate()));

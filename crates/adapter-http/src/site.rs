@@ -10,6 +10,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use sha2::{Digest as _, Sha256};
 
 use crate::openapi::openapi;
+use crate::reply::STRICT_TRANSPORT_SECURITY;
 
 /// What the page may do: load what is served here, and call the service that serves it.
 const POLICY: &str =
@@ -77,6 +78,9 @@ impl File {
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
             .insert_header((header::REFERRER_POLICY, "no-referrer"))
             .insert_header((header::CONTENT_SECURITY_POLICY, POLICY));
+        if request.app_config().secure() {
+            response.insert_header(STRICT_TRANSPORT_SECURITY);
+        }
         if known {
             return response.finish();
         }

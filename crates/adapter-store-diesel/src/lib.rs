@@ -42,6 +42,7 @@ mod probe;
 mod queue;
 mod repositories;
 mod schema;
+mod server_url;
 mod sqlite;
 mod store;
 #[cfg(feature = "testing")]
@@ -56,4 +57,5 @@ mod work_time;
 pub use error::OpenError;
 pub use migrate::migrate;
 pub use observer::{StoreObserver, Unobserved};
+pub use server_url::{Protection, protection};
 pub use store::{AuditChain, AuditSettings, DieselStore, StoreConfig};

@@ -11,6 +11,7 @@ use kopeck_port_store::Access;
 use crate::error::OpenError;
 use crate::native::{Native, Value};
 use crate::repositories::WorkRow;
+use crate::server_url::with_system_roots;
 
 /// What libpq is told unless the URL says otherwise: to give up on a server that does not answer within two seconds,
 /// whether it is asked for a connection, does not take what is sent, or has gone while we wait for its word.
@@ -58,7 +59,7 @@ pub(crate) fn is_url(url: &str) -> bool {
 }
 
 pub(crate) fn connect(url: &str, access: Access) -> Result<PgConnection, OpenError> {
-    let mut connection = PgConnection::establish(&with_defaults(url))
+    let mut connection = PgConnection::establish(&with_defaults(&with_system_roots(url)))
         .map_err(|error| OpenError::Connect(error.to_string()))?;
     let set_up = |error: diesel::result::Error| OpenError::Connect(error.to_string());
     connection.batch_execute(SESSION).map_err(set_up)?;

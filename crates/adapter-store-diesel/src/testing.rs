@@ -5,6 +5,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "the module is test code: it fails by panicking")]
 
 mod proxy;
+mod tls_server;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -15,6 +16,7 @@ use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, SqliteConnection};
 
 pub use proxy::DatabaseProxy;
+pub use tls_server::TlsServer;
 
 /// A database that goes with this value.
 pub struct TestDatabase {

@@ -19,6 +19,7 @@ use kopeck_service::{Env, Settings};
 use crate::audit::MasterKeySigner;
 use crate::cli::StoreArgs;
 use crate::clock::ServiceClock;
+use crate::connections::warn_about_database;
 use crate::folder::DataFolder;
 use crate::keys::Keys;
 use crate::system::{OsEntropy, SystemClock, TimeOrderedIds};
@@ -82,6 +83,7 @@ impl Vault {
     /// # Errors
     /// If the folder cannot be made or read, or a key is none or missing.
     pub fn open(args: &StoreArgs, entropy: &dyn Entropy) -> anyhow::Result<Self> {
+        warn_about_database(args.database_url());
         let folder = DataFolder::make(args.database_url(), args.data_dir.as_deref())?;
         let keys = match Keys::given(args)? {
             Some(keys) => keys,
@@ -98,6 +100,7 @@ impl Vault {
     /// # Errors
     /// If there is no such database, or a key is none or missing.
     pub fn open_existing(args: &StoreArgs) -> anyhow::Result<Self> {
+        warn_about_database(args.database_url());
         let folder = DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
         let keys = match Keys::given(args)? {
             Some(keys) => keys,

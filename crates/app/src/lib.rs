@@ -9,6 +9,7 @@ pub mod cli;
 pub mod clock;
 mod commands;
 pub mod compose;
+mod connections;
 pub mod folder;
 pub mod keys;
 mod logging;

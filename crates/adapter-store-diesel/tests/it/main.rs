@@ -10,6 +10,8 @@ mod audit;
 mod audit_signed;
 mod away;
 mod books;
+#[path = "../../../adapter-bank-http/tests/it/certificates.rs"]
+mod certificates;
 mod corrupt;
 mod life;
 mod partners;
@@ -17,6 +19,7 @@ mod plans;
 mod postgres;
 mod schemas;
 mod support;
+mod tls;
 mod together;
 
 mod contract_on_sqlite {

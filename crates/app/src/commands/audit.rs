@@ -17,6 +17,7 @@ use super::audited::begun_and_done;
 use super::existing_core;
 use crate::cli::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs, StoreArgs};
 use crate::compose::{self, Machine};
+use crate::connections::warn_about_database;
 use crate::folder::DataFolder;
 use crate::keys::Keys;
 
@@ -44,6 +45,7 @@ fn signer(args: &StoreArgs) -> anyhow::Result<Option<Arc<dyn AuditSigner>>> {
 
 /// The database alone.
 fn store(args: &StoreArgs) -> anyhow::Result<DieselStore> {
+    warn_about_database(args.database_url());
     DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
     let config = StoreConfig::new(args.database_url(), Arc::clone(&Machine::real().clock));
     Ok(DieselStore::open(config)?)

@@ -17,6 +17,7 @@ use crate::audit::HeadForwarder;
 use crate::bank::Bank;
 use crate::cli::{FrontArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Core, Machine, Parts, Vault};
+use crate::connections::warn_about_plain_http;
 use crate::folder::{DataFolder, ServerLock};
 use crate::operations::{MeasuredBank, Operations, Teller};
 use crate::pulse::Pulse;
@@ -33,6 +34,9 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let listener =
         TcpListener::bind(args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
     let address = listener.local_addr()?;
+    if certificate.is_none() {
+        warn_about_plain_http(address);
+    }
     let state = process.front_door(args);
     let workers = if args.no_workers {
         process.operations.health.workers_are_started(Arc::new(Pulse::default()));

@@ -24,10 +24,14 @@ mod calls;
 mod can_pay;
 mod cards;
 mod categories;
+// Certificates are made the same way for a bank.
+#[path = "../../../adapter-bank-http/tests/it/certificates.rs"]
+mod certificates;
 mod clock;
 mod command_line;
 mod command_line_examples;
 mod commands;
+mod connections;
 mod coverage;
 mod database;
 mod deploy;

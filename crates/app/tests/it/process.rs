@@ -126,7 +126,12 @@ impl Installation {
 
     pub fn create_partner(&self, extra: &[&str]) -> PartnerSecrets {
         let shown = self.succeed(&[&["partner", "create", "--name", "Test", "--json"], extra].concat());
-        let shown: serde_json::Value = serde_json::from_str(&shown).expect("nothing but JSON");
+        Self::secrets(&shown)
+    }
+
+    /// What `partner create --json` has shown.
+    pub fn secrets(shown: &str) -> PartnerSecrets {
+        let shown: serde_json::Value = serde_json::from_str(shown).expect("nothing but JSON");
         let text = |name: &str| shown[name].as_str().unwrap().to_owned();
         PartnerSecrets {
             id: text("partnerId"),

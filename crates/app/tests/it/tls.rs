@@ -84,3 +84,28 @@ fn half_a_pair_and_a_pair_that_does_not_fit_are_refused_at_the_start() {
         assert!(!output.status.success(), "{wrong:?}");
     }
 }
+
+#[test]
+fn over_tls_every_response_asks_for_https_from_then_on() {
+    let installation = Installation::new();
+    let file = |name: &str| installation.path().join(name);
+    let [chain, key] = ["chain.pem", "key.pem"].map(file);
+    write_pair(&chain, &key);
+    let [chain_text, key_text] = [&chain, &key].map(|path| path.to_str().unwrap());
+    let https = installation.serve(&["--tls-cert", chain_text, "--tls-key", key_text]);
+    let paths = ["/v1/balance", "/v1/get_access_token", "/nowhere", "/docs", "/openapi.json"];
+    let head = |base_url: &str, path: &str| {
+        let output = curl(&chain, &["-D", "-", "-o", "/dev/null"], &format!("{base_url}{path}"));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for path in paths {
+        let said = head(&https.base_url, path);
+        assert!(said.contains("strict-transport-security: max-age=63072000\r\n"), "{path}: {said}");
+    }
+    drop(https);
+    let http = installation.serve(&[]);
+    for path in paths {
+        let said = head(&http.base_url, path);
+        assert!(said.starts_with("HTTP/1.1") && !said.contains("strict-transport"), "{path}: {said}");
+    }
+}

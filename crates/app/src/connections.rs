@@ -1,0 +1,25 @@
+//! Warnings about connections that others on the network can read or impersonate.
+
+use std::net::SocketAddr;
+
+use kopeck_adapter_store_diesel::{Protection, protection};
+
+/// Warns about a database on another machine that is not verified by TLS.
+pub(crate) fn warn_about_database(url: &str) {
+    if protection(url) == Protection::Unverified {
+        log::warn!(
+            "the connection to the database can be read or impersonated: set sslmode=verify-full and sslrootcert in \
+             KOPECK_DATABASE_URL"
+        );
+    }
+}
+
+/// Warns about plain HTTP on an address that other machines may reach.
+pub(crate) fn warn_about_plain_http(address: SocketAddr) {
+    if !address.ip().is_loopback() {
+        log::warn!(
+            address:%;
+            "requests can be read on their way: set KOPECK_TLS_CERT and KOPECK_TLS_KEY, or put a TLS proxy in front"
+        );
+    }
+}
