@@ -5,12 +5,16 @@ use std::time::Duration;
 use reqwest::Url;
 use secrecy::SecretString;
 
+use crate::tls::BankTls;
+
 /// Where a bank's front is, and how to speak to it.
 #[derive(Debug, Clone)]
 pub struct BankAddress {
     pub(crate) url: Url,
     pub(crate) secret: SecretString,
     pub(crate) timeout: Duration,
+    pub(crate) tls: BankTls,
+    pub(crate) allow_http: bool,
 }
 
 /// Settings that no call can be made with. The text shows no secret.
@@ -22,6 +26,14 @@ pub enum ConfigError {
     /// No secret that a header can carry.
     #[error("the bank's secret must have 1 or more visible ASCII characters")]
     Secret,
+    /// Plain HTTP to another machine.
+    #[error(
+        "the bank's URL must start with https://; KOPECK_BANK_ALLOW_HTTP=true permits plain HTTP to another machine"
+    )]
+    Plaintext,
+    /// No pin of a public key.
+    #[error("must be sha256/ and the base64 of 32 bytes")]
+    Pin,
     /// No TLS, or no HTTP client.
     #[error("the HTTP client cannot be set up: {0}")]
     Client(String),
@@ -46,7 +58,19 @@ impl BankAddress {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(wrong("must name no user: the secret is a setting of its own"));
         }
-        Ok(Self { url, secret, timeout })
+        Ok(Self { url, secret, timeout, tls: BankTls::default(), allow_http: false })
+    }
+
+    /// With these settings of TLS in place of the defaults.
+    #[must_use]
+    pub fn with_tls(self, tls: BankTls) -> Self {
+        Self { tls, ..self }
+    }
+
+    /// Permits plain HTTP to another machine.
+    #[must_use]
+    pub fn allow_http(self) -> Self {
+        Self { allow_http: true, ..self }
     }
 
     /// Whether what travels can be read on its way to another machine.

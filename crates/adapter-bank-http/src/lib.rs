@@ -30,3 +30,4 @@ pub use address::{BankAddress, ConfigError};
 pub use control::{ControlError, SimulatorControl};
 pub use gateway::HttpBank;
 pub use guard::{GuardSettings, HttpBankSettings};
+pub use tls::{BankTls, ClientCertificate, PublicKeyPin};

@@ -66,9 +66,12 @@ impl Call {
 impl Transport {
     pub(crate) fn new(address: BankAddress) -> Result<Self, ConfigError> {
         if address.is_in_clear() {
-            log::warn!("the bank is spoken to in clear: use https");
+            if !address.allow_http {
+                return Err(ConfigError::Plaintext);
+            }
+            log::warn!("requests to the bank and its secret can be read on their way: use https");
         }
-        let BankAddress { url: base, secret, timeout } = address;
+        let BankAddress { url: base, secret, timeout, tls, .. } = address;
         let secret = secret.expose_secret();
         if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(ConfigError::Secret);
@@ -77,7 +80,7 @@ impl Transport {
         let mut bearer = HeaderValue::from_str(&bearer).map_err(|_| ConfigError::Secret)?;
         bearer.set_sensitive(true);
         let http = Client::builder()
-            .tls_backend_preconfigured(tls::config(base.scheme() == "http")?)
+            .tls_backend_preconfigured(tls::config(&tls, base.scheme() == "https")?)
             .connect_timeout(CONNECT_TIMEOUT.min(timeout))
             .pool_idle_timeout(IDLE)
             // The protocol never redirects, and the secret must not follow anyone who does.

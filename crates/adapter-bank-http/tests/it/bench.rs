@@ -65,6 +65,11 @@ impl MovableClock for TestClock {
 
 impl Bench {
     pub fn new() -> Self {
+        Self::serving(None)
+    }
+
+    /// By HTTPS, if there is a configuration for it. Its own gateway and control do not trust the certificate.
+    pub fn serving(tls: Option<rustls::ServerConfig>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock =
             Arc::new(TestClock { clock: FakeClock::starting_at(START), offset_micros: AtomicI64::new(0) });
@@ -77,9 +82,11 @@ impl Bench {
             clock: Arc::clone(&clock) as _,
             secret: SecretString::from(SECRET),
             threads: 1,
+            tls,
         };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let scheme = if parts.tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{}", listener.local_addr().unwrap());
         let (sender, receiver) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             actix_web::rt::System::new().block_on(async move {

@@ -9,6 +9,7 @@
 )]
 
 mod bench;
+mod certificates;
 mod contract;
 mod control;
 mod examples;
@@ -18,3 +19,4 @@ mod layout;
 mod openapi;
 mod script;
 mod server;
+mod tls;

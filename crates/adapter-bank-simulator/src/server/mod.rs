@@ -69,6 +69,8 @@ pub struct ServerParts {
     pub secret: SecretString,
     /// Threads that take calls.
     pub threads: usize,
+    /// Serves by HTTPS; without it by plain HTTP.
+    pub tls: Option<rustls::ServerConfig>,
 }
 
 /// What all calls share.
@@ -91,7 +93,7 @@ struct Desk {
 /// # Errors
 /// If the listener cannot be used.
 pub fn serve(listener: TcpListener, parts: ServerParts) -> io::Result<Server> {
-    let ServerParts { bank, clock, secret, threads } = parts;
+    let ServerParts { bank, clock, secret, threads, tls } = parts;
     let shared = Arc::new(Shared {
         desk: Desk { bank, clock },
         lock: Lock::new(&secret),
@@ -111,10 +113,12 @@ pub fn serve(listener: TcpListener, parts: ServerParts) -> io::Result<Server> {
         .keep_alive(KEEP_ALIVE)
         .client_request_timeout(HEAD_DEADLINE)
         .tcp_nodelay(true)
-        .disable_signals()
-        .listen(listener)?
-        .run();
-    Ok(server)
+        .disable_signals();
+    let server = match tls {
+        Some(tls) => server.tls_handshake_timeout(HEAD_DEADLINE).listen_rustls_0_23(listener, tls)?,
+        None => server.listen(listener)?,
+    };
+    Ok(server.run())
 }
 
 /// All operations of one path.

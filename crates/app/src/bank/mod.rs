@@ -3,17 +3,19 @@
 mod follow;
 mod remote;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use kopeck_adapter_bank_http::{
-    BankAddress, ControlError, GuardSettings, HttpBank, HttpBankSettings, SimulatorControl,
+    BankAddress, BankTls, ClientCertificate, ControlError, GuardSettings, HttpBank, HttpBankSettings,
+    SimulatorControl,
 };
 use kopeck_adapter_http::SandboxPower;
 use kopeck_port_bank::BankGateway;
 use kopeck_service::Settings;
-use secrecy::SecretString;
+use secrecy::{SecretSlice, SecretString};
 
 use crate::cli::{BankArgs, ServiceArgs};
 use crate::clock::ServiceClock;
@@ -82,7 +84,10 @@ impl Bank {
     ) -> anyhow::Result<Self> {
         let secret: SecretString = args.bank_secret.clone().context("KOPECK_BANK_SECRET is missing")?;
         let timeout = Duration::try_from(args.bank_timeout).context("KOPECK_BANK_TIMEOUT")?;
-        let address = BankAddress::new(url, secret, timeout)?;
+        let mut address = BankAddress::new(url, secret, timeout)?.with_tls(tls(args)?);
+        if args.bank_allow_http {
+            address = address.allow_http();
+        }
         let settings =
             HttpBankSettings { repeat_is_safe: args.bank_repeat_safe, guard: GuardSettings::default() };
         // The machine's own time: a sandbox that moves the service's must not end a rest from the bank.
@@ -96,6 +101,20 @@ impl Bank {
         }
         Ok(bank)
     }
+}
+
+/// Reads the files that the settings name.
+fn tls(args: &BankArgs) -> anyhow::Result<BankTls> {
+    let read =
+        |path: &PathBuf| std::fs::read(path).with_context(|| format!("cannot read {}", path.display()));
+    let client = match (&args.bank_client_cert, &args.bank_client_key) {
+        (Some(chain), Some(key)) => {
+            Some(ClientCertificate { chain: read(chain)?, key: SecretSlice::from(read(key)?) })
+        }
+        _ => None,
+    };
+    let authorities = args.bank_ca.as_ref().map(read).transpose()?;
+    Ok(BankTls { authorities, client, pins: args.bank_pin.clone() })
 }
 
 /// Takes the service to the simulator's time before anybody is served. A simulator that is away at present is followed

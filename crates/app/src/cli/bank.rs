@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use kopeck_adapter_bank_http::PublicKeyPin;
 use kopeck_domain::calendar::Zone;
 use secrecy::SecretString;
 use time::Duration;
@@ -19,6 +20,21 @@ pub struct BankArgs {
     /// The secret that bank and service share.
     #[arg(long, env = "KOPECK_BANK_SECRET", hide_env_values = true, value_parser = secret)]
     pub bank_secret: Option<SecretString>,
+    /// PEM file of the certificate authorities that may issue the bank's certificate, in place of the system's.
+    #[arg(long, env = "KOPECK_BANK_CA", requires = "bank_url")]
+    pub bank_ca: Option<PathBuf>,
+    /// PEM file of the certificate chain that the bank is shown, for mutual TLS.
+    #[arg(long, env = "KOPECK_BANK_CLIENT_CERT", requires = "bank_url", requires = "bank_client_key")]
+    pub bank_client_cert: Option<PathBuf>,
+    /// PEM file of its private key.
+    #[arg(long, env = "KOPECK_BANK_CLIENT_KEY", requires = "bank_client_cert")]
+    pub bank_client_key: Option<PathBuf>,
+    /// `sha256/BASE64` of a public key that the bank's certificate must have; several with commas between them.
+    #[arg(long, env = "KOPECK_BANK_PIN", requires = "bank_url", value_delimiter = ',')]
+    pub bank_pin: Vec<PublicKeyPin>,
+    /// Whether the bank may be called by plain HTTP on another machine (`true`, `false`).
+    #[arg(long, env = "KOPECK_BANK_ALLOW_HTTP", default_value_t = false, action = clap::ArgAction::Set)]
+    pub bank_allow_http: bool,
     /// How long a call to the bank may take.
     #[arg(long, env = "KOPECK_BANK_TIMEOUT", default_value = "10s", value_parser = duration_above_zero)]
     pub bank_timeout: Duration,
@@ -39,6 +55,15 @@ pub struct BankSimulatorArgs {
     /// What every caller has to show.
     #[arg(long, env = "KOPECK_BANK_SECRET", hide_env_values = true, value_parser = secret)]
     pub secret: SecretString,
+    /// PEM file of the certificate chain to serve by HTTPS with.
+    #[arg(long, env = "KOPECK_BANK_TLS_CERT", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// PEM file of its private key.
+    #[arg(long, env = "KOPECK_BANK_TLS_KEY", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// PEM file of the authorities of client certificates; then every caller has to show one.
+    #[arg(long, env = "KOPECK_BANK_TLS_CLIENT_CA", requires = "tls_cert")]
+    pub tls_client_ca: Option<PathBuf>,
     /// The time zone of the bank, as an offset from UTC.
     #[arg(long, env = "KOPECK_UTC_OFFSET", default_value = "+03:00", value_parser = zone, allow_hyphen_values = true)]
     pub utc_offset: Zone,

@@ -11,6 +11,10 @@ use anyhow::{Context, bail, ensure};
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_bank_simulator::server::{ClockRefusal, MovableClock, ServerParts};
 use kopeck_port_system::Clock as _;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
 use secrecy::ExposeSecret as _;
 use time::OffsetDateTime;
 
@@ -40,17 +44,49 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
     let listener =
         TcpListener::bind(args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
     let address = listener.local_addr()?;
-    let parts = ServerParts { bank: Arc::new(bank), clock, secret: args.secret.clone(), threads: THREADS };
+    let tls = tls(args)?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let parts =
+        ServerParts { bank: Arc::new(bank), clock, secret: args.secret.clone(), threads: THREADS, tls };
 
     let system = actix_web::rt::System::new();
     let mut signals = system.block_on(async { Signals::listen() })?;
-    println!("the bank simulator serves on http://{address}");
+    println!("the bank simulator serves on {scheme}://{address}");
     system.block_on(async {
         let server = kopeck_adapter_bank_simulator::server::serve(listener, parts)?;
         until_told::serve(server, signals.told()).await
     })?;
     log::info!("stopped");
     Ok(())
+}
+
+/// How to serve by HTTPS, if the settings name a certificate.
+fn tls(args: &BankSimulatorArgs) -> anyhow::Result<Option<ServerConfig>> {
+    let (Some(chain), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder =
+        ServerConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
+    let builder = match &args.tls_client_ca {
+        None => builder.with_no_client_auth(),
+        Some(file) => {
+            let mut roots = RootCertStore::empty();
+            for certificate in certificates(file)? {
+                roots.add(certificate).context("KOPECK_BANK_TLS_CLIENT_CA")?;
+            }
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+            builder.with_client_cert_verifier(verifier.context("KOPECK_BANK_TLS_CLIENT_CA")?)
+        }
+    };
+    // The reason is left out: it could quote the key.
+    let key = PrivateKeyDer::from_pem_file(key)
+        .map_err(|_| anyhow::anyhow!("KOPECK_BANK_TLS_KEY holds no private key in PEM"))?;
+    let config = builder.with_single_cert(certificates(chain)?, key);
+    Ok(Some(config.context("KOPECK_BANK_TLS_CERT and KOPECK_BANK_TLS_KEY do not fit")?))
+}
+
+fn certificates(file: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
+    let all = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    all.with_context(|| format!("{} holds no certificate in PEM", file.display()))
 }
 
 /// The clock's offset is the process's own, so two of them on one folder would tell two times.

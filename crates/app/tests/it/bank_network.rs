@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use kopeck_adapter_bank_http::PublicKeyPin;
 use kopeck_client::{
     CardStatus, Client, ErrorCode, NewEmployee, Purchase, RequestState, TopUp, TransactionFilter,
     VirtualItem, Wait,
 };
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 use uuid::Uuid;
 
+use crate::certificates::{Authority, Certified};
 use crate::process::{Installation, PartnerSecrets, Running};
 
 const SECRET: &str = "correct-horse-battery";
@@ -178,4 +182,65 @@ fn a_simulator_needs_a_secret_and_a_folder_of_its_own() {
     for secret in [&[][..], &["--secret", ""]] {
         assert!(!pair.bank_at.run(&[&arguments[..], secret].concat()).status.success());
     }
+}
+
+/// Writes a certificate and its key; answers their files.
+fn write_certificate(at: &Installation, name: &str, certified: &Certified) -> [String; 2] {
+    let file = |end: &str| at.path().join(format!("{name}.{end}")).to_str().unwrap().to_owned();
+    let [certificate, key] = [file("pem"), file("key")];
+    std::fs::write(&certificate, &certified.certificate).unwrap();
+    std::fs::write(&key, &certified.key).unwrap();
+    [certificate, key]
+}
+
+/// By a private authority, a pinned key and client certificates.
+#[tokio::test]
+async fn bank_and_service_authenticate_each_other_by_tls() {
+    let (bank_at, service_at) = (Installation::new(), Installation::new());
+    let authority = Authority::new("Ours");
+    let ca = bank_at.path().join("ca.pem");
+    std::fs::write(&ca, authority.certificate()).unwrap();
+    let ca = ca.to_str().unwrap();
+    let own = authority.certify("127.0.0.1");
+    let pin = PublicKeyPin::of(&CertificateDer::from_pem_slice(own.certificate.as_bytes()).unwrap()).unwrap();
+    let [bank_cert, bank_key] = write_certificate(&bank_at, "bank", &own);
+    let [client_cert, client_key] = write_certificate(&service_at, "client", &authority.certify("kopeck"));
+    let folder = bank_at.path().join("bank");
+    let mut simulator = bank_at.command(&["bank-simulator", "--listen", "127.0.0.1:0", "--secret", SECRET]);
+    simulator.arg("--data-dir").arg(folder);
+    simulator.args(["--tls-cert", &bank_cert, "--tls-key", &bank_key, "--tls-client-ca", ca]);
+    let bank = bank_at.start_command(simulator);
+    assert!(bank.base_url.starts_with("https://"));
+
+    let partner = service_at.create_partner(&["--deposit", "10000000"]);
+    let trusting = ["--bank-url", &bank.base_url, "--bank-secret", SECRET, "--bank-ca", ca];
+    let pin = pin.to_string();
+    let mutual = ["--bank-client-cert", &client_cert, "--bank-client-key", &client_key, "--bank-pin", &pin];
+    let sandbox = ["--sandbox", "true", "--processing-delay", "0s"];
+    let running = service_at.serve(&[&trusting[..], &mutual, &sandbox].concat());
+    card(&running.client(&partner)).await;
+    let (_, well) = running.stop("TERM");
+    assert!(well, "{}", service_at.log());
+
+    // Without its certificate the service starts, as a bank may be away, and reaches nothing.
+    let running = service_at.serve(&[&trusting[..], &["--processing-delay", "0s"]].concat());
+    let client = running.client(&partner);
+    let order = client.orders().virtual_cards(&[VirtualItem::new(1, 5_000)]).await.unwrap().order_id;
+    while !service_at.log().contains("an order waits for the bank") {
+        assert!(!client.orders().status(order).await.unwrap().state.is_final());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[test]
+fn a_bank_by_plain_http_on_another_machine_has_to_be_permitted() {
+    let installation = Installation::new();
+    let serve =
+        ["serve", "--listen", "127.0.0.1:0", "--bank-url", "http://bank.invalid", "--bank-secret", SECRET];
+    let refused = installation.run(&serve);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && said.contains("KOPECK_BANK_ALLOW_HTTP=true"), "{said}");
+    let permitted = [&serve[..], &["--bank-allow-http", "true"]].concat();
+    let (_, well) = installation.start_command(installation.command(&permitted)).stop("TERM");
+    assert!(well && installation.log().contains("can be read on their way"), "{}", installation.log());
 }
