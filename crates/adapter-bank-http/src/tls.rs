@@ -196,7 +196,7 @@ mod tests {
         assert!(client(&made.signing_key.serialize_pem()).is_ok());
         let refused =
             client("-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n").unwrap_err();
-        assert!(refused.contains("client key") && !refused.contains("hunter2"), "{refused}");
+        assert!(refused.contains("private key") && !refused.contains("hunter2"), "{refused}");
         let other = rcgen::KeyPair::generate().unwrap().serialize_pem();
         assert!(client(&other).is_err(), "the key of another certificate");
     }

@@ -22,9 +22,9 @@ use crate::rate::{Left, RATE_LIMIT, RATE_LIMIT_POLICY};
 use crate::route::{Outcome, Route};
 use crate::state::Shared;
 
-/// Over TLS every response tells browsers to come back by HTTPS only, for two years.
+/// Over TLS every response tells browsers to come back by HTTPS only, for two years, and its subdomains too.
 pub(crate) const STRICT_TRANSPORT_SECURITY: (header::HeaderName, &str) =
-    (header::STRICT_TRANSPORT_SECURITY, "max-age=63072000");
+    (header::STRICT_TRANSPORT_SECURITY, "max-age=63072000; includeSubDomains");
 
 /// What the answer and the log have to know of a call.
 pub(crate) struct Told {

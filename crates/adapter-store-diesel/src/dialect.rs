@@ -141,8 +141,16 @@ pub(crate) fn migrate(connection: &mut AnyConnection) -> Result<Vec<String>, Ope
             Ok(missing)
         }),
         AnyConnection::Postgres(pg) => {
+            // Asked first without the lock, so that nothing but reading is needed if there is nothing to do.
+            let missing = missing_on_postgres(pg)?;
+            if missing.is_empty() {
+                return Ok(missing);
+            }
+            if !postgres::may_migrate(pg)? {
+                return Err(OpenError::MayNotMigrate(missing));
+            }
             postgres::begin_migrating(pg)?;
-            let missing = names(pg.pending_migrations(POSTGRES_MIGRATIONS))?;
+            let missing = missing_on_postgres(pg)?;
             let applied = pg.run_pending_migrations(POSTGRES_MIGRATIONS);
             applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
             postgres::end_migrating(pg)?;
@@ -155,12 +163,24 @@ pub(crate) fn migrate(connection: &mut AnyConnection) -> Result<Vec<String>, Ope
 pub(crate) fn missing_migrations(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
     match connection {
         AnyConnection::Sqlite(sqlite) => names(sqlite.pending_migrations(SQLITE_MIGRATIONS)),
+        AnyConnection::Postgres(pg) => missing_on_postgres(pg),
+    }
+}
+
+fn missing_on_postgres(pg: &mut PgConnection) -> Result<Vec<String>, OpenError> {
+    let applied = postgres::applied_migrations(pg)?;
+    let all: diesel::migration::Result<Vec<Box<dyn Migration<Pg>>>> = POSTGRES_MIGRATIONS.migrations();
+    names(all.map(|all| {
+        all.into_iter().filter(|one| !applied.contains(&one.name().version().to_string())).collect()
+    }))
+}
+
+/// Grants `role` what a process that serves or works needs.
+pub(crate) fn grant(connection: &mut AnyConnection, role: &str) -> Result<(), OpenError> {
+    match connection {
+        AnyConnection::Sqlite(_) => Err(OpenError::NoRoles),
         AnyConnection::Postgres(pg) => {
-            if postgres::knows_migrations(pg)? {
-                names(pg.pending_migrations(POSTGRES_MIGRATIONS))
-            } else {
-                names::<Pg>(POSTGRES_MIGRATIONS.migrations())
-            }
+            postgres::grant(pg, role).map_err(|error| OpenError::Grant(error.to_string()))
         }
     }
 }

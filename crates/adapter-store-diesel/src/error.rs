@@ -20,6 +20,18 @@ pub enum OpenError {
     /// The database lacks migrations.
     #[error("the database lacks the migrations {}: run `migrate` first", .0.join(", "))]
     NotMigrated(Vec<String>),
+    /// The database lacks migrations, and the role must not apply them.
+    #[error(
+        "the database lacks the migrations {}, and the role of the database URL must not apply them: run `kopeck \
+         migrate` with the URL of the role that owns the tables", .0.join(", ")
+    )]
+    MayNotMigrate(Vec<String>),
+    /// Privileges are a server's.
+    #[error("only PostgreSQL has roles")]
+    NoRoles,
+    /// The role is not there, or whoever grants does not own the tables.
+    #[error("cannot grant privileges: {0}")]
+    Grant(String),
     /// A migration failed.
     #[error("cannot migrate the database: {0}")]
     Migrate(String),

@@ -55,7 +55,7 @@ mod watch;
 mod work_time;
 
 pub use error::OpenError;
-pub use migrate::migrate;
+pub use migrate::{grant, migrate};
 pub use observer::{StoreObserver, Unobserved};
 pub use server_url::{Protection, protection};
 pub use store::{AuditChain, AuditSettings, DieselStore, StoreConfig};

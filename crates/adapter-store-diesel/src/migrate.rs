@@ -12,3 +12,12 @@ use crate::error::OpenError;
 pub fn migrate(url: &str) -> Result<Vec<String>, OpenError> {
     dialect::migrate(&mut dialect::connect(url, Access::Write)?)
 }
+
+/// Grants `role` what a process that serves or works needs of the database behind `url`, and takes every other privilege
+/// on its tables away. The URL is that of the tables' owner.
+///
+/// # Errors
+/// [`OpenError`] if the database is not PostgreSQL, the role does not exist, or it owns the tables.
+pub fn grant(url: &str, role: &str) -> Result<(), OpenError> {
+    dialect::grant(&mut dialect::connect(url, Access::Write)?, role)
+}

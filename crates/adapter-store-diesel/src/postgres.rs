@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use diesel::connection::SimpleConnection;
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool};
+use diesel::sql_types::{BigInt, Bool, Text};
 use kopeck_port_store::Access;
 
 use crate::error::OpenError;
@@ -97,10 +97,44 @@ struct Answer {
     answer: bool,
 }
 
-/// Whether any migration was ever applied. Diesel would make the table to find that out.
-pub(crate) fn knows_migrations(connection: &mut PgConnection) -> QueryResult<bool> {
+/// Whether any migration was ever applied.
+fn knows_migrations(connection: &mut PgConnection) -> QueryResult<bool> {
     let question = "SELECT to_regclass('__diesel_schema_migrations') IS NOT NULL AS answer";
     Native::new(question, Vec::new()).get_result::<Answer>(connection).map(|found| found.answer)
+}
+
+#[derive(QueryableByName)]
+struct Applied {
+    #[diesel(sql_type = Text)]
+    version: String,
+}
+
+/// The versions of the migrations that were applied. Diesel's own question would first make their table, which a role
+/// that only serves may not.
+pub(crate) fn applied_migrations(connection: &mut PgConnection) -> QueryResult<Vec<String>> {
+    if !knows_migrations(connection)? {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<Applied> =
+        Native::new("SELECT version FROM __diesel_schema_migrations", Vec::new()).load(connection)?;
+    Ok(rows.into_iter().map(|row| row.version).collect())
+}
+
+/// Whether the role may make and alter tables: it owns those that are there.
+pub(crate) fn may_migrate(connection: &mut PgConnection) -> QueryResult<bool> {
+    let question = "
+        SELECT COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false) AND NOT EXISTS (
+            SELECT FROM pg_class
+            WHERE oid = to_regclass('__diesel_schema_migrations') AND NOT pg_has_role(relowner, 'USAGE')
+        ) AS answer";
+    Native::new(question, Vec::new()).get_result::<Answer>(connection).map(|found| found.answer)
+}
+
+/// Grants `role` what a process that serves or works needs.
+pub(crate) fn grant(connection: &mut PgConnection, role: &str) -> QueryResult<()> {
+    let setting = "SELECT set_config('kopeck.service_role', ?, false) IS NOT NULL AS answer";
+    Native::new(setting, vec![Value::Text(role)]).get_result::<Answer>(connection)?;
+    connection.batch_execute(include_str!("grants.sql"))
 }
 
 /// Takes a lock until the end of the transaction, if it is free.

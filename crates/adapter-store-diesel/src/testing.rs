@@ -5,6 +5,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "the module is test code: it fails by panicking")]
 
 mod proxy;
+mod roles;
 mod tls_server;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,6 +17,7 @@ use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, SqliteConnection};
 
 pub use proxy::DatabaseProxy;
+pub use roles::Roles;
 pub use tls_server::TlsServer;
 
 /// A database that goes with this value.
@@ -127,6 +129,14 @@ fn make_template() -> String {
     name
 }
 
+/// `url` with another user, who has this password.
+fn with_user(url: &str, user: &str, password: &str) -> String {
+    let (scheme, rest) = url.split_once("://").expect("a URL");
+    let (authority, place) = rest.split_once('/').expect("a URL with a database");
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{user}:{password}@{host}/{place}")
+}
+
 /// `url` with another database.
 fn with_database(url: &str, name: &str) -> String {
     let (scheme, rest) = url.split_once("://").expect("TEST_DATABASE_URL is a URL");
@@ -149,7 +159,7 @@ fn run(url: &str, statements: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::with_database;
+    use super::{with_database, with_user};
 
     #[test]
     fn only_the_database_changes() {
@@ -157,5 +167,12 @@ mod tests {
         assert_eq!(with("postgres://u:p@h:5432/old"), "postgres://u:p@h:5432/new");
         assert_eq!(with("postgres://u@/old?host=%2Ftmp%2Fx"), "postgres://u@/new?host=%2Ftmp%2Fx");
         assert_eq!(with("postgresql://h"), "postgresql://h/new");
+    }
+
+    #[test]
+    fn only_the_user_changes() {
+        let with = |url| with_user(url, "new", "p");
+        assert_eq!(with("postgres://u:p@h:5432/db"), "postgres://new:p@h:5432/db");
+        assert_eq!(with("postgres://u@/db?host=%2Ftmp%2Fx"), "postgres://new:p@/db?host=%2Ftmp%2Fx");
     }
 }

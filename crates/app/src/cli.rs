@@ -68,7 +68,7 @@ pub enum Command {
     /// Serve the bank simulator over HTTP, by the protocol that a bank's front has to speak.
     BankSimulator(BankSimulatorArgs),
     /// Apply the migrations that the database does not have yet.
-    Migrate(StoreArgs),
+    Migrate(MigrateArgs),
     /// Call the service as a partner does: employees, cards, top-ups, limits from the command line.
     Call(CallArgs),
     /// Print the completion of this command line for a shell.
@@ -108,6 +108,18 @@ pub struct StoreArgs {
     /// `syslog:PATH` of its socket. Without it they stand in the process log alone.
     #[arg(long, env = "KOPECK_AUDIT_HEADS")]
     pub audit_heads: Option<HeadDestination>,
+}
+
+/// How to migrate.
+#[derive(Debug, Clone, Args)]
+pub struct MigrateArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Of PostgreSQL: the role that the other processes connect as. It is granted what they need of the tables, and
+    /// every other privilege on them is taken away.
+    #[arg(long, env = "KOPECK_SERVICE_ROLE")]
+    pub service_role: Option<String>,
 }
 
 /// How to serve.

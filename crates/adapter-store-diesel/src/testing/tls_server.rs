@@ -11,15 +11,15 @@ pub struct TlsServer {
 }
 
 impl TlsServer {
-    /// Starts a server that shows this certificate chain; chain and key are PEM.
+    /// Starts a server that shows this certificate chain, and trusts clients of this authority. All are PEM.
     ///
     /// # Panics
     /// If there is no PostgreSQL to start.
     #[must_use]
-    pub fn start(chain: &str, key: &str) -> Self {
+    pub fn start(chain: &str, key: &str, clients: &str) -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/lib/postgres-with-tls");
         let mut script = Command::new(script)
-            .envs([("TLS_CHAIN", chain), ("TLS_KEY", key)])
+            .envs([("TLS_CHAIN", chain), ("TLS_KEY", key), ("TLS_CLIENT_CA", clients)])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -31,7 +31,8 @@ impl TlsServer {
         Self { script, port }
     }
 
-    /// The URL of its database, by this host name or address, with these parameters.
+    /// The URL of its database `postgres`, by this host name or address, with these parameters. `template1` is open only to
+    /// clients with a certificate for their role.
     #[must_use]
     pub fn url(&self, host: &str, parameters: &str) -> String {
         format!("postgres://kopeck@{host}:{}/postgres?hostaddr=127.0.0.1&{parameters}", self.port)

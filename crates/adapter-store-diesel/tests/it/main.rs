@@ -17,6 +17,7 @@ mod life;
 mod partners;
 mod plans;
 mod postgres;
+mod roles;
 mod schemas;
 mod support;
 mod tls;

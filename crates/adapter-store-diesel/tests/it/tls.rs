@@ -1,5 +1,6 @@
 //! Connections to a PostgreSQL server that has a certificate.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -25,7 +26,7 @@ fn certified() -> &'static Certified {
     SERVER.get_or_init(|| {
         let authority = Authority::new("Ours");
         let own = authority.certify("db.internal");
-        let server = TlsServer::start(&own.certificate, &own.key);
+        let server = TlsServer::start(&own.certificate, &own.key, &authority.certificate());
         migrate(&server.url("db.internal", "sslmode=require")).unwrap();
         Certified { server, authority }
     })
@@ -97,4 +98,25 @@ fn tls_can_be_required_without_an_authority() {
     assert!(open(&certified().server.url("db.internal", "sslmode=require")).is_ok());
     let refused = refusal(&certified().server.url("db.internal", "sslmode=disable"));
     assert!(refused.contains("no encryption"), "{refused}");
+}
+
+/// In place of a password.
+#[test]
+fn a_server_can_authenticate_the_role_by_a_client_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = |issuer: &Authority| {
+        let client = issuer.certify("kopeck");
+        let [certificate, key] = ["client.pem", "client.key"].map(|name| folder.path().join(name));
+        std::fs::write(&certificate, client.certificate).unwrap();
+        std::fs::write(&key, client.key).unwrap();
+        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let files = format!("&sslcert={}&sslkey={}", certificate.display(), key.display());
+        certified().server.url("db.internal", "sslmode=require").replace("/postgres?", "/template1?") + &files
+    };
+    let connect = |url: &str| PgConnection::establish(url).map(drop).map_err(|error| error.to_string());
+    let without =
+        certified().server.url("db.internal", "sslmode=require").replace("/postgres?", "/template1?");
+    assert!(connect(&without).unwrap_err().contains("requires a valid client certificate"));
+    connect(&url(&certified().authority)).unwrap();
+    assert!(connect(&url(&Authority::new("Foreign"))).is_err());
 }

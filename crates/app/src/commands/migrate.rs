@@ -3,22 +3,27 @@
 use std::sync::Arc;
 
 use kopeck_adapter_security::KeyRing;
-use kopeck_adapter_store_diesel::migrate;
+use kopeck_adapter_store_diesel::{grant, migrate};
 use kopeck_domain::audit::Entry;
 
 use super::audited;
-use crate::cli::StoreArgs;
+use crate::cli::{MigrateArgs, StoreArgs};
 use crate::compose::{Core, Machine, Vault};
 
 /// Applies what the database lacks and says what that was.
-pub(super) fn run(args: &StoreArgs) -> anyhow::Result<()> {
-    let vault = Vault::open(args, &*Machine::real().entropy)?;
-    let applied = apply(args, &vault.keys.ring()?)?;
+pub(super) fn run(args: &MigrateArgs) -> anyhow::Result<()> {
+    let MigrateArgs { store, service_role } = args;
+    let vault = Vault::open(store, &*Machine::real().entropy)?;
+    let applied = apply(store, &vault.keys.ring()?)?;
     if applied.is_empty() {
         println!("the database is up to date");
     }
     for name in applied {
         println!("applied {name}");
+    }
+    if let Some(role) = service_role {
+        grant(store.database_url(), role)?;
+        println!("the role {role} has the privileges of a service");
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ async fn the_service_verifies_its_database_server() {
         std::fs::write(file, authority.certificate()).unwrap();
     }
     let own = authorities[0].certify("db.internal");
-    let server = TlsServer::start(&own.certificate, &own.key);
+    let server = TlsServer::start(&own.certificate, &own.key, &authorities[0].certificate());
     let url = server.url("db.internal", "sslrootcert=system");
     let command = |arguments: &[&str], trusted| {
         let mut command = installation.command(arguments);

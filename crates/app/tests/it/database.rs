@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use kopeck_adapter_store_diesel::migrate;
-use kopeck_adapter_store_diesel::testing::TestDatabase;
+use kopeck_adapter_store_diesel::testing::{Roles, TestDatabase};
 
 /// A database that goes with its test.
 pub enum Database {
@@ -12,6 +12,8 @@ pub enum Database {
     Embedded(String),
     /// On the server of `TEST_DATABASE_URL`.
     Server(TestDatabase),
+    /// On the same server, of another role than the one that serves.
+    OfRoles(Roles),
 }
 
 impl Database {
@@ -40,13 +42,14 @@ impl Database {
         match self {
             Self::Embedded(url) => url,
             Self::Server(database) => database.url(),
+            Self::OfRoles(roles) => &roles.service,
         }
     }
 
     /// A copy of a database on a server, to which nobody is connected; an embedded one lies in its folder.
     pub fn copy(&self) -> Option<TestDatabase> {
         match self {
-            Self::Embedded(_) => None,
+            Self::Embedded(_) | Self::OfRoles(_) => None,
             Self::Server(database) => Some(database.copy()),
         }
     }
@@ -55,7 +58,7 @@ impl Database {
     pub fn beside<'a>(&self, folder: &'a Path) -> Option<&'a Path> {
         match self {
             Self::Embedded(_) => None,
-            Self::Server(_) => Some(folder),
+            Self::Server(_) | Self::OfRoles(_) => Some(folder),
         }
     }
 }

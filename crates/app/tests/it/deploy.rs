@@ -105,7 +105,7 @@ fn settings_are_called_by_their_names() {
     // What can be set is on the page too; the variables of `kopeck call` are on one of their own.
     let page = read(PAGE);
     let explained = settings(&page);
-    for command in ["serve", "worker", "bank-simulator", "check"] {
+    for command in ["serve", "worker", "bank-simulator", "migrate", "check"] {
         let cli = Cli::command();
         for name in variables(cli.find_subcommand(command).unwrap()) {
             assert!(explained.contains(&*name), "{name} of {command} is not on {PAGE}");
@@ -134,6 +134,17 @@ fn commands_are_such_that_the_binary_takes() {
             }
         }
     }
+}
+
+#[test]
+fn compose_migrates_as_the_owner_and_serves_as_another_role() {
+    let compose = read(COMPOSE);
+    let urls =
+        compose.lines().filter_map(|line| line.trim().strip_prefix("KOPECK_DATABASE_URL: postgres://"));
+    let users: Vec<&str> = urls.filter_map(|url| url.split(':').next()).collect();
+    assert_eq!(users, ["kopeck_service", "kopeck"], "of all, and of migrate");
+    assert!(compose.contains("KOPECK_SERVICE_ROLE: kopeck_service\n"));
+    assert!(read("deploy/postgres-service-role.sql").contains("CREATE ROLE kopeck_service LOGIN "));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use kopeck::compose::Machine;
 use kopeck::folder::DataFolder;
 use kopeck_adapter_http::{HttpSettings, SandboxPower};
-use kopeck_adapter_store_diesel::testing::{DatabaseProxy, TestDatabase};
+use kopeck_adapter_store_diesel::testing::{DatabaseProxy, Roles, TestDatabase};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_security::PasswordHasher;
@@ -90,6 +90,14 @@ impl Ground {
         let mut ground = Self::over(database, tempfile::tempdir().unwrap(), start, 0);
         proxy.url().clone_into(&mut ground.url);
         (ground, proxy)
+    }
+
+    /// On PostgreSQL, with a role that owns the tables and another that serves.
+    pub fn as_service_role(start: OffsetDateTime) -> Self {
+        let roles = Roles::empty();
+        kopeck_adapter_store_diesel::migrate(&roles.owner).unwrap();
+        kopeck_adapter_store_diesel::grant(&roles.owner, &roles.service_role).unwrap();
+        Self::over(Database::OfRoles(roles), tempfile::tempdir().unwrap(), start, 0)
     }
 
     fn over(database: Database, folder: tempfile::TempDir, start: OffsetDateTime, generation: u64) -> Self {

@@ -71,6 +71,7 @@ mod process;
 mod races;
 mod readme;
 mod replenishments;
+mod roles;
 mod sandbox;
 mod server;
 mod several;

@@ -100,7 +100,10 @@ fn over_tls_every_response_asks_for_https_from_then_on() {
     };
     for path in paths {
         let said = head(&https.base_url, path);
-        assert!(said.contains("strict-transport-security: max-age=63072000\r\n"), "{path}: {said}");
+        assert!(
+            said.contains("strict-transport-security: max-age=63072000; includeSubDomains\r\n"),
+            "{path}: {said}"
+        );
     }
     drop(https);
     let http = installation.serve(&[]);
