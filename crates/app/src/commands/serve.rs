@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState};
+use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, TrustedProxies};
 use kopeck_adapter_security::KeyRing;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, StoreError, transact};
@@ -34,7 +34,8 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let listener =
         TcpListener::bind(args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
     let address = listener.local_addr()?;
-    if certificate.is_none() {
+    // A trusted proxy in front is taken for one with TLS.
+    if certificate.is_none() && args.front.trusted_proxies == TrustedProxies::default() {
         warn_about_plain_http(address);
     }
     let state = process.front_door(args);

@@ -76,4 +76,7 @@ fn plain_http_beyond_this_machine_is_warned_of() {
     let beyond = installation.command(&["serve", "--listen", "0.0.0.0:0", "--sandbox", "false"]);
     let (_, well) = installation.start_command(beyond).stop("TERM");
     assert!(well && installation.log().contains(PLAIN), "{}", installation.log());
+    let behind = ["serve", "--listen", "0.0.0.0:0", "--sandbox", "false", "--trusted-proxies", "10.0.0.0/8"];
+    let (_, well) = installation.start_command(installation.command(&behind)).stop("TERM");
+    assert!(well && !installation.log().contains(PLAIN), "{}", installation.log());
 }
