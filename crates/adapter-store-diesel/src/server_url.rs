@@ -72,7 +72,7 @@ impl<E: Fn(&str) -> Option<String>> ServerUrl<'_, E> {
     fn parameter(&self, name: &str, variable: &str) -> Option<String> {
         let (_, query) = self.url.split_once('?').unwrap_or_default();
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        let value = pairs.filter(|(given, _)| *given == name).last().map(|(_, value)| decoded(value));
+        let value = pairs.filter(|(given, _)| *given == name).next_back().map(|(_, value)| decoded(value));
         value.or_else(|| (self.environment)(variable)).filter(|value| !value.is_empty())
     }
 
