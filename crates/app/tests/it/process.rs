@@ -193,7 +193,7 @@ impl Installation {
             Database::Embedded(_) => {
                 KeyFile::at(self.folder.path().join("master.key")).read().unwrap().remove(0)
             }
-            Database::Server(_) => MasterKey::parse(MASTER_KEY).unwrap(),
+            Database::Server(_) | Database::OfRoles(_) => MasterKey::parse(MASTER_KEY).unwrap(),
         };
         Core::open(self.database.url(), &KeyRing::of(&key), &Machine::real(), SETTINGS).unwrap()
     }
