@@ -7,7 +7,7 @@ use kopeck_domain::Faults;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
-use kopeck_service::idempotency::{self, Once, OnceError};
+use kopeck_service::idempotency::{self, Once, OnceError, ReplayError, SealedNonce};
 use kopeck_service::{Env, cards};
 use serde::Serialize;
 
@@ -85,6 +85,8 @@ pub(crate) struct Change {
     pub(crate) key: RepeatKey,
     /// SHA-256 over the call by value.
     pub(crate) fingerprint: [u8; 32],
+    /// Its nonce, if anything in it was sealed.
+    pub(crate) sealed: Option<SealedNonce>,
     /// For the audit log.
     pub(crate) signature: Signature,
 }
@@ -191,7 +193,7 @@ impl Exchange {
     }
 
     /// Lets the sandbox do something.
-    pub(crate) async fn command<T: Send + 'static>(
+    async fn command<T: Send + 'static>(
         &self,
         command: impl FnOnce(&dyn SandboxPower) -> Result<T, SandboxRefusal> + Send + 'static,
     ) -> Result<T, ApiError> {
@@ -229,12 +231,12 @@ impl Exchange {
     pub(crate) async fn turn(mut self) -> Result<Turn, ApiError> {
         // Whoever waits for the store needs no turn to read.
         self.large = None;
-        let Some(Change { key, fingerprint, signature }) = self.change.take() else {
+        let Some(Change { key, fingerprint, sealed, signature }) = self.change.take() else {
             return Err(ApiError::internal("a call without a key changes something"));
         };
         let ticket = self.shared.in_flight.take(self.partner, &key.key).await;
         let ticket = Arc::new(ticket.ok_or_else(repeats::in_progress)?);
-        let call = idempotency::Call { partner: self.partner, key: key.key.clone(), fingerprint };
+        let call = idempotency::Call { partner: self.partner, key: key.key.clone(), fingerprint, sealed };
         let (key, call, signature) = (Arc::new(key), Arc::new(call), Arc::new(signature));
         Ok(Turn { exchange: self, key, call, signature, ticket })
     }
@@ -248,26 +250,60 @@ impl Turn {
 
     /// The name of this very call, for an effect outside of its unit of work. A key that is used for another call
     /// names something else.
-    pub(crate) fn command_key(&self) -> CommandKey {
-        let idempotency::Call { partner, key, fingerprint } = &*self.call;
+    fn command_key(&self) -> CommandKey {
+        let idempotency::Call { partner, key, fingerprint, .. } = &*self.call;
         let fingerprint: String = fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
         let env = self.exchange.env();
         let since = env.now() - env.settings.idempotency_retention;
         CommandKey { text: format!("{partner}/{fingerprint}/{key}"), since }
     }
 
-    /// The answer that was given before, if the call is a repeat.
+    /// The answer that was given before, if the call is a repeat. A sealed call spends its nonce with it.
     ///
     /// # Errors
-    /// 422 if the key was used for another call.
+    /// 422 if the key was used for another call, or the nonce of a sealed call with another key.
     pub(crate) async fn replay(&self) -> Result<Option<Answer>, ApiError> {
-        let (env, call, key) =
-            (Arc::clone(self.exchange.env()), Arc::clone(&self.call), Arc::clone(&self.key));
-        let answer =
-            in_store(&*self.exchange.shared.parts.store, Access::Read, self.exchange.deadline, move |unit| {
-                idempotency::replay(unit, &env, &call).map_err(|error| repeats::of_replay(error, &key))
-            });
-        Ok(answer.await?.map(Answer::replayed))
+        let (env, call) = (Arc::clone(self.exchange.env()), Arc::clone(&self.call));
+        let store = &*self.exchange.shared.parts.store;
+        let looked = in_store(store, Access::Read, self.exchange.deadline, move |unit| {
+            idempotency::look(unit, &env, &call)
+        });
+        let recorded = looked.await.map_err(|error| repeats::of_replay(error, &self.key))?;
+        let answer = match recorded {
+            Some(recorded) if !recorded.is_nonce_spent => self.write(idempotency::replay).await?,
+            recorded => recorded.map(|recorded| recorded.answer),
+        };
+        Ok(answer.map(Answer::replayed))
+    }
+
+    /// Lets the sandbox do something in the name of this call. That lies outside of the unit of work that records the
+    /// answer, so a sealed call spends its nonce before it.
+    ///
+    /// # Errors
+    /// 422 if the nonce of a sealed call was spent with another key; the sandbox's refusal.
+    pub(crate) async fn command<T: Send + 'static>(
+        &self,
+        command: impl FnOnce(&dyn SandboxPower, &CommandKey) -> Result<T, SandboxRefusal> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        if self.call.sealed.is_some() {
+            self.write(idempotency::claim_nonce).await?;
+        }
+        let key = self.command_key();
+        self.exchange.command(move |power| command(power, &key)).await
+    }
+
+    /// Runs `record` on what is recorded of this call, as a writing unit of work.
+    async fn write<T: Send + 'static>(
+        &self,
+        record: fn(&mut dyn UnitOfWork, &Env, &idempotency::Call) -> Result<T, ReplayError>,
+    ) -> Result<T, ApiError> {
+        let (env, call) = (Arc::clone(self.exchange.env()), Arc::clone(&self.call));
+        let (ticket, partner) = (Arc::clone(&self.ticket), Some(self.call.partner));
+        let (store, deadline) = (&*self.exchange.shared.parts.store, self.exchange.deadline);
+        let written = in_store_keeping(ticket, partner, store, Access::Write, deadline, move |unit| {
+            record(unit, &env, &call)
+        });
+        written.await.map_err(|error| repeats::of_replay(error, &self.key))
     }
 
     /// Carries out `work` and records its answer, with an entry in the audit log, or gives the answer that was recorded before.
@@ -301,14 +337,14 @@ impl Turn {
             Ok(Once::Replayed(answer)) => Ok(Answer::replayed(answer)),
             // On another instance the first call may have won between our look and our write: what refused us is
             // then its effect, and its answer is ours.
-            Err(OnceError::Store(StoreError::Conflict(Rule::IdempotencyKey))) => {
+            Err(OnceError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce))) => {
                 self.replay().await?.ok_or_else(repeats::in_progress)
             }
             Err(OnceError::UseCase(refusal)) => match self.replay().await {
                 Ok(Some(answer)) => Ok(answer),
                 Ok(None) | Err(_) => Err(refusal),
             },
-            Err(error @ (OnceError::KeyReused | OnceError::Store(_))) => {
+            Err(error @ (OnceError::KeyReused | OnceError::NonceSpent | OnceError::Store(_))) => {
                 Err(repeats::of_once(error, &self.key))
             }
         }

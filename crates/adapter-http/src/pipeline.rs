@@ -18,6 +18,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
 use kopeck_domain::audit::KeyDigest;
 use kopeck_domain::ids::PartnerId;
+use kopeck_service::idempotency::SealedNonce;
 
 use crate::audit::{self, Signature, Subject, Trace};
 use crate::bridge::Deadline;
@@ -132,10 +133,10 @@ impl Way<'_> {
         if key.is_some() || self.route.discloses {
             self.known.trace.subject = Subject::of(&call);
         }
-        let change = key.zip(fingerprint).map(|(key, fingerprint)| Change {
-            key,
-            fingerprint,
-            signature: self.signature(request_id),
+        let change = key.zip(fingerprint).map(|(key, fingerprint)| {
+            let idempotency_key = key.idempotency_key().map(str::to_owned);
+            let sealed = used.map(|_| SealedNonce { nonce, idempotency_key });
+            Change { key, fingerprint, sealed, signature: self.signature(request_id) }
         });
         Ok(Exchange::new(Arc::clone(self.shared), identity.partner, call, large, deadline, change))
     }

@@ -86,6 +86,15 @@ table! {
 }
 
 table! {
+    sealed_nonces (partner_id, nonce) {
+        partner_id -> Binary,
+        nonce -> Text,
+        idempotency_key -> Nullable<Text>,
+        spent_at -> BigInt,
+    }
+}
+
+table! {
     categories (partner_id, id) {
         partner_id -> Binary,
         id -> Binary,

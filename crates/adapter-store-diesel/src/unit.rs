@@ -6,8 +6,8 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{
     Access, AuditRepository, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
     IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
-    ReplenishmentRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
-    UnitOfWork, WorkRepository,
+    ReplenishmentRepository, SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository,
+    TransactionRepository, UnitOfWork, WorkRepository,
 };
 use kopeck_port_system::Clock;
 
@@ -341,6 +341,7 @@ repositories! {
     sessions: SessionRepository;
     throttle: ThrottleRepository;
     idempotency: IdempotencyRepository;
+    sealed_nonces: SealedNonceRepository;
     employees: EmployeeRepository;
     categories: CategoryRepository;
     cards: CardRepository;

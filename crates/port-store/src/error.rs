@@ -22,6 +22,8 @@ pub enum Rule {
     DepositReference,
     /// An idempotency key has one answer.
     IdempotencyKey,
+    /// A nonce of a sealed request is spent once.
+    SealedNonce,
     /// Something refers to the row, or the row refers to something that is not there.
     Reference,
 }

@@ -11,6 +11,7 @@ mod audit;
 mod error;
 mod records;
 mod repositories;
+mod sealed_nonces;
 mod store;
 mod work;
 
@@ -23,5 +24,6 @@ pub use audit::{AuditFilter, AuditRepository, AuditSigner, HeadObserver, Signatu
 pub use error::{Rule, StoreError};
 pub use records::*;
 pub use repositories::*;
+pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
 pub use store::{Access, Done, Store, UnitOfWork, Verdict, Work, submit, submit_while, transact};
 pub use work::{Backlog, Claim, PutBack, StuckWork, Subject, WorkRepository};

@@ -12,13 +12,14 @@ pub use crate::repositories::{
     MockPartnerRepository, MockReplenishmentRepository, MockSessionRepository, MockThrottleRepository,
     MockTransactionRepository,
 };
+pub use crate::sealed_nonces::MockSealedNonceRepository;
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
 pub use crate::work::MockWorkRepository;
 use crate::{
     AuditRepository, AuditSigner, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
     IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
-    ReplenishmentRepository, SessionRepository, SignatureCheck, ThrottleRepository, TransactionRepository,
-    WorkRepository,
+    ReplenishmentRepository, SealedNonceRepository, SessionRepository, SignatureCheck, ThrottleRepository,
+    TransactionRepository, WorkRepository,
 };
 
 macro_rules! mock_unit {
@@ -43,6 +44,7 @@ mock_unit! {
     sessions: MockSessionRepository as SessionRepository;
     throttle: MockThrottleRepository as ThrottleRepository;
     idempotency: MockIdempotencyRepository as IdempotencyRepository;
+    sealed_nonces: MockSealedNonceRepository as SealedNonceRepository;
     employees: MockEmployeeRepository as EmployeeRepository;
     categories: MockCategoryRepository as CategoryRepository;
     cards: MockCardRepository as CardRepository;

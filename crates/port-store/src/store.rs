@@ -7,8 +7,8 @@ use kopeck_domain::ids::PartnerId;
 use crate::{
     AuditRepository, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
     IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
-    ReplenishmentRepository, SessionRepository, StoreError, ThrottleRepository, TransactionRepository,
-    WorkRepository,
+    ReplenishmentRepository, SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository,
+    TransactionRepository, WorkRepository,
 };
 
 /// Whether a unit of work writes.
@@ -59,6 +59,8 @@ pub trait UnitOfWork {
     fn throttle(&mut self) -> &mut dyn ThrottleRepository;
     /// Answers of calls that may be repeated.
     fn idempotency(&mut self) -> &mut dyn IdempotencyRepository;
+    /// Nonces of sealed requests.
+    fn sealed_nonces(&mut self) -> &mut dyn SealedNonceRepository;
     /// Employees.
     fn employees(&mut self) -> &mut dyn EmployeeRepository;
     /// Categories.

@@ -207,7 +207,8 @@ fn raced_fault(error: &StoreError) -> Option<Faults> {
             | Rule::CardInOneReplenishment
             | Rule::CardInOneLimitChange
             | Rule::DepositReference
-            | Rule::IdempotencyKey,
+            | Rule::IdempotencyKey
+            | Rule::SealedNonce,
         )
         | StoreError::Busy
         | StoreError::Unavailable(_)

@@ -5,6 +5,7 @@ use kopeck_port_store::{StoreError, UnitOfWork};
 use time::Duration;
 
 use crate::Env;
+use crate::idempotency::SEALED_NONCE_LIFE;
 
 /// Rows removed at most from each table in one sweep.
 const SWEEP: u32 = 1_000;
@@ -13,16 +14,18 @@ const SWEEP: u32 = 1_000;
 const PAIR_GRACE: Duration = Duration::DAY;
 
 /// Removes answers past their retention, failures and nonces past their window, and token pairs past their end.
-/// Answers how many rows went.
+/// Answers how many rows went. An answer outlives the nonces that it was given to.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
 pub fn sweep(unit: &mut dyn UnitOfWork, env: &Env) -> Result<u64, StoreError> {
     let now = env.now();
-    let answers = unit.idempotency().forget_before(now - env.settings.idempotency_retention, SWEEP)?;
+    let answers_end = now - env.settings.idempotency_retention - SEALED_NONCE_LIFE;
+    let answers = unit.idempotency().forget_before(answers_end, SWEEP)?;
+    let nonces = unit.sealed_nonces().forget_before(now - SEALED_NONCE_LIFE, SWEEP)?;
     let failures = unit.throttle().forget_before(now - WINDOW, SWEEP)?;
     let pairs = unit.sessions().forget_expired(now - PAIR_GRACE, SWEEP)?;
-    Ok(answers + failures + pairs)
+    Ok(answers + nonces + failures + pairs)
 }
 
 #[cfg(test)]
@@ -36,9 +39,16 @@ mod tests {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         unit.idempotency
             .expect_forget_before()
-            .withf(|moment, limit| (*moment, *limit) == (START - Duration::days(7), 1_000))
+            .withf(|moment, limit| {
+                (*moment, *limit) == (START - Duration::days(7) - Duration::minutes(20), 1_000)
+            })
             .times(1)
             .returning(|_, _| Ok(1));
+        unit.sealed_nonces
+            .expect_forget_before()
+            .withf(|moment, limit| (*moment, *limit) == (START - Duration::minutes(20), 1_000))
+            .times(1)
+            .returning(|_, _| Ok(4_000));
         unit.throttle
             .expect_forget_before()
             .withf(|moment, limit| (*moment, *limit) == (START - Duration::minutes(15), 1_000))
@@ -49,7 +59,7 @@ mod tests {
             .withf(|moment, limit| (*moment, *limit) == (START - Duration::days(1), 1_000))
             .times(1)
             .returning(|_, _| Ok(300));
-        assert_eq!(sweep(&mut unit, &bench), Ok(321));
+        assert_eq!(sweep(&mut unit, &bench), Ok(4_321));
     }
 
     /// A nonce that were forgotten while it counts could be used again.

@@ -1,9 +1,14 @@
-//! Calls that may be repeated: one key, one effect, one answer.
+//! Requests that may be repeated: one key, one effect, one answer. A sealed request spends its nonce with its answer, so that
+//! a copy of it under another key has no second effect.
 
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{RecordedAnswer, StoreError, UnitOfWork};
+use kopeck_port_store::{RecordedAnswer, SpentNonce, StoreError, UnitOfWork};
+use time::{Duration, OffsetDateTime};
 
 use crate::Env;
+
+/// How long a spent nonce is remembered: twice as long as any sealed value is accepted (300 s before and after its time).
+pub const SEALED_NONCE_LIFE: Duration = Duration::minutes(20);
 
 /// A call that may be repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +19,17 @@ pub struct Call {
     pub key: String,
     /// SHA-256 over method, path and body by value: the same call has the same one.
     pub fingerprint: [u8; 32],
+    /// Its nonce, if anything in it was sealed.
+    pub sealed: Option<SealedNonce>,
+}
+
+/// The nonce of a sealed request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedNonce {
+    /// The nonce.
+    pub nonce: String,
+    /// The `Idempotency-Key` beside it, if there was one.
+    pub idempotency_key: Option<String>,
 }
 
 /// An answer as it travels, before sealing.
@@ -41,12 +57,24 @@ pub enum Once {
     Replayed(Answer),
 }
 
+/// An answer that was given before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The answer.
+    pub answer: Answer,
+    /// Whether the nonce of the request is spent with this key already. If not, [`replay`] spends it.
+    pub is_nonce_spent: bool,
+}
+
 /// Why an earlier answer cannot be given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// The key was used for another call.
     #[error("the key was used for another call")]
     KeyReused,
+    /// The nonce of the sealed request was spent with another idempotency key, or with none where it has one.
+    #[error("the nonce was spent with another key")]
+    NonceSpent,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -57,6 +85,8 @@ pub enum ReplayError {
 pub enum OnceError<E> {
     /// The key was used for another call.
     KeyReused,
+    /// The nonce of the sealed request was spent with another idempotency key, or with none where it has one.
+    NonceSpent,
     /// The store failed.
     Store(StoreError),
     /// The use case refused; nothing is recorded, so the same key may be tried again.
@@ -69,23 +99,97 @@ impl<E> From<StoreError> for OnceError<E> {
     }
 }
 
-/// The answer that was given to this call before, if any.
-///
-/// # Errors
-/// [`ReplayError::KeyReused`] if the key belongs to another call.
-pub fn replay(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<Option<Answer>, ReplayError> {
-    let stale_before = env.now() - env.settings.idempotency_retention;
-    match unit.idempotency().find(call.partner, &call.key)? {
-        Some(recorded) if recorded.recorded_at < stale_before => Ok(None),
-        Some(recorded) if recorded.fingerprint == call.fingerprint => {
-            Ok(Some(Answer { status: recorded.status, body: recorded.body }))
+impl<E> From<ReplayError> for OnceError<E> {
+    fn from(error: ReplayError) -> Self {
+        match error {
+            ReplayError::KeyReused => Self::KeyReused,
+            ReplayError::NonceSpent => Self::NonceSpent,
+            ReplayError::Store(error) => Self::Store(error),
         }
-        Some(_) => Err(ReplayError::KeyReused),
-        None => Ok(None),
     }
 }
 
-/// Carries out `work` unless the call was answered before, and records its answer in the same unit of work.
+/// What is recorded of a call.
+struct History {
+    /// Its answer, if it was answered before.
+    answer: Option<Answer>,
+    /// Whether nothing is left to spend: its nonce is spent, or it has none to spend.
+    is_nonce_spent: bool,
+}
+
+fn history(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<History, ReplayError> {
+    let now = env.now();
+    let recorded = unit.idempotency().find(call.partner, &call.key);
+    let spent = match &call.sealed {
+        Some(sealed) => unit.sealed_nonces().find(call.partner, &sealed.nonce),
+        None => Ok(None),
+    };
+    // Both look-ups begin before either result is used: a store that batches look-ups sends them together.
+    let (recorded, spent) = (recorded?, spent?);
+    let spent = spent.filter(|spent| spent.spent_at >= now - SEALED_NONCE_LIFE);
+    let key = call.sealed.as_ref().and_then(|sealed| sealed.idempotency_key.as_ref());
+    if spent.as_ref().is_some_and(|spent| spent.idempotency_key.as_ref() != key) {
+        return Err(ReplayError::NonceSpent);
+    }
+    // An answer whose retention ended after the nonce was spent still counts: the request has had its effect.
+    let as_of = spent.as_ref().map_or(now, |spent| spent.spent_at);
+    let recorded = recorded.filter(|recorded| recorded.recorded_at >= stale_before(env, as_of));
+    if recorded.as_ref().is_some_and(|recorded| recorded.fingerprint != call.fingerprint) {
+        return Err(ReplayError::KeyReused);
+    }
+    let answer = recorded.map(|recorded| Answer { status: recorded.status, body: recorded.body });
+    Ok(History { answer, is_nonce_spent: spent.is_some() || call.sealed.is_none() })
+}
+
+/// Answers recorded before this moment do not count at `moment`.
+fn stale_before(env: &Env, moment: OffsetDateTime) -> OffsetDateTime {
+    moment - env.settings.idempotency_retention
+}
+
+/// Records that the nonce of a sealed call is spent.
+fn spend_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<(), StoreError> {
+    let Some(SealedNonce { nonce, idempotency_key }) = &call.sealed else { return Ok(()) };
+    let now = env.now();
+    let spent = SpentNonce { idempotency_key: idempotency_key.clone(), spent_at: now };
+    unit.sealed_nonces().spend(call.partner, nonce, &spent, now - SEALED_NONCE_LIFE)
+}
+
+/// The answer that was given to this call before, if any. Writes nothing.
+///
+/// # Errors
+/// [`ReplayError::KeyReused`] if the key belongs to another call, [`ReplayError::NonceSpent`] if the nonce belongs to
+/// another key.
+pub fn look(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<Option<Recorded>, ReplayError> {
+    let History { answer, is_nonce_spent } = history(unit, env, call)?;
+    Ok(answer.map(|answer| Recorded { answer, is_nonce_spent }))
+}
+
+/// The answer that was given to this call before, if any. A sealed call spends its nonce with it.
+///
+/// # Errors
+/// As for [`look`].
+pub fn replay(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<Option<Answer>, ReplayError> {
+    let History { answer, is_nonce_spent } = history(unit, env, call)?;
+    if answer.is_some() && !is_nonce_spent {
+        spend_nonce(unit, env, call)?;
+    }
+    Ok(answer)
+}
+
+/// Spends the nonce of a sealed call before an effect that lies outside of the unit of work which records the answer.
+/// Between the effect and the record a copy under another key would have an effect of its own.
+///
+/// # Errors
+/// As for [`look`].
+pub fn claim_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<(), ReplayError> {
+    if !history(unit, env, call)?.is_nonce_spent {
+        spend_nonce(unit, env, call)?;
+    }
+    Ok(())
+}
+
+/// Carries out `work` unless the call was answered before, and records its answer in the same unit of work. A sealed call
+/// spends its nonce there, too.
 ///
 /// # Errors
 /// [`OnceError`]; in every case nothing is recorded.
@@ -95,138 +199,27 @@ pub fn once<E>(
     call: &Call,
     work: impl FnOnce(&mut dyn UnitOfWork) -> Result<Answer, E>,
 ) -> Result<Once, OnceError<E>> {
-    match replay(unit, env, call) {
-        Ok(Some(answer)) => return Ok(Once::Replayed(answer)),
-        Ok(None) => {}
-        Err(ReplayError::KeyReused) => return Err(OnceError::KeyReused),
-        Err(ReplayError::Store(error)) => return Err(error.into()),
-    }
-    let answer = work(unit).map_err(OnceError::UseCase)?;
-    let now = env.now();
-    let recorded = RecordedAnswer {
-        fingerprint: call.fingerprint,
-        status: answer.status,
-        body: answer.body.clone(),
-        recorded_at: now,
+    let History { answer: before, is_nonce_spent } = history(unit, env, call)?;
+    let once = match before {
+        Some(answer) => Once::Replayed(answer),
+        None => {
+            let answer = work(unit).map_err(OnceError::UseCase)?;
+            let now = env.now();
+            let recorded = RecordedAnswer {
+                fingerprint: call.fingerprint,
+                status: answer.status,
+                body: answer.body.clone(),
+                recorded_at: now,
+            };
+            unit.idempotency().record(call.partner, &call.key, &recorded, stale_before(env, now))?;
+            Once::First(answer)
+        }
     };
-    let stale_before = now - env.settings.idempotency_retention;
-    unit.idempotency().record(call.partner, &call.key, &recorded, stale_before)?;
-    Ok(Once::First(answer))
+    if !is_nonce_spent {
+        spend_nonce(unit, env, call)?;
+    }
+    Ok(once)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::*;
-    use kopeck_port_store::Rule;
-    use kopeck_port_store::mock::MockUnit;
-    use time::{Duration, OffsetDateTime};
-
-    const WEEK: Duration = Duration::days(7);
-
-    fn call() -> Call {
-        Call { partner: PARTNER, key: "k-1".to_owned(), fingerprint: [1; 32] }
-    }
-
-    fn answer() -> Answer {
-        Answer { status: 202, body: b"{\"a\": 1}".to_vec() }
-    }
-
-    fn recorded(fingerprint: u8, recorded_at: OffsetDateTime) -> RecordedAnswer {
-        let Answer { status, body } = answer();
-        RecordedAnswer { fingerprint: [fingerprint; 32], status, body, recorded_at }
-    }
-
-    fn found(unit: &mut MockUnit, recorded: Option<RecordedAnswer>) {
-        unit.idempotency
-            .expect_find()
-            .withf(|partner, key| *partner == PARTNER && key == "k-1")
-            .times(1)
-            .returning(move |_, _| Ok(recorded.clone()));
-    }
-
-    fn expect_record(unit: &mut MockUnit) {
-        unit.idempotency
-            .expect_record()
-            .withf(|partner, key, answer, stale_before| {
-                *partner == PARTNER
-                    && key == "k-1"
-                    && *answer == recorded(1, START)
-                    && *stale_before == START - WEEK
-            })
-            .times(1)
-            .returning(|_, _, _, _| Ok(()));
-    }
-
-    fn works(_: &mut dyn UnitOfWork) -> Result<Answer, &'static str> {
-        Ok(answer())
-    }
-
-    fn must_not_work(_: &mut dyn UnitOfWork) -> Result<Answer, &'static str> {
-        panic!("the call was carried out")
-    }
-
-    #[test]
-    fn a_first_call_is_carried_out_and_recorded() {
-        let (bench, mut unit) = (Bench::new(), MockUnit::default());
-        found(&mut unit, None);
-        expect_record(&mut unit);
-        assert_eq!(once(&mut unit, &bench, &call(), works), Ok(Once::First(answer())));
-    }
-
-    #[test]
-    fn a_repeated_call_gets_the_first_answer_and_has_no_effect() {
-        let (bench, mut unit) = (Bench::new(), MockUnit::default());
-        found(&mut unit, Some(recorded(1, START - WEEK)));
-        assert_eq!(once(&mut unit, &bench, &call(), must_not_work), Ok(Once::Replayed(answer())));
-    }
-
-    #[test]
-    fn a_key_that_another_call_used_is_refused() {
-        let (bench, mut unit) = (Bench::new(), MockUnit::default());
-        found(&mut unit, Some(recorded(2, START)));
-        assert_eq!(once(&mut unit, &bench, &call(), must_not_work), Err(OnceError::KeyReused));
-        found(&mut unit, Some(recorded(2, START)));
-        assert_eq!(replay(&mut unit, &bench, &call()), Err(ReplayError::KeyReused));
-    }
-
-    /// A record past its retention is as if it were gone, whichever call it belongs to.
-    #[test]
-    fn a_stale_record_is_none() {
-        for fingerprint in [1, 2] {
-            let (bench, mut unit) = (Bench::new(), MockUnit::default());
-            found(&mut unit, Some(recorded(fingerprint, START - WEEK - Duration::MICROSECOND)));
-            expect_record(&mut unit);
-            assert_eq!(once(&mut unit, &bench, &call(), works), Ok(Once::First(answer())));
-        }
-    }
-
-    #[test]
-    fn a_refusal_is_not_recorded() {
-        let (bench, mut unit) = (Bench::new(), MockUnit::default());
-        found(&mut unit, None);
-        assert_eq!(once(&mut unit, &bench, &call(), |_| Err("409")), Err(OnceError::UseCase("409")));
-    }
-
-    #[test]
-    fn who_records_second_learns_of_it() {
-        let (bench, mut unit) = (Bench::new(), MockUnit::default());
-        let raced = StoreError::Conflict(Rule::IdempotencyKey);
-        let error = raced.clone();
-        found(&mut unit, None);
-        unit.idempotency.expect_record().returning(move |_, _, _, _| Err(error.clone()));
-        assert_eq!(once(&mut unit, &bench, &call(), works), Err(OnceError::Store(raced)));
-    }
-
-    #[test]
-    fn a_store_that_cannot_look_carries_nothing_out() {
-        let (bench, mut unit) = (Bench::new(), MockUnit::default());
-        unit.idempotency.expect_find().returning(|_, _| Err(broken()));
-        assert_eq!(once(&mut unit, &bench, &call(), must_not_work), Err(OnceError::Store(broken())));
-    }
-
-    #[test]
-    fn bodies_stay_out_of_logs() {
-        assert_eq!(format!("{:?}", answer()), "Answer { status: 202, .. }");
-    }
-}
+mod tests;

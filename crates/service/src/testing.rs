@@ -52,6 +52,7 @@ pub(crate) const RULES: [Rule; 10] = [
     Rule::CardInOneLimitChange,
     Rule::DepositReference,
     Rule::IdempotencyKey,
+    Rule::SealedNonce,
     Rule::Reference,
 ];
 

@@ -1,6 +1,7 @@
 //! Repeated calls.
 
 use actix_web::http::StatusCode;
+use kopeck_port_store::{Rule, StoreError};
 use kopeck_service::idempotency::{OnceError, ReplayError};
 
 use crate::code::Code;
@@ -18,10 +19,18 @@ fn key_reused(key: &RepeatKey) -> ApiError {
     ApiError::field(key.header, "was used for another call")
 }
 
+/// 422 for a sealed request whose nonce was spent with another key, which may be a copy of it.
+fn nonce_spent() -> ApiError {
+    ApiError::field("x-nonce", "was spent by a sealed request with another idempotency-key, or without one")
+}
+
 /// What the caller is told when its earlier answer cannot be looked up.
 pub(crate) fn of_replay(error: ReplayError, key: &RepeatKey) -> ApiError {
     match error {
         ReplayError::KeyReused => key_reused(key),
+        ReplayError::NonceSpent => nonce_spent(),
+        // Another instance spends the nonce at this moment.
+        ReplayError::Store(StoreError::Conflict(Rule::SealedNonce)) => in_progress(),
         ReplayError::Store(error) => error.into(),
     }
 }
@@ -30,6 +39,7 @@ pub(crate) fn of_replay(error: ReplayError, key: &RepeatKey) -> ApiError {
 pub(crate) fn of_once<E: Into<ApiError>>(error: OnceError<E>, key: &RepeatKey) -> ApiError {
     match error {
         OnceError::KeyReused => key_reused(key),
+        OnceError::NonceSpent => nonce_spent(),
         OnceError::Store(error) => error.into(),
         OnceError::UseCase(error) => error.into(),
     }

@@ -111,10 +111,10 @@ where
         return Ok(answer);
     }
     let (id, values) = values?;
-    let (x, key) = (turn.exchange(), turn.command_key());
+    let x = turn.exchange();
     let look = x.read(Ok(id), |unit, env, partner, id| cards::look(unit, env, partner, *id)).await?;
     let number = look.record.card.number;
-    let happened = x.command(move |power| happen(power, number, values, &key)).await?;
+    let happened = turn.command(move |power, key| happen(power, number, values, key)).await?;
     x.renew_card(id).await?;
     turn.once(StatusCode::OK, happened, |_, _, _, happened| Ok::<_, ApiError>(happened.clone())).await
 }
@@ -129,8 +129,8 @@ async fn on_service<V: Send + 'static>(
     if let Some(answer) = turn.replay().await? {
         return Ok(answer);
     }
-    let (values, key) = (values?, turn.command_key());
-    turn.exchange().command(move |power| happen(power, values, &key)).await?;
+    let values = values?;
+    turn.command(move |power, key| happen(power, values, key)).await?;
     turn.once(StatusCode::OK, (), |_, _, _, ()| Ok::<_, ApiError>(Done::new())).await
 }
 

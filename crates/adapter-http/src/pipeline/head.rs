@@ -70,6 +70,13 @@ pub(crate) struct RepeatKey {
     pub(crate) header: &'static str,
 }
 
+impl RepeatKey {
+    /// The key if it came as `Idempotency-Key`; `None` if the nonce stands for one.
+    pub(crate) fn idempotency_key(&self) -> Option<&str> {
+        (self.header == IDEMPOTENCY_KEY.as_str()).then_some(self.key.as_str())
+    }
+}
+
 /// A header given once in visible ASCII; `Err` if it is given otherwise.
 fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
     let mut values = headers.get_all(name);

@@ -13,7 +13,9 @@ use kopeck_port_security::{
     MockPasswordHasher, MockSecretBox, MockTokenCodec, SecurityError, TokenClaims, TokenKind,
 };
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
-use kopeck_port_store::{Credentials, RecordedAnswer, Rule, SealingKeyRecord, Store, StoreError, StoredPair};
+use kopeck_port_store::{
+    Credentials, RecordedAnswer, Rule, SealingKeyRecord, SpentNonce, Store, StoreError, StoredPair,
+};
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::audit::{NoObserver, Notes};
@@ -95,6 +97,7 @@ pub(crate) fn unit(sealing: SealingPolicy) -> MockUnit {
     unit.throttle.expect_spend_nonce().returning(|_, _, _, _| Ok(true));
     unit.throttle.expect_record_failure().returning(|_, _| Ok(()));
     remember_answers(&mut unit);
+    remember_nonces(&mut unit);
     unit.audit.expect_append().returning(|_| Ok(()));
     unit
 }
@@ -107,6 +110,18 @@ fn remember_answers(unit: &mut MockUnit) {
         match answers.lock().unwrap().insert(key.to_owned(), answer.clone()) {
             None => Ok(()),
             Some(_) => Err(StoreError::Conflict(Rule::IdempotencyKey)),
+        }
+    });
+}
+
+fn remember_nonces(unit: &mut MockUnit) {
+    let nonces: Arc<Mutex<HashMap<String, SpentNonce>>> = Arc::default();
+    let spent = Arc::clone(&nonces);
+    unit.sealed_nonces.expect_find().returning(move |_, nonce| Ok(spent.lock().unwrap().get(nonce).cloned()));
+    unit.sealed_nonces.expect_spend().returning(move |_, nonce, spent, _| {
+        match nonces.lock().unwrap().insert(nonce.to_owned(), spent.clone()) {
+            None => Ok(()),
+            Some(_) => Err(StoreError::Conflict(Rule::SealedNonce)),
         }
     });
 }

@@ -19,7 +19,7 @@ use kopeck_port_store::StoreError;
 
 use crate::counters::LastNumber;
 use crate::repositories::{
-    AnswerTo, CardsOf, CategoryById, EmployeeById, EmployeeNamed, EmployeeWithCards, TopUpTargetOf,
+    AnswerTo, CardsOf, CategoryById, EmployeeById, EmployeeNamed, EmployeeWithCards, NonceOf, TopUpTargetOf,
 };
 
 /// How a unit of work is run.
@@ -165,6 +165,7 @@ macro_rules! shelves {
 
 shelves! {
     answers: AnswerTo;
+    nonces: NonceOf;
     employees: EmployeeById;
     employees_with_cards: EmployeeWithCards;
     custom_ids: EmployeeNamed;

@@ -10,7 +10,7 @@ use crate::convert::Key;
 use crate::counters::List;
 use crate::dialect::{self, AnyConnection};
 use crate::native::{Native, Value};
-use crate::repositories::{self, AnswerRow, NewEmployeeRow, ReplenishmentRow, TopUpRow};
+use crate::repositories::{self, AnswerRow, NewEmployeeRow, NonceRow, ReplenishmentRow, TopUpRow};
 
 /// Work that is not in its table yet.
 pub(crate) struct WorkToDo {
@@ -29,18 +29,20 @@ pub(crate) struct Pending {
     pub(crate) top_ups: Vec<TopUpRow>,
     pub(crate) work: Vec<WorkToDo>,
     pub(crate) answers: Vec<AnswerRow>,
+    pub(crate) nonces: Vec<NonceRow>,
     /// The last number that was given out in a partner's list.
     pub(crate) counters: BTreeMap<(Key, List), i64>,
 }
 
 impl Pending {
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { employees, replenishments, top_ups, work, answers, counters } = self;
+        let Self { employees, replenishments, top_ups, work, answers, nonces, counters } = self;
         employees.is_empty()
             && replenishments.is_empty()
             && top_ups.is_empty()
             && work.is_empty()
             && answers.is_empty()
+            && nonces.is_empty()
             && counters.is_empty()
     }
 
@@ -50,13 +52,14 @@ impl Pending {
         self.top_ups.append(&mut other.top_ups);
         self.work.append(&mut other.work);
         self.answers.append(&mut other.answers);
+        self.nonces.append(&mut other.nonces);
         self.counters.append(&mut other.counters);
     }
 
     /// Writes everything, with one statement for each table; on SQLite, which has no memory, there are numbers at most.
     /// `ahead`: by how many microseconds the service is ahead of the database's clock.
     pub(crate) fn write(self, connection: &mut AnyConnection, ahead: i64) -> QueryResult<()> {
-        let Self { employees, replenishments, top_ups, work, answers, counters } = self;
+        let Self { employees, replenishments, top_ups, work, answers, nonces, counters } = self;
         if !replenishments.is_empty() {
             repositories::insert_replenishments(dialect::postgres(connection)?, &replenishments)?;
             bulk::top_ups::insert(connection, &top_ups)?;
@@ -69,6 +72,9 @@ impl Pending {
         }
         if !answers.is_empty() {
             repositories::insert_answers(dialect::postgres(connection)?, &answers)?;
+        }
+        if !nonces.is_empty() {
+            repositories::insert_nonces(dialect::postgres(connection)?, &nonces)?;
         }
         if !counters.is_empty() {
             bulk::advance(connection, &counters)?;

@@ -22,6 +22,7 @@ mod orders;
 mod partners;
 mod replenishments;
 mod requests;
+mod sealed_nonces;
 mod sessions;
 mod throttle;
 mod transactions;
@@ -37,6 +38,7 @@ pub(crate) use employees::{NewEmployeeRow, insert_employees};
 pub(crate) use idempotency::{AnswerRow, AnswerTo, insert_answers};
 pub(crate) use limit_changes::LimitRow;
 pub(crate) use replenishments::{ReplenishmentRow, TopUpRow, insert_replenishments};
+pub(crate) use sealed_nonces::{NonceOf, NonceRow, insert_nonces};
 pub(crate) use transactions::TransactionRow;
 pub(crate) use work::WorkRow;
 

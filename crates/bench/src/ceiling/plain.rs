@@ -8,7 +8,7 @@ use diesel::{Connection as _, QueryableByName, RunQueryDsl as _, SqliteConnectio
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::person::CustomId;
-use kopeck_port_store::{RecordedAnswer, StoreError};
+use kopeck_port_store::{RecordedAnswer, SpentNonce, StoreError};
 use time::OffsetDateTime;
 
 /// The settings by which the service's database is as safe as it is.
@@ -71,6 +71,43 @@ pub(super) fn record_answer(
     .bind::<Integer, _>(i32::from(answer.status))
     .bind::<Binary, _>(answer.body.as_slice())
     .bind::<BigInt, _>(micros(answer.recorded_at))
+    .execute(connection)
+    .map(drop)
+    .map_err(failed)
+}
+
+/// Whether the nonce of a sealed request is spent; if so, the load was at fault.
+pub(super) fn has_nonce(
+    connection: &mut SqliteConnection,
+    partner: PartnerId,
+    nonce: &str,
+) -> Result<bool, StoreError> {
+    let found: Vec<Number> = sql_query(
+        "SELECT spent_at AS number, partner_id, nonce, idempotency_key FROM sealed_nonces
+            WHERE partner_id = ? AND nonce = ?",
+    )
+    .bind::<Binary, _>(partner.uuid().as_bytes().as_slice())
+    .bind::<Text, _>(nonce)
+    .load(connection)
+    .map_err(failed)?;
+    Ok(!found.is_empty())
+}
+
+/// Spends the nonce of a sealed request.
+pub(super) fn spend_nonce(
+    connection: &mut SqliteConnection,
+    partner: PartnerId,
+    nonce: &str,
+    spent: &SpentNonce,
+) -> Result<(), StoreError> {
+    sql_query(
+        "INSERT INTO sealed_nonces (partner_id, nonce, idempotency_key, spent_at) VALUES (?, ?, ?, ?)
+            ON CONFLICT (partner_id, nonce) DO NOTHING",
+    )
+    .bind::<Binary, _>(partner.uuid().as_bytes().as_slice())
+    .bind::<Text, _>(nonce)
+    .bind::<Nullable<Text>, _>(spent.idempotency_key.as_deref())
+    .bind::<BigInt, _>(micros(spent.spent_at))
     .execute(connection)
     .map(drop)
     .map_err(failed)

@@ -20,8 +20,9 @@ use kopeck_port_store::{
     AccountDue, AuditFilter, AuditRepository, AvailableFilter, BooksRepository, CardRecord, CardRepository,
     CategoryRepository, Credentials, EmployeeFilter, EmployeeRepository, IdempotencyRepository,
     LedgerRepository, LimitChangeRepository, LimitTarget, NewCard, OrderRepository, PartnerRepository,
-    RecordedAnswer, ReplenishmentRepository, Rule, SealingKeyRecord, SessionRepository, StoreError,
-    StoredPair, ThrottleRepository, TopUpTarget, TransactionRepository, UnitOfWork, WorkRepository,
+    RecordedAnswer, ReplenishmentRepository, Rule, SealedNonceRepository, SealingKeyRecord,
+    SessionRepository, SpentNonce, StoreError, StoredPair, ThrottleRepository, TopUpTarget,
+    TransactionRepository, UnitOfWork, WorkRepository,
 };
 use time::{Date, OffsetDateTime};
 
@@ -66,6 +67,9 @@ impl UnitOfWork for Unit {
         self
     }
     fn idempotency(&mut self) -> &mut dyn IdempotencyRepository {
+        self
+    }
+    fn sealed_nonces(&mut self) -> &mut dyn SealedNonceRepository {
         self
     }
     fn employees(&mut self) -> &mut dyn EmployeeRepository {
@@ -179,6 +183,32 @@ impl IdempotencyRepository for Unit {
     ) -> Result<(), StoreError> {
         match &mut self.database {
             Some(connection) => plain::record_answer(connection, partner, key, answer),
+            None => Ok(()),
+        }
+    }
+    fn forget_before(&mut self, _: OffsetDateTime, _: u32) -> Result<u64, StoreError> {
+        absent()
+    }
+}
+
+impl SealedNonceRepository for Unit {
+    fn find(&mut self, partner: PartnerId, nonce: &str) -> Result<Option<SpentNonce>, StoreError> {
+        if let Some(connection) = &mut self.database
+            && plain::has_nonce(connection, partner, nonce)?
+        {
+            return Err(StoreError::Conflict(Rule::SealedNonce));
+        }
+        Ok(None)
+    }
+    fn spend(
+        &mut self,
+        partner: PartnerId,
+        nonce: &str,
+        spent: &SpentNonce,
+        _: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        match &mut self.database {
+            Some(connection) => plain::spend_nonce(connection, partner, nonce, spent),
             None => Ok(()),
         }
     }

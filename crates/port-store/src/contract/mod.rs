@@ -32,6 +32,7 @@ pub mod limit_changes;
 pub mod orders;
 pub mod partners;
 pub mod replenishments;
+pub mod sealed_nonces;
 pub mod sessions;
 mod support;
 pub mod throttle;
@@ -80,6 +81,13 @@ macro_rules! contract_tests {
             a_stale_answer_is_replaced
             a_key_is_its_partners_own
             old_answers_are_forgotten
+        }
+        $crate::contract_tests! { @aggregate $make, sealed_nonces:
+            a_nonce_of_a_sealed_request_is_spent_once
+            a_nonce_is_spent_with_its_unit_of_work
+            a_stale_nonce_is_spent_anew
+            a_nonce_is_its_partners_own
+            old_nonces_are_forgotten
         }
         $crate::contract_tests! { @aggregate $make, employees:
             an_employee_is_read_as_it_was_stored
@@ -234,6 +242,7 @@ mod tests {
         ("sessions", include_str!("sessions.rs")),
         ("throttle", include_str!("throttle.rs")),
         ("idempotency", include_str!("idempotency.rs")),
+        ("sealed_nonces", include_str!("sealed_nonces.rs")),
         ("employees", include_str!("employees.rs")),
         ("categories", include_str!("categories.rs")),
         ("cards", include_str!("cards.rs")),

@@ -105,7 +105,8 @@ fn field_of(rule: Rule) -> Option<&'static str> {
         | Rule::CardInOneReplenishment
         | Rule::CardInOneLimitChange
         | Rule::DepositReference
-        | Rule::IdempotencyKey => None,
+        | Rule::IdempotencyKey
+        | Rule::SealedNonce => None,
     }
 }
 

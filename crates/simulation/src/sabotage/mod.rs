@@ -34,11 +34,13 @@ pub enum Sabotage {
     ForgottenMarks,
     /// Answers are not recorded under their idempotency keys.
     ForgottenAnswers,
+    /// Nonces of sealed requests are not recorded.
+    ForgottenNonces,
 }
 
 impl Sabotage {
     /// All there are.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::FreshKeys,
         Self::TimeoutIsRefusal,
         Self::NoAttemptCheck,
@@ -47,6 +49,7 @@ impl Sabotage {
         Self::ForgottenSending,
         Self::ForgottenMarks,
         Self::ForgottenAnswers,
+        Self::ForgottenNonces,
     ];
 
     /// Its name on the command line.
@@ -61,6 +64,7 @@ impl Sabotage {
             Self::ForgottenSending => "forgotten-sending",
             Self::ForgottenMarks => "forgotten-marks",
             Self::ForgottenAnswers => "forgotten-answers",
+            Self::ForgottenNonces => "forgotten-nonces",
         }
     }
 
@@ -71,7 +75,8 @@ impl Sabotage {
             | Self::NoHold
             | Self::ForgottenSending
             | Self::ForgottenMarks
-            | Self::ForgottenAnswers => Arc::new(SabotagedStore::new(store, self)),
+            | Self::ForgottenAnswers
+            | Self::ForgottenNonces => Arc::new(SabotagedStore::new(store, self)),
             Self::FreshKeys | Self::TimeoutIsRefusal | Self::UnsafeRepeats => store,
         }
     }
@@ -86,7 +91,8 @@ impl Sabotage {
             | Self::NoHold
             | Self::ForgottenSending
             | Self::ForgottenMarks
-            | Self::ForgottenAnswers => bank,
+            | Self::ForgottenAnswers
+            | Self::ForgottenNonces => bank,
         }
     }
 }

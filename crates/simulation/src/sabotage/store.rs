@@ -9,9 +9,9 @@ use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind};
 use kopeck_port_store::{
     Access, AuditRepository, Backlog, BalanceSheet, BooksRepository, CardRepository, CategoryRepository,
     Claim, Done, EmployeeRepository, IdempotencyRepository, LedgerRepository, LimitChangeRepository,
-    OrderRepository, PartnerRepository, PutBack, RecordedAnswer, ReplenishmentRepository, SessionRepository,
-    Store, StoreError, StuckWork, Subject, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
-    WorkRepository,
+    OrderRepository, PartnerRepository, PutBack, RecordedAnswer, ReplenishmentRepository,
+    SealedNonceRepository, SessionRepository, SpentNonce, Store, StoreError, StuckWork, Subject,
+    ThrottleRepository, TransactionRepository, UnitOfWork, Work, WorkRepository,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -72,6 +72,10 @@ impl UnitOfWork for Sabotaged<'_> {
 
     fn idempotency(&mut self) -> &mut dyn IdempotencyRepository {
         if self.sabotage == Sabotage::ForgottenAnswers { self } else { self.unit.idempotency() }
+    }
+
+    fn sealed_nonces(&mut self) -> &mut dyn SealedNonceRepository {
+        if self.sabotage == Sabotage::ForgottenNonces { self } else { self.unit.sealed_nonces() }
     }
 
     fn replenishments(&mut self) -> &mut dyn ReplenishmentRepository {
@@ -235,6 +239,21 @@ impl IdempotencyRepository for Sabotaged<'_> {
         _: &RecordedAnswer,
         _: OffsetDateTime,
     ) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn forget_before(&mut self, _: OffsetDateTime, _: u32) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}
+
+/// No nonce is ever spent.
+impl SealedNonceRepository for Sabotaged<'_> {
+    fn find(&mut self, _: PartnerId, _: &str) -> Result<Option<SpentNonce>, StoreError> {
+        Ok(None)
+    }
+
+    fn spend(&mut self, _: PartnerId, _: &str, _: &SpentNonce, _: OffsetDateTime) -> Result<(), StoreError> {
         Ok(())
     }
 

@@ -13,6 +13,7 @@ mod limit_changes;
 mod orders;
 mod partners;
 mod replenishments;
+mod sealed_nonces;
 mod sessions;
 mod throttle;
 mod transactions;
@@ -28,8 +29,8 @@ use kopeck_domain::page::{Listed, Page};
 use kopeck_port_store::{
     Access, AuditRepository, BooksRepository, CardRepository, CategoryRepository, Done, EmployeeRepository,
     IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
-    ReplenishmentRepository, Rule, SessionRepository, Store, StoreError, ThrottleRepository,
-    TransactionRepository, UnitOfWork, Verdict, Work, WorkRepository,
+    ReplenishmentRepository, Rule, SealedNonceRepository, SessionRepository, Store, StoreError,
+    ThrottleRepository, TransactionRepository, UnitOfWork, Verdict, Work, WorkRepository,
 };
 use kopeck_port_system::Clock;
 
@@ -116,6 +117,7 @@ repositories! {
     sessions: SessionRepository;
     throttle: ThrottleRepository;
     idempotency: IdempotencyRepository;
+    sealed_nonces: SealedNonceRepository;
     employees: EmployeeRepository;
     categories: CategoryRepository;
     cards: CardRepository;
@@ -139,6 +141,7 @@ struct State {
     login_failures: Table<throttle::FailureRow>,
     spent_nonces: Table<throttle::NonceRow>,
     answers: Table<idempotency::AnswerRow>,
+    sealed_nonces: Table<sealed_nonces::SealedNonceRow>,
     categories: Table<categories::CategoryRow>,
     employees: Table<employees::EmployeeRow>,
     cards: Table<cards::CardRow>,

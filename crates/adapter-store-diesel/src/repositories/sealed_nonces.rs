@@ -1,0 +1,181 @@
+//! Nonces of sealed requests.
+
+use diesel::pg::PgConnection;
+use diesel::prelude::*;
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::{Rule, SealedNonceRepository, SpentNonce, StoreError};
+use time::OffsetDateTime;
+
+use crate::bulk::column;
+use crate::convert::{AsKey, id, micros, moment};
+use crate::dialect::{AnyConnection, on_either};
+use crate::error::Stored;
+use crate::locks::Lock;
+use crate::memory::{LookUp, Shelf, Shelves};
+use crate::native::{Native, Value};
+use crate::schema::sealed_nonces;
+use crate::unit::Unit;
+use crate::update::update;
+
+/// A spent nonce as its table has it.
+#[derive(Queryable, QueryableByName, Selectable)]
+#[diesel(table_name = sealed_nonces)]
+pub(crate) struct NonceRow {
+    partner_id: Vec<u8>,
+    nonce: String,
+    idempotency_key: Option<String>,
+    spent_at: i64,
+}
+
+impl NonceRow {
+    fn new(partner: PartnerId, nonce: &str, spent: &SpentNonce) -> Self {
+        Self {
+            partner_id: partner.key().to_vec(),
+            nonce: nonce.to_owned(),
+            idempotency_key: spent.idempotency_key.clone(),
+            spent_at: micros(spent.spent_at),
+        }
+    }
+
+    fn spent(self) -> Result<SpentNonce, StoreError> {
+        let spent_at = moment(self.spent_at, "sealed_nonces.spent_at")?;
+        Ok(SpentNonce { idempotency_key: self.idempotency_key, spent_at })
+    }
+}
+
+/// How a nonce of a sealed request was spent.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct NonceOf {
+    partner: PartnerId,
+    nonce: String,
+}
+
+const MANY_NONCES: &str = "
+    SELECT found.*
+    FROM unnest(?, ?) AS wanted (partner_id, nonce) CROSS JOIN LATERAL (
+        SELECT n.partner_id, n.nonce, n.idempotency_key, n.spent_at FROM sealed_nonces n
+        WHERE n.partner_id = wanted.partner_id AND n.nonce = wanted.nonce OFFSET 0
+    ) found";
+
+impl LookUp for NonceOf {
+    type Found = Option<SpentNonce>;
+
+    fn partner(&self) -> PartnerId {
+        self.partner
+    }
+
+    fn one(&self, connection: &mut AnyConnection) -> Result<Option<SpentNonce>, StoreError> {
+        let question = sealed_nonces::table.find((self.partner.key(), &self.nonce));
+        on_either!(connection, inner => question.select(NonceRow::as_select()).get_result(inner))
+            .optional()
+            .stored()?
+            .map(NonceRow::spent)
+            .transpose()
+    }
+
+    fn many(
+        wanted: &[Self],
+        connection: &mut PgConnection,
+    ) -> Result<Vec<(Self, Option<SpentNonce>)>, StoreError> {
+        let columns = vec![
+            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Value::Texts(wanted.iter().map(|one| one.nonce.as_str()).collect()),
+        ];
+        let rows: Vec<NonceRow> = Native::new(MANY_NONCES, columns).load(connection).stored()?;
+        let found = |row: NonceRow| {
+            let partner = id(&row.partner_id, "sealed_nonces.partner_id")?;
+            let question = Self { partner, nonce: row.nonce.clone() };
+            Ok((question, Some(row.spent()?)))
+        };
+        rows.into_iter().map(found).collect()
+    }
+
+    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
+        &mut shelves.nonces
+    }
+}
+
+const INSERT: &str = "
+    INSERT INTO sealed_nonces (partner_id, nonce, idempotency_key, spent_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT (partner_id, nonce) DO NOTHING";
+
+/// Adds a nonce, unless it is there; says whether it did.
+fn insert_nonce(connection: &mut AnyConnection, row: &NonceRow) -> QueryResult<bool> {
+    let values = vec![
+        Value::Bytes(&row.partner_id),
+        Value::Text(&row.nonce),
+        Value::MaybeText(row.idempotency_key.as_deref()),
+        Value::Int(row.spent_at),
+    ];
+    on_either!(connection, inner => Native::new(INSERT, values).execute(inner)).map(|inserted| inserted > 0)
+}
+
+const POSTGRES_INSERT_MANY: &str = "
+    INSERT INTO sealed_nonces (partner_id, nonce, idempotency_key, spent_at) SELECT * FROM unnest(?, ?, ?, ?)";
+
+/// Adds nonces that are not there, of any partners.
+pub(crate) fn insert_nonces(connection: &mut PgConnection, rows: &[NonceRow]) -> QueryResult<()> {
+    let columns = vec![
+        column!(BytesList: rows, row => row.partner_id.as_slice()),
+        column!(Texts: rows, row => row.nonce.as_str()),
+        column!(MaybeTexts: rows, row => row.idempotency_key.as_deref()),
+        column!(Ints: rows, row => row.spent_at),
+    ];
+    Native::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
+}
+
+impl SealedNonceRepository for Unit {
+    fn find(&mut self, partner: PartnerId, nonce: &str) -> Result<Option<SpentNonce>, StoreError> {
+        self.look_up(NonceOf { partner, nonce: nonce.to_owned() })
+    }
+
+    fn spend(
+        &mut self,
+        partner: PartnerId,
+        nonce: &str,
+        spent: &SpentNonce,
+        stale_before: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let row = NonceRow::new(partner, nonce, spent);
+        let question = NonceOf { partner, nonce: nonce.to_owned() };
+        // A stale nonce is overwritten at once; a new one waits to be written with those of other units of work.
+        if self.run.remembers()
+            && self.look_up(question.clone())?.is_none()
+            && let Some(pending) = self.pending(partner)?
+        {
+            pending.nonces.push(row);
+            self.remember(question, Some(spent.clone()));
+            return Ok(());
+        }
+        if insert_nonce(self.of(partner)?, &row).stored()? {
+            return Ok(());
+        }
+        let stale = sealed_nonces::table
+            .find((partner.key(), nonce))
+            .filter(sealed_nonces::spent_at.lt(micros(stale_before)));
+        let anew = (
+            sealed_nonces::idempotency_key.eq(&row.idempotency_key),
+            sealed_nonces::spent_at.eq(row.spent_at),
+        );
+        match update(stale).set(anew).execute(self.of(partner)?).stored()? {
+            0 => Err(StoreError::Conflict(Rule::SealedNonce)),
+            _ => Ok(()),
+        }
+    }
+
+    fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
+        let old: Vec<(Vec<u8>, String)> = sealed_nonces::table
+            .filter(sealed_nonces::spent_at.lt(micros(moment)))
+            .order(sealed_nonces::spent_at)
+            .limit(i64::from(limit))
+            .select((sealed_nonces::partner_id, sealed_nonces::nonce))
+            .load(self.owning(Lock::Sweep)?)
+            .stored()?;
+        for (partner, nonce) in &old {
+            diesel::delete(sealed_nonces::table.find((partner, nonce)))
+                .execute(self.owning(Lock::Sweep)?)
+                .stored()?;
+        }
+        Ok(old.len() as u64)
+    }
+}
