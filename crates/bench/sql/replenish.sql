@@ -22,6 +22,8 @@ BEGIN;
 SELECT pg_advisory_xact_lock(:key);
 -- IdempotencyRepository::find
 SELECT partner_id, key, fingerprint, status, body, recorded_at FROM recorded_answers WHERE partner_id = :partner AND key = :id;
+-- SealedNonceRepository::find
+SELECT partner_id, nonce, idempotency_key, spent_at FROM sealed_nonces WHERE partner_id = :partner AND nonce = :id;
 -- CardRepository::top_up_targets, in a form that the planner does not answer by reading all claimed cards
 SELECT c.id, c.number, c.link_status, c.valid_until, (SELECT i.claimed FROM replenishment_items i WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed LIMIT 1) IS NOT NULL AS claimed FROM unnest(ARRAY[:c0, :c1, :c2, :c3, :c4, :c5, :c6, :c7, :c8, :c9]::bytea[]) AS wanted (id) JOIN cards c ON c.partner_id = :partner AND c.id = wanted.id;
 -- ReplenishmentRepository::insert: the number, the request, the counter, the cards
@@ -36,6 +38,8 @@ SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS micros
 INSERT INTO work (partner_id, subject_kind, subject_id, due_at, attempt, failures, may_have_sent) VALUES (:partner, 'REPLENISHMENT', :id, :due, 0, 0, FALSE);
 -- IdempotencyRepository::record, with an answer of the real length
 INSERT INTO recorded_answers (partner_id, key, fingerprint, status, body, recorded_at) VALUES (:partner, :id, '\x9e323d9caa42bdbdeb7c5adca23b696b370b46fbc4be0a8443687b2d99ebf864', 202, '\x7b226d657373616765223a22746865207265717565737420697320616363657074656420616e642061776169747320657865637574696f6e222c227265706c656e6973686d656e744964223a2230316131666530652d643933322d373435622d396437362d353762303532346636643235227d', 1795263748408656) ON CONFLICT (partner_id, key) DO NOTHING;
+-- SealedNonceRepository::spend
+INSERT INTO sealed_nonces (partner_id, nonce, idempotency_key, spent_at) VALUES (:partner, :id, :id, 1795263713230527) ON CONFLICT (partner_id, nonce) DO NOTHING;
 -- AuditRepository::append: the entry, in a chain of the connection's own
 INSERT INTO audit_entries (chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id, key_digest, sealed, outcome, status, code) VALUES (:chain, :n, '\x542cc9295046a214f36165242ec921762ba712f821483be0d93add474d38e973', 1795263713230527, 'PARTNER', '\x01a1fe0d4fcd73a2b75ba7f2ce4b3e3e', NULL, :partner, '127.0.0.1', 'replenishment', '01a1fe0d-d932-745b-9d76-57b0524f6d25', '01a1fe0d-4fcd-73a2-b75b-a7f2ce4b3e3f', '\x9e323d9caa42bdbdeb7c5adca23b696b', TRUE, 'DONE', 202, NULL);
 COMMIT;

@@ -23,6 +23,8 @@ use crate::trace::Trace;
 pub(crate) struct World {
     pub(crate) clock: Arc<FakeClock>,
     pub(crate) dice: Arc<Dice>,
+    /// Decides which requests are sealed and copied. A sequence of its own, so that copies do not change what else a seed brings.
+    pub(crate) copying: Dice,
     pub(crate) trace: Arc<Trace>,
     pub(crate) chaos: Arc<Chaos>,
     pub(crate) env: Arc<Env>,
@@ -44,6 +46,7 @@ impl World {
     pub(crate) fn new(seed: u64, sabotage: Option<Sabotage>, traced: bool) -> Self {
         let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH + START));
         let dice = Arc::new(Dice::new(seed));
+        let copying = Dice::new(!seed);
         let trace = Arc::new(Trace::new(Arc::clone(&clock), traced));
         let (rates, manners) = (rates(&dice), manners(&dice));
         trace.note("world", || format!("{rates:?}, {manners:?}"));
@@ -66,7 +69,7 @@ impl World {
             settings: settings(),
         };
         let marks = AtomicI64::new(1);
-        Self { clock, dice, trace, chaos, env: Arc::new(env), stored, bank, store, gateway, marks }
+        Self { clock, dice, copying, trace, chaos, env: Arc::new(env), stored, bank, store, gateway, marks }
     }
 
     /// A number that nothing in this run had before, below a thousand in every run.

@@ -173,10 +173,12 @@ fn parameters() -> Json {
     };
     object! {
         "Nonce": header("x-nonce", true, NONCE_CHARS, NONCE_PATTERN,
-            "Made of 128 random bits, new for each call; who repeats a call keeps its nonce (but not a token call's)."),
+            "Made of 128 random bits, new for each call; who repeats a call keeps its nonce (but not a token call's). A call \
+             that changes something, and in which anything was sealed, spends it when it is answered with 2xx: for 20 \
+             minutes the same nonce is refused with another `idempotency-key`, and with none where it had one."),
         "IdempotencyKey": header("idempotency-key", false, KEY_CHARS, KEY_PATTERN,
             "The key of the call; without one its `x-nonce` is. The same call under the same key is answered as at first \
-             and changes nothing."),
+             and changes nothing. A sealed call that is repeated keeps its key: its `x-nonce` belongs to it."),
         // Another one is passed over, so it is no fault.
         "RequestId": object! {
             "name": "x-request-id", "in": "header", "required": false, "schema": object! {"type": "string"},

@@ -16,7 +16,8 @@ use kopeck_domain::page::Page;
 use kopeck_domain::request::RequestState;
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::{
-    AuditFilter, AvailableFilter, EmployeeFilter, PutBack, StoreError, Subject, TransactionFilter, UnitOfWork,
+    AuditFilter, AvailableFilter, EmployeeFilter, PutBack, SpentNonce, StoreError, Subject,
+    TransactionFilter, UnitOfWork,
 };
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -118,6 +119,12 @@ fn partners_and_sessions(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.throttle().forget_before(NOW, 10)?;
     unit.idempotency().find(PARTNER, "key")?;
     unit.idempotency().forget_before(NOW, 10)?;
+    let spent = SpentNonce { idempotency_key: Some("key".to_owned()), spent_at: NOW };
+    unit.sealed_nonces().find(PARTNER, "nonce")?;
+    for stale_before in [NOW, NOW + Duration::SECOND] {
+        unit.sealed_nonces().spend(PARTNER, "nonce", &spent, stale_before)?;
+    }
+    unit.sealed_nonces().forget_before(NOW, 10)?;
     Ok(())
 }
 

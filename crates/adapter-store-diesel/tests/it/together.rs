@@ -15,7 +15,8 @@ use kopeck_domain::page::Page;
 use kopeck_domain::person::CustomId;
 use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
 use kopeck_port_store::{
-    Access, EmployeeFilter, RecordedAnswer, Store, StoreError, Subject, UnitOfWork, submit, transact,
+    Access, EmployeeFilter, RecordedAnswer, SpentNonce, Store, StoreError, Subject, UnitOfWork, submit,
+    transact,
 };
 use time::Duration;
 use uuid::Uuid;
@@ -34,6 +35,7 @@ enum Step {
     Find { custom_id: u64 },
     Get { employee: u128 },
     Answer { key: u64 },
+    Spend { nonce: u64 },
     TopUp { request: u128, card: u64 },
     Targets,
     List,
@@ -60,7 +62,7 @@ impl Numbers {
 
     fn step(&mut self, fresh: u128) -> Step {
         let (custom_id, to) = (self.below(12), self.below(12));
-        match self.below(10) {
+        match self.below(11) {
             0 => Step::Add { employee: fresh, custom_id },
             1 | 2 => Step::AddUnlessThere { employee: fresh, custom_id },
             3 => Step::Rename { from: custom_id, to },
@@ -69,6 +71,7 @@ impl Numbers {
             6 => Step::Answer { key: custom_id },
             7 => Step::TopUp { request: fresh, card: self.below(u64::from(CARDS) + 1) },
             8 => Step::Targets,
+            9 => Step::Spend { nonce: custom_id },
             _ => Step::List,
         }
     }
@@ -130,6 +133,7 @@ fn take(unit: &mut dyn UnitOfWork, partner: PartnerId, step: Step) -> Result<Str
             format!("{:?}", unit.employees().get(partner, id)?.map(|one| one.custom_id))
         }
         Step::Answer { key } => answer(unit, partner, key)?,
+        Step::Spend { nonce } => refused(spend(unit, partner, nonce))?,
         Step::TopUp { request, card } => top_up(unit, partner, request, card)?,
         Step::Targets => format!("{:?}", targets(unit, partner)?),
         Step::List => list(unit, partner)?,
@@ -149,6 +153,13 @@ fn answer(unit: &mut dyn UnitOfWork, partner: PartnerId, key: u64) -> Result<Str
     };
     unit.idempotency().record(partner, &key, &answer, NOW)?;
     Ok("recorded".to_owned())
+}
+
+/// Without a look at it before, so that the store has to find out that it is spent.
+fn spend(unit: &mut dyn UnitOfWork, partner: PartnerId, nonce: u64) -> Result<(), StoreError> {
+    let spent =
+        SpentNonce { idempotency_key: nonce.is_multiple_of(2).then(|| "key".to_owned()), spent_at: NOW };
+    unit.sealed_nonces().spend(partner, &format!("nonce-{nonce}"), &spent, NOW)
 }
 
 fn targets(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Vec<(CardId, bool)>, StoreError> {
@@ -264,6 +275,7 @@ fn everything(store: &dyn Store) -> Vec<String> {
             all.push(format!("{:?}", targets(unit, partner)?));
             for key in 0..12 {
                 all.push(format!("{:?}", unit.idempotency().find(partner, &format!("key-{key}"))?));
+                all.push(format!("{:?}", unit.sealed_nonces().find(partner, &format!("nonce-{key}"))?));
                 let found = unit.employees().id_by_custom_id(partner, &custom_id(key))?;
                 all.push(format!("{found:?}"));
             }

@@ -10,6 +10,9 @@ mod bench;
 mod ports;
 mod state;
 
+pub use state::observe;
+
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use bench::{BEGINNING, Cast, SETTLED, Scene, Tally, UseCase};
@@ -17,8 +20,9 @@ use kopeck_port_store::{Access, transact};
 use serde_json::json;
 use time::Duration;
 
-use crate::bare::{Call, Got, Tokens, fresh_nonce, get, login, login_call, post, refresh_call};
+use crate::bare::{Call, Got, Tokens, fresh_nonce, get, login, login_call, now, post, refresh_call};
 use crate::calls::{top_ups, virtual_order};
+use crate::copies::{Sealer, copies};
 use crate::server::{SETTINGS, TestServer};
 use crate::world::{Sample, samples};
 
@@ -57,6 +61,53 @@ impl UseCase for TokenCall {
             assert!(again.replayed());
         }
         format!("{} {}", again.status, again.text)
+    }
+}
+
+/// A sealed call that changes something. Somebody has copied it, and sends it under another key before the caller comes again.
+struct CopiedCall {
+    clear: Call,
+    sealed: OnceLock<Call>,
+}
+
+impl CopiedCall {
+    fn of(sample: &Sample, cast: &Cast) -> Self {
+        let clear = sample.call(&cast.things).token(&cast.token).key("the-callers-own");
+        Self { clear, sealed: OnceLock::new() }
+    }
+
+    /// The same bytes each time: every run begins at the same moment.
+    fn sealed(&self, server: &TestServer, cast: &Cast) -> &Call {
+        self.sealed.get_or_init(|| Sealer { key: &cast.partner.key, now: now(server) }.body(&self.clear))
+    }
+}
+
+impl UseCase for CopiedCall {
+    fn prepare(&self, server: &TestServer, cast: &Cast) {
+        get("/v1/balance").token(&cast.token).send(server).ok(200);
+    }
+
+    fn once(&self, server: &TestServer, cast: &Cast) -> Option<Got> {
+        Some(self.sealed(server, cast).send(server))
+    }
+
+    fn complete(&self, server: &TestServer, cast: &Cast, first: Option<Got>, recorded: bool) -> String {
+        let call = self.sealed(server, cast);
+        let first = answered(first);
+        let has_had_its_effect = first.is_some() || recorded;
+        let mut requests = copies(call);
+        requests.push(call.clone());
+        let answers: Vec<Got> = requests.iter().map(|request| request.send(server)).collect();
+        let (done, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|got| got.status < 300);
+        let [done] = done[..] else { panic!("{call:?}: {answers:?}") };
+        refused.iter().for_each(|got| assert_eq!(got.fields(), "x-nonce", "{call:?}"));
+        if has_had_its_effect {
+            assert!(answers.last().is_some_and(Got::replayed), "{call:?}: {answers:?}");
+        }
+        if let Some(first) = first {
+            assert_eq!((first.status, &first.text), (done.status, &done.text));
+        }
+        format!("{} {}", done.status, done.text)
     }
 }
 
@@ -174,6 +225,15 @@ fn exhaust<'a>(what: &str, scene: &Scene, cases: impl IntoIterator<Item = (Strin
     println!("{what}: {tally:?} in {:?}", started.elapsed());
 }
 
+/// Those of the samples that `choose` takes, sealed and copied.
+fn copied_calls(scene: &Scene, choose: impl Fn(&Sample) -> bool) -> Vec<(String, Box<dyn UseCase>)> {
+    let case = |sample: Sample| {
+        let call = CopiedCall::of(&sample, &scene.cast);
+        (format!("copied {}", sample.operation.name), Box::new(call) as Box<dyn UseCase>)
+    };
+    samples().filter(choose).map(case).collect()
+}
+
 /// Those of the samples that `choose` takes.
 fn calls(scene: &Scene, choose: impl Fn(&Sample) -> bool) -> Vec<(String, Box<dyn UseCase>)> {
     let case = |sample: Sample| {
@@ -199,6 +259,20 @@ fn calls_of_the_sandbox() {
     let scene = &*SETTLED;
     let chosen = |sample: &Sample| sample.operation.changes && is_of_the_sandbox(sample);
     exhaust("calls of the sandbox", scene, calls(scene, chosen));
+}
+
+#[test]
+fn copied_calls_that_change_something() {
+    let scene = &*BEGINNING;
+    let chosen = |sample: &Sample| sample.operation.changes && !is_of_the_sandbox(sample);
+    exhaust("copied calls that change something", scene, copied_calls(scene, chosen));
+}
+
+#[test]
+fn copied_calls_of_the_sandbox() {
+    let scene = &*SETTLED;
+    let chosen = |sample: &Sample| sample.operation.changes && is_of_the_sandbox(sample);
+    exhaust("copied calls of the sandbox", scene, copied_calls(scene, chosen));
 }
 
 #[test]

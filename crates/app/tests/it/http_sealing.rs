@@ -120,25 +120,31 @@ fn single_fields_are_sealed_beside_clear_ones() {
 fn sealed_fields_hold_texts_numbers_and_lists() {
     let server = TestServer::start();
     let (partner, token) = required(&server);
-    let nonce = fresh_nonce();
-    let field = |method: &str, path: &str, name: &str, plain: &str| {
-        Place { method, path, nonce: &nonce, slot: Slot::Field(name) }.seal(&server, &partner.key, plain)
+    // A call that changes something spends its nonce.
+    let nonces = [fresh_nonce(), fresh_nonce(), fresh_nonce()];
+    let field_under = |nonce: &str, method: &str, path: &str, name: &str, plain: &str| {
+        Place { method, path, nonce, slot: Slot::Field(name) }.seal(&server, &partner.key, plain)
     };
+    let [nonce, of_confirm, of_category] = &nonces;
+    let field =
+        |method: &str, path: &str, name: &str, plain: &str| field_under(nonce, method, path, name, plain);
     let line = json!([{"numberCards": 1, "typeCard": "MLZ", "amount": 5_000}]).to_string();
     let path = "/v1/order/virtualcards";
-    let order = post(path, &json!({"data": field("POST", path, "data", &line)})).token(&token).nonce(&nonce);
+    let order = post(path, &json!({"data": field("POST", path, "data", &line)})).token(&token).nonce(nonce);
     let id = order.send(&server).text_of("orderId");
     server.work();
     let path = "/v1/order/confirm";
-    let confirm = post("/v1/order/confirm/", &json!({"orderId": field("POST", path, "orderId", &id)}));
-    assert_eq!(confirm.token(&token).nonce(&nonce).key("confirm").send(&server).status, 200);
+    let confirm = json!({"orderId": field_under(of_confirm, "POST", path, "orderId", &id)});
+    let confirm = post("/v1/order/confirm/", &confirm).token(&token).nonce(of_confirm);
+    assert_eq!(confirm.send(&server).status, 200);
     let path = format!("/v1/card/{ID}/transactions");
     for (page, status) in [("2", 404), ("\"2\"", 422), ("x", 422), ("0", 422)] {
         let body = json!({"page": field("GET", &path, "page", page), "per_page": field("GET", &path, "per_page", "50")});
-        assert_eq!(get(&path).json(&body).token(&token).nonce(&nonce).send(&server).status, status, "{page}");
+        assert_eq!(get(&path).json(&body).token(&token).nonce(nonce).send(&server).status, status, "{page}");
     }
-    let category = json!({"nameCategory": field("POST", "/v1/category", "nameCategory", "5")});
-    let made = post("/v1/category", &category).token(&token).nonce(&nonce).key("category").send(&server);
+    let category = field_under(of_category, "POST", "/v1/category", "nameCategory", "5");
+    let category = json!({"nameCategory": category});
+    let made = post("/v1/category", &category).token(&token).nonce(of_category).send(&server);
     assert_eq!(made.ok(201)["nameCategory"], "5", "a text is a text");
 }
 

@@ -18,6 +18,7 @@ use kopeck_service::orders::{ChangeOrderError, PlaceOrderError};
 use kopeck_service::partners::PartnerError;
 use kopeck_service::replenishments::{CancelReplenishmentError, CreateReplenishmentError, TopUp};
 use kopeck_service::{Env, cards, employees, limits, orders, partners, replenishments};
+use time::OffsetDateTime;
 
 /// What a call asks for. Everything that the bank is to do carries a mark of its own, an amount or an address, so that
 /// what the bank did can be told apart without the service's keys.
@@ -50,10 +51,24 @@ pub(crate) enum Operation {
 /// A call under its idempotency key.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
+    /// The idempotency key of the partner.
     pub(crate) key: String,
     pub(crate) fingerprint: [u8; 32],
     pub(crate) operation: Operation,
     pub(crate) known: Known,
+    /// The requests in which it was sent sealed; none if it travels clear.
+    pub(crate) sealed: Vec<SealedRequest>,
+    /// The keys of copies that somebody else sent; `None` is a copy without one.
+    pub(crate) copies: Vec<Option<String>>,
+    /// The key under which it had its effect, if that is known: its own or that of a copy.
+    pub(crate) effect_under: Option<Option<String>>,
+}
+
+/// A sealed request on its way, which somebody may copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SealedRequest {
+    pub(crate) nonce: String,
+    pub(crate) sealed_at: OffsetDateTime,
 }
 
 /// What the partner knows of a call.

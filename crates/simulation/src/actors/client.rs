@@ -1,32 +1,54 @@
-//! A partner: it calls, loses answers, and calls again under the same key, also before the first call has ended.
+//! A partner: it calls, loses answers, and calls again under the same key, also before the first call has ended. Somebody on
+//! the way copies its sealed requests and sends them again under other keys.
 
 use std::sync::Arc;
 
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{Access, Rule, StoreError, transact};
+use kopeck_port_store::{Access, Rule, Store, StoreError, transact};
 use kopeck_service::cards::{self, CardKey};
-use kopeck_service::idempotency::{self, Answer, Once, OnceError, ReplayError};
+use kopeck_service::idempotency::{
+    self, Answer, Once, OnceError, ReplayError, SEALED_NONCE_LIFE, SealedNonce,
+};
+use time::Duration;
 
-use super::calls::{No, carry_out};
+use super::calls::{No, SealedRequest, carry_out};
 use super::{Call, Known, Operation, compose, judge};
 use crate::Violation;
 use crate::chaos::survive;
 use crate::world::World;
+
+const ONE_EFFECT: &str = "one idempotency key, one effect and one answer";
+const WORKS_ONCE: &str = "a sealed request works once";
+
+/// How long a sealed value is accepted after its time.
+const SEALED_FOR: Duration = Duration::seconds(300);
 
 /// A partner with the calls it made.
 pub(crate) struct Client {
     name: String,
     pub(crate) partner: PartnerId,
     pub(crate) calls: Vec<Call>,
-    /// Calls that the service has looked at and not carried out yet; the same one may be there twice.
-    under_way: Vec<usize>,
+    /// Requests that the service has looked at and not carried out yet; the same one may be there twice.
+    under_way: Vec<Request>,
 }
 
-/// What a call came to this time.
+/// One request that carries a call.
+#[derive(Debug, Clone)]
+struct Request {
+    /// The number of the call.
+    call: usize,
+    /// Its `Idempotency-Key`.
+    key: Option<String>,
+    sealed: Option<SealedRequest>,
+}
+
+/// What a request came to this time.
 enum Came {
     First(Answer),
     Replayed(Answer),
     Refused(String),
+    /// Its nonce was spent with another key.
+    Spent,
     /// No word of it.
     Lost,
 }
@@ -36,21 +58,30 @@ impl Client {
         Self { name, partner, calls: Vec::new(), under_way: Vec::new() }
     }
 
-    /// Goes on with a call, repeats one, or makes a new one.
+    /// Goes on with a request, repeats a call, or makes a new one. Then somebody may copy a request.
     pub(crate) fn step(&mut self, world: &World) -> Result<(), Violation> {
+        self.step_of_partner(world)?;
+        if self.calls.is_empty() || !world.copying.chance(200) {
+            return Ok(());
+        }
+        let call = world.copying.place(self.calls.len());
+        self.be_copied(world, call)
+    }
+
+    fn step_of_partner(&mut self, world: &World) -> Result<(), Violation> {
         if !self.under_way.is_empty() && world.dice.chance(600) {
             let at = world.dice.place(self.under_way.len());
-            let call = self.under_way.swap_remove(at);
-            return self.carry_out(world, call);
+            let request = self.under_way.swap_remove(at);
+            return self.carry_out(world, request);
         }
         if !self.calls.is_empty() && world.dice.chance(250) {
             let call = world.dice.place(self.calls.len());
-            return self.begin(world, call);
+            return self.again(call).map_or(Ok(()), |request| self.begin(world, request));
         }
         let composed = compose::next(world, self.partner);
         let Some(operation) = composed.or_else(|error| judge(&error).map(|()| None))? else { return Ok(()) };
-        let number = self.call(world, operation);
-        self.begin(world, number)
+        let request = self.call(world, operation);
+        self.begin(world, request)
     }
 
     /// Begins its business: money, staff, and an order of cards.
@@ -66,82 +97,163 @@ impl Client {
 
     fn do_all(&mut self, world: &World, operations: Vec<Operation>) -> Result<(), Violation> {
         for operation in operations {
-            let number = self.call(world, operation);
-            self.begin(world, number)?;
+            let request = self.call(world, operation);
+            self.begin(world, request)?;
         }
-        for call in std::mem::take(&mut self.under_way) {
-            self.carry_out(world, call)?;
+        for request in std::mem::take(&mut self.under_way) {
+            self.carry_out(world, request)?;
         }
         Ok(())
     }
 
-    /// A new call; answers its number.
-    fn call(&mut self, world: &World, operation: Operation) -> usize {
+    /// A new call; answers its first request. Two of three are sealed.
+    fn call(&mut self, world: &World, operation: Operation) -> Request {
         let number = self.calls.len();
         let mut fingerprint = [0; 32];
         for (byte, digit) in fingerprint.iter_mut().zip(number.to_le_bytes()) {
             *byte = digit;
         }
-        world.trace.note(&self.name, || format!("call {number}: {operation:?}"));
+        let is_sealed = !matches!(operation, Operation::Deposit { .. }) && world.copying.chance(667);
+        world.trace.note(&self.name, || format!("call {number}: {operation:?}, sealed: {is_sealed}"));
         let key = format!("{}/{number}", self.name);
-        self.calls.push(Call { key, fingerprint, operation, known: Known::Nothing });
-        number
+        let nonce = || SealedRequest { nonce: format!("{key}/nonce"), sealed_at: world.env.now() };
+        let sealed: Vec<SealedRequest> = is_sealed.then(nonce).into_iter().collect();
+        let request = Request { call: number, key: Some(key.clone()), sealed: sealed.first().cloned() };
+        let (known, copies, effect_under) = (Known::Nothing, Vec::new(), None);
+        self.calls.push(Call { key, fingerprint, operation, known, sealed, copies, effect_under });
+        request
+    }
+
+    /// The partner's next request of a call, under the first nonce.
+    fn again(&self, number: usize) -> Option<Request> {
+        let call = self.calls.get(number)?;
+        Some(Request { call: number, key: Some(call.key.clone()), sealed: call.sealed.first().cloned() })
+    }
+
+    /// Somebody copies one of a call's sealed requests. Before that, a partner that has its answer may have asked for it again
+    /// under a new nonce. Both go past all faults: whoever copies cares for no answer.
+    fn be_copied(&mut self, world: &World, number: usize) -> Result<(), Violation> {
+        let own = |call: &Call| call.effect_under.as_ref() == Some(&Some(call.key.clone()));
+        if self.calls.get(number).is_some_and(|call| own(call) && !call.sealed.is_empty())
+            && world.copying.chance(300)
+            && let Some(again) = self.again(number)
+        {
+            let nonce = format!("{}/nonce/{}", self.name, world.copying.below(u64::MAX));
+            let sealed = Some(SealedRequest { nonce, sealed_at: world.env.now() });
+            self.carry_out_by(world, Request { sealed, ..again }, &*world.stored)?;
+        }
+        let copy = self.copy(world, number);
+        copy.map_or(Ok(()), |copy| self.carry_out_by(world, copy, &*world.stored))
+    }
+
+    /// A copy of one of a call's sealed requests, under another key or without one, while it can be opened.
+    fn copy(&mut self, world: &World, number: usize) -> Option<Request> {
+        let call = self.calls.get_mut(number)?;
+        let sealed = world.copying.pick(&call.sealed)?.clone();
+        let key = world.copying.chance(700).then(|| format!("{}/copy {}", call.key, world.copying.below(2)));
+        if !can_be_opened(world, &sealed) {
+            return None;
+        }
+        if !call.copies.contains(&key) {
+            call.copies.push(key.clone());
+        }
+        world.trace.note(&self.name, || format!("call {number} is copied under {key:?}"));
+        Some(Request { call: number, key, sealed: Some(sealed) })
     }
 
     /// Calls again whatever has no certain answer.
     pub(crate) fn conclude(&mut self, world: &World) -> Result<(), Violation> {
         self.under_way.clear();
-        for call in 0..self.calls.len() {
-            if self.calls.get(call).is_some_and(|call| call.known == Known::Nothing) {
-                self.carry_out(world, call)?;
-            }
-        }
-        Ok(())
+        self.repeat(world, |known| *known == Known::Nothing)
     }
 
-    /// Repeats every call that had an effect: each must be answered as it was, and change nothing.
+    /// Repeats every call that had an effect: each must be answered as it was, and change nothing. Then all that can be
+    /// copied is.
     pub(crate) fn repeat_all(&mut self, world: &World) -> Result<(), Violation> {
+        self.repeat(world, |known| matches!(known, Known::Answered(_)))?;
         for call in 0..self.calls.len() {
+            // A copy of a call that was refused could be accepted now, and nobody would work on it.
             if self.calls.get(call).is_some_and(|call| matches!(call.known, Known::Answered(_))) {
-                self.carry_out(world, call)?;
+                self.be_copied(world, call)?;
+                self.be_copied(world, call)?;
             }
         }
         Ok(())
     }
 
-    /// What the service does before a call's own unit of work: it looks for an earlier answer, and asks the bank about
+    fn repeat(&mut self, world: &World, wanted: impl Fn(&Known) -> bool) -> Result<(), Violation> {
+        for call in 0..self.calls.len() {
+            if self.calls.get(call).is_some_and(|call| wanted(&call.known))
+                && let Some(request) = self.again(call)
+            {
+                self.carry_out(world, request)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks past all faults for the answer that a copy was given. A partner that is told of a spent nonce does so with the
+    /// lists; by itself, it would carry out the call again when the nonce is forgotten.
+    fn find_effect_of_copy(&mut self, world: &World, number: usize) {
+        let Some(call) = self.calls.get_mut(number) else { return };
+        for key in call.copies.clone() {
+            for sealed in &call.sealed {
+                let partner = self.partner;
+                let recorded_under = key.clone().unwrap_or_else(|| sealed.nonce.clone());
+                let found = world.look(move |unit| unit.idempotency().find(partner, &recorded_under));
+                if let Ok(Some(recorded)) = found {
+                    call.known = Known::Answered(Answer { status: recorded.status, body: recorded.body });
+                    call.effect_under = Some(key.clone());
+                }
+            }
+        }
+    }
+
+    /// What the service does before a request's own unit of work: it looks for an earlier answer, and asks the bank about
     /// a card whose link is about to change.
-    fn begin(&mut self, world: &World, number: usize) -> Result<(), Violation> {
-        let Some(call) = self.calls.get(number) else { return Ok(()) };
-        let (partner, asked) = (self.partner, self.asked(call));
+    fn begin(&mut self, world: &World, request: Request) -> Result<(), Violation> {
+        let Some(call) = self.calls.get(request.call) else { return Ok(()) };
+        let (partner, asked) = (self.partner, self.asked(call, &request));
         let prepared = survive(|| match call.operation {
             Operation::Link { number, .. } => prepare(world, partner, CardKey::Number(number)).map(|()| None),
             Operation::Switch { card, .. } => prepare(world, partner, CardKey::Id(card)).map(|()| None),
             Operation::Deposit { .. } => Ok(None),
             _ => {
                 let env = Arc::clone(&world.env);
-                transact(&*world.store, Access::Read, move |unit| idempotency::replay(unit, &env, &asked))
+                transact(&*world.store, Access::Read, move |unit| idempotency::look(unit, &env, &asked))
             }
         });
         match prepared {
             Err(_crashed) => Ok(()),
             Ok(Err(ReplayError::Store(error))) => judge(&error),
             Ok(Err(ReplayError::KeyReused)) => Err(reused(call)),
-            Ok(Ok(Some(answer))) => self.learn(world, number, Came::Replayed(answer)),
+            Ok(Err(ReplayError::NonceSpent)) => self.learn(world, &request, Came::Spent),
+            Ok(Ok(Some(recorded))) if recorded.is_nonce_spent => {
+                self.learn(world, &request, Came::Replayed(recorded.answer))
+            }
+            // The first nonce of an old call, which is forgotten by now: it is spent again.
+            Ok(Ok(Some(_))) => self.carry_out_by(world, request, &*world.stored),
             Ok(Ok(None)) => {
-                self.under_way.push(number);
+                self.under_way.push(request);
                 Ok(())
             }
         }
     }
 
-    /// The unit of work of a call.
-    fn carry_out(&mut self, world: &World, number: usize) -> Result<(), Violation> {
-        let Some(call) = self.calls.get(number) else { return Ok(()) };
-        let (partner, asked, operation) = (self.partner, self.asked(call), call.operation.clone());
+    /// The unit of work of a request.
+    fn carry_out(&mut self, world: &World, request: Request) -> Result<(), Violation> {
+        self.carry_out_by(world, request, &*world.store)
+    }
+
+    fn carry_out_by(&mut self, world: &World, request: Request, store: &dyn Store) -> Result<(), Violation> {
+        if !self.is_still_served(world, &request) {
+            return Ok(());
+        }
+        let Some(call) = self.calls.get(request.call) else { return Ok(()) };
+        let (partner, asked, operation) = (self.partner, self.asked(call, &request), call.operation.clone());
         let env = Arc::clone(&world.env);
         let came = survive(|| {
-            transact(&*world.store, Access::Write, move |unit| match &operation {
+            transact(store, Access::Write, move |unit| match &operation {
                 // Repeated by its reference, not by a key.
                 Operation::Deposit { .. } => {
                     carry_out(unit, &env, partner, &operation).map(Once::First).map_err(OnceError::UseCase)
@@ -154,28 +266,51 @@ impl Client {
             Ok(Ok(Once::First(answer))) => Came::First(answer),
             Ok(Ok(Once::Replayed(answer))) => Came::Replayed(answer),
             Ok(Err(OnceError::KeyReused)) => return Err(reused(call)),
+            Ok(Err(OnceError::NonceSpent)) => Came::Spent,
             Ok(Err(OnceError::UseCase(No::Refused(why)))) => Came::Refused(why),
             // The same call has just been carried out by somebody else.
-            Ok(Err(OnceError::Store(StoreError::Conflict(Rule::IdempotencyKey)))) => Came::Lost,
+            Ok(Err(OnceError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce)))) => {
+                Came::Lost
+            }
             Ok(Err(OnceError::Store(error) | OnceError::UseCase(No::Store(error)))) => {
                 judge(&error)?;
                 Came::Lost
             }
         };
-        self.learn(world, number, came)
+        self.learn(world, &request, came)
     }
 
-    /// Holds what came of a call against what came of it before.
-    fn learn(&mut self, world: &World, number: usize, came: Came) -> Result<(), Violation> {
-        let Some(call) = self.calls.get_mut(number) else { return Ok(()) };
+    /// Whether a request still has a sense: a copy can be opened for some minutes, and a call whose copy had the effect is
+    /// not repeated once its nonce is forgotten.
+    fn is_still_served(&mut self, world: &World, request: &Request) -> bool {
+        let Some(sealed) = &request.sealed else { return true };
+        self.find_effect_of_copy(world, request.call);
+        let Some(call) = self.calls.get(request.call) else { return false };
+        if request.key.as_ref() != Some(&call.key) {
+            return can_be_opened(world, sealed);
+        }
+        let is_by_copy = call.effect_under.as_ref().is_some_and(|under| *under != request.key);
+        !is_by_copy || world.env.now() - sealed.sealed_at < SEALED_NONCE_LIFE
+    }
+
+    /// Holds what came of a request against what came of its call before.
+    fn learn(&mut self, world: &World, request: &Request, came: Came) -> Result<(), Violation> {
+        let Some(call) = self.calls.get_mut(request.call) else { return Ok(()) };
         let is_deposit = matches!(call.operation, Operation::Deposit { .. });
+        let is_own = request.key.as_ref() == Some(&call.key);
+        let is_elsewhere = call.effect_under.as_ref().is_some_and(|under| *under != request.key);
+        let rule = if is_own && !is_elsewhere { ONE_EFFECT } else { WORKS_ONCE };
         let wrong = |what: &str| Violation {
-            rule: "one idempotency key, one effect and one answer",
-            what: format!("call {}: {what}", call.key),
+            rule,
+            what: format!("call {} under {:?}: {what}", call.key, request.key),
         };
+        let is_answered = matches!(came, Came::First(_) | Came::Replayed(_));
         let (known, words) = match (&call.known, came) {
             (Known::Answered(_), Came::First(_)) if !is_deposit => {
                 return Err(wrong("it had its effect a second time"));
+            }
+            (Known::Answered(_), Came::Replayed(_)) if is_elsewhere => {
+                return Err(wrong("it had an effect under two keys"));
             }
             (Known::Answered(_), Came::Refused(why)) => {
                 return Err(wrong(&format!("it had its effect, and was refused when repeated: {why}")));
@@ -186,20 +321,44 @@ impl Client {
             (Known::Refused, Came::Replayed(_)) => {
                 return Err(wrong("it was refused, and had its effect nevertheless"));
             }
+            (_, Came::Spent) if is_own && call.copies.is_empty() => {
+                return Err(wrong("its nonce was spent, and nobody has copied it"));
+            }
+            (Known::Answered(_), Came::Spent) if !is_elsewhere => {
+                return Err(wrong("it had its effect under this key, and its nonce is another's"));
+            }
             (_, Came::First(answer)) => (Known::Answered(answer), "is answered"),
             (_, Came::Replayed(answer)) => (Known::Answered(answer), "is answered as before"),
             (_, Came::Refused(_)) => (Known::Refused, "is refused"),
+            (known, Came::Spent) => (known.clone(), "is refused as a copy"),
             (Known::Refused, Came::Lost) => (Known::Nothing, "is lost"),
             (known, Came::Lost) => (known.clone(), "is lost"),
         };
+        if is_answered && !is_elsewhere {
+            call.effect_under = Some(request.key.clone());
+            // It was answered, so its nonce is spent, and a copy of it must be refused.
+            call.sealed.extend(request.sealed.clone().filter(|sealed| !call.sealed.contains(sealed)));
+        }
         call.known = known;
-        world.trace.note(&self.name, || format!("call {number} {words}"));
+        world.trace.note(&self.name, || format!("call {} {words}", request.call));
         Ok(())
     }
 
-    fn asked(&self, call: &Call) -> idempotency::Call {
-        idempotency::Call { partner: self.partner, key: call.key.clone(), fingerprint: call.fingerprint }
+    fn asked(&self, call: &Call, request: &Request) -> idempotency::Call {
+        let idempotency_key = request.key.clone();
+        let sealed = request.sealed.as_ref().map(|sealed| sealed.nonce.clone());
+        idempotency::Call {
+            partner: self.partner,
+            key: idempotency_key.clone().or(sealed.clone()).unwrap_or_default(),
+            fingerprint: call.fingerprint,
+            sealed: sealed.map(|nonce| SealedNonce { nonce, idempotency_key }),
+        }
     }
+}
+
+/// Whether the service still accepts what was sealed then.
+fn can_be_opened(world: &World, sealed: &SealedRequest) -> bool {
+    world.env.now() - sealed.sealed_at <= SEALED_FOR
 }
 
 fn prepare(world: &World, partner: PartnerId, key: CardKey) -> Result<(), ReplayError> {
@@ -207,8 +366,5 @@ fn prepare(world: &World, partner: PartnerId, key: CardKey) -> Result<(), Replay
 }
 
 fn reused(call: &Call) -> Violation {
-    Violation {
-        rule: "one idempotency key, one effect and one answer",
-        what: format!("call {}: the service takes it for another call", call.key),
-    }
+    Violation { rule: ONE_EFFECT, what: format!("call {}: the service takes it for another call", call.key) }
 }

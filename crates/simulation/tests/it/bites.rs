@@ -49,3 +49,8 @@ fn forgetting_which_cards_were_sent_is_found() {
 fn forgetting_an_answer_is_found() {
     assert_eq!(found(Sabotage::ForgottenAnswers), Some("one idempotency key, one effect and one answer"));
 }
+
+#[test]
+fn forgetting_a_spent_nonce_is_found() {
+    assert_eq!(found(Sabotage::ForgottenNonces), Some("a sealed request works once"));
+}
