@@ -149,6 +149,7 @@ class ErrorCode(Word):
     REQUEST_TIMEOUT = "request_timeout"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     PAYLOAD_TOO_LARGE = "payload_too_large"
+    URI_TOO_LONG = "uri_too_long"
     UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
     BANK_UNAVAILABLE = "bank_unavailable"
     INTERNAL = "internal"

@@ -58,6 +58,7 @@ codes! {
     RequestTimeout = "request_timeout",
     MethodNotAllowed = "method_not_allowed",
     PayloadTooLarge = "payload_too_large",
+    UriTooLong = "uri_too_long",
     UnsupportedMediaType = "unsupported_media_type",
     BankUnavailable = "bank_unavailable",
     Internal = "internal",

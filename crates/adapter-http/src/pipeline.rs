@@ -39,6 +39,9 @@ use head::Head;
 pub(crate) use opener::{REFUSED as SEAL_REFUSED, RefusedSeals};
 pub(crate) use opening::MUST_BE_SEALED;
 
+/// The most bytes of the body of a token call.
+const TOKEN_BODY_LIMIT: usize = 8 * 1024;
+
 /// Serves one call of an operation.
 pub(crate) async fn serve(
     Called { route, ids }: Called,
@@ -88,8 +91,7 @@ struct Way<'a> {
 
 impl Way<'_> {
     async fn go(&mut self, ids: Vec<(&'static str, String)>, payload: Payload, request_id: &str) -> Outcome {
-        let limit = self.shared.parts.settings.body_limit;
-        head::check_body_head(self.request.headers(), limit)?;
+        head::check_body_head(self.request.headers(), self.body_limit())?;
         let head = Head::read(ids, self.request);
         match self.route.effect {
             Effect::Login => {
@@ -164,10 +166,19 @@ impl Way<'_> {
         Err(error.retry_after(retry_after))
     }
 
+    /// The most bytes of a body. Of a token call anybody can have one read, so that it is small.
+    fn body_limit(&self) -> usize {
+        let limit = self.shared.parts.settings.body_limit;
+        match self.route.effect {
+            Effect::Login | Effect::Refresh => limit.min(TOKEN_BODY_LIMIT),
+            Effect::Read(_) | Effect::Mutate(_) => limit,
+        }
+    }
+
     /// Reads the body.
     async fn read_body(&self, head: &Head, payload: Payload) -> Result<Bytes, ApiError> {
         let settings = &self.shared.parts.settings;
-        let body = body::read(payload, settings.body_limit, settings.body_deadline).await?;
+        let body = body::read(payload, self.body_limit(), settings.body_deadline).await?;
         // A body that the head did not announce.
         if !body.is_empty() && head.body_type.is_none() { Err(head::wrong_type()) } else { Ok(body) }
     }

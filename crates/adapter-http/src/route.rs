@@ -103,6 +103,11 @@ impl Route {
         field.or_else(|| self.placeholders().find(|own| *own == name)).unwrap_or("-")
     }
 
+    /// Whether it has a field or parameter of this name.
+    pub(crate) fn has_field(&self, name: &str) -> bool {
+        self.field(name).is_some()
+    }
+
     fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)
     }

@@ -12,6 +12,7 @@ use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 
 use crate::code::Code;
 use crate::error::ApiError;
+use crate::input::query;
 use crate::paths::Found;
 use crate::pipeline;
 use crate::reply::Told;
@@ -38,6 +39,9 @@ pub fn configure(config: &mut ServiceConfig, state: &HttpState) {
 
 /// Answers any call.
 async fn answer(shared: Arc<Shared>, request: HttpRequest, payload: Payload) -> HttpResponse {
+    if !query::is_within_limits(request.query_string()) {
+        return Told::new(&shared, None, &request).answer(&shared, Err(long_query()));
+    }
     let method = request.method();
     // With the framework's idea of escapes in a path.
     let path = request.match_info().as_str();
@@ -55,6 +59,12 @@ async fn answer(shared: Arc<Shared>, request: HttpRequest, payload: Payload) -> 
         },
     };
     Told::new(&shared, route, &request).answer(&shared, Err(error))
+}
+
+fn long_query() -> ApiError {
+    let (parameters, bytes) = (query::MAX_PARAMETERS, query::MAX_BYTES);
+    let message = format!("a query has at most {parameters} parameters and {bytes} bytes");
+    ApiError::new(StatusCode::URI_TOO_LONG, Code::UriTooLong, message)
 }
 
 fn other_methods(allowed: String) -> ApiError {

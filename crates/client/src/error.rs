@@ -275,6 +275,8 @@ open_enum! {
         MethodNotAllowed = "method_not_allowed",
         /// The body is too large.
         PayloadTooLarge = "payload_too_large",
+        /// The query has too many parameters, or too many bytes.
+        UriTooLong = "uri_too_long",
         /// The body is of a type that the service does not take.
         UnsupportedMediaType = "unsupported_media_type",
         /// The bank cannot be reached.

@@ -79,6 +79,7 @@ export type ErrorCode =
   | "request_timeout"
   | "method_not_allowed"
   | "payload_too_large"
+  | "uri_too_long"
   | "unsupported_media_type"
   | "bank_unavailable"
   | "internal"

@@ -1,31 +1,50 @@
 //! The query string, read strictly: what cannot be decoded is refused, not guessed.
 
+use std::collections::BTreeSet;
+
 use kopeck_domain::Faults;
 
-/// What is faulty where no parameter can be named.
-const QUERY: &str = "query";
+/// The field of a fault that no parameter of the interface can be named for.
+pub(crate) const QUERY: &str = "query";
 
-/// Reads the parameters of a query string in the order in which they stand there.
+/// The most parameters of a query string, and the most bytes.
+pub(crate) const MAX_PARAMETERS: usize = 32;
+pub(crate) const MAX_BYTES: usize = 4 * 1024;
+
+/// Whether a query string is short enough to be read.
+pub(crate) fn is_within_limits(query: &str) -> bool {
+    query.len() <= MAX_BYTES && pairs(query).count() <= MAX_PARAMETERS
+}
+
+/// Reads the parameters of a query string in the order in which they stand there. `is_known` tells the names that the
+/// interface has: a fault of any other parameter is reported as one of `query`, because its name is the caller's text.
 ///
 /// # Errors
-/// [`Faults`] naming each parameter that is not percent-encoded UTF-8 (or `query` where its name is not, or is missing),
-/// and each that is given twice.
-pub(crate) fn parse(query: &str) -> Result<Vec<(String, String)>, Faults> {
+/// [`Faults`] naming each parameter that is not percent-encoded UTF-8, and each that is given twice.
+pub(crate) fn parse(query: &str, is_known: impl Fn(&str) -> bool) -> Result<Vec<(String, String)>, Faults> {
     let mut parameters: Vec<(String, String)> = Vec::new();
+    let mut names: BTreeSet<String> = BTreeSet::new();
     let mut faults = Faults::new();
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+    for pair in pairs(query) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        match (decode(name), decode(value)) {
+        let (name, value) = (decode(name), decode(value));
+        let field = name.as_deref().filter(|name| is_known(name)).unwrap_or(QUERY);
+        match (&name, value) {
             (Some(name), _) if name.is_empty() => faults.push(QUERY, "holds a parameter without a name"),
-            (Some(name), Some(_)) if parameters.iter().any(|(other, _)| *other == name) => {
-                faults.push(name, "is given twice");
+            (Some(name), Some(_)) if names.contains(name) => faults.push(field, "is given twice"),
+            (Some(name), Some(value)) => {
+                names.insert(name.clone());
+                parameters.push((name.clone(), value));
             }
-            (Some(name), Some(value)) => parameters.push((name, value)),
-            (Some(name), None) => faults.push(name, "must be percent-encoded UTF-8"),
-            (None, _) => faults.push(QUERY, "must be percent-encoded UTF-8"),
+            (Some(_) | None, _) => faults.push(field, "must be percent-encoded UTF-8"),
         }
     }
     faults.check().map(|()| parameters)
+}
+
+/// The pieces of a query string that hold something.
+fn pairs(query: &str) -> impl Iterator<Item = &str> {
+    query.split('&').filter(|pair| !pair.is_empty())
 }
 
 fn decode(text: &str) -> Option<String> {
@@ -49,20 +68,21 @@ fn hex(digit: u8) -> Option<u8> {
 mod tests {
     use super::*;
 
-    fn pairs(query: &str) -> Vec<(String, String)> {
-        parse(query).unwrap()
+    fn read(query: &str) -> Vec<(String, String)> {
+        parse(query, |_| true).unwrap()
     }
 
     fn faulty(query: &str) -> Vec<String> {
-        parse(query).unwrap_err().as_slice().iter().map(|fault| fault.field.clone()).collect()
+        let known = |name: &str| ["page", "q", "r"].contains(&name);
+        parse(query, known).unwrap_err().as_slice().iter().map(|fault| fault.field.clone()).collect()
     }
 
     #[test]
     fn decodes_names_and_values() {
         let expected = [("page", "2"), ("q", "Ёж и я"), ("empty", ""), ("flag", "")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(pairs("page=2&q=%D0%81%d0%b6+%D0%B8%20%D1%8F&&empty=&flag"), expected);
-        assert!(pairs("").is_empty());
+        assert_eq!(read("page=2&q=%D0%81%d0%b6+%D0%B8%20%D1%8F&&empty=&flag"), expected);
+        assert!(read("").is_empty());
     }
 
     #[test]
@@ -78,5 +98,19 @@ mod tests {
     fn refuses_a_parameter_given_twice() {
         assert_eq!(faulty("page=1&page=1"), ["page"]);
         assert_eq!(faulty("page=1&p%61ge=2"), ["page"]);
+    }
+
+    #[test]
+    fn names_of_the_caller_are_not_told_back() {
+        assert_eq!(faulty("mine=1&mine=2&other=%ff&page=%ff"), ["query", "query", "page"]);
+    }
+
+    #[test]
+    fn a_query_has_at_most_32_parameters_and_4_kib() {
+        let parameters = |count: usize| (0..count).map(|n| format!("&&p{n}=1")).collect::<String>();
+        assert!(is_within_limits(&parameters(32)) && !is_within_limits(&parameters(33)));
+        let bytes = |count: usize| format!("q={}", "x".repeat(count - 2));
+        assert!(is_within_limits(&bytes(4_096)) && !is_within_limits(&bytes(4_097)));
+        assert!(is_within_limits(&"&".repeat(4_096)) && !is_within_limits(&"&".repeat(4_097)));
     }
 }

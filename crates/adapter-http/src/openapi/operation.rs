@@ -129,7 +129,7 @@ impl About<'_> {
     /// The answers by status.
     fn responses(&self, components: &mut Components) -> Json {
         let mut statuses = vec![(self.row.status, self.success(components))];
-        for status in [400, 401, 402, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503] {
+        for status in [400, 401, 402, 404, 405, 408, 409, 413, 414, 415, 422, 429, 500, 503] {
             statuses.extend(self.refusal(status, components).map(|response| (status, response)));
         }
         Json::Object(statuses.into_iter().map(|(status, response)| (status.to_string(), response)).collect())
@@ -183,7 +183,7 @@ impl About<'_> {
             401 if !matches!(self.route.effect, Effect::Login) => Some(Code::Unauthorized),
             409 if self.changes() => Some(Code::RequestInProgress),
             429 if !self.of_partner() => None,
-            405 | 408 | 413 | 415 | 429 | 500 | 503 => parts::common_code(status),
+            405 | 408 | 413 | 414 | 415 | 429 | 500 | 503 => parts::common_code(status),
             _ => None,
         }
     }

@@ -19,6 +19,7 @@ const COMMON: &[(u16, &str, Code)] = &[
     (408, "RequestTimeout", Code::RequestTimeout),
     (409, "RequestInProgress", Code::RequestInProgress),
     (413, "PayloadTooLarge", Code::PayloadTooLarge),
+    (414, "UriTooLong", Code::UriTooLong),
     (415, "UnsupportedMediaType", Code::UnsupportedMediaType),
     (429, "TooManyRequests", Code::TooManyRequests),
     (500, "InternalError", Code::Internal),
@@ -97,8 +98,8 @@ pub(super) fn refusal(
         429 | 503 => &["RetryAfter"],
         _ => &[],
     };
-    // A bad login, a bad token and a bad method are refused before anybody is known.
-    let of_partner: &[&str] = if matches!(status, 400 | 401 | 405) { &[] } else { &OF_PARTNER };
+    // A bad login, a bad token, a bad method and a long query are refused before anybody is known.
+    let of_partner: &[&str] = if matches!(status, 400 | 401 | 405 | 414) { &[] } else { &OF_PARTNER };
     let headers = [of_partner, own].concat();
     response(&meaning(status, &[cards, coded].concat(), guide), schema, &headers, examples)
 }

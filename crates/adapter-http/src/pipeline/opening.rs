@@ -1,5 +1,7 @@
 //! Opens a call: from the head and the bytes of the body to a [`Call`] in which nothing is sealed.
 
+use std::collections::BTreeMap;
+
 use kopeck_domain::Faults;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::{Clear, KeyId, Slot, looks_sealed};
@@ -12,7 +14,8 @@ use super::opener::{Opener, RefusedSeals, Seals};
 use crate::courtesy;
 use crate::input::distinct;
 use crate::input::object::{Object, bound_text, value_of};
-use crate::input::{Call, Param, query};
+use crate::input::query::{self, QUERY};
+use crate::input::{Call, Param};
 use crate::route::{FieldKind, Route};
 
 /// What a body is called where it is faulty as a whole.
@@ -23,6 +26,10 @@ const SEALED: &str = "sealed";
 const CLEAR_AND_SEALED: &str = "is given twice, and one of the two is sealed";
 const SEALED_TWICE: &str = "is sealed twice";
 pub(crate) const MUST_BE_SEALED: &str = "must be sealed";
+/// The most sealed fields of a body. No operation has as many fields; and as each sealed field is bound to all clear ones,
+/// the work of opening them grows with their number times the length of the body.
+const MAX_SEALED_FIELDS: usize = 32;
+const TOO_MANY_SEALED: &str = "has more than 32 sealed fields";
 const UNREADABLE: &str = "holds a field that is given twice, a value nested too deeply, a number out of range, or half a character";
 
 /// A call as it came.
@@ -93,7 +100,8 @@ impl<'a> Opening<'a> {
     }
 
     fn query(&mut self) -> Query {
-        let parameters = query::parse(&self.received.head.query).unwrap_or_else(|faults| {
+        let known = |name: &str| name == SEALED || self.received.route.has_field(name);
+        let parameters = query::parse(&self.received.head.query, known).unwrap_or_else(|faults| {
             self.opener.fault_all(&faults);
             Vec::new()
         });
@@ -102,7 +110,8 @@ impl<'a> Opening<'a> {
         };
         // What stands beside a sealed query is bound to nothing, so that anybody could put it there.
         for (name, _) in parameters.iter().filter(|(name, _)| name != SEALED) {
-            self.opener.faults.push(name, "stands clear beside a sealed query");
+            let field = self.field(QUERY, name);
+            self.opener.faults.push(field, "stands clear beside a sealed query");
         }
         let opened = self.opener.open(Slot::Query, SEALED, Clear::none(), sealed);
         opened.map_or_else(Container::nothing, Container::Whole)
@@ -130,6 +139,10 @@ impl<'a> Opening<'a> {
         }
         if head.body_type == Some(BodyType::SealedJson) {
             return self.whole_body(None);
+        }
+        if object.fields.iter().filter(|(_, raw)| sealed_text(raw).is_some()).count() > MAX_SEALED_FIELDS {
+            self.opener.faults.push(BODY, TOO_MANY_SEALED);
+            return Container::nothing();
         }
         match policy {
             SealingPolicy::Required if !sealed_enough(route, &object) => {
@@ -163,8 +176,9 @@ impl<'a> Opening<'a> {
                 values.push(Named { name, value: text, was_sealed: false });
                 continue;
             }
-            let opened = self.opener.open(Slot::QueryParameter(&name), &name, neighbours, &text);
-            if let Some(value) = opened.and_then(|opened| self.once(&name, opened.to_string())) {
+            let field = self.field(QUERY, &name);
+            let opened = self.opener.open(Slot::QueryParameter(&name), field, neighbours, &text);
+            if let Some(value) = opened.and_then(|opened| self.once(field, opened.to_string())) {
                 values.push(Named { name, value, was_sealed: true });
             }
         }
@@ -181,7 +195,8 @@ impl<'a> Opening<'a> {
                 Value::String(text) => text,
                 Value::Number(_) | Value::Bool(_) => value.to_string(),
                 Value::Array(_) | Value::Object(_) => {
-                    self.opener.faults.push(name, "must be a string or a number");
+                    let field = self.field(SEALED, &name);
+                    self.opener.faults.push(field, "must be a string or a number");
                     continue;
                 }
             };
@@ -206,8 +221,9 @@ impl<'a> Opening<'a> {
             let (value, was_sealed) = match sealed_text(raw) {
                 None => (self.value(raw), false),
                 Some(text) => {
-                    let opened = self.opener.open(Slot::Field(&name), &name, neighbours, &text);
-                    let once = opened.and_then(|opened| self.once(&name, opened.to_string()));
+                    let field = self.field(BODY, &name);
+                    let opened = self.opener.open(Slot::Field(&name), field, neighbours, &text);
+                    let once = opened.and_then(|opened| self.once(field, opened.to_string()));
                     (once.map(|text| field_value(self.received.route.field_kind(&name), text)), true)
                 }
             };
@@ -217,19 +233,26 @@ impl<'a> Opening<'a> {
     }
 
     /// The fields of an object that was sealed as a whole; `None` if it is none.
-    fn object_of_whole(&mut self, field: &str, opened: &str) -> Option<Vec<Named<Value>>> {
+    fn object_of_whole(&mut self, container: &'static str, opened: &str) -> Option<Vec<Named<Value>>> {
         let object = Object::parse(opened.as_bytes());
-        let object = object.map_err(|detail| self.opener.faults.push(field, detail)).ok()?;
+        let object = object.map_err(|detail| self.opener.faults.push(container, detail)).ok()?;
         courtesy::around_bytes(opened.len());
         let mut values = Vec::with_capacity(object.fields.len());
         for (name, raw) in object.fields {
             if sealed_text(raw).is_some() {
-                self.opener.faults.push(name, SEALED_TWICE);
+                let field = self.field(container, &name);
+                self.opener.faults.push(field, SEALED_TWICE);
             } else if let Some(value) = self.value(raw) {
                 values.push(Named { name, value, was_sealed: true });
             }
         }
         Some(values)
+    }
+
+    /// The name that a fault of this field or parameter is reported under: its own if the operation has it, else that of
+    /// the container. A name that the operation does not have is the caller's text, and is not sent back or logged.
+    fn field<'n>(&self, container: &'static str, name: &'n str) -> &'n str {
+        if self.received.route.has_field(name) { name } else { container }
     }
 
     fn value(&mut self, raw: &RawValue) -> Option<Value> {
@@ -258,10 +281,13 @@ impl<'a> Opening<'a> {
     ) -> Call {
         let mut call = Call { path: self.received.head.path.clone(), ids, ..Call::default() };
         if self.received.route.reads() {
+            let parameters: BTreeMap<&str, bool> =
+                query.iter().map(|parameter| (parameter.name.as_str(), parameter.was_sealed)).collect();
             for field in body {
-                match query.iter().find(|parameter| parameter.name == field.name) {
-                    Some(parameter) if parameter.was_sealed || field.was_sealed => {
-                        self.opener.faults.push(field.name, CLEAR_AND_SEALED);
+                match parameters.get(field.name.as_str()) {
+                    Some(was_sealed) if *was_sealed || field.was_sealed => {
+                        let name = self.field(BODY, &field.name);
+                        self.opener.faults.push(name, CLEAR_AND_SEALED);
                     }
                     // A `null` is the same as an absent value.
                     _ if field.value.is_null() => {}

@@ -276,5 +276,5 @@ fn all_that_is_wrong_is_reported_at_once() {
     sent.ids = vec![("idEmployee", "s1.x".to_owned())];
     sent.query = "a=%ff".to_owned();
     sent.body = json!({"phone": "s1.x", "email": "s1.y", "name": "N"}).to_string();
-    assert_eq!(sent.faulty_fields(), "idEmployee a email phone");
+    assert_eq!(sent.faulty_fields(), "idEmployee query email phone");
 }
