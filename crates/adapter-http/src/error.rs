@@ -189,7 +189,8 @@ described! {
     /// A faulty field, parameter or header.
     struct FieldFault<'a> as "FaultyField" {
         /// Its name. An item of a list is named `cards[3].idCard`, a path identifier by its placeholder; `body` stands
-        /// for a body that cannot be read at all.
+        /// for a body that cannot be read at all. Names that the operation does not have are reported as `body` or
+        /// `query`.
         field: &'a str,
         /// Always `incorrect value passed`.
         message: &'static str,

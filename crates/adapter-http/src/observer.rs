@@ -20,6 +20,8 @@ pub enum Refusal {
     Login,
     /// A call over the partner's rate limit.
     Rate,
+    /// A body beyond the memory for all bodies.
+    Memory,
 }
 
 /// Counts nothing.

@@ -2,7 +2,7 @@
 //! behind (repeats, values, the use case) is the handler's, see [`crate::exchange`].
 
 mod arrived;
-mod body;
+pub(crate) mod body;
 pub(crate) mod callers;
 pub(crate) mod head;
 mod opener;
@@ -33,6 +33,7 @@ use crate::reply::{Seal, Told};
 use crate::route::{Effect, Outcome, Route};
 use crate::state::Shared;
 use arrived::{Arrived, TakenApart};
+use body::Terms;
 use callers::Identity;
 use head::Head;
 
@@ -175,10 +176,28 @@ impl Way<'_> {
         }
     }
 
+    /// How the body is read.
+    fn body_terms(&self) -> Terms {
+        let memory = &self.shared.body_memory;
+        let budget = match self.route.effect {
+            Effect::Login | Effect::Refresh => &memory.token_calls,
+            Effect::Read(_) | Effect::Mutate(_) => &memory.partners,
+        };
+        Terms {
+            announced: head::announced_length(self.request.headers()),
+            limit: self.body_limit(),
+            budget: budget.clone(),
+            deadline: self.shared.parts.settings.body_deadline,
+        }
+    }
+
     /// Reads the body.
     async fn read_body(&self, head: &Head, payload: Payload) -> Result<Bytes, ApiError> {
-        let settings = &self.shared.parts.settings;
-        let body = body::read(payload, self.body_limit(), settings.body_deadline).await?;
+        let body = body::read(payload, self.body_terms()).await.inspect_err(|error| {
+            if error.status() == StatusCode::SERVICE_UNAVAILABLE {
+                self.shared.parts.observer.refused(Refusal::Memory);
+            }
+        })?;
         // A body that the head did not announce.
         if !body.is_empty() && head.body_type.is_none() { Err(head::wrong_type()) } else { Ok(body) }
     }

@@ -16,6 +16,7 @@ use crate::input::query;
 use crate::paths::Found;
 use crate::pipeline;
 use crate::reply::Told;
+use crate::settings::HttpSettings;
 use crate::site;
 use crate::state::{HttpState, Shared};
 
@@ -53,7 +54,12 @@ async fn answer(shared: Arc<Shared>, request: HttpRequest, payload: Payload) -> 
             (routes.first().copied(), other_methods(methods))
         }
         Found::Nowhere => match site::file(path).filter(|_| shared.parts.settings.docs) {
-            Some(file) if [Method::GET, Method::HEAD].contains(method) => return file.answer(&request),
+            Some(file) if [Method::GET, Method::HEAD].contains(method) => {
+                match file.answer(&shared, &request).await {
+                    Ok(response) => return response,
+                    Err(error) => (None, error),
+                }
+            }
             Some(_) => (None, other_methods("GET, HEAD".to_owned())),
             None => (None, ApiError::new(StatusCode::NOT_FOUND, Code::NotFound, "there is no such path")),
         },
@@ -76,12 +82,15 @@ fn other_methods(allowed: String) -> ApiError {
 macro_rules! http_server {
     ($state:expr) => {{
         let state: HttpState = $state;
-        let workers = state.0.parts.settings.workers.max(1);
+        let HttpSettings { workers, max_connections, .. } = state.0.parts.settings;
+        let workers = workers.max(1);
         HttpServer::new(move || {
             let state = state.clone();
             App::new().configure(move |config| configure(config, &state))
         })
         .workers(workers)
+        // The framework counts for each worker, and gives a connection to another one if a worker is full.
+        .max_connections(max_connections.div_ceil(workers))
         .keep_alive(KEEP_ALIVE)
         .client_request_timeout(HEAD_DEADLINE)
         .client_disconnect_timeout(DISCONNECT_DEADLINE)

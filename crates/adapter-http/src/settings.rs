@@ -10,6 +10,11 @@ use crate::rate::RateLimit;
 pub struct HttpSettings {
     /// The most bytes that a body may have.
     pub body_limit: usize,
+    /// The most bytes that all bodies together may take which are being read or wait to be opened. A quarter is for token
+    /// calls, the rest for calls with an access token.
+    pub body_memory: usize,
+    /// The most connections that are open at once. Beyond it the next one waits for one that is closed.
+    pub max_connections: usize,
     /// How long a body may take to arrive, from the head on. actix times the head alone.
     pub body_deadline: Duration,
     /// How long a call may take, from the arrival of its body on, until its turn in the store comes. Work that comes
@@ -34,12 +39,14 @@ pub struct HttpSettings {
 }
 
 impl Default for HttpSettings {
-    /// 2 MiB in 30 s, then 8 s, a minute to read the answer; no rate limit; no trusted proxies; one worker and one password a processor; with
-    /// the reference page.
+    /// 2 MiB in 30 s, 64 MiB for all bodies, 4,096 connections, then 8 s, a minute to read the answer; no rate limit; no
+    /// trusted proxies; one worker and one password a processor; with the reference page.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         Self {
             body_limit: 2 * 1024 * 1024,
+            body_memory: 64 * 1024 * 1024,
+            max_connections: 4_096,
             body_deadline: Duration::from_secs(30),
             deadline: Duration::from_secs(8),
             answer_deadline: Duration::from_secs(60),

@@ -1,16 +1,34 @@
 //! The description of the API at `/openapi.json`, and a page that shows it at `/docs`. Both take no token: they tell
-//! nothing that a partner is not told anyway. The page is in the binary as it is, needs no other host, and its policy
+//! nothing that a partner is not told anyway. They are compressed once for clients that accept gzip. The page is in the binary as it is, needs no other host, and its policy
 //! lets it load nothing else.
 
-use std::sync::OnceLock;
+use std::convert::Infallible;
+use std::io::Write as _;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 
+use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::{StatusCode, header};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
+use tokio::sync::OwnedSemaphorePermit;
 
+use crate::code::Code;
+use crate::error::ApiError;
 use crate::openapi::openapi;
+use crate::pipeline::head;
 use crate::reply::STRICT_TRANSPORT_SECURITY;
+use crate::state::Shared;
+
+/// How many of these files are sent at once. Anybody can ask for them, and the largest has half a megabyte.
+pub(crate) const SENT_AT_ONCE: usize = 32;
+
+/// How much of a file is handed to the server at a time: it keeps what the client has not read yet.
+const PIECE: usize = 16 * 1024;
 
 /// What the page may do: load what is served here, and call the service that serves it.
 const POLICY: &str =
@@ -44,17 +62,60 @@ pub(crate) struct File {
     content: OnceLock<Content>,
 }
 
+/// A file as it is, and compressed.
 struct Content {
+    plain: Representation,
+    gzip: Option<Representation>,
+}
+
+struct Representation {
     body: Bytes,
     /// Tells one version from another.
     tag: String,
 }
 
-impl Content {
+impl Representation {
     fn new(body: Bytes) -> Self {
         let digest: String =
             Sha256::digest(&body).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         Self { body, tag: format!("\"{digest}\"") }
+    }
+}
+
+impl Content {
+    fn new(body: Bytes) -> Self {
+        let gzip = compressed(&body).map(|body| Representation::new(body.into()));
+        Self { plain: Representation::new(body), gzip }
+    }
+}
+
+/// Writing to memory does not fail; if it did, the file would be served as it is.
+fn compressed(body: &[u8]) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(body).ok()?;
+    encoder.finish().ok()
+}
+
+/// A file that is being sent, piece by piece.
+struct Sending {
+    rest: Bytes,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl MessageBody for Sending {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(self.rest.len() as u64)
+    }
+
+    fn poll_next(
+        self: Pin<&mut Self>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Infallible>>> {
+        let rest = &mut self.get_mut().rest;
+        let length = rest.len().min(PIECE);
+        Poll::Ready((length > 0).then(|| Ok(rest.split_to(length))))
     }
 }
 
@@ -63,9 +124,31 @@ impl File {
         Self { path, media, make, content: OnceLock::new() }
     }
 
+    /// The file, made and compressed by a blocking thread when it is first asked for.
+    async fn content(&'static self) -> Result<&'static Content, ApiError> {
+        if let Some(content) = self.content.get() {
+            return Ok(content);
+        }
+        let make = || self.content.get_or_init(|| Content::new((self.make)()));
+        let made = tokio::task::spawn_blocking(make).await;
+        made.map_err(|error| ApiError::internal(format!("{}: {error}", self.path)))
+    }
+
     /// The file, or word that the caller has it already.
-    pub(crate) fn answer(&self, request: &HttpRequest) -> HttpResponse {
-        let Content { body, tag } = self.content.get_or_init(|| Content::new((self.make)()));
+    ///
+    /// # Errors
+    /// 503 if too many are being sent.
+    pub(crate) async fn answer(
+        &'static self,
+        shared: &Shared,
+        request: &HttpRequest,
+    ) -> Result<HttpResponse, ApiError> {
+        let permit = Arc::clone(&shared.documents).try_acquire_owned().map_err(|_| {
+            ApiError::unavailable(Code::Internal, "too many documents are being sent, try again")
+        })?;
+        let content = self.content().await?;
+        let gzip = content.gzip.as_ref().filter(|_| head::accepts_gzip(request.headers()));
+        let Representation { body, tag } = gzip.unwrap_or(&content.plain);
         let tags = request.headers().get_all(header::IF_NONE_MATCH).filter_map(|value| value.to_str().ok());
         let known = tags
             .flat_map(|list| list.split(','))
@@ -74,6 +157,7 @@ impl File {
         let mut response = HttpResponse::build(if known { StatusCode::NOT_MODIFIED } else { StatusCode::OK });
         response
             .insert_header((header::ETAG, tag.as_str()))
+            .insert_header((header::VARY, "accept-encoding"))
             .insert_header((header::CACHE_CONTROL, "no-cache"))
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
             .insert_header((header::REFERRER_POLICY, "no-referrer"))
@@ -82,9 +166,13 @@ impl File {
             response.insert_header(STRICT_TRANSPORT_SECURITY);
         }
         if known {
-            return response.finish();
+            return Ok(response.finish());
         }
-        response.insert_header((header::CONTENT_TYPE, self.media)).body(body.clone())
+        if gzip.is_some() {
+            response.insert_header((header::CONTENT_ENCODING, "gzip"));
+        }
+        response.insert_header((header::CONTENT_TYPE, self.media));
+        Ok(response.body(Sending { rest: body.clone(), _permit: permit }))
     }
 }
 

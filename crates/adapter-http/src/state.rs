@@ -9,16 +9,19 @@ use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Env;
 use kopeck_service::audit::Notes;
 use kopeck_service::tokens::TokenDesk;
+use tokio::sync::Semaphore;
 
 use crate::bridge::Gate;
 use crate::in_flight::InFlight;
 use crate::observer::Observer;
 use crate::paths::Paths;
+use crate::pipeline::body::BodyMemory;
 use crate::pipeline::callers::Callers;
 use crate::rate::Rates;
 use crate::routes;
 use crate::sandbox::SandboxPower;
 use crate::settings::HttpSettings;
+use crate::site;
 
 /// The parts that the HTTP API is made of.
 pub struct HttpParts {
@@ -61,6 +64,10 @@ pub(crate) struct Shared {
     pub(crate) logins: Gate,
     /// Calls that wait for the bank.
     pub(crate) bank_calls: Gate,
+    /// The memory for bodies.
+    pub(crate) body_memory: BodyMemory,
+    /// Files of the reference page that are being sent.
+    pub(crate) documents: Arc<Semaphore>,
     /// Calls with large bodies, being taken apart.
     pub(crate) large_calls: Gate,
     /// Opens what is sealed under a key that is not known: in vain, but in the same time.
@@ -74,7 +81,8 @@ impl HttpState {
         let (mut id, mut secret) = ([0; 8], [0; 32]);
         parts.env.entropy.fill(&mut id);
         parts.env.entropy.fill(&mut secret);
-        let HttpSettings { logins_at_once, bank_calls_at_once, rate_limit, workers, .. } = parts.settings;
+        let HttpSettings { logins_at_once, bank_calls_at_once, rate_limit, workers, body_memory, .. } =
+            parts.settings;
         let rates = rate_limit.map(|limit| Rates::new(limit, Arc::clone(&parts.wall)));
         let sandbox = parts.sandbox.is_some().then(routes::sandbox).unwrap_or_default();
         Self(Arc::new(Shared {
@@ -85,6 +93,8 @@ impl HttpState {
             in_flight: InFlight::default(),
             logins: Gate::new("logins", logins_at_once),
             bank_calls: Gate::new("bank calls", bank_calls_at_once),
+            body_memory: BodyMemory::new(body_memory),
+            documents: Arc::new(Semaphore::new(site::SENT_AT_ONCE)),
             // Half of the processors are left for all the others.
             large_calls: Gate::new("large calls", workers / 2),
             dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),

@@ -13,6 +13,7 @@ mod connections;
 pub mod folder;
 pub mod keys;
 mod logging;
+mod open_files;
 pub mod operations;
 mod operator;
 pub mod pulse;

@@ -101,13 +101,23 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
 
 /// Whether the caller asks for a sealed answer.
 pub(crate) fn wants_sealed(headers: &HeaderMap) -> bool {
+    accepts(headers, &header::ACCEPT, SEALED_JSON)
+}
+
+/// Whether the caller takes an answer compressed by gzip.
+pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
+    accepts(headers, &header::ACCEPT_ENCODING, "gzip")
+}
+
+/// Whether a header such as `Accept` lists `wanted`, and not with the quality 0.
+fn accepts(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
     headers
-        .get_all(header::ACCEPT)
+        .get_all(name)
         .filter_map(|value| value.to_str().ok())
         .flat_map(|list| list.split(','))
         .any(|range| {
             let mut parts = range.split(';').map(str::trim);
-            let named = parts.next().is_some_and(|media| media.eq_ignore_ascii_case(SEALED_JSON));
+            let named = parts.next().is_some_and(|range| range.eq_ignore_ascii_case(wanted));
             named && !parts.any(|parameter| matches!(parameter, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
         })
 }
@@ -202,6 +212,12 @@ impl Head {
     }
 }
 
+/// The length of the body by `Content-Length`, 0 without one. What does not fit into memory is the greatest length.
+pub(crate) fn announced_length(headers: &HeaderMap) -> usize {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    usize::try_from(length.unwrap_or(0)).unwrap_or(usize::MAX)
+}
+
 /// The size and form of a body as far as the head tells them.
 ///
 /// # Errors
@@ -210,9 +226,8 @@ pub(crate) fn check_body_head(headers: &HeaderMap, body_limit: usize) -> Result<
     if headers.contains_key(header::CONTENT_ENCODING) {
         return Err(unsupported("a body must not be encoded: content-encoding is not supported"));
     }
-    let number = |name: HeaderName| headers.get(name)?.to_str().ok()?.parse::<u64>().ok();
-    let length = number(header::CONTENT_LENGTH).unwrap_or(0);
-    if usize::try_from(length).map_or(true, |length| length > body_limit) {
+    let length = announced_length(headers);
+    if length > body_limit {
         return Err(too_large(body_limit));
     }
     let announced = length > 0 || headers.contains_key(header::TRANSFER_ENCODING);

@@ -52,6 +52,31 @@ async fn a_missing_or_bad_token_is_a_401_before_anything_else_is_looked_at() {
     }
 }
 
+/// No call of the mocked store is expected, so that a look at credentials would panic.
+#[actix_web::test]
+async fn a_long_query_is_refused_before_anything_else_is_looked_at() {
+    let state = api_over(MockUnit::default());
+    let parameters = |count: usize| (0..count).map(|n| format!("&p{n}=1")).collect::<String>();
+    let bytes = |count: usize| format!("q={}", "x".repeat(count - 2));
+    for path in ["/v1/employees", "/v1/employee/add", "/v1/get_access_token", "/docs", "/openapi.json", "/no/such"] {
+        for method in [Method::GET, Method::POST, Method::DELETE] {
+            for query in [parameters(33), bytes(4_097), "=".repeat(60_000), "&a".repeat(30_000)] {
+                let request = TestRequest::with_uri(&format!("{path}?{query}")).method(method.clone());
+                let request = request
+                    .insert_header(("x-api-key", "ak_wrong"))
+                    .insert_header(("content-type", "text/plain"))
+                    .insert_header(("content-length", "99999999"));
+                let got = send(&state, request).await;
+                assert_eq!((got.status, got.code().as_str()), (414, "uri_too_long"), "{method} {path}");
+            }
+        }
+    }
+    for query in [parameters(32), bytes(4_096)] {
+        let got = send(&state, call(Method::GET, &format!("/no/such?{query}"))).await;
+        assert_eq!(got.status, 404, "{query}");
+    }
+}
+
 #[actix_web::test]
 async fn the_head_is_checked() {
     let state = api_over(unit(Optional));

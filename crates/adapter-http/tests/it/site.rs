@@ -1,5 +1,7 @@
 //! The description of the API and the page that shows it.
 
+use std::io::Read as _;
+
 use actix_web::App;
 use actix_web::body::to_bytes;
 use actix_web::http::Method;
@@ -96,6 +98,51 @@ async fn who_has_it_already_is_told_so() {
     let same = again(format!("\"other\", W/{tag}")).await;
     assert_eq!((same.status, same.body.len(), same.header("etag")), (304, 0, tag.as_str()));
     assert_eq!(again("\"other\"".to_owned()).await.status, 200);
+}
+
+fn gzip_of(path: &str) -> TestRequest {
+    TestRequest::with_uri(path).insert_header(("accept-encoding", "br, GZIP;q=0.8"))
+}
+
+#[actix_web::test]
+async fn documents_are_compressed_for_who_accepts_that() {
+    let plain = ask(true, TestRequest::with_uri("/openapi.json")).await;
+    assert_eq!((plain.header("content-encoding"), plain.header("vary")), ("", "accept-encoding"));
+    let gzip = ask(true, gzip_of("/openapi.json")).await;
+    assert_eq!((gzip.header("content-encoding"), gzip.header("vary")), ("gzip", "accept-encoding"));
+    assert_ne!(gzip.header("etag"), plain.header("etag"), "another representation");
+    let mut unpacked = Vec::new();
+    flate2::read::GzDecoder::new(&gzip.body[..]).read_to_end(&mut unpacked).unwrap();
+    assert_eq!(unpacked, plain.body);
+    assert!(gzip.body.len() * 5 < plain.body.len(), "{} of {}", gzip.body.len(), plain.body.len());
+
+    let known = gzip_of("/openapi.json").insert_header(("if-none-match", gzip.header("etag").to_owned()));
+    let known = ask(true, known).await;
+    assert_eq!((known.status, known.header("vary"), known.header("etag")), (304, "accept-encoding", gzip.header("etag")));
+    for refused in ["gzip;q=0", "identity", "br"] {
+        let request = TestRequest::with_uri("/docs").insert_header(("accept-encoding", refused));
+        assert_eq!(ask(true, request).await.header("content-encoding"), "", "{refused}");
+    }
+}
+
+/// Whoever does not read what it asked for keeps others from the documents, and from nothing else.
+#[actix_web::test]
+async fn a_bounded_number_of_documents_is_sent_at_once() {
+    let parts = parts(std::sync::Arc::new(InPlaceStore::new(unit(Required))));
+    let state = HttpState::new(parts);
+    let app = init_service(App::new().configure(move |config| configure(config, &state))).await;
+    let ask = async || {
+        try_call_service(&app, TestRequest::with_uri("/openapi.json").to_request()).await.unwrap()
+    };
+    let mut unread = Vec::new();
+    for _ in 0..32 {
+        unread.push(ask().await);
+    }
+    let refused = ask().await;
+    assert_eq!(refused.status(), 503);
+    assert_eq!(refused.headers().get("retry-after").unwrap(), "1");
+    assert_eq!(to_bytes(unread.pop().unwrap().into_body()).await.unwrap(), openapi());
+    assert_eq!(ask().await.status(), 200);
 }
 
 #[actix_web::test]

@@ -27,6 +27,14 @@ pub struct FrontArgs {
     /// The private key of the certificate in PEM.
     #[arg(long, env = "KOPECK_TLS_KEY", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
+    /// The most bytes that all request bodies being read may take together, at least twice the most of one. Beyond it
+    /// requests are answered 503. A quarter is for the token calls, the rest for calls with an access token.
+    #[arg(long, env = "KOPECK_BODY_MEMORY", default_value_t = 64 * 1024 * 1024)]
+    pub body_memory: usize,
+    /// The most connections of this process; beyond it a new one waits for another to be closed.
+    #[arg(long, env = "KOPECK_MAX_CONNECTIONS", default_value_t = 4_096)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub max_connections: u32,
     /// Calls a second that a partner may make, and twice as many at once; 0 is no limit. Each process counts for
     /// itself.
     #[arg(long, env = "KOPECK_RATE_LIMIT", default_value_t = 1_000)]

@@ -19,6 +19,7 @@ use crate::cli::{FrontArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Core, Machine, Parts, Vault};
 use crate::connections::warn_about_plain_http;
 use crate::folder::{DataFolder, ServerLock};
+use crate::open_files;
 use crate::operations::{MeasuredBank, Operations, Teller};
 use crate::pulse::Pulse;
 use crate::reload::Reloader;
@@ -27,6 +28,11 @@ use crate::workers::Workers;
 
 /// Serves until told to stop; then answers what was accepted, and lets the workers settle what they told the bank.
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        args.front.body_memory / 2 >= args.body_limit,
+        "KOPECK_BODY_MEMORY must be at least twice KOPECK_BODY_LIMIT"
+    );
+    open_files::raise_limit(args.front.max_connections);
     let certificate = certificate(&args.front)?;
     let pause = Duration::try_from(args.front.drain_pause).context("KOPECK_DRAIN_PAUSE")?;
     let process = Process::start(&args.service, args.service.sandbox_is_on(Some(args.listen)))?;
@@ -170,6 +176,8 @@ impl Process {
             audit: Arc::clone(&self.audit),
             settings: HttpSettings {
                 body_limit: args.body_limit,
+                body_memory: args.front.body_memory,
+                max_connections: usize::try_from(args.front.max_connections).unwrap_or(usize::MAX),
                 rate_limit: args.front.rate_limit(),
                 trusted_proxies: args.front.trusted_proxies.clone(),
                 proxy_header: args.front.proxy_header,

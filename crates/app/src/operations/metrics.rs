@@ -40,6 +40,7 @@ pub struct Metrics {
     refused_seals: IntCounter,
     throttled_logins: IntCounter,
     rate_limited: IntCounter,
+    refused_bodies: IntCounter,
     audit_notes: [IntCounter; 3],
     audit_heads: [IntCounter; 2],
     reads: Thread,
@@ -174,6 +175,10 @@ impl Metrics {
             rate_limited: maker.counter(
                 "kopeck_rate_limited_total",
                 "Calls refused over the rate limit of their partner.",
+            )?,
+            refused_bodies: maker.counter(
+                "kopeck_refused_bodies_total",
+                "Requests refused because the memory for request bodies was used up.",
             )?,
             audit_notes: [
                 notes.get_metric_with_label_values(&["written"])?,
@@ -328,6 +333,7 @@ impl Observer for Metrics {
             Refusal::Sealing => self.refused_seals.inc(),
             Refusal::Login => self.throttled_logins.inc(),
             Refusal::Rate => self.rate_limited.inc(),
+            Refusal::Memory => self.refused_bodies.inc(),
         }
     }
 }

@@ -111,3 +111,11 @@ fn graph() -> BTreeMap<String, BTreeSet<String>> {
         })
         .collect()
 }
+
+/// See ADR 25: actix-http needs h2 0.3, which has RUSTSEC-2026-0258, and gives the number of streams no limit.
+#[test]
+fn http_2_is_not_compiled_in() {
+    let lock = include_str!("../../../../Cargo.lock");
+    assert!(lock.contains("name = \"actix-http\""));
+    assert!(!lock.lines().any(|line| line == "name = \"h2\""), "Cargo.lock has h2");
+}

@@ -241,6 +241,44 @@ fn the_usual_limit_is_two_mebibytes() {
 }
 
 #[test]
+fn a_token_call_takes_8_kib() {
+    let server = TestServer::start();
+    let (partner, _) = optional(&server);
+    for path in ["/v1/get_access_token", "/v1/get_refresh_token"] {
+        let call = |size: usize| {
+            let body = format!("{{\"x\":\"{}\"}}", "x".repeat(size - 8));
+            Call::new("POST", path).with("x-api-key", &partner.api_key).bytes(JSON, body)
+        };
+        assert_eq!(call(8_192).send(&server).status, 422, "{path}");
+        for large in [call(8_193), chunked(&call(8_193), 1_000), call(100_000)] {
+            assert_eq!(large.send(&server).code(), (413, "payload_too_large".to_owned()), "{path}");
+        }
+    }
+}
+
+#[test]
+fn bodies_share_a_budget_of_which_token_calls_have_a_quarter() {
+    let server = with(HttpSettings { body_memory: 4_000, ..HttpSettings::default() });
+    let (partner, token) = optional(&server);
+    let sized = |path: &str, size: usize| {
+        let body = format!("{{\"x\":\"{}\"}}", "x".repeat(size - 8));
+        Call::new("POST", path).token(&token).with("x-api-key", &partner.api_key).bytes(JSON, body)
+    };
+    let used_up = |call: Call| {
+        let got = call.send(&server);
+        assert_eq!((got.code(), got.header("retry-after")), ((503, "internal".to_owned()), Some("1")));
+    };
+    for _ in 0..3 {
+        assert_eq!(sized("/v1/category", 3_000).send(&server).fields(), "nameCategory");
+        assert_eq!(chunked(&sized("/v1/category", 1_600), 100).send(&server).fields(), "nameCategory");
+        used_up(sized("/v1/category", 3_001));
+        used_up(chunked(&sized("/v1/category", 3_001), 100));
+        assert_eq!(sized("/v1/get_refresh_token", 1_000).send(&server).fields(), "token");
+        used_up(sized("/v1/get_refresh_token", 1_001));
+    }
+}
+
+#[test]
 fn a_body_that_dawdles_or_breaks_off_ends() {
     let server = with(HttpSettings { body_deadline: Duration::from_millis(200), ..HttpSettings::default() });
     let (_, token) = optional(&server);
@@ -294,7 +332,7 @@ fn queries_are_read_strictly() {
     for (bad, fields) in [
         ("page=1&page=1", "page"),
         ("page=1&p%61ge=2", "page"),
-        ("unknown=1&unknown=2", "unknown"),
+        ("unknown=1&unknown=2", "query"),
         ("page=0", "page"),
         ("page=-1", "page"),
         ("page=1.0", "page"),

@@ -176,6 +176,29 @@ fn a_wrong_method_is_told_the_right_ones() {
 }
 
 #[test]
+fn a_long_query_comes_before_credentials_methods_and_paths() {
+    let server = TestServer::start();
+    let parameters = |count: usize| (0..count).map(|n| format!("p{n}=1&")).collect::<String>();
+    let bytes = |count: usize| format!("x={}", "x".repeat(count - 2));
+    let wrong = |method: &str, path: &str, query: &str| {
+        Call::new(method, &format!("{path}?{query}")).with("x-api-key", "ak_wrong").token("wrong")
+    };
+    for query in [parameters(33), bytes(4_097), parameters(5_000)] {
+        for (method, path) in calls() {
+            let got = wrong(method, &path.replace("{}", ID), &query).send(&server);
+            assert_eq!(got.code(), (414, "uri_too_long".to_owned()), "{method} {path}");
+        }
+        for (method, path) in [("GET", "/nowhere"), ("PUT", "/v1/balance"), ("POST", "/docs")] {
+            assert_eq!(wrong(method, path, &query).send(&server).status, 414, "{method} {path}");
+        }
+    }
+    let (_, token) = optional(&server);
+    for query in [parameters(32), bytes(4_096)] {
+        assert_eq!(get(&format!("/v1/employees?{query}")).token(&token).send(&server).status, 200);
+    }
+}
+
+#[test]
 fn an_identifier_that_is_no_uuid_is_named_by_its_placeholder() {
     let server = TestServer::start();
     let (_, token) = optional(&server);

@@ -62,6 +62,7 @@ mod layout;
 mod limits;
 mod limits_refusals;
 mod lists;
+mod memory;
 mod misbehaviour;
 mod names;
 mod openapi;

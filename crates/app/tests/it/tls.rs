@@ -1,9 +1,13 @@
 //! HTTPS, by the real binary and `curl`.
 
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 use serde_json::json;
 
 use crate::bare::fresh_nonce;
@@ -63,6 +67,38 @@ fn calls_are_served_by_https_and_a_new_certificate_without_a_restart() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(!curl(&first, &[], &running.base_url).status.success(), "the old one is shown no more");
+}
+
+/// The protocol that a client which offers these is given; `None` if the server refuses the handshake.
+fn negotiated(base_url: &str, trusted: &Path, offered: &[&str]) -> Option<String> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(trusted).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = offered.iter().map(|name| name.as_bytes().to_vec()).collect();
+    let mut client = rustls::ClientConnection::new(Arc::new(config), "127.0.0.1".try_into().unwrap()).unwrap();
+    let mut stream = TcpStream::connect(base_url.strip_prefix("https://").unwrap()).unwrap();
+    while client.is_handshaking() {
+        client.complete_io(&mut stream).ok()?;
+    }
+    client.alpn_protocol().map(|name| String::from_utf8(name.to_vec()).unwrap())
+}
+
+/// See ADR 25: the HTTP/2 server has no limit of streams.
+#[test]
+fn http_2_is_not_offered() {
+    let installation = Installation::new();
+    let [chain, key] = ["chain.pem", "key.pem"].map(|name| installation.path().join(name));
+    write_pair(&chain, &key);
+    let running =
+        installation.serve(&["--tls-cert", chain.to_str().unwrap(), "--tls-key", key.to_str().unwrap()]);
+    let given = |offered: &[&str]| negotiated(&running.base_url, &chain, offered);
+    assert_eq!(given(&["h2", "http/1.1"]).as_deref(), Some("http/1.1"));
+    assert_eq!(given(&["h2"]), None, "the handshake is refused");
 }
 
 #[test]

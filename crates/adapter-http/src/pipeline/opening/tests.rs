@@ -1,6 +1,6 @@
 use actix_web::test::TestRequest;
 use kopeck_sealing::{RequestContext, SealingKey, seal_request};
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::*;
 use crate::routes;
@@ -268,6 +268,37 @@ fn a_missing_or_malformed_body_is_faulty() {
         assert_eq!(sent.faulty_fields(), "body", "{body}");
     }
     assert!(Sent::to("category.delete", "/v1/category/x").open().call.is_ok());
+}
+
+/// A name that the operation does not have is the caller's text.
+#[test]
+fn names_of_the_caller_are_reported_as_their_container() {
+    let mut sent = Sent::to("employee.list", "/v1/employees");
+    sent.query = "mine=s1.x&page=s1.x&other=1&other=2".to_owned();
+    assert_eq!(sent.faulty_fields(), "query");
+    sent.query = "mine=s1.x&page=s1.x".to_owned();
+    sent.body = json!({"yours": "s1.x", "q": "s1.x"}).to_string();
+    assert_eq!(sent.faulty_fields(), "query page q body");
+    sent.body.clear();
+    sent.query = format!("sealed={}&mine=1", sent.seal(Slot::Query, r#"{"yours":[1],"page":{}}"#));
+    assert_eq!(sent.faulty_fields(), "query sealed page");
+    sent.query = "mine=1".to_owned();
+    sent.body = json!({"sealed": sent.seal(Slot::Body, r#"{"mine":2,"yours":"s1.x"}"#)}).to_string();
+    assert_eq!(sent.faulty_fields(), "body");
+}
+
+/// Each sealed field is bound to all clear ones: the work of opening them grows with the product.
+#[test]
+fn a_body_has_at_most_32_sealed_fields() {
+    let mut sent = Sent::to("category.create", "/v1/category");
+    let body = |count: usize| {
+        let fields = (0..count).map(|n| (format!("x{n:02}"), json!("s1.x"))).collect::<Map<_, _>>();
+        Value::Object(fields).to_string()
+    };
+    sent.body = body(32);
+    assert_eq!(sent.faults().len(), 32);
+    sent.body = body(33);
+    assert_eq!(sent.faults(), [("body".to_owned(), TOO_MANY_SEALED.to_owned())]);
 }
 
 #[test]

@@ -44,6 +44,7 @@ async fn refusals_and_the_database_are_counted() {
     metrics.refused(Refusal::Login);
     metrics.refused(Refusal::Rate);
     metrics.refused(Refusal::Rate);
+    metrics.refused(Refusal::Memory);
     metrics.began(Access::Write, Duration::from_micros(200));
     metrics.ended(Access::Write, Duration::from_millis(2));
     metrics.certificate_changed(false);
@@ -58,6 +59,7 @@ async fn refusals_and_the_database_are_counted() {
         "kopeck_refused_seals_total 1",
         "kopeck_throttled_logins_total 1",
         "kopeck_rate_limited_total 2",
+        "kopeck_refused_bodies_total 1",
         r#"kopeck_database_wait_seconds_count{access="read"} 0"#,
         r#"kopeck_database_wait_seconds_bucket{access="write",le="0.00025"} 1"#,
         r#"kopeck_database_use_seconds_bucket{access="write",le="0.0025"} 1"#,
