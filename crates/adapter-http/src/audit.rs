@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use crate::client_address::ClientAddress;
 use crate::code::Code;
 use crate::error::ApiError;
+use crate::request_id::RequestId;
 use crate::route::{self, Effect, Route};
 use crate::state::Shared;
 
@@ -52,14 +53,14 @@ impl Signature {
         shared: &Shared,
         route: &Route,
         address: ClientAddress,
-        request_id: &str,
+        request_id: &RequestId,
         trace: &Trace,
     ) -> Self {
         let actor = if trace.is_proved { Actor::Partner(trace.pair) } else { Actor::Unknown };
         let entry = Entry {
             actor,
             partner: trace.partner,
-            request_id: Some(request_id.to_owned()),
+            request_id: Some(request_id.audited()),
             key: trace.key,
             sealed: trace.sealed,
             ..Entry::new(shared.parts.wall.now(), address.to_string(), route.name)

@@ -32,6 +32,7 @@ mod paths;
 mod pipeline;
 mod rate;
 mod reply;
+mod request_id;
 mod route;
 mod routes;
 mod sandbox;

@@ -30,6 +30,7 @@ use crate::observer::Refusal;
 use crate::paths::Called;
 use crate::rate::{Left, TooOften};
 use crate::reply::{Seal, Told};
+use crate::request_id::RequestId;
 use crate::route::{Effect, Outcome, Route};
 use crate::state::Shared;
 use arrived::{Arrived, TakenApart};
@@ -91,7 +92,12 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    async fn go(&mut self, ids: Vec<(&'static str, String)>, payload: Payload, request_id: &str) -> Outcome {
+    async fn go(
+        &mut self,
+        ids: Vec<(&'static str, String)>,
+        payload: Payload,
+        request_id: &RequestId,
+    ) -> Outcome {
         head::check_body_head(self.request.headers(), self.body_limit())?;
         let head = Head::read(ids, self.request);
         match self.route.effect {
@@ -115,7 +121,7 @@ impl Way<'_> {
         &mut self,
         head: Head,
         payload: Payload,
-        request_id: &str,
+        request_id: &RequestId,
     ) -> Result<Exchange, ApiError> {
         let (pair, identity) = callers::authenticate(self.shared, head.token.as_deref()).await?;
         self.known.trace.pair = Some(pair);
@@ -151,7 +157,7 @@ impl Way<'_> {
     }
 
     /// What the audit log is told of the call, as far as it is known by now.
-    fn signature(&self, request_id: &str) -> Signature {
+    fn signature(&self, request_id: &RequestId) -> Signature {
         Signature::new(self.shared, self.route, self.address, request_id, &self.known.trace)
     }
 

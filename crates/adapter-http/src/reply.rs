@@ -19,6 +19,7 @@ use crate::pipeline::RefusedSeals;
 use crate::pipeline::callers::Identity;
 use crate::pipeline::head::{self, Head, SEALED_JSON};
 use crate::rate::{Left, RATE_LIMIT, RATE_LIMIT_POLICY};
+use crate::request_id::RequestId;
 use crate::route::{Outcome, Route};
 use crate::state::Shared;
 
@@ -28,8 +29,8 @@ pub(crate) const STRICT_TRANSPORT_SECURITY: (header::HeaderName, &str) =
 
 /// What the answer and the log have to know of a call.
 pub(crate) struct Told {
-    /// The id of the request: the caller's own or a new one.
-    pub(crate) request_id: String,
+    /// The ids of the request.
+    pub(crate) request_id: RequestId,
     /// The client's address.
     pub(crate) address: ClientAddress,
     /// The partner, once it is known.
@@ -120,10 +121,10 @@ impl Told {
     /// For a call that has just come in.
     pub(crate) fn new(shared: &Shared, route: Option<&Route>, request: &HttpRequest) -> Self {
         let headers = request.headers();
-        let own = head::request_id(headers);
+        let request_id = RequestId::new(shared.parts.env.ids.next_id(), head::request_id(headers));
         let settings = &shared.parts.settings;
         Self {
-            request_id: own.unwrap_or_else(|| shared.parts.env.ids.next_id().to_string()),
+            request_id,
             address: ClientAddress::of(request, &settings.trusted_proxies, settings.proxy_header),
             partner: None,
             seal: None,
@@ -159,7 +160,7 @@ impl Told {
         };
         let mut response = HttpResponse::Ok();
         response
-            .insert_header(("x-request-id", self.request_id.as_str()))
+            .insert_header(("x-request-id", self.request_id.shown()))
             .insert_header((header::CACHE_CONTROL, "no-store"))
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
         if self.over_tls {
@@ -181,7 +182,7 @@ impl Told {
             Err(error) => {
                 reason = error.log_reason().map(str::to_owned);
                 head_of(&error, &mut response);
-                (error.status(), Body::Whole(error.body(&self.request_id)))
+                (error.status(), Body::Whole(error.body(self.request_id.shown())))
             }
         };
         let seal = self.seal.as_ref().filter(|_| self.wants_sealed || must_seal);
@@ -207,8 +208,12 @@ impl Told {
         let (request_id, operation) = (self.request_id.clone(), self.operation);
         pieces.map(move |piece| {
             piece.map(Bytes::from).map_err(|error| {
-                let (request_id, reason) = (request_id.as_str(), error.log_reason().unwrap_or_default());
-                log::error!(request_id, operation, reason; "an answer broke off");
+                let (own, caller) = (request_id.own(), request_id.caller());
+                let reason = error.log_reason().unwrap_or_default();
+                log::error!(
+                    request_id = own, caller_request_id = caller, operation, reason;
+                    "an answer broke off"
+                );
                 BrokenOff
             })
         })
@@ -228,7 +233,8 @@ impl Told {
         log::log!(
             target: "kopeck::access",
             level,
-            request_id = self.request_id.as_str(),
+            request_id = self.request_id.own(),
+            caller_request_id = self.request_id.caller(),
             method = self.method.as_str(),
             operation = self.operation,
             route = self.route,

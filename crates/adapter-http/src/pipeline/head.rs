@@ -111,15 +111,13 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
 
 /// Whether a header such as `Accept` lists `wanted`, and not with the quality 0.
 fn accepts(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
-    headers
-        .get_all(name)
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|list| list.split(','))
-        .any(|range| {
+    headers.get_all(name).filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(',')).any(
+        |range| {
             let mut parts = range.split(';').map(str::trim);
             let named = parts.next().is_some_and(|range| range.eq_ignore_ascii_case(wanted));
             named && !parts.any(|parameter| matches!(parameter, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
-        })
+        },
+    )
 }
 
 fn body_type(headers: &HeaderMap) -> Option<BodyType> {
@@ -214,7 +212,8 @@ impl Head {
 
 /// The length of the body by `Content-Length`, 0 without one. What does not fit into memory is the greatest length.
 pub(crate) fn announced_length(headers: &HeaderMap) -> usize {
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    let length =
+        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     usize::try_from(length.unwrap_or(0)).unwrap_or(usize::MAX)
 }
 

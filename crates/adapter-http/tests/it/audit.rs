@@ -63,7 +63,8 @@ async fn a_change_is_told_once_and_its_repeat_as_one() {
     let done = take_one(&log);
     assert_eq!(in_short(&done), "category.create DONE 201 -");
     assert_eq!(done.subject, format!("category:{}", made["idCategory"].as_str().unwrap()));
-    assert_eq!((done.at, done.request_id.as_deref(), done.sealed), (NOW, Some("r-1"), false));
+    assert_eq!((done.at, done.sealed), (NOW, false));
+    assert!(done.request_id.as_deref().is_some_and(|ids| ids.ends_with(" r-1")), "{done:?}");
     assert!(matches!(done.actor, Actor::Partner(Some(_))) && done.partner.is_some());
     assert!(send(&state, create()).await.header("idempotent-replayed").is_some());
     let repeated = take_one(&log);

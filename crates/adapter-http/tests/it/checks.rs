@@ -58,7 +58,9 @@ async fn a_long_query_is_refused_before_anything_else_is_looked_at() {
     let state = api_over(MockUnit::default());
     let parameters = |count: usize| (0..count).map(|n| format!("&p{n}=1")).collect::<String>();
     let bytes = |count: usize| format!("q={}", "x".repeat(count - 2));
-    for path in ["/v1/employees", "/v1/employee/add", "/v1/get_access_token", "/docs", "/openapi.json", "/no/such"] {
+    for path in
+        ["/v1/employees", "/v1/employee/add", "/v1/get_access_token", "/docs", "/openapi.json", "/no/such"]
+    {
         for method in [Method::GET, Method::POST, Method::DELETE] {
             for query in [parameters(33), bytes(4_097), "=".repeat(60_000), "&a".repeat(30_000)] {
                 let request = TestRequest::with_uri(&format!("{path}?{query}")).method(method.clone());

@@ -118,7 +118,10 @@ async fn documents_are_compressed_for_who_accepts_that() {
 
     let known = gzip_of("/openapi.json").insert_header(("if-none-match", gzip.header("etag").to_owned()));
     let known = ask(true, known).await;
-    assert_eq!((known.status, known.header("vary"), known.header("etag")), (304, "accept-encoding", gzip.header("etag")));
+    assert_eq!(
+        (known.status, known.header("vary"), known.header("etag")),
+        (304, "accept-encoding", gzip.header("etag"))
+    );
     for refused in ["gzip;q=0", "identity", "br"] {
         let request = TestRequest::with_uri("/docs").insert_header(("accept-encoding", refused));
         assert_eq!(ask(true, request).await.header("content-encoding"), "", "{refused}");
@@ -131,9 +134,8 @@ async fn a_bounded_number_of_documents_is_sent_at_once() {
     let parts = parts(std::sync::Arc::new(InPlaceStore::new(unit(Required))));
     let state = HttpState::new(parts);
     let app = init_service(App::new().configure(move |config| configure(config, &state))).await;
-    let ask = async || {
-        try_call_service(&app, TestRequest::with_uri("/openapi.json").to_request()).await.unwrap()
-    };
+    let ask =
+        async || try_call_service(&app, TestRequest::with_uri("/openapi.json").to_request()).await.unwrap();
     let mut unread = Vec::new();
     for _ in 0..32 {
         unread.push(ask().await);

@@ -189,12 +189,18 @@ fn as_line(entry: &Entry) -> String {
         .to_owned()
 }
 
+/// Our own id of a request, and the caller's if it sent one.
+fn request_ids(ids: &str) -> (&str, Option<&str>) {
+    ids.split_once(' ').map_or((ids, None), |(own, caller)| (own, Some(caller)))
+}
+
 fn as_json(Record { entry, head, signature }: &Record) -> Value {
     let (credential, operator) = match &entry.actor {
         Actor::Unknown => (None, None),
         Actor::Partner(pair) => (pair.map(|pair| pair.to_string()), None),
         Actor::Operator(user) => (None, Some(user)),
     };
+    let ids = entry.request_id.as_deref().map(request_ids);
     json!({
         "chain": head.chain,
         "number": head.number,
@@ -208,7 +214,8 @@ fn as_json(Record { entry, head, signature }: &Record) -> Value {
         "source": entry.source,
         "action": entry.action,
         "subject": entry.subject,
-        "requestId": entry.request_id,
+        "requestId": ids.map(|(own, _)| own),
+        "callerRequestId": ids.and_then(|(_, caller)| caller),
         "keyDigest": entry.key.map(|key| key.to_string()),
         "sealed": entry.sealed,
         "outcome": entry.outcome.as_str(),

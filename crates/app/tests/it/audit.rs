@@ -90,7 +90,7 @@ fn calls_leave_their_entries_and_nothing_personal() {
 
 /// What the entries of [`calls_leave_their_entries_and_nothing_personal`] say beside what came of the calls.
 fn say_who_and_what(told: &[Value], partner: &PartnerSecrets, id: &str) {
-    let entry = |id: &str| told.iter().find(|entry| entry["requestId"] == id).unwrap();
+    let entry = |id: &str| told.iter().find(|entry| entry["callerRequestId"] == id).unwrap();
     let added = entry("r-add");
     assert_eq!((&added["actor"], &added["partnerId"]), (&json!("PARTNER"), &json!(partner.id)));
     assert_eq!(

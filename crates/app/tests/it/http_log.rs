@@ -35,6 +35,13 @@ fn the_log_follows_a_call_by_its_id_and_keeps_secrets() {
     for id in ["login", "wrong", "refresh", "add", "get", "seal", "query"] {
         assert!(log.lines().any(|line| line.contains(&format!("trace-{id}"))), "{id}: {log}");
     }
+    let own = |name: &str| {
+        let line =
+            log.lines().find(|line| line.contains(&format!("caller_request_id=trace-{name}"))).unwrap();
+        let (_, id) = line.split_once(" request_id=").unwrap();
+        id.split(' ').next().unwrap().to_owned()
+    };
+    assert!(own("add").len() == 36 && own("add") != own("get"), "each call has an id of ours: {log}");
     let seal: Vec<&str> = log.lines().filter(|line| line.contains("trace-seal")).collect();
     let [seal] = seal[..] else { panic!("one line a request: {log}") };
     assert!(
@@ -111,7 +118,7 @@ fn nobody_forges_a_line_of_the_log_or_makes_many_of_one_request() {
 
     let login = login_call(&partner.api_key, &partner.login, &partner.password).send_to(&running.base_url);
     let token = login.text_of("accessToken");
-    let body = format!("{{\"nameCategory\":\"{VALUE}\",{}}}", fields.join(","));
+    let body = format!("{{\"nameCategory\":\"{VALUE}\",{}}}", fields[..31].join(","));
     let call = Call::new("POST", "/v1/category").nonce(&fresh_nonce()).token(&token);
     assert_eq!(send(call.bytes("application/json", body), "many-fields"), 422);
     // As many as the head of a request has room for.
@@ -129,5 +136,33 @@ fn nobody_forges_a_line_of_the_log_or_makes_many_of_one_request() {
     }
     let line = |id: &str| log.lines().find(|line| line.contains(id)).unwrap();
     assert!(line("forged-field").contains(" refused_seals=1 field=- reason="), "{log}");
-    assert!(line("many-fields").contains(" refused_seals=8001 field=nameCategory reason="), "{log}");
+    assert!(line("many-fields").contains(" refused_seals=32 field=nameCategory reason="), "{log}");
+}
+
+/// One partner may send the id that another sent: the log and the audit log tell the two requests apart.
+#[test]
+fn a_borrowed_request_id_is_kept_beside_one_of_our_own() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--sealing", "optional"]);
+    let running = installation.serve(&[]);
+    for password in ["wrong-password-1", "wrong-password-2"] {
+        let call = login_call(&partner.api_key, &partner.login, password).with("x-request-id", "borrowed");
+        let got = call.send_to(&running.base_url);
+        assert_eq!((got.status, got.request_id()), (400, "borrowed"));
+    }
+    assert!(running.stop("TERM").1);
+    let entries = installation.succeed(&["audit", "list", "--json", "--action", "token.access"]);
+    let entries: Vec<serde_json::Value> =
+        entries.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let own: std::collections::BTreeSet<&str> = entries
+        .iter()
+        .filter(|entry| entry["callerRequestId"] == "borrowed")
+        .map(|entry| entry["requestId"].as_str().unwrap())
+        .collect();
+    assert_eq!(own.len(), 2, "{entries:?}");
+    let log = installation.log();
+    for id in own {
+        let line = log.lines().find(|line| line.contains(&format!("request_id={id}"))).unwrap();
+        assert!(line.contains("caller_request_id=borrowed"), "{line}");
+    }
 }

@@ -154,7 +154,7 @@ fn the_log_is_json_if_that_is_asked_for() {
             assert!(event[name].is_string(), "{event}");
         }
     }
-    let access = events.iter().find(|event| event["request_id"] == "trace-1").unwrap();
+    let access = events.iter().find(|event| event["caller_request_id"] == "trace-1").unwrap();
     assert_eq!(
         (&access["target"], &access["status"], &access["partner"]),
         (&json!("kopeck::access"), &json!(200), &json!(partner.id))

@@ -80,7 +80,8 @@ fn negotiated(base_url: &str, trusted: &Path, offered: &[&str]) -> Option<String
         .with_root_certificates(roots)
         .with_no_client_auth();
     config.alpn_protocols = offered.iter().map(|name| name.as_bytes().to_vec()).collect();
-    let mut client = rustls::ClientConnection::new(Arc::new(config), "127.0.0.1".try_into().unwrap()).unwrap();
+    let mut client =
+        rustls::ClientConnection::new(Arc::new(config), "127.0.0.1".try_into().unwrap()).unwrap();
     let mut stream = TcpStream::connect(base_url.strip_prefix("https://").unwrap()).unwrap();
     while client.is_handshaking() {
         client.complete_io(&mut stream).ok()?;

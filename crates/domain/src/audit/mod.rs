@@ -76,7 +76,8 @@ pub struct Entry {
     pub action: Cow<'static, str>,
     /// What was made, changed or shown, as far as it is known: words and identifiers such as `order:…`.
     pub subject: String,
-    /// Under what name the log of the process has it.
+    /// The names under which the log of the process has it: the service's own id and, after a space, the caller's if it
+    /// sent one.
     pub request_id: Option<String>,
     /// Stands for the key under which the call is done once.
     pub key: Option<KeyDigest>,
