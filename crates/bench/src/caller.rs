@@ -93,6 +93,34 @@ impl Caller {
         serde_json::from_slice(&body).context("an answer that is no JSON")
     }
 
+    /// The key that the partner seals with.
+    pub(crate) const fn key(&self) -> &SealingKey {
+        &self.key
+    }
+
+    /// A request of the partner as bytes. `headers` are lines, each with its end.
+    pub(crate) fn render(
+        &self,
+        method: &str,
+        target: &str,
+        headers: &str,
+        nonce: &str,
+        body: &[u8],
+    ) -> Vec<u8> {
+        let (token, length) = (&self.token, body.len());
+        let head = format!(
+            "{method} {target} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer {token}\r\nx-nonce: {nonce}\r\n\
+            {headers}content-length: {length}\r\n\r\n"
+        );
+        [head.as_bytes(), body].concat()
+    }
+
+    /// Sends a request as it is, and reads its answer; answers with the status.
+    pub(crate) fn send_raw(&mut self, request: &[u8]) -> anyhow::Result<u16> {
+        self.socket.write_all(request)?;
+        self.answer(&mut |_| {})
+    }
+
     /// Reads a short answer, which has to be a 200.
     pub(crate) fn get_json(&mut self, path: &str) -> anyhow::Result<Value> {
         let mut body = Vec::new();
@@ -166,7 +194,7 @@ impl Caller {
 }
 
 /// 32 hexadecimal digits.
-fn nonce() -> String {
+pub(crate) fn nonce() -> String {
     machine::random::<16>().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

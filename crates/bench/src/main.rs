@@ -11,6 +11,7 @@ mod load;
 mod machine;
 mod mass;
 mod numbered;
+mod parsers;
 mod partner;
 mod pgbench;
 mod record;
@@ -45,6 +46,8 @@ enum Command {
     Mass(mass::Args),
     /// Runs the statements that mass work would be at the least.
     Statements(statements::Args),
+    /// Sends each parser of the service its worst request of 64 KiB.
+    Parsers(parsers::Args),
     /// Starts a server and waits for its first answer.
     Start(start::Args),
     /// Makes the table and the plots.
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Command::InstantBank(args) => instant_bank::run(&args),
         Command::Mass(args) => mass::run(&args),
         Command::Statements(args) => statements::run(&args),
+        Command::Parsers(args) => parsers::run(&args),
         Command::Start(args) => start::run(&args),
         Command::Report(args) => report::run(&args),
     };

@@ -162,6 +162,7 @@ const ROWS: &[Row] = &[
         of("sealing", "yardstick", "p99_us"),
         Need::MoreBy(100.0),
     ),
+    below("the worst request of 64 KiB of any parser", of("parsers", "ours", "worst_ms"), 2.0),
     below("start to first answer, empty database", of("start", "ours", "first_answer_ms"), 100.0),
     below("idle memory", of("start", "ours", "idle_mib"), 20.0),
     below(
