@@ -129,15 +129,26 @@ impl Gate {
         pass: Pass,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<(T, Pass), ApiError> {
-        let (sender, receiver) = oneshot::channel();
-        // The pass goes with the work: a caller that goes away does not make room for another.
-        start(Box::new(move || {
-            let done = work();
-            // The receiver is gone if the caller went away; nobody wants the result then.
-            let _ = sender.send((done, pass));
-        }));
-        receiver.await.map_err(|_| ApiError::internal(format!("{}: panicked", self.name)))
+        run_keeping(self.name, pass, work).await
     }
+}
+
+/// Runs `work` on a blocking thread. What is `kept` goes with it, also if the caller goes away, and is given back.
+///
+/// # Errors
+/// A 500 if it panics.
+pub(crate) async fn run_keeping<T: Send + 'static, K: Send + 'static>(
+    name: &'static str,
+    kept: K,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<(T, K), ApiError> {
+    let (sender, receiver) = oneshot::channel();
+    start(Box::new(move || {
+        let done = work();
+        // The receiver is gone if the caller went away; nobody wants the result then.
+        let _ = sender.send((done, kept));
+    }));
+    receiver.await.map_err(|_| ApiError::internal(format!("{name}: panicked")))
 }
 
 /// A turn behind a [`Gate`].

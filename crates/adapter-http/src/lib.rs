@@ -25,6 +25,7 @@ mod fingerprint;
 mod handlers;
 mod in_flight;
 mod input;
+mod login_queue;
 mod observer;
 mod openapi;
 mod pages;

@@ -18,6 +18,8 @@ pub enum Refusal {
     Sealing,
     /// A login after too many failures.
     Login,
+    /// A refresh after too many failures of its address.
+    Refresh,
     /// A call over the partner's rate limit.
     Rate,
     /// A body beyond the memory for all bodies.

@@ -103,12 +103,12 @@ impl Way<'_> {
         match self.route.effect {
             Effect::Login => {
                 let outcome = self.login(head, payload).await;
-                if matches!(&outcome, Err(error) if error.status() == StatusCode::TOO_MANY_REQUESTS) {
-                    self.shared.parts.observer.refused(Refusal::Login);
-                }
-                outcome
+                self.observed(Refusal::Login, outcome)
             }
-            Effect::Refresh => self.refresh(head, payload).await,
+            Effect::Refresh => {
+                let outcome = self.refresh(head, payload).await;
+                self.observed(Refusal::Refresh, outcome)
+            }
             Effect::Read(handler) | Effect::Mutate(handler) => {
                 let exchange = self.partner_call(head, payload, request_id).await?;
                 handler(exchange).await
@@ -148,6 +148,14 @@ impl Way<'_> {
             Change { key, fingerprint, sealed, signature: self.signature(request_id) }
         });
         Ok(Exchange::new(Arc::clone(self.shared), identity.partner, call, large, deadline, change))
+    }
+
+    /// Counts an outcome that is a refusal after too many failures.
+    fn observed(&self, what: Refusal, outcome: Outcome) -> Outcome {
+        if matches!(&outcome, Err(error) if error.status() == StatusCode::TOO_MANY_REQUESTS) {
+            self.shared.parts.observer.refused(what);
+        }
+        outcome
     }
 
     /// The caller has proved to be this partner.

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 
 use crate::bridge::Gate;
 use crate::in_flight::InFlight;
+use crate::login_queue::{KnownAddresses, LoginQueue};
 use crate::observer::Observer;
 use crate::paths::Paths;
 use crate::pipeline::body::BodyMemory;
@@ -61,7 +62,9 @@ pub(crate) struct Shared {
     /// Calls that are being carried out.
     pub(crate) in_flight: InFlight,
     /// Passwords being checked.
-    pub(crate) logins: Gate,
+    pub(crate) logins: LoginQueue,
+    /// Addresses that logged in lately.
+    pub(crate) known_addresses: KnownAddresses,
     /// Calls that wait for the bank.
     pub(crate) bank_calls: Gate,
     /// The memory for bodies.
@@ -91,7 +94,8 @@ impl HttpState {
             callers: Callers::default(),
             rates,
             in_flight: InFlight::default(),
-            logins: Gate::new("logins", logins_at_once),
+            logins: LoginQueue::new(logins_at_once),
+            known_addresses: KnownAddresses::default(),
             bank_calls: Gate::new("bank calls", bank_calls_at_once),
             body_memory: BodyMemory::new(body_memory),
             documents: Arc::new(Semaphore::new(site::SENT_AT_ONCE)),

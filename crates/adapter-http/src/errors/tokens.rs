@@ -18,7 +18,7 @@ impl From<TokenError> for ApiError {
                 // Rounded up: who comes back after that many seconds is let in.
                 let started = i64::from(retry_after.subsec_nanoseconds() > 0);
                 let seconds = u64::try_from(retry_after.whole_seconds() + started).unwrap_or(0).max(1);
-                let message = "too many failed logins, try again later";
+                let message = "too many failures, try again later";
                 Self::new(StatusCode::TOO_MANY_REQUESTS, Code::TooManyRequests, message).retry_after(seconds)
             }
             TokenError::NonceSpent => Self::field("x-nonce", "was used for another call of a token"),

@@ -57,11 +57,7 @@ impl Arrived {
             return Ok(self.take_apart_here());
         }
         let shared = Arc::clone(&self.shared);
-        // Those whom nobody knows yet must not keep partners waiting.
-        let gate = match self.route.effect {
-            Effect::Login | Effect::Refresh => &shared.logins,
-            Effect::Read(_) | Effect::Mutate(_) => &shared.large_calls,
-        };
+        let gate = &shared.large_calls;
         let pass = gate.pass().await?;
         let (taken_apart, pass) = gate.run_with(pass, move || self.take_apart_here()).await?;
         // Calls that only read have no list to read values from.

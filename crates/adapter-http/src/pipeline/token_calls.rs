@@ -26,6 +26,7 @@ use crate::exchange::Answer;
 use crate::input::Call;
 use crate::input::kinds::text;
 use crate::input::reader::Reader;
+use crate::login_queue::Priority;
 use crate::reply::Seal;
 use crate::route::Outcome;
 
@@ -35,7 +36,7 @@ impl Way<'_> {
         // Before the API key is looked at, so that a malformed nonce does not tell a right key from a wrong one.
         let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
-        let address = self.address.network().map(|network| network.to_string());
+        let address = self.counted_address();
         let known = self.identify(&api_key, address.clone()).await?;
         self.claims_to_be(known.as_ref());
         let body = self.read_body(&head, payload).await?;
@@ -43,18 +44,26 @@ impl Way<'_> {
         let opened = self.open(head, nonce, body, identity.clone()).await?;
         let TakenApart { head, nonce, call, used, .. } = opened;
         self.known.trace.sealed = used.is_some();
-        let read = call.and_then(|call| login_body(&call));
-        let body = match (&known, read) {
-            (_, Ok(body)) => body,
+        let (body, faults) = match call.map(|call| login_body(&call)) {
+            Ok(Ok(body)) => (body, None),
+            Ok(Err(faults)) if known.is_some() => (LoginBody::Faulty, Some(faults)),
+            Err(faults) if known.is_some() => (LoginBody::Unreadable, Some(faults)),
             // A wrong API key is a 400 whatever the body is.
-            (None, Err(_)) => LoginBody::Unreadable,
-            (Some(_), Err(faults)) => return Err(faults.into()),
+            Ok(Err(_)) | Err(_) => (LoginBody::Unreadable, None),
         };
+        let priority = self.priority(known.as_ref());
         let attempt =
             LoginAttempt { known, api_key: SecretString::from(api_key), nonce: nonce.clone(), address, body };
         let shared = Arc::clone(self.shared);
         let login = move || shared.parts.tokens.login(&*shared.parts.store, attempt);
-        let issued = self.shared.logins.run(login).await??;
+        let issued =
+            self.shared.logins.run(priority, login).await?.map_err(|error| match (error, faults) {
+                (TokenError::BadCredentials, Some(faults)) => ApiError::from(faults),
+                (error, _) => error.into(),
+            })?;
+        if let Some(network) = self.address.network() {
+            self.shared.known_addresses.remember(network, self.shared.parts.wall.now());
+        }
         self.accept(&head, &nonce, identity, used, &issued);
         answer(&issued)
     }
@@ -62,24 +71,34 @@ impl Way<'_> {
     /// Gives tokens for a refresh token.
     pub(super) async fn refresh(&mut self, head: Head, payload: Payload) -> Outcome {
         let api_key = head.api_key.clone().unwrap_or_default();
+        let address = self.counted_address();
         // A suspended partner is nobody here, whatever else is wrong with the call.
-        let known = self.identify(&api_key, None).await?;
+        let known = self.identify(&api_key, address.clone()).await?;
         self.claims_to_be(known.as_ref());
-        let known = known
-            .filter(|known| known.credentials.partner.status == PartnerStatus::Active)
-            .ok_or_else(ApiError::unauthorized)?;
+        let is_active = |known: &KnownPartner| known.credentials.partner.status == PartnerStatus::Active;
+        let Some(known) = known.filter(is_active) else {
+            self.count_failure(address).await?;
+            return Err(ApiError::unauthorized());
+        };
         let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let body = self.read_body(&head, payload).await?;
         let identity = identity(&known);
         let opened = self.open(head, nonce, body, Some(Arc::clone(&identity))).await?;
         let TakenApart { head, nonce, call, used, .. } = opened;
         self.known.trace.sealed = used.is_some();
-        let token = call?.values(read_token)?;
+        let call = match call {
+            Ok(call) => call,
+            Err(faults) => {
+                self.count_failure(address).await?;
+                return Err(faults.into());
+            }
+        };
+        let token = call.values(read_token)?;
 
         let desk = Arc::clone(&self.shared.parts.tokens);
         let spent = nonce.clone();
         let outcome = in_store(&*self.shared.parts.store, Access::Write, self.deadline(), move |unit| {
-            desk.refresh(unit, Some(&known), &api_key, &spent, &token)
+            desk.refresh(unit, Some(&known), &api_key, &spent, &token, address.as_deref())
         });
         match outcome.await? {
             RefreshOutcome::Issued(issued) => {
@@ -107,12 +126,32 @@ impl Way<'_> {
         let desk = Arc::clone(&self.shared.parts.tokens);
         let api_key = api_key.to_owned();
         in_store(&*self.shared.parts.store, Access::Read, self.deadline(), move |unit| {
-            if let Some(address) = &address {
-                desk.check_address(unit, address)?;
-            }
+            desk.check_address(unit, address.as_deref())?;
             desk.identify(unit, &api_key)
         })
         .await
+    }
+
+    /// Counts a failed refresh for the client's address.
+    async fn count_failure(&self, address: Option<String>) -> Result<(), TokenError> {
+        let desk = Arc::clone(&self.shared.parts.tokens);
+        in_store(&*self.shared.parts.store, Access::Write, self.deadline(), move |unit| {
+            desk.count_failure(unit, address.as_deref())
+        })
+        .await
+    }
+
+    /// The client's network as failures are counted by it.
+    fn counted_address(&self) -> Option<String> {
+        self.address.network().map(|network| network.to_string())
+    }
+
+    /// How urgent the password check of this login is.
+    fn priority(&self, known: Option<&KnownPartner>) -> Priority {
+        let now = self.shared.parts.wall.now();
+        let is_known = |network| self.shared.known_addresses.contains(network, now);
+        let first = known.is_some() || self.address.network().is_some_and(is_known);
+        if first { Priority::Known } else { Priority::Stranger }
     }
 
     /// The caller has shown the API key of this partner, which proves nothing yet.

@@ -139,21 +139,26 @@ fn claims(kind: TokenKind) -> TokenClaims {
     }
 }
 
-fn desk(env: &Arc<Env>) -> TokenDesk {
+/// Tokens over these passwords.
+pub(crate) fn desk(env: &Arc<Env>, passwords: MockPasswordHasher) -> TokenDesk {
     let mut tokens = MockTokenCodec::new();
     tokens.expect_verify().returning(|text, kind| match (text, kind) {
         (TOKEN, TokenKind::Access) | ("good-refresh-token", TokenKind::Refresh) => Ok(claims(kind)),
         _ => Err(SecurityError::NotAuthentic),
     });
     tokens.expect_sign().returning(|claims| Ok(format!("{:?}-token", claims.kind)));
-    let mut passwords = MockPasswordHasher::new();
-    passwords
-        .expect_verify()
-        .returning(|password, stored| stored.is_some() && password.expose_secret() == "right");
     let mut secrets = MockSecretBox::new();
     secrets.expect_decrypt().returning(|_, stored| Ok(SecretSlice::from(stored.to_vec())));
     secrets.expect_fingerprint().returning(|_, _| [0; 32]);
     TokenDesk::new(Arc::clone(env), Arc::new(passwords), Arc::new(tokens), Arc::new(secrets))
+}
+
+fn passwords() -> MockPasswordHasher {
+    let mut passwords = MockPasswordHasher::new();
+    passwords
+        .expect_verify()
+        .returning(|password, stored| stored.is_some() && password.expose_secret() == "right");
+    passwords
 }
 
 /// The parts of an API over `store`, without a bank that answers and without a sandbox.
@@ -176,7 +181,7 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
         },
     });
     HttpParts {
-        tokens: Arc::new(desk(&env)),
+        tokens: Arc::new(desk(&env, passwords())),
         wall: Arc::clone(&env.clock),
         audit: Notes::new(Arc::clone(&store), Arc::clone(&env.clock), Arc::new(NoObserver)),
         env,

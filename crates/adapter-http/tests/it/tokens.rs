@@ -1,11 +1,20 @@
 //! The two calls that give tokens.
 
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, mpsc};
+
 use actix_web::test::TestRequest;
+use futures_util::FutureExt as _;
+use futures_util::future::join_all;
+use kopeck_adapter_http::HttpState;
 use kopeck_domain::partner::SealingPolicy::{Optional, Required};
+use kopeck_port_security::MockPasswordHasher;
+use kopeck_port_store::mock::InPlaceStore;
+use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-use crate::caller::{open, seal, send};
-use crate::support::{API_KEY, NONCE, api_over, now_unix, unit};
+use crate::caller::{Got, open, seal, send};
+use crate::support::{API_KEY, NONCE, api_over, desk, now_unix, parts, unit};
 
 fn login(api_key: &str, body: &Value) -> TestRequest {
     TestRequest::post()
@@ -59,4 +68,72 @@ async fn right_credentials_give_tokens() {
     );
     assert_eq!(send(&state, refresh(API_KEY, "bad")).await.code(), "unauthorized");
     assert_eq!(send(&state, refresh("ak_bad", "good-refresh-token")).await.code(), "unauthorized");
+}
+
+/// A service that checks one password at a time, each when the test says so.
+struct SlowService {
+    state: HttpState,
+    /// The passwords in the order in which they were checked.
+    checked: Arc<Mutex<Vec<String>>>,
+    /// Ends a check.
+    end: mpsc::Sender<()>,
+}
+
+type Sent<'a> = Pin<Box<dyn Future<Output = Got> + 'a>>;
+
+impl SlowService {
+    fn new() -> Self {
+        let (checked, (end, ends)) = (Arc::<Mutex<Vec<String>>>::default(), mpsc::channel());
+        let (seen, ends) = (Arc::clone(&checked), Mutex::new(ends));
+        let mut passwords = MockPasswordHasher::new();
+        passwords.expect_verify().returning(move |password, stored| {
+            seen.lock().unwrap().push(password.expose_secret().to_owned());
+            ends.lock().unwrap().recv().unwrap();
+            stored.is_some() && password.expose_secret() == "right"
+        });
+        let mut parts = parts(Arc::new(InPlaceStore::new(unit(Optional))));
+        parts.tokens = Arc::new(desk(&parts.env, passwords));
+        parts.settings.logins_at_once = 1;
+        Self { state: HttpState::new(parts), checked, end }
+    }
+
+    /// Sends a login, which then waits for its password to be checked or is answered at once.
+    fn login(&self, api_key: &str, password: &str, from: &str) -> Result<Sent<'_>, Got> {
+        let call = login(api_key, &json!({"login": "partner-1", "password": password}));
+        let mut sent: Sent<'_> = Box::pin(send(&self.state, call.peer_addr(from.parse().unwrap())));
+        match (&mut sent).now_or_never() {
+            Some(got) => Err(got),
+            None => Ok(sent),
+        }
+    }
+
+    /// Ends all checks, and answers the passwords in the order in which they were checked.
+    async fn finish(&self, sent: Vec<Sent<'_>>) -> (Vec<u16>, Vec<String>) {
+        sent.iter().for_each(|_| self.end.send(()).unwrap());
+        let statuses = join_all(sent).await.iter().map(|got| got.status).collect();
+        (statuses, std::mem::take(&mut *self.checked.lock().unwrap()))
+    }
+}
+
+#[actix_web::test]
+async fn a_flood_of_strangers_does_not_make_an_honest_login_wait() {
+    let service = SlowService::new();
+    let (stranger, partner) = ("192.0.2.1:4000", "192.0.2.2:4000");
+    // One is checked, eight wait, and the others are refused at once.
+    let mut sent: Vec<_> = (0..9)
+        .map(|place| service.login("ak_bad", &format!("guess {place}"), stranger).ok().unwrap())
+        .collect();
+    let refused = service.login("ak_bad", "one too many", stranger).err().unwrap();
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    sent.push(service.login(API_KEY, "right", partner).ok().unwrap());
+    let (statuses, order) = service.finish(sent).await;
+    assert_eq!(statuses, [[400; 9].as_slice(), &[200]].concat());
+    assert_eq!(order.iter().take(3).collect::<Vec<_>>(), ["guess 0", "right", "guess 1"]);
+
+    // The partner's address is known now, also with a wrong API key.
+    let sent =
+        [("ak_bad", "guess 9", stranger), ("ak_bad", "guess 10", stranger), ("ak_old", "typo", partner)]
+            .map(|(api_key, password, from)| service.login(api_key, password, from).ok().unwrap());
+    let (_, order) = service.finish(sent.into()).await;
+    assert_eq!(order, ["guess 9", "typo", "guess 10"]);
 }

@@ -39,6 +39,7 @@ pub struct Metrics {
     requests: IntCounterVec,
     refused_seals: IntCounter,
     throttled_logins: IntCounter,
+    throttled_refreshes: IntCounter,
     rate_limited: IntCounter,
     refused_bodies: IntCounter,
     audit_notes: [IntCounter; 3],
@@ -172,6 +173,10 @@ impl Metrics {
             )?,
             throttled_logins: maker
                 .counter("kopeck_throttled_logins_total", "Logins refused after too many failures.")?,
+            throttled_refreshes: maker.counter(
+                "kopeck_throttled_refreshes_total",
+                "Refreshes refused after too many failures of their address.",
+            )?,
             rate_limited: maker.counter(
                 "kopeck_rate_limited_total",
                 "Calls refused over the rate limit of their partner.",
@@ -332,6 +337,7 @@ impl Observer for Metrics {
         match what {
             Refusal::Sealing => self.refused_seals.inc(),
             Refusal::Login => self.throttled_logins.inc(),
+            Refusal::Refresh => self.throttled_refreshes.inc(),
             Refusal::Rate => self.rate_limited.inc(),
             Refusal::Memory => self.refused_bodies.inc(),
         }

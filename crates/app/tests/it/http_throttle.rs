@@ -1,10 +1,11 @@
-//! Guessing passwords: ten failures of one login or one address, and no more.
+//! Guessing passwords and tokens: ten failures of one partner or one address, and no more.
 
 use kopeck_adapter_http::HttpSettings;
 use kopeck_domain::partner::SealingPolicy;
+use serde_json::json;
 use time::Duration;
 
-use crate::bare::{Call, Got, fresh_nonce, login, login_call, refresh_call, seal_body};
+use crate::bare::{Call, Got, Tokens, fresh_nonce, get, login, login_call, refresh_call, seal_body};
 use crate::server::{TestPartner, TestServer};
 
 const HERE: [u8; 4] = [127, 0, 0, 2];
@@ -30,14 +31,14 @@ fn locked(got: &Got, seconds: &str) {
 }
 
 #[test]
-fn ten_failures_of_a_login_lock_it_from_everywhere() {
+fn ten_failures_under_its_api_key_lock_a_partner_from_everywhere() {
     let server = TestServer::start();
     let partner = server.partner(SealingPolicy::Optional, 0);
     let other = server.partner(SealingPolicy::Optional, 0);
     let before = login(&server, &partner);
     fail(&server, || wrong(&partner).from(HERE), 5);
     server.clock.advance(Duration::minutes(5));
-    fail(&server, || wrong(&partner).from(THERE), 5);
+    fail(&server, || login_call(&partner.api_key, "not-its-login", "wrong").from(THERE), 5);
     // The eleventh is the first 429, with the right password too, and from an address that never failed.
     locked(&right(&partner).from([127, 0, 0, 9]).send(&server), "600");
     locked(&wrong(&partner).from([127, 0, 0, 9]).send(&server), "600");
@@ -111,15 +112,98 @@ fn guesses_sent_at_the_same_moment_do_not_slip_through() {
     assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 14, "{statuses:?}");
 }
 
+/// Without its API key nobody locks a partner out, wherever the failures come from.
 #[test]
-fn what_was_not_looked_at_is_no_failure() {
+fn failures_under_a_wrong_api_key_count_for_no_partner() {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    for from in [HERE, THERE] {
+        fail(&server, || login_call("ak_wrong", &partner.login, "x").from(from), 10);
+    }
+    assert_eq!(right(&partner).send(&server).status, 200);
+}
+
+#[test]
+fn faulty_values_are_no_failure() {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    for _ in 0..12 {
+        assert_eq!(right(&partner).json(&json!({"login": 1})).send(&server).fields(), "login password");
+    }
+    assert_eq!(right(&partner).send(&server).status, 200);
+}
+
+/// A body that cannot be opened or read is a try of the API key.
+#[test]
+fn unreadable_bodies_under_a_right_api_key_are_failures() {
     let server = TestServer::start();
     let partner = server.partner(SealingPolicy::Required, 0);
-    for _ in 0..12 {
-        // In clear though it has to seal: a 422 proves no guess wrong.
-        assert_eq!(right(&partner).from(HERE).send(&server).fields(), "body");
+    let sealed = |call: Call| seal_body(&server, &partner.key, call);
+    let bodies = [
+        right(&partner),
+        right(&partner).bytes("application/json", b"{"),
+        right(&partner).bytes("application/json", b"[]"),
+        right(&partner).json(&json!({"sealed": "s1.garbage"})),
+        right(&partner).bytes("application/json", b""),
+    ];
+    for place in 0..10 {
+        let call = bodies[place % bodies.len()].clone().nonce(&fresh_nonce());
+        assert_eq!(call.from(HERE).send(&server).fields(), "body", "{place}");
     }
-    assert_eq!(seal_body(&server, &partner.key, right(&partner)).from(HERE).send(&server).status, 200);
+    locked(&sealed(right(&partner)).from(HERE).send(&server), "900");
+    locked(&sealed(right(&partner)).from(THERE).send(&server), "900");
+}
+
+#[test]
+fn a_wrong_api_key_is_the_same_400_whatever_the_body_is() {
+    let server = TestServer::start();
+    for body in [&b""[..], b"{", b"[]", b"{}", b"{\"login\":1}", b"{\"sealed\":\"s1.garbage\"}", b"\xff"] {
+        let call = guess().bytes("application/json", body);
+        assert_eq!(call.send(&server).code(), (400, "bad_credentials".to_owned()), "{body:?}");
+    }
+    fail(&server, guess, 3);
+    locked(&guess().send(&server), "900");
+}
+
+#[test]
+fn failed_refreshes_count_for_the_address_as_failed_logins_do() {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    let tokens = login(&server, &partner);
+    let good = refresh_call(&partner, &tokens.refresh);
+    let failures = [
+        good.clone().with("x-api-key", "ak_wrong"),
+        refresh_call(&partner, "no token"),
+        refresh_call(&partner, &tokens.access),
+    ];
+    for place in 0..7 {
+        let call = failures[place % failures.len()].clone().nonce(&fresh_nonce());
+        assert_eq!(call.from(HERE).send(&server).code(), (401, "unauthorized".to_owned()), "{place}");
+    }
+    let unreadable = good.clone().bytes("application/json", b"{").nonce(&fresh_nonce());
+    assert_eq!(unreadable.from(HERE).send(&server).fields(), "body");
+    let faulty = good.clone().json(&json!({"token": 1})).nonce(&fresh_nonce());
+    assert_eq!(faulty.from(HERE).send(&server).fields(), "token", "a 422 of values is no failure");
+    fail(&server, || guess().from(HERE), 2);
+    locked(&good.clone().nonce(&fresh_nonce()).from(HERE).send(&server), "900");
+    locked(&right(&partner).from(HERE).send(&server), "900");
+    // Neither the partner nor its tokens are touched.
+    assert_eq!(get("/v1/balance").token(&tokens.access).from(HERE).send(&server).status, 200);
+    assert_eq!(right(&partner).from(THERE).send(&server).status, 200);
+    assert_eq!(good.nonce(&fresh_nonce()).from(THERE).send(&server).status, 200);
+}
+
+#[test]
+fn a_partner_locked_out_of_logins_may_still_refresh() {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Optional, 0);
+    let mut tokens = login(&server, &partner);
+    fail(&server, || wrong(&partner).from(HERE), 10);
+    locked(&right(&partner).from(THERE).send(&server), "900");
+    for _ in 0..11 {
+        tokens = Tokens::of(&refresh_call(&partner, &tokens.refresh).from(THERE).send(&server));
+    }
+    locked(&refresh_call(&partner, &tokens.refresh).from(HERE).send(&server), "900");
 }
 
 /// A service that believes the proxies of these blocks.
@@ -130,7 +214,7 @@ fn behind(proxies: &str) -> TestServer {
 
 /// A guess without any right credential.
 fn guess() -> Call {
-    login_call("ak_wrong", &format!("nobody-{}", fresh_nonce()), "x")
+    login_call("ak_wrong", "nobody", "x")
 }
 
 #[test]

@@ -13,16 +13,24 @@ use super::{
     IssuedTokens, KnownPartner, LoginAttempt, LoginBody, NONCE_LIFE, TokenDesk, TokenError, api_key_hash,
 };
 
-/// What failures are counted by: the client's address and the login, as keyed digests.
+/// What failures are counted by, as keyed digests.
 type Subjects = Vec<[u8; 32]>;
 
 impl TokenDesk {
-    /// Refuses a client address with too many failures; to be asked before a body is opened.
+    /// Refuses a network address with too many failures; to be called before anything else of a token request.
     ///
     /// # Errors
     /// [`TokenError::TooMany`].
-    pub fn check_address(&self, unit: &mut dyn UnitOfWork, address: &str) -> Result<(), TokenError> {
-        check_throttle(unit, &vec![self.address_subject(address)], self.env.now())
+    pub fn check_address(&self, unit: &mut dyn UnitOfWork, address: Option<&str>) -> Result<(), TokenError> {
+        check_throttle(unit, &self.address_subjects(address), self.env.now())
+    }
+
+    /// Counts a failure for a network address alone.
+    ///
+    /// # Errors
+    /// [`TokenError::TooMany`] if there are too many already: of many failures at the same moment ten count.
+    pub fn count_failure(&self, unit: &mut dyn UnitOfWork, address: Option<&str>) -> Result<(), TokenError> {
+        count_failure(unit, &self.address_subjects(address), self.env.now())
     }
 
     /// Logs in. Blocks for the tens of milliseconds that a password takes, and for two units of work, whatever the
@@ -32,24 +40,30 @@ impl TokenDesk {
     /// [`TokenError`].
     pub fn login(&self, store: &dyn Store, attempt: LoginAttempt) -> Result<IssuedTokens, TokenError> {
         let LoginAttempt { known, api_key, nonce, address, body } = attempt;
+        let is_failure = !matches!(body, LoginBody::Faulty);
+        // A body that is refused with a 422 does not spend its nonce. Under a wrong API key that would tell the two apart.
+        let spends_nonce = known.is_none() || matches!(body, LoginBody::Given { .. });
         let (login, password) = match body {
             LoginBody::Given { login, password } => (Some(login), password),
-            LoginBody::Unreadable => (None, SecretString::from("")),
+            LoginBody::Unreadable | LoginBody::Faulty => (None, SecretString::from("")),
         };
-        let mut subjects: Subjects = address.iter().map(|address| self.address_subject(address)).collect();
-        subjects.extend(login.as_deref().map(|login| self.secrets.fingerprint("login", login.as_bytes())));
-
         let key_hash = api_key_hash(api_key.expose_secret());
+        let mut subjects = self.address_subjects(address.as_deref());
+        subjects.push(self.partner_subject(known.as_ref(), &key_hash, &nonce));
         let now = self.env.now();
         let begin = subjects.clone();
         transact(store, Access::Write, move |unit| {
             check_throttle(unit, &begin, now)?;
-            let fresh = unit.throttle().spend_nonce(&key_hash, &nonce, now, now - NONCE_LIFE)?;
+            let fresh =
+                !spends_nonce || unit.throttle().spend_nonce(&key_hash, &nonce, now, now - NONCE_LIFE)?;
             if fresh { Ok(()) } else { Err(TokenError::NonceSpent) }
         })?;
 
         let stored = known.as_ref().map(|known| known.credentials.password_hash.as_str());
         let password_fits = self.passwords.verify(&password, stored);
+        if !is_failure {
+            return Err(TokenError::BadCredentials);
+        }
         let partner = known.filter(|known| password_fits & may_log_in(known, login.as_deref()));
         self.finish(store, partner, subjects)
     }
@@ -66,13 +80,7 @@ impl TokenDesk {
     ) -> Result<IssuedTokens, TokenError> {
         let now = self.env.now();
         let Some(known) = partner else {
-            transact(store, Access::Write, move |unit| -> Result<(), TokenError> {
-                check_throttle(unit, &subjects, now)?;
-                for subject in &subjects {
-                    unit.throttle().record_failure(subject, now)?;
-                }
-                Ok(())
-            })?;
+            transact(store, Access::Write, move |unit| count_failure(unit, &subjects, now))?;
             return Err(TokenError::BadCredentials);
         };
         let partner = known.credentials.partner.id;
@@ -91,9 +99,41 @@ impl TokenDesk {
         Ok(issued)
     }
 
-    fn address_subject(&self, address: &str) -> [u8; 32] {
-        self.secrets.fingerprint("address", address.as_bytes())
+    pub(super) fn address_subjects(&self, address: Option<&str>) -> Subjects {
+        address.map(|address| self.secrets.fingerprint("address", address.as_bytes())).into_iter().collect()
     }
+
+    /// The partner whose API key was shown. Without one it is this attempt alone: a wrong API key then takes the same
+    /// steps, and locks nobody out.
+    fn partner_subject(&self, known: Option<&KnownPartner>, key_hash: &[u8; 32], nonce: &str) -> [u8; 32] {
+        match known {
+            Some(known) => {
+                let partner = known.credentials.partner.id.to_string();
+                self.secrets.fingerprint("partner", partner.as_bytes())
+            }
+            None => self.secrets.fingerprint("attempt", &[key_hash.as_slice(), nonce.as_bytes()].concat()),
+        }
+    }
+}
+
+fn count_failure(
+    unit: &mut dyn UnitOfWork,
+    subjects: &Subjects,
+    now: OffsetDateTime,
+) -> Result<(), TokenError> {
+    check_throttle(unit, subjects, now)?;
+    record_failures(unit, subjects, now)
+}
+
+pub(super) fn record_failures(
+    unit: &mut dyn UnitOfWork,
+    subjects: &Subjects,
+    now: OffsetDateTime,
+) -> Result<(), TokenError> {
+    for subject in subjects {
+        unit.throttle().record_failure(subject, now)?;
+    }
+    Ok(())
 }
 
 fn check_throttle(

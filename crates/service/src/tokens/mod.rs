@@ -72,8 +72,11 @@ pub enum LoginBody {
         /// The password.
         password: SecretString,
     },
-    /// Nothing that can be read, because the API key is wrong and so no key could open it.
+    /// A body that cannot be opened or read. It counts as a failure and takes as long as a wrong password, so that
+    /// nobody tries API keys with it for free.
     Unreadable,
+    /// A body that was read and has faulty values. It takes as long, and is no failure.
+    Faulty,
 }
 
 /// A login call.

@@ -6,14 +6,16 @@ use kopeck_domain::session::{PairState, RefreshDecision, TokenPair, refresh};
 use kopeck_port_security::TokenKind;
 use kopeck_port_store::{StoredPair, UnitOfWork};
 
+use super::login::record_failures;
 use super::{IssuedTokens, KnownPartner, NONCE_LIFE, RefreshOutcome, TokenDesk, TokenError, api_key_hash};
 
 impl TokenDesk {
-    /// Exchanges a refresh token for a new pair.
+    /// Exchanges a refresh token for a new pair. A token that is not accepted counts as a failure of `address`, and not
+    /// of the partner: whoever it locks out of logins may still refresh.
     ///
     /// # Errors
-    /// [`TokenError::NonceSpent`], or the failure of a port. A token that is not accepted is no error but
-    /// [`RefreshOutcome::Refused`], because the revocation that may come with it has to be committed.
+    /// [`TokenError::TooMany`], [`TokenError::NonceSpent`], or the failure of a port. A token that is not accepted is
+    /// no error but [`RefreshOutcome::Refused`], because the revocation that may come with it has to be committed.
     pub fn refresh(
         &self,
         unit: &mut dyn UnitOfWork,
@@ -21,11 +23,26 @@ impl TokenDesk {
         api_key: &str,
         nonce: &str,
         token: &str,
+        address: Option<&str>,
     ) -> Result<RefreshOutcome, TokenError> {
         let now = self.env.now();
+        self.check_address(unit, address)?;
         if !unit.throttle().spend_nonce(&api_key_hash(api_key), nonce, now, now - NONCE_LIFE)? {
             return Err(TokenError::NonceSpent);
         }
+        let outcome = self.exchange(unit, known, token)?;
+        if !matches!(outcome, RefreshOutcome::Issued(_)) {
+            record_failures(unit, &self.address_subjects(address), now)?;
+        }
+        Ok(outcome)
+    }
+
+    fn exchange(
+        &self,
+        unit: &mut dyn UnitOfWork,
+        known: Option<&KnownPartner>,
+        token: &str,
+    ) -> Result<RefreshOutcome, TokenError> {
         let claims = match self.verify_kind(token, TokenKind::Refresh) {
             Ok(claims) => claims,
             Err(TokenError::Unauthorized) => return Ok(RefreshOutcome::Refused),
@@ -46,7 +63,7 @@ impl TokenDesk {
             Some(id) => unit.sessions().pair(partner, id)?.map(|stored| stored.pair),
             None => None,
         };
-        match refresh(&stored.pair, successor.as_ref(), now) {
+        match refresh(&stored.pair, successor.as_ref(), self.env.now()) {
             RefreshDecision::Refuse => Ok(RefreshOutcome::Refused),
             RefreshDecision::RevokeSession => {
                 unit.sessions().revoke(partner, stored.session)?;

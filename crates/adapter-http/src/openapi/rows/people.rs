@@ -18,7 +18,7 @@ pub(super) const ROWS: &[Row] = &[
     row::<TokensDto<'_>>(
         "token.refresh",
         reads!(token_calls::read_token),
-        &[Coded(401, &[Code::Unauthorized])],
+        &[Coded(401, &[Code::Unauthorized]), Coded(429, &[Code::TooManyRequests])],
     ),
     row::<EmployeeDto>("employee.add", reads!(employees::read_draft), &[]),
     row::<EmployeeDto>("employee.update", reads!(employees::read_update), NO_EMPLOYEE),

@@ -42,6 +42,7 @@ async fn refusals_and_the_database_are_counted() {
     let metrics = Metrics::new().unwrap();
     metrics.refused(Refusal::Sealing);
     metrics.refused(Refusal::Login);
+    metrics.refused(Refusal::Refresh);
     metrics.refused(Refusal::Rate);
     metrics.refused(Refusal::Rate);
     metrics.refused(Refusal::Memory);
@@ -58,6 +59,7 @@ async fn refusals_and_the_database_are_counted() {
     for line in [
         "kopeck_refused_seals_total 1",
         "kopeck_throttled_logins_total 1",
+        "kopeck_throttled_refreshes_total 1",
         "kopeck_rate_limited_total 2",
         "kopeck_refused_bodies_total 1",
         r#"kopeck_database_wait_seconds_count{access="read"} 0"#,

@@ -13,17 +13,23 @@ use time::Duration;
 /// The steps of a login in the order in which they were made.
 type Trace = Arc<Mutex<Vec<&'static str>>>;
 
-fn name(subject_of_step: &[u8; 32], address: &'static str, login: &'static str) -> &'static str {
-    if *subject_of_step == subject("address", "10.0.0.1") { address } else { login }
+fn name(asked: &[u8; 32], [address, partner, attempt]: [&'static str; 3]) -> &'static str {
+    if *asked == subject("address", "10.0.0.1") {
+        address
+    } else if *asked == subject("partner", &PARTNER.to_string()) {
+        partner
+    } else {
+        attempt
+    }
 }
 
-/// A throttle that has seen `failures` (one list a look, for address and login alike) and lets nonces be spent.
+/// A throttle that has seen `failures` (one list a look, whatever is asked for) and lets nonces be spent.
 fn throttle(unit: &mut MockUnit, trace: &Trace, looks: Vec<Vec<OffsetDateTime>>) {
     let steps = Arc::clone(trace);
     let mut looks = looks.into_iter();
     unit.throttle.expect_failures().returning(move |subject, since, limit| {
         assert_eq!((since, limit), (START - Duration::minutes(15), 10));
-        steps.lock().unwrap().push(name(subject, "look at address", "look at login"));
+        steps.lock().unwrap().push(name(subject, ["look at address", "look at partner", "look at attempt"]));
         Ok(looks.next().unwrap_or_default())
     });
     let steps = Arc::clone(trace);
@@ -35,7 +41,8 @@ fn throttle(unit: &mut MockUnit, trace: &Trace, looks: Vec<Vec<OffsetDateTime>>)
     let steps = Arc::clone(trace);
     unit.throttle.expect_record_failure().returning(move |subject, at| {
         assert_eq!(at, START);
-        steps.lock().unwrap().push(name(subject, "failure of address", "failure of login"));
+        let names = ["failure of address", "failure of partner", "failure of attempt"];
+        steps.lock().unwrap().push(name(subject, names));
         Ok(())
     });
 }
@@ -78,42 +85,80 @@ fn refused(attempt: LoginAttempt, looks: Vec<Vec<OffsetDateTime>>) -> (TokenErro
     (error, steps)
 }
 
-#[test]
-fn no_wrong_login_can_be_told_from_another() {
-    let (active, suspended) = (known(PartnerStatus::Active), known(PartnerStatus::Suspended));
-    let attempts = [
-        attempt(None, "ak_wrong", "bakery", "pass"),
-        attempt(Some(active.clone()), API_KEY, "other", "pass"),
-        attempt(Some(active.clone()), API_KEY, "baker", "pass"),
-        attempt(Some(active.clone()), API_KEY, "", "pass"),
-        attempt(Some(active), API_KEY, "bakery", "wrong"),
-        attempt(Some(suspended), API_KEY, "bakery", "pass"),
-    ];
-    for attempt in attempts {
-        let shown = format!("{attempt:?}");
-        let (error, steps) = refused(attempt, vec![]);
-        assert!(matches!(error, TokenError::BadCredentials), "{shown}: {error}");
-        let expected = [
-            "look at address",
-            "look at login",
-            "spend nonce",
-            "verify password",
-            "look at address",
-            "look at login",
-            "failure of address",
-            "failure of login",
-        ];
-        assert_eq!(steps, expected, "{shown}");
-    }
+/// The steps of a failed login; `counted` is what it counts for beside the address.
+fn steps_of_a_failure(counted: &str) -> Vec<String> {
+    let look = ["look at address".to_owned(), format!("look at {counted}")];
+    let work = ["spend nonce".to_owned(), "verify password".to_owned()];
+    let record = ["failure of address".to_owned(), format!("failure of {counted}")];
+    [look.clone(), work, look, record].concat()
 }
 
 #[test]
-fn a_body_that_no_key_opens_counts_against_the_address() {
+fn no_wrong_login_can_be_told_from_another() {
+    let (active, suspended) = (known(PartnerStatus::Active), known(PartnerStatus::Suspended));
     let unreadable = LoginAttempt { body: LoginBody::Unreadable, ..attempt(None, "ak_wrong", "", "") };
+    let attempts = [
+        (attempt(None, "ak_wrong", "bakery", "pass"), "attempt"),
+        (unreadable, "attempt"),
+        (attempt(Some(active.clone()), API_KEY, "other", "pass"), "partner"),
+        (attempt(Some(active.clone()), API_KEY, "baker", "pass"), "partner"),
+        (attempt(Some(active.clone()), API_KEY, "", "pass"), "partner"),
+        (attempt(Some(active.clone()), API_KEY, "bakery", "wrong"), "partner"),
+        (attempt(Some(suspended), API_KEY, "bakery", "pass"), "partner"),
+    ];
+    for (attempt, counted) in attempts {
+        let shown = format!("{attempt:?}");
+        let (error, steps) = refused(attempt, vec![]);
+        assert!(matches!(error, TokenError::BadCredentials), "{shown}: {error}");
+        assert_eq!(steps, steps_of_a_failure(counted), "{shown}");
+    }
+}
+
+/// Ten failures under a wrong API key are of ten attempts: no key, and so no partner, is locked by them.
+#[test]
+fn failures_under_a_wrong_api_key_count_for_no_partner_and_no_key() {
+    let desk = desk(&Bench::new(), MockPasswordHasher::new(), MockTokenCodec::new());
+    let hash = api_key_hash("ak_wrong");
+    let first = desk.partner_subject(None, &hash, "n-1");
+    assert_ne!(first, desk.partner_subject(None, &hash, "n-2"));
+    assert_ne!(first, desk.partner_subject(None, &api_key_hash("ak_other"), "n-1"));
+}
+
+/// Its nonce is not spent, because the 422 tells that the API key is right.
+#[test]
+fn an_unreadable_body_under_a_right_api_key_takes_as_long_as_a_wrong_password_and_counts() {
+    let unreadable = LoginAttempt {
+        body: LoginBody::Unreadable,
+        ..attempt(Some(known(PartnerStatus::Active)), API_KEY, "", "")
+    };
     let (error, steps) = refused(unreadable, vec![]);
     assert!(matches!(error, TokenError::BadCredentials), "{error}");
+    let mut expected = steps_of_a_failure("partner");
+    expected.retain(|step| step != "spend nonce");
+    assert_eq!(steps, expected);
+}
+
+#[test]
+fn faulty_values_take_as_long_as_a_failure_and_are_none() {
+    let faulty = LoginAttempt {
+        body: LoginBody::Faulty,
+        ..attempt(Some(known(PartnerStatus::Active)), API_KEY, "", "")
+    };
+    let (error, steps) = refused(faulty, vec![]);
+    assert!(matches!(error, TokenError::BadCredentials), "{error}");
+    assert_eq!(steps, ["look at address", "look at partner", "verify password"]);
+}
+
+#[test]
+fn without_an_address_a_failure_counts_for_the_partner_alone() {
+    let wrong = LoginAttempt {
+        address: None,
+        ..attempt(Some(known(PartnerStatus::Active)), API_KEY, "bakery", "wrong")
+    };
+    let (error, steps) = refused(wrong, vec![]);
+    assert!(matches!(error, TokenError::BadCredentials), "{error}");
     let expected =
-        ["look at address", "spend nonce", "verify password", "look at address", "failure of address"];
+        ["look at partner", "spend nonce", "verify password", "look at partner", "failure of partner"];
     assert_eq!(steps, expected);
 }
 
@@ -131,7 +176,7 @@ fn the_eleventh_try_is_refused_also_with_the_right_password() {
 
     let (error, steps) = refused(right(), vec![failures(9), failures(10)]);
     assert!(too_many(&error), "{error}");
-    assert_eq!(steps, ["look at address", "look at login"]);
+    assert_eq!(steps, ["look at address", "look at partner"]);
 }
 
 /// Many guesses at the same moment all pass the first look. The one that is right must not be told from the others.
@@ -145,11 +190,11 @@ fn the_throttle_is_asked_after_the_password_too_right_or_wrong() {
     assert_eq!(right_steps, wrong_steps);
     let expected = [
         "look at address",
-        "look at login",
+        "look at partner",
         "spend nonce",
         "verify password",
         "look at address",
-        "look at login",
+        "look at partner",
     ];
     assert_eq!(right_steps, expected, "nothing is issued and no failure recorded");
 }
@@ -254,7 +299,7 @@ fn a_locked_address_is_refused_before_its_body_is_opened() {
             .times(1)
             .returning(move |_, _, _| Ok(failures(count)));
         let desk = desk(&bench, MockPasswordHasher::new(), MockTokenCodec::new());
-        let checked = desk.check_address(&mut unit, "10.0.0.1");
+        let checked = desk.check_address(&mut unit, Some("10.0.0.1"));
         assert_eq!(matches!(checked, Err(TokenError::TooMany { .. })), locked);
         assert_eq!(checked.is_ok(), !locked);
     }

@@ -17,6 +17,20 @@ fn fresh_nonce(unit: &mut MockUnit) {
         .returning(|_, _, _, _| Ok(true));
 }
 
+/// The throttle has seen `failures` of the address, and is to be told of `counted` more.
+fn address(unit: &mut MockUnit, failures: usize, counted: usize) {
+    let is_address = |asked: &[u8; 32]| *asked == subject("address", "10.0.0.1");
+    unit.throttle
+        .expect_failures()
+        .withf(move |asked, _, _| is_address(asked))
+        .returning(move |_, _, _| Ok(vec![START; failures]));
+    unit.throttle
+        .expect_record_failure()
+        .withf(move |asked, at| is_address(asked) && *at >= START)
+        .times(counted)
+        .returning(|_, _| Ok(()));
+}
+
 fn stored_pair(unit: &mut MockUnit, id: TokenPairId, stored: Option<StoredPair>) {
     unit.sessions
         .expect_pair()
@@ -50,7 +64,14 @@ fn run(
     known: Option<&KnownPartner>,
     tokens: MockTokenCodec,
 ) -> Result<RefreshOutcome, TokenError> {
-    desk(bench, MockPasswordHasher::new(), tokens).refresh(unit, known, API_KEY, "n-1", TOKEN)
+    desk(bench, MockPasswordHasher::new(), tokens).refresh(
+        unit,
+        known,
+        API_KEY,
+        "n-1",
+        TOKEN,
+        Some("10.0.0.1"),
+    )
 }
 
 /// Presents the refresh token of pair 1.
@@ -71,6 +92,7 @@ fn a_fresh_token_is_spent_for_a_new_pair() {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         let presented = TokenPair { used, ..pair(1, PairState::Fresh) };
         fresh_nonce(&mut unit);
+        address(&mut unit, 0, 0);
         stored_pair(&mut unit, pair_id(1), Some(stored(presented.clone())));
         let next = expect_new_pair(&mut unit);
         let spent = TokenPair { state: PairState::Spent, used: true, successor: Some(next), ..presented };
@@ -123,6 +145,7 @@ fn a_spent_token_is_accepted_once_more_while_its_answer_was_not_used() {
     let presented = TokenPair { used: true, successor: Some(pair_id(2)), ..pair(1, PairState::Spent) };
     let lost = pair(2, PairState::Fresh);
     fresh_nonce(&mut unit);
+    address(&mut unit, 0, 0);
     stored_pair(&mut unit, pair_id(1), Some(stored(presented.clone())));
     stored_pair(&mut unit, pair_id(2), Some(stored(lost.clone())));
     let next = expect_new_pair(&mut unit);
@@ -150,6 +173,7 @@ fn any_other_spent_token_revokes_its_session() {
         let presented =
             TokenPair { used: true, successor: Some(pair_id(2)), reissued, ..pair(1, PairState::Spent) };
         fresh_nonce(&mut unit);
+        address(&mut unit, 0, 1);
         stored_pair(&mut unit, pair_id(1), Some(stored(presented)));
         stored_pair(&mut unit, pair_id(2), successor.clone().map(stored));
         unit.sessions
@@ -188,6 +212,7 @@ fn what_is_revoked_or_not_there_is_refused_and_nothing_written() {
     for (what, stored) in cases {
         let mut unit = MockUnit::default();
         fresh_nonce(&mut unit);
+        address(&mut unit, 0, 1);
         stored_pair(&mut unit, pair_id(1), stored);
         assert_refused(&mut unit, what);
     }
@@ -204,6 +229,7 @@ fn a_wrong_api_key_a_suspended_and_another_partner_are_refused() {
     for known in [None, Some(known(PartnerStatus::Suspended)), Some(other)] {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         fresh_nonce(&mut unit);
+        address(&mut unit, 0, 1);
         let outcome = run(&bench, &mut unit, known.as_ref(), codec(claims(TokenKind::Refresh)));
         assert!(matches!(outcome, Ok(RefreshOutcome::Refused)), "{known:?}: {outcome:?}");
     }
@@ -213,6 +239,7 @@ fn a_wrong_api_key_a_suspended_and_another_partner_are_refused() {
 fn an_access_token_is_no_refresh_token() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     fresh_nonce(&mut unit);
+    address(&mut unit, 0, 1);
     let known = known(PartnerStatus::Active);
     let outcome = run(&bench, &mut unit, Some(&known), codec(claims(TokenKind::Access)));
     assert!(matches!(outcome, Ok(RefreshOutcome::Refused)), "{outcome:?}");
@@ -223,6 +250,7 @@ fn an_expired_token_is_refused() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     bench.clock.advance(Duration::days(30) + Duration::seconds(5));
     fresh_nonce(&mut unit);
+    address(&mut unit, 0, 1);
     let known = known(PartnerStatus::Active);
     let outcome = run(&bench, &mut unit, Some(&known), codec(claims(TokenKind::Refresh)));
     assert!(matches!(outcome, Ok(RefreshOutcome::Refused)), "{outcome:?}");
@@ -231,6 +259,7 @@ fn an_expired_token_is_refused() {
 #[test]
 fn a_spent_nonce_comes_before_the_token() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    address(&mut unit, 9, 0);
     unit.throttle.expect_spend_nonce().returning(|_, _, _, _| Ok(false));
     let outcome = run(&bench, &mut unit, None, MockTokenCodec::new());
     assert!(matches!(outcome, Err(TokenError::NonceSpent)), "{outcome:?}");
@@ -240,8 +269,19 @@ fn a_spent_nonce_comes_before_the_token() {
 fn broken_machinery_is_no_refusal() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     fresh_nonce(&mut unit);
+    address(&mut unit, 0, 0);
     let mut tokens = MockTokenCodec::new();
     tokens.expect_verify().returning(|_, _| Err(SecurityError::Failed("key".to_owned())));
     let outcome = run(&bench, &mut unit, Some(&known(PartnerStatus::Active)), tokens);
     assert!(matches!(outcome, Err(TokenError::Security(_))), "{outcome:?}");
+}
+
+/// Not even a nonce is spent.
+#[test]
+fn a_locked_address_refreshes_nothing() {
+    let (bench, mut unit) = (Bench::new(), MockUnit::default());
+    address(&mut unit, 10, 0);
+    let known = known(PartnerStatus::Active);
+    let outcome = run(&bench, &mut unit, Some(&known), codec(claims(TokenKind::Refresh)));
+    assert!(matches!(outcome, Err(TokenError::TooMany { .. })), "{outcome:?}");
 }

@@ -1,0 +1,213 @@
+//! Bounds how many passwords are checked at once: a semaphore with a priority queue in front of it.
+//!
+//! A flood of logins by strangers must not make partners wait. Requests with a right API key, and those from an address
+//! that logged in lately, are served first; few of the others wait. What the waiting time tells an attacker, and why
+//! that is nothing new, is in ADR 26.
+
+mod known_addresses;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use crate::bridge::run_keeping;
+use crate::error::ApiError;
+
+pub(crate) use known_addresses::KnownAddresses;
+
+/// How long a login waits for a permit.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How many strangers wait for each password that is checked at once: they wait for less than half a second.
+const STRANGERS_PER_PERMIT: usize = 8;
+
+const NAME: &str = "logins";
+
+/// Who wants to log in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Priority {
+    /// Somebody with a right API key, or from an address that logged in lately.
+    Known,
+    /// Anybody else.
+    Stranger,
+}
+
+/// The permits to check a password, and who waits for one.
+pub(crate) struct LoginQueue {
+    waiters: Arc<Mutex<Waiters>>,
+    timeout: Duration,
+}
+
+struct Waiters {
+    free: usize,
+    known: VecDeque<oneshot::Sender<Permit>>,
+    strangers: VecDeque<oneshot::Sender<Permit>>,
+    /// How many strangers may wait.
+    capacity: usize,
+}
+
+/// The right to check a password until it is dropped.
+pub(crate) struct Permit(Arc<Mutex<Waiters>>);
+
+impl LoginQueue {
+    /// A queue in front of so many permits, at least one.
+    pub(crate) fn new(at_once: usize) -> Self {
+        let free = at_once.max(1);
+        let (known, strangers) = (VecDeque::new(), VecDeque::new());
+        let capacity = free.saturating_mul(STRANGERS_PER_PERMIT);
+        let waiters = Waiters { free, known, strangers, capacity };
+        Self { waiters: Arc::new(Mutex::new(waiters)), timeout: TIMEOUT }
+    }
+
+    /// Runs `work` on a blocking thread as soon as there is a permit.
+    ///
+    /// # Errors
+    /// A 503 if there is none in time, or if too many strangers wait already; a 500 if `work` panics.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        priority: Priority,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let permit = self.permit(priority).await?;
+        Ok(run_keeping(NAME, permit, work).await?.0)
+    }
+
+    async fn permit(&self, priority: Priority) -> Result<Permit, ApiError> {
+        let busy = || ApiError::busy(format!("{NAME}: too many wait"));
+        let receiver = {
+            let mut waiters = lock(&self.waiters);
+            if waiters.free > 0 {
+                waiters.free -= 1;
+                return Ok(Permit(Arc::clone(&self.waiters)));
+            }
+            waiters.enqueue(priority).ok_or_else(busy)?
+        };
+        let permit = tokio::time::timeout(self.timeout, receiver).await.map_err(|_| busy())?;
+        permit.map_err(|_| ApiError::internal(format!("{NAME}: the queue is closed")))
+    }
+}
+
+impl Waiters {
+    fn enqueue(&mut self, priority: Priority) -> Option<oneshot::Receiver<Permit>> {
+        let (sender, receiver) = oneshot::channel();
+        match priority {
+            Priority::Known => self.known.push_back(sender),
+            Priority::Stranger => {
+                self.strangers.retain(|waiter| !waiter.is_closed());
+                if self.strangers.len() >= self.capacity {
+                    return None;
+                }
+                self.strangers.push_back(sender);
+            }
+        }
+        Some(receiver)
+    }
+
+    /// The waiter to serve next; those that have gone away are left out.
+    fn next(&mut self) -> Option<oneshot::Sender<Permit>> {
+        let mut waiters =
+            std::iter::from_fn(|| self.known.pop_front().or_else(|| self.strangers.pop_front()));
+        waiters.find(|waiter| !waiter.is_closed())
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let next = {
+            let mut waiters = lock(&self.0);
+            let next = waiters.next();
+            if next.is_none() {
+                waiters.free += 1;
+            }
+            next
+        };
+        if let Some(next) = next {
+            // A waiter that goes away at this moment drops the permit, which serves the one after it.
+            let _ = next.send(Self(Arc::clone(&self.0)));
+        }
+    }
+}
+
+fn lock(waiters: &Mutex<Waiters>) -> MutexGuard<'_, Waiters> {
+    waiters.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    type Waiting<'a> = Pin<Box<dyn Future<Output = Result<Permit, ApiError>> + 'a>>;
+
+    /// A login that has asked for a permit.
+    fn ask(queue: &LoginQueue, priority: Priority) -> Waiting<'_> {
+        let mut waiting: Waiting<'_> = Box::pin(queue.permit(priority));
+        assert!((&mut waiting).now_or_never().is_none(), "no permit is free");
+        waiting
+    }
+
+    fn served(waiting: &mut Waiting<'_>) -> Option<Permit> {
+        waiting.now_or_never().map(|permit| permit.ok().unwrap())
+    }
+
+    #[actix_web::test]
+    async fn a_known_login_is_served_before_strangers_that_came_earlier() {
+        let queue = LoginQueue::new(1);
+        let running = queue.permit(Priority::Stranger).await.ok().unwrap();
+        let mut first_stranger = ask(&queue, Priority::Stranger);
+        let mut second_stranger = ask(&queue, Priority::Stranger);
+        let mut first_known = ask(&queue, Priority::Known);
+        let mut second_known = ask(&queue, Priority::Known);
+        let mut permit = running;
+        for place in 0..4 {
+            drop(permit);
+            let order = [&mut first_known, &mut second_known, &mut first_stranger, &mut second_stranger];
+            let mut rest = order.into_iter().skip(place);
+            permit = served(rest.next().unwrap()).unwrap();
+            assert!(rest.all(|waiting| served(waiting).is_none()), "one permit serves one");
+        }
+    }
+
+    #[actix_web::test]
+    async fn few_strangers_wait_and_the_others_are_refused_at_once() {
+        let queue = LoginQueue::new(2);
+        let permits = [Priority::Known, Priority::Stranger].map(|priority| queue.permit(priority));
+        let permits = futures_util::future::join_all(permits).await;
+        let mut strangers: Vec<_> = (0..16).map(|_| ask(&queue, Priority::Stranger)).collect();
+        let refused = queue.permit(Priority::Stranger).await.err().unwrap();
+        assert_eq!((refused.status().as_u16(), refused.retry_seconds()), (503, Some(1)));
+        let mut known: Vec<_> = (0..100).map(|_| ask(&queue, Priority::Known)).collect();
+        // Strangers that have gone away leave room.
+        strangers.truncate(15);
+        let mut late = ask(&queue, Priority::Stranger);
+        drop(permits);
+        assert!(served(known.first_mut().unwrap()).is_some());
+        drop((strangers, known));
+        assert!(served(&mut late).is_some(), "waiters that have gone away are left out");
+    }
+
+    #[actix_web::test]
+    async fn permits_come_back() {
+        let queue = LoginQueue::new(1);
+        assert_eq!(queue.run(Priority::Stranger, || panic!("boom")).await.unwrap_err().status(), 500);
+        assert_eq!(queue.run(Priority::Known, || 1).await.unwrap(), 1);
+        // Of a login that went away with its permit on the way.
+        let running = queue.permit(Priority::Known).await.ok().unwrap();
+        let waiting = ask(&queue, Priority::Known);
+        drop(running);
+        drop(waiting);
+        assert_eq!(queue.run(Priority::Stranger, || 2).await.unwrap(), 2);
+    }
+
+    #[actix_web::test]
+    async fn a_login_does_not_wait_for_ever() {
+        let queue = LoginQueue { timeout: Duration::ZERO, ..LoginQueue::new(1) };
+        let _running = queue.permit(Priority::Known).await.ok().unwrap();
+        assert_eq!(queue.permit(Priority::Known).await.err().unwrap().status(), 503);
+    }
+}

@@ -1,0 +1,61 @@
+//! The addresses that logged in lately.
+
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+
+use ipnet::IpNet;
+use lru::LruCache;
+use time::{Duration, OffsetDateTime};
+
+/// How many addresses are remembered.
+const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
+
+/// How long after a login an address is known.
+const MEMORY: Duration = Duration::DAY;
+
+/// The addresses that logged in lately at this process, by the machine's own time.
+pub(crate) struct KnownAddresses(Mutex<LruCache<IpNet, OffsetDateTime>>);
+
+impl Default for KnownAddresses {
+    fn default() -> Self {
+        Self(Mutex::new(LruCache::new(CAPACITY)))
+    }
+}
+
+impl KnownAddresses {
+    /// Remembers a login from `network`.
+    pub(crate) fn remember(&self, network: IpNet, now: OffsetDateTime) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).put(network, now);
+    }
+
+    /// Whether `network` logged in lately. Asking keeps nobody in memory for longer.
+    pub(crate) fn contains(&self, network: IpNet, now: OffsetDateTime) -> bool {
+        let addresses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        addresses.peek(&network).is_some_and(|at| *at + MEMORY > now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(number: u32) -> IpNet {
+        IpNet::from(std::net::IpAddr::from(std::net::Ipv4Addr::from_bits(number)))
+    }
+
+    #[test]
+    fn an_address_is_known_for_a_day() {
+        let (addresses, now) = (KnownAddresses::default(), OffsetDateTime::UNIX_EPOCH);
+        addresses.remember(network(1), now);
+        assert!(addresses.contains(network(1), now + MEMORY - Duration::SECOND));
+        assert!(!addresses.contains(network(1), now + MEMORY));
+        assert!(!addresses.contains(network(2), now));
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let (addresses, now) = (KnownAddresses::default(), OffsetDateTime::UNIX_EPOCH);
+        (0..=10_000).for_each(|number| addresses.remember(network(number), now));
+        assert!(!addresses.contains(network(0), now) && addresses.contains(network(10_000), now));
+    }
+}
