@@ -53,14 +53,14 @@ impl FromStr for HeadDestination {
 }
 
 impl HeadDestination {
-    fn send<'a>(&self, now: OffsetDateTime, heads: impl Iterator<Item = &'a Head>) -> io::Result<()> {
+    fn send<'a>(&self, now: OffsetDateTime, mut heads: impl Iterator<Item = &'a Head>) -> io::Result<()> {
         match self {
             Self::File(path) => append(path, now, heads),
             Self::Syslog(socket) => {
                 let sender = UnixDatagram::unbound()?;
                 let host = printable(&uname().nodename().to_string_lossy());
                 let process = std::process::id();
-                heads.into_iter().try_for_each(|head| {
+                heads.try_for_each(|head| {
                     let time = Moment(now);
                     let line = format!("<{PRIORITY}>1 {time} {host} kopeck {process} audit-head - {head}");
                     sender.send_to(line.as_bytes(), socket).map(drop)
