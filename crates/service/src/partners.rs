@@ -88,7 +88,7 @@ pub enum PartnerError {
     LoginTaken,
     /// The policy refuses the password.
     #[error("the password {0}")]
-    Password(#[from] Invalid),
+    Password(Invalid),
     /// There is no such partner.
     #[error("there is no such partner")]
     NotFound,
@@ -149,7 +149,8 @@ impl PartnerDesk {
         let login = new.login.unwrap_or_else(|| format!("partner-{}", self.random_text(6)));
         let password = match new.password {
             Some(password) => {
-                check_password(password.expose_secret(), &[&login, &new.name])?;
+                check_password(password.expose_secret(), &[&login, &new.name])
+                    .map_err(PartnerError::Password)?;
                 password
             }
             None => SecretString::from(self.random_text(18)),
@@ -194,7 +195,8 @@ impl PartnerDesk {
         partner: &Partner,
         password: &SecretString,
     ) -> Result<PasswordHash, PartnerError> {
-        check_password(password.expose_secret(), &[&partner.login, &partner.name])?;
+        check_password(password.expose_secret(), &[&partner.login, &partner.name])
+            .map_err(PartnerError::Password)?;
         Ok(PasswordHash(self.passwords.hash(password)?))
     }
 

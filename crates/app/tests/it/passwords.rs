@@ -114,7 +114,7 @@ fn at_a_terminal_a_password_is_asked_for_twice_and_not_shown() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.success(), good);
         let said = if good { "" } else { "kopeck: the two passwords differ\r\n" };
-        assert_eq!(shown, format!("New password: The same again: {said}"));
+        assert_eq!(shown, format!("New password: \r\nThe same again: \r\n{said}"));
     }
     let running = installation.serve(&[]);
     assert_eq!(login(&running, &partner, NEW), 200);
