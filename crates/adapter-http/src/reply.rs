@@ -244,7 +244,7 @@ impl Told {
             partner = partner.as_deref().unwrap_or("-"),
             refused_seals = self.refused.map(|refused| refused.count),
             field = self.refused.map(|refused| refused.field),
-            reason;
+            reason = reason.as_deref();
             "request"
         );
     }

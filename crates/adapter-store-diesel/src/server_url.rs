@@ -71,8 +71,8 @@ impl<E: Fn(&str) -> Option<String>> ServerUrl<'_, E> {
     /// A parameter of the URL, else of the environment.
     fn parameter(&self, name: &str, variable: &str) -> Option<String> {
         let (_, query) = self.url.split_once('?').unwrap_or_default();
-        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        let value = pairs.filter(|(given, _)| *given == name).next_back().map(|(_, value)| decoded(value));
+        let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        let value = pairs.rfind(|(given, _)| *given == name).map(|(_, value)| decoded(value));
         value.or_else(|| (self.environment)(variable)).filter(|value| !value.is_empty())
     }
 

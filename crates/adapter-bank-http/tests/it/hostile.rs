@@ -50,7 +50,7 @@ fn what_finds_nobody_had_no_effect() {
     let bank = gateway(&url, PATIENCE);
     assert!(is_unavailable(&bank.submit(&[top_up("t/1")])[0]));
     assert!(is_unavailable(&bank.card(card())));
-    let nowhere = gateway("http://no-such-host.invalid", PATIENCE);
+    let nowhere = gateway("https://no-such-host.invalid", PATIENCE);
     assert!(is_unavailable(&nowhere.submit(&[top_up("t/1")])[0]));
 }
 

@@ -58,7 +58,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// What a crate without I/O may stand on.
 const PURE: &[(&str, &[&str])] = &[
-    ("domain", &["time", "uuid", "thiserror", "email_address", "serde", "sha2"]),
+    (
+        "domain",
+        &[
+            "time",
+            "uuid",
+            "thiserror",
+            "email_address",
+            "serde",
+            "sha2",
+            "unicode-general-category",
+            "unicode-normalization",
+        ],
+    ),
     (
         "sealing",
         &["chacha20poly1305", "chacha20", "poly1305", "hkdf", "sha2", "base64", "zeroize", "thiserror"],

@@ -104,8 +104,8 @@ macro_rules! contract_tests {
         }
         $crate::contract_tests! { @aggregate $make, categories:
             a_category_is_found_by_id_and_by_name
-            a_name_belongs_to_one_category
             a_name_is_shown_as_it_is_stored
+            a_name_belongs_to_one_category
             a_category_in_use_cannot_be_deleted
             a_category_is_its_partners_own
             the_list_counts_employees

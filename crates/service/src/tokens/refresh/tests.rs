@@ -118,6 +118,7 @@ fn no_token_outlives_its_session() {
     let end = START + Duration::minutes(5);
     let presented = pair(1, PairState::Fresh);
     fresh_nonce(&mut unit);
+    address(&mut unit, 0, 0);
     let session_started_at = end - Duration::days(90);
     stored_pair(&mut unit, pair_id(1), Some(StoredPair { session_started_at, ..stored(presented) }));
     unit.sessions
