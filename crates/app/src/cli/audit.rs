@@ -58,6 +58,9 @@ pub struct AuditPruneArgs {
     /// before this moment, `DD.MM.YYYY HH:MM`.
     #[arg(long)]
     pub before: String,
+    /// Unsigned entries, from before there were signatures, that are accepted.
+    #[command(flatten)]
+    pub unsigned: UnsignedArgs,
 }
 
 /// What to check.
@@ -76,9 +79,21 @@ pub struct AuditVerifyArgs {
     /// Print how far each chain goes, to be kept elsewhere, and nothing else.
     #[arg(long)]
     pub print_heads: bool,
-    /// Fail if signatures cannot be checked, or if an entry has none, such as those of before there were any.
+    /// Fail if there is no master key to check signatures with.
     #[arg(long)]
     pub require_signatures: bool,
+    /// Unsigned entries, from before there were signatures, that are accepted.
+    #[command(flatten)]
+    pub unsigned: UnsignedArgs,
+}
+
+/// Entries that were written before there were signatures.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct UnsignedArgs {
+    /// How many entries may be without a signature: their exact number right after the upgrade that began to sign, and
+    /// never more. Whoever can write to the database can remove signatures.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub accept_unsigned: u64,
 }
 
 fn outcome(text: &str) -> Result<Outcome, kopeck_domain::draft::Invalid> {

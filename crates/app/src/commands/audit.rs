@@ -83,12 +83,15 @@ fn check(args: &AuditVerifyArgs) -> anyhow::Result<ExitCode> {
         noted.extend(heads_in(&text).with_context(|| file.display().to_string())?);
     }
     let signer = signer(&args.store)?;
-    match verify(&store(&args.store)?, signer.as_deref(), &noted) {
-        Ok(verified) if args.require_signatures && (signer.is_none() || verified.unsigned > 0) => {
-            println!("the audit log is not signed throughout: {}", in_words(&verified, signer.is_some()));
+    match verify(&store(&args.store)?, signer.as_deref(), &noted, args.unsigned.accept_unsigned) {
+        Ok(verified) if args.require_signatures && signer.is_none() => {
+            println!("the signatures cannot be checked: {}", in_words(&verified, false));
             Ok(ExitCode::FAILURE)
         }
         Ok(verified) if args.print_heads => {
+            if signer.is_none() {
+                eprintln!("{}", in_words(&verified, false));
+            }
             let mut out = std::io::stdout().lock();
             verified.heads.iter().try_for_each(|head| writeln!(out, "{head}"))?;
             Ok(ExitCode::SUCCESS)
@@ -127,7 +130,8 @@ fn remove(args: &AuditPruneArgs) -> anyhow::Result<()> {
     let subject = format!("before:{}", moment_text(before));
     let removed = begun_and_done(&core, "audit.prune", subject, |subject| {
         // What was changed could not be found afterwards.
-        verify(&*core.store, Some(&*core.signer), &[]).context("nothing was removed")?;
+        verify(&*core.store, Some(&*core.signer), &[], args.unsigned.accept_unsigned)
+            .context("nothing was removed")?;
         let removed = prune(&*core.store, &core.signer, before)?;
         *subject += &format!(" entries:{removed}");
         Ok(removed)

@@ -21,8 +21,8 @@ pub(super) const PIECE: u32 = 1_000;
 pub struct Verified {
     /// How many entries it has.
     pub entries: u64,
-    /// How many of them nothing vouches for but their hashes: they were written before there were signatures. Without the
-    /// keys, how many have no signature.
+    /// How many of them nothing vouches for but their hashes, such as those that were written before there were
+    /// signatures. Without the keys, how many have no signature.
     pub unsigned: u64,
     /// How many were removed by pruning.
     pub pruned: u64,
@@ -70,7 +70,10 @@ pub enum Breach {
         number: u64,
     },
     /// The entry should be signed and is not, and no signed entry follows.
-    #[error("chain {chain}, entry {number}: the signature is missing, and so are all after it")]
+    #[error(
+        "chain {chain}, entry {number}: the signature is missing, and so are all after it; only entries from before \
+         signatures existed may be accepted, by their exact number"
+    )]
     Unsigned {
         /// The chain.
         chain: u64,
@@ -122,7 +125,9 @@ pub enum VerifyError {
 }
 
 /// Checks every chain from its beginning to its end, and that each goes at least as far as was `noted` and as its
-/// checkpoint says. Signatures are checked by `signer`, or not at all. Entries that are written meanwhile may be left out.
+/// checkpoint says. Signatures are checked by `signer`, or not at all. With a signer at most `accept_unsigned` entries may
+/// be without a signature that vouches for them: whoever can write to the database can remove signatures, so nothing in
+/// it tells an entry from before there were any. Entries that are written meanwhile may be left out.
 ///
 /// # Errors
 /// [`VerifyError::Broken`] with the first breach.
@@ -130,8 +135,9 @@ pub fn verify(
     store: &dyn Store,
     signer: Option<&dyn AuditSigner>,
     noted: &[Head],
+    accept_unsigned: u64,
 ) -> Result<Verified, VerifyError> {
-    let mut walk = Walk::new(store, signer, Noted::new(noted));
+    let mut walk = Walk::new(store, signer, Noted::new(noted), accept_unsigned);
     let last_in_use = transact(store, Access::Read, |unit| unit.audit().last_chain_in_use())?;
     let mut previous: Option<Opening> = None;
     loop {

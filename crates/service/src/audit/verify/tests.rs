@@ -12,12 +12,21 @@ fn log(lengths: &[u64]) -> Log {
 }
 
 impl Log {
-    fn verify_by(&self, signer: Option<&dyn AuditSigner>, noted: &[Head]) -> Result<Verified, Breach> {
+    fn verify_accepting(
+        &self,
+        accept_unsigned: u64,
+        signer: Option<&dyn AuditSigner>,
+        noted: &[Head],
+    ) -> Result<Verified, Breach> {
         let store = testing::store(&Arc::new(Mutex::new(self.clone())));
-        verify(&store, signer, noted).map_err(|error| match error {
+        verify(&store, signer, noted, accept_unsigned).map_err(|error| match error {
             VerifyError::Broken(breach) => breach,
             VerifyError::Store(error) => panic!("{error}"),
         })
+    }
+
+    fn verify_by(&self, signer: Option<&dyn AuditSigner>, noted: &[Head]) -> Result<Verified, Breach> {
+        self.verify_accepting(0, signer, noted)
     }
 
     fn verify(&self, noted: &[Head]) -> Result<Verified, Breach> {
@@ -142,7 +151,7 @@ fn an_end_that_was_cut_off_is_found_by_a_head() {
 #[test]
 fn a_log_that_was_written_anew_is_found_by_a_head() {
     let unsigned = |length| Log::default().with_chain(length, None);
-    let heads = unsigned(3).verify(&[]).unwrap().heads;
+    let heads = unsigned(3).verify_by(None, &[]).unwrap().heads;
     let mut anew = Log { openings: unsigned(3).openings, ..Log::default() };
     let mut head = anew.openings[0].head();
     for number in 0..3 {
@@ -150,18 +159,40 @@ fn a_log_that_was_written_anew_is_found_by_a_head() {
         head = head.next(&entry);
         anew.records.push(Record { entry, head: head.clone(), signature: None });
     }
-    assert!(anew.verify(&[]).is_ok());
-    assert_eq!(anew.verify(&heads), Err(Breach::Rewritten(head)));
+    assert!(anew.verify_by(None, &[]).is_ok());
+    assert_eq!(anew.verify_by(None, &heads), Err(Breach::Rewritten(head)));
+}
+
+/// Whoever can write to the database can remove signatures with the marks, from any chain or from all.
+#[test]
+fn a_chain_without_signatures_is_found() {
+    let strip = |chains: &[u64]| {
+        let mut bare = log(&[3, 2, 4]);
+        let is_stripped = |chain: u64| chains.contains(&chain);
+        bare.records.iter_mut().filter(|r| is_stripped(r.head.chain)).for_each(|r| r.signature = None);
+        bare.marks.retain(|mark| !is_stripped(mark.head.chain));
+        bare
+    };
+    for chains in [&[1][..], &[2], &[3], &[1, 2], &[1, 2, 3]] {
+        let first = Breach::Unsigned { chain: chains[0], number: 1 };
+        assert_eq!(strip(chains).verify(&[]), Err(first), "{chains:?}");
+    }
+    // The first chain is pruned as a whole, so that no signed entry is before the second.
+    let mut pruned = strip(&[2]);
+    pruned.prune(1, 3);
+    assert_eq!(pruned.verify(&[]), Err(Breach::Unsigned { chain: 2, number: 1 }));
 }
 
 #[test]
-fn entries_from_before_there_were_signatures_are_reported() {
+fn entries_from_before_there_were_signatures_are_accepted_by_their_number() {
     let mut old = Log::default().with_chain(4, None).with_chain(2, None).with_chain(3, Some(&*signer()));
-    let verified = old.verify(&[]).unwrap();
+    let accepting = |log: &Log, number| log.verify_accepting(number, Some(&*signer()), &[]);
+    let verified = accepting(&old, 6).unwrap();
     assert_eq!((verified.entries, verified.unsigned), (9, 6));
-    // Once signing has begun, nothing goes without.
+    assert_eq!(accepting(&old, 5), Err(Breach::Unsigned { chain: 1, number: 1 }));
+    // One more is too many, wherever it is.
     old = old.with_chain(1, None);
-    assert_eq!(old.verify(&[]), Err(Breach::Unsigned { chain: 4, number: 1 }));
+    assert_eq!(accepting(&old, 6), Err(Breach::Unsigned { chain: 1, number: 1 }));
     let mut tail = log(&[2]);
     tail.extend(1, 2, None);
     assert_eq!(tail.verify(&[]), Err(Breach::Unsigned { chain: 1, number: 3 }));

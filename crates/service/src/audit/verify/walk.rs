@@ -10,8 +10,10 @@ pub(super) struct Walk<'a> {
     store: &'a dyn Store,
     signer: Option<&'a dyn AuditSigner>,
     noted: Noted,
-    /// Whether a chain before this one has signed entries.
-    signing_began: bool,
+    /// How many entries may be without a signature.
+    accept_unsigned: u64,
+    /// Chain and number of the first entry that nothing vouches for.
+    first_unsigned: Option<(u64, u64)>,
     verified: Verified,
 }
 
@@ -28,14 +30,27 @@ struct Chain {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(store: &'a dyn Store, signer: Option<&'a dyn AuditSigner>, noted: Noted) -> Self {
-        Self { store, signer, noted, signing_began: false, verified: Verified::default() }
+    pub(super) fn new(
+        store: &'a dyn Store,
+        signer: Option<&'a dyn AuditSigner>,
+        noted: Noted,
+        accept_unsigned: u64,
+    ) -> Self {
+        let verified = Verified::default();
+        Self { store, signer, noted, accept_unsigned, first_unsigned: None, verified }
     }
 
     /// What was found, after the last chain.
     pub(super) fn end(self) -> Result<Verified, Breach> {
         self.noted.all_met()?;
-        Ok(self.verified)
+        match self.first_unsigned {
+            Some((chain, number))
+                if self.signer.is_some() && self.verified.unsigned > self.accept_unsigned =>
+            {
+                Err(Breach::Unsigned { chain, number })
+            }
+            _ => Ok(self.verified),
+        }
     }
 
     /// Checks one chain.
@@ -124,12 +139,12 @@ impl<'a> Walk<'a> {
             return Err(Breach::UnknownKey { chain: number, number: first });
         }
         if let Some((first, count)) = unsigned {
-            if is_signed || self.signing_began {
+            if is_signed {
                 return Err(Breach::Unsigned { chain: number, number: first });
             }
+            self.first_unsigned.get_or_insert((number, first));
             self.verified.unsigned += count;
         }
-        self.signing_began |= is_signed;
         self.verified.heads.push(head);
         Ok(())
     }
