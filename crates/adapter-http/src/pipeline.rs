@@ -34,7 +34,7 @@ use crate::request_id::RequestId;
 use crate::route::{Effect, Outcome, Route};
 use crate::state::Shared;
 use arrived::{Arrived, TakenApart};
-use body::Terms;
+use body::{Sender, Terms};
 use callers::Identity;
 use head::Head;
 
@@ -201,6 +201,10 @@ impl Way<'_> {
             announced: head::announced_length(self.request.headers()),
             limit: self.body_limit(),
             budget: budget.clone(),
+            sender: match self.known.partner() {
+                Some(partner) => Sender::Partner(partner),
+                None => Sender::Network(self.address.network()),
+            },
             deadline: self.shared.parts.settings.body_deadline,
         }
     }

@@ -84,8 +84,15 @@ impl HttpState {
         let (mut id, mut secret) = ([0; 8], [0; 32]);
         parts.env.entropy.fill(&mut id);
         parts.env.entropy.fill(&mut secret);
-        let HttpSettings { logins_at_once, bank_calls_at_once, rate_limit, workers, body_memory, .. } =
-            parts.settings;
+        let HttpSettings {
+            logins_at_once,
+            bank_calls_at_once,
+            rate_limit,
+            workers,
+            body_memory,
+            body_limit,
+            ..
+        } = parts.settings;
         let rates = rate_limit.map(|limit| Rates::new(limit, Arc::clone(&parts.wall)));
         let sandbox = parts.sandbox.is_some().then(routes::sandbox).unwrap_or_default();
         Self(Arc::new(Shared {
@@ -97,7 +104,7 @@ impl HttpState {
             logins: LoginQueue::new(logins_at_once),
             known_addresses: KnownAddresses::default(),
             bank_calls: Gate::new("bank calls", bank_calls_at_once),
-            body_memory: BodyMemory::new(body_memory),
+            body_memory: BodyMemory::new(body_memory, body_limit),
             documents: Arc::new(Semaphore::new(site::SENT_AT_ONCE)),
             // Half of the processors are left for all the others.
             large_calls: Gate::new("large calls", workers / 2),

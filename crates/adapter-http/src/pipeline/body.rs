@@ -1,11 +1,14 @@
 //! Reads a body, with a limit, a deadline and a share of the memory for bodies.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
 use futures_util::{Stream, StreamExt as _};
+use ipnet::IpNet;
+use kopeck_domain::ids::PartnerId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::head::too_large;
@@ -21,27 +24,93 @@ pub(crate) struct BodyMemory {
 }
 
 impl BodyMemory {
-    /// A quarter of `bytes` is for token calls, the rest for partners.
-    pub(crate) fn new(bytes: usize) -> Self {
+    /// A quarter of `bytes` is for token calls, the rest for partners. One partner may hold half of the partners' part, one
+    /// network an eighth of that for token calls, and each of them at least one body of the greatest length, `limit`.
+    pub(crate) fn new(bytes: usize, limit: usize) -> Self {
         let token_calls = bytes / 4;
-        Self { partners: Budget::new(bytes - token_calls), token_calls: Budget::new(token_calls) }
+        let partners = bytes - token_calls;
+        Self {
+            partners: Budget::new(partners, limit.max(partners / 2)),
+            token_calls: Budget::new(token_calls, limit.max(token_calls / 8)),
+        }
     }
 }
 
-/// A budget of bytes.
+/// Who sent a body.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Sender {
+    /// A partner that is authenticated.
+    Partner(PartnerId),
+    /// Somebody who is not; all whose address cannot be told are one.
+    Network(Option<IpNet>),
+}
+
+/// A budget of bytes, of which no sender holds more than a share.
 #[derive(Clone)]
-pub(crate) struct Budget(Arc<Semaphore>);
+pub(crate) struct Budget {
+    all: Arc<Semaphore>,
+    share: usize,
+    /// What each sender holds; only of those that hold something, so that it is no larger than the budget allows.
+    held: Arc<Mutex<HashMap<Sender, usize>>>,
+}
+
+/// Bytes of a budget that are reserved until this is dropped.
+struct Memory {
+    permit: OwnedSemaphorePermit,
+    sender: Sender,
+    budget: Budget,
+}
 
 impl Budget {
-    pub(crate) fn new(bytes: usize) -> Self {
-        Self(Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS))))
+    fn new(bytes: usize, share: usize) -> Self {
+        let all = Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS)));
+        Self { all, share, held: Arc::default() }
     }
 
-    /// Takes so many bytes out of the budget, until the permit is dropped.
-    fn reserve(&self, bytes: usize) -> Result<OwnedSemaphorePermit, ApiError> {
+    fn held(&self) -> MutexGuard<'_, HashMap<Sender, usize>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes so many bytes out of the budget for `sender`.
+    fn reserve(&self, sender: &Sender, bytes: usize) -> Result<Memory, ApiError> {
         let used_up = || ApiError::busy("the memory for request bodies is used up");
         let permits = u32::try_from(bytes).map_err(|_| used_up())?;
-        Arc::clone(&self.0).try_acquire_many_owned(permits).map_err(|_| used_up())
+        let permit = Arc::clone(&self.all).try_acquire_many_owned(permits).map_err(|_| used_up())?;
+        if bytes > 0 {
+            let mut held = self.held();
+            let together = held.get(sender).copied().unwrap_or(0) + bytes;
+            if together > self.share {
+                return Err(used_up());
+            }
+            held.insert(sender.clone(), together);
+        }
+        Ok(Memory { permit, sender: sender.clone(), budget: self.clone() })
+    }
+}
+
+impl Memory {
+    fn bytes(&self) -> usize {
+        self.permit.num_permits()
+    }
+
+    fn grow(&mut self, bytes: usize) -> Result<(), ApiError> {
+        let mut more = self.budget.reserve(&self.sender, bytes)?;
+        if let Some(permit) = more.permit.split(bytes) {
+            self.permit.merge(permit);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let mut held = self.budget.held();
+        if let Some(bytes) = held.get_mut(&self.sender) {
+            *bytes = bytes.saturating_sub(self.permit.num_permits());
+            if *bytes == 0 {
+                held.remove(&self.sender);
+            }
+        }
     }
 }
 
@@ -53,6 +122,8 @@ pub(crate) struct Terms {
     pub(crate) limit: usize,
     /// What its memory is taken from.
     pub(crate) budget: Budget,
+    /// Whose share of it.
+    pub(crate) sender: Sender,
     /// How long it may take to arrive.
     pub(crate) deadline: Duration,
 }
@@ -60,7 +131,7 @@ pub(crate) struct Terms {
 /// A body with the memory that is reserved for it.
 struct Reserved {
     bytes: Vec<u8>,
-    memory: OwnedSemaphorePermit,
+    memory: Memory,
 }
 
 impl AsRef<[u8]> for Reserved {
@@ -72,7 +143,7 @@ impl AsRef<[u8]> for Reserved {
 impl Reserved {
     /// Reserves the announced length at once: a body that was begun can come to its end.
     fn new(terms: &Terms) -> Result<Self, ApiError> {
-        let memory = terms.budget.reserve(terms.announced)?;
+        let memory = terms.budget.reserve(&terms.sender, terms.announced)?;
         Ok(Self { bytes: Vec::with_capacity(terms.announced), memory })
     }
 
@@ -81,10 +152,10 @@ impl Reserved {
         if needed > terms.limit {
             return Err(too_large(terms.limit));
         }
-        let reserved = self.memory.num_permits();
+        let reserved = self.memory.bytes();
         if needed > reserved {
             let grown = needed.max(reserved * 2).min(terms.limit);
-            self.memory.merge(terms.budget.reserve(grown - reserved)?);
+            self.memory.grow(grown - reserved)?;
             self.bytes.reserve_exact(grown - self.bytes.len());
         }
         self.bytes.extend_from_slice(chunk);
@@ -127,13 +198,19 @@ mod tests {
         stream::iter(chunks.iter().map(|chunk| Ok(Bytes::from_static(chunk.as_bytes()))).collect::<Vec<_>>())
     }
 
+    const STRANGERS: Sender = Sender::Network(None);
+
+    fn budget(bytes: usize) -> Budget {
+        Budget::new(bytes, bytes)
+    }
+
     fn terms(announced: usize, limit: usize, budget: &Budget) -> Terms {
-        Terms { announced, limit, budget: budget.clone(), deadline: SOON }
+        Terms { announced, limit, budget: budget.clone(), sender: STRANGERS, deadline: SOON }
     }
 
     #[actix_web::test]
     async fn a_body_is_put_together() {
-        let budget = Budget::new(3);
+        let budget = budget(3);
         for announced in [0, 3] {
             assert_eq!(read(chunks(&["ab", "", "c"]), terms(announced, 3, &budget)).await.unwrap(), "abc");
         }
@@ -142,7 +219,7 @@ mod tests {
 
     #[actix_web::test]
     async fn a_body_has_a_limit_a_deadline_and_an_end() {
-        let budget = Budget::new(100);
+        let budget = budget(100);
         let three = || terms(0, 3, &budget);
         assert_eq!(read(chunks(&["ab", "cd"]), three()).await.unwrap_err().status(), 413);
         let slow = stream::pending::<Result<Bytes, ()>>();
@@ -153,7 +230,7 @@ mod tests {
 
     #[actix_web::test]
     async fn bodies_share_a_budget_until_they_are_dropped() {
-        let budget = Budget::new(8);
+        let budget = budget(8);
         let refused = |error: ApiError| (error.status().as_u16(), error.retry_seconds());
         let first = read(chunks(&["abcde"]), terms(5, 100, &budget)).await.unwrap();
         // What the head announces is reserved before anything has arrived.
@@ -163,20 +240,41 @@ mod tests {
         let unannounced = read(chunks(&["ab", "cd"]), terms(0, 100, &budget)).await;
         assert_eq!(unannounced.map_err(refused), Err((503, Some(1))));
         let second = read(chunks(&["ab", "c"]), terms(3, 100, &budget)).await.unwrap();
-        assert_eq!(budget.0.available_permits(), 0);
+        assert_eq!(budget.all.available_permits(), 0);
         let part = first.slice(1..2);
         drop(first);
-        assert_eq!(budget.0.available_permits(), 0, "a part of it is still there");
+        assert_eq!(budget.all.available_permits(), 0, "a part of it is still there");
         drop((part, second));
-        assert_eq!(budget.0.available_permits(), 8);
+        assert_eq!(budget.all.available_permits(), 8);
     }
 
     #[test]
     fn token_calls_cannot_use_up_what_partners_need() {
-        let memory = BodyMemory::new(64);
-        let all = memory.token_calls.reserve(16).unwrap();
-        assert!(memory.token_calls.reserve(1).is_err());
-        assert!(memory.partners.reserve(48).is_ok());
+        let memory = BodyMemory::new(64, 100);
+        let all = memory.token_calls.reserve(&STRANGERS, 16).unwrap();
+        assert!(memory.token_calls.reserve(&STRANGERS, 1).is_err());
+        assert!(memory.partners.reserve(&STRANGERS, 48).is_ok());
         drop(all);
+    }
+
+    #[test]
+    fn no_sender_holds_more_than_its_share() {
+        let partners = [1, 2].map(|id| Sender::Partner(PartnerId::new(uuid::Uuid::from_u128(id))));
+        let BodyMemory { partners: budget, token_calls } = BodyMemory::new(640, 8);
+        let mut half = budget.reserve(&partners[0], 200).unwrap();
+        half.grow(40).unwrap();
+        assert!(half.grow(1).is_err());
+        assert!(budget.reserve(&partners[0], 1).is_err());
+        let other = budget.reserve(&partners[1], 240).unwrap();
+        drop(half);
+        assert_eq!(budget.all.available_permits(), 240, "what could not grow has given nothing up");
+        assert!(budget.reserve(&partners[0], 240).is_ok());
+        drop(other);
+        assert!(budget.held().is_empty());
+        assert!(token_calls.reserve(&STRANGERS, 20).is_ok());
+        assert!(token_calls.reserve(&STRANGERS, 21).is_err());
+        assert_eq!(token_calls.all.available_permits(), 160, "a refusal holds nothing");
+        // One body of the greatest length is always possible.
+        assert!(BodyMemory::new(64, 30).partners.reserve(&partners[0], 30).is_ok());
     }
 }

@@ -17,7 +17,9 @@ const TOKEN_CALLS: usize = 200;
 const BODIES: usize = 200;
 const HEADS: usize = 100;
 
-const LIMIT_KIB: u64 = 160 * 1024;
+/// The bound is 160 MiB for a release build. What is mapped from files is not counted, since it is three times as much
+/// in a test's build: a release build has 16 MiB of that at most.
+const LIMIT_KIB: u64 = (160 - 16) * 1024;
 
 /// This process needs a file for each of its connections too.
 fn raise_own_limit() {
@@ -102,6 +104,6 @@ fn unfinished_and_idle_connections_leave_memory_and_room_for_others() {
     }
     assert_eq!(login().status, 200, "token calls have a part of the memory for themselves");
     drop((idle, token_calls, bodies, heads));
-    let peak = running.peak_memory_kib();
+    let peak = running.memory_kib("VmHWM:") - running.memory_kib("RssFile:");
     assert!(peak < LIMIT_KIB, "{peak} KiB");
 }

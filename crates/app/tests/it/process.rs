@@ -254,10 +254,10 @@ impl Running {
         (self.output.take().unwrap().join().unwrap(), status.success())
     }
 
-    /// The most memory that it ever had resident, in KiB.
-    pub fn peak_memory_kib(&self) -> u64 {
+    /// A figure of its memory in KiB, such as `VmHWM:`, the most that was ever resident.
+    pub fn memory_kib(&self, figure: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(figure)).unwrap();
         line.trim().strip_suffix(" kB").unwrap().parse().unwrap()
     }
 

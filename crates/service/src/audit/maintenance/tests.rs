@@ -11,8 +11,8 @@ fn shared(log: Log) -> Arc<Mutex<Log>> {
     Arc::new(Mutex::new(log))
 }
 
-fn breach(log: &Arc<Mutex<Log>>, signer: &dyn AuditSigner) -> Option<Breach> {
-    match verify(&testing::store(log), Some(signer), &[]) {
+fn breach(log: &Arc<Mutex<Log>>, signer: &dyn AuditSigner, accept_unsigned: u64) -> Option<Breach> {
+    match verify(&testing::store(log), Some(signer), &[], accept_unsigned) {
         Ok(_) => None,
         Err(VerifyError::Broken(breach)) => Some(breach),
         Err(VerifyError::Store(error)) => panic!("{error}"),
@@ -26,13 +26,13 @@ fn pruning_removes_what_is_older_from_the_beginning_of_each_chain() {
     let log = shared(Log::default().with_chain(2_500, Some(&*signer)).with_chain(3, Some(&*signer)));
     let before = START + Duration::seconds(2_100);
     assert_eq!(prune(&testing::store(&log), &signer, before), Ok(2_103));
-    let verified = verify(&testing::store(&log), Some(&*signer), &[]).unwrap();
+    let verified = verify(&testing::store(&log), Some(&*signer), &[], 0).unwrap();
     assert_eq!((verified.entries, verified.pruned), (400, 2_103));
     assert_eq!(log.lock().unwrap().records[0].entry.at, before);
     assert_eq!(prune(&testing::store(&log), &signer, before), Ok(0));
     let later = before + Duration::seconds(10);
     assert_eq!(prune(&testing::store(&log), &signer, later), Ok(10));
-    assert_eq!(breach(&log, &*signer), None);
+    assert_eq!(breach(&log, &*signer, 0), None);
 }
 
 /// An entry that stands behind a later one stays until that one goes: a chain has no gaps.
@@ -58,10 +58,10 @@ fn nothing_depends_on_a_former_key_after_its_signatures_were_renewed() {
     let log = shared(legacy);
     assert_eq!(prune(&testing::store(&log), &old, START + Duration::SECOND), Ok(3));
     let [both, new] = [vec![2, 1], vec![2]].map(FakeSigner);
-    assert!(matches!(breach(&log, &new), Some(Breach::UnknownKey { .. })));
+    assert!(matches!(breach(&log, &new, 3), Some(Breach::UnknownKey { .. })));
     let both: Arc<dyn AuditSigner> = Arc::new(both);
     assert_eq!(renew_signatures(&testing::store(&log), &both), Ok(Vec::new()));
-    assert_eq!(breach(&log, &new), None);
+    assert_eq!(breach(&log, &new, 3), None);
     assert!(log.lock().unwrap().marks.iter().all(|mark| new.is_current(&mark.signature)));
 }
 
@@ -80,6 +80,6 @@ fn what_is_not_validly_signed_is_not_signed_anew() {
     for broken in [forged_mark, forged_end, cut] {
         let log = shared(broken);
         assert_eq!(renew_signatures(&testing::store(&log), &both), Ok(vec![1]));
-        assert!(breach(&log, &*both).is_some());
+        assert!(breach(&log, &*both, 0).is_some());
     }
 }
