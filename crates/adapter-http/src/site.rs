@@ -1,6 +1,6 @@
 //! The description of the API at `/openapi.json`, and a page that shows it at `/docs`. Both take no token: they tell
-//! nothing that a partner is not told anyway. They are compressed once for clients that accept gzip. The page is in the binary as it is, needs no other host, and its policy
-//! lets it load nothing else.
+//! nothing that a partner is not told anyway. They are compressed once for clients that accept gzip. The page is in the
+//! binary as it is, needs no other host, and its policy lets it load nothing else.
 
 use std::convert::Infallible;
 use std::io::Write as _;

@@ -10,8 +10,8 @@ use time::OffsetDateTime;
 
 use crate::system::SystemClock;
 
-/// What a process that serves or works logs unless `RUST_LOG` says otherwise. The framework speaks only of trouble, and not at all of heads that
-/// are no HTTP, or strangers could fill the log with errors; nor does TLS of handshakes.
+/// What a process that serves or works logs unless `RUST_LOG` says otherwise. The framework speaks only of trouble, and
+/// not at all of heads that are no HTTP, or strangers could fill the log with errors; nor does TLS of handshakes.
 pub(crate) const OF_SERVICE: &str = "info,actix_server=warn,actix_http=off,rustls=warn";
 
 /// The same of a command that ends by itself: it prints its result, and its steps are of no interest beside it.
