@@ -405,6 +405,7 @@ pub(crate) fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Op
         "movements_deposit" | "movements.partner_id, movements.deposit_reference" => {
             Some(Rule::DepositReference)
         }
+        "sealed_nonces_pkey" | "sealed_nonces.partner_id, sealed_nonces.nonce" => Some(Rule::SealedNonce),
         _ => None,
     }
 }
