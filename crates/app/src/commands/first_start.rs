@@ -15,19 +15,17 @@ use crate::folder::DataFolder;
 /// A million roubles to play with.
 const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
 
-/// A demo partner that was just made.
-pub(super) struct Demo {
-    partner: Partner,
-    secrets: PartnerSecrets,
-}
-
 /// Makes a demo partner if there is no partner at all. Its bodies may travel clear, so that a first call needs
 /// nothing but curl.
-pub(super) fn demo_partner(core: &Core) -> anyhow::Result<Option<Demo>> {
+///
+/// Prints the secrets and a first call to a terminal. A pipe may end in a log that others read, so there the text goes
+/// into a file of the data folder, and the path of the file is printed. The file is written before the partner is
+/// committed: if it cannot be written, the next start tries again.
+pub(super) fn demo_partner(core: &Core, folder: &DataFolder, url: &str) -> anyhow::Result<()> {
     let any =
         transact(&*core.store(), Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
     if !any.is_empty() {
-        return Ok(None);
+        return Ok(());
     }
     let new = NewPartner {
         name: "Demo".to_owned(),
@@ -35,40 +33,35 @@ pub(super) fn demo_partner(core: &Core) -> anyhow::Result<Option<Demo>> {
         password: None,
         sealing: SealingPolicy::Optional,
     };
-    match store_partner(core, new, Some(OPENING_BALANCE)) {
-        Ok((partner, secrets)) => Ok(Some(Demo { partner, secrets })),
+    let (folder, url) = (folder.clone(), url.to_owned());
+    let shown = store_partner(core, new, Some(OPENING_BALANCE), move |partner, secrets| {
+        let welcome = welcome(&partner, &secrets, &url)?;
+        if std::io::stdout().is_terminal() {
+            return Ok(welcome);
+        }
+        let path = folder.write_demo_secrets(&welcome)?;
+        Ok(format!(
+            "This is the first start. The demo partner's secrets and a first call are in {}\n",
+            path.display()
+        ))
+    });
+    match shown {
+        Ok(shown) => print!("{shown}"),
         // Another process on the same database started at the same moment, and has made it.
-        Err(error) if matches!(error.downcast_ref(), Some(PartnerError::LoginTaken)) => Ok(None),
-        Err(error) => Err(error),
+        Err(error) if matches!(error.downcast_ref(), Some(PartnerError::LoginTaken)) => {}
+        Err(error) => return Err(error),
     }
+    Ok(())
 }
 
-impl Demo {
-    /// Prints the secrets and a first call to a terminal. A pipe may end in a log that others read, so there the text
-    /// goes into a file of the data folder, and the path of the file is printed.
-    pub(super) fn show(&self, url: &str, folder: &DataFolder) -> anyhow::Result<()> {
-        let welcome = self.welcome(url)?;
-        if std::io::stdout().is_terminal() {
-            print!("{welcome}");
-        } else {
-            let path = folder.write_demo_secrets(&welcome)?;
-            println!(
-                "This is the first start. The demo partner's secrets and a first call are in {}",
-                path.display()
-            );
-        }
-        Ok(())
-    }
-
-    /// What a newcomer needs.
-    fn welcome(&self, url: &str) -> anyhow::Result<String> {
-        let (api_key, password) =
-            (self.secrets.api_key.expose_secret(), self.secrets.password.expose_secret());
-        let (id, login) = (self.partner.id, &self.partner.login);
-        let sealing_key = sealing_key_text(&self.secrets.sealing_key)?;
-        let binary = binary();
-        Ok(format!(
-            r#"
+/// What a newcomer needs.
+fn welcome(partner: &Partner, secrets: &PartnerSecrets, url: &str) -> anyhow::Result<String> {
+    let (api_key, password) = (secrets.api_key.expose_secret(), secrets.password.expose_secret());
+    let (id, login) = (partner.id, &partner.login);
+    let sealing_key = sealing_key_text(&secrets.sealing_key)?;
+    let binary = binary();
+    Ok(format!(
+        r#"
 This is the first start: here is a demo partner with {OPENING_BALANCE} roubles. Its secrets are not shown again.
 
   partnerId   {id}
@@ -92,8 +85,7 @@ Or with curl alone: paste this into another terminal. It logs in and asks for th
   curl -s {url}/v1/balance -H "authorization: Bearer $TOKEN" -H "x-nonce: $(nonce)"
 
 "#
-        ))
-    }
+    ))
 }
 
 /// This binary, as a shell finds it from any folder.

@@ -36,25 +36,26 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
     }
 }
 
-/// Makes and stores a partner, with `deposit` kopecks if there are any.
-pub(super) fn store_partner(
+/// Makes and stores a partner, with `deposit` kopecks if there are any. Returns what `keep` makes of it before the commit;
+/// if `keep` fails, nothing is stored.
+pub(super) fn store_partner<T: Send + 'static>(
     core: &Core,
     new: NewPartner,
     deposit: Option<Kopecks>,
-) -> anyhow::Result<(Partner, PartnerSecrets)> {
+    keep: impl Fn(Partner, PartnerSecrets) -> anyhow::Result<T> + Send + 'static,
+) -> anyhow::Result<T> {
     let prepared = core.partners.prepare(new)?;
     let reference = DepositReference::parse("opening")?;
     let env = Arc::clone(&core.env);
     let desk = core.partners.clone();
-    let made = change(core, "partner.create", None, move |unit, entry| -> Result<_, PartnerError> {
+    change(core, "partner.create", None, move |unit, entry| -> anyhow::Result<T> {
         let (partner, secrets) = desk.create(unit, &prepared)?;
         entry.partner = Some(partner.id);
         if let Some(amount) = deposit {
             partners::deposit(unit, &env, partner.id, amount, &reference)?;
         }
-        Ok((partner, secrets))
-    })?;
-    Ok(made)
+        keep(partner, secrets)
+    })
 }
 
 /// The text of a sealing key as partners get it.
@@ -67,7 +68,8 @@ fn create(args: CreateArgs) -> anyhow::Result<()> {
     let core = core(&args.store)?;
     let password = if args.password_stdin { Some(password::read()?) } else { args.password };
     let new = NewPartner { name: args.name, login: args.login, password, sealing: args.sealing };
-    let (partner, secrets) = store_partner(&core, new, args.deposit.map(Kopecks::new))?;
+    let deposit = args.deposit.map(Kopecks::new);
+    let (partner, secrets) = store_partner(&core, new, deposit, |partner, secrets| Ok((partner, secrets)))?;
     let shown = json!({
         "partnerId": partner.id.to_string(),
         "apiKey": secrets.api_key.expose_secret(),

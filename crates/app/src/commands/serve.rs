@@ -58,10 +58,8 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let url = format!("{scheme}://{address}");
     println!("kopeck serves on {url}");
     process.say_where_it_tells();
-    if process.bank.power.is_some()
-        && let Some(demo) = first_start::demo_partner(&process.core)?
-    {
-        demo.show(&url, &process.folder)?;
+    if process.bank.power.is_some() {
+        first_start::demo_partner(&process.core, &process.folder, &url)?;
     }
     let served = system.block_on(async {
         let server = match certificate {

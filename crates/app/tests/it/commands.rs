@@ -54,6 +54,21 @@ fn the_first_start_at_a_terminal_prints_its_secrets_and_writes_no_file() {
     assert!(!installation.path().join("demo-partner.txt").exists());
 }
 
+#[test]
+fn a_demo_partner_whose_secrets_cannot_be_written_is_not_stored() {
+    let installation = Installation::embedded();
+    let file = installation.path().join("demo-partner.txt");
+    std::fs::create_dir(&file).unwrap();
+    let refused = installation.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert!(!refused.status.success());
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("cannot write"), "{said}");
+
+    std::fs::remove_dir(&file).unwrap();
+    installation.first_start();
+    assert!(file.is_file());
+}
+
 /// Starts `serve` with these settings in place of those of an installation, in an empty folder.
 fn bare(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Installation::embedded().command(&[&["serve"], arguments].concat());
