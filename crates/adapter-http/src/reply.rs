@@ -27,6 +27,10 @@ use crate::state::Shared;
 pub(crate) const STRICT_TRANSPORT_SECURITY: (header::HeaderName, &str) =
     (header::STRICT_TRANSPORT_SECURITY, "max-age=63072000; includeSubDomains");
 
+/// Every response says that it loads nothing and is shown in no frame.
+const CONTENT_SECURITY_POLICY: (header::HeaderName, &str) =
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'");
+
 /// What the answer and the log have to know of a call.
 pub(crate) struct Told {
     /// The ids of the request.
@@ -162,7 +166,8 @@ impl Told {
         response
             .insert_header(("x-request-id", self.request_id.shown()))
             .insert_header((header::CACHE_CONTROL, "no-store"))
-            .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
+            .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+            .insert_header(CONTENT_SECURITY_POLICY);
         if self.over_tls {
             response.insert_header(STRICT_TRANSPORT_SECURITY);
         }

@@ -58,7 +58,7 @@ pub(super) fn content(clear: Json) -> Json {
 
 /// An answer with this schema.
 pub(super) fn response(about: &str, schema: Json, headers: &[&str], examples: Vec<Json>) -> Json {
-    let all = ["RequestId", "CacheControl", "ContentTypeOptions"];
+    let all = ["RequestId", "CacheControl", "ContentTypeOptions", "ContentSecurityPolicy"];
     let headers =
         all.iter().chain(headers).map(|name| (header_name(name).to_owned(), reference("headers", name)));
     object! {
@@ -198,6 +198,8 @@ fn headers() -> Json {
             "Your name for the call, else one of ours. Quote it when you ask us about a call."),
         "CacheControl": header(true, object! {"const": "no-store"}, "Always."),
         "ContentTypeOptions": header(true, object! {"const": "nosniff"}, "Always."),
+        "ContentSecurityPolicy":
+            header(true, object! {"const": "default-src 'none'; frame-ancestors 'none'"}, "Always."),
         "IdempotentReplayed": header(false, words(["true"]), "Whether the answer was given before."),
         "RateLimitPolicy": header(false, pattern(RATE_LIMIT_POLICY_PATTERN),
             "With an access token, if there is a rate limit: `q` calls within `w` seconds."),
@@ -216,6 +218,7 @@ fn header_name(component: &str) -> &'static str {
         "RequestId" => "x-request-id",
         "CacheControl" => "cache-control",
         "ContentTypeOptions" => "x-content-type-options",
+        "ContentSecurityPolicy" => "content-security-policy",
         "IdempotentReplayed" => "idempotent-replayed",
         "RateLimitPolicy" => RATE_LIMIT_POLICY,
         "RateLimit" => RATE_LIMIT,

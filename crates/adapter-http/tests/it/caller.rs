@@ -48,7 +48,11 @@ pub(crate) async fn send(state: &HttpState, request: TestRequest) -> Got {
     let response: ServiceResponse = try_call_service(&app, request.to_request()).await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let text = String::from_utf8(read_body(response).await.to_vec()).unwrap();
-    for (name, value) in [("cache-control", "no-store"), ("x-content-type-options", "nosniff")] {
+    for (name, value) in [
+        ("cache-control", "no-store"),
+        ("x-content-type-options", "nosniff"),
+        ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+    ] {
         assert_eq!(headers.get(name), Some(&HeaderValue::from_static(value)), "{text}");
     }
     assert!(headers.contains_key("x-request-id"));
