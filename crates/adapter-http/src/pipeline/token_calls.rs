@@ -70,9 +70,11 @@ impl Way<'_> {
 
     /// Gives tokens for a refresh token.
     pub(super) async fn refresh(&mut self, head: Head, payload: Payload) -> Outcome {
+        // As in `login`: a malformed nonce does not tell a right API key from a wrong one.
+        let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
         let address = self.counted_address();
-        // A suspended partner is nobody here, whatever else is wrong with the call.
+        // A suspended partner is refused as a wrong API key is, whatever the body.
         let known = self.identify(&api_key, address.clone()).await?;
         self.claims_to_be(known.as_ref());
         let is_active = |known: &KnownPartner| known.credentials.partner.status == PartnerStatus::Active;
@@ -80,7 +82,6 @@ impl Way<'_> {
             self.count_failure(address).await?;
             return Err(ApiError::unauthorized());
         };
-        let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let body = self.read_body(&head, payload).await?;
         let identity = identity(&known);
         let opened = self.open(head, nonce, body, Some(Arc::clone(&identity))).await?;

@@ -164,9 +164,14 @@ fn a_refresh_token_is_good_with_the_api_key_of_its_partner_alone() {
         refresh_call(&other, &tokens.refresh),
         call.clone().with("x-api-key", "ak_wrong"),
         call.clone().without("x-api-key"),
-        call.clone().without("x-api-key").without("x-nonce"),
     ] {
         assert_eq!(call.send(&bench.server).code(), (401, "unauthorized".to_owned()));
+    }
+    for key in [&*bench.partner.api_key, "ak_wrong"] {
+        for call in [call.clone().without("x-nonce"), call.clone().nonce("short")] {
+            let got = call.with("x-api-key", key).send(&bench.server);
+            assert_eq!((got.status, got.fields().as_str()), (422, "x-nonce"), "{key}");
+        }
     }
     assert_eq!(call.send(&bench.server).status, 200, "nobody spent it");
 }
