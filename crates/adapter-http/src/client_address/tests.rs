@@ -171,7 +171,25 @@ fn lists_of_proxies_are_read() {
     for (address, trusted) in [("10.255.0.1", true), ("11.0.0.1", false), ("::1", true), ("::2", false)] {
         assert_eq!(proxies.contains(address.parse().unwrap()), trusted, "{address}");
     }
-    for text in ["10.0.0.0/33", "10.0.0.0/8,", "proxy.example", "10.0.0.0/8 11.0.0.0/8"] {
+    for (blocks, address, trusted) in [
+        ("::ffff:10.0.0.0/104", "10.255.0.1", true),
+        ("::ffff:10.0.0.0/104", "11.0.0.1", false),
+        ("::ffff:10.0.0.1", "10.0.0.1", true),
+        ("::ffff:10.0.0.1/128", "10.0.0.2", false),
+        ("::ffff:0:0/96", "203.0.113.5", true),
+        ("::ffff:0:0/96", "2001:db8::1", false),
+    ] {
+        let proxies: TrustedProxies = blocks.parse().unwrap();
+        assert_eq!(proxies.contains(address.parse().unwrap()), trusted, "{blocks} {address}");
+    }
+    for text in [
+        "::ffff:10.0.0.0/95",
+        "::ffff:10.0.0.0/8",
+        "10.0.0.0/33",
+        "10.0.0.0/8,",
+        "proxy.example",
+        "10.0.0.0/8 11.0.0.0/8",
+    ] {
         assert!(text.parse::<TrustedProxies>().is_err(), "{text}");
     }
 }
