@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use kopeck_adapter_http::{ProxyHeader, TrustedProxies};
 use kopeck_adapter_store_diesel::{Protection, protection};
 
 /// Warns about a database on another machine that is not verified by TLS.
@@ -20,6 +21,16 @@ pub(crate) fn warn_about_plain_http(address: SocketAddr) {
         log::warn!(
             address:%;
             "requests can be read on their way: set KOPECK_TLS_CERT and KOPECK_TLS_KEY, or put a TLS proxy in front"
+        );
+    }
+}
+
+/// Warns about trusted proxies whose header is not named: most proxies append `X-Forwarded-For` alone.
+pub(crate) fn warn_about_proxy_header(proxies: &TrustedProxies, header: ProxyHeader) {
+    if *proxies != TrustedProxies::default() && header == ProxyHeader::Any {
+        log::warn!(
+            "clients can choose their address by sending Forwarded if a trusted proxy only appends X-Forwarded-For: set \
+             KOPECK_PROXY_HEADER to the header that the proxies set, x-forwarded-for or forwarded"
         );
     }
 }

@@ -17,7 +17,7 @@ use crate::audit::HeadForwarder;
 use crate::bank::Bank;
 use crate::cli::{FrontArgs, ServeArgs, ServiceArgs};
 use crate::compose::{Core, Machine, Parts, Vault};
-use crate::connections::warn_about_plain_http;
+use crate::connections::{warn_about_plain_http, warn_about_proxy_header};
 use crate::folder::{DataFolder, ServerLock};
 use crate::open_files;
 use crate::operations::{MeasuredBank, Operations, Teller};
@@ -44,6 +44,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     if certificate.is_none() && args.front.trusted_proxies == TrustedProxies::default() {
         warn_about_plain_http(address);
     }
+    warn_about_proxy_header(&args.front.trusted_proxies, args.front.proxy_header);
     let state = process.front_door(args);
     let workers = if args.no_workers {
         process.operations.health.workers_are_started(Arc::new(Pulse::default()));

@@ -7,6 +7,7 @@ use crate::process::Installation;
 
 const UNVERIFIED: &str = "the connection to the database can be read or impersonated";
 const PLAIN: &str = "requests can be read on their way";
+const ANY_HEADER: &str = "clients can choose their address by sending Forwarded";
 
 #[test]
 fn every_command_warns_of_a_database_that_is_not_verified() {
@@ -79,4 +80,21 @@ fn plain_http_beyond_this_machine_is_warned_of() {
     let behind = ["serve", "--listen", "0.0.0.0:0", "--sandbox", "false", "--trusted-proxies", "10.0.0.0/8"];
     let (_, well) = installation.start_command(installation.command(&behind)).stop("TERM");
     assert!(well && !installation.log().contains(PLAIN), "{}", installation.log());
+}
+
+#[test]
+fn trusted_proxies_without_the_name_of_their_header_are_warned_of() {
+    let behind = ["--trusted-proxies", "10.0.0.0/8"];
+    for (arguments, warned) in [
+        (&behind[..0], false),
+        (&behind[..], true),
+        (&[&behind[..], &["--proxy-header", "x-forwarded-for"]].concat(), false),
+        (&[&behind[..], &["--proxy-header", "forwarded"]].concat(), false),
+    ] {
+        let installation = Installation::new();
+        let (_, well) = installation.serve(arguments).stop("TERM");
+        let log = installation.log();
+        assert!(well, "{log}");
+        assert_eq!(log.contains(ANY_HEADER), warned, "{arguments:?}: {log}");
+    }
 }
