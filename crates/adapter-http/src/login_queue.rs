@@ -1,8 +1,8 @@
 //! Bounds how many passwords are checked at once: a semaphore with a priority queue in front of it.
 //!
 //! A flood of logins by strangers must not make partners wait. Requests with a right API key, and those from an address
-//! that logged in lately, are served first; few of the others wait. What the waiting time tells an attacker, and why
-//! that is nothing new, is in ADR 26.
+//! that logged in lately, are served first. Few wait of each of these sources, and few of all others together, so that
+//! no source starves another. What the waiting time tells an attacker, and why that is nothing new, is in ADR 26.
 
 mod known_addresses;
 
@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use ipnet::IpNet;
+use kopeck_domain::ids::PartnerId;
 use tokio::sync::oneshot;
 
 use crate::bridge::run_keeping;
@@ -20,8 +22,9 @@ pub(crate) use known_addresses::KnownAddresses;
 /// How long a login waits for a permit.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How many strangers wait for each password that is checked at once: they wait for less than half a second.
-const STRANGERS_PER_PERMIT: usize = 8;
+/// How many logins of one known source, and how many of all strangers, wait for each permit: their checks take less than
+/// half a second.
+const WAITERS_PER_PERMIT: usize = 8;
 
 const NAME: &str = "logins";
 
@@ -29,9 +32,18 @@ const NAME: &str = "logins";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Priority {
     /// Somebody with a right API key, or from an address that logged in lately.
-    Known,
+    Known(Source),
     /// Anybody else.
     Stranger,
+}
+
+/// What the waiters of [`Priority::Known`] are counted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The partner of the API key.
+    Partner(PartnerId),
+    /// A network that logged in lately, without a right API key.
+    Network(IpNet),
 }
 
 /// The permits to check a password, and who waits for one.
@@ -42,9 +54,9 @@ pub(crate) struct LoginQueue {
 
 struct Waiters {
     free: usize,
-    known: VecDeque<oneshot::Sender<Permit>>,
+    known: VecDeque<(Source, oneshot::Sender<Permit>)>,
     strangers: VecDeque<oneshot::Sender<Permit>>,
-    /// How many strangers may wait.
+    /// How many may wait of one known source, and how many strangers.
     capacity: usize,
 }
 
@@ -56,7 +68,7 @@ impl LoginQueue {
     pub(crate) fn new(at_once: usize) -> Self {
         let free = at_once.max(1);
         let (known, strangers) = (VecDeque::new(), VecDeque::new());
-        let capacity = free.saturating_mul(STRANGERS_PER_PERMIT);
+        let capacity = free.saturating_mul(WAITERS_PER_PERMIT);
         let waiters = Waiters { free, known, strangers, capacity };
         Self { waiters: Arc::new(Mutex::new(waiters)), timeout: TIMEOUT }
     }
@@ -64,7 +76,7 @@ impl LoginQueue {
     /// Runs `work` on a blocking thread as soon as there is a permit.
     ///
     /// # Errors
-    /// A 503 if there is none in time, or if too many strangers wait already; a 500 if `work` panics.
+    /// A 503 if there is none in time, or if too many of the same source wait already; a 500 if `work` panics.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         priority: Priority,
@@ -93,7 +105,13 @@ impl Waiters {
     fn enqueue(&mut self, priority: Priority) -> Option<oneshot::Receiver<Permit>> {
         let (sender, receiver) = oneshot::channel();
         match priority {
-            Priority::Known => self.known.push_back(sender),
+            Priority::Known(source) => {
+                self.known.retain(|(_, waiter)| !waiter.is_closed());
+                if self.known.iter().filter(|(other, _)| *other == source).count() >= self.capacity {
+                    return None;
+                }
+                self.known.push_back((source, sender));
+            }
             Priority::Stranger => {
                 self.strangers.retain(|waiter| !waiter.is_closed());
                 if self.strangers.len() >= self.capacity {
@@ -107,8 +125,10 @@ impl Waiters {
 
     /// The waiter to serve next; those that have gone away are left out.
     fn next(&mut self) -> Option<oneshot::Sender<Permit>> {
-        let mut waiters =
-            std::iter::from_fn(|| self.known.pop_front().or_else(|| self.strangers.pop_front()));
+        let mut waiters = std::iter::from_fn(|| {
+            let known = self.known.pop_front().map(|(_, waiter)| waiter);
+            known.or_else(|| self.strangers.pop_front())
+        });
         waiters.find(|waiter| !waiter.is_closed())
     }
 }
@@ -142,6 +162,9 @@ mod tests {
 
     use super::*;
 
+    const KNOWN: Priority = Priority::Known(Source::Partner(PartnerId::new(uuid::Uuid::from_u128(1))));
+    const OTHER: Priority = Priority::Known(Source::Partner(PartnerId::new(uuid::Uuid::from_u128(2))));
+
     type Waiting<'a> = Pin<Box<dyn Future<Output = Result<Permit, ApiError>> + 'a>>;
 
     /// A login that has asked for a permit.
@@ -161,8 +184,8 @@ mod tests {
         let running = queue.permit(Priority::Stranger).await.ok().unwrap();
         let mut first_stranger = ask(&queue, Priority::Stranger);
         let mut second_stranger = ask(&queue, Priority::Stranger);
-        let mut first_known = ask(&queue, Priority::Known);
-        let mut second_known = ask(&queue, Priority::Known);
+        let mut first_known = ask(&queue, KNOWN);
+        let mut second_known = ask(&queue, KNOWN);
         let mut permit = running;
         for place in 0..4 {
             drop(permit);
@@ -176,12 +199,12 @@ mod tests {
     #[actix_web::test]
     async fn few_strangers_wait_and_the_others_are_refused_at_once() {
         let queue = LoginQueue::new(2);
-        let permits = [Priority::Known, Priority::Stranger].map(|priority| queue.permit(priority));
+        let permits = [KNOWN, Priority::Stranger].map(|priority| queue.permit(priority));
         let permits = futures_util::future::join_all(permits).await;
         let mut strangers: Vec<_> = (0..16).map(|_| ask(&queue, Priority::Stranger)).collect();
         let refused = queue.permit(Priority::Stranger).await.err().unwrap();
         assert_eq!((refused.status().as_u16(), refused.retry_seconds()), (503, Some(1)));
-        let mut known: Vec<_> = (0..100).map(|_| ask(&queue, Priority::Known)).collect();
+        let mut known: Vec<_> = (0..16).map(|_| ask(&queue, KNOWN)).collect();
         // Strangers that have gone away leave room.
         strangers.truncate(15);
         let mut late = ask(&queue, Priority::Stranger);
@@ -192,13 +215,41 @@ mod tests {
     }
 
     #[actix_web::test]
+    async fn a_flood_under_one_api_key_does_not_starve_other_partners() {
+        let queue = LoginQueue::new(1);
+        let mut permit = queue.permit(KNOWN).await.ok().unwrap();
+        let mut flood: Vec<_> = (0..8).map(|_| ask(&queue, KNOWN)).collect();
+        let refused = queue.permit(KNOWN).await.err().unwrap();
+        assert_eq!((refused.status().as_u16(), refused.retry_seconds()), (503, Some(1)));
+        // The waiters of the flood are bounded, and so is what the other sources wait for.
+        let mut other = ask(&queue, OTHER);
+        let network = Source::Network("203.0.113.5/32".parse().unwrap());
+        let mut network = ask(&queue, Priority::Known(network));
+        for waiting in flood.iter_mut().chain([&mut other, &mut network]) {
+            drop(permit);
+            permit = served(waiting).unwrap();
+        }
+    }
+
+    #[actix_web::test]
+    async fn waiters_that_have_gone_away_leave_room_for_their_source() {
+        let queue = LoginQueue::new(1);
+        let _running = queue.permit(OTHER).await.ok().unwrap();
+        let mut known: Vec<_> = (0..8).map(|_| ask(&queue, KNOWN)).collect();
+        assert!(queue.permit(KNOWN).await.is_err());
+        known.truncate(7);
+        known.push(ask(&queue, KNOWN));
+        assert!(queue.permit(KNOWN).await.is_err());
+    }
+
+    #[actix_web::test]
     async fn permits_come_back() {
         let queue = LoginQueue::new(1);
         assert_eq!(queue.run(Priority::Stranger, || panic!("boom")).await.unwrap_err().status(), 500);
-        assert_eq!(queue.run(Priority::Known, || 1).await.unwrap(), 1);
+        assert_eq!(queue.run(KNOWN, || 1).await.unwrap(), 1);
         // Of a login that went away with its permit on the way.
-        let running = queue.permit(Priority::Known).await.ok().unwrap();
-        let waiting = ask(&queue, Priority::Known);
+        let running = queue.permit(KNOWN).await.ok().unwrap();
+        let waiting = ask(&queue, KNOWN);
         drop(running);
         drop(waiting);
         assert_eq!(queue.run(Priority::Stranger, || 2).await.unwrap(), 2);
@@ -207,7 +258,7 @@ mod tests {
     #[actix_web::test]
     async fn a_login_does_not_wait_for_ever() {
         let queue = LoginQueue { timeout: Duration::ZERO, ..LoginQueue::new(1) };
-        let _running = queue.permit(Priority::Known).await.ok().unwrap();
-        assert_eq!(queue.permit(Priority::Known).await.err().unwrap().status(), 503);
+        let _running = queue.permit(KNOWN).await.ok().unwrap();
+        assert_eq!(queue.permit(KNOWN).await.err().unwrap().status(), 503);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use actix_web::http::StatusCode;
 use actix_web::web::Payload;
+use ipnet::IpNet;
 use kopeck_domain::Faults;
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_store::Access;
@@ -26,7 +27,7 @@ use crate::exchange::Answer;
 use crate::input::Call;
 use crate::input::kinds::text;
 use crate::input::reader::Reader;
-use crate::login_queue::Priority;
+use crate::login_queue::{Priority, Source};
 use crate::reply::Seal;
 use crate::route::Outcome;
 
@@ -51,7 +52,9 @@ impl Way<'_> {
             // A wrong API key is a 400 whatever the body is.
             Ok(Err(_)) | Err(_) => (LoginBody::Unreadable, None),
         };
-        let priority = self.priority(known.as_ref());
+        // Faulty values count as no failure, so that nothing else bounds them: they get no priority.
+        let is_faulty = matches!(body, LoginBody::Faulty);
+        let priority = if is_faulty { Priority::Stranger } else { self.priority(known.as_ref()) };
         let attempt =
             LoginAttempt { known, api_key: SecretString::from(api_key), nonce: nonce.clone(), address, body };
         let shared = Arc::clone(self.shared);
@@ -150,9 +153,10 @@ impl Way<'_> {
     /// How urgent the password check of this login is.
     fn priority(&self, known: Option<&KnownPartner>) -> Priority {
         let now = self.shared.parts.wall.now();
-        let is_known = |network| self.shared.known_addresses.contains(network, now);
-        let first = known.is_some() || self.address.network().is_some_and(is_known);
-        if first { Priority::Known } else { Priority::Stranger }
+        let is_known = |network: &IpNet| self.shared.known_addresses.contains(*network, now);
+        let partner = known.map(|known| Source::Partner(known.credentials.partner.id));
+        let source = partner.or_else(|| self.address.network().filter(is_known).map(Source::Network));
+        source.map_or(Priority::Stranger, Priority::Known)
     }
 
     /// The caller has shown the API key of this partner, which proves nothing yet.

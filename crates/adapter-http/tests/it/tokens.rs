@@ -137,3 +137,14 @@ async fn a_flood_of_strangers_does_not_make_an_honest_login_wait() {
     let (_, order) = service.finish(sent.into()).await;
     assert_eq!(order, ["guess 9", "typo", "guess 10"]);
 }
+
+#[actix_web::test]
+async fn faulty_values_under_a_right_api_key_have_no_priority() {
+    let service = SlowService::new();
+    let sent: Vec<_> =
+        (0..9).map(|_| service.login("ak_bad", "guess", "192.0.2.1:4000").ok().unwrap()).collect();
+    let faulty = login(API_KEY, &json!({"login": 1})).peer_addr("192.0.2.2:4000".parse().unwrap());
+    let refused = send(&service.state, faulty).await;
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    service.finish(sent).await;
+}
