@@ -89,9 +89,12 @@ async fn order(api: &Api, cards: u32) -> String {
     text(&api.post("/v1/order/virtualcards", &virtual_order(cards, 5_000)).await.ok(202)["orderId"])
 }
 
+/// What a bank makes of the cards that it issued: how many came before, and those of this page.
+type Lie = fn(u32, Vec<IssuedCard>) -> Vec<IssuedCard>;
+
 #[tokio::test]
 async fn cards_that_were_not_ordered_are_left_to_a_person() {
-    let lies: [fn(u32, Vec<IssuedCard>) -> Vec<IssuedCard>; 5] = [
+    let lies: [Lie; 5] = [
         |_, cards| with_last(cards, |card| card.kind = CardType::Mp4),
         |_, cards| with_last(cards, |card| card.number = CardNumber::ean13(460_000_000_000).unwrap()),
         |_, cards| with_last(cards, |card| card.first_top_up = Some(Kopecks::new(5_001))),
@@ -132,7 +135,7 @@ async fn cards_that_were_not_ordered_are_left_to_a_person() {
 /// The first two of three cards are good, and stay; the bank has issued something, so a person cannot call it refused.
 #[tokio::test]
 async fn an_order_with_good_cards_waits_for_the_rest() {
-    let lies: [fn(u32, Vec<IssuedCard>) -> Vec<IssuedCard>; 2] = [
+    let lies: [Lie; 2] = [
         |skip, cards| if skip < 2 { cards } else { Vec::new() },
         |skip, cards| if skip < 2 { cards } else { with_last(cards, |card| card.kind = CardType::Kkl) },
     ];
