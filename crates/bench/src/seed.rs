@@ -59,6 +59,8 @@ pub(crate) struct Args {
 const TOKEN_LIFE: i64 = 24 * 60 * 60;
 /// Kopecks of each partner: more than it can spend.
 const DEPOSIT: u64 = 1_000_000_000_000;
+/// A number is issued once, whoever has the card: the next rows continue after the greatest.
+const NEXT_NUMBER: &str = "(SELECT COALESCE(MAX(number), 1000000000) FROM cards)";
 /// A day far ahead on which cards expire, as a Julian day number.
 const VALID_UNTIL: u64 = 2_500_000;
 /// Microseconds since a card was looked at: of few cards is there a copy of what the bank says that is still told.
@@ -188,7 +190,7 @@ impl Seeding {
                     (partner_id, id, seq, number, kind, order_id, ordinal, valid_until, employee_id, link_status,
                     balance, can_to_up, activated_at, standing, seen_at, account_value, account_updated_at,
                     spending_limit)
-                    {} SELECT {p}, {card}, {seq}, 1000000000 + {seq}, 'KKL', {order}, {seq} - 1, {VALID_UNTIL},
+                    {} SELECT {p}, {card}, {seq}, {NEXT_NUMBER} + i, 'KKL', {order}, {seq} - 1, {VALID_UNTIL},
                     {employee}, '{status}', 0, {CAN_TOP_UP}, {now}, 'OPEN', {now} - {UNSEEN}, 0, {now}, 'UNLIMITED' FROM n;\n",
                 series(employees)
             ));
