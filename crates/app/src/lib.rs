@@ -16,6 +16,7 @@ mod logging;
 mod open_files;
 pub mod operations;
 mod operator;
+mod output;
 pub mod pulse;
 pub mod reload;
 pub mod sandbox;
@@ -25,3 +26,4 @@ pub mod tls;
 pub mod workers;
 
 pub use commands::run;
+pub use output::{flush, report};

@@ -4,18 +4,23 @@
 mod json;
 mod text;
 
+use std::io::{self, Write};
+use std::panic::PanicHookInfo;
+
 use env_logger::{Env, Target};
 use kopeck_port_system::Clock;
+use log::{Level, Record};
 use time::OffsetDateTime;
 
+use crate::output;
 use crate::system::SystemClock;
 
 /// What a process that serves or works logs unless `RUST_LOG` says otherwise. The framework speaks only of trouble, and
 /// not at all of heads that are no HTTP, or strangers could fill the log with errors; nor does TLS of handshakes.
-pub(crate) const OF_SERVICE: &str = "info,actix_server=warn,actix_http=off,rustls=warn";
+const OF_SERVICE: &str = "info,actix_server=warn,actix_http=off,rustls=warn";
 
 /// The same of a command that ends by itself: it prints its result, and its steps are of no interest beside it.
-pub(crate) const OF_COMMAND: &str = "warn";
+const OF_COMMAND: &str = "warn";
 
 /// How a line is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -27,16 +32,56 @@ pub enum LogFormat {
     Json,
 }
 
-/// Starts logging by `default` or `RUST_LOG`; a second start in the same process changes nothing.
-pub(crate) fn start(format: LogFormat, default: &str) {
+impl LogFormat {
+    fn write(self, line: impl Write, now: OffsetDateTime, record: &Record<'_>) -> io::Result<()> {
+        match self {
+            Self::Text => text::write(line, now, record),
+            Self::Json => json::write(line, now, record),
+        }
+    }
+
+    /// The line that stands for lines that were dropped.
+    fn note_on_dropped(self, now: OffsetDateTime, lines: u64) -> Vec<u8> {
+        let mut line = Vec::new();
+        let pairs = [("lines", lines)];
+        let mut record = Record::builder();
+        record.level(Level::Warn).target(module_path!()).key_values(&pairs);
+        // Writing to memory cannot fail.
+        let _ = self.write(&mut line, now, &record.args(format_args!("{lines} log lines dropped")).build());
+        line
+    }
+}
+
+/// Starts the log of a command that ends by itself, by `RUST_LOG` or [`OF_COMMAND`]. A second start in the same process
+/// changes nothing.
+pub(crate) fn start_for_command(format: LogFormat) {
+    start(format, OF_COMMAND, Target::Stderr);
+}
+
+/// Starts the log of a process that serves or works, by `RUST_LOG` or [`OF_SERVICE`]. Nothing that logs waits for whoever
+/// reads the log.
+///
+/// # Errors
+/// If the system gives no thread.
+pub(crate) fn start_for_service(format: LogFormat) -> io::Result<()> {
+    let clock = SystemClock::default();
+    let lines = output::queue_log(move |lines| format.note_on_dropped(clock.now(), lines))?;
+    start(format, OF_SERVICE, Target::Pipe(Box::new(lines)));
+    // The default one writes to standard error itself, and would wait for its reader.
+    std::panic::set_hook(Box::new(log_panic));
+    Ok(())
+}
+
+fn start(format: LogFormat, default: &str, target: Target) {
     let clock = SystemClock::default();
     let mut builder = env_logger::Builder::from_env(Env::default().default_filter_or(default));
-    builder.target(Target::Stderr);
-    match format {
-        LogFormat::Text => builder.format(move |line, record| text::write(line, clock.now(), record)),
-        LogFormat::Json => builder.format(move |line, record| json::write(line, clock.now(), record)),
-    };
+    builder.target(target).format(move |line, record| format.write(line, clock.now(), record));
     let _ = builder.try_init();
+}
+
+fn log_panic(panic: &PanicHookInfo<'_>) {
+    let thread = std::thread::current();
+    log::error!(thread = thread.name().unwrap_or("-"); "{panic}");
 }
 
 /// `2026-03-02T09:00:00.000Z`
@@ -47,5 +92,21 @@ impl std::fmt::Display for Moment {
         let Self(at) = self;
         let (date, millis) = (at.date(), at.millisecond());
         write!(f, "{date}T{:02}:{:02}:{:02}.{millis:03}Z", at.hour(), at.minute(), at.second())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_note_on_dropped_lines_has_the_form_of_the_log() {
+        let note = |format: LogFormat| {
+            String::from_utf8(format.note_on_dropped(OffsetDateTime::UNIX_EPOCH, 7)).unwrap()
+        };
+        let text = "1970-01-01T00:00:00.000Z WARN kopeck::logging 7 log lines dropped lines=7\n";
+        assert_eq!(note(LogFormat::Text), text);
+        let json: serde_json::Value = serde_json::from_str(&note(LogFormat::Json)).unwrap();
+        assert_eq!((&json["message"], &json["lines"]), (&"7 log lines dropped".into(), &7.into()));
     }
 }

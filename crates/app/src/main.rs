@@ -9,11 +9,10 @@ use mimalloc::MiMalloc;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    match kopeck::run(kopeck::cli::Cli::parse()) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("kopeck: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    let code = kopeck::run(kopeck::cli::Cli::parse()).unwrap_or_else(|error| {
+        kopeck::report(&error);
+        ExitCode::FAILURE
+    });
+    kopeck::flush();
+    code
 }

@@ -22,6 +22,7 @@ use super::until_told::{self, Signals};
 use crate::cli::BankSimulatorArgs;
 use crate::clock::{MoveError, ServiceClock};
 use crate::compose::Machine;
+use crate::output;
 
 /// Threads that take calls; the simulator itself does one thing after the other.
 const THREADS: usize = 1;
@@ -51,7 +52,7 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
 
     let system = actix_web::rt::System::new();
     let mut signals = system.block_on(async { Signals::listen() })?;
-    println!("the bank simulator serves on {scheme}://{address}");
+    output::announce(&format!("the bank simulator serves on {scheme}://{address}\n"));
     system.block_on(async {
         let server = kopeck_adapter_bank_simulator::server::serve(listener, parts)?;
         until_told::serve(server, signals.told()).await

@@ -11,6 +11,7 @@ use secrecy::ExposeSecret;
 use super::partner::{sealing_key_text, store_partner};
 use crate::compose::Core;
 use crate::folder::DataFolder;
+use crate::output;
 
 /// A million roubles to play with.
 const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
@@ -46,7 +47,7 @@ pub(super) fn demo_partner(core: &Core, folder: &DataFolder, url: &str) -> anyho
         ))
     });
     match shown {
-        Ok(shown) => print!("{shown}"),
+        Ok(shown) => output::announce(&shown),
         // Another process on the same database started at the same moment, and has made it.
         Err(error) if matches!(error.downcast_ref(), Some(PartnerError::LoginTaken)) => {}
         Err(error) => return Err(error),

@@ -16,6 +16,7 @@ mod until_told;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 use kopeck_adapter_store_diesel::AuditChain;
@@ -34,8 +35,11 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     if !matches!(cli.command, Command::Call(_) | Command::Completion { .. }) {
         let serves =
             matches!(cli.command, Command::Serve(_) | Command::Worker(_) | Command::BankSimulator(_));
-        let default = if serves { logging::OF_SERVICE } else { logging::OF_COMMAND };
-        logging::start(cli.log_format, default);
+        if serves {
+            logging::start_for_service(cli.log_format).context("the system gives no thread")?;
+        } else {
+            logging::start_for_command(cli.log_format);
+        }
     }
     match cli.command {
         Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),

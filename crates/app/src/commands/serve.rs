@@ -21,6 +21,7 @@ use crate::connections::{warn_about_plain_http, warn_about_proxy_header};
 use crate::folder::{DataFolder, ServerLock};
 use crate::open_files;
 use crate::operations::{MeasuredBank, Operations, Teller};
+use crate::output;
 use crate::pulse::Pulse;
 use crate::reload::Reloader;
 use crate::tls::{Certificate, CertificateFiles, Looked};
@@ -57,7 +58,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let signals = system.block_on(async { Signals::listen() })?;
     let scheme = if certificate.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{address}");
-    println!("kopeck serves on {url}");
+    output::announce(&format!("kopeck serves on {url}\n"));
     process.say_where_it_tells();
     if process.bank.power.is_some() {
         first_start::demo_partner(&process.core, &process.folder, &url)?;
@@ -83,7 +84,7 @@ pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
     let workers = process.workers(args.workers)?;
     let system = actix_web::rt::System::new();
     let signals = system.block_on(async { Signals::listen() })?;
-    println!("kopeck works");
+    output::announce("kopeck works\n");
     process.say_where_it_tells();
     system.block_on(signals.told_and_known(&process.operations.health, Duration::ZERO));
     process.stop(Some(workers));
@@ -212,7 +213,7 @@ impl Process {
 
     fn say_where_it_tells(&self) {
         if let Some(teller) = &self.teller {
-            println!("health and metrics on http://{}", teller.address());
+            output::announce(&format!("health and metrics on http://{}\n", teller.address()));
         }
     }
 

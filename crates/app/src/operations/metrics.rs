@@ -18,6 +18,7 @@ use prometheus::{
 
 use super::Health;
 use super::glance::Memory;
+use crate::output;
 use figures::Figures;
 
 /// The statuses that the service answers with; all others are counted as one.
@@ -137,6 +138,7 @@ impl Metrics {
     /// If two figures have one name.
     pub fn new() -> prometheus::Result<Self> {
         let registry = Registry::new();
+        registry.register(Box::new(output::dropped_lines()))?;
         let maker = Maker(&registry);
         let requests = maker.counters(
             "kopeck_http_requests_total",

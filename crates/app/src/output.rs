@@ -1,0 +1,108 @@
+//! Standard output and standard error of processes that serve.
+//!
+//! Lines go through bounded queues to writer threads. A reader that stops reading, a full disk or a closed descriptor can
+//! stop a writer thread, but no request and no start: what does not fit into its queue is dropped and counted.
+
+mod queue;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use prometheus::IntCounter;
+
+use queue::LineQueue;
+
+/// Bytes of lines that wait for a writer: some four thousand log lines.
+const CAPACITY: usize = 1024 * 1024;
+
+/// How long the end of the process waits for its last lines to be written.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+
+static LOG: LineQueue = LineQueue::new(CAPACITY);
+static ANNOUNCEMENTS: LineQueue = LineQueue::new(CAPACITY);
+
+/// Whether lines for standard error go through the queue.
+static IS_QUEUED: AtomicBool = AtomicBool::new(false);
+
+/// `kopeck_log_lines_dropped_total`.
+static DROPPED: LazyLock<IntCounter> = LazyLock::new(|| {
+    let help = "Log lines dropped because standard error did not take them.";
+    #[expect(clippy::expect_used, reason = "the name is a constant and valid")]
+    IntCounter::new("kopeck_log_lines_dropped_total", help).expect("a valid name")
+});
+
+/// The counter of dropped log lines.
+pub(crate) fn dropped_lines() -> IntCounter {
+    DROPPED.clone()
+}
+
+/// Starts the writer of the log, and returns what log lines are written to, one line with each write. `note` makes the
+/// line that tells how many lines were dropped.
+///
+/// # Errors
+/// If the system gives no thread.
+pub(crate) fn queue_log(note: impl Fn(u64) -> Vec<u8> + Send + 'static) -> io::Result<impl Write + Send> {
+    let sink = unlocked(io::stderr());
+    let write = move || LOG.write_to(sink, note, &DROPPED);
+    std::thread::Builder::new().name("log".to_owned()).spawn(write)?;
+    IS_QUEUED.store(true, Ordering::Release);
+    Ok(LogLines)
+}
+
+/// Writes `text`, whole lines, to standard output. It never waits and never fails: nobody may be listening.
+pub(crate) fn announce(text: &str) {
+    static STARTED: LazyLock<bool> = LazyLock::new(|| {
+        let sink = unlocked(io::stdout());
+        let write = move || ANNOUNCEMENTS.write_to(sink, |_| Vec::new(), &DROPPED);
+        std::thread::Builder::new().name("output".to_owned()).spawn(write).is_ok()
+    });
+    if *STARTED {
+        ANNOUNCEMENTS.push(text.as_bytes());
+    }
+}
+
+/// Tells the person who called why a command failed.
+pub fn report(error: &anyhow::Error) {
+    let line = format!("kopeck: {error:#}\n");
+    if IS_QUEUED.load(Ordering::Acquire) {
+        LOG.push(line.as_bytes());
+    } else {
+        // Without standard error there is nobody to tell.
+        let _ = io::stderr().write_all(line.as_bytes());
+    }
+}
+
+/// Waits until all lines are written, but not for long.
+pub fn flush() {
+    for queue in [&ANNOUNCEMENTS, &LOG] {
+        queue.flush(FLUSH_TIMEOUT);
+    }
+}
+
+/// The stream past the lock of the standard library, which a writer that cannot go on would keep from everybody else.
+fn unlocked(stream: impl AsFd + Write + Send + 'static) -> Box<dyn Write + Send> {
+    match stream.as_fd().try_clone_to_owned() {
+        Ok(descriptor) => Box::new(File::from(descriptor)),
+        Err(_) => Box::new(stream),
+    }
+}
+
+/// Each write is one line.
+struct LogLines;
+
+impl Write for LogLines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if !LOG.push(line) {
+            DROPPED.inc();
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
