@@ -34,6 +34,7 @@ mod pipeline;
 mod rate;
 mod reply;
 mod request_id;
+mod request_source;
 mod route;
 mod routes;
 mod sandbox;

@@ -10,12 +10,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ipnet::IpNet;
-use kopeck_domain::ids::PartnerId;
 use tokio::sync::oneshot;
 
 use crate::bridge::run_keeping;
 use crate::error::ApiError;
+use crate::request_source::RequestSource;
 
 pub(crate) use known_addresses::KnownAddresses;
 
@@ -31,19 +30,10 @@ const NAME: &str = "logins";
 /// Who wants to log in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Priority {
-    /// Somebody with a right API key, or from an address that logged in lately.
-    Known(Source),
+    /// A client with a right API key, or from a network that logged in lately. Its source bounds its waiters.
+    Known(RequestSource),
     /// Anybody else.
     Stranger,
-}
-
-/// What the waiters of [`Priority::Known`] are counted by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// The partner of the API key.
-    Partner(PartnerId),
-    /// A network that logged in lately, without a right API key.
-    Network(IpNet),
 }
 
 /// The permits to check a password, and who waits for one.
@@ -54,7 +44,7 @@ pub(crate) struct LoginQueue {
 
 struct Waiters {
     free: usize,
-    known: VecDeque<(Source, oneshot::Sender<Permit>)>,
+    known: VecDeque<(RequestSource, oneshot::Sender<Permit>)>,
     strangers: VecDeque<oneshot::Sender<Permit>>,
     /// How many may wait of one known source, and how many strangers.
     capacity: usize,
@@ -159,11 +149,12 @@ mod tests {
     use std::pin::Pin;
 
     use futures_util::FutureExt as _;
+    use kopeck_domain::ids::PartnerId;
 
     use super::*;
 
-    const KNOWN: Priority = Priority::Known(Source::Partner(PartnerId::new(uuid::Uuid::from_u128(1))));
-    const OTHER: Priority = Priority::Known(Source::Partner(PartnerId::new(uuid::Uuid::from_u128(2))));
+    const KNOWN: Priority = Priority::Known(RequestSource::Partner(PartnerId::new(uuid::Uuid::from_u128(1))));
+    const OTHER: Priority = Priority::Known(RequestSource::Partner(PartnerId::new(uuid::Uuid::from_u128(2))));
 
     type Waiting<'a> = Pin<Box<dyn Future<Output = Result<Permit, ApiError>> + 'a>>;
 
@@ -223,7 +214,7 @@ mod tests {
         assert_eq!((refused.status().as_u16(), refused.retry_seconds()), (503, Some(1)));
         // The waiters of the flood are bounded, and so is what the other sources wait for.
         let mut other = ask(&queue, OTHER);
-        let network = Source::Network("203.0.113.5/32".parse().unwrap());
+        let network = RequestSource::Network("203.0.113.5/32".parse().ok());
         let mut network = ask(&queue, Priority::Known(network));
         for waiting in flood.iter_mut().chain([&mut other, &mut network]) {
             drop(permit);

@@ -31,10 +31,11 @@ use crate::paths::Called;
 use crate::rate::{Left, TooOften};
 use crate::reply::{Seal, Told};
 use crate::request_id::RequestId;
+use crate::request_source::RequestSource;
 use crate::route::{Effect, Outcome, Route};
 use crate::state::Shared;
 use arrived::{Arrived, TakenApart};
-use body::{Sender, Terms};
+use body::Terms;
 use callers::Identity;
 use head::Head;
 
@@ -201,9 +202,9 @@ impl Way<'_> {
             announced: head::announced_length(self.request.headers()),
             limit: self.body_limit(),
             budget: budget.clone(),
-            sender: match self.known.partner() {
-                Some(partner) => Sender::Partner(partner),
-                None => Sender::Network(self.address.network()),
+            source: match self.known.partner() {
+                Some(partner) => RequestSource::Partner(partner),
+                None => RequestSource::Network(self.address.network()),
             },
             deadline: self.shared.parts.settings.body_deadline,
         }

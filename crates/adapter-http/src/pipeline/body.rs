@@ -4,16 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use actix_web::http::StatusCode;
-use actix_web::web::Bytes;
-use futures_util::{Stream, StreamExt as _};
-use ipnet::IpNet;
-use kopeck_domain::ids::PartnerId;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
 use super::head::too_large;
 use crate::code::Code;
 use crate::error::ApiError;
+use crate::request_source::RequestSource;
+use actix_web::http::StatusCode;
+use actix_web::web::Bytes;
+use futures_util::{Stream, StreamExt as _};
 
 /// The memory for bodies: a budget of bytes for all bodies that are being read or wait to be opened.
 pub(crate) struct BodyMemory {
@@ -36,79 +33,77 @@ impl BodyMemory {
     }
 }
 
-/// Who sent a body.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Sender {
-    /// A partner that is authenticated.
-    Partner(PartnerId),
-    /// Somebody who is not; all whose address cannot be told are one.
-    Network(Option<IpNet>),
-}
-
-/// A budget of bytes, of which no sender holds more than a share.
+/// A budget of bytes, of which no source holds more than a share.
 #[derive(Clone)]
 pub(crate) struct Budget {
-    all: Arc<Semaphore>,
+    bytes: usize,
     share: usize,
-    /// What each sender holds; only of those that hold something, so that it is no larger than the budget allows.
-    held: Arc<Mutex<HashMap<Sender, usize>>>,
+    usage: Arc<Mutex<Usage>>,
 }
 
-/// Bytes of a budget that are reserved until this is dropped.
-struct Memory {
-    permit: OwnedSemaphorePermit,
-    sender: Sender,
+/// The reserved bytes of a budget.
+#[derive(Default)]
+struct Usage {
+    total: usize,
+    /// Only of sources that hold something, so that the budget bounds it.
+    by_source: HashMap<RequestSource, usize>,
+}
+
+/// Bytes of a budget, reserved until this is dropped.
+struct Reservation {
+    bytes: usize,
+    source: RequestSource,
     budget: Budget,
 }
 
 impl Budget {
     fn new(bytes: usize, share: usize) -> Self {
-        let all = Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS)));
-        Self { all, share, held: Arc::default() }
+        Self { bytes, share, usage: Arc::default() }
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<Sender, usize>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn usage(&self) -> MutexGuard<'_, Usage> {
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes so many bytes out of the budget for `sender`.
-    fn reserve(&self, sender: &Sender, bytes: usize) -> Result<Memory, ApiError> {
-        let used_up = || ApiError::busy("the memory for request bodies is used up");
-        let permits = u32::try_from(bytes).map_err(|_| used_up())?;
-        let permit = Arc::clone(&self.all).try_acquire_many_owned(permits).map_err(|_| used_up())?;
-        if bytes > 0 {
-            let mut held = self.held();
-            let together = held.get(sender).copied().unwrap_or(0) + bytes;
-            if together > self.share {
-                return Err(used_up());
-            }
-            held.insert(sender.clone(), together);
-        }
-        Ok(Memory { permit, sender: sender.clone(), budget: self.clone() })
+    fn reserve(&self, source: RequestSource, bytes: usize) -> Result<Reservation, ApiError> {
+        let mut reservation = Reservation { bytes: 0, source, budget: self.clone() };
+        reservation.grow(bytes)?;
+        Ok(reservation)
     }
 }
 
-impl Memory {
-    fn bytes(&self) -> usize {
-        self.permit.num_permits()
-    }
-
+impl Reservation {
+    /// Reserves so many bytes more.
     fn grow(&mut self, bytes: usize) -> Result<(), ApiError> {
-        let mut more = self.budget.reserve(&self.sender, bytes)?;
-        if let Some(permit) = more.permit.split(bytes) {
-            self.permit.merge(permit);
+        if bytes == 0 {
+            return Ok(());
         }
+        let mut usage = self.budget.usage();
+        let total = usage.total.saturating_add(bytes);
+        if total > self.budget.bytes {
+            return Err(ApiError::busy("the service reads too many request bodies at once; try again later"));
+        }
+        let held = usage.by_source.get(&self.source).copied().unwrap_or(0).saturating_add(bytes);
+        if held > self.budget.share {
+            return Err(ApiError::busy(
+                "you send too many large bodies at once; send fewer requests in parallel",
+            ));
+        }
+        usage.total = total;
+        usage.by_source.insert(self.source, held);
+        self.bytes += bytes;
         Ok(())
     }
 }
 
-impl Drop for Memory {
+impl Drop for Reservation {
     fn drop(&mut self) {
-        let mut held = self.budget.held();
-        if let Some(bytes) = held.get_mut(&self.sender) {
-            *bytes = bytes.saturating_sub(self.permit.num_permits());
-            if *bytes == 0 {
-                held.remove(&self.sender);
+        let mut usage = self.budget.usage();
+        usage.total = usage.total.saturating_sub(self.bytes);
+        if let Some(held) = usage.by_source.get_mut(&self.source) {
+            *held = held.saturating_sub(self.bytes);
+            if *held == 0 {
+                usage.by_source.remove(&self.source);
             }
         }
     }
@@ -123,27 +118,27 @@ pub(crate) struct Terms {
     /// What its memory is taken from.
     pub(crate) budget: Budget,
     /// Whose share of it.
-    pub(crate) sender: Sender,
+    pub(crate) source: RequestSource,
     /// How long it may take to arrive.
     pub(crate) deadline: Duration,
 }
 
 /// A body with the memory that is reserved for it.
-struct Reserved {
+struct BodyBuffer {
     bytes: Vec<u8>,
-    memory: Memory,
+    memory: Reservation,
 }
 
-impl AsRef<[u8]> for Reserved {
+impl AsRef<[u8]> for BodyBuffer {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Reserved {
+impl BodyBuffer {
     /// Reserves the announced length at once: a body that was begun can come to its end.
     fn new(terms: &Terms) -> Result<Self, ApiError> {
-        let memory = terms.budget.reserve(&terms.sender, terms.announced)?;
+        let memory = terms.budget.reserve(terms.source, terms.announced)?;
         Ok(Self { bytes: Vec::with_capacity(terms.announced), memory })
     }
 
@@ -152,7 +147,7 @@ impl Reserved {
         if needed > terms.limit {
             return Err(too_large(terms.limit));
         }
-        let reserved = self.memory.bytes();
+        let reserved = self.memory.bytes;
         if needed > reserved {
             let grown = needed.max(reserved * 2).min(terms.limit);
             self.memory.grow(grown - reserved)?;
@@ -172,7 +167,7 @@ pub(crate) async fn read<E>(
     mut payload: impl Stream<Item = Result<Bytes, E>> + Unpin,
     terms: Terms,
 ) -> Result<Bytes, ApiError> {
-    let mut body = Reserved::new(&terms)?;
+    let mut body = BodyBuffer::new(&terms)?;
     let whole = async {
         while let Some(chunk) = payload.next().await {
             let chunk = chunk.map_err(|_| ApiError::field("body", "broke off"))?;
@@ -189,6 +184,7 @@ pub(crate) async fn read<E>(
 #[cfg(test)]
 mod tests {
     use futures_util::stream;
+    use kopeck_domain::ids::PartnerId;
 
     use super::*;
 
@@ -198,14 +194,18 @@ mod tests {
         stream::iter(chunks.iter().map(|chunk| Ok(Bytes::from_static(chunk.as_bytes()))).collect::<Vec<_>>())
     }
 
-    const STRANGERS: Sender = Sender::Network(None);
+    const STRANGERS: RequestSource = RequestSource::Network(None);
+
+    fn free(budget: &Budget) -> usize {
+        budget.bytes - budget.usage().total
+    }
 
     fn budget(bytes: usize) -> Budget {
         Budget::new(bytes, bytes)
     }
 
     fn terms(announced: usize, limit: usize, budget: &Budget) -> Terms {
-        Terms { announced, limit, budget: budget.clone(), sender: STRANGERS, deadline: SOON }
+        Terms { announced, limit, budget: budget.clone(), source: STRANGERS, deadline: SOON }
     }
 
     #[actix_web::test]
@@ -240,41 +240,41 @@ mod tests {
         let unannounced = read(chunks(&["ab", "cd"]), terms(0, 100, &budget)).await;
         assert_eq!(unannounced.map_err(refused), Err((503, Some(1))));
         let second = read(chunks(&["ab", "c"]), terms(3, 100, &budget)).await.unwrap();
-        assert_eq!(budget.all.available_permits(), 0);
+        assert_eq!(free(&budget), 0);
         let part = first.slice(1..2);
         drop(first);
-        assert_eq!(budget.all.available_permits(), 0, "a part of it is still there");
+        assert_eq!(free(&budget), 0, "a part of it is still there");
         drop((part, second));
-        assert_eq!(budget.all.available_permits(), 8);
+        assert_eq!(free(&budget), 8);
     }
 
     #[test]
     fn token_calls_cannot_use_up_what_partners_need() {
         let memory = BodyMemory::new(64, 100);
-        let all = memory.token_calls.reserve(&STRANGERS, 16).unwrap();
-        assert!(memory.token_calls.reserve(&STRANGERS, 1).is_err());
-        assert!(memory.partners.reserve(&STRANGERS, 48).is_ok());
+        let all = memory.token_calls.reserve(STRANGERS, 16).unwrap();
+        assert!(memory.token_calls.reserve(STRANGERS, 1).is_err());
+        assert!(memory.partners.reserve(STRANGERS, 48).is_ok());
         drop(all);
     }
 
     #[test]
     fn no_sender_holds_more_than_its_share() {
-        let partners = [1, 2].map(|id| Sender::Partner(PartnerId::new(uuid::Uuid::from_u128(id))));
+        let partners = [1, 2].map(|id| RequestSource::Partner(PartnerId::new(uuid::Uuid::from_u128(id))));
         let BodyMemory { partners: budget, token_calls } = BodyMemory::new(640, 8);
-        let mut half = budget.reserve(&partners[0], 200).unwrap();
+        let mut half = budget.reserve(partners[0], 200).unwrap();
         half.grow(40).unwrap();
         assert!(half.grow(1).is_err());
-        assert!(budget.reserve(&partners[0], 1).is_err());
-        let other = budget.reserve(&partners[1], 240).unwrap();
+        assert!(budget.reserve(partners[0], 1).is_err());
+        let other = budget.reserve(partners[1], 240).unwrap();
         drop(half);
-        assert_eq!(budget.all.available_permits(), 240, "what could not grow has given nothing up");
-        assert!(budget.reserve(&partners[0], 240).is_ok());
+        assert_eq!(free(&budget), 240, "what could not grow has given nothing up");
+        assert!(budget.reserve(partners[0], 240).is_ok());
         drop(other);
-        assert!(budget.held().is_empty());
-        assert!(token_calls.reserve(&STRANGERS, 20).is_ok());
-        assert!(token_calls.reserve(&STRANGERS, 21).is_err());
-        assert_eq!(token_calls.all.available_permits(), 160, "a refusal holds nothing");
+        assert!(budget.usage().by_source.is_empty());
+        assert!(token_calls.reserve(STRANGERS, 20).is_ok());
+        assert!(token_calls.reserve(STRANGERS, 21).is_err());
+        assert_eq!(free(&token_calls), 160, "a refusal holds nothing");
         // One body of the greatest length is always possible.
-        assert!(BodyMemory::new(64, 30).partners.reserve(&partners[0], 30).is_ok());
+        assert!(BodyMemory::new(64, 30).partners.reserve(partners[0], 30).is_ok());
     }
 }

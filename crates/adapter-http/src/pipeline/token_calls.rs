@@ -27,8 +27,9 @@ use crate::exchange::Answer;
 use crate::input::Call;
 use crate::input::kinds::text;
 use crate::input::reader::Reader;
-use crate::login_queue::{Priority, Source};
+use crate::login_queue::Priority;
 use crate::reply::Seal;
+use crate::request_source::RequestSource;
 use crate::route::Outcome;
 
 impl Way<'_> {
@@ -154,8 +155,9 @@ impl Way<'_> {
     fn priority(&self, known: Option<&KnownPartner>) -> Priority {
         let now = self.shared.parts.wall.now();
         let is_known = |network: &IpNet| self.shared.known_addresses.contains(*network, now);
-        let partner = known.map(|known| Source::Partner(known.credentials.partner.id));
-        let source = partner.or_else(|| self.address.network().filter(is_known).map(Source::Network));
+        let partner = known.map(|known| RequestSource::Partner(known.credentials.partner.id));
+        let source = partner
+            .or_else(|| self.address.network().filter(is_known).map(|net| RequestSource::Network(Some(net))));
         source.map_or(Priority::Stranger, Priority::Known)
     }
 
