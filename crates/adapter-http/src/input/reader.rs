@@ -21,6 +21,10 @@ use crate::openapi::schema::{Components, Described};
 /// What the size of a page is called.
 const SIZE_NAMES: [&str; 2] = ["per_page", "perPage"];
 
+/// From so many faulty fields on, the rest of a list is not read. 64 KiB have room for 20,000 faulty items, and their
+/// response would keep a thread busy for 20 ms.
+const MAX_FAULTS: usize = 1_000;
+
 /// Reads a call. A value that is missing or faulty is `None`, and its fault is kept.
 pub(crate) struct Reader<'a> {
     call: &'a Call,
@@ -279,6 +283,13 @@ impl Fields<'_> {
                 })),
                 None => self.faults.push(format!("{name}[{index}]"), "must be an object"),
             }
+            if self.faults.as_slice().len() >= MAX_FAULTS && index + 1 < list.len() {
+                let rest = format!(
+                    "is not checked from item {} on: the items before have {MAX_FAULTS} faults",
+                    index + 1
+                );
+                return self.take(name, Err(Invalid::new(rest)));
+            }
         }
         (values.len() == list.len()).then_some(values)
     }
@@ -417,6 +428,25 @@ mod tests {
         ] {
             assert_eq!(read(&call(body)), Err("cards".to_owned()));
         }
+    }
+
+    #[test]
+    fn a_list_is_not_read_further_after_a_thousand_faults() {
+        let read = |items: usize| {
+            let call = call(json!({"cards": vec![json!({}); items]}));
+            let (_, faults) = call.gather(|r| {
+                r.body().items("cards", 1..=10_000, |item| {
+                    item.required("idCard", id::<CardId>());
+                    item.required("amount", integer(Ok))
+                });
+            });
+            faults.as_slice().iter().map(|fault| fault.field.clone()).collect::<Vec<_>>()
+        };
+        let whole = read(500);
+        assert_eq!((whole.len(), whole.last().unwrap().as_str()), (1_000, "cards[499].amount"));
+        let cut = read(10_000);
+        assert_eq!((cut.len(), cut.last().unwrap().as_str()), (1_001, "cards"));
+        assert_eq!(cut.get(..1_000), whole.get(..));
     }
 
     #[test]
