@@ -15,6 +15,17 @@ pub enum SimulatorError {
     /// The tables of the books could not be brought up to date.
     #[error("the bank's books could not be brought up to date: {0}")]
     Migration(String),
+    /// A later version of the simulator has changed the tables of the books.
+    #[error(
+        "the bank's books have the schema {books}, and this version of kopeck knows none after {binary}: run the version \
+         that changed them, or a later one"
+    )]
+    NewerSchema {
+        /// The latest version that the books have.
+        books: String,
+        /// The latest version that is compiled in.
+        binary: String,
+    },
     /// Reading or writing failed, and nothing was changed.
     #[error("the bank's books failed: {0}")]
     Store(#[from] StoreError),

@@ -122,6 +122,7 @@ fn bank_error(error: &SimulatorError) -> BankError {
         | SimulatorError::Migration(_)
         | SimulatorError::Store(_)
         | SimulatorError::Corrupt(_)
+        | SimulatorError::NewerSchema { .. }
         | SimulatorError::OutOfNumbers => BankError::Unavailable(error.to_string()),
     }
 }

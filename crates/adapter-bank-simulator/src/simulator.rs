@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use diesel::SqliteConnection;
+use diesel::migration::{Migration, MigrationSource as _};
+use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness as _, embed_migrations};
 use kopeck_domain::calendar::Zone;
 use kopeck_port_bank::BankKey;
@@ -129,8 +131,37 @@ impl Simulator {
 }
 
 fn migrate(connection: &mut SqliteConnection) -> Result<(), SimulatorError> {
-    match connection.run_pending_migrations(MIGRATIONS) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(SimulatorError::Migration(error.to_string())),
+    let failed =
+        |error: Box<dyn std::error::Error + Send + Sync>| SimulatorError::Migration(error.to_string());
+    let applied = connection.applied_migrations().map_err(failed)?;
+    let all: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations().map_err(failed)?;
+    let known: Vec<_> = all.iter().map(|migration| migration.name().version()).collect();
+    if let Some(newest) = applied.iter().filter(|version| !known.contains(version)).max() {
+        let binary = known.iter().max().map_or_else(String::new, ToString::to_string);
+        return Err(SimulatorError::NewerSchema { books: newest.to_string(), binary });
+    }
+    connection.run_pending_migrations(MIGRATIONS).map(drop).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::Connection as _;
+    use diesel::connection::SimpleConnection as _;
+
+    use super::*;
+
+    #[test]
+    fn books_of_a_newer_schema_are_refused() {
+        let mut connection = SqliteConnection::establish(":memory:").unwrap();
+        migrate(&mut connection).unwrap();
+        migrate(&mut connection).unwrap();
+        let later = "INSERT INTO __diesel_schema_migrations (version) VALUES ('20990101000001')";
+        connection.batch_execute(later).unwrap();
+        match migrate(&mut connection) {
+            Err(SimulatorError::NewerSchema { books, binary }) => {
+                assert_eq!((&*books, &*binary), ("20990101000001", "20261121000001"));
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }

@@ -135,6 +135,7 @@ pub(crate) fn connect(url: &str, access: Access) -> Result<AnyConnection, OpenEr
 pub(crate) fn migrate(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
     match connection {
         AnyConnection::Sqlite(sqlite) => sqlite::migrating(sqlite, |sqlite| {
+            refuse_newer(&applied_on_sqlite(sqlite)?, &versions::<Sqlite>(&SQLITE_MIGRATIONS)?)?;
             let missing = names(sqlite.pending_migrations(SQLITE_MIGRATIONS))?;
             let applied = sqlite.run_pending_migrations(SQLITE_MIGRATIONS);
             applied.map_err(|error| OpenError::Migrate(error.to_string()))?;
@@ -159,16 +160,44 @@ pub(crate) fn migrate(connection: &mut AnyConnection) -> Result<Vec<String>, Ope
     }
 }
 
-/// Names the migrations that the database lacks.
+/// Names the migrations that the database lacks. One that has migrations which are not compiled in is refused.
 pub(crate) fn missing_migrations(connection: &mut AnyConnection) -> Result<Vec<String>, OpenError> {
     match connection {
-        AnyConnection::Sqlite(sqlite) => names(sqlite.pending_migrations(SQLITE_MIGRATIONS)),
+        AnyConnection::Sqlite(sqlite) => {
+            refuse_newer(&applied_on_sqlite(sqlite)?, &versions::<Sqlite>(&SQLITE_MIGRATIONS)?)?;
+            names(sqlite.pending_migrations(SQLITE_MIGRATIONS))
+        }
         AnyConnection::Postgres(pg) => missing_on_postgres(pg),
+    }
+}
+
+fn applied_on_sqlite(sqlite: &mut SqliteConnection) -> Result<Vec<String>, OpenError> {
+    let applied = sqlite.applied_migrations().map_err(|error| OpenError::Migrate(error.to_string()))?;
+    Ok(applied.iter().map(ToString::to_string).collect())
+}
+
+/// The versions that are compiled in.
+fn versions<DB: diesel::backend::Backend>(
+    source: &impl MigrationSource<DB>,
+) -> Result<Vec<String>, OpenError> {
+    let all = source.migrations().map_err(|error| OpenError::Migrate(error.to_string()))?;
+    Ok(all.iter().map(|migration| migration.name().version().to_string()).collect())
+}
+
+/// Refuses a database with applied versions that are not `known`.
+fn refuse_newer(applied: &[String], known: &[String]) -> Result<(), OpenError> {
+    match applied.iter().filter(|version| !known.contains(version)).max() {
+        None => Ok(()),
+        Some(newest) => Err(OpenError::NewerSchema {
+            database: newest.clone(),
+            binary: known.iter().max().cloned().unwrap_or_default(),
+        }),
     }
 }
 
 fn missing_on_postgres(pg: &mut PgConnection) -> Result<Vec<String>, OpenError> {
     let applied = postgres::applied_migrations(pg)?;
+    refuse_newer(&applied, &versions::<Pg>(&POSTGRES_MIGRATIONS)?)?;
     let all: diesel::migration::Result<Vec<Box<dyn Migration<Pg>>>> = POSTGRES_MIGRATIONS.migrations();
     names(all.map(|all| {
         all.into_iter().filter(|one| !applied.contains(&one.name().version().to_string())).collect()

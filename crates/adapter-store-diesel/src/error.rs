@@ -26,6 +26,18 @@ pub enum OpenError {
          migrate` with the URL of the role that owns the tables", .0.join(", ")
     )]
     MayNotMigrate(Vec<String>),
+    /// A later version of the program has migrated the database. Data written by rules that this one does not know could
+    /// be misread or damaged.
+    #[error(
+        "the database has the schema {database}, and this version of kopeck knows none after {binary}: run the version \
+         that migrated it, or a later one, or restore a backup from before that migration"
+    )]
+    NewerSchema {
+        /// The latest version that the database has.
+        database: String,
+        /// The latest version that is compiled in.
+        binary: String,
+    },
     /// Privileges are a server's.
     #[error("only PostgreSQL has roles")]
     NoRoles,

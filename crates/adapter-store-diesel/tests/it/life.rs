@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use kopeck_adapter_store_diesel::testing::tamper;
 use kopeck_adapter_store_diesel::{DieselStore, OpenError, StoreConfig, migrate};
 use kopeck_port_store::{Access, Store, StoreError, Verdict, submit};
 
@@ -42,6 +43,7 @@ fn add(store: &dyn Store, number: u128) -> Waiting {
 
 on_every_database! {
     a_database_without_migrations_is_refused
+    a_database_of_a_newer_schema_is_refused_and_left_as_it_is
     what_was_committed_survives_a_restart
     a_full_queue_is_busy_and_the_other_goes_on
     closing_finishes_what_waits_and_takes_nothing_more
@@ -62,6 +64,32 @@ fn a_database_without_migrations_is_refused(kind: Kind) {
     assert_eq!(migrate(&url).unwrap(), missing, "those, in their order");
     assert_eq!(migrate(&url).unwrap(), [""; 0]);
     assert!(DieselStore::open(StoreConfig::new(url, clock())).is_ok());
+}
+
+fn a_database_of_a_newer_schema_is_refused_and_left_as_it_is(kind: Kind) {
+    let place = kind.new_place();
+    let url = place.url();
+    let known = migrate(&url).unwrap().pop().unwrap();
+    // One that is known is missing too: it must not be applied on tables of which nothing is known.
+    let later = format!(
+        "DELETE FROM __diesel_schema_migrations WHERE version = '{}';
+         INSERT INTO __diesel_schema_migrations (version) VALUES ('0098'), ('0099');",
+        known.split('_').next().unwrap()
+    );
+    tamper(&url, &later);
+    for _ in 0..2 {
+        let refusals = [
+            migrate(&url).err().unwrap(),
+            DieselStore::open(StoreConfig::new(url.clone(), clock())).err().unwrap(),
+        ];
+        for refused in refusals {
+            let OpenError::NewerSchema { database, binary } = &refused else { panic!("{refused}") };
+            assert_eq!(database, "0099");
+            assert!(known.starts_with(&format!("{binary}_")), "{binary}");
+            let said = refused.to_string();
+            assert!(said.contains(database) && said.contains(binary), "{said}");
+        }
+    }
 }
 
 #[test]

@@ -227,6 +227,36 @@ fn a_missing_or_another_master_key_and_a_missing_database_are_refused() {
     assert!(!installation.path().join("master.key").exists());
 }
 
+#[test]
+fn every_command_refuses_a_database_of_a_newer_schema_and_names_both_versions() {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&[]);
+    let newest = "(SELECT max(version) FROM __diesel_schema_migrations)";
+    installation.tamper(&format!("INSERT INTO __diesel_schema_migrations (version) SELECT '9' || {newest}"));
+    for command in [
+        &["serve", "--listen", "127.0.0.1:0"][..],
+        &["worker"],
+        &["migrate"],
+        &["check"],
+        &["partner", "create", "--name", "x"],
+        &["partner", "list"],
+        &["partner", "deposit", &partner.id, "1", "--reference", "r"],
+        &["requests", "stuck"],
+        &["audit", "list"],
+        &["audit", "verify"],
+        &["master-key", "rotate", "--reencrypt-only"],
+    ] {
+        let output = installation.run(command);
+        assert_eq!(output.status.code(), Some(1), "{command:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let (_, versions) =
+            said.split_once("the database has the schema ").unwrap_or_else(|| panic!("{said}"));
+        let theirs = versions.split(',').next().unwrap();
+        let ours = theirs.strip_prefix('9').unwrap();
+        assert!(versions.contains(&format!("knows none after {ours}:")), "{said}");
+    }
+}
+
 /// Beside its result a command prints nothing, not even the head of the audit log that it continues.
 #[test]
 fn a_command_that_succeeds_logs_nothing() {
