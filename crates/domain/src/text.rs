@@ -28,12 +28,17 @@ pub fn folded(text: &str) -> String {
 /// # Errors
 /// [`Invalid`] with the rule that is broken.
 pub(crate) fn parse(text: &str, most: usize) -> Result<String, Invalid> {
+    let too_long = || Invalid::new(format!("must have at most {most} characters"));
+    // NFC composes a character of four at most, so that a longer text is too long in NFC as well. It is not normalized.
+    if text.chars().nth(4 * most).is_some() {
+        return Err(too_long());
+    }
     let text = nfc(text);
     if text.trim().is_empty() {
         return Err(Invalid::new("must not be empty"));
     }
     if text.chars().nth(most).is_some() {
-        return Err(Invalid::new(format!("must have at most {most} characters")));
+        return Err(too_long());
     }
     if text.chars().any(is_excluded) {
         return Err(Invalid::new("must not hold control, format or unassigned characters"));

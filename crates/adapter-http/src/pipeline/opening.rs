@@ -68,11 +68,19 @@ pub(crate) fn open(received: Received<'_>, seals: Seals<'_>, policy: SealingPoli
 /// The query or the body: sealed as a whole and already opened, or value by value.
 enum Container<T> {
     Whole(Zeroizing<String>),
-    Singly(Vec<(String, T)>),
+    Singly(Vec<T>),
 }
 
-type Query = Container<String>;
-type Body<'a> = Container<&'a RawValue>;
+type Query = Container<(String, String)>;
+type Body<'a> = Container<BodyField<'a>>;
+
+/// A field of a body.
+struct BodyField<'a> {
+    name: String,
+    raw: &'a RawValue,
+    /// Its sealed value, if it looks like one.
+    sealed: Option<String>,
+}
 
 /// A value in clear, by its name.
 struct Named<T> {
@@ -125,31 +133,31 @@ impl<'a> Opening<'a> {
             }
             return Container::nothing();
         }
-        let object = match Object::parse(body) {
-            Ok(object) => object,
+        let fields = match body_fields(body) {
+            Ok(fields) => fields,
             Err(detail) => {
                 self.opener.faults.push(BODY, detail);
                 return Container::nothing();
             }
         };
-        if let Some((_, sealed)) = object.fields.iter().find(|(name, _)| name == SEALED) {
+        if let Some(field) = fields.iter().find(|field| field.name == SEALED) {
             // Beside other fields it would be one body clear and another sealed.
-            let sealed = text_of(sealed).filter(|_| object.fields.len() == 1);
+            let sealed = text_of(field.raw).filter(|_| fields.len() == 1);
             return self.whole_body(sealed.as_deref());
         }
         if head.body_type == Some(BodyType::SealedJson) {
             return self.whole_body(None);
         }
-        if object.fields.iter().filter(|(_, raw)| sealed_text(raw).is_some()).count() > MAX_SEALED_FIELDS {
+        if fields.iter().filter(|field| field.sealed.is_some()).count() > MAX_SEALED_FIELDS {
             self.opener.faults.push(BODY, TOO_MANY_SEALED);
             return Container::nothing();
         }
         match policy {
-            SealingPolicy::Required if !sealed_enough(route, &object) => {
+            SealingPolicy::Required if !sealed_enough(route, &fields) => {
                 self.opener.faults.push(BODY, MUST_BE_SEALED);
                 Container::nothing()
             }
-            SealingPolicy::Required | SealingPolicy::Optional => Container::Singly(object.fields),
+            SealingPolicy::Required | SealingPolicy::Optional => Container::Singly(fields),
         }
     }
 
@@ -217,8 +225,8 @@ impl<'a> Opening<'a> {
             Container::Singly(fields) => fields,
         };
         let mut values = Vec::with_capacity(fields.len());
-        for (name, raw) in fields {
-            let (value, was_sealed) = match sealed_text(raw) {
+        for BodyField { name, raw, sealed } in fields {
+            let (value, was_sealed) = match sealed {
                 None => (self.value(raw), false),
                 Some(text) => {
                     let field = self.field(BODY, &name);
@@ -234,12 +242,12 @@ impl<'a> Opening<'a> {
 
     /// The fields of an object that was sealed as a whole; `None` if it is none.
     fn object_of_whole(&mut self, container: &'static str, opened: &str) -> Option<Vec<Named<Value>>> {
-        let object = Object::parse(opened.as_bytes());
-        let object = object.map_err(|detail| self.opener.faults.push(container, detail)).ok()?;
+        let fields = body_fields(opened.as_bytes());
+        let fields = fields.map_err(|detail| self.opener.faults.push(container, detail)).ok()?;
         courtesy::around_bytes(opened.len());
-        let mut values = Vec::with_capacity(object.fields.len());
-        for (name, raw) in object.fields {
-            if sealed_text(raw).is_some() {
+        let mut values = Vec::with_capacity(fields.len());
+        for BodyField { name, raw, sealed } in fields {
+            if sealed.is_some() {
                 let field = self.field(container, &name);
                 self.opener.faults.push(field, SEALED_TWICE);
             } else if let Some(value) = self.value(raw) {
@@ -310,13 +318,13 @@ fn neighbours(query: &Query, body: &Body<'_>) -> Clear<'static> {
     let parameters = query.singly();
     let fields = body.singly();
     let sealed = parameters.iter().any(|(_, text)| looks_sealed(text))
-        || fields.iter().any(|(_, raw)| sealed_text(raw).is_some());
+        || fields.iter().any(|field| field.sealed.is_some());
     if sealed {
         for (name, text) in parameters.iter().filter(|(_, text)| !looks_sealed(text)) {
             clear.add(Slot::QueryParameter(name), text.clone());
         }
-        for (name, raw) in fields.iter().filter(|(_, raw)| sealed_text(raw).is_none()) {
-            clear.add(Slot::Field(name), bound_text(raw));
+        for field in fields.iter().filter(|field| field.sealed.is_none()) {
+            clear.add(Slot::Field(&field.name), bound_text(field.raw));
         }
     }
     clear
@@ -327,7 +335,7 @@ impl<T> Container<T> {
         Self::Singly(Vec::new())
     }
 
-    fn singly(&self) -> &[(String, T)] {
+    fn singly(&self) -> &[T] {
         match self {
             Self::Whole(_) => &[],
             Self::Singly(values) => values,
@@ -336,22 +344,25 @@ impl<T> Container<T> {
 }
 
 /// Whether a body satisfies a partner that has to seal: some of it is sealed, and all that the interface marks.
-fn sealed_enough(route: &Route, object: &Object<'_>) -> bool {
-    let mut some = false;
-    let marked = object.fields.iter().all(|(name, raw)| {
-        let sealed = sealed_text(raw).is_some();
-        some |= sealed;
-        sealed || route.may_be_clear(name)
-    });
-    some && marked
+fn sealed_enough(route: &Route, fields: &[BodyField<'_>]) -> bool {
+    fields.iter().any(|field| field.sealed.is_some())
+        && fields.iter().all(|field| field.sealed.is_some() || route.may_be_clear(&field.name))
+}
+
+/// The fields of a JSON object.
+///
+/// # Errors
+/// See [`Object::parse`].
+fn body_fields(text: &[u8]) -> Result<Vec<BodyField<'_>>, String> {
+    let field = |(name, raw)| {
+        let sealed = text_of(raw).filter(|text| looks_sealed(text));
+        BodyField { name, raw, sealed }
+    };
+    Ok(Object::parse(text)?.fields.into_iter().map(field).collect())
 }
 
 fn text_of(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
-}
-
-fn sealed_text(raw: &RawValue) -> Option<String> {
-    text_of(raw).filter(|text| looks_sealed(text))
 }
 
 /// The value behind the text of a sealed field. What is no JSON where JSON should be, or has a name twice, stays a text,
