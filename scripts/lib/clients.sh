@@ -22,7 +22,7 @@ install_clients() {
     local venv="$1"
     shift
     python3 -m venv "$venv"
-    in_group "$venv/bin/python" -m pip install --quiet --disable-pip-version-check ./clients/python "$@"
+    in_group "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "./clients/python[async]" "$@"
     in_group npm ci --prefix clients/typescript --no-audit --no-fund --ignore-scripts
 }
 

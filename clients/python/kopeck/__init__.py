@@ -4,18 +4,19 @@
         employee = client.employees.add("T-0001")
         print(employee.id_employee, client.balance().available)
 
-Money is in kopecks, everywhere; dates and times are in the service's own zone; identifiers are `uuid.UUID`, and calls
-take their text too.
+`AsyncClient` is the same for asyncio. Money is in kopecks, everywhere; dates and times are in the service's own zone,
+which it does not name, so they have no `tzinfo`; identifiers are `uuid.UUID`, and calls take their text too.
 """
 
-from kopeck.api.cards import Cards
-from kopeck.api.employees import KEEP, Categories, Employees
-from kopeck.api.limits import Limits
-from kopeck.api.orders import Orders
-from kopeck.api.replenishments import Replenishments
-from kopeck.api.sandbox import Sandbox
-from kopeck.client import Client
-from kopeck.core import new_key
+from kopeck.aio.api.cards import Cards as AsyncCards
+from kopeck.aio.api.employees import Categories as AsyncCategories
+from kopeck.aio.api.employees import Employees as AsyncEmployees
+from kopeck.aio.api.limits import Limits as AsyncLimits
+from kopeck.aio.api.orders import Orders as AsyncOrders
+from kopeck.aio.api.replenishments import Replenishments as AsyncReplenishments
+from kopeck.aio.api.sandbox import Sandbox as AsyncSandbox
+from kopeck.aio.client import AsyncClient
+from kopeck.call import new_key
 from kopeck.errors import (
     ApiError,
     CallTimeoutError,
@@ -27,6 +28,7 @@ from kopeck.errors import (
     InvalidError,
     KopeckError,
     SealingError,
+    TlsError,
     TransportError,
     UnfinishedError,
 )
@@ -43,7 +45,7 @@ from kopeck.models.card import (
 )
 from kopeck.models.money import Balance, Purchase, Refund
 from kopeck.models.page import Page, PageMeta
-from kopeck.models.people import Category, CategoryWithCount, Employee, EmployeeCard, EmployeeWithCards
+from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeCard, EmployeeWithCards
 from kopeck.models.requests import (
     IssuedCard,
     LimitChange,
@@ -62,7 +64,14 @@ from kopeck.models.requests import (
 )
 from kopeck.retry import RetryPolicy
 from kopeck.sealing import SealingKey
-from kopeck.session import TokenPair
+from kopeck.sync.api.cards import Cards
+from kopeck.sync.api.employees import Categories, Employees
+from kopeck.sync.api.limits import Limits
+from kopeck.sync.api.orders import Orders
+from kopeck.sync.api.replenishments import Replenishments
+from kopeck.sync.api.sandbox import Sandbox
+from kopeck.sync.client import Client
+from kopeck.tokens import TokenPair
 from kopeck.version import VERSION as __version__
 from kopeck.words import (
     CardStatus,
@@ -79,6 +88,14 @@ __all__ = [
     "KEEP",
     "AccountBalance",
     "ApiError",
+    "AsyncCards",
+    "AsyncCategories",
+    "AsyncClient",
+    "AsyncEmployees",
+    "AsyncLimits",
+    "AsyncOrders",
+    "AsyncReplenishments",
+    "AsyncSandbox",
     "AvailableCard",
     "Balance",
     "CallTimeoutError",
@@ -134,6 +151,7 @@ __all__ = [
     "SealingError",
     "SealingKey",
     "TimeWindow",
+    "TlsError",
     "TokenPair",
     "TopUp",
     "Transaction",

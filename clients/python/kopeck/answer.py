@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from http.client import HTTPMessage
+from collections.abc import Mapping
 
 from kopeck.errors import ApiError, CardFault, CardsError, DecodeError, FieldFault, InvalidError
 from kopeck.wire import decode
@@ -17,17 +17,17 @@ def value_of(text: str) -> object:
     """The JSON of a success; an answer without a body is `None`."""
     try:
         return json.loads(text) if text else None
-    except ValueError:
+    except (ValueError, RecursionError):
         # `from None`: the cause would hold the whole text.
         raise DecodeError("the answer is no JSON") from None
 
 
-def error_of(status: int, headers: HTTPMessage, text: str) -> ApiError:
-    """The error that an answer other than 2xx stands for."""
+def error_of(status: int, headers: Mapping[str, str], text: str) -> ApiError:
+    """The error that an answer other than 2xx stands for. The names of `headers` are in lower case."""
     request_id = headers.get("x-request-id")
     try:
         said: object = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     try:
         if status == 422 and isinstance(said, dict) and isinstance(said.get("data"), list):

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
+import secrets
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote_plus
 from uuid import UUID
 
 from kopeck import sealing
-from kopeck.errors import SealingError
+from kopeck.errors import ConfigError, SealingError
 from kopeck.operations import Operation
 from kopeck.sealing import RequestContext, ResponseContext, SealingKey
+from kopeck.wire import encode, identifier
+
+Id = UUID | str
+"""An identifier, as `UUID` or as its text."""
+
+_KEY = re.compile(r"[!-~]{1,255}")
 
 JSON = "application/json"
 SEALED_JSON = "application/sealed+json"
@@ -38,6 +47,43 @@ class Call:
     def placeholder(self) -> str | None:
         """The name of the path's placeholder."""
         return self.operation.path.partition("{")[2].partition("}")[0] or None
+
+
+def call_of(
+    operation: Operation, id: Id | None, query: Mapping[str, object] | None, body: object, key: str | None
+) -> Call:
+    """The call of an operation. Parameters that are `None` are left out. Raises `ConfigError`."""
+    try:
+        parameters = {name: encode(value) for name, value in (query or {}).items() if value is not None}
+        text = None if body is None else to_json(encode(body))
+        # Half of a surrogate pair is no text that could be sent.
+        (_query_text(parameters) + (text or "")).encode()
+    except (TypeError, ValueError) as error:
+        # `from None`: the cause would show the value, which may be personal.
+        raise ConfigError(f"a value cannot be sent: {type(error).__name__}") from None
+    return Call(
+        operation,
+        id=None if id is None else identifier(id),
+        query=parameters,
+        body=text,
+        key=_checked_key(key) if operation.changes else None,
+    )
+
+
+def new_key() -> str:
+    """A fresh idempotency key: the time in milliseconds and 80 random bits.
+
+    Keys that ascend with time stand side by side where the service records them, which costs it less.
+    """
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
+
+
+def _checked_key(given: str | None) -> str:
+    if given is None:
+        return new_key()
+    if not _KEY.fullmatch(given):
+        raise ConfigError("an idempotency key is 1 to 255 visible ASCII characters")
+    return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +146,7 @@ def render_clear(call: Call) -> Rendered:
 
 def to_json(value: object) -> str:
     """JSON without blanks, in Unicode."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _id_text(call: Call) -> str:

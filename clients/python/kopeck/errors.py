@@ -49,6 +49,20 @@ class TransportError(KopeckError):
         return self.sent
 
 
+class TlsError(TransportError):
+    """No TLS connection to the service can be made, and a retry will not change that; nothing was sent.
+
+    Its certificate is not accepted, or the address does not speak TLS.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, sent=False)
+
+    @property
+    def is_transient(self) -> bool:
+        return False
+
+
 class CallTimeoutError(KopeckError):
     """No whole answer came in time. The service may have got the call all the same."""
 
@@ -73,7 +87,7 @@ class ApiError(KopeckError):
         request_id: str | None = None,
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(f"status {status}{f' {code}' if code else ''}: {message}")
+        super().__init__()
         self.status = status
         """The HTTP status."""
         self.code = code
@@ -84,6 +98,13 @@ class ApiError(KopeckError):
         """The id under which the service logged the call, to quote to the support."""
         self.retry_after = retry_after
         """How many seconds the service asks to wait before the next try."""
+
+    def __str__(self) -> str:
+        return f"status {self.status}{f' {self.code}' if self.code else ''}: {self.message}"
+
+    def add_reason(self, reason: str) -> None:
+        """Adds what the client knows of the reason to the message."""
+        self.message = f"{self.message}; {reason}"
 
     @property
     def is_transient(self) -> bool:

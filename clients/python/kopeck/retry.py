@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from kopeck.errors import ApiError, KopeckError
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +41,3 @@ class RetryPolicy:
         if asked is None:
             return backoff
         return max(asked, backoff) if asked <= self.max_retry_after else None
-
-    def run(self, attempt: Callable[[], T], may_retry: Callable[[KopeckError], bool]) -> T:
-        """Tries until it succeeds, fails for good, or the retries are used up."""
-        retry = 0
-        while True:
-            try:
-                return attempt()
-            except KopeckError as error:
-                delay = self.delay(retry, error) if may_retry(error) else None
-                if delay is None:
-                    raise
-            time.sleep(delay)
-            retry += 1

@@ -12,7 +12,7 @@ from datetime import date, datetime, time
 from typing import Any, TypeVar, Union, get_args, get_origin
 from uuid import UUID
 
-from kopeck.errors import DecodeError
+from kopeck.errors import ConfigError, DecodeError
 from kopeck.words import Word
 
 T = TypeVar("T")
@@ -63,8 +63,17 @@ def encode(value: object) -> Any:
     if isinstance(value, UUID):
         return str(value)
     if isinstance(value, datetime):
+        if value.tzinfo is not None:
+            raise ConfigError("a time is in the service's own zone: give a datetime without tzinfo")
         return value.strftime(_MOMENT)
     return value.strftime(_DATE) if isinstance(value, date) else value
+
+
+def under_data(answer: object) -> object:
+    """What an answer says under `data`."""
+    if not isinstance(answer, Mapping) or "data" not in answer:
+        raise DecodeError("the answer has no data")
+    return answer["data"]
 
 
 def phone_text(value: object) -> str:
@@ -77,8 +86,11 @@ def phone_text(value: object) -> str:
 
 
 def identifier(value: UUID | str) -> UUID:
-    """An identifier that a caller gives as `UUID` or as its text."""
-    return value if isinstance(value, UUID) else UUID(value)
+    """An identifier that a caller gives as `UUID` or as its text. Raises `ConfigError`."""
+    try:
+        return value if isinstance(value, UUID) else UUID(value)
+    except (AttributeError, TypeError, ValueError):
+        raise ConfigError("an identifier is a uuid") from None
 
 
 @functools.cache

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
 import threading
-from collections.abc import Callable, Mapping
+import unittest
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
-from kopeck import Client, RetryPolicy
+from kopeck import AsyncClient, Client, RetryPolicy
 
 TOKEN_PATHS = ("/v1/get_access_token", "/v1/get_refresh_token")
 
@@ -54,6 +57,95 @@ def pair(number: int, expires: int = 4_000_000_000) -> Reply:
     return Reply(200, body)
 
 
+_over_asyncio = False
+
+
+class OverAsyncio(unittest.TestCase):
+    """Lets the tests of another class run with the client for asyncio."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        global _over_asyncio
+        _over_asyncio = True
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        global _over_asyncio
+        _over_asyncio = False
+
+
+def client_of(url: str, **options: Any) -> Client:
+    """A client: `Client`, or `AsyncClient` behind the same methods."""
+    return cast(Client, Blocking(AsyncClient(url, **options))) if _over_asyncio else Client(url, **options)
+
+
+def patched(name: str) -> str:
+    """Where to patch a name of `kopeck.aio` and `kopeck.sync`."""
+    return f"kopeck.{'aio' if _over_asyncio else 'sync'}.{name}"
+
+
+class Loop:
+    """An event loop in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class Blocking:
+    """The client for asyncio, or a part of it, with methods that block."""
+
+    def __init__(self, inner: Any, loop: Loop | None = None) -> None:
+        self._inner = inner
+        self._loop = loop or Loop()
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._inner, name)
+        if not callable(value):
+            return Blocking(value, self._loop)
+
+        def call(*given: Any, **named: Any) -> Any:
+            result = value(*given, **named)
+            if inspect.iscoroutine(result):
+                return self._loop.run(result)
+            return self._iterate(result) if inspect.isasyncgen(result) else result
+
+        return call
+
+    def _iterate(self, records: AsyncIterator[Any]) -> Iterator[Any]:
+        async def following() -> list[Any]:
+            return [record async for record in _first(records)]
+
+        while found := self._loop.run(following()):
+            yield from found
+
+    def __enter__(self) -> Blocking:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.run(self._inner.aclose())
+        self._loop.stop()
+
+    def __repr__(self) -> str:
+        return repr(self._inner)
+
+
+async def _first(records: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    try:
+        yield await anext(records)
+    except StopAsyncIteration:
+        return
+
+
 class Stub:
     """A running service. Token calls get a pair that is good for ever, unless `tokens` says otherwise."""
 
@@ -79,7 +171,8 @@ class Stub:
                     self.close_connection = True
                     return
                 text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
-                self.send_response(reply.status)
+                # Without a `Date` of its own, which a test may give.
+                self.send_response_only(reply.status)
                 for name, value in {"content-type": "application/json", **reply.headers}.items():
                     self.send_header(name, value)
                 self.send_header("content-length", str(len(text.encode())))
@@ -98,7 +191,7 @@ class Stub:
         """A client whose retries do not wait."""
         quick = RetryPolicy(min_delay=0, max_delay=0)
         given = {"api_key": "ak_test", "login": "partner-1", "password": "hunter2", "retry": quick, **options}
-        return Client(self.url, **given)
+        return client_of(self.url, **{"proxy": "", **given})
 
     def calls(self) -> list[Seen]:
         """What arrived, but for logins and renewals."""

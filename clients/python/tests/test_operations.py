@@ -12,7 +12,7 @@ from uuid import UUID
 import kopeck
 from kopeck import CardLimit, CardStatus, CardType, Client, EmployeeStatus, LimitPeriod, PlasticItem, RequestState
 from kopeck import TimeWindow, TopUp, TransactionType, VirtualItem
-from tests.stub import TOKEN_PATHS, Reply, Seen, Stub
+from tests.stub import TOKEN_PATHS, OverAsyncio, Reply, Seen, Stub
 
 API = Path(__file__).parents[3] / "docs/API.md"
 ID = UUID("0f8fad5b-d9cb-469f-a165-70867728950e")
@@ -223,6 +223,10 @@ def sandbox(client: Client) -> None:
     client.sandbox.expire(ID)
     client.sandbox.bank(error_rate=0.5)
     client.sandbox.advance_clock(60)
+
+
+class AsyncOperations(OverAsyncio, Operations):
+    pass
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from kopeck import (
     UnfinishedError,
     new_key,
 )
-from tests.stub import CUT, Reply, Stub, in_turn
+from tests.stub import CUT, OverAsyncio, Reply, Stub, client_of, in_turn, patched
 
 ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 CATEGORY = Reply(201, {"idCategory": ID, "nameCategory": "Лекторы"})
@@ -95,31 +95,24 @@ class Retries(unittest.TestCase):
             self.assertTrue(base <= delay <= 2 * base)
         again = Reply(429, {"code": "too_many_requests", "message": "wait"}, {"retry-after": "7"})
         with Stub(in_turn(again, then=CATEGORY)) as stub, stub.client() as client:
-            with mock.patch("kopeck.retry.time.sleep") as sleep:
+            with mock.patch(patched("retrying.sleep")) as sleep:
                 client.categories.create("a")
             sleep.assert_called_once_with(7.0)
-
-    def test_a_connection_that_the_service_closed_is_not_used_again(self) -> None:
-        balance = Reply(200, {"balance": 1, "hold": 0, "available": 1, "updatedAt": "07.02.2026 09:05"})
-        with Stub(in_turn(then=balance)) as stub, stub.client(retry=RetryPolicy.none()) as client:
-            client.balance()
-            (idle,) = client._connections._idle
-            idle.sock.shutdown(socket.SHUT_RDWR)
-            self.assertEqual(client.balance().available, 1)
 
     def test_a_service_that_is_not_there_was_not_sent_anything(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
-        client = Client(f"http://127.0.0.1:{port}", api_key="k", login="l", password="p", retry=RetryPolicy.none())
-        with self.assertRaises(TransportError) as caught:
-            client.balance()
+        url = f"http://127.0.0.1:{port}"
+        with client_of(url, api_key="k", login="l", password="p", proxy="", retry=RetryPolicy.none()) as client:
+            with self.assertRaises(TransportError) as caught:
+                client.balance()
         self.assertFalse(caught.exception.sent)
 
     def test_a_silent_service_times_out(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             url = f"http://127.0.0.1:{server.getsockname()[1]}"
-            client = Client(url, api_key="k", login="l", password="p", timeout=0.05, retry=RetryPolicy.none())
-            with self.assertRaises(CallTimeoutError):
+            given: Any = {"api_key": "k", "login": "l", "password": "p", "proxy": "", "retry": RetryPolicy.none()}
+            with client_of(url, timeout=0.05, **given) as client, self.assertRaises(CallTimeoutError):
                 client.balance()
 
 
@@ -129,7 +122,7 @@ class Waiting(unittest.TestCase):
         done = Reply(200, {"message": "PART_SUCCESS", "orderId": ID})
         seen: list[RequestState] = []
         with Stub(in_turn(*states, then=done)) as stub, stub.client() as client:
-            with mock.patch("kopeck.wait.time.sleep") as sleep:
+            with mock.patch(patched("wait.sleep")) as sleep:
                 state = client.orders.wait(ID, on_progress=seen.append)
         self.assertIs(state, RequestState.PART_SUCCESS)
         self.assertEqual([str(one) for one in seen], ["NEW", "IN_PROCESS", "ON_HOLD", "PART_SUCCESS"])
@@ -202,6 +195,32 @@ class Secrets(unittest.TestCase):
         self.assertNotIn("cret", str(caught.exception))
         with self.assertRaisesRegex(ConfigError, "sealing key"):
             Client("http://localhost", seal_answers=True, **good)
+
+
+class ClosedConnections(unittest.TestCase):
+    def test_a_connection_that_the_service_closed_is_not_used_again(self) -> None:
+        balance = Reply(200, {"balance": 1, "hold": 0, "available": 1, "updatedAt": "07.02.2026 09:05"})
+        with Stub(in_turn(then=balance)) as stub, stub.client(retry=RetryPolicy.none()) as client:
+            client.balance()
+            (idle,) = client._connections._idle
+            idle.sock.shutdown(socket.SHUT_RDWR)
+            self.assertEqual(client.balance().available, 1)
+
+
+class AsyncRetries(OverAsyncio, Retries):
+    pass
+
+
+class AsyncWaiting(OverAsyncio, Waiting):
+    pass
+
+
+class AsyncErrors(OverAsyncio, Errors):
+    pass
+
+
+class AsyncSecrets(OverAsyncio, Secrets):
+    pass
 
 
 if __name__ == "__main__":

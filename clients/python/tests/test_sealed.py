@@ -9,7 +9,7 @@ from uuid import UUID
 
 from kopeck import RetryPolicy, SealingError, SealingKey
 from kopeck.sealing import RequestContext, ResponseContext, bound_path, open_sealed, seal
-from tests.stub import TOKEN_PATHS, Reply, Seen, Stub
+from tests.stub import TOKEN_PATHS, OverAsyncio, Reply, Seen, Stub
 
 KEY = SealingKey(bytes([1] * 8), bytes([2] * 32))
 NEXT = SealingKey(bytes([3] * 8), bytes([4] * 32))
@@ -80,6 +80,10 @@ class Sealed(unittest.TestCase):
                     client.categories.list()
             with stub.client(sealing_key=KEY, seal_answers=False) as client:
                 self.assertEqual(client.categories.list().data, ())
+
+
+class AsyncSealed(OverAsyncio, Sealed):
+    pass
 
 
 if __name__ == "__main__":

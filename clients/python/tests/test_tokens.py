@@ -7,7 +7,7 @@ import threading
 import unittest
 
 from kopeck import ApiError, RetryPolicy, TransportError
-from tests.stub import CUT, Handler, Reply, Seen, Stub, pair
+from tests.stub import CUT, Handler, OverAsyncio, Reply, Seen, Stub, pair
 
 BALANCE = Reply(200, {"balance": 1, "hold": 0, "available": 1, "updatedAt": "07.02.2026 09:05"})
 REFUSED = Reply(401, {"code": "unauthorized", "message": "no"})
@@ -116,6 +116,10 @@ class Tokens(unittest.TestCase):
                 with self.assertRaises(TransportError):
                     client.balance()
             self.assertEqual(stub.count(LOGIN), 3)
+
+
+class AsyncTokens(OverAsyncio, Tokens):
+    pass
 
 
 if __name__ == "__main__":

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Final
 from uuid import UUID
 
 from kopeck.wire import named, phone_text
 from kopeck.words import CardStatus, EmployeeStatus
+
+
+class Keep:
+    """What an update does to a field that it does not name: nothing."""
+
+    def __repr__(self) -> str:
+        return "KEEP"
+
+
+KEEP: Final = Keep()
+"""Leaves a field as it is, where `None` would empty it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 """Plays the shared scenario against a running service; see scripts/test-clients, which starts one.
 
-    KOPECK_TEST_URL=… KOPECK_TEST_REQUIRED=… KOPECK_TEST_OPTIONAL=… python -m tests.live
+    KOPECK_TEST_URL=… KOPECK_TEST_REQUIRED=… KOPECK_TEST_OPTIONAL=… python -m tests.live [--asyncio]
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 import urllib.error
 import urllib.request
 from typing import Any
@@ -27,6 +28,7 @@ from kopeck import (
     VirtualItem,
     new_key,
 )
+from tests import stub
 
 URL = os.environ["KOPECK_TEST_URL"]
 REQUIRED: dict[str, str] = json.loads(os.environ["KOPECK_TEST_REQUIRED"])
@@ -36,7 +38,7 @@ REFRESH, LOGIN = "/v1/get_refresh_token", "/v1/get_access_token"
 
 def client_of(partner: dict[str, str], **options: Any) -> Client:
     given = {"api_key": partner["apiKey"], "login": partner["login"], "password": partner["password"], **options}
-    return Client(URL, **given)
+    return stub.client_of(URL, **given)
 
 
 def http(method: str, path: str, headers: dict[str, str] | None = None, body: object = None) -> tuple[int, Any]:
@@ -170,7 +172,23 @@ def refused(call: Any) -> ApiError:
     raise AssertionError("the call was not refused")
 
 
+def makes_orders_while_they_are_listed(client: Client) -> None:
+    """An order made during the walk shifts the others, and none of them comes twice or not at all."""
+    for _ in range(25):
+        client.orders.virtual([VirtualItem(1, 5_000)])
+    before = [order.order_id for order in client.orders.list(per_page=500).data]
+    found = []
+    for number, order in enumerate(client.orders.all(per_page=20)):
+        found.append(order.order_id)
+        if number % 10 == 0:
+            client.orders.virtual([VirtualItem(1, 5_000)])
+    assert found == before, (len(found), len(set(found)), len(before))
+
+
 def main() -> None:
+    over_asyncio = sys.argv[1:] == ["--asyncio"]
+    if over_asyncio:
+        stub.OverAsyncio.setUpClass()
     logs_in()
     sealed = client_of(REQUIRED, sealing_key=REQUIRED["sealingKey"], seal_parameters=True)
     clear = client_of(OPTIONAL)
@@ -182,9 +200,11 @@ def main() -> None:
             card = orders_and_links(client, anna)
             tops_up(client, card)
             limits(client, card)
+            makes_orders_while_they_are_listed(client)
             renews_an_expired_token(client)
         logs_in_anew_after_a_revocation(clear, sealed)
-    print("Python: the scenario has passed, sealed and in clear")
+    client_kind = "for asyncio" if over_asyncio else "blocking"
+    print(f"Python, {client_kind}: the scenario has passed, sealed and in clear")
 
 
 if __name__ == "__main__":

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from datetime import date, datetime
 
 from kopeck import operations
-from kopeck.api.employees import under_data
-from kopeck.core import Core, Id, pages
+from kopeck.aio.core import Core
+from kopeck.aio.pages import pages
+from kopeck.call import Id
 from kopeck.models.card import AvailableCard, Card, CardBalance, LinkedCard, PaymentAnswer, Transaction
 from kopeck.models.page import Page, decode_page
-from kopeck.wire import decode
+from kopeck.wire import decode, under_data
 from kopeck.words import CardStatus, CardType, TransactionType
 
 
@@ -20,15 +21,15 @@ class Cards:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    def info(self, id_card: Id) -> Card:
+    async def info(self, id_card: Id) -> Card:
         """Reads a card."""
-        return decode(Card, under_data(self._core.call(operations.CARD_INFO, id=id_card)))
+        return decode(Card, under_data(await self._core.call(operations.CARD_INFO, id=id_card)))
 
-    def balance(self, id_card: Id) -> CardBalance:
+    async def balance(self, id_card: Id) -> CardBalance:
         """Reads a card's balance."""
-        return decode(CardBalance, self._core.call(operations.CARD_BALANCE, id=id_card))
+        return decode(CardBalance, await self._core.call(operations.CARD_BALANCE, id=id_card))
 
-    def transactions(
+    async def transactions(
         self,
         id_card: Id,
         *,
@@ -43,7 +44,7 @@ class Cards:
         Both dates are inclusive.
         """
         query = {"from": from_date, "to": to_date, "type": transaction_type, "page": page, "per_page": per_page}
-        return decode_page(Transaction, self._core.call(operations.CARD_TRANSACTIONS, id=id_card, query=query))
+        return decode_page(Transaction, await self._core.call(operations.CARD_TRANSACTIONS, id=id_card, query=query))
 
     def all_transactions(
         self,
@@ -53,53 +54,56 @@ class Cards:
         to_date: date | None = None,
         transaction_type: TransactionType | None = None,
         per_page: int = 100,
-    ) -> Iterator[Transaction]:
-        """All of a card's transactions, read page by page as they are asked for."""
+    ) -> AsyncIterator[Transaction]:
+        """All of a card's transactions, read page by page as they are asked for; each once, whatever is added meanwhile."""
         return pages(
-            lambda page: self.transactions(
+            lambda page, size: self.transactions(
                 id_card,
                 from_date=from_date,
                 to_date=to_date,
                 transaction_type=transaction_type,
                 page=page,
-                per_page=per_page,
-            )
+                per_page=size,
+            ),
+            per_page,
+            lambda transaction: transaction.id,
         )
 
-    def can_pay(self, id_card: Id, amount: int, *, at: datetime | None = None) -> PaymentAnswer:
+    async def can_pay(self, id_card: Id, amount: int, *, at: datetime | None = None) -> PaymentAnswer:
         """Asks whether a card would pay `amount` kopecks, now or at another time.
 
         `at` is to the minute, in the service's time zone. Nothing is paid or reserved.
         """
         body = {"amount": amount} if at is None else {"amount": amount, "at": at}
-        return decode(PaymentAnswer, self._core.call(operations.CAN_PAY, id=id_card, body=body))
+        return decode(PaymentAnswer, await self._core.call(operations.CAN_PAY, id=id_card, body=body))
 
-    def available(
+    async def available(
         self, *, type_card: CardType | None = None, page: int | None = None, per_page: int | None = None
     ) -> Page[AvailableCard]:
         """Lists the cards that are free to be linked; 15 on a page by default, 500 at most."""
         query = {"typeCard": type_card, "page": page, "per_page": per_page}
-        return decode_page(AvailableCard, self._core.call(operations.AVAILABLE_CARDS, query=query))
+        return decode_page(AvailableCard, await self._core.call(operations.AVAILABLE_CARDS, query=query))
 
-    def all_available(self, *, type_card: CardType | None = None, per_page: int = 100) -> Iterator[AvailableCard]:
-        """All free cards, read page by page as they are asked for.
+    def all_available(self, *, type_card: CardType | None = None, per_page: int = 100) -> AsyncIterator[AvailableCard]:
+        """All free cards, read page by page as they are asked for; each once, even if cards are linked meanwhile."""
+        return pages(
+            lambda page, size: self.available(type_card=type_card, page=page, per_page=size),
+            per_page,
+            lambda card: card.id_card,
+        )
 
-        Cards that are linked meanwhile move the others forward: link them after the list is read.
-        """
-        return pages(lambda page: self.available(type_card=type_card, page=page, per_page=per_page))
-
-    def link(
+    async def link(
         self, id_employee: Id, custom_id_card: str, status: CardStatus, *, idempotency_key: str | None = None
     ) -> LinkedCard:
         """Links a free card, named by its number on the bank's side, to an employee."""
         body = {"customIdCard": custom_id_card, "statusCard": status}
-        answer = self._core.call(operations.LINK_CARD, id=id_employee, body=body, key=idempotency_key)
+        answer = await self._core.call(operations.LINK_CARD, id=id_employee, body=body, key=idempotency_key)
         return decode(LinkedCard, answer)
 
-    def switch(
+    async def switch(
         self, id_employee: Id, id_card: Id, status: CardStatus, *, idempotency_key: str | None = None
     ) -> LinkedCard:
         """Changes what a card is to its employee."""
         body = {"idCard": id_card, "statusCard": status}
-        answer = self._core.call(operations.SWITCH_CARD, id=id_employee, body=body, key=idempotency_key)
+        answer = await self._core.call(operations.SWITCH_CARD, id=id_employee, body=body, key=idempotency_key)
         return decode(LinkedCard, answer)

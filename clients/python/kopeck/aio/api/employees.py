@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import AsyncIterator
 
 from kopeck import operations
-from kopeck.core import Core, Id, pages
-from kopeck.errors import DecodeError
+from kopeck.aio.core import Core
+from kopeck.aio.pages import pages
+from kopeck.call import Id
 from kopeck.models.page import Page, decode_page
-from kopeck.models.people import Category, CategoryWithCount, Employee, EmployeeWithCards
-from kopeck.wire import decode, encode
+from kopeck.models.people import KEEP, Category, CategoryWithCount, Employee, EmployeeWithCards, Keep
+from kopeck.wire import decode, encode, under_data
 from kopeck.words import EmployeeStatus
-
-
-class Keep:
-    """What an update does to a field that it does not name: nothing."""
-
-    def __repr__(self) -> str:
-        return "KEEP"
-
-
-KEEP: Final = Keep()
-"""Leaves a field as it is, where `None` would empty it."""
 
 
 class Employees:
@@ -31,7 +20,7 @@ class Employees:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    def add(
+    async def add(
         self,
         custom_id: str,
         *,
@@ -60,9 +49,9 @@ class Employees:
             "status": status,
         }
         body = {name: value for name, value in given.items() if value is not None}
-        return decode(Employee, self._core.call(operations.ADD_EMPLOYEE, body=body, key=idempotency_key))
+        return decode(Employee, await self._core.call(operations.ADD_EMPLOYEE, body=body, key=idempotency_key))
 
-    def update(
+    async def update(
         self,
         id_employee: Id,
         *,
@@ -88,14 +77,14 @@ class Employees:
             "status": status,
         }
         body = {name: encode(value) for name, value in given.items() if value is not KEEP}
-        answer = self._core.call(operations.UPDATE_EMPLOYEE, id=id_employee, body=body, key=idempotency_key)
+        answer = await self._core.call(operations.UPDATE_EMPLOYEE, id=id_employee, body=body, key=idempotency_key)
         return decode(Employee, answer)
 
-    def get(self, id_employee: Id) -> EmployeeWithCards:
+    async def get(self, id_employee: Id) -> EmployeeWithCards:
         """Reads an employee with their cards."""
-        return decode(EmployeeWithCards, under_data(self._core.call(operations.GET_EMPLOYEE, id=id_employee)))
+        return decode(EmployeeWithCards, under_data(await self._core.call(operations.GET_EMPLOYEE, id=id_employee)))
 
-    def list(
+    async def list(
         self,
         *,
         status: EmployeeStatus | None = None,
@@ -110,7 +99,7 @@ class Employees:
         `q` is a text in surname, name or `custom_id`, letter case aside. A page has 15 records by default, 500 at most.
         """
         query = {"status": status, "idCategory": id_category, "customId": custom_id, "q": q}
-        answer = self._core.call(operations.LIST_EMPLOYEES, query={**query, "page": page, "per_page": per_page})
+        answer = await self._core.call(operations.LIST_EMPLOYEES, query={**query, "page": page, "per_page": per_page})
         return decode_page(Employee, answer)
 
     def all(
@@ -120,10 +109,12 @@ class Employees:
         id_category: Id | None = None,
         q: str | None = None,
         per_page: int = 100,
-    ) -> Iterator[Employee]:
-        """All employees, read page by page as they are asked for."""
+    ) -> AsyncIterator[Employee]:
+        """All employees, read page by page as they are asked for; each once, whatever changes meanwhile."""
         return pages(
-            lambda page: self.list(status=status, id_category=id_category, q=q, page=page, per_page=per_page)
+            lambda page, size: self.list(status=status, id_category=id_category, q=q, page=page, per_page=size),
+            per_page,
+            lambda employee: employee.id_employee,
         )
 
 
@@ -133,33 +124,28 @@ class Categories:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    def create(self, name: str, *, idempotency_key: str | None = None) -> Category:
+    async def create(self, name: str, *, idempotency_key: str | None = None) -> Category:
         """Creates a category. Names have 1 to 128 characters and are unique, letter case aside."""
         body = {"nameCategory": name}
-        return decode(Category, self._core.call(operations.CREATE_CATEGORY, body=body, key=idempotency_key))
+        return decode(Category, await self._core.call(operations.CREATE_CATEGORY, body=body, key=idempotency_key))
 
-    def rename(self, id_category: Id, name: str, *, idempotency_key: str | None = None) -> Category:
+    async def rename(self, id_category: Id, name: str, *, idempotency_key: str | None = None) -> Category:
         """Renames a category."""
         body = {"nameCategory": name}
-        answer = self._core.call(operations.RENAME_CATEGORY, id=id_category, body=body, key=idempotency_key)
+        answer = await self._core.call(operations.RENAME_CATEGORY, id=id_category, body=body, key=idempotency_key)
         return decode(Category, answer)
 
-    def delete(self, id_category: Id, *, idempotency_key: str | None = None) -> Category:
+    async def delete(self, id_category: Id, *, idempotency_key: str | None = None) -> Category:
         """Deletes a category that no employee has, and returns what it was."""
-        return decode(Category, self._core.call(operations.DELETE_CATEGORY, id=id_category, key=idempotency_key))
+        return decode(Category, await self._core.call(operations.DELETE_CATEGORY, id=id_category, key=idempotency_key))
 
-    def list(self, *, page: int | None = None, per_page: int | None = None) -> Page[CategoryWithCount]:
+    async def list(self, *, page: int | None = None, per_page: int | None = None) -> Page[CategoryWithCount]:
         """Lists categories, the first created first; 15 on a page by default, 500 at most."""
         query = {"page": page, "per_page": per_page}
-        return decode_page(CategoryWithCount, self._core.call(operations.LIST_CATEGORIES, query=query))
+        return decode_page(CategoryWithCount, await self._core.call(operations.LIST_CATEGORIES, query=query))
 
-    def all(self, *, per_page: int = 100) -> Iterator[CategoryWithCount]:
-        """All categories, read page by page as they are asked for."""
-        return pages(lambda page: self.list(page=page, per_page=per_page))
-
-
-def under_data(answer: object) -> object:
-    """What an answer says under `data`."""
-    if not isinstance(answer, Mapping) or "data" not in answer:
-        raise DecodeError("the answer has no data")
-    return answer["data"]
+    def all(self, *, per_page: int = 100) -> AsyncIterator[CategoryWithCount]:
+        """All categories, read page by page as they are asked for; each once, whatever changes meanwhile."""
+        return pages(
+            lambda page, size: self.list(page=page, per_page=size), per_page, lambda category: category.id_category
+        )

@@ -5,59 +5,33 @@ from __future__ import annotations
 import http.client
 import selectors
 import socket
-import ssl
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-from kopeck.errors import CallTimeoutError, ConfigError, DecodeError, TransportError
+from kopeck.codec import MAX_BODY, Request, Response
+from kopeck.endpoint import Endpoint, never_connected
+from kopeck.errors import CallTimeoutError, DecodeError, TransportError
 
-_MAX_ANSWER = 64 << 20
-"""The largest answer that is read, in bytes; a result of 100,000 cards, sealed, stays well below it."""
 _CHUNK = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer as it came."""
-
-    status: int
-    headers: http.client.HTTPMessage
-    body: bytes
 
 
 class Connections:
     """A pool of connections to one address. Any number of threads may call at once, each over its own."""
 
-    def __init__(
-        self, base_url: str, *, timeout: float, connect_timeout: float, ssl_context: ssl.SSLContext | None
-    ) -> None:
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError("base URL: it has to start with http:// or https://")
-        if parts.query or parts.fragment or parts.username is not None:
-            raise ConfigError("base URL: it must have neither query nor fragment nor credentials")
-        try:
-            self._port = parts.port
-        except ValueError as error:
-            raise ConfigError(f"base URL: {error}") from None
-        self._host = parts.hostname
-        self._prefix = parts.path.rstrip("/")
-        self._tls = (ssl_context or ssl.create_default_context()) if parts.scheme == "https" else None
+    def __init__(self, endpoint: Endpoint, *, timeout: float, connect_timeout: float) -> None:
+        self._endpoint = endpoint
         self._timeout = timeout
         self._connect_timeout = min(connect_timeout, timeout)
         self._idle: list[http.client.HTTPConnection] = []
         self._lock = threading.Lock()
 
-    def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
-        """Sends one call and reads its whole answer. Redirects are not followed."""
+    def send(self, request: Request) -> Response:
+        """Sends one call and reads its whole response. Redirects are not followed."""
         deadline = time.monotonic() + self._timeout
         connection = self._take()
         try:
             _limit(connection, deadline)
-            answer = self._exchange(connection, deadline, method, target, headers, body)
+            response = self._exchange(connection, deadline, request)
         except TimeoutError:
             connection.close()
             raise CallTimeoutError("the service did not answer in time") from None
@@ -68,7 +42,7 @@ class Connections:
             connection.close()
             raise
         self._give_back(connection)
-        return answer
+        return response
 
     def close(self) -> None:
         """Closes the connections that no call uses."""
@@ -77,16 +51,15 @@ class Connections:
         for connection in idle:
             connection.close()
 
-    def _exchange(
-        self,
-        connection: http.client.HTTPConnection,
-        deadline: float,
-        method: str,
-        target: str,
-        headers: Mapping[str, str],
-        body: bytes | None,
-    ) -> Answer:
-        connection.request(method, self._prefix + target, body=body, headers=headers)
+    def _exchange(self, connection: http.client.HTTPConnection, deadline: float, request: Request) -> Response:
+        endpoint, headers = self._endpoint, dict(request.headers)
+        target = endpoint.prefix + request.target
+        if endpoint.proxy is not None and endpoint.tls is None:
+            # A proxy is told the whole URL, unless it just passes TLS on.
+            target = endpoint.url + request.target
+            if endpoint.proxy.authorization is not None:
+                headers["proxy-authorization"] = endpoint.proxy.authorization
+        connection.request(request.method, target, body=request.body, headers=headers)
         response = connection.getresponse()
         chunks = bytearray()
         while True:
@@ -95,11 +68,11 @@ class Connections:
             if not chunk:
                 break
             chunks += chunk
-            if len(chunks) > _MAX_ANSWER:
-                raise DecodeError(f"the answer is larger than {_MAX_ANSWER} bytes")
+            if len(chunks) > MAX_BODY:
+                raise DecodeError(f"the answer is larger than {MAX_BODY} bytes")
         if response.length:
             raise http.client.IncompleteRead(b"", response.length)
-        return Answer(response.status, response.headers, bytes(chunks))
+        return Response(response.status, {name.lower(): text for name, text in response.headers.items()}, bytes(chunks))
 
     def _take(self) -> http.client.HTTPConnection:
         while True:
@@ -112,19 +85,22 @@ class Connections:
             connection.close()
 
     def _connect(self) -> http.client.HTTPConnection:
+        endpoint, proxy, timeout = self._endpoint, self._endpoint.proxy, self._connect_timeout
+        host, port = (proxy.host, proxy.port) if proxy else (endpoint.host, endpoint.port)
         connection: http.client.HTTPConnection
-        if self._tls is None:
-            connection = http.client.HTTPConnection(self._host, self._port, timeout=self._connect_timeout)
+        if endpoint.tls is None:
+            connection = http.client.HTTPConnection(host, port, timeout=timeout)
         else:
-            connection = http.client.HTTPSConnection(
-                self._host, self._port, timeout=self._connect_timeout, context=self._tls
-            )
+            connection = http.client.HTTPSConnection(host, port, timeout=timeout, context=endpoint.tls)
+            if proxy is not None:
+                headers = {"proxy-authorization": proxy.authorization} if proxy.authorization else {}
+                connection.set_tunnel(endpoint.host, endpoint.port, headers)
         try:
             connection.connect()
             connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             connection.close()
-            raise TransportError("the service could not be reached", sent=False) from error
+            raise never_connected(error) from error
         return connection
 
     def _give_back(self, connection: http.client.HTTPConnection) -> None:
