@@ -4,6 +4,7 @@ use time::OffsetDateTime;
 
 use crate::ids::{CategoryId, EmployeeId};
 use crate::person::{CustomId, Email, PersonName, Phone};
+use crate::text::folded;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -155,8 +156,8 @@ impl Employee {
     #[must_use]
     pub fn search_text(&self) -> String {
         let part =
-            |name: &Option<PersonName>| name.as_ref().map_or(String::new(), |n| n.as_str().to_lowercase());
-        format!("{}\n{}\n{}", part(&self.surname), part(&self.name), self.custom_id.as_str().to_lowercase())
+            |name: &Option<PersonName>| name.as_ref().map_or(String::new(), |name| folded(name.as_str()));
+        format!("{}\n{}\n{}", part(&self.surname), part(&self.name), folded(self.custom_id.as_str()))
     }
 }
 

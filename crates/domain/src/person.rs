@@ -3,18 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+mod letters;
+
 use crate::draft::Invalid;
 use crate::text;
+use letters::{is_name_letter, name_letters};
 
-/// The letters of names as a class of regular expressions: what `is_name_letter` takes.
-macro_rules! name_letters {
-    () => {
-        r"A-Za-z\u0400-\u0481\u048A-\u04FF"
-    };
-}
-
-/// Latin letters, and every letter of the Unicode block Cyrillic (`Ё` lies outside `А..я`).
-fn is_name_letter(letter: char) -> bool {
+/// Latin letters of ASCII, and every letter of the Unicode block Cyrillic (`Ё` lies outside `А..я`).
+fn is_custom_id_letter(letter: char) -> bool {
     letter.is_ascii_alphabetic() || ('\u{0400}'..='\u{04FF}').contains(&letter) && letter.is_alphabetic()
 }
 
@@ -53,11 +49,11 @@ macro_rules! personal_text {
 }
 
 personal_text! {
-    /// The partner's own identifier of an employee: 1..=64 Latin or Cyrillic letters, digits, `-`, `_`.
+    /// The partner's own identifier of an employee: 1..=64 letters `A-Z`, `a-z` and Cyrillic, digits, `-`, `_`.
     CustomId
 }
 personal_text! {
-    /// A surname, name or patronymic: 1..=32 Latin or Cyrillic letters and `-`.
+    /// A surname, name or patronymic: 1..=32 letters of the scripts Latin and Cyrillic, and `-`.
     PersonName
 }
 personal_text! {
@@ -81,37 +77,43 @@ impl CustomId {
     /// The most characters.
     pub const MAX_CHARS: usize = 64;
     /// What it may hold, as a regular expression of JSON Schema.
-    pub const PATTERN: &'static str = concat!("^[", name_letters!(), "0-9_-]+$");
+    pub const PATTERN: &'static str = r"^[A-Za-z\u0400-\u0481\u048A-\u04FF0-9_-]+$";
 
-    /// Reads a custom identifier.
+    /// Reads a custom identifier, in NFC.
     ///
     /// # Errors
     /// [`Invalid`] with the rule that is broken.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        check_length(text, Self::MAX_CHARS)?;
-        if !text.chars().all(|c| is_name_letter(c) || c.is_ascii_digit() || c == '-' || c == '_') {
+        let text = text::nfc(text);
+        check_length(&text, Self::MAX_CHARS)?;
+        if !text.chars().all(|c| is_custom_id_letter(c) || c.is_ascii_digit() || c == '-' || c == '_') {
             return Err(Invalid::new("may hold Latin and Cyrillic letters, digits, '-' and '_' only"));
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text))
     }
 }
 
 impl PersonName {
     /// The most characters.
     pub const MAX_CHARS: usize = 32;
-    /// What it may hold, as a regular expression of JSON Schema.
-    pub const PATTERN: &'static str = concat!("^[", name_letters!(), "-]+$");
 
-    /// Reads a name.
+    /// What it may hold, as a regular expression of JSON Schema.
+    #[must_use]
+    pub fn pattern() -> String {
+        format!("^[{}-]+$", name_letters())
+    }
+
+    /// Reads a name, in NFC: a letter that is typed with combining marks is composed first.
     ///
     /// # Errors
     /// [`Invalid`] with the rule that is broken.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        check_length(text, Self::MAX_CHARS)?;
+        let text = text::nfc(text);
+        check_length(&text, Self::MAX_CHARS)?;
         if !text.chars().all(|c| is_name_letter(c) || c == '-') {
             return Err(Invalid::new("may hold Latin and Cyrillic letters and '-' only"));
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text))
     }
 }
 
@@ -199,29 +201,54 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn names_take_both_alphabets() {
-        for text in ["Иванов", "Ёжиков", "ёлка", "O", "Smith-Jones", "Ґалаґан", "Ӣ", "Пётр-Paul"]
-        {
+    fn names_take_the_letters_of_both_scripts() {
+        let european = ["Müller", "José", "Łukasz", "Öz", "Nguyễn", "Þór", "Dvořák", "İnönü", "Straße"];
+        let cyrillic = ["Иванов", "Ёжиков", "ёлка", "Ґалаґан", "Ӣ", "Пётр-Paul", "Ԩ"];
+        for text in european.into_iter().chain(cyrillic).chain(["O", "Smith-Jones"]) {
             assert_eq!(PersonName::parse(text).unwrap().as_str(), text);
         }
-        for text in
-            ["", " ", "Anna Maria", "O'Neil", "José", "Ivan1", "王", "a\u{0300}", "\u{0482}", "\u{0483}"]
-        {
+        for text in [
+            "",
+            " ",
+            "Anna Maria",
+            "O'Neil",
+            "Ivan1",
+            "王",
+            "Ω",
+            "x\u{0300}",
+            "\u{0482}",
+            "\u{0483}",
+            "ﬁ",
+            "ª",
+        ] {
             assert!(PersonName::parse(text).is_err(), "{text:?}");
         }
     }
 
-    /// Every character that there is, by the parser and by the ranges of the pattern.
     #[test]
-    fn the_patterns_take_what_the_parsers_take() {
-        assert_eq!(name_letters!(), r"A-Za-z\u0400-\u0481\u048A-\u04FF");
-        let letters = ['A'..='Z', 'a'..='z', '\u{0400}'..='\u{0481}', '\u{048A}'..='\u{04FF}'];
+    fn names_and_custom_ids_are_composed_before_they_are_checked() {
+        for (text, composed) in
+            [("Mu\u{308}ller", "Müller"), ("Nguye\u{302}\u{303}n", "Nguyễn"), ("Е\u{308}ж", "Ёж")]
+        {
+            assert_eq!(PersonName::parse(text).unwrap().as_str(), composed);
+        }
+        assert_eq!(CustomId::parse("И\u{306}-1").unwrap().as_str(), "Й-1");
+        assert!(CustomId::parse("e\u{301}").is_err());
+        assert!(PersonName::parse(&"e\u{301}".repeat(32)).is_ok(), "the composed letters are counted");
+    }
+
+    /// Every composed character that there is, by the parser and by the ranges of the pattern.
+    #[test]
+    fn the_pattern_of_custom_ids_takes_what_the_parser_takes() {
+        assert_eq!(CustomId::PATTERN, r"^[A-Za-z\u0400-\u0481\u048A-\u04FF0-9_-]+$");
+        let letters = ['A'..='Z', 'a'..='z', '\u{0400}'..='\u{0481}', '\u{048A}'..='\u{04FF}', '0'..='9'];
         for character in '\0'..=char::MAX {
             let text = character.to_string();
-            let letter = letters.iter().any(|range| range.contains(&character));
-            assert_eq!(PersonName::parse(&text).is_ok(), letter || character == '-', "{character:?}");
-            let also = character.is_ascii_digit() || "-_".contains(character);
-            assert_eq!(CustomId::parse(&text).is_ok(), letter || also, "{character:?}");
+            if text::nfc(&text) != text {
+                continue; // composed to another one first, such as the Kelvin sign
+            }
+            let taken = letters.iter().any(|range| range.contains(&character)) || "-_".contains(character);
+            assert_eq!(CustomId::parse(&text).is_ok(), taken, "{character:?}");
         }
     }
 
@@ -281,11 +308,11 @@ mod tests {
     proptest! {
         #[test]
         fn parsers_never_panic_and_change_nothing_but_the_composition_of_letters(text in ".*") {
-            if let Ok(parsed) = CustomId::parse(&text) { prop_assert_eq!(parsed.as_str(), &text); }
-            if let Ok(parsed) = PersonName::parse(&text) { prop_assert_eq!(parsed.as_str(), &text); }
             if let Ok(parsed) = Phone::parse(&text) { prop_assert_eq!(parsed.as_str(), &text); }
             if let Ok(parsed) = Email::parse(&text) { prop_assert_eq!(parsed.as_str(), &text); }
             let composed = text::nfc(&text);
+            if let Ok(parsed) = CustomId::parse(&text) { prop_assert_eq!(parsed.as_str(), &composed); }
+            if let Ok(parsed) = PersonName::parse(&text) { prop_assert_eq!(parsed.as_str(), &composed); }
             if let Ok(parsed) = Recipient::parse(&text) { prop_assert_eq!(parsed.as_str(), &composed); }
             if let Ok(parsed) = DeliveryAddress::parse(&text) { prop_assert_eq!(parsed.as_str(), &composed); }
         }

@@ -6,7 +6,7 @@ use kopeck_domain::employee::{EmployeeStatus, EmployeeUpdate};
 use kopeck_domain::ids::{CategoryId, EmployeeId};
 use kopeck_domain::page::Page;
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
-use kopeck_domain::text::{folded, nfc};
+use kopeck_domain::text::folded;
 use kopeck_port_store::EmployeeFilter;
 use kopeck_service::employees::{self, EmployeeDraft};
 
@@ -71,7 +71,8 @@ pub(crate) fn read_list(r: &mut Reader<'_>) -> Option<(Page, EmployeeFilter)> {
     let filter = EmployeeFilter {
         status: r.param("status", word::<EmployeeStatus>().about("Only employees with this status.")),
         category: r.param("idCategory", id::<CategoryId>().about("Only employees of this category.")),
-        custom_id: r.param("customId", text(composed).about("Only the employee with this `customId`.")),
+        custom_id: r
+            .param("customId", text(CustomId::parse).about("Only the employee with this `customId`.")),
         query: r
             .param("q", text(search).looks_like(|_| searched()).about(SEARCHED))
             .filter(|q| !q.is_empty()),
@@ -122,11 +123,6 @@ fn searched() -> Json {
     object! {
         "type": "string", "maxLength": integer(MAX_QUERY_CHARS), "pattern": r"^[^\u0000-\u001F\u007F-\u009F]*$",
     }
-}
-
-/// A `customId` to search for, however its letters are composed.
-fn composed(text: &str) -> Result<CustomId, Invalid> {
-    CustomId::parse(&nfc(text))
 }
 
 /// The text to search for, in lower case and NFC. Control characters are refused: not every database takes them.

@@ -273,6 +273,8 @@ macro_rules! plain {
     )*};
 }
 
+const NAME_RULE: &str = "Letters of the scripts Latin and Cyrillic, and '-'. Stored in NFC.";
+
 plain! {
     &str => object! {"type": "string"};
     String => object! {"type": "string"};
@@ -285,7 +287,7 @@ plain! {
     i64 => object! {"type": "integer", "format": "int64"};
     Kopecks => object! {"type": "integer", "format": "int64"};
     CustomId => chars(1, CustomId::MAX_CHARS).with("pattern", CustomId::PATTERN);
-    PersonName => chars(1, PersonName::MAX_CHARS).with("pattern", PersonName::PATTERN);
+    PersonName => chars(1, PersonName::MAX_CHARS).with("pattern", PersonName::pattern()).with("description", NAME_RULE);
     Phone => pattern(Phone::PATTERN);
     Email => object! {"type": "string", "format": "email", "maxLength": integer(Email::MAX_CHARS)};
     Recipient => free_text(Recipient::MAX_CHARS);

@@ -81,12 +81,31 @@ async fn a_phone_is_a_text_to_writes_and_a_number_to_reads() {
     assert_eq!(api.get(&path(&id)).await.ok(200)["data"], shown);
 }
 
+#[tokio::test]
+async fn names_are_stored_composed_and_found_whatever_their_letter_case() {
+    let (_server, api) = start(0).await;
+    let typed =
+        json!({"customId": "И\u{306}-1", "surname": "Mu\u{308}ller", "patronymic": "Nguye\u{302}\u{303}n"});
+    let added = api.post(ADD, &typed).await.ok(200);
+    assert_eq!([&added["customId"], &added["surname"], &added["patronymic"]], ["Й-1", "Müller", "Nguyễn"]);
+    let updated = api.put(&path(&text(&added["idEmployee"])), &json!({"name": "O\u{308}z"})).await.ok(200);
+    assert_eq!(updated["name"], "Öz");
+    for q in ["mÜLL", "MU\u{308}L", "öz", "O\u{308}Z", "й-1"] {
+        let found = api.get(&format!("/v1/employees?q={q}")).await.ok(200);
+        assert_eq!(found["data"], json!([updated]), "{q}");
+    }
+    assert_eq!(api.get("/v1/employees?q=muller").await.ok(200)["data"], json!([]));
+}
+
 /// Names that are taken and names that are not.
 fn names() -> (Vec<Value>, Vec<Value>) {
-    let mut good = ["Ёлкина", "O", "ѵ", "Ӿ", "Smith-Jones", "-"].map(Value::from).to_vec();
+    let mut good = ["Ёлкина", "O", "ѵ", "Ӿ", "Smith-Jones", "-", "José", "Müller", "Łukasz", "Nguyễn"]
+        .map(Value::from)
+        .to_vec();
     good.extend([json!("ж".repeat(32)), json!("z".repeat(32))]);
-    let mut bad =
-        ["", " ", "Anna Lee", "O'Neil", "José", "Ivan1", "a_b", "王", "\u{0482}"].map(Value::from).to_vec();
+    let mut bad = ["", " ", "Anna Lee", "O'Neil", "Ivan1", "a_b", "王", "\u{0482}", "x\u{301}", "ﬁ"]
+        .map(Value::from)
+        .to_vec();
     bad.extend([json!("ж".repeat(33)), json!(7), json!(["A"]), json!({}), json!(true)]);
     (good, bad)
 }

@@ -2,6 +2,8 @@
 
 use std::str::FromStr as _;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::csv_file::{Row, RowFault};
 
 /// What is wrong with the values of a row.
@@ -22,16 +24,18 @@ pub(super) fn check(row: &Row, custom_id: &str) -> Vec<RowFault> {
 }
 
 fn custom_id_fault(text: &str) -> Option<String> {
+    let is_letter =
+        |c: char| c.is_ascii_alphabetic() || matches!(c, '\u{400}'..='\u{4FF}') && c.is_alphabetic();
     let allowed = |c: char| is_letter(c) || c.is_ascii_digit() || c == '-' || c == '_';
     too_long(text, 64).or_else(|| {
-        (!text.chars().all(allowed))
+        (!text.nfc().all(allowed))
             .then(|| "may hold Latin and Cyrillic letters, digits, '-' and '_' only".to_owned())
     })
 }
 
 fn name_fault(text: &str) -> Option<String> {
     too_long(text, 32).or_else(|| {
-        (!text.chars().all(|c| is_letter(c) || c == '-'))
+        (!text.nfc().all(|c| is_name_letter(c) || c == '-'))
             .then(|| "may hold Latin and Cyrillic letters and '-' only".to_owned())
     })
 }
@@ -52,10 +56,35 @@ fn status_fault(text: &str) -> Option<String> {
 }
 
 fn too_long(text: &str, most: usize) -> Option<String> {
-    text.chars().nth(most).map(|_| format!("must have at most {most} characters"))
+    text.nfc().nth(most).map(|_| format!("must have at most {most} characters"))
 }
 
-/// Latin letters, and every letter of the Unicode block Cyrillic (`Ё` lies outside `А..я`).
-fn is_letter(c: char) -> bool {
-    c.is_ascii_alphabetic() || ('\u{0400}'..='\u{04FF}').contains(&c) && c.is_alphabetic()
+/// The letters of the Unicode blocks of Latin and Cyrillic. The service takes these but for a few that no name is
+/// written with, such as ligatures.
+fn is_name_letter(c: char) -> bool {
+    let latin = matches!(c, 'A'..='z' | '\u{C0}'..='\u{24F}' | '\u{250}'..='\u{2AF}' | '\u{1D00}'..='\u{1DBF}')
+        || matches!(c, '\u{1E00}'..='\u{1EFF}' | '\u{2C60}'..='\u{2C7F}' | '\u{A720}'..='\u{A7FF}')
+        || matches!(c, '\u{AB30}'..='\u{AB6F}');
+    let cyrillic = matches!(c, '\u{400}'..='\u{52F}' | '\u{1C80}'..='\u{1C8F}' | '\u{A640}'..='\u{A69F}');
+    (latin || cyrillic) && c.is_alphabetic()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_of_latin_and_cyrillic_letters() {
+        for text in
+            ["Müller", "Mu\u{308}ller", "José", "Łukasz", "Nguyễn", "Ёлкина", "Ґалаґан", "Ԩ", "Smith-Jones"]
+        {
+            assert_eq!(name_fault(text), None, "{text}");
+        }
+        for text in ["O'Neil", "Anna Lee", "Ivan1", "王", "Ω", "x\u{301}", "a_b"] {
+            assert!(name_fault(text).is_some(), "{text}");
+        }
+        assert_eq!(name_fault(&"e\u{301}".repeat(32)), None);
+        assert!(custom_id_fault("é").is_some());
+        assert_eq!(custom_id_fault("И\u{306}_1-a"), None);
+    }
 }

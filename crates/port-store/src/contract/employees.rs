@@ -227,7 +227,12 @@ pub fn the_search_knows_no_letter_case(store: &dyn Store) {
     for text in ["ёжиков", "ЁЖ", "жико", "ґАЛА", "таб", "б-q"] {
         assert_eq!(fitting(store, partner, &query(text)), ["Таб-Q"], "{text}");
     }
-    for text in ["ежиков", "ильич", "example", "ёжиковґ"] {
+    let two = Employee { surname: name("MÜLLER"), name: name("Nguyễn"), ..employee("E-2") };
+    insert_employee(store, partner, &two).unwrap();
+    for text in ["müll", "MÜLLER", "NGUYỄN", "ễn"] {
+        assert_eq!(fitting(store, partner, &query(text)), ["E-2"], "{text}");
+    }
+    for text in ["ежиков", "ильич", "example", "ёжиковґ", "muller"] {
         assert_eq!(fitting(store, partner, &query(text)), [""; 0], "{text}");
     }
 }
