@@ -14,11 +14,12 @@ export function valueOf(text: string): unknown {
   return value;
 }
 
-/** The error that an answer other than 2xx stands for. */
-export function errorOf(status: number, headers: Headers, text: string): ApiError {
+/** The error that an answer other than 2xx stands for. `note` is what the client itself knows of faulty values. */
+export function errorOf(status: number, headers: Headers, text: string, note?: string): ApiError {
   const details = {
     requestId: headers.get("x-request-id") ?? undefined,
     retryAfterMs: milliseconds(headers.get("retry-after")),
+    note,
   };
   const said = parsed(text);
   if (status === 422 && isObject(said) && Array.isArray(said.data) && said.data.every(isFieldFault)) {

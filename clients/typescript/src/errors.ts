@@ -47,6 +47,20 @@ export class TransportError extends KopeckError {
   }
 }
 
+/**
+ * No TLS connection to the service can be made, and a retry will not change that; nothing was sent. Its certificate is not
+ * accepted, or the address does not speak TLS. Browsers do not tell, so there it is a `TransportError`.
+ */
+export class TlsError extends TransportError {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, false, options);
+  }
+
+  override get isTransient(): boolean {
+    return false;
+  }
+}
+
 /** No whole answer came in time. The service may have got the call all the same. */
 export class CallTimeoutError extends KopeckError {
   override get isTransient(): boolean {
@@ -62,6 +76,8 @@ export class CallTimeoutError extends KopeckError {
 export interface ApiErrorDetails {
   readonly requestId?: string | undefined;
   readonly retryAfterMs?: number | undefined;
+  /** What the client itself knows of the reason. */
+  readonly note?: string | undefined;
 }
 
 /** The service refused the call. */
@@ -118,7 +134,7 @@ export class InvalidError extends ApiError {
 
   constructor(faults: readonly FieldFault[], details?: ApiErrorDetails) {
     const listed = faults.map(({ field, message, detail }) => `${field}: ${detail ?? message}`).join("; ");
-    super(422, undefined, `faulty values: ${listed}`, details);
+    super(422, undefined, `faulty values: ${listed}${details?.note ? `; ${details.note}` : ""}`, details);
     this.faults = faults;
   }
 }

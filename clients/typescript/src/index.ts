@@ -19,12 +19,13 @@ export {
   InvalidError,
   KopeckError,
   SealingError,
+  TlsError,
   TransportError,
   UnfinishedError,
 } from "./errors.js";
 export type * from "./models/values.js";
 export * from "./models/words.js";
-export type { Page, Paging } from "./pages.js";
+export type { Page, PageSize, Paging } from "./pages.js";
 export type { RetryPolicy } from "./retry.js";
 export { SealingKey } from "./sealing.js";
 export { Secret } from "./secret.js";

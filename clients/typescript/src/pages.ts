@@ -2,12 +2,19 @@
 
 import { type Json, listOf, objectOf } from "./answer.js";
 import { DecodeError } from "./errors.js";
+import { Walk } from "./walk.js";
 
 /** Which page of a list to read. */
 export interface Paging {
   /** The number of the page, from 1. Default: the first. */
   readonly page?: number | undefined;
   /** The records on a page, 1 to 500. Default: 15, for transactions 100. */
+  readonly perPage?: number | undefined;
+}
+
+/** How much of a whole list to read at a time. */
+export interface PageSize {
+  /** The most records on a page, 20 to 500. Default: 100. */
   readonly perPage?: number | undefined;
 }
 
@@ -46,11 +53,15 @@ export function pageOf<T>(answer: unknown, read: (item: Json) => T): Page<T> {
   return { data, page, lastPage, perPage: number("per_page"), total: number("total"), next };
 }
 
-/** The records of a whole list, read page by page as they are asked for. */
-export async function* everyRecord<T>(read: (page: number) => Promise<Page<T>>): AsyncGenerator<T, void, undefined> {
-  for (let number: number | undefined = 1; number !== undefined; ) {
-    const page: Page<T> = await read(number);
-    yield* page.data;
-    number = page.next;
-  }
+/**
+ * The records of a whole list, read page by page as they are asked for. A record that is in the list the whole time comes
+ * exactly once, whatever is added or removed meanwhile. `identify` tells records apart.
+ */
+export async function* everyRecord<T>(
+  read: (paging: Paging) => Promise<Page<T>>,
+  identify: (record: T) => unknown,
+  perPage = 100,
+): AsyncGenerator<T, void, undefined> {
+  const walk = new Walk(perPage, identify);
+  while (!walk.ended) yield* walk.take(await read(walk.nextPage()));
 }

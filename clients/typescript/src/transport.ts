@@ -3,10 +3,15 @@
 import { errorOf, valueOf } from "./answer.js";
 import { type Call, JSON_TYPE, openAnswer, type Rendered, renderClear, renderSealed, SEALED_TYPE, type Sealing } from "./call.js";
 import { concat, randomHex, textOf } from "./crypto/bytes.js";
-import { ApiError, CallTimeoutError, ConfigError, DecodeError, SealingError, TransportError } from "./errors.js";
+import { ApiError, CallTimeoutError, ConfigError, DecodeError, SealingError, TlsError, TransportError } from "./errors.js";
 
 /** The largest answer that is read; a result of 100,000 cards, sealed, stays well below it. */
 const MAX_ANSWER = 64 << 20;
+
+/**
+ * From how many seconds on a clock's offset is named beside a refusal. The service refuses sealed values from 300 s on.
+ */
+const NOTABLE_OFFSET = 240;
 
 /** What Node's errors are called when no connection came about. */
 const NEVER_CONNECTED = new Set([
@@ -65,8 +70,11 @@ export class Transport {
     if (call.key !== undefined) headers.set("idempotency-key", call.key);
     if (rendered.contentType !== undefined) headers.set("content-type", rendered.contentType);
     const answer = await this.#exchange(call, rendered, headers, signal);
-    const text = await this.#open(call, nonce, answer);
-    if (!succeeded(answer)) throw errorOf(answer.status, answer.headers, text);
+    const text = await this.#open(call, nonce, answer).catch((error: unknown) => {
+      const note = error instanceof SealingError ? this.#clockNote(answer) : undefined;
+      throw note ? new SealingError(`${(error as SealingError).message}; ${note}`) : error;
+    });
+    if (!succeeded(answer)) throw errorOf(answer.status, answer.headers, text, this.#clockNote(answer));
     return valueOf(text);
   }
 
@@ -103,6 +111,14 @@ export class Transport {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
     }
+  }
+
+  /** That the clocks differ, if values are sealed and that may be the reason why one was refused. */
+  #clockNote({ headers }: Answer): string | undefined {
+    const service = Date.parse(headers.get("date") ?? "");
+    const offset = Math.round((this.#settings.clock() - service) / 1_000);
+    if (!this.#settings.sealing || !(Math.abs(offset) >= NOTABLE_OFFSET)) return undefined;
+    return `your clock is ${Math.abs(offset)} s ${offset > 0 ? "ahead of" : "behind"} the service's`;
   }
 
   async #open(call: Call, nonce: string, answer: Answer): Promise<string> {
@@ -156,8 +172,29 @@ async function bodyOf(response: Response): Promise<Uint8Array> {
   return concat(...pieces);
 }
 
+/** What Node's errors are called when a certificate is not accepted; those of OpenSSL's verification. */
+const CERTIFICATE =
+  /^(CERT_|CRL_|ERR_TLS_CERT_|(DEPTH_ZERO_)?SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY|DECODE|DECRYPT)_|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH_)/;
+
+const NO_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|HTTP_REQUEST|PACKET_LENGTH_TOO_LONG|UNKNOWN_PROTOCOL|.*RECORD_LAYER_FAILURE)$/;
+const NO_COMMON_TLS = /^ERR_SSL_.*(HANDSHAKE_FAILURE|PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_CIPHERS|NO_SHARED_CIPHER)/;
+
 function broken(error: unknown): TransportError {
-  const code = ((error as Error | undefined)?.cause as { code?: string } | undefined)?.code;
+  const cause = (error as Error | undefined)?.cause as { code?: string; message?: string } | undefined;
+  const code = cause?.code;
+  if (code && CERTIFICATE.test(code)) {
+    return new TlsError(`the service's certificate is not accepted: ${cause.message ?? code}`, { cause: error });
+  }
+  if (code && NO_TLS.test(code)) {
+    const message = "the service does not speak TLS at this address; its URL may have to start with http://";
+    return new TlsError(message, { cause: error });
+  }
+  if (code && NO_COMMON_TLS.test(code)) {
+    return new TlsError(`the service and this client find no common TLS: ${code}`, { cause: error });
+  }
   const sent = code === undefined || !NEVER_CONNECTED.has(code);
-  return new TransportError(sent ? "the connection broke" : "the service could not be reached", sent, { cause: error });
+  const reason = code ? `: ${code}` : "";
+  return new TransportError(`${sent ? "the connection broke" : "the service could not be reached"}${reason}`, sent, {
+    cause: error,
+  });
 }

@@ -14,7 +14,7 @@ import type {
 } from "../models/values.js";
 import type { CardStatus, CardType, TransactionType } from "../models/words.js";
 import * as operations from "../operations.js";
-import { everyRecord, listQuery, type Page, pageOf, type Paging } from "../pages.js";
+import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as, cardBalance, underData } from "../read.js";
 
 /** Which transactions to list. By default all. */
@@ -59,13 +59,14 @@ export class Cards {
     return pageOf(await this.#core.call(operations.CARD_TRANSACTIONS, parts), (item) => as(item));
   }
 
-  /** All of a card's transactions, read page by page as they are asked for. */
+  /** All of a card's transactions, read page by page as they are asked for; each once, whatever is added meanwhile. */
   allTransactions(
     idCard: Id,
-    filter: TransactionFilter = {},
+    filter: TransactionFilter & PageSize = {},
     options?: CallOptions,
   ): AsyncGenerator<Transaction, void, undefined> {
-    return everyRecord((page) => this.transactions(idCard, { ...filter, page }, options));
+    const read = (paging: Paging) => this.transactions(idCard, { ...filter, ...paging }, options);
+    return everyRecord(read, ({ id }) => id, filter.perPage);
   }
 
   /** Asks whether a card would pay `amount` kopecks, now or at another time. Nothing is paid or reserved. */
@@ -79,13 +80,13 @@ export class Cards {
     return pageOf(answer, (item) => as(item));
   }
 
-  /**
-   * All free cards, read page by page as they are asked for.
-   *
-   * Cards that are linked meanwhile move the others forward: link them after the list is read.
-   */
-  allAvailable(filter: AvailableFilter = {}, options?: CallOptions): AsyncGenerator<AvailableCard, void, undefined> {
-    return everyRecord((page) => this.available({ perPage: 100, ...filter, page }, options));
+  /** All free cards, read page by page as they are asked for; each once, even if cards are linked meanwhile. */
+  allAvailable(
+    filter: AvailableFilter & PageSize = {},
+    options?: CallOptions,
+  ): AsyncGenerator<AvailableCard, void, undefined> {
+    const read = (paging: Paging) => this.available({ ...filter, ...paging }, options);
+    return everyRecord(read, ({ idCard }) => idCard, filter.perPage);
   }
 
   /** Links a free card, named by its number on the bank's side, to an employee. */

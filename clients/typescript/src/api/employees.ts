@@ -12,7 +12,7 @@ import type {
 } from "../models/values.js";
 import type { EmployeeStatus } from "../models/words.js";
 import * as operations from "../operations.js";
-import { everyRecord, listQuery, type Page, pageOf, type Paging } from "../pages.js";
+import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as, employee, underData } from "../read.js";
 
 /** Which employees to list. By default all. */
@@ -53,9 +53,10 @@ export class Employees {
     return pageOf(answer, (item) => employee(item));
   }
 
-  /** All employees, read page by page as they are asked for. */
-  all(filter: EmployeeFilter = {}, options?: CallOptions): AsyncGenerator<Employee, void, undefined> {
-    return everyRecord((page) => this.list({ perPage: 100, ...filter, page }, options));
+  /** All employees, read page by page as they are asked for; each once, whatever changes meanwhile. */
+  all(filter: EmployeeFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Employee, void, undefined> {
+    const read = (paging: Paging) => this.list({ ...filter, ...paging }, options);
+    return everyRecord(read, ({ idEmployee }) => idEmployee, filter.perPage);
   }
 }
 
@@ -89,8 +90,8 @@ export class Categories {
     return pageOf(answer, (item) => as(item));
   }
 
-  /** All categories, read page by page as they are asked for. */
+  /** All categories, read page by page as they are asked for; each once, whatever changes meanwhile. */
   all(options?: CallOptions): AsyncGenerator<CategoryWithCount, void, undefined> {
-    return everyRecord((page) => this.list({ perPage: 100, page }, options));
+    return everyRecord((paging) => this.list(paging, options), ({ idCategory }) => idCategory);
   }
 }

@@ -5,7 +5,7 @@ import type { CallOptions, ChangeOptions, Core } from "../core.js";
 import type { CardLimit, Id, LimitChange, LimitResult, RequestStatus } from "../models/values.js";
 import type { RequestState } from "../models/words.js";
 import * as operations from "../operations.js";
-import { everyRecord, listQuery, type Page, pageOf, type Paging } from "../pages.js";
+import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as, limitResult, requestStatus, text } from "../read.js";
 import { untilFinal, type WaitOptions } from "../wait.js";
 import type { StateFilter } from "./orders.js";
@@ -55,8 +55,9 @@ export class Limits {
     return pageOf(answer, (item) => as(item));
   }
 
-  /** All changes, read page by page as they are asked for. */
-  all(filter: StateFilter = {}, options?: CallOptions): AsyncGenerator<LimitChange, void, undefined> {
-    return everyRecord((page) => this.list({ perPage: 100, ...filter, page }, options));
+  /** All changes, read page by page as they are asked for; each once, whatever changes meanwhile. */
+  all(filter: StateFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<LimitChange, void, undefined> {
+    const read = (paging: Paging) => this.list({ ...filter, ...paging }, options);
+    return everyRecord(read, ({ setLimitsCardsId }) => setLimitsCardsId, filter.perPage);
   }
 }

@@ -5,7 +5,7 @@ import type { CallOptions, ChangeOptions, Core } from "../core.js";
 import type { Id, Order, OrderResult, PlasticItem, RequestStatus, VirtualItem } from "../models/values.js";
 import type { RequestState } from "../models/words.js";
 import * as operations from "../operations.js";
-import { everyRecord, listQuery, type Page, pageOf, type Paging } from "../pages.js";
+import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as, issuedCard, requestStatus, text } from "../read.js";
 import { untilFinal, type WaitOptions } from "../wait.js";
 
@@ -68,8 +68,9 @@ export class Orders {
     return pageOf(answer, (item) => as(item));
   }
 
-  /** All orders, read page by page as they are asked for. */
-  all(filter: StateFilter = {}, options?: CallOptions): AsyncGenerator<Order, void, undefined> {
-    return everyRecord((page) => this.list({ perPage: 100, ...filter, page }, options));
+  /** All orders, read page by page as they are asked for; each once, whatever changes meanwhile. */
+  all(filter: StateFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Order, void, undefined> {
+    const read = (paging: Paging) => this.list({ ...filter, ...paging }, options);
+    return everyRecord(read, ({ orderId }) => orderId, filter.perPage);
   }
 }

@@ -6,7 +6,7 @@ import type { CallOptions, ChangeOptions, Core } from "../core.js";
 import type { Id, Replenishment, ReplenishmentResult, RequestStatus, TopUp } from "../models/values.js";
 import type { RequestState } from "../models/words.js";
 import * as operations from "../operations.js";
-import { everyRecord, listQuery, type Page, pageOf, type Paging } from "../pages.js";
+import { everyRecord, listQuery, type Page, pageOf, type PageSize, type Paging } from "../pages.js";
 import { as, replenishmentResult, requestStatus, text } from "../read.js";
 import { untilFinal, type WaitOptions } from "../wait.js";
 import type { StateFilter } from "./orders.js";
@@ -57,8 +57,9 @@ export class Replenishments {
     return pageOf(answer, (item) => as(item));
   }
 
-  /** All requests, read page by page as they are asked for. */
-  all(filter: StateFilter = {}, options?: CallOptions): AsyncGenerator<Replenishment, void, undefined> {
-    return everyRecord((page) => this.list({ perPage: 100, ...filter, page }, options));
+  /** All requests, read page by page as they are asked for; each once, whatever changes meanwhile. */
+  all(filter: StateFilter & PageSize = {}, options?: CallOptions): AsyncGenerator<Replenishment, void, undefined> {
+    const read = (paging: Paging) => this.list({ ...filter, ...paging }, options);
+    return everyRecord(read, ({ replenishmentId }) => replenishmentId, filter.perPage);
   }
 }

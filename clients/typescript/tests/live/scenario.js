@@ -20,6 +20,7 @@ export async function play({ url, required, optional, accessTtl }) {
     const card = await ordersAndLinks(client, idEmployee);
     await topsUp(client, card);
     await limits(client, card);
+    await makesOrdersWhileTheyAreListed(client);
     await renewsAnExpiredToken(client, api, accessTtl);
   }
   await logsInAnewAfterARevocation(clear, sealed, api, optional.apiKey);
@@ -107,6 +108,18 @@ async function limits({ limits, cards, sandbox }, card) {
   same([(await cards.canPay(card, 5_000)).allowed, (await cards.canPay(card, 5_001)).allowed], [true, false]);
   same((await sandbox.purchase(card, { amount: 5_000, place: "Столовая" })).approved, true);
   same((await cards.transactions(card, { perPage: 1 })).data[0].place, "Столовая");
+}
+
+/** An order made during the walk shifts the others, and none of them comes twice or not at all. */
+async function makesOrdersWhileTheyAreListed({ orders }) {
+  for (let made = 0; made < 25; made++) await orders.virtual([{ numberCards: 1, amount: 5_000 }]);
+  const before = (await orders.list({ perPage: 500 })).data.map(({ orderId }) => orderId);
+  const found = [];
+  for await (const { orderId } of orders.all({ perPage: 20 })) {
+    found.push(orderId);
+    if (found.length % 10 === 1) await orders.virtual([{ numberCards: 1, amount: 5_000 }]);
+  }
+  same(found, before);
 }
 
 async function renewsAnExpiredToken(client, api, accessTtl) {
