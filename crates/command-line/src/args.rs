@@ -12,6 +12,7 @@ use crate::commands::profiles::ProfilesCommand;
 use crate::commands::sandbox::SandboxCommand;
 use crate::commands::sealing::{OpenArgs, SealArgs};
 use crate::commands::top_ups::TopUpCommand;
+use crate::examples;
 use crate::profile;
 
 /// Call the service as a partner does.
@@ -41,6 +42,7 @@ pub struct CallArgs {
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum CallCommand {
     /// Try credentials and keep them as a profile.
+    #[command(after_help = examples::LOGIN)]
     Login(LoginArgs),
     /// Profiles: list, choose, remove.
     #[command(subcommand)]

@@ -40,6 +40,9 @@ pub(crate) struct RowFault {
     pub(crate) reason: String,
 }
 
+/// What is said of a row that holds the lines behind it.
+const UNCLOSED_QUOTE: &str = "has a quote that is not closed";
+
 impl fmt::Display for RowFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, {}: {}", self.line, self.field, self.reason)
@@ -91,19 +94,35 @@ impl CsvFile {
         for record in reader.records() {
             let record = record.map_err(|error| error.to_string())?;
             let line = record.position().map_or(0, |position| line_at(text, position));
-            if record.len() == columns.len() {
+            let fault = |reason: String| {
+                let subject = record.get(0).unwrap_or_default().to_owned();
+                RowFault { line, subject, field: "row".to_owned(), reason }
+            };
+            if swallows_lines(text, &record) {
+                faults.push(fault(UNCLOSED_QUOTE.to_owned()));
+            } else if record.len() == columns.len() {
                 let cells = columns.iter().cloned().zip(record.iter().map(str::to_owned)).collect();
                 rows.push(Row { line, cells });
             } else if record.iter().any(|cell| !cell.is_empty()) {
-                let reason = format!("has {} values for {} columns", record.len(), columns.len());
-                let subject = record.get(0).unwrap_or_default().to_owned();
-                faults.push(RowFault { line, subject, field: "row".to_owned(), reason });
+                faults.push(fault(format!("has {} values for {} columns", record.len(), columns.len())));
             }
         }
         // Spreadsheets leave lines of nothing but separators behind.
         rows.retain(|row| row.cells.values().any(|cell| !cell.is_empty()));
         Ok(Self { columns, rows, faults })
     }
+}
+
+/// Whether a quote that nobody closes has made one record of several lines: it then goes on to the next quote, or to the
+/// end of the file. A quote within a quoted value is doubled, so what is whole has an even number of them.
+fn swallows_lines(text: &str, record: &StringRecord) -> bool {
+    let start = record.position().and_then(|position| usize::try_from(position.byte()).ok());
+    let rest = start.and_then(|start| text.get(start..)).unwrap_or_default();
+    // The last value of such a record goes to the end of the file.
+    let reaches_end =
+        record.iter().next_back().is_some_and(|last| rest.trim_end().ends_with(last.trim_end()));
+    let has_lines = record.iter().any(|value| value.contains('\n'));
+    has_lines && reaches_end && !rest.matches('"').count().is_multiple_of(2)
 }
 
 /// The names of the columns, as they are known.
@@ -186,6 +205,22 @@ mod tests {
             told,
             ["line 2, row: has 1 values for 2 columns", "line 4, row: has 3 values for 2 columns"]
         );
+    }
+
+    #[test]
+    fn a_quote_that_is_not_closed_is_told_and_swallows_nothing_in_silence() {
+        for text in [
+            "customId,surname\n0,x\n\"T-1,Petrova\nT-2,Ivanova\n",
+            "customId,surname\n0,x\nT-1,\"Petrova\nT-2,Ivanova\n",
+            "customId,surname\r\n0,x\r\n\"T-1,Petrova\r\nT-2,Ivanova",
+        ] {
+            let file = parse(text);
+            let told: Vec<_> = file.faults.iter().map(ToString::to_string).collect();
+            assert_eq!(told, ["line 3, row: has a quote that is not closed"], "{text:?}");
+            assert_eq!(file.rows.len(), 1, "{text:?}");
+        }
+        let whole = parse("customId,surname\nT-1,\"two\nlines\"\nT-2,5\" nail\nT-3,\"a \"\"b\"\"\nc\"\n");
+        assert_eq!((whole.rows.len(), whole.faults.len()), (3, 0));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use kopeck_client::{Error, IdempotencyKey, Uuid};
 use serde_json::{Map, Value, json};
 
 use crate::exit::Exit;
+use crate::money;
 use crate::table;
 
 /// What kept a command from its answer. It is shown, so it holds no secret.
@@ -67,6 +68,19 @@ impl Failure {
     /// It came after `request` was accepted.
     pub(crate) fn after(self, request: Uuid) -> Self {
         self.with("acceptedRequest", request.to_string())
+    }
+
+    /// Tells people of the arguments that they typed, in place of the fields that the service knows: `argument` makes the
+    /// one of the other. Programs are told of the fields.
+    pub(crate) fn naming(mut self, argument: impl Fn(&str) -> Option<String>) -> Self {
+        for fault in &mut self.0.faults {
+            if let Some((field, reason)) = fault.split_once(": ")
+                && let Some(argument) = argument(field)
+            {
+                *fault = format!("{argument}: {reason}");
+            }
+        }
+        self
     }
 
     pub(crate) const fn exit(&self) -> Exit {
@@ -146,7 +160,7 @@ impl From<Error> for Failure {
         match &error {
             Error::Invalid { faults, .. } => {
                 let reason = |fault: &kopeck_client::FieldFault| json!({"field": fault.field, "reason": fault.detail.as_ref().unwrap_or(&fault.message)});
-                failure.0.faults = faults.iter().map(ToString::to_string).collect();
+                failure.0.faults = faults.iter().map(|fault| money::in_roubles(&fault.to_string())).collect();
                 failure.with("faults", faults.iter().map(reason).collect::<Vec<_>>())
             }
             Error::Cards { faults, .. } => {
@@ -178,6 +192,13 @@ fn message_of(error: &Error) -> String {
         }
         _ => error.to_string(),
     }
+}
+
+/// The place in the list and the name of a field such as `data[7].amount` or `cards[0].idCard`.
+pub(crate) fn field_of_item(field: &str) -> Option<(usize, &str)> {
+    let (_, item) = field.split_once('[')?;
+    let (place, name) = item.split_once("].")?;
+    Some((place.parse().ok()?, name))
 }
 
 #[cfg(test)]

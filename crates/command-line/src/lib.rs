@@ -8,6 +8,7 @@ mod ask;
 mod commands;
 mod context;
 mod csv_file;
+mod examples;
 mod exit;
 mod failure;
 mod import;

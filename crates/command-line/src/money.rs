@@ -18,8 +18,7 @@ pub(crate) fn shown(kopecks: i64) -> String {
 /// Reads roubles, and always both digits of kopecks, so that nobody can mean kopecks by `150000`. Thousands may be
 /// apart, as [`shown`] has them, and the comma of spreadsheets is understood.
 pub(crate) fn parse(text: &str) -> Result<i64, String> {
-    let wrong =
-        || format!("{text:?} is no amount: write roubles with both digits of kopecks, such as 1500.00");
+    let wrong = || format!("invalid amount {text:?}: use roubles with two decimals, e.g. 1500.00");
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let joined: String = text.trim().chars().filter(|c| !matches!(c, ' ' | '\u{a0}' | '\u{202f}')).collect();
     let (roubles, kopecks) = joined.split_once(['.', ',']).ok_or_else(wrong)?;
@@ -30,6 +29,21 @@ pub(crate) fn parse(text: &str) -> Result<i64, String> {
     let roubles: i64 = roubles.parse().map_err(|_| too_large())?;
     let kopecks: i64 = kopecks.parse().map_err(|_| wrong())?;
     roubles.checked_mul(100).and_then(|amount| amount.checked_add(kopecks)).ok_or_else(too_large)
+}
+
+/// What the service says of an amount in kopecks, said of roubles, as they are typed here.
+pub(crate) fn in_roubles(reason: &str) -> String {
+    let is_unit = |word: &str| matches!(word, "kopeck" | "kopecks");
+    if !reason.split(' ').any(is_unit) {
+        return reason.to_owned();
+    }
+    let reason = reason.replace("an integer of ", "").replace("an integer ", "");
+    let word = |word: &str| match word.parse() {
+        Ok(kopecks) => shown(kopecks),
+        Err(_) if is_unit(word) => "roubles".to_owned(),
+        Err(_) => word.to_owned(),
+    };
+    reason.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -58,6 +72,18 @@ mod tests {
         }
         assert_eq!(parse("1500,00"), Ok(150_000));
         assert_eq!(parse("1\u{a0}500.00"), Ok(150_000));
+    }
+
+    #[test]
+    fn a_reason_is_told_in_the_unit_that_was_typed() {
+        for (reason, told) in [
+            ("must be from 5000 to 1500000 kopecks", "must be from 50.00 to 15 000.00 roubles"),
+            ("must be an integer from 1 to 99 kopecks", "must be from 0.01 to 0.99 roubles"),
+            ("must be an integer of 1 kopeck or more", "must be 0.01 roubles or more"),
+            ("must be an integer from 1 to 10000", "must be an integer from 1 to 10000"),
+        ] {
+            assert_eq!(in_roubles(reason), told);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::fmt;
 use std::str::FromStr;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
@@ -36,6 +37,11 @@ pub(crate) enum CardName {
     Number(String),
 }
 
+/// Reads an identifier of the service.
+pub(crate) fn uuid(text: &str) -> Result<Uuid, String> {
+    Uuid::try_parse(text).map_err(|_| "must be a uuid".to_owned())
+}
+
 impl FromStr for EmployeeName {
     type Err = Infallible;
 
@@ -64,6 +70,15 @@ impl FromStr for CardName {
             return Ok(Self::Number(text.to_owned()));
         }
         Err("must be an idCard (a uuid) or a customIdCard (10 or 13 digits)".to_owned())
+    }
+}
+
+impl fmt::Display for CardName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => id.fmt(f),
+            Self::Number(number) => f.write_str(number),
+        }
     }
 }
 
@@ -236,6 +251,7 @@ mod tests {
         assert_eq!(" Склад ".parse(), Ok(CategoryName::Name("Склад".to_owned())));
         assert!(matches!(id.parse(), Ok(CardName::Id(_))));
         assert_eq!("0234567890".parse(), Ok(CardName::Number("0234567890".to_owned())));
+        assert_eq!((uuid("nope"), uuid(id).is_ok()), (Err("must be a uuid".to_owned()), true));
         for bad in ["", "123", "12345678901", "123456789x"] {
             assert!(bad.parse::<CardName>().is_err(), "{bad}");
         }

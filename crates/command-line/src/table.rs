@@ -65,7 +65,17 @@ pub(crate) fn record(record: &Value, columns: &[Column]) -> String {
 
 /// A text without what could steer the terminal.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    let mut clean = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => clean.push_str("\\n"),
+            '\r' => clean.push_str("\\r"),
+            '\t' => clean.push_str("\\t"),
+            c if c.is_control() => clean.push('\u{fffd}'),
+            c => clean.push(c),
+        }
+    }
+    clean
 }
 
 impl Column {
@@ -101,6 +111,7 @@ mod tests {
             list(&[json!({"a": "x\u{1b}[1m", "in": {"b": 123_450}, "c": true, "d": 7, "e": null})], &columns);
         assert!(shown.contains("x\u{fffd}[1m") && shown.contains("1 234.50"), "{shown}");
         assert!(shown.contains("yes") && shown.contains('7') && !shown.contains("null"), "{shown}");
+        assert_eq!(clean("T-1,Petrova\r\nT-2\u{7}"), "T-1,Petrova\\r\\nT-2\u{fffd}");
         assert!(record(&json!({"c": false}), &columns).contains("no"));
     }
 }

@@ -9,6 +9,7 @@ use kopeck_client::{
 use super::shown;
 use crate::answer::{Answer, json_of};
 use crate::context::Repeat;
+use crate::examples;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::money;
@@ -47,6 +48,7 @@ pub(crate) enum CardsCommand {
         page: PageArgs,
     },
     /// Link a free card to an employee.
+    #[command(after_help = examples::CARDS_LINK)]
     Link {
         /// The employee.
         employee: EmployeeName,

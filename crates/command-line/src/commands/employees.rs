@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::shown;
 use crate::answer::{Answer, json_of};
 use crate::context::Repeat;
+use crate::examples;
 use crate::failure::Failure;
 use crate::import::{self, ImportArgs};
 use crate::names::{CategoryName, EmployeeName};
@@ -24,6 +25,7 @@ pub(crate) enum EmployeesCommand {
         employee: EmployeeName,
     },
     /// Add an employee.
+    #[command(after_help = examples::EMPLOYEES_ADD)]
     Add {
         /// Your own identifier: up to 64 letters, digits, `-` and `_`.
         custom_id: String,
@@ -36,6 +38,7 @@ pub(crate) enum EmployeesCommand {
     Update(UpdateArgs),
     /// Bring the employees of a file into the service: those that it lacks are added, those that differ are changed. A
     /// second run of the same file changes nothing.
+    #[command(after_help = examples::EMPLOYEES_IMPORT)]
     Import(ImportArgs),
 }
 

@@ -7,6 +7,7 @@ use kopeck_client::{CardLimit, Client, LimitPeriod, RequestState, TimeWindow, Uu
 
 use crate::answer::Answer;
 use crate::context::Repeat;
+use crate::examples;
 use crate::failure::Failure;
 use crate::money;
 use crate::names::{self, CardName};
@@ -18,10 +19,12 @@ use crate::table::{Column, number, text};
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum LimitsCommand {
     /// Give the same limit to cards, in place of the whole limit that each had.
+    #[command(after_help = examples::LIMITS_SET)]
     Set(SetArgs),
     /// Show the state of a change.
     Status {
         /// The change.
+        #[arg(value_parser = names::uuid)]
         set_limits_cards_id: Uuid,
         #[command(flatten)]
         wait: WaitArgs,
@@ -29,11 +32,13 @@ pub(crate) enum LimitsCommand {
     /// Show what became of each card.
     Result {
         /// The change.
+        #[arg(value_parser = names::uuid)]
         set_limits_cards_id: Uuid,
     },
     /// Cancel a change that is still NEW.
     Cancel {
         /// The change.
+        #[arg(value_parser = names::uuid)]
         set_limits_cards_id: Uuid,
         #[command(flatten)]
         repeat: Repeat,
@@ -142,7 +147,8 @@ pub(super) async fn run(client: &Client, command: LimitsCommand) -> Result<Answe
     match command {
         LimitsCommand::Set(args) => {
             let cards = names::cards(client, &args.cards).await?;
-            let created = args.repeat.send(limits.set(&cards, &args.limit())).await?;
+            let created = args.repeat.send(limits.set(&cards, &args.limit())).await;
+            let created = created.map_err(|failure| failure.naming(argument))?;
             Kind::LimitChange.accepted(client, created.set_limits_cards_id, args.wait).await
         }
         LimitsCommand::Status { set_limits_cards_id: id, wait } => {
@@ -158,6 +164,12 @@ pub(super) async fn run(client: &Client, command: LimitsCommand) -> Result<Answe
             page.answer(&COLUMNS, async |paging| limits.list(status.as_ref(), paging).await).await
         }
     }
+}
+
+/// The argument that a field of a limit came from, such as `limit.times[0].from`.
+fn argument(field: &str) -> Option<String> {
+    let name = field.strip_prefix("limit.")?.split(['.', '[']).next()?;
+    ["amount", "period", "days", "times"].contains(&name).then(|| format!("--{name}"))
 }
 
 impl SetArgs {

@@ -20,7 +20,7 @@ use crate::token::TokenFile;
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LoginArgs {
     /// Where the service is, such as `https://api.example.com`.
-    #[arg(long, env = "KOPECK_BASE_URL")]
+    #[arg(long, env = "KOPECK_URL")]
     base_url: Option<String>,
     /// A file with the certificates, in PEM, that alone may vouch for the service.
     #[arg(long, value_name = "FILE")]
@@ -106,7 +106,7 @@ fn told<T>(
 ) -> Result<T, Failure> {
     let missing = || {
         Failure::usage(format!(
-            "{what} is missing: set KOPECK_BASE_URL, KOPECK_API_KEY, KOPECK_LOGIN, KOPECK_PASSWORD and \
+            "{what} is missing: set KOPECK_URL, KOPECK_API_KEY, KOPECK_LOGIN, KOPECK_PASSWORD and \
              KOPECK_SEALING_KEY, or give them by --stdin, or call this on a terminal"
         ))
     };

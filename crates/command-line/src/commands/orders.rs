@@ -1,5 +1,6 @@
 //! `kopeck call orders …`.
 
+use std::fmt;
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
@@ -7,8 +8,10 @@ use kopeck_client::{CardType, Client, PlasticItem, RequestState, Uuid, VirtualIt
 
 use crate::answer::Answer;
 use crate::context::Repeat;
-use crate::failure::Failure;
+use crate::examples;
+use crate::failure::{Failure, field_of_item};
 use crate::money;
+use crate::names;
 use crate::pages::PageArgs;
 use crate::requests::{Kind, WaitArgs, changed};
 use crate::table::{self, Column, number, text};
@@ -17,8 +20,10 @@ use crate::table::{self, Column, number, text};
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum OrdersCommand {
     /// Order plastic cards.
+    #[command(after_help = examples::ORDERS_PLASTIC)]
     Plastic(PlasticArgs),
     /// Order virtual cards. What they hold is taken from the partner's balance.
+    #[command(after_help = examples::ORDERS_VIRTUAL)]
     Virtual {
         /// How many cards, and what each holds from the start: `20x500.00`.
         #[arg(required = true, value_name = "COUNTxAMOUNT")]
@@ -31,6 +36,7 @@ pub(crate) enum OrdersCommand {
     /// Show the state of an order.
     Status {
         /// The order.
+        #[arg(value_parser = names::uuid)]
         order_id: Uuid,
         #[command(flatten)]
         wait: WaitArgs,
@@ -38,6 +44,7 @@ pub(crate) enum OrdersCommand {
     /// Show the cards that an order brought.
     Result {
         /// The order.
+        #[arg(value_parser = names::uuid)]
         order_id: Uuid,
         /// Show the codes that activate virtual cards, too. They are as good as the cards.
         #[arg(long)]
@@ -46,6 +53,7 @@ pub(crate) enum OrdersCommand {
     /// Confirm the receipt of an order.
     Confirm {
         /// The order.
+        #[arg(value_parser = names::uuid)]
         order_id: Uuid,
         #[command(flatten)]
         repeat: Repeat,
@@ -53,6 +61,7 @@ pub(crate) enum OrdersCommand {
     /// Cancel an order that is still NEW.
     Cancel {
         /// The order.
+        #[arg(value_parser = names::uuid)]
         order_id: Uuid,
         #[command(flatten)]
         repeat: Repeat,
@@ -129,6 +138,24 @@ impl<T: FromStr<Err = String>> FromStr for Several<T> {
     }
 }
 
+impl<T: fmt::Display> fmt::Display for Several<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.count, self.of)
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&money::shown(self.0))
+    }
+}
+
+impl fmt::Display for Plastic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_str())
+    }
+}
+
 const COLUMNS: [Column; 6] = [
     text("orderId", "/orderId"),
     text("status", "/status"),
@@ -144,15 +171,18 @@ pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Answe
     match command {
         OrdersCommand::Plastic(args) => {
             let items: Vec<PlasticItem> = args.items.iter().map(|item| args.item(item)).collect();
-            let created = args.repeat.send(orders.plastic(&items)).await?;
+            let created = args.repeat.send(orders.plastic(&items)).await;
+            let created = created.map_err(|failure| failure.naming(|field| args.argument(field)))?;
             Kind::Order.accepted(client, created.order_id, args.wait).await
         }
         OrdersCommand::Virtual { items, wait, repeat } => {
-            let items: Vec<VirtualItem> = items
+            let wanted: Vec<VirtualItem> = items
                 .iter()
                 .map(|Several { count, of: Amount(each) }| VirtualItem::new(*count, *each))
                 .collect();
-            let created = repeat.send(orders.virtual_cards(&items)).await?;
+            let argument = |field: &str| items.get(field_of_item(field)?.0).map(ToString::to_string);
+            let created = repeat.send(orders.virtual_cards(&wanted)).await;
+            let created = created.map_err(|failure| failure.naming(argument))?;
             Kind::Order.accepted(client, created.order_id, wait).await
         }
         OrdersCommand::Status { order_id, wait } => Kind::Order.status(client, order_id, wait).await,
@@ -170,6 +200,16 @@ pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Answe
 }
 
 impl PlasticArgs {
+    /// The argument that a field came from.
+    fn argument(&self, field: &str) -> Option<String> {
+        let (place, name) = field_of_item(field)?;
+        match name {
+            "deliveryAddress" => Some("--address".to_owned()),
+            "recipient" | "phone" => Some(format!("--{name}")),
+            _ => self.items.get(place).map(ToString::to_string),
+        }
+    }
+
     fn item(&self, Several { count, of: Plastic(card_type) }: &Several<Plastic>) -> PlasticItem {
         PlasticItem {
             number_cards: *count,
@@ -189,6 +229,7 @@ mod tests {
     fn items_are_typed_in_one_word() {
         assert_eq!("20x500.00".parse(), Ok(Several { count: 20, of: Amount(50_000) }));
         assert_eq!("3xmp4".parse(), Ok(Several { count: 3, of: Plastic(CardType::Mp4) }));
+        assert_eq!(Several { count: 2, of: Amount(1_000) }.to_string(), "2x10.00");
         for bad in ["20", "x500.00", "20x500", "-1x500.00", "20*500.00"] {
             assert!(bad.parse::<Several<Amount>>().is_err(), "{bad}");
         }

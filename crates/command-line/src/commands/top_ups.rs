@@ -1,6 +1,7 @@
 //! `kopeck call topup …`.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -10,7 +11,8 @@ use kopeck_client::{Client, RequestState, TopUp, Uuid};
 use crate::answer::Answer;
 use crate::context::Repeat;
 use crate::csv_file::{CsvFile, RowFault};
-use crate::failure::Failure;
+use crate::examples;
+use crate::failure::{Failure, field_of_item};
 use crate::money;
 use crate::names::{self, CardName};
 use crate::pages::PageArgs;
@@ -21,10 +23,12 @@ use crate::table::{self, Column, number, text};
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum TopUpCommand {
     /// Top up cards, in one request.
+    #[command(after_help = examples::TOP_UP)]
     Create(CreateArgs),
     /// Show the state of a request.
     Status {
         /// The request.
+        #[arg(value_parser = names::uuid)]
         replenishment_id: Uuid,
         #[command(flatten)]
         wait: WaitArgs,
@@ -32,11 +36,13 @@ pub(crate) enum TopUpCommand {
     /// Show what became of each card.
     Result {
         /// The request.
+        #[arg(value_parser = names::uuid)]
         replenishment_id: Uuid,
     },
     /// Cancel a request that is still NEW.
     Cancel {
         /// The request.
+        #[arg(value_parser = names::uuid)]
         replenishment_id: Uuid,
         #[command(flatten)]
         repeat: Repeat,
@@ -83,6 +89,12 @@ impl FromStr for CardAmount {
     }
 }
 
+impl fmt::Display for CardAmount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.card, money::shown(self.amount))
+    }
+}
+
 const COLUMNS: [Column; 5] = [
     text("replenishmentId", "/replenishmentId"),
     text("status", "/status"),
@@ -116,12 +128,13 @@ async fn create(client: &Client, args: CreateArgs) -> Result<Answer, Failure> {
         Some(path) => read(path)?,
         None => args.cards,
     };
-    let (cards, amounts): (Vec<CardName>, Vec<i64>) =
-        asked.into_iter().map(|each| (each.card, each.amount)).unzip();
+    let cards: Vec<CardName> = asked.iter().map(|each| each.card.clone()).collect();
     let ids = names::cards(client, &cards).await?;
     let top_ups: Vec<TopUp> =
-        ids.into_iter().zip(amounts).map(|(id, amount)| TopUp::new(id, amount)).collect();
-    let created = args.repeat.send(client.replenishments().create(&top_ups)).await?;
+        ids.into_iter().zip(&asked).map(|(id, each)| TopUp::new(id, each.amount)).collect();
+    let argument = |field: &str| asked.get(field_of_item(field)?.0).map(ToString::to_string);
+    let created = args.repeat.send(client.replenishments().create(&top_ups)).await;
+    let created = created.map_err(|failure| failure.naming(argument))?;
     Kind::TopUp.accepted(client, created.replenishment_id, args.wait).await
 }
 

@@ -1,0 +1,31 @@
+//! Examples below the help of commands. A test of the binary reads each of them as a command line.
+
+pub(crate) const LOGIN: &str = "\
+Examples:
+  kopeck call login --profile demo --stdin < kopeck-data/demo-partner.json
+  kopeck call login --base-url https://api.example.com";
+pub(crate) const EMPLOYEES_ADD: &str = "\
+Examples:
+  kopeck call employees add T-0001 --surname Petrova --name Anna --phone 9031234567";
+pub(crate) const EMPLOYEES_IMPORT: &str = "\
+Examples:
+  kopeck call employees import staff.csv --dry-run
+  kopeck call employees import staff.csv --create-categories";
+pub(crate) const ORDERS_VIRTUAL: &str = "\
+Examples:
+  kopeck call orders virtual 20x500.00 --wait
+  kopeck call orders virtual 20x500.00 5x1000.00 --json";
+pub(crate) const ORDERS_PLASTIC: &str = "\
+Examples:
+  kopeck call orders plastic 100xMP4 --address Moscow --recipient Petrova --phone 9031234567";
+pub(crate) const TOP_UP: &str = "\
+Examples:
+  kopeck call topup create 8747859702=150.00 6351762083=150.00 --wait
+  kopeck call topup create --from-csv payroll.csv --wait=10m";
+pub(crate) const CARDS_LINK: &str = "\
+Examples:
+  kopeck call cards link T-0001 8747859702";
+pub(crate) const LIMITS_SET: &str = "\
+Examples:
+  kopeck call limits set 8747859702 --amount 500.00 --period day --days 1-5 --times 08:00-20:00
+  kopeck call limits set 8747859702 --unlimited";
