@@ -2,6 +2,7 @@
 //! together: labels are made once, at the start or at the first of its kind.
 
 mod figures;
+mod process;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -67,7 +67,7 @@ impl Operations {
         };
         let thread = std::thread::Builder::new().name("operations".to_owned()).spawn(tell)?;
         let handle = receiver.recv().context("the operations thread ended")?.map_err(anyhow::Error::msg)?;
-        log::info!(address:% = address; "tells of itself");
+        log::info!(address:% = address; "operations endpoint listening");
         Ok(Teller { address, handle, thread: Some(thread) })
     }
 }

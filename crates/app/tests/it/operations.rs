@@ -79,6 +79,17 @@ async fn a_running_service_tells_that_it_is_ready_and_what_it_did() {
     ] {
         shows(&text, line);
     }
+    let figure = |name: &str| -> f64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("{name} is not in {text}")).parse().unwrap()
+    };
+    let (open, most) = (figure("process_open_fds"), figure("process_max_fds"));
+    assert!(open > 3.0 && open <= most, "{open} of {most}");
+    let (resident, all) = (figure("process_resident_memory_bytes"), figure("process_virtual_memory_bytes"));
+    assert!(resident > 1_048_576.0 && resident < all, "{resident} of {all}");
+    assert!(figure("process_threads") > 4.0, "{text}");
+    assert!(figure("process_cpu_seconds_total") > 0.0, "Argon2 takes more than a tick");
+    assert!(figure("process_start_time_seconds") > 0.0);
     let used = r#"kopeck_database_use_seconds_count{access="write"} 0"#;
     assert!(text.contains("kopeck_database_use_seconds_count") && !text.contains(used));
     for personal in [&*partner.id, "acme-47", &partner.api_key, &token] {

@@ -4,6 +4,7 @@ use kopeck_port_store::Access;
 use prometheus::IntGauge;
 
 use super::Maker;
+use super::process::ProcessMetrics;
 use crate::operations::{Glance, Health};
 
 /// Figures of this moment.
@@ -16,6 +17,7 @@ pub(super) struct Figures {
     workers_ended: IntGauge,
     silence: IntGauge,
     sandbox: IntGauge,
+    process: Option<ProcessMetrics>,
 }
 
 /// Figures of what stands in the database. While it does not answer they stay as they were.
@@ -54,15 +56,14 @@ impl Figures {
             stored: Stored::new(maker)?,
             workers: maker
                 .gauge("kopeck_worker_threads", "Threads of this process that do asynchronous work.")?,
-            workers_ended: maker.gauge(
-                "kopeck_worker_threads_ended",
-                "Those of them that ended though nobody told them to.",
-            )?,
+            workers_ended: maker
+                .gauge("kopeck_worker_threads_ended", "Worker threads that exited unexpectedly.")?,
             silence: maker.gauge(
                 "kopeck_worker_silence_seconds",
                 "How long the one that was silent longest has given no sign of life.",
             )?,
             sandbox: maker.gauge("kopeck_sandbox", "1 if the sandbox is on in this process, else 0.")?,
+            process: ProcessMetrics::new(maker)?,
         })
     }
 
@@ -73,6 +74,9 @@ impl Figures {
         self.writes_waiting.set(whole(waiting(Access::Write)));
         self.database_up.set(i64::from(glance.is_some()));
         self.sandbox.set(i64::from(health.is_sandbox()));
+        if let Some(process) = &self.process {
+            process.show();
+        }
         if let Some(glance) = glance {
             self.stored.show(glance);
         }
