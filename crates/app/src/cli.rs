@@ -2,8 +2,11 @@
 
 mod audit;
 mod bank;
+mod environment;
+mod examples;
 mod master_key;
 mod operations;
+mod partner;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,8 +16,6 @@ use clap_complete::Shell;
 use kopeck_command_line::CallArgs;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_domain::ledger::DepositReference;
-use kopeck_domain::partner::{self, SealingPolicy};
 use kopeck_domain::session::Lifetimes;
 use kopeck_service::Settings;
 use secrecy::SecretString;
@@ -26,8 +27,12 @@ use crate::logging::LogFormat;
 
 pub use audit::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs};
 pub use bank::{BankArgs, BankSimulatorArgs};
+pub use environment::{UnknownVariable, command, parse, unknown_variables};
 pub use master_key::{MasterKeyCommand, RotateArgs};
 pub use operations::{FrontArgs, OperationsArgs};
+pub use partner::{
+    CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, RotateKeyArgs, SuspendArgs,
+};
 
 /// A payment-card programme for employees, as a service that partners call over HTTP.
 #[derive(Debug, Parser)]
@@ -50,6 +55,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve partners over HTTP, with the workers in the same process.
+    #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
     /// Do the asynchronous work alone, beside the processes that serve: for a database on a server.
     Worker(ServiceArgs),
@@ -66,17 +72,21 @@ pub enum Command {
     #[command(subcommand)]
     Audit(AuditCommand),
     /// Serve the bank simulator over HTTP, by the protocol that a bank's front has to speak.
+    #[command(after_help = examples::BANK_SIMULATOR)]
     BankSimulator(BankSimulatorArgs),
     /// Apply the migrations that the database does not have yet.
+    #[command(after_help = examples::MIGRATE)]
     Migrate(MigrateArgs),
     /// Call the service as a partner does: employees, cards, top-ups, limits from the command line.
     Call(CallArgs),
     /// Print the completion of this command line for a shell.
+    #[command(after_help = examples::COMPLETION)]
     Completion {
         /// The shell.
         shell: Shell,
     },
     /// Work every balance and hold out again and compare; exit 1 and a list where something does not fit.
+    #[command(after_help = examples::CHECK)]
     Check(StoreArgs),
 }
 
@@ -185,105 +195,13 @@ pub struct ServiceArgs {
     pub workers: u8,
 }
 
-/// What can be done with partners.
-#[derive(Debug, Subcommand)]
-pub enum PartnerCommand {
-    /// Make a partner and show its secrets, this once.
-    Create(CreateArgs),
-    /// List all partners.
-    List(StoreArgs),
-    /// End a partner's sessions and refuse its logins from now on.
-    Suspend(PartnerArgs),
-    /// Accept a suspended partner again.
-    Resume(PartnerArgs),
-    /// Book money that arrived on a partner's balance; a reference deposits once.
-    Deposit(DepositArgs),
-    /// Issue a new sealing key; the old one is accepted for another 14 days.
-    RotateKeys(RotateKeyArgs),
-    /// Issue a new API key; the old one is accepted for another 14 days.
-    RotateApiKey(RotateKeyArgs),
-    /// Set a partner's password and end all its sessions. At a terminal the password is asked for, else it is the first
-    /// line of standard input.
-    SetPassword(PartnerArgs),
-    /// End all sessions of a partner: its tokens are refused from now on, and it has to log in again.
-    EndSessions(PartnerArgs),
-}
-
-/// A new partner.
-#[derive(Debug, Args)]
-pub struct CreateArgs {
-    /// Where the data is.
-    #[command(flatten)]
-    pub store: StoreArgs,
-    /// What people call the partner.
-    #[arg(long, value_parser = partner::parse_name)]
-    pub name: String,
-    /// Its login; one is made up if absent.
-    #[arg(long, value_parser = partner::parse_login)]
-    pub login: Option<String>,
-    /// Its password; one is made up if absent. Everyone on the machine can see a command line: rather use
-    /// `--password-stdin`.
-    #[arg(long, value_parser = secret)]
-    pub password: Option<SecretString>,
-    /// Read its password: at a terminal it is asked for, else it is the first line of standard input.
-    #[arg(long, conflicts_with = "password")]
-    pub password_stdin: bool,
-    /// Whether its bodies have to come sealed: `required` or `optional`.
-    #[arg(long, default_value = "required")]
-    pub sealing: SealingPolicy,
-    /// Kopecks to start with.
-    #[arg(long, value_parser = clap::value_parser!(i64).range(1..))]
-    pub deposit: Option<i64>,
-    /// Print JSON and nothing else.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// One partner.
-#[derive(Debug, Args)]
-pub struct PartnerArgs {
-    /// Where the data is.
-    #[command(flatten)]
-    pub store: StoreArgs,
-    /// The partner's identifier.
-    #[arg(value_parser = partner_id)]
-    pub id: PartnerId,
-}
-
-/// A partner whose key is to be replaced.
-#[derive(Debug, Args)]
-pub struct RotateKeyArgs {
-    /// The partner.
-    #[command(flatten)]
-    pub partner: PartnerArgs,
-    /// End the old key at once, because it may be in the wrong hands.
-    #[arg(long)]
-    pub at_once: bool,
-}
-
-/// A deposit.
-#[derive(Debug, Args)]
-pub struct DepositArgs {
-    /// Where the data is.
-    #[command(flatten)]
-    pub store: StoreArgs,
-    /// The partner's identifier.
-    #[arg(value_parser = partner_id)]
-    pub id: PartnerId,
-    /// How much, in kopecks.
-    #[arg(value_parser = clap::value_parser!(i64).range(1..))]
-    pub kopecks: i64,
-    /// Names the deposit, such as the number of a bank transfer.
-    #[arg(long, value_parser = DepositReference::parse)]
-    pub reference: DepositReference,
-}
-
 /// What can be done with requests that no worker can finish.
 #[derive(Debug, Subcommand)]
 pub enum RequestsCommand {
-    /// List what was sent to a bank that must not be sent it twice, and that does not know it.
+    /// List instructions whose outcome is unknown and that cannot be retried safely.
     Stuck(StuckArgs),
-    /// Book what became of it at the bank.
+    /// Record the final outcome that the bank reports.
+    #[command(after_help = examples::SETTLE)]
     Settle(SettleArgs),
 }
 

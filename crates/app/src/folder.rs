@@ -45,11 +45,11 @@ impl DataFolder {
     /// The folder that belongs to a database that is there. Whether one on a server is there shows when it is opened.
     ///
     /// # Errors
-    /// If the URL is none of a database, or there is no such embedded database.
+    /// If the URL is none of a database, there is no such embedded database, or it cannot be looked at.
     pub fn existing(database_url: &str, beside: Option<&Path>) -> anyhow::Result<Self> {
         let folder = Self::of(database_url, beside)?;
         if let Some(database) = &folder.database
-            && !is_database(database)
+            && !is_database(database)?
         {
             bail!("there is no database at {}", database.display());
         }
@@ -104,13 +104,13 @@ impl DataFolder {
         self.path.join("master.key")
     }
 
-    /// Writes the demo partner's secrets into a file that only its owner may read, in place of one that is there.
-    /// Returns its path.
+    /// Writes a file with secrets of the demo partner that only its owner may read, in place of one that is there.
+    /// Returns its path, from the root on.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write_demo_secrets(&self, text: &str) -> anyhow::Result<PathBuf> {
-        let path = self.path.join("demo-partner.txt");
+    pub fn write_demo_secrets(&self, name: &str, text: &str) -> anyhow::Result<PathBuf> {
+        let path = std::path::absolute(self.path.join(name))?;
         let written = match std::fs::remove_file(&path) {
             // A new file, as one that is there could be open to others.
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -180,16 +180,22 @@ impl DataFolder {
     /// If the file cannot be written, or the database is on a server.
     pub fn master_key(&self, entropy: &dyn Entropy) -> anyhow::Result<KeyFile> {
         let file = self.existing_master_key()?;
-        let is_new = self.database.as_deref().is_some_and(|database| !is_database(database));
-        if is_new && !file.exists() {
+        let is_new =
+            self.database.as_deref().map(|database| is_database(database).map(|is| !is)).transpose()?;
+        if is_new == Some(true) && !file.exists() {
             file.make(&MasterKey::generate(entropy))?;
         }
         Ok(file)
     }
 }
 
-fn is_database(file: &Path) -> bool {
-    std::fs::metadata(file).is_ok_and(|file| file.len() > 0)
+/// Whether there is anything in the file. One that is out of reach, such as in a folder of another user, may be there.
+fn is_database(file: &Path) -> anyhow::Result<bool> {
+    match std::fs::metadata(file) {
+        Ok(file) => Ok(file.len() > 0),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error).with_context(|| format!("cannot look at the database {}", file.display())),
+    }
 }
 
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
@@ -250,6 +256,21 @@ mod tests {
         for file in [&database, &folder.bank_file()] {
             assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
         }
+    }
+
+    #[test]
+    fn a_database_out_of_reach_is_not_taken_for_a_missing_one() {
+        let within = tempfile::tempdir().unwrap();
+        let file = within.path().join("file");
+        std::fs::write(&file, "x").unwrap();
+        // As a folder without permission, but for a test that runs as root too.
+        let refused =
+            DataFolder::existing(&format!("sqlite://{}/kopeck.sqlite", file.display()), None).unwrap_err();
+        let said = format!("{refused:#}");
+        assert!(said.contains("cannot look at the database") && said.contains("Not a directory"), "{said}");
+        let missing = format!("sqlite://{}/kopeck.sqlite", within.path().display());
+        let said = DataFolder::existing(&missing, None).unwrap_err().to_string();
+        assert!(said.contains("there is no database at"), "{said}");
     }
 
     #[test]

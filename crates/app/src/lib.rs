@@ -17,6 +17,8 @@ mod open_files;
 pub mod operations;
 mod operator;
 mod output;
+mod port;
+mod printing;
 pub mod pulse;
 pub mod reload;
 pub mod sandbox;

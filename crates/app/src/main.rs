@@ -2,14 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use mimalloc::MiMalloc;
 
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    let code = kopeck::run(kopeck::cli::Cli::parse()).unwrap_or_else(|error| {
+    let code = kopeck::run(kopeck::cli::parse()).unwrap_or_else(|error| {
         kopeck::report(&error);
         ExitCode::FAILURE
     });

@@ -6,16 +6,19 @@ use clap::{Args, Subcommand};
 use kopeck_domain::audit::{Head, Outcome};
 use kopeck_domain::ids::PartnerId;
 
-use super::{StoreArgs, partner_id};
+use super::{StoreArgs, examples, partner_id};
 
 /// What can be asked of the audit log.
 #[derive(Debug, Subcommand)]
 pub enum AuditCommand {
     /// List the latest entries.
+    #[command(after_help = examples::AUDIT_LIST)]
     List(AuditListArgs),
     /// Check that nothing in the log was changed or removed; exit 1 and the first such place if something was.
+    #[command(after_help = examples::AUDIT_VERIFY)]
     Verify(AuditVerifyArgs),
     /// Remove old entries, and leave a signed mark of where each chain now begins.
+    #[command(after_help = examples::AUDIT_PRUNE)]
     Prune(AuditPruneArgs),
 }
 
@@ -25,7 +28,7 @@ pub struct AuditListArgs {
     /// Where the data is. No key is needed.
     #[command(flatten)]
     pub store: StoreArgs,
-    /// From this moment on, as `DD.MM.YYYY` or `DD.MM.YYYY HH:MM` in the zone of `--utc-offset`.
+    /// From this moment on, as `DD.MM.YYYY`, `DD.MM.YYYY HH:MM` or `YYYY-MM-DDTHH:MM` in the zone of `--utc-offset`.
     #[arg(long)]
     pub since: Option<String>,
     /// Before this moment, likewise.

@@ -1,13 +1,13 @@
 //! `kopeck audit …`.
 
-use std::io::Write as _;
+use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
 use kopeck_domain::audit::{Actor, Entry, Head, Record};
-use kopeck_domain::calendar::{Zone, parse_date};
+use kopeck_domain::calendar::{Zone, date_text, parse_date};
 use kopeck_port_store::{Access, AuditFilter, AuditSigner, transact};
 use kopeck_service::audit::{Verified, VerifyError, prune, verify};
 use serde_json::{Value, json};
@@ -20,6 +20,7 @@ use crate::compose::{self, Machine};
 use crate::connections::warn_about_database;
 use crate::folder::DataFolder;
 use crate::keys::Keys;
+use crate::printing::{aligned, note, print, say};
 
 /// Answers what is asked of the audit log.
 pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {
@@ -64,15 +65,14 @@ fn list(args: &AuditListArgs) -> anyhow::Result<()> {
     let limit = args.limit;
     let records =
         transact(&store(&args.store)?, Access::Read, move |unit| unit.audit().list(&filter, limit))?;
-    let mut out = std::io::stdout().lock();
-    for record in &records {
-        if args.json {
-            writeln!(out, "{}", as_json(record))?;
-        } else {
-            writeln!(out, "{}", as_line(&record.entry))?;
-        }
+    let mut text = String::new();
+    if args.json {
+        records.iter().try_for_each(|record| writeln!(text, "{}", as_json(record)))?;
+    } else {
+        let rows: Vec<_> = records.iter().map(|record| as_row(&record.entry, zone)).collect();
+        text = aligned(&rows);
     }
-    Ok(())
+    print(format_args!("{text}"))
 }
 
 fn check(args: &AuditVerifyArgs) -> anyhow::Result<ExitCode> {
@@ -85,23 +85,22 @@ fn check(args: &AuditVerifyArgs) -> anyhow::Result<ExitCode> {
     let signer = signer(&args.store)?;
     match verify(&store(&args.store)?, signer.as_deref(), &noted, args.unsigned.accept_unsigned) {
         Ok(verified) if args.require_signatures && signer.is_none() => {
-            println!("the signatures cannot be checked: {}", in_words(&verified, false));
+            say!("the signatures cannot be checked: {}", in_words(&verified, false))?;
             Ok(ExitCode::FAILURE)
         }
         Ok(verified) if args.print_heads => {
             if signer.is_none() {
-                eprintln!("{}", in_words(&verified, false));
+                note(format_args!("{}", in_words(&verified, false)));
             }
-            let mut out = std::io::stdout().lock();
-            verified.heads.iter().try_for_each(|head| writeln!(out, "{head}"))?;
+            verified.heads.iter().try_for_each(|head| say!("{head}"))?;
             Ok(ExitCode::SUCCESS)
         }
         Ok(verified) => {
-            println!("the audit log is whole, {}", in_words(&verified, signer.is_some()));
+            say!("the audit log is whole, {}", in_words(&verified, signer.is_some()))?;
             Ok(ExitCode::SUCCESS)
         }
         Err(VerifyError::Broken(breach)) => {
-            println!("the audit log is broken: {breach}");
+            say!("the audit log is broken: {breach}")?;
             Ok(ExitCode::FAILURE)
         }
         Err(VerifyError::Store(error)) => Err(error.into()),
@@ -136,7 +135,7 @@ fn remove(args: &AuditPruneArgs) -> anyhow::Result<()> {
         *subject += &format!(" entries:{removed}");
         Ok(removed)
     })?;
-    println!("entries removed: {removed}");
+    say!("entries removed: {removed}")?;
     Ok(())
 }
 
@@ -146,8 +145,13 @@ fn heads_in(text: &str) -> anyhow::Result<Vec<Head>> {
 }
 
 fn parse_moment(text: &str, zone: Zone) -> anyhow::Result<OffsetDateTime> {
-    match parse_date(text).ok().or_else(|| rfc3339_date(text)) {
-        Some(day) => Ok(zone.start_of(day)),
+    if let Some(day) = parse_date(text).ok().or_else(|| rfc3339_date(text)) {
+        return Ok(zone.start_of(day));
+    }
+    // As the list begins its lines, up to the minute.
+    let shown = text.split_once('T').and_then(|(day, time)| Some((rfc3339_date(day)?, time)));
+    match shown {
+        Some((day, time)) => Ok(zone.parse_moment(&format!("{} {time}", date_text(day)))?),
         None => Ok(zone.parse_moment(text)?),
     }
 }
@@ -161,10 +165,22 @@ fn rfc3339_date(text: &str) -> Option<Date> {
 
 /// The moment in UTC, as RFC 3339 has it.
 fn moment_text(at: OffsetDateTime) -> String {
-    let at = at.to_offset(UtcOffset::UTC);
+    rfc3339(at.to_offset(UtcOffset::UTC)) + "Z"
+}
+
+/// The moment in the zone in which `--since` is read, as RFC 3339 has it.
+fn zoned_text(at: OffsetDateTime, zone: Zone) -> String {
+    let at = at.to_offset(zone.offset());
+    let (hours, minutes, _) = at.offset().as_hms();
+    let sign = if at.offset().is_negative() { '-' } else { '+' };
+    format!("{}{sign}{:02}:{:02}", rfc3339(at), hours.unsigned_abs(), minutes.unsigned_abs())
+}
+
+/// Date and time, without the offset.
+fn rfc3339(at: OffsetDateTime) -> String {
     let (date, (hour, minute, second, micros)) = (at.date(), at.to_hms_micro());
     let (year, month, day) = (date.year(), u8::from(date.month()), date.day());
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z")
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}")
 }
 
 /// Who, as one word or two.
@@ -178,19 +194,18 @@ fn who(entry: &Entry) -> String {
     }
 }
 
-fn as_line(entry: &Entry) -> String {
+/// The columns of a line: when, what came of it, what, who, from where, status, error code, about what.
+fn as_row(entry: &Entry, zone: Zone) -> [String; 8] {
     let Entry { at, source, action, subject, outcome, status, code, .. } = entry;
     let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());
-    let code = code.as_deref().unwrap_or("-");
+    let code = code.as_deref().unwrap_or("-").to_owned();
     let subject = match (&entry.actor, entry.partner) {
         (Actor::Operator(_), Some(partner)) if subject.is_empty() => format!("partner:{partner}"),
         (Actor::Operator(_), Some(partner)) => format!("partner:{partner} {subject}"),
         _ => subject.clone(),
     };
-    let (at, who) = (moment_text(*at), who(entry));
-    format!("{at}  {outcome:8}  {action:20}  {who:36}  {source:15}  {status:3}  {code:20}  {subject}")
-        .trim_end()
-        .to_owned()
+    let (at, outcome) = (zoned_text(*at, zone), outcome.as_str().to_owned());
+    [at, outcome, action.to_string(), who(entry), source.to_string(), status, code, subject]
 }
 
 /// Our own id of a request, and the caller's if it sent one.
@@ -234,13 +249,27 @@ mod tests {
     use time::macros::{datetime, offset};
 
     #[test]
-    fn moments_are_told_in_utc_and_asked_for_in_the_zone() {
+    fn moments_are_shown_and_asked_for_in_the_zone() {
         let zone = Zone::new(offset!(+3));
         let day = parse_moment("02.03.2026", zone).unwrap();
         assert_eq!(day, datetime!(2026-03-01 21:00 UTC));
         assert_eq!(parse_moment("2026-03-02", zone).unwrap(), day);
         assert_eq!(parse_moment("02.03.2026 00:01", zone).unwrap(), datetime!(2026-03-01 21:01 UTC));
-        for wrong in ["yesterday", "2026-3-2", "2026-03", "2026-02-30", "02-03-2026", "2026-03-02-01"] {
+        assert_eq!(parse_moment("2026-03-02T00:01", zone).unwrap(), datetime!(2026-03-01 21:01 UTC));
+        assert_eq!(zoned_text(datetime!(2026-03-01 21:01 UTC), zone), "2026-03-02T00:01:00.000000+03:00");
+        let west = Zone::new(offset!(-3:30));
+        assert_eq!(zoned_text(datetime!(2026-03-01 21:01 UTC), west), "2026-03-01T17:31:00.000000-03:30");
+        for wrong in [
+            "2026-03-02T",
+            "2026-03-02T24:00",
+            "T00:01",
+            "yesterday",
+            "2026-3-2",
+            "2026-03",
+            "2026-02-30",
+            "02-03-2026",
+            "2026-03-02-01",
+        ] {
             assert!(parse_moment(wrong, zone).is_err(), "{wrong}");
         }
         assert_eq!(moment_text(datetime!(2026-03-02 00:00:01.000_5 +3)), "2026-03-01T21:00:01.000500Z");

@@ -1,7 +1,6 @@
 //! `kopeck bank-simulator`.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::net::TcpListener;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -23,6 +22,7 @@ use crate::cli::BankSimulatorArgs;
 use crate::clock::{MoveError, ServiceClock};
 use crate::compose::Machine;
 use crate::output;
+use crate::port::Port;
 
 /// Threads that take calls; the simulator itself does one thing after the other.
 const THREADS: usize = 1;
@@ -30,6 +30,9 @@ const THREADS: usize = 1;
 /// Serves the simulator until told to stop.
 pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
     ensure!(!args.secret.expose_secret().is_empty(), "KOPECK_BANK_SECRET must not be empty");
+    // Before anything is written: a start that finds its port in use leaves nothing behind.
+    let port = Port::bind(args.listen)?;
+    let tls = tls(args)?;
     let folder = &args.data_dir;
     DirBuilder::new()
         .recursive(true)
@@ -42,10 +45,8 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
     let books = folder.join("bank.sqlite");
     private(&books).with_context(|| format!("cannot make {}", books.display()))?;
     let bank = Simulator::open(&books, Arc::clone(&clock) as _, machine.entropy, args.utc_offset)?;
-    let listener =
-        TcpListener::bind(args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
+    let listener = port.listen()?;
     let address = listener.local_addr()?;
-    let tls = tls(args)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let parts =
         ServerParts { bank: Arc::new(bank), clock, secret: args.secret.clone(), threads: THREADS, tls };

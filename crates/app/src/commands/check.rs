@@ -8,6 +8,7 @@ use kopeck_service::partners::{self, PartnerError};
 
 use super::existing_core;
 use crate::cli::StoreArgs;
+use crate::printing::say;
 
 /// Checks the books of every partner, each at one consistent state.
 pub(super) fn run(args: &StoreArgs) -> anyhow::Result<ExitCode> {
@@ -19,14 +20,14 @@ pub(super) fn run(args: &StoreArgs) -> anyhow::Result<ExitCode> {
         let id = partner.id;
         for breach in transact(&*store, Access::Read, move |unit| books::check(unit, id))? {
             found += 1;
-            println!("partner {id}: {breach}");
+            say!("partner {id}: {breach}")?;
         }
     }
     if found == 0 {
-        println!("the books are right, partners: {}", partners.len());
+        say!("the books are right, partners: {}", partners.len())?;
         Ok(ExitCode::SUCCESS)
     } else {
-        println!("invariants that do not hold: {found}");
+        say!("invariants that do not hold: {found}")?;
         Ok(ExitCode::FAILURE)
     }
 }

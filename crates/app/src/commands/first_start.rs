@@ -1,12 +1,14 @@
 //! The first start of a sandbox: a demo partner, its secrets, and a call to paste.
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::partner::{Partner, SealingPolicy};
 use kopeck_port_store::{Access, transact};
 use kopeck_service::partners::{self, NewPartner, PartnerError, PartnerSecrets};
 use secrecy::ExposeSecret;
+use serde_json::json;
 
 use super::partner::{sealing_key_text, store_partner};
 use crate::compose::Core;
@@ -19,9 +21,10 @@ const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
 /// Makes a demo partner if there is no partner at all. Its bodies may travel clear, so that a first call needs
 /// nothing but curl.
 ///
-/// Prints the secrets and a first call to a terminal. A pipe may end in a log that others read, so there the text goes
-/// into a file of the data folder, and the path of the file is printed. The file is written before the partner is
-/// committed: if it cannot be written, the next start tries again.
+/// The credentials go into a file of the data folder that `kopeck call login --stdin` reads, so that no secret has to be
+/// pasted. Prints the secrets and first calls to a terminal. A pipe may end in a log that others read, so there the text goes
+/// into a second file, and its path is printed. The files are written before the partner is committed: if they cannot be
+/// written, the next start tries again.
 pub(super) fn demo_partner(core: &Core, folder: &DataFolder, url: &str) -> anyhow::Result<()> {
     let any =
         transact(&*core.store(), Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
@@ -36,11 +39,21 @@ pub(super) fn demo_partner(core: &Core, folder: &DataFolder, url: &str) -> anyho
     };
     let (folder, url) = (folder.clone(), url.to_owned());
     let shown = store_partner(core, new, Some(OPENING_BALANCE), move |partner, secrets| {
-        let welcome = welcome(&partner, &secrets, &url)?;
+        let sealing_key = sealing_key_text(&secrets.sealing_key)?;
+        let credentials = json!({
+            "baseUrl": url,
+            "partnerId": partner.id.to_string(),
+            "apiKey": secrets.api_key.expose_secret(),
+            "login": partner.login,
+            "password": secrets.password.expose_secret(),
+            "sealingKey": sealing_key,
+        });
+        let file = folder.write_demo_secrets("demo-partner.json", &format!("{credentials}\n"))?;
+        let welcome = welcome(&partner, &secrets, &sealing_key, &url, &file);
         if std::io::stdout().is_terminal() {
             return Ok(welcome);
         }
-        let path = folder.write_demo_secrets(&welcome)?;
+        let path = folder.write_demo_secrets("demo-partner.txt", &welcome)?;
         Ok(format!(
             "This is the first start. The demo partner's secrets and a first call are in {}\n",
             path.display()
@@ -55,13 +68,13 @@ pub(super) fn demo_partner(core: &Core, folder: &DataFolder, url: &str) -> anyho
     Ok(())
 }
 
-/// What a newcomer needs.
-fn welcome(partner: &Partner, secrets: &PartnerSecrets, url: &str) -> anyhow::Result<String> {
+/// What a newcomer needs. `file` holds the credentials.
+fn welcome(partner: &Partner, secrets: &PartnerSecrets, sealing_key: &str, url: &str, file: &Path) -> String {
     let (api_key, password) = (secrets.api_key.expose_secret(), secrets.password.expose_secret());
     let (id, login) = (partner.id, &partner.login);
-    let sealing_key = sealing_key_text(&secrets.sealing_key)?;
+    let file = in_shell(file);
     let binary = binary();
-    Ok(format!(
+    format!(
         r#"
 This is the first start: here is a demo partner with {OPENING_BALANCE} roubles. Its secrets are not shown again.
 
@@ -71,9 +84,10 @@ This is the first start: here is a demo partner with {OPENING_BALANCE} roubles. 
   password    {password}
   sealingKey  {sealing_key}
 
-To call it from the command line, paste this into another terminal; it keeps the demo partner as a profile.
+To call it from the command line, paste this into another terminal; it keeps the demo partner as a profile. The file has
+mode 0600; delete it when you have done so.
 
-  echo '{{"baseUrl":"{url}","apiKey":"{api_key}","login":"{login}","password":"{password}","sealingKey":"{sealing_key}"}}' | {binary} call login --profile demo --stdin
+  {binary} call login --profile demo --stdin < {file}
 
 `{binary} call --help` shows what can be called then, and docs/COMMAND-LINE.md tells more.
 
@@ -86,13 +100,33 @@ Or with curl alone: paste this into another terminal. It logs in and asks for th
   curl -s {url}/v1/balance -H "authorization: Bearer $TOKEN" -H "x-nonce: $(nonce)"
 
 "#
-    ))
+    )
 }
 
 /// This binary, as a shell finds it from any folder.
 fn binary() -> String {
-    let path = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
-    let plain =
-        |path: &String| path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
-    path.filter(plain).unwrap_or_else(|| "kopeck".to_owned())
+    std::env::current_exe().map_or_else(|_| "kopeck".to_owned(), |path| in_shell(&path))
+}
+
+/// A path as a word of a shell.
+fn in_shell(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
+    if is_plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_word_of_a_shell() {
+        for (path, word) in [
+            ("/opt/kopeck/kopeck-data/x.json", "/opt/kopeck/kopeck-data/x.json"),
+            ("/tmp/my data/$HOME", "'/tmp/my data/$HOME'"),
+            ("/tmp/it's", r"'/tmp/it'\''s'"),
+        ] {
+            assert_eq!(in_shell(Path::new(path)), word);
+        }
+    }
 }

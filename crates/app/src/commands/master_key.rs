@@ -12,12 +12,13 @@ use super::existing_core;
 use crate::cli::{MasterKeyCommand, RotateArgs, StoreArgs};
 use crate::compose::{Core, Machine, Vault};
 use crate::keys::Keys;
+use crate::printing::say;
 
 /// Does what is asked with master keys.
 pub(super) fn run(command: MasterKeyCommand) -> anyhow::Result<()> {
     match command {
         MasterKeyCommand::Generate => {
-            println!("{}", MasterKey::generate(&*Machine::real().entropy).to_text().expose_secret());
+            say!("{}", MasterKey::generate(&*Machine::real().entropy).to_text().expose_secret())?;
             Ok(())
         }
         MasterKeyCommand::Rotate(args) => rotate(&args),
@@ -33,16 +34,19 @@ fn rotate(args: &RotateArgs) -> anyhow::Result<()> {
 }
 
 fn rotate_in(vault: &Vault, args: &RotateArgs) -> anyhow::Result<()> {
+    let makes_key = matches!(vault.keys, Keys::InFile(_)) && !args.reencrypt_only;
     if let Keys::InFile(file) = &vault.keys
-        && !args.reencrypt_only
+        && makes_key
     {
         let mut keys = file.read()?;
         keys.insert(0, MasterKey::generate(&*Machine::real().entropy));
         file.replace(&keys)?;
-        println!("a new master key is in use; the old one is accepted until `kopeck master-key retire`");
     }
     let (secrets, partners) = reencrypt(&existing_core(&args.store)?)?;
-    println!("encrypted anew: {secrets} secrets of {partners} partners");
+    if makes_key {
+        say!("a new master key is in use; the old one is accepted until `kopeck master-key retire`")?;
+    }
+    say!("encrypted anew: {secrets} secrets of {partners} partners")?;
     Ok(())
 }
 
@@ -56,20 +60,20 @@ fn retire_in(core: &Core, args: &StoreArgs) -> anyhow::Result<()> {
     reencrypt(core)?;
     let invalid = renew_signatures(&*core.store, &core.signer)?;
     if !invalid.is_empty() {
-        println!(
+        say!(
             "these chains of the audit log are not validly signed and stay as they are: {invalid:?}; see \
              `kopeck audit verify`"
-        );
+        )?;
     }
     match Vault::open_existing(args)?.keys {
         Keys::Given(..) => {
-            println!("nothing is encrypted under another key: take KOPECK_MASTER_KEYS_ACCEPTED away");
+            say!("nothing is encrypted under another key: take KOPECK_MASTER_KEYS_ACCEPTED away")?;
         }
         Keys::InFile(file) => {
             let keys = file.read()?;
             ensure!(keys.len() > 1, "there is no old key");
             file.replace(keys.get(..1).unwrap_or_default())?;
-            println!("old master keys given up: {}", keys.len() - 1);
+            say!("old master keys given up: {}", keys.len() - 1)?;
         }
     }
     Ok(())

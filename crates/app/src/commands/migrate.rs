@@ -9,6 +9,7 @@ use kopeck_domain::audit::Entry;
 use super::audited;
 use crate::cli::{MigrateArgs, StoreArgs};
 use crate::compose::{Core, Machine, Vault};
+use crate::printing::say;
 
 /// Applies what the database lacks and says what that was.
 pub(super) fn run(args: &MigrateArgs) -> anyhow::Result<()> {
@@ -16,14 +17,14 @@ pub(super) fn run(args: &MigrateArgs) -> anyhow::Result<()> {
     let vault = Vault::open(store, &*Machine::real().entropy)?;
     let applied = apply(store, &vault.keys.ring()?)?;
     if applied.is_empty() {
-        println!("the database is up to date");
+        say!("the database is up to date")?;
     }
     for name in applied {
-        println!("applied {name}");
+        say!("applied {name}")?;
     }
     if let Some(role) = service_role {
         grant(store.database_url(), role)?;
-        println!("the role {role} has the privileges of a service");
+        say!("the role {role} has the privileges of a service")?;
     }
     Ok(())
 }

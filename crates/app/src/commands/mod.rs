@@ -17,14 +17,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 use kopeck_adapter_store_diesel::AuditChain;
 
 use crate::audit::HeadForwarder;
-use crate::cli::{Cli, Command, StoreArgs};
+use crate::cli::{self, Cli, Command, StoreArgs};
 use crate::compose::{Core, Machine, Parts, Vault};
 use crate::logging;
+use crate::printing::print;
 
 /// Runs the command that was given.
 ///
@@ -40,6 +40,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         } else {
             logging::start_for_command(cli.log_format);
         }
+        warn_about_unknown_variables();
     }
     match cli.command {
         Command::Serve(args) => serve::run(&args).map(|()| ExitCode::SUCCESS),
@@ -52,14 +53,24 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Migrate(args) => migrate::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::run(&args),
         Command::Call(args) => Ok(kopeck_command_line::run(args)),
-        Command::Completion { shell } => Ok(completion(shell)),
+        Command::Completion { shell } => completion(shell).map(|()| ExitCode::SUCCESS),
     }
 }
 
 /// Prints what a shell has to read to complete the command line.
-fn completion(shell: Shell) -> ExitCode {
-    clap_complete::generate(shell, &mut Cli::command(), "kopeck", &mut std::io::stdout());
-    ExitCode::SUCCESS
+fn completion(shell: Shell) -> anyhow::Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut cli::command(), "kopeck", &mut script);
+    print(format_args!("{}", String::from_utf8(script)?))
+}
+
+/// A misspelt setting would leave its default in force.
+fn warn_about_unknown_variables() {
+    let names = std::env::vars_os().map(|(name, _)| name);
+    for cli::UnknownVariable { name, meant } in cli::unknown_variables(names) {
+        let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+        log::warn!("the environment variable {name} is not a setting{meant}");
+    }
 }
 
 /// The service behind the commands that serve nobody but may be the first on a database.

@@ -1,10 +1,14 @@
 //! `kopeck partner …`.
 
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+
 use anyhow::Context;
 use kopeck_domain::Kopecks;
 use kopeck_domain::audit::Outcome;
+use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::ledger::{Balances, DepositReference};
 use kopeck_domain::partner::{Partner, PartnerStatus};
 use kopeck_port_store::{Access, transact};
 use kopeck_sealing::{KeyId, SealingKey};
@@ -12,21 +16,23 @@ use kopeck_service::partners::{
     self, Deposited, FormerKey, NewPartner, NewSealingKey, PartnerError, PartnerSecrets, Rotated,
 };
 use secrecy::ExposeSecret;
-use serde_json::json;
-use std::sync::Arc;
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::audited::change;
 use super::{core, existing_core, password};
-use crate::cli::{CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, RotateKeyArgs, StoreArgs};
+use crate::cli::{
+    CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, RotateKeyArgs, SuspendArgs,
+};
 use crate::compose::Core;
+use crate::printing::{aligned, note, print, say};
 
 /// Does what is asked with partners.
 pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
     match command {
         PartnerCommand::Create(args) => create(args),
         PartnerCommand::List(args) => list(&args),
-        PartnerCommand::Suspend(args) => set_status(&args, PartnerStatus::Suspended),
+        PartnerCommand::Suspend(args) => suspend(&args),
         PartnerCommand::Resume(args) => set_status(&args, PartnerStatus::Active),
         PartnerCommand::Deposit(args) => deposit(args),
         PartnerCommand::RotateKeys(args) => rotate_keys(&args),
@@ -78,24 +84,68 @@ fn create(args: CreateArgs) -> anyhow::Result<()> {
         "sealingKey": sealing_key_text(&secrets.sealing_key)?,
     });
     if args.json {
-        println!("{shown}");
+        say!("{shown}")?;
     } else {
-        println!("Keep these now: the secrets are not shown again.\n");
-        println!("{}", serde_json::to_string_pretty(&shown)?);
+        say!("Keep these now: the secrets are not shown again.\n")?;
+        say!("{}", serde_json::to_string_pretty(&shown)?)?;
     }
     Ok(())
 }
 
-fn list(args: &StoreArgs) -> anyhow::Result<()> {
-    let partners =
-        transact(&*existing_core(args)?.store(), Access::Read, |unit| -> Result<_, PartnerError> {
-            partners::list(unit)
-        })?;
-    println!("{:36}  {:9}  {:8}  {:20}  name", "partner", "status", "sealing", "login");
-    for Partner { id, name, login, status, sealing, created_at: _ } in partners {
-        println!("{id}  {:9}  {:8}  {login:20}  {name}", status.as_str(), sealing.as_str());
+fn list(args: &PartnerListArgs) -> anyhow::Result<()> {
+    let store = existing_core(&args.store)?.store();
+    let rows = transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> {
+        let mut rows = Vec::new();
+        for partner in partners::list(unit)? {
+            let sheet = unit.ledger().sheet(partner.id)?;
+            rows.push((partner, sheet.map(|sheet| sheet.balances).unwrap_or_default()));
+        }
+        Ok(rows)
+    })?;
+    if args.json {
+        let zone = args.store.utc_offset;
+        let shown: Vec<Value> =
+            rows.iter().map(|(partner, balances)| as_json(partner, balances, zone)).collect();
+        return say!("{}", serde_json::to_string_pretty(&shown)?);
     }
-    Ok(())
+    let head = ["partner", "status", "sealing", "login", "available", "on hold", "name"].map(str::to_owned);
+    let row =
+        |(Partner { id, name, login, status, sealing, created_at: _ }, balances): (Partner, Balances)| {
+            let (available, held) = (balances.available.to_string(), balances.held.to_string());
+            let (status, sealing) = (status.as_str().to_owned(), sealing.as_str().to_owned());
+            [id.to_string(), status, sealing, login, available, held, name]
+        };
+    let lines: Vec<_> = std::iter::once(head).chain(rows.into_iter().map(row)).collect();
+    print(format_args!("{}", aligned(&lines)))
+}
+
+/// Money is kopecks, as in the API.
+fn as_json(partner: &Partner, balances: &Balances, zone: Zone) -> Value {
+    let Partner { id, name, login, status, sealing, created_at } = partner;
+    json!({
+        "partnerId": id.to_string(),
+        "name": name,
+        "login": login,
+        "status": status.as_str(),
+        "sealing": sealing.as_str(),
+        "createdAt": zone.moment_text(*created_at),
+        "available": balances.available.get(),
+        "hold": balances.held.get(),
+    })
+}
+
+fn suspend(args: &SuspendArgs) -> anyhow::Result<()> {
+    let PartnerArgs { store, id } = &args.partner;
+    if !args.yes && std::io::stdin().is_terminal() {
+        let (core, id) = (existing_core(store)?, *id);
+        let Partner { name, .. } =
+            transact(&*core.store(), Access::Read, move |unit| partners::find(unit, id))?;
+        note(format_args!("Suspend {name:?}? Its sessions end, and its logins are refused. [y/N]"));
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer).context("terminal")?;
+        anyhow::ensure!(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()), "nothing was changed");
+    }
+    set_status(&args.partner, PartnerStatus::Suspended)
 }
 
 fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {
@@ -106,8 +156,7 @@ fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {
     };
     let core = existing_core(&args.store)?;
     change(&core, action, Some(id), move |unit, _| partners::set_status(unit, id, status))?;
-    println!("partner {id} is {status}");
-    Ok(())
+    say!("partner {id} is {status}")
 }
 
 fn deposit(args: DepositArgs) -> anyhow::Result<()> {
@@ -115,9 +164,9 @@ fn deposit(args: DepositArgs) -> anyhow::Result<()> {
     let DepositArgs { store: _, id, kopecks, reference } = args;
     let outcome = book_deposit(&core, id, Kopecks::new(kopecks), reference.clone())?;
     match outcome {
-        Deposited::Now => println!("deposited {} on partner {id}", Kopecks::new(kopecks)),
+        Deposited::Now => say!("deposited {} on partner {id}", Kopecks::new(kopecks))?,
         Deposited::Before => {
-            println!("reference {} had deposited this before: nothing changed", reference.as_str())
+            say!("reference {} had deposited this before: nothing changed", reference.as_str())?
         }
     }
     Ok(())
@@ -144,9 +193,7 @@ fn rotate_keys(args: &RotateKeyArgs) -> anyhow::Result<()> {
     let (id, former, desk) = (args.partner.id, former_key(args), core.partners.clone());
     let Rotated { key, former_until } =
         change(&core, "partner.rotate_keys", Some(id), move |unit, _| desk.rotate_keys(unit, id, former))?;
-    println!("{}", sealing_key_text(&key)?);
-    tell_end(args, "sealing key", former_until);
-    Ok(())
+    show_rotated(args, ("sealing key", "sealingKey"), &sealing_key_text(&key)?, former_until)
 }
 
 fn rotate_api_key(args: &RotateKeyArgs) -> anyhow::Result<()> {
@@ -155,24 +202,31 @@ fn rotate_api_key(args: &RotateKeyArgs) -> anyhow::Result<()> {
     let Rotated { key, former_until } = change(&core, "partner.rotate_api_key", Some(id), move |unit, _| {
         desk.rotate_api_key(unit, id, former)
     })?;
-    println!("{}", key.expose_secret());
-    tell_end(args, "API key", former_until);
-    Ok(())
+    show_rotated(args, ("API key", "apiKey"), key.expose_secret(), former_until)
 }
 
 fn former_key(args: &RotateKeyArgs) -> FormerKey {
     if args.at_once { FormerKey::EndsAtOnce } else { FormerKey::Overlaps }
 }
 
-/// Says when the former key ends: to standard error, because the new key is all that a script wants to read.
-fn tell_end(args: &RotateKeyArgs, what: &str, until: Option<OffsetDateTime>) {
-    match until {
-        Some(until) => {
-            let until = args.partner.store.utc_offset.moment_text(until);
-            eprintln!("The former {what} is accepted until {until}.");
-        }
-        None => eprintln!("The former {what} is not accepted any more."),
+/// Shows the new key, and when the former one ends. Without `--json` that goes to standard error, because the new key is all
+/// that a script wants to read. `what` is the kind of key, for people and for programs.
+fn show_rotated(
+    args: &RotateKeyArgs,
+    what: (&str, &str),
+    key: &str,
+    former_until: Option<OffsetDateTime>,
+) -> anyhow::Result<()> {
+    let former_until = former_until.map(|until| args.partner.store.utc_offset.moment_text(until));
+    if args.json {
+        return say!("{}", json!({what.1: key, "formerAcceptedUntil": former_until}));
     }
+    say!("{key}")?;
+    match former_until {
+        Some(until) => note(format_args!("The former {} is accepted until {until}.", what.0)),
+        None => note(format_args!("The former {} is not accepted any more.", what.0)),
+    }
+    Ok(())
 }
 
 fn set_password(args: &PartnerArgs) -> anyhow::Result<()> {
@@ -182,14 +236,12 @@ fn set_password(args: &PartnerArgs) -> anyhow::Result<()> {
     let ended = change(&core, "partner.set_password", Some(id), move |unit, _| {
         partners::set_password(unit, id, &hash)
     })?;
-    println!("partner {id} has a new password; ended {ended} sessions");
-    Ok(())
+    say!("partner {id} has a new password; sessions ended: {ended}")
 }
 
 fn end_sessions(args: &PartnerArgs) -> anyhow::Result<()> {
     let (core, id) = (existing_core(&args.store)?, args.id);
     let ended =
         change(&core, "partner.end_sessions", Some(id), move |unit, _| partners::end_sessions(unit, id))?;
-    println!("ended {ended} sessions of partner {id}");
-    Ok(())
+    say!("sessions of partner {id} ended: {ended}")
 }

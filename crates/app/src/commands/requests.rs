@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::audited::change;
 use super::existing_core;
 use crate::cli::{OutcomeArg, RequestsCommand, SettleArgs, StuckArgs};
+use crate::printing::say;
 
 /// Does what is asked with requests that no worker can finish.
 pub(super) fn run(command: RequestsCommand) -> anyhow::Result<()> {
@@ -24,19 +25,19 @@ fn list(args: &StuckArgs) -> anyhow::Result<()> {
     let zone = args.store.utc_offset;
     if args.json {
         let shown: Vec<Value> = stuck.iter().map(|request| as_json(request, zone)).collect();
-        println!("{}", serde_json::to_string_pretty(&shown)?);
+        say!("{}", serde_json::to_string_pretty(&shown)?)?;
         return Ok(());
     }
     if stuck.is_empty() {
-        println!("no request waits for a person");
+        say!("no request waits for a person")?;
     }
     for request in &stuck {
         let (kind, id) = name(request.subject);
-        println!("{kind} {id}, partner {}, since {}", request.partner, zone.moment_text(request.since));
+        say!("{kind} {id}, partner {}, since {}", request.partner, zone.moment_text(request.since))?;
         for StuckInstruction { key, card, held } in &request.instructions {
             let card = card.map_or_else(String::new, |(id, number)| format!(", card {id} number {number}"));
             let held = held.map_or_else(String::new, |held| format!(", {held} kopecks held"));
-            println!("  bank key {}{card}{held}", key.as_str());
+            say!("  bank key {}{card}{held}", key.as_str())?;
         }
     }
     Ok(())
@@ -53,7 +54,7 @@ fn settle(args: SettleArgs) -> anyhow::Result<()> {
         entry.subject = format!("request:{request}");
         stuck::settle(unit, &env, request, outcome, card)
     })?;
-    println!("settled instructions: {settled}");
+    say!("settled instructions: {settled}")?;
     Ok(())
 }
 

@@ -1,6 +1,5 @@
 //! `kopeck serve` and `kopeck worker`.
 
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +21,7 @@ use crate::folder::{DataFolder, ServerLock};
 use crate::open_files;
 use crate::operations::{MeasuredBank, Operations, Teller};
 use crate::output;
+use crate::port::Port;
 use crate::pulse::Pulse;
 use crate::reload::Reloader;
 use crate::tls::{Certificate, CertificateFiles, Looked};
@@ -36,10 +36,11 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     open_files::raise_limit(args.front.max_connections);
     let certificate = certificate(&args.front)?;
     let pause = Duration::try_from(args.front.drain_pause).context("KOPECK_DRAIN_PAUSE")?;
+    // Before anything is written: a start that finds its port in use leaves nothing behind.
+    let port = Port::bind(args.listen)?;
     let process = Process::start(&args.service, args.service.sandbox_is_on(Some(args.listen)))?;
     let _reloader = process.follow_files(certificate.clone())?;
-    let listener =
-        TcpListener::bind(args.listen).with_context(|| format!("cannot listen on {}", args.listen))?;
+    let listener = port.listen()?;
     let address = listener.local_addr()?;
     // A trusted proxy in front is taken for one with TLS.
     if certificate.is_none() && args.front.trusted_proxies == TrustedProxies::default() {
@@ -60,6 +61,9 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let url = format!("{scheme}://{address}");
     output::announce(&format!("kopeck serves on {url}\n"));
     process.say_where_it_tells();
+    if args.docs {
+        output::announce(&format!("API reference on {url}/docs\n"));
+    }
     if process.bank.power.is_some() {
         first_start::demo_partner(&process.core, &process.folder, &url)?;
     }

@@ -288,24 +288,34 @@ fn exit_codes_tell_what_happened() {
 }
 
 #[test]
-fn the_first_start_shows_a_line_that_keeps_its_demo_partner_when_pasted() {
-    let installation = Installation::new();
-    let (base_url, file, _) = installation.first_start();
-    let welcome = std::fs::read_to_string(file).unwrap();
-    let line =
-        welcome.lines().find(|line| line.contains("call login")).unwrap_or_else(|| panic!("{welcome}"));
-
-    let again = installation.serve(&[]);
-    let profiles = installation.path().join("profiles.toml");
-    let pasted = line.replace(&base_url, &again.base_url);
-    let paste =
-        std::process::Command::new("bash").args(["-c", &pasted]).env("KOPECK_PROFILES", &profiles).output();
-    let paste = paste.unwrap();
-    assert!(paste.status.success(), "{paste:?}");
-    let mut balance = installation.command(&["call", "balance", "--json", "--profile", "demo"]);
-    let balance = balance.env("KOPECK_PROFILES", &profiles).output().unwrap();
-    let balance: Value = serde_json::from_slice(&balance.stdout).unwrap_or_else(|_| panic!("{balance:?}"));
-    assert_eq!(balance["available"], 100_000_000);
+fn what_was_typed_is_told_and_not_what_was_sent() {
+    let desk = Desk::open("10000000");
+    let said = |arguments: &[&str], code: i32| {
+        let output = desk.call(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for group in ["orders", "topup", "limits"] {
+        for verb in ["status", "result", "cancel"] {
+            let told = said(&[group, verb, "nope"], 2);
+            assert!(told.contains("invalid value 'nope'") && told.contains("must be a uuid"), "{told}");
+        }
+    }
+    let told = said(&["orders", "virtual", "1x500.00", "2x10.00"], 3);
+    assert!(told.contains("\n  2x10.00: must be from 50.00 to 15 000.00 roubles\n"), "{told}");
+    let programs = desk.json(&["orders", "virtual", "2x10.00"], 3);
+    let fault = json!({"field": "data[0].amount", "reason": "must be from 5000 to 1500000 kopecks"});
+    assert_eq!(programs["error"]["faults"][0], fault, "programs are told of kopecks");
+    let address = ["--address", "", "--recipient", "Anna", "--phone", "12"];
+    let told = said(&[&["orders", "plastic", "1xXYZ"], &address[..]].concat(), 3);
+    for argument in ["1xXYZ", "--address", "--phone"] {
+        assert!(told.contains(&format!("\n  {argument}: must ")), "{argument}: {told}");
+    }
+    let card = "0f8fad5b-d9cb-469f-a165-70867728950e";
+    let told = said(&["topup", "create", &format!("{card}=0.00")], 3);
+    assert!(told.contains(&format!("\n  {card}=0.00: must be from 0.01 to ")), "{told}");
+    let told = said(&["limits", "set", card, "--amount", "0.00", "--period", "day"], 3);
+    assert!(told.contains("\n  --amount: must be 0.01 roubles or more\n"), "{told}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn the_first_start_keeps_its_secrets_in_a_private_file_with_a_call_that_works_wh
 }
 
 #[test]
-fn the_first_start_at_a_terminal_prints_its_secrets_and_writes_no_file() {
+fn the_first_start_at_a_terminal_prints_its_secrets_and_keeps_them_for_its_login() {
     let installation = Installation::embedded();
     let (shown, terminal) = pseudo_terminal();
     let mut command = installation.command(&["serve", "--listen", "127.0.0.1:0"]);
@@ -52,6 +52,8 @@ fn the_first_start_at_a_terminal_prints_its_secrets_and_writes_no_file() {
     server.wait().unwrap();
     assert!(key.is_some_and(|key| key.trim().starts_with("ak_")));
     assert!(!installation.path().join("demo-partner.txt").exists());
+    let mode = std::fs::metadata(installation.path().join("demo-partner.json")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]

@@ -27,7 +27,9 @@ fn words<'a>(text: &'a str, start: &str, of: impl Fn(char) -> bool) -> BTreeSet<
 }
 
 fn figures(text: &str) -> BTreeSet<&str> {
-    words(text, "kopeck_", |character| character.is_ascii_lowercase() || character == '_')
+    let words = |start| words(text, start, |character| character.is_ascii_lowercase() || character == '_');
+    // Those of the process have the names that all processes use.
+    &words("kopeck_") | &words("process_")
 }
 
 fn settings(text: &str) -> BTreeSet<&str> {
@@ -110,6 +112,18 @@ fn settings_are_called_by_their_names() {
         for name in variables(cli.find_subcommand(command).unwrap()) {
             assert!(explained.contains(&*name), "{name} of {command} is not on {PAGE}");
         }
+    }
+}
+
+#[test]
+fn both_pages_for_operators_agree_on_health_checks_and_draining() {
+    for page in [PAGE, "docs/SCALING.md"] {
+        let text = read(page);
+        for word in ["`/health/ready`", "`/health/live`", "`KOPECK_DRAIN_PAUSE`"] {
+            assert!(text.contains(word), "{page} does not name {word}");
+        }
+        let paths = words(&text, "/health/", |character| character.is_ascii_lowercase() || character == '/');
+        assert_eq!(paths, BTreeSet::from(["/health/live", "/health/ready"]), "{page}");
     }
 }
 

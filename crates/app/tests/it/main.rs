@@ -67,6 +67,7 @@ mod misbehaviour;
 mod names;
 mod openapi;
 mod operations;
+mod operators;
 mod orders;
 mod passwords;
 mod process;

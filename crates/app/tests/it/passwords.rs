@@ -49,7 +49,7 @@ fn a_stolen_password_can_be_replaced() {
 
     let output = piped(&installation, &set, &format!("{NEW}\r\nnot a part of it\n"));
     let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert!(output.status.success() && out.contains("ended 2 sessions"), "{out}{err}");
+    assert!(output.status.success() && out.contains("sessions ended: 2"), "{out}{err}");
     assert!(!format!("{out}{err}").contains(NEW), "{out}{err}");
     assert_eq!((login(&running, &partner, &partner.password), login(&running, &partner, NEW)), (400, 200));
     stolen.must_end(&running);

@@ -1,0 +1,53 @@
+//! Examples below the help of commands. A test reads each of them as a command line.
+
+pub(super) const SERVE: &str = "\
+Examples:
+  kopeck serve
+  kopeck serve --listen 0.0.0.0:8080 --operations-listen 127.0.0.1:9464 --sandbox false
+  KOPECK_DATABASE_URL=postgres://kopeck@/kopeck?host=/run/postgresql kopeck serve --no-workers";
+pub(super) const BANK_SIMULATOR: &str = "\
+Examples:
+  KOPECK_BANK_SECRET=secret kopeck bank-simulator --listen 127.0.0.1:8090";
+pub(super) const MIGRATE: &str = "\
+Examples:
+  kopeck migrate
+  kopeck migrate --service-role kopeck_service";
+pub(super) const COMPLETION: &str = "\
+Examples:
+  kopeck completion bash > ~/.local/share/bash-completion/completions/kopeck";
+pub(super) const CHECK: &str = "\
+Examples:
+  kopeck check
+  kopeck check --database-url sqlite:///backup/kopeck.sqlite";
+pub(super) const SETTLE: &str = "\
+Examples:
+  kopeck requests settle 0198c2a4-7d3e-7f00-8000-000000000001 --as applied";
+pub(super) const PARTNER_CREATE: &str = "\
+Examples:
+  kopeck partner create --name Acme --deposit 100000000
+  kopeck partner create --name Acme --sealing optional --json";
+pub(super) const PARTNER_LIST: &str = "\
+Examples:
+  kopeck partner list
+  kopeck partner list --json";
+pub(super) const PARTNER_SUSPEND: &str = "\
+Examples:
+  kopeck partner suspend 0198c2a4-7d3e-7f00-8000-000000000001
+  kopeck partner suspend 0198c2a4-7d3e-7f00-8000-000000000001 --yes";
+pub(super) const PARTNER_DEPOSIT: &str = "\
+Examples:
+  kopeck partner deposit 0198c2a4-7d3e-7f00-8000-000000000001 50000000 --reference wire-4711";
+pub(super) const ROTATE_API_KEY: &str = "\
+Examples:
+  kopeck partner rotate-api-key 0198c2a4-7d3e-7f00-8000-000000000001
+  kopeck partner rotate-api-key 0198c2a4-7d3e-7f00-8000-000000000001 --at-once --json";
+pub(super) const AUDIT_LIST: &str = "\
+Examples:
+  kopeck audit list --since 02.03.2026 --outcome refused
+  kopeck audit list --partner 0198c2a4-7d3e-7f00-8000-000000000001 --json";
+pub(super) const AUDIT_VERIFY: &str = "\
+Examples:
+  kopeck audit verify --heads /var/lib/kopeck-heads/heads.txt --require-signatures";
+pub(super) const AUDIT_PRUNE: &str = "\
+Examples:
+  kopeck audit prune --before 2023-01-01";

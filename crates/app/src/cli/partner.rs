@@ -1,0 +1,132 @@
+//! What can be done with partners.
+
+use clap::{Args, Subcommand};
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::partner::{self, SealingPolicy};
+use secrecy::SecretString;
+
+use super::{StoreArgs, examples, partner_id, secret};
+
+/// What can be done with partners.
+#[derive(Debug, Subcommand)]
+pub enum PartnerCommand {
+    /// Make a partner and show its secrets, this once.
+    #[command(after_help = examples::PARTNER_CREATE)]
+    Create(CreateArgs),
+    /// List all partners, with their balances.
+    #[command(after_help = examples::PARTNER_LIST)]
+    List(PartnerListArgs),
+    /// End a partner's sessions and refuse its logins from now on.
+    #[command(after_help = examples::PARTNER_SUSPEND)]
+    Suspend(SuspendArgs),
+    /// Accept a suspended partner again.
+    Resume(PartnerArgs),
+    /// Book money that arrived on a partner's balance; a reference deposits once.
+    #[command(after_help = examples::PARTNER_DEPOSIT)]
+    Deposit(DepositArgs),
+    /// Issue a new sealing key; the old one is accepted for another 14 days.
+    RotateKeys(RotateKeyArgs),
+    /// Issue a new API key; the old one is accepted for another 14 days.
+    #[command(after_help = examples::ROTATE_API_KEY)]
+    RotateApiKey(RotateKeyArgs),
+    /// Set a partner's password and end all its sessions. At a terminal the password is asked for, else it is the first
+    /// line of standard input.
+    SetPassword(PartnerArgs),
+    /// End all sessions of a partner: its tokens are refused from now on, and it has to log in again.
+    EndSessions(PartnerArgs),
+}
+
+/// A new partner.
+#[derive(Debug, Args)]
+pub struct CreateArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// What people call the partner.
+    #[arg(long, value_parser = partner::parse_name)]
+    pub name: String,
+    /// Its login; one is made up if absent.
+    #[arg(long, value_parser = partner::parse_login)]
+    pub login: Option<String>,
+    /// Its password; one is made up if absent. Everyone on the machine can see a command line: rather use
+    /// `--password-stdin`.
+    #[arg(long, value_parser = secret)]
+    pub password: Option<SecretString>,
+    /// Read its password: at a terminal it is asked for, else it is the first line of standard input.
+    #[arg(long, conflicts_with = "password")]
+    pub password_stdin: bool,
+    /// Whether its bodies have to come sealed: `required` or `optional`.
+    #[arg(long, default_value = "required")]
+    pub sealing: SealingPolicy,
+    /// Kopecks to start with.
+    #[arg(long, value_parser = clap::value_parser!(i64).range(1..))]
+    pub deposit: Option<i64>,
+    /// Print JSON and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How to list.
+#[derive(Debug, Args)]
+pub struct PartnerListArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Print JSON and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A partner to suspend.
+#[derive(Debug, Args)]
+pub struct SuspendArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// Do not ask. Without a terminal nobody is asked anyway.
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// One partner.
+#[derive(Debug, Args)]
+pub struct PartnerArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// The partner's identifier.
+    #[arg(value_parser = partner_id)]
+    pub id: PartnerId,
+}
+
+/// A partner whose key is to be replaced.
+#[derive(Debug, Args)]
+pub struct RotateKeyArgs {
+    /// The partner.
+    #[command(flatten)]
+    pub partner: PartnerArgs,
+    /// End the old key at once, because it may be in the wrong hands.
+    #[arg(long)]
+    pub at_once: bool,
+    /// Print JSON and nothing else: the new key, and until when the former key is accepted.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A deposit.
+#[derive(Debug, Args)]
+pub struct DepositArgs {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// The partner's identifier.
+    #[arg(value_parser = partner_id)]
+    pub id: PartnerId,
+    /// How much, in kopecks.
+    #[arg(value_parser = clap::value_parser!(i64).range(1..))]
+    pub kopecks: i64,
+    /// Names the deposit, such as the number of a bank transfer.
+    #[arg(long, value_parser = DepositReference::parse)]
+    pub reference: DepositReference,
+}

@@ -1,0 +1,235 @@
+//! What operators meet beside the work of a command: settings from the environment, ports, pipes, terminals, lists.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::process::{Installation, pseudo_terminal};
+
+/// With a partner, and with a deposit that was carried out and one that was refused.
+fn with_history() -> (Installation, String) {
+    let installation = Installation::new();
+    let partner = installation.create_partner(&["--login", "acme", "--deposit", "150000"]);
+    installation.succeed(&["partner", "rotate-api-key", &partner.id]);
+    let deposit =
+        |kopecks| ["partner", "deposit", &*partner.id, kopecks, "--reference", "wire-1"].map(str::to_owned);
+    installation.succeed(&deposit("1").each_ref().map(String::as_str));
+    assert!(!installation.run(&deposit("2").each_ref().map(String::as_str)).status.success());
+    (installation, partner.id)
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_reader_that_has_gone_ends_no_command_and_a_full_disk_is_told() {
+    let (installation, _) = with_history();
+    for command in [
+        &["completion", "bash"][..],
+        &["audit", "list"],
+        &["audit", "list", "--json"],
+        &["audit", "verify"],
+        &["audit", "verify", "--print-heads"],
+        &["partner", "list"],
+        &["requests", "stuck"],
+        &["check"],
+        &["migrate"],
+        &["call", "profiles", "path"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = installation.command(command).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()), "{command:?}");
+    }
+    for command in [&["completion", "bash"][..], &["audit", "list"], &["partner", "list"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = installation.command(command).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{command:?}");
+        assert!(stderr(&output).starts_with("kopeck: standard output: "), "{command:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn the_audit_log_is_listed_in_columns_and_in_the_zone_in_which_it_is_asked() {
+    let (installation, _) = with_history();
+    let shown = installation.succeed(&["audit", "list"]);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(shown.contains("REFUSED") && lines.len() >= 4, "{shown}");
+    let place = |line: &&str| line.find("partner.").or_else(|| line.find("database.")).unwrap();
+    let places: BTreeSet<_> = lines.iter().map(place).collect();
+    assert_eq!(places.len(), 1, "{shown}");
+    let user = lines[0].split_whitespace().nth(3).unwrap();
+    let places: BTreeSet<_> = lines.iter().map(|line| line.find(&format!("  {user}  ")).unwrap()).collect();
+    assert_eq!(places.len(), 1, "{shown}");
+
+    for (zone, offset) in [("+03:00", "+03:00"), ("-09:30", "-09:30")] {
+        let shown = installation.succeed(&["audit", "list", "--utc-offset", zone]);
+        let oldest = shown.lines().last().unwrap().split_whitespace().next().unwrap();
+        assert!(oldest.ends_with(offset), "{oldest}");
+        let since =
+            |minute: &str| installation.succeed(&["audit", "list", "--utc-offset", zone, "--since", minute]);
+        assert_eq!(since(&oldest[.."YYYY-MM-DDTHH:MM".len()]), shown, "what is shown can be asked for");
+    }
+}
+
+#[test]
+fn a_start_whose_port_is_taken_leaves_nothing_behind() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let installation = Installation::embedded();
+    let bank = installation.path().join("bank");
+    for command in [
+        &["serve", "--listen", &taken][..],
+        &["serve", "--listen", "127.0.0.1:0", "--operations-listen", &taken],
+        &["bank-simulator", "--listen", &taken, "--secret", "s", "--data-dir", bank.to_str().unwrap()],
+    ] {
+        let output = installation.run(command);
+        assert_eq!(output.status.code(), Some(1), "{command:?}");
+        assert!(stderr(&output).contains(&format!("cannot listen on {taken}")), "{}", stderr(&output));
+        assert_eq!(std::fs::read_dir(installation.path()).unwrap().count(), 0, "{command:?}");
+    }
+    let (_, file, _) = installation.first_start();
+    assert!(file.is_file(), "the first start is still to come");
+}
+
+/// The variables of a command and of all below it.
+fn variables(command: &clap::Command) -> BTreeSet<String> {
+    let own = command.get_arguments().filter_map(|argument| argument.get_env()?.to_str().map(str::to_owned));
+    own.chain(command.get_subcommands().flat_map(variables)).collect()
+}
+
+#[test]
+fn an_empty_variable_counts_as_absent_and_an_unknown_one_is_told() {
+    let installation = Installation::embedded();
+    let all = variables(&kopeck::cli::command());
+    assert!(all.len() > 30);
+    let empty = |arguments: &[&str]| {
+        let mut command = installation.command(arguments);
+        let given: BTreeSet<_> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
+        command.envs(
+            all.iter()
+                .filter(|name| !given.contains(std::ffi::OsStr::new(name.as_str())))
+                .map(|name| (name, "")),
+        );
+        command
+    };
+    let running = installation.start_command(empty(&["serve", "--listen", "127.0.0.1:0"]));
+    assert!(running.stop("TERM").1);
+    assert!(!installation.log().contains("is not a setting"), "{}", installation.log());
+
+    let mut misspelt = empty(&["migrate"]);
+    let output = misspelt.env("KOPECK_LISTN", "hunter2").env("KOPECK_WHATEVER", "hunter2").output().unwrap();
+    assert!(output.status.success());
+    let said = stderr(&output);
+    assert!(said.contains("KOPECK_LISTN is not a setting; did you mean KOPECK_LISTEN?"), "{said}");
+    assert!(said.contains("KOPECK_WHATEVER is not a setting\n"), "{said}");
+    assert_eq!((said.lines().count(), said.contains("hunter2")), (2, false), "{said}");
+}
+
+#[test]
+fn partners_are_listed_with_their_balances() {
+    let (installation, id) = with_history();
+    let shown = installation.succeed(&["partner", "list", "--json"]);
+    let mut shown: Value = serde_json::from_str(&shown).unwrap();
+    assert!(shown[0]["createdAt"].take().is_string());
+    let expected = json!([{
+        "partnerId": id,
+        "name": "Test",
+        "login": "acme",
+        "status": "ACTIVE",
+        "sealing": "required",
+        "createdAt": null,
+        "available": 150_001,
+        "hold": 0,
+    }]);
+    assert_eq!(shown, expected);
+    let text = installation.succeed(&["partner", "list"]);
+    assert!(text.contains("1500.01"), "{text}");
+    let ends: BTreeSet<_> = text.lines().map(|line| line.find("  ").unwrap() < 37).collect();
+    assert_eq!(ends.len(), 1, "{text}");
+}
+
+#[test]
+fn a_rotation_tells_programs_when_the_former_key_ends() {
+    let (installation, id) = with_history();
+    for (command, field, start) in [("rotate-api-key", "apiKey", "ak_"), ("rotate-keys", "sealingKey", "sk_")]
+    {
+        let rotated = |more: &[&str]| -> Value {
+            let arguments = [&["partner", command, &id, "--json"], more].concat();
+            serde_json::from_str(&installation.succeed(&arguments)).unwrap()
+        };
+        let overlapping = rotated(&[]);
+        assert!(overlapping[field].as_str().unwrap().starts_with(start), "{field}");
+        assert_eq!(overlapping["formerAcceptedUntil"].as_str().unwrap().len(), "DD.MM.YYYY HH:MM".len());
+        assert_eq!(rotated(&["--at-once"])["formerAcceptedUntil"], Value::Null);
+    }
+}
+
+#[test]
+fn a_person_at_a_terminal_is_asked_before_a_partner_is_suspended() {
+    let (installation, id) = with_history();
+    // What the command says, whether it succeeds, and the partner's status afterwards.
+    let suspend = |typed: &str, more: &[&str]| {
+        let (mut ours, theirs) = pseudo_terminal();
+        ours.write_all(typed.as_bytes()).unwrap();
+        let mut command = installation.command(&[&["partner", "suspend", &id], more].concat());
+        let output = command.stdin(theirs).output().unwrap();
+        let listed: Value =
+            serde_json::from_str(&installation.succeed(&["partner", "list", "--json"])).unwrap();
+        (stderr(&output), output.status.success(), listed[0]["status"].as_str().unwrap().to_owned())
+    };
+    for no in ["n\n", "\n"] {
+        let (said, done, status) = suspend(no, &[]);
+        assert!(said.contains("Suspend \"Test\"?") && said.contains("nothing was changed"), "{said}");
+        assert_eq!((done, &*status), (false, "ACTIVE"));
+    }
+    let (_, done, status) = suspend("y\n", &[]);
+    assert_eq!((done, &*status), (true, "SUSPENDED"));
+    installation.succeed(&["partner", "resume", &id]);
+    let (said, done, status) = suspend("", &["--yes"]);
+    assert_eq!((&*said, done, &*status), ("", true, "SUSPENDED"));
+    let ended = installation.succeed(&["partner", "end-sessions", &id]);
+    assert_eq!(ended, format!("sessions of partner {id} ended: 0\n"));
+}
+
+#[test]
+fn every_start_prints_where_the_reference_is() {
+    let installation = Installation::new();
+    for (more, is_served) in [(&[][..], true), (&[], true), (&["--docs", "false"], false)] {
+        let running = installation.serve(more);
+        let line = format!("API reference on {}/docs", running.base_url);
+        let (shown, good) = running.stop("TERM");
+        assert!(good);
+        assert_eq!(shown.contains(&line), is_served, "{shown:?}");
+    }
+}
+
+#[test]
+fn the_demo_partner_logs_in_from_a_private_file_without_a_secret_on_the_command_line() {
+    let installation = Installation::new();
+    let (base_url, welcome, _) = installation.first_start();
+    let welcome = std::fs::read_to_string(welcome).unwrap();
+    let login = welcome.lines().find(|line| line.contains("call login")).unwrap();
+    let file = installation.path().join("demo-partner.json");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let credentials: Value = serde_json::from_str(&text).unwrap();
+    for secret in ["apiKey", "password", "sealingKey"] {
+        assert!(!login.contains(credentials[secret].as_str().unwrap()), "{login}");
+    }
+
+    let again = installation.serve(&[]);
+    std::fs::write(&file, text.replace(&base_url, &again.base_url)).unwrap();
+    let profiles = installation.path().join("profiles.toml");
+    let paste = Command::new("bash").args(["-c", login]).env("KOPECK_PROFILES", &profiles).output().unwrap();
+    assert!(paste.status.success(), "{paste:?}");
+    let mut balance = installation.command(&["call", "balance", "--json", "--profile", "demo"]);
+    let balance = balance.env("KOPECK_PROFILES", &profiles).output().unwrap();
+    let balance: Value = serde_json::from_slice(&balance.stdout).unwrap_or_else(|_| panic!("{balance:?}"));
+    assert_eq!(balance["available"], 100_000_000);
+}
