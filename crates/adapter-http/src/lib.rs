@@ -17,6 +17,7 @@ mod catalogue;
 mod client_address;
 mod code;
 mod courtesy;
+mod drain;
 mod dto;
 mod error;
 mod errors;
@@ -45,6 +46,7 @@ mod state;
 
 pub use catalogue::{Operation, codes, operations};
 pub use client_address::{InvalidBlock, ProxyHeader, TrustedProxies, UnknownHeader};
+pub use drain::Drain;
 pub use observer::{Observer, Refusal, Unobserved};
 pub use openapi::openapi;
 pub use rate::RateLimit;

@@ -1,20 +1,24 @@
 //! Puts the routes into actix, and serves them.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::TcpListener;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::dev::Server;
-use actix_web::http::{Method, StatusCode};
-use actix_web::web::{self, Payload, ServiceConfig};
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
+use actix_web::dev::{self, Server};
+use actix_web::http::{ConnectionType, Method, StatusCode, header};
+use actix_web::web::{self, Bytes, Payload, ServiceConfig};
+use actix_web::{App, FromRequest as _, HttpRequest, HttpResponse, HttpServer};
+use futures_util::stream::{self, StreamExt as _};
 
 use crate::code::Code;
 use crate::error::ApiError;
 use crate::input::query;
 use crate::paths::Found;
 use crate::pipeline;
+use crate::pipeline::head::announced_length;
 use crate::reply::Told;
 use crate::settings::HttpSettings;
 use crate::site;
@@ -29,6 +33,9 @@ const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 /// How long a client whose body was not read to its end has time to read the answer.
 const DISCONNECT_DEADLINE: Duration = Duration::from_secs(3);
 
+/// How many seconds requests have to end once the server stops.
+const STOP_SECONDS: u64 = 8;
+
 /// Adds every operation to an actix application, their description, and JSON answers for what is neither.
 pub fn configure(config: &mut ServiceConfig, state: &HttpState) {
     let HttpState(shared) = state;
@@ -38,16 +45,68 @@ pub fn configure(config: &mut ServiceConfig, state: &HttpState) {
     }));
 }
 
-/// Answers any call.
-async fn answer(shared: Arc<Shared>, request: HttpRequest, payload: Payload) -> HttpResponse {
+/// Answers any call, and decides what becomes of its connection.
+async fn answer(
+    shared: Arc<Shared>,
+    request: HttpRequest,
+    mut payload: Payload,
+) -> actix_web::Result<HttpResponse> {
+    if request.headers().contains_key(header::UPGRADE) {
+        payload = announced_body(&request, payload).await?;
+    }
+    let mut response = {
+        let mut responding = pin!(respond(&shared, &request, payload));
+        let mut has_waited = false;
+        let response = poll_fn(|context| {
+            let polled = responding.as_mut().poll(context);
+            has_waited |= polled.is_pending();
+            polled
+        })
+        .await;
+        // actix-http 3.20 parses what is left in its buffer only while a response is awaited. Pipelined requests of more
+        // than the buffer's 128 KiB would lie there for ever if the last ones were all answered at once.
+        if !has_waited {
+            tokio::task::yield_now().await;
+        }
+        response
+    };
+    shared.connections.close_if_draining(&mut response);
+    if request.head().upgrade() {
+        // The framework would answer with `Connection: upgrade`, and close.
+        response.head_mut().set_connection_type(ConnectionType::Close);
+    }
+    Ok(response)
+}
+
+/// The body of a request that offers to upgrade to another protocol, which the service never does. The framework takes
+/// everything that follows the head for the body of one that offers websockets.
+async fn announced_body(request: &HttpRequest, payload: Payload) -> actix_web::Result<Payload> {
+    if request.headers().contains_key(header::TRANSFER_ENCODING) {
+        return Ok(payload);
+    }
+    let announced = announced_length(request.headers());
+    let body = stream::unfold((payload, announced), |(mut payload, left)| async move {
+        if left == 0 {
+            return None;
+        }
+        let chunk = payload.next().await?.map(|mut chunk: Bytes| chunk.split_to(left.min(chunk.len())));
+        let left = left - chunk.as_ref().map_or(0, Bytes::len);
+        Some((chunk, (payload, left)))
+    });
+    let mut body = dev::Payload::Stream { payload: body.boxed_local() };
+    Payload::from_request(request, &mut body).await
+}
+
+/// The response to any call.
+async fn respond(shared: &Arc<Shared>, request: &HttpRequest, payload: Payload) -> HttpResponse {
     if !query::is_within_limits(request.query_string()) {
-        return Told::new(&shared, None, &request).answer(&shared, Err(long_query()));
+        return Told::new(shared, None, request).answer(shared, Err(long_query()));
     }
     let method = request.method();
     // With the framework's idea of escapes in a path.
     let path = request.match_info().as_str();
     let (route, error) = match shared.paths.find(method, path) {
-        Found::Operation(called) => return pipeline::serve(called, &shared, &request, payload).await,
+        Found::Operation(called) => return pipeline::serve(called, shared, request, payload).await,
         Found::OtherMethods(routes) => {
             let methods: Vec<Method> = routes.iter().flat_map(|route| route.methods()).collect();
             let methods = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
@@ -55,7 +114,7 @@ async fn answer(shared: Arc<Shared>, request: HttpRequest, payload: Payload) -> 
         }
         Found::Nowhere => match site::file(path).filter(|_| shared.parts.settings.docs) {
             Some(file) if [Method::GET, Method::HEAD].contains(method) => {
-                match file.answer(&shared, &request).await {
+                match file.answer(shared, request).await {
                     Ok(response) => return response,
                     Err(error) => (None, error),
                 }
@@ -64,7 +123,7 @@ async fn answer(shared: Arc<Shared>, request: HttpRequest, payload: Payload) -> 
             None => (None, ApiError::new(StatusCode::NOT_FOUND, Code::NotFound, "there is no such path")),
         },
     };
-    Told::new(&shared, route, &request).answer(&shared, Err(error))
+    Told::new(shared, route, request).answer(shared, Err(error))
 }
 
 fn long_query() -> ApiError {
@@ -84,16 +143,19 @@ macro_rules! http_server {
         let state: HttpState = $state;
         let HttpSettings { workers, max_connections, .. } = state.0.parts.settings;
         let workers = workers.max(1);
+        let connections = Arc::clone(&state.0.connections);
         HttpServer::new(move || {
             let state = state.clone();
             App::new().configure(move |config| configure(config, &state))
         })
         .workers(workers)
+        .on_connect(move |_, data| drop(data.insert(connections.open())))
         // The framework counts for each worker, and gives a connection to another one if a worker is full.
         .max_connections(max_connections.div_ceil(workers))
         .keep_alive(KEEP_ALIVE)
         .client_request_timeout(HEAD_DEADLINE)
         .client_disconnect_timeout(DISCONNECT_DEADLINE)
+        .shutdown_timeout(STOP_SECONDS)
         .tcp_nodelay(true)
         .disable_signals()
     }};
@@ -102,7 +164,8 @@ macro_rules! http_server {
 /// Serves the API on `listener`.
 ///
 /// The answer is a future that ends with the server. It installs no signal handlers: whoever awaits it takes its
-/// [`handle`](Server::handle) first and stops it with `handle.stop(true)`, which lets running calls come to their end.
+/// [`handle`](Server::handle) first and stops it with `handle.stop(true)`, which gives running calls 8 seconds to come to
+/// their end. A [`Drain`](crate::Drain) before it keeps requests on idle connections from being lost.
 ///
 /// # Errors
 /// If the listener cannot be used.

@@ -12,6 +12,7 @@ use kopeck_service::tokens::TokenDesk;
 use tokio::sync::Semaphore;
 
 use crate::bridge::Gate;
+use crate::drain::Connections;
 use crate::in_flight::InFlight;
 use crate::login_queue::{KnownAddresses, LoginQueue};
 use crate::observer::Observer;
@@ -59,6 +60,8 @@ pub(crate) struct Shared {
     pub(crate) callers: Callers,
     /// How often partners called, if that is limited.
     pub(crate) rates: Option<Rates>,
+    /// Connections of clients.
+    pub(crate) connections: Arc<Connections>,
     /// Calls that are being carried out.
     pub(crate) in_flight: InFlight,
     /// Passwords being checked.
@@ -100,6 +103,7 @@ impl HttpState {
             paths: Paths::of(routes::interface().iter().chain(sandbox)),
             callers: Callers::default(),
             rates,
+            connections: Arc::default(),
             in_flight: InFlight::default(),
             logins: LoginQueue::new(logins_at_once),
             known_addresses: KnownAddresses::default(),

@@ -17,7 +17,7 @@ use rustls::{RootCertStore, ServerConfig};
 use secrecy::ExposeSecret as _;
 use time::OffsetDateTime;
 
-use super::until_told::{self, Signals};
+use super::until_told::{self, OtherSignals, Signals};
 use crate::cli::BankSimulatorArgs;
 use crate::clock::{MoveError, ServiceClock};
 use crate::compose::Machine;
@@ -55,6 +55,7 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
     let mut signals = system.block_on(async { Signals::listen() })?;
     output::announce(&format!("the bank simulator serves on {scheme}://{address}\n"));
     system.block_on(async {
+        OtherSignals::listen()?.follow(|| log::info!("SIGHUP: ignored"));
         let server = kopeck_adapter_bank_simulator::server::serve(listener, parts)?;
         until_told::serve(server, signals.told()).await
     })?;

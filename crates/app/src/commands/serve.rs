@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, TrustedProxies};
+use kopeck_adapter_http::{Drain, HttpParts, HttpSettings, HttpState, TrustedProxies};
 use kopeck_adapter_security::KeyRing;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_service::audit::Notes;
 
 use super::first_start;
-use super::until_told::{self, Signals};
+use super::until_told::{self, OtherSignals, Signals};
 use crate::audit::HeadForwarder;
 use crate::bank::Bank;
 use crate::cli::{FrontArgs, ServeArgs, ServiceArgs};
@@ -33,13 +33,15 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         args.front.body_memory / 2 >= args.body_limit,
         "KOPECK_BODY_MEMORY must be at least twice KOPECK_BODY_LIMIT"
     );
-    open_files::raise_limit(args.front.max_connections);
+    open_files::raise_limit(Some(args.front.max_connections))?;
+    let system = actix_web::rt::System::new();
+    let others = system.block_on(async { OtherSignals::listen() })?;
     let certificate = certificate(&args.front)?;
     let pause = Duration::try_from(args.front.drain_pause).context("KOPECK_DRAIN_PAUSE")?;
     // Before anything is written: a start that finds its port in use leaves nothing behind.
     let port = Port::bind(args.listen)?;
     let process = Process::start(&args.service, args.service.sandbox_is_on(Some(args.listen)))?;
-    let _reloader = process.follow_files(certificate.clone())?;
+    let reloader = process.follow_files(certificate.clone())?;
     let listener = port.listen()?;
     let address = listener.local_addr()?;
     // A trusted proxy in front is taken for one with TLS.
@@ -55,7 +57,6 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         Some(process.workers(args.service.workers)?)
     };
 
-    let system = actix_web::rt::System::new();
     let signals = system.block_on(async { Signals::listen() })?;
     let scheme = if certificate.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{address}");
@@ -67,15 +68,17 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     if process.bank.power.is_some() {
         first_start::demo_partner(&process.core, &process.folder, &url)?;
     }
+    let drain = Drain::new(&listener, &state)?;
     let served = system.block_on(async {
+        others.follow(read_again(&reloader));
         let server = match certificate {
             Some(certificate) => {
                 kopeck_adapter_http::serve_tls(listener, state, certificate.server_config()?)?
             }
             None => kopeck_adapter_http::serve(listener, state)?,
         };
-        let end = signals.told_and_known(&process.operations.health, pause);
-        until_told::serve(server, end).await
+        let end = signals.told_and_known(&process.operations.health, Some(&drain), pause);
+        until_told::serve_and_drain(server, &drain, end).await
     });
     process.stop(workers);
     served
@@ -83,16 +86,30 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
 
 /// Does the asynchronous work until told to stop, and serves nobody.
 pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
-    let process = Process::start(args, args.sandbox_is_on(None))?;
-    let _reloader = process.follow_files(None)?;
-    let workers = process.workers(args.workers)?;
+    open_files::raise_limit(None)?;
     let system = actix_web::rt::System::new();
+    let others = system.block_on(async { OtherSignals::listen() })?;
+    let process = Process::start(args, args.sandbox_is_on(None))?;
+    let reloader = process.follow_files(None)?;
+    let workers = process.workers(args.workers)?;
     let signals = system.block_on(async { Signals::listen() })?;
     output::announce("kopeck works\n");
     process.say_where_it_tells();
-    system.block_on(signals.told_and_known(&process.operations.health, Duration::ZERO));
+    system.block_on(async {
+        others.follow(read_again(&reloader));
+        signals.told_and_known(&process.operations.health, None, Duration::ZERO).await;
+    });
     process.stop(Some(workers));
     Ok(())
+}
+
+/// What is done at SIGHUP.
+fn read_again(reloader: &Reloader) -> impl Fn() + 'static {
+    let look = reloader.trigger();
+    move || {
+        log::info!("SIGHUP: reading the master keys and the certificate again");
+        look();
+    }
 }
 
 /// The certificate that the settings name, if they name one.

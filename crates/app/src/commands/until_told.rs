@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use actix_web::dev::Server;
 use anyhow::Context;
+use kopeck_adapter_http::Drain;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::operations::Health;
@@ -15,6 +16,24 @@ pub(super) async fn serve(server: Server, end: impl Future<Output = ()>) -> anyh
     end.await;
     handle.stop(true).await;
     serving.await.context("the server panicked")??;
+    Ok(())
+}
+
+/// The same for a server whose connections are drained.
+pub(super) async fn serve_and_drain(
+    server: Server,
+    drain: &Drain,
+    end: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
+    let handle = server.handle();
+    let serving = actix_web::rt::spawn(server);
+    end.await;
+    drain.finish().await;
+    tokio::select! {
+        () = handle.stop(true) => serving.await.context("the server panicked")??,
+        // What is left are TLS handshakes, on which nobody waits. The server would look for its end once a second.
+        () = drain.closed() => serving.abort(),
+    }
     Ok(())
 }
 
@@ -40,14 +59,46 @@ impl Signals {
 
     /// Waits for one of them, tells whoever asks for the health that the end is near, and leaves them the time of `pause`
     /// to send their calls elsewhere. A second signal ends that.
-    pub(super) async fn told_and_known(mut self, health: &Health, pause: Duration) {
+    pub(super) async fn told_and_known(mut self, health: &Health, drain: Option<&Drain>, pause: Duration) {
         self.told().await;
         health.is_stopping();
+        if let Some(drain) = drain {
+            drain.start();
+        }
         if !pause.is_zero() {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = self.told() => {}
             }
         }
+    }
+}
+
+/// Signals that end a process by default and must not end this one: SIGHUP, which administrators send for a reload and
+/// a closing terminal sends, and SIGUSR1 and SIGUSR2, which rotators of logs send.
+pub(super) struct OtherSignals {
+    hangup: Signal,
+    user: [Signal; 2],
+}
+
+impl OtherSignals {
+    /// Listens from now on. Has to be called within a runtime.
+    pub(super) fn listen() -> anyhow::Result<Self> {
+        let user = [signal(SignalKind::user_defined1())?, signal(SignalKind::user_defined2())?];
+        Ok(Self { hangup: signal(SignalKind::hangup())?, user })
+    }
+
+    /// Calls `reload` at each SIGHUP, those that came before included, as long as the runtime runs.
+    pub(super) fn follow(self, reload: impl Fn() + 'static) {
+        let Self { mut hangup, user: [mut first, mut second] } = self;
+        actix_web::rt::spawn(async move {
+            loop {
+                tokio::select! {
+                    _ = hangup.recv() => reload(),
+                    _ = first.recv() => log::info!("SIGUSR1: ignored"),
+                    _ = second.recv() => log::info!("SIGUSR2: ignored"),
+                }
+            }
+        });
     }
 }

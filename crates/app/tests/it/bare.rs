@@ -149,6 +149,15 @@ pub fn exchange(base_url: &str, from: Ipv4Addr, bytes: &[u8]) -> Got {
     Got::read(&mut stream)
 }
 
+/// Sends bytes and returns all that comes back until the server hangs up.
+pub fn read_all(base_url: &str, bytes: &[u8]) -> String {
+    let mut stream = connect(base_url, Ipv4Addr::LOCALHOST);
+    stream.write_all(bytes).unwrap();
+    let mut answers = String::new();
+    stream.read_to_string(&mut answers).unwrap();
+    answers
+}
+
 pub fn connect(base_url: &str, from: Ipv4Addr) -> TcpStream {
     let address: SocketAddr = base_url.strip_prefix("http://").unwrap().parse().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
@@ -175,15 +184,22 @@ impl Got {
     /// Reads an answer up to its end.
     pub fn read(stream: &mut TcpStream) -> Self {
         let mut bytes = Vec::new();
-        let mut chunk = [0; 16 * 1024];
-        while !is_whole(&bytes) {
-            match stream.read(&mut chunk) {
-                Ok(0) => break,
-                Ok(read) => bytes.extend(&chunk[..read]),
-                Err(_) if !bytes.is_empty() => break,
-                Err(error) => panic!("no answer: {error}"),
-            }
+        if let Err(error) = read_answer(stream, &mut bytes)
+            && bytes.is_empty()
+        {
+            panic!("no answer: {error}");
         }
+        Self::parse(bytes)
+    }
+
+    /// The same; `None` if the connection ends before it.
+    pub fn try_read(stream: &mut TcpStream) -> Option<Self> {
+        let mut bytes = Vec::new();
+        read_answer(stream, &mut bytes).ok()?;
+        is_whole(&bytes).then(|| Self::parse(bytes))
+    }
+
+    fn parse(bytes: Vec<u8>) -> Self {
         let text = String::from_utf8(bytes).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));
         let mut lines = head.split("\r\n");
@@ -286,6 +302,18 @@ impl Got {
         };
         assert_eq!(known(self), known(other));
     }
+}
+
+/// Reads until an answer is whole or the connection ends.
+fn read_answer(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+    let mut chunk = [0; 16 * 1024];
+    while !is_whole(bytes) {
+        match stream.read(&mut chunk)? {
+            0 => break,
+            read => bytes.extend(&chunk[..read]),
+        }
+    }
+    Ok(())
 }
 
 /// Whether these bytes have a head and as long a body as it says. The answer to a `HEAD` never has.

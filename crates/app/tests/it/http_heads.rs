@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 use serde_json::json;
 
-use crate::bare::{Call, JSON, exchange, get, optional, post};
+use crate::bare::{Call, JSON, exchange, get, optional, post, read_all};
 use crate::calls::NOBODY as ID;
 use crate::server::TestServer;
 use crate::world::{Things, calls, samples_by_path};
@@ -261,4 +261,48 @@ fn heads_that_are_no_http_do_no_harm() {
         assert!(media.is_none_or(|media| media == JSON) && !got.text.contains("panic"), "{shown:?}: {got:?}");
     }
     assert_eq!(get("/v1/balance").token(&token).send(&server).status, 200);
+}
+
+/// The service stays with HTTP/1.1.
+#[test]
+fn an_offer_to_upgrade_is_answered_as_if_it_were_not_there() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    let offers = [&["websocket"][..], &["WebSocket"], &["h2c"], &["h2c", "websocket"], &[]];
+    for (number, upgrade) in offers.into_iter().enumerate() {
+        let offer = |call: Call| {
+            let call = call.token(&token).and("connection", "Upgrade");
+            upgrade.iter().fold(call, |call, name| call.and("upgrade", name)).to_bytes()
+        };
+        let name = format!("Category {number}");
+        let read = offer(get("/v1/balance"));
+        let change = offer(post("/v1/category", &json!({"nameCategory": name})));
+        for (bytes, status) in [(read, 200), (change, 201)] {
+            // What the client would have said without the offer.
+            let text = String::from_utf8(bytes).unwrap().replace("connection: close\r\n", "");
+            let more = text.clone() + "GET /nowhere HTTP/1.1\r\nhost: kopeck\r\n\r\n";
+            for text in [text, more] {
+                let got = exchange(&server.base_url, Ipv4Addr::LOCALHOST, text.as_bytes());
+                assert_eq!(got.status, status, "{text}: {got:?}");
+                assert_eq!(got.header("connection"), Some("close"), "{text}: {got:?}");
+            }
+        }
+    }
+}
+
+/// A request that waits for the database, and others behind it that are answered at once.
+#[test]
+fn a_burst_larger_than_the_buffer_is_answered_to_its_end() {
+    const REQUESTS: usize = 300;
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    let call = get("/v1/balance").token(&token);
+    let mut burst = String::from_utf8(call.to_bytes()).unwrap().replace("connection: close\r\n", "");
+    let head = format!("GET /nowhere HTTP/1.1\r\nhost: kopeck\r\nx-padding: {}\r\n\r\n", "x".repeat(480));
+    burst.push_str(&head.repeat(REQUESTS - 2));
+    burst.push_str("GET /nowhere HTTP/1.1\r\nhost: kopeck\r\nconnection: close\r\n\r\n");
+    assert!(burst.len() > 131_072);
+    let answers = read_all(&server.base_url, burst.as_bytes());
+    assert_eq!(answers.matches("HTTP/1.1 ").count(), REQUESTS);
+    assert!(answers.starts_with("HTTP/1.1 200"), "{answers:.200}");
 }

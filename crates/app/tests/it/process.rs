@@ -165,8 +165,13 @@ impl Installation {
 
     /// Starts a command that serves or works, and waits until it says so.
     pub fn start_command(&self, mut command: Command) -> Running {
-        let log = std::fs::File::create(self.folder.path().join("serve.log")).unwrap();
-        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        command.stderr(File::create(self.folder.path().join("serve.log")).unwrap());
+        self.start_with_log(command)
+    }
+
+    /// The same with a standard error that the caller has chosen.
+    pub fn start_with_log(&self, mut command: Command) -> Running {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let base_url = lines
             .find_map(|line| {
@@ -243,15 +248,20 @@ impl Running {
     /// Sends a signal by name; answers the rest of what the server said and whether it ended well.
     pub fn stop(mut self, signal: &str) -> (Vec<String>, bool) {
         self.signal(signal);
+        let well = self.end();
+        (self.output.take().unwrap().join().unwrap(), well)
+    }
+
+    /// Waits for the end of a server that was told to stop; answers whether it ended well.
+    pub fn end(&mut self) -> bool {
         let patience = Instant::now() + Duration::from_secs(30);
-        let status = loop {
+        loop {
             match self.child.try_wait().unwrap() {
-                Some(status) => break status,
-                None if Instant::now() > patience => panic!("the server does not stop on {signal}"),
+                Some(status) => return status.success(),
+                None if Instant::now() > patience => panic!("the server does not stop"),
                 None => std::thread::sleep(Duration::from_millis(10)),
             }
-        };
-        (self.output.take().unwrap().join().unwrap(), status.success())
+        }
     }
 
     /// A figure of its memory in KiB, such as `VmHWM:`, the most that was ever resident.
@@ -259,6 +269,11 @@ impl Running {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix(figure)).unwrap();
         line.trim().strip_suffix(" kB").unwrap().parse().unwrap()
+    }
+
+    /// Whether the process has not ended.
+    pub fn runs(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
     }
 
     /// Sends a signal by name.

@@ -14,7 +14,7 @@ use crate::bare::fresh_nonce;
 use crate::process::Installation;
 
 /// Writes a new pair of certificate and key.
-fn write_pair(chain: &Path, key: &Path) {
+pub fn write_pair(chain: &Path, key: &Path) {
     let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
     let made = rcgen::generate_simple_self_signed(names).unwrap();
     std::fs::write(chain, made.cert.pem()).unwrap();

@@ -1,0 +1,127 @@
+//! Connection draining: clients are told to close their connections before the server closes any.
+//!
+//! A server that closes a keep-alive connection cannot know whether the next request is on its way already. So while it
+//! drains, each response says `Connection: close`, and connections that are in use end after a response. A moment later
+//! those that are left are idle, and the server closes them.
+
+use std::io;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::http::ConnectionType;
+use socket2::SockRef;
+use tokio::sync::watch;
+
+use crate::state::HttpState;
+
+/// How long connections are waited for on which no request comes.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How long after the last new connection those that the system has set up are accepted.
+const BACKLOG: Duration = Duration::from_millis(100);
+
+/// The open connections, and whether their clients are told to close them.
+pub(crate) struct Connections {
+    is_draining: AtomicBool,
+    open: watch::Sender<usize>,
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self { is_draining: AtomicBool::new(false), open: watch::Sender::new(0) }
+    }
+}
+
+impl Connections {
+    /// Counts a connection until the result is dropped.
+    pub(crate) fn open(self: &Arc<Self>) -> OpenConnection {
+        self.open.send_modify(|open| *open += 1);
+        OpenConnection(Arc::clone(self))
+    }
+
+    /// Tells the client to close its connection, if the server drains.
+    pub(crate) fn close_if_draining(&self, response: &mut HttpResponse) {
+        if self.is_draining.load(Ordering::Relaxed) {
+            response.head_mut().set_connection_type(ConnectionType::Close);
+        }
+    }
+}
+
+/// A connection that is open.
+pub(crate) struct OpenConnection(Arc<Connections>);
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.open.send_modify(|open| *open -= 1);
+    }
+}
+
+/// The end of serving at a listener.
+pub struct Drain {
+    listener: TcpListener,
+    connections: Arc<Connections>,
+}
+
+impl Drain {
+    /// For the server that `state` is served by at `listener`.
+    ///
+    /// # Errors
+    /// If the process can open no more files.
+    pub fn new(listener: &TcpListener, state: &HttpState) -> io::Result<Self> {
+        Ok(Self { listener: listener.try_clone()?, connections: Arc::clone(&state.0.connections) })
+    }
+
+    /// From now on every response tells its client to close the connection.
+    pub fn start(&self) {
+        self.connections.is_draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes no more new connections, and waits until those in use have been closed: at most a second or so. What is left
+    /// then is idle, or has a request under way that takes long.
+    pub async fn finish(&self) {
+        refuse_connections(&self.listener).await;
+        // Whether it was in time, the caller goes on.
+        let _ = tokio::time::timeout(GRACE, self.closed()).await;
+    }
+
+    /// Waits until no connection is open. Connections whose TLS handshake is not over do not count.
+    pub async fn closed(&self) {
+        // The sender is here, so this cannot fail.
+        let _ = self.connections.open.subscribe().wait_for(|open| *open == 0).await;
+    }
+}
+
+/// Lets the system refuse new connections, without losing one that it has accepted and the server has not.
+async fn refuse_connections(listener: &TcpListener) {
+    let socket = SockRef::from(listener);
+    // A listener that is closed resets the connections in its queue. So requests for new ones are ignored first, until the
+    // queue is empty; clients repeat them after a second and are refused then. Where the system cannot filter them, a
+    // connection may be reset.
+    #[cfg(target_os = "linux")]
+    if socket.attach_filter(&IGNORE_SYN).is_ok() {
+        tokio::time::sleep(BACKLOG).await;
+    }
+    // The server has a descriptor of the same socket, so that dropping this one would close nothing.
+    let _ = socket.shutdown(std::net::Shutdown::Both);
+}
+
+/// Ignores TCP segments with SYN and without ACK, in classic BPF; offsets count from the TCP header.
+#[cfg(target_os = "linux")]
+static IGNORE_SYN: [socket2::SockFilter; 5] = {
+    use socket2::SockFilter;
+    [
+        // The byte of the flags.
+        SockFilter::new(0x30, 0, 0, 13),
+        // SYN | ACK of it.
+        SockFilter::new(0x54, 0, 0, 0x12),
+        // If that is SYN, the next instruction, else the one after it.
+        SockFilter::new(0x15, 0, 1, 0x02),
+        // Keep nothing of the segment.
+        SockFilter::new(0x06, 0, 0, 0),
+        // Keep all of it.
+        SockFilter::new(0x06, 0, 0, u32::MAX),
+    ]
+};
