@@ -14,7 +14,7 @@ const PRAGMAS: &str = "\
     PRAGMA busy_timeout = 30000;\
     PRAGMA synchronous = FULL;\
     PRAGMA foreign_keys = ON;\
-    PRAGMA cache_size = -32768;";
+    PRAGMA cache_size = -8192;";
 
 const WAL: &str = "PRAGMA journal_mode = WAL";
 

@@ -170,6 +170,16 @@ const ROWS: &[Row] = &[
         of("mixed", "ours", "peak_serve_mib"),
         48.0,
     ),
+    below(
+        "memory under three minutes of mixed load, SQLite",
+        of("mixed-sqlite", "ours", "peak_serve_mib"),
+        96.0,
+    ),
+    below(
+        "memory beside mass work of 100,000 cards, SQLite",
+        of("mass-sqlite", "ours", "peak_serve_mib"),
+        160.0,
+    ),
     below("binary", of("start", "ours", "binary_mib"), 15.0),
 ];
 
