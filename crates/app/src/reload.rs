@@ -37,7 +37,6 @@ impl Reloader {
     }
 
     /// What makes it look at once.
-    #[must_use]
     pub fn trigger(&self) -> impl Fn() + Send + 'static {
         let sender = self.sender.clone();
         // After its end there is nothing to look at.
