@@ -9,7 +9,7 @@ mod support;
 use std::collections::{HashMap, HashSet};
 use std::error::Error as StdError;
 
-use kopeck_client::{Client, EmployeeFilter, Error, NewEmployee, Paging, Uuid};
+use kopeck_client::{Client, EmployeeFilter, Error, NewEmployee, Uuid};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn StdError>> {
@@ -51,25 +51,13 @@ async fn main() -> Result<(), Box<dyn StdError>> {
 }
 
 async fn custom_ids(client: &Client) -> Result<HashSet<String>, Error> {
-    let mut found = HashSet::new();
-    let mut paging = Some(Paging::page(1).per_page(500));
-    while let Some(this) = paging {
-        let page = client.employees().list(&EmployeeFilter::default(), this).await?;
-        paging = page.following();
-        found.extend(page.data.into_iter().map(|employee| employee.custom_id));
-    }
-    Ok(found)
+    let everyone = client.employees().all(&EmployeeFilter::default()).collect().await?;
+    Ok(everyone.into_iter().map(|employee| employee.custom_id).collect())
 }
 
 async fn categories(client: &Client) -> Result<HashMap<String, Uuid>, Error> {
-    let mut found = HashMap::new();
-    let mut paging = Some(Paging::page(1).per_page(500));
-    while let Some(this) = paging {
-        let page = client.categories().list(this).await?;
-        paging = page.following();
-        found.extend(page.data.into_iter().map(|one| (one.category.name_category, one.category.id_category)));
-    }
-    Ok(found)
+    let all = client.categories().all().collect().await?;
+    Ok(all.into_iter().map(|one| (one.category.name_category, one.category.id_category)).collect())
 }
 
 /// The category of this name, made if there is none.

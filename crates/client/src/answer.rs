@@ -1,9 +1,9 @@
 //! An answer of the service: what its head says, and which error its body is.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use reqwest::StatusCode;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, RETRY_AFTER};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
@@ -14,6 +14,9 @@ use crate::seal::SEALED_JSON;
 /// The most characters of a foreign error page that are kept as its message.
 const MAX_FOREIGN_MESSAGE: usize = 200;
 
+/// From how many seconds on a clock's offset is named beside a refusal. The service refuses sealed values from 300 on.
+const NOTABLE_OFFSET: u64 = 240;
+
 /// What the client reads of an answer's head.
 #[derive(Debug)]
 pub(crate) struct Head {
@@ -21,6 +24,8 @@ pub(crate) struct Head {
     pub(crate) sealed: bool,
     request_id: Option<String>,
     retry_after: Option<Duration>,
+    /// The service's clock, in Unix seconds.
+    date: Option<u64>,
 }
 
 impl Head {
@@ -34,16 +39,27 @@ impl Head {
             retry_after: text(RETRY_AFTER.as_str())
                 .and_then(|value| value.trim().parse().ok())
                 .map(Duration::from_secs),
+            date: text(DATE.as_str())
+                .and_then(|value| httpdate::parse_http_date(value).ok())
+                .and_then(|moment| moment.duration_since(UNIX_EPOCH).ok())
+                .map(|since_1970| since_1970.as_secs()),
         }
     }
 
-    /// The error that an answer other than 2xx stands for.
-    pub(crate) fn error(self, body: &str) -> Error {
+    /// That the clocks of client and service differ, if by so much that it may be why a sealed value was refused.
+    pub(crate) fn clock_note(&self, now: u64) -> Option<String> {
+        let service = self.date?;
+        let (offset, direction) = (now.abs_diff(service), if now > service { "ahead of" } else { "behind" });
+        (offset >= NOTABLE_OFFSET).then(|| format!("your clock is {offset} s {direction} the service's"))
+    }
+
+    /// The error that an answer other than 2xx stands for. `note` is what the client itself knows of faulty values.
+    pub(crate) fn error(self, body: &str, note: Option<String>) -> Error {
         let status = self.status.as_u16();
         if status == 422
             && let Ok(Faults { data }) = serde_json::from_str(body)
         {
-            return Error::Invalid { faults: data, request_id: self.request_id };
+            return Error::Invalid { faults: data, note, request_id: self.request_id };
         }
         if let Ok(faults) = serde_json::from_str::<Vec<CardFault>>(body) {
             return Error::Cards { status, faults, request_id: self.request_id };
@@ -95,7 +111,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("x-request-id", "r-1".parse().unwrap());
         headers.insert(RETRY_AFTER, "7".parse().unwrap());
-        Head::new(StatusCode::from_u16(status).unwrap(), &headers).error(body)
+        Head::new(StatusCode::from_u16(status).unwrap(), &headers).error(body, None)
     }
 
     #[test]
@@ -120,6 +136,20 @@ mod tests {
             error.to_string(),
             "status 404, faulty cards: 0f8fad5b-d9cb-469f-a165-70867728950e: card not found; unknown"
         );
+    }
+
+    #[test]
+    fn clocks_that_differ_by_minutes_are_noted() {
+        let mut headers = HeaderMap::new();
+        headers.insert(DATE, "Tue, 03 Mar 2026 09:30:00 GMT".parse().unwrap());
+        let head = Head::new(StatusCode::OK, &headers);
+        let service = 1_772_530_200;
+        let note = |now| head.clock_note(now);
+        assert_eq!(note(service + 1_000).as_deref(), Some("your clock is 1000 s ahead of the service's"));
+        assert_eq!(note(service - 240).as_deref(), Some("your clock is 240 s behind the service's"));
+        assert_eq!((note(service + 239), note(service - 239)), (None, None));
+        headers.insert(DATE, "yesterday".parse().unwrap());
+        assert_eq!(Head::new(StatusCode::OK, &headers).clock_note(0), None);
     }
 
     #[test]

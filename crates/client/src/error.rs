@@ -29,15 +29,27 @@ pub enum Error {
         source: BoxError,
     },
 
+    /// No TLS connection to the service can be made, and a retry will not change that; nothing was sent. Its certificate
+    /// is not accepted, or the address does not speak TLS.
+    #[error("{reason}")]
+    Tls {
+        /// What is wrong, in words.
+        reason: String,
+        /// What the network said.
+        source: BoxError,
+    },
+
     /// No whole answer came in time. The service may have got the call all the same.
     #[error("the service did not answer in time")]
     Timeout,
 
     /// The service found faulty values (422). All faulty fields are listed at once.
-    #[error("faulty values: {}", list(faults))]
+    #[error("faulty values: {}{}", list(faults), note.as_ref().map(|note| format!("; {note}")).unwrap_or_default())]
     Invalid {
         /// The faulty fields.
         faults: Vec<FieldFault>,
+        /// What the client itself knows of the reason: that the clocks of client and service differ by minutes.
+        note: Option<String>,
         /// The request id, to quote to the support.
         request_id: Option<String>,
     },
@@ -156,13 +168,41 @@ impl From<reqwest::Error> for Error {
         if error.is_builder() {
             Self::Config(error.to_string())
         } else if error.is_connect() {
-            Self::Transport { sent: false, source: Box::new(error) }
+            match tls_fault(&error) {
+                Some(reason) => Self::Tls { reason, source: Box::new(error) },
+                None => Self::Transport { sent: false, source: Box::new(error) },
+            }
         } else if error.is_timeout() {
             Self::Timeout
         } else {
             Self::Transport { sent: true, source: Box::new(error) }
         }
     }
+}
+
+/// Why no TLS connection can be made, if that is why there is none.
+fn tls_fault(error: &reqwest::Error) -> Option<String> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(fault) = error.downcast_ref::<rustls::Error>() {
+            return Some(match fault {
+                rustls::Error::InvalidCertificate(why) => {
+                    format!("the service's certificate is not accepted: {why}")
+                }
+                rustls::Error::InvalidMessage(_) => {
+                    "the service does not speak TLS at this address; its URL may have to start with http://"
+                        .to_owned()
+                }
+                other => format!("no TLS connection to the service can be made: {other}"),
+            });
+        }
+        // The source of an I/O error is that of the error within, which would pass over that one.
+        cause = match error.downcast_ref::<std::io::Error>() {
+            Some(error) => error.get_ref().map(|within| within as &(dyn std::error::Error + 'static)),
+            None => error.source(),
+        };
+    }
+    None
 }
 
 /// A faulty field of a call.

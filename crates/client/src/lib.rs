@@ -23,6 +23,7 @@ mod error;
 mod idempotency;
 mod model;
 mod operation;
+mod records;
 mod retry;
 mod seal;
 mod session;
@@ -30,6 +31,7 @@ mod system;
 mod tls;
 mod transport;
 mod wait;
+mod walk;
 mod write;
 
 pub use api::{Cards, Categories, Employees, Limits, Orders, Replenishments, Sandbox};
@@ -56,6 +58,7 @@ pub use model::replenishment::{Replenishment, ReplenishmentCreated, Replenishmen
 pub use model::request::{RequestState, RequestStatus};
 pub use model::sandbox::{BankBehaviour, Purchase, PurchaseResult, RefundResult};
 pub use operation::{OPERATIONS, Operation};
+pub use records::Records;
 pub use retry::RetryPolicy;
 pub use session::{AccessToken, TokenPair};
 pub use wait::Wait;

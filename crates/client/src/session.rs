@@ -197,7 +197,7 @@ impl Session {
             fetched = self.fetch(&call, transport, retry, without_effect).await;
         }
         match fetched {
-            Err(Error::Transport { sent: false, .. }) | Ok(_) => fetched,
+            Err(Error::Transport { sent: false, .. } | Error::Tls { .. }) | Ok(_) => fetched,
             Err(_) => self.fetch_by_login(transport, retry).await,
         }
     }

@@ -86,9 +86,15 @@ impl Transport {
 
     fn open(&self, call: &Call, nonce: &str, head: Head, text: &str) -> Result<Body, Error> {
         let succeeded = head.status.is_success();
+        // Only what is sealed carries a time.
+        let note = self.sealing.as_ref().and_then(|_| head.clock_note((self.clock)()));
         let body = match &self.sealing {
             Some(sealing) if head.sealed => {
-                sealing.open(call, nonce, head.status.as_u16(), (self.clock)(), text)?
+                let opened = sealing.open(call, nonce, head.status.as_u16(), (self.clock)(), text);
+                opened.map_err(|error| match (error, &note) {
+                    (Error::Sealing(reason), Some(note)) => Error::Sealing(format!("{reason}; {note}")),
+                    (error, _) => error,
+                })?
             }
             // What the service refuses before it knows the caller comes in clear. A success in clear was made by
             // someone who cannot seal.
@@ -97,7 +103,7 @@ impl Transport {
             }
             _ => Zeroizing::new(text.to_owned()),
         };
-        if succeeded { Ok(Body::new(body)) } else { Err(head.error(&body)) }
+        if succeeded { Ok(Body::new(body)) } else { Err(head.error(&body, note)) }
     }
 
     fn seals_answers(&self) -> bool {

@@ -40,7 +40,7 @@ impl Exit {
     /// The exit code for an error of the client.
     pub(crate) fn of(error: &Error) -> Self {
         match error {
-            Error::Transport { .. } | Error::Timeout => Self::Unavailable,
+            Error::Transport { .. } | Error::Tls { .. } | Error::Timeout => Self::Unavailable,
             Error::Invalid { .. } => Self::Refused,
             Error::Cards { status, .. } | Error::Api { status, .. } => Self::of_status(*status, error.code()),
             Error::Unfinished { .. } => Self::StillWaiting,

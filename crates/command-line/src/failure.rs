@@ -179,6 +179,7 @@ impl From<Error> for Failure {
 fn message_of(error: &Error) -> String {
     match error {
         // What is wrong with each is told below.
+        Error::Invalid { note: Some(note), .. } => format!("the service refuses these values ({note}):"),
         Error::Invalid { .. } => "the service refuses these values:".to_owned(),
         Error::Cards { status, .. } => format!("the service refuses these cards (status {status}):"),
         Error::Transport { .. } | Error::Decode(_) => {
@@ -228,6 +229,7 @@ mod tests {
         };
         let error = Error::Invalid {
             faults: vec![fault("surname"), fault("phone")],
+            note: None,
             request_id: Some("r-1".to_owned()),
         };
         let failure = Failure::from(error);

@@ -19,7 +19,7 @@ use crate::context;
 use crate::csv_file::CsvFile;
 use crate::failure::Failure;
 use crate::names::{Categories, CategoryName, folded};
-use crate::pages;
+use crate::pages::LARGEST_PAGE;
 use crate::progress::Progress;
 
 /// The columns that a file may have; `customId` it must have.
@@ -59,7 +59,7 @@ pub(crate) async fn run(client: &Client, args: &ImportArgs) -> Result<Answer, Fa
     let staff = {
         let _progress = Progress::unknown("reading employees");
         let everyone = EmployeeFilter::default();
-        pages::all(async |paging| client.employees().list(&everyone, paging).await).await?
+        client.employees().all(&everyone).per_page(LARGEST_PAGE).collect().await?
     };
     let plan = plan::make(&file, &staff, &named, args.dry_run);
     let done = if args.dry_run { plan } else { apply::apply(client, plan, &staff).await? };

@@ -10,7 +10,7 @@ use kopeck_client::{CategoryWithCount, Client, EmployeeFilter, Error, Paging, Uu
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::failure::Failure;
-use crate::pages;
+use crate::pages::LARGEST_PAGE;
 use crate::progress::Progress;
 
 /// The most calls on their way at once.
@@ -121,7 +121,7 @@ pub(crate) struct Categories {
 
 impl Categories {
     pub(crate) async fn read(client: &Client) -> Result<Self, Error> {
-        let all = pages::all(async |paging| client.categories().list(paging).await).await?;
+        let all = client.categories().all().per_page(LARGEST_PAGE).collect().await?;
         let named = |CategoryWithCount { category, .. }: CategoryWithCount| {
             (folded(&category.name_category), category.id_category)
         };
@@ -204,7 +204,7 @@ impl Search {
     }
 
     async fn among_free(&mut self, client: &Client) -> Result<(), Error> {
-        let free = pages::all(async |paging| client.cards().available(None, paging).await).await?;
+        let free = client.cards().all_available(None).per_page(LARGEST_PAGE).collect().await?;
         for card in free {
             if let Ok(number) = card.custom_id_card.parse() {
                 self.found(number, card.id_card);
@@ -215,7 +215,7 @@ impl Search {
 
     async fn among_linked(&mut self, client: &Client) -> Result<(), Error> {
         let everyone = EmployeeFilter::default();
-        let staff = pages::all(async |paging| client.employees().list(&everyone, paging).await).await?;
+        let staff = client.employees().all(&everyone).per_page(LARGEST_PAGE).collect().await?;
         let progress = Progress::of("looking for cards by number", staff.len());
         let progress = &progress;
         let cards_of = |id| async move {

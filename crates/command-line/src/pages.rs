@@ -1,8 +1,9 @@
 //! Lists, page by page or whole.
 
 use clap::Args;
-use kopeck_client::{Error, Page, Paging};
+use kopeck_client::{Paging, Records};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::answer::{Answer, json_of};
@@ -10,7 +11,7 @@ use crate::failure::Failure;
 use crate::table::{self, Column};
 
 /// The most records that the service puts on a page.
-const LARGEST_PAGE: u64 = 500;
+pub(crate) const LARGEST_PAGE: u64 = 500;
 
 /// Which part of a list.
 #[derive(Debug, Clone, Copy, Args)]
@@ -27,19 +28,20 @@ pub(crate) struct PageArgs {
 }
 
 impl PageArgs {
-    /// Lists what `read` reads, as the arguments say.
-    pub(crate) async fn answer<T: Serialize>(
+    /// Lists records, as the arguments say.
+    pub(crate) async fn answer<T: Serialize + DeserializeOwned>(
         self,
         columns: &[Column],
-        read: impl AsyncFn(Paging) -> Result<Page<T>, Error>,
+        records: Records<T>,
     ) -> Result<Answer, Failure> {
         if self.all {
-            let records = all(read).await?.iter().map(json_of).collect::<Result<Vec<_>, _>>()?;
+            let all = records.per_page(LARGEST_PAGE).collect().await?;
+            let records = all.iter().map(json_of).collect::<Result<Vec<_>, _>>()?;
             let text = format!("{}{} in all\n", table::list(&records, columns), records.len());
             return Ok(Answer::new(json!({ "data": records }), text));
         }
         let paging = Paging { page: Some(self.page), per_page: self.per_page };
-        let page = read(paging).await?;
+        let page = records.page(paging).await?;
         let meta = &page.meta;
         let of_all = meta.total.map(|total| format!(", {total} in all")).unwrap_or_default();
         let place = format!("page {} of {}{of_all}\n", meta.current_page, meta.last_page);
@@ -47,16 +49,4 @@ impl PageArgs {
         let text = table::list(&records, columns) + &place;
         Ok(Answer::new(json!({ "data": records, "meta": json_of(meta)? }), text))
     }
-}
-
-/// All records of a list.
-pub(crate) async fn all<T>(read: impl AsyncFn(Paging) -> Result<Page<T>, Error>) -> Result<Vec<T>, Error> {
-    let mut records = Vec::new();
-    let mut paging = Some(Paging::page(1).per_page(LARGEST_PAGE));
-    while let Some(this) = paging {
-        let page = read(this).await?;
-        paging = page.following();
-        records.extend(page.data);
-    }
-    Ok(records)
 }

@@ -14,6 +14,7 @@ use crate::model::card::{
 use crate::model::page::{Data, Page, Paging};
 use crate::model::wire;
 use crate::operation;
+use crate::records::Records;
 use crate::write::Write;
 
 /// Calls about cards; see [`Client::cards`].
@@ -57,8 +58,13 @@ impl<'a> Cards<'a> {
         filter: &TransactionFilter,
         paging: Paging,
     ) -> Result<Page<Transaction>, Error> {
-        let call = Call::of(&operation::CARD_TRANSACTIONS).id(id_card);
-        self.client.read(paging.add_to(filter.add_to(call))).await
+        self.all_transactions(id_card, filter).page(paging).await
+    }
+
+    /// All of a card's transactions that fit the filter, the newest first, page by page as they are asked for.
+    pub fn all_transactions(&self, id_card: Uuid, filter: &TransactionFilter) -> Records<Transaction> {
+        let call = filter.add_to(Call::of(&operation::CARD_TRANSACTIONS).id(id_card));
+        Records::new(self.client, call, |one| u128::from(one.id.cast_unsigned()))
     }
 
     /// Asks whether a card would pay `amount` kopecks, now or at another time, to the minute, in the service's time
@@ -97,8 +103,14 @@ impl<'a> Cards<'a> {
         type_card: Option<&CardType>,
         paging: Paging,
     ) -> Result<Page<AvailableCard>, Error> {
-        let call = Call::of(&operation::AVAILABLE_CARDS);
-        self.client.read(paging.add_to(call.query("typeCard", type_card.map(CardType::as_str)))).await
+        self.all_available(type_card).page(paging).await
+    }
+
+    /// All cards that are free to be linked, of one kind or of all, page by page as they are asked for; cards that are
+    /// linked meanwhile hide no other.
+    pub fn all_available(&self, type_card: Option<&CardType>) -> Records<AvailableCard> {
+        let call = Call::of(&operation::AVAILABLE_CARDS).query("typeCard", type_card.map(CardType::as_str));
+        Records::new(self.client, call, |one| one.id_card.as_u128())
     }
 
     /// Links a free card, named by its number on the bank's side, to an employee.

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::model::category::{Category, CategoryWithCount};
 use crate::model::page::{Page, Paging};
 use crate::operation;
+use crate::records::Records;
 use crate::write::Write;
 
 /// Calls about categories of employees; see [`Client::categories`].
@@ -44,7 +45,13 @@ impl<'a> Categories<'a> {
     ///
     /// See [`Error`].
     pub async fn list(&self, paging: Paging) -> Result<Page<CategoryWithCount>, Error> {
-        self.client.read(paging.add_to(Call::of(&operation::LIST_CATEGORIES))).await
+        self.all().page(paging).await
+    }
+
+    /// All categories, the first created first, page by page as they are asked for.
+    pub fn all(&self) -> Records<CategoryWithCount> {
+        let call = Call::of(&operation::LIST_CATEGORIES);
+        Records::new(self.client, call, |one| one.category.id_category.as_u128())
     }
 }
 

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::model::employee::{Employee, EmployeeFilter, EmployeeUpdate, EmployeeWithCards, NewEmployee};
 use crate::model::page::{Data, Page, Paging};
 use crate::operation;
+use crate::records::Records;
 use crate::write::Write;
 
 /// Calls about employees; see [`Client::employees`].
@@ -47,7 +48,12 @@ impl<'a> Employees<'a> {
     ///
     /// See [`Error`].
     pub async fn list(&self, filter: &EmployeeFilter, paging: Paging) -> Result<Page<Employee>, Error> {
-        let call = Call::of(&operation::LIST_EMPLOYEES);
-        self.client.read(paging.add_to(filter.add_to(call))).await
+        self.all(filter).page(paging).await
+    }
+
+    /// All employees that fit the filter, the first added first, page by page as they are asked for.
+    pub fn all(&self, filter: &EmployeeFilter) -> Records<Employee> {
+        let call = filter.add_to(Call::of(&operation::LIST_EMPLOYEES));
+        Records::new(self.client, call, |one| one.id_employee.as_u128())
     }
 }

@@ -10,6 +10,7 @@ use crate::model::limit::{CardLimit, LimitChange, LimitChangeCreated, LimitResul
 use crate::model::page::{Data, Page, Paging};
 use crate::model::request::{RequestState, RequestStatus};
 use crate::operation;
+use crate::records::Records;
 use crate::wait::Wait;
 use crate::write::Write;
 
@@ -93,8 +94,13 @@ impl<'a> Limits<'a> {
         status: Option<&RequestState>,
         paging: Paging,
     ) -> Result<Page<LimitChange>, Error> {
+        self.all(status).page(paging).await
+    }
+
+    /// All changes, in one state or in any, the newest first, page by page as they are asked for.
+    pub fn all(&self, status: Option<&RequestState>) -> Records<LimitChange> {
         let call = Call::of(&operation::LIST_LIMITS).query("status", status.map(RequestState::as_str));
-        self.client.read(paging.add_to(call)).await
+        Records::new(self.client, call, |one| one.set_limits_cards_id.as_u128())
     }
 }
 

@@ -10,6 +10,7 @@ use crate::model::order::{Order, OrderCreated, OrderResult, PlasticItem, Virtual
 use crate::model::page::{Data, Page, Paging};
 use crate::model::request::{RequestState, RequestStatus};
 use crate::operation;
+use crate::records::Records;
 use crate::wait::Wait;
 use crate::write::Write;
 
@@ -83,8 +84,13 @@ impl<'a> Orders<'a> {
     ///
     /// See [`Error`].
     pub async fn list(&self, status: Option<&RequestState>, paging: Paging) -> Result<Page<Order>, Error> {
+        self.all(status).page(paging).await
+    }
+
+    /// All orders, in one state or in any, the newest first, page by page as they are asked for.
+    pub fn all(&self, status: Option<&RequestState>) -> Records<Order> {
         let call = Call::of(&operation::LIST_ORDERS).query("status", status.map(RequestState::as_str));
-        self.client.read(paging.add_to(call)).await
+        Records::new(self.client, call, |one| one.order_id.as_u128())
     }
 }
 

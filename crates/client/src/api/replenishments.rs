@@ -10,6 +10,7 @@ use crate::model::page::{Data, Page, Paging};
 use crate::model::replenishment::{Replenishment, ReplenishmentCreated, ReplenishmentResult, TopUp};
 use crate::model::request::{RequestState, RequestStatus};
 use crate::operation::{self, Operation};
+use crate::records::Records;
 use crate::wait::Wait;
 use crate::write::Write;
 
@@ -85,9 +86,14 @@ impl<'a> Replenishments<'a> {
         status: Option<&RequestState>,
         paging: Paging,
     ) -> Result<Page<Replenishment>, Error> {
+        self.all(status).page(paging).await
+    }
+
+    /// All requests, in one state or in any, the newest first, page by page as they are asked for.
+    pub fn all(&self, status: Option<&RequestState>) -> Records<Replenishment> {
         let call =
             Call::of(&operation::LIST_REPLENISHMENTS).query("status", status.map(RequestState::as_str));
-        self.client.read(paging.add_to(call)).await
+        Records::new(self.client, call, |one| one.replenishment_id.as_u128())
     }
 }
 

@@ -1,8 +1,8 @@
 //! Errors in every shape that the service has for them.
 
-use kopeck_client::{CardLimit, Error, ErrorCode, TopUp, Uuid};
+use kopeck_client::{CardLimit, Error, ErrorCode, SealingKey, TopUp, Uuid};
 
-use crate::stub::{Reply, logged_in};
+use crate::stub::{Reply, Seen, Stub, logged_in};
 
 const CARD: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
 
@@ -45,6 +45,22 @@ async fn faulty_fields_come_as_a_list() {
     let Error::Invalid { faults, .. } = error else { panic!("{error:?}") };
     let [fault] = faults.as_slice() else { panic!("{faults:?}") };
     assert_eq!((fault.field.as_str(), fault.detail.as_deref()), ("cards[3].idCard", Some("twice")));
+}
+
+#[tokio::test]
+async fn a_clock_that_is_off_is_named_beside_the_refusal_of_a_sealed_value() {
+    const REFUSED: &str = r#"{"success":false,"data":[{"field":"body","message":"incorrect value passed"}]}"#;
+    let refuse = |_: &Seen| Reply::json(422, REFUSED).header("date", "Tue, 03 Mar 2026 09:30:00 GMT");
+    let stub = Stub::start(refuse).await;
+    let clock = || 1_772_530_200 - 1_000;
+    let key = SealingKey::parse("sk_obLD1OX2BxgAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHw").unwrap();
+    let sealing = stub.builder().sealing_key(key).clock(clock).build().unwrap();
+    let error = sealing.balance().await.unwrap_err();
+    let expected = "faulty values: body: incorrect value passed; your clock is 1000 s behind the service's";
+    assert_eq!(error.to_string(), expected);
+    let clear = stub.builder().clock(clock).build().unwrap();
+    let error = clear.balance().await.unwrap_err();
+    assert_eq!(error.to_string(), "faulty values: body: incorrect value passed");
 }
 
 #[tokio::test]

@@ -6,8 +6,10 @@
 )]
 
 mod errors;
+mod lists;
 mod operations;
 mod retries;
 mod sealed;
 mod stub;
+mod tls;
 mod tokens;

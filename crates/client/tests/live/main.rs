@@ -41,6 +41,7 @@ async fn the_scenario() {
         let card = orders_and_links(client, &anna).await;
         tops_up(client, card).await;
         limits(client, card).await;
+        makes_orders_while_they_are_listed(client).await;
         renews_an_expired_token(client, &proxy).await;
     }
     let api_key = optional["apiKey"].as_str().unwrap();
@@ -84,14 +85,27 @@ async fn repeats_after_a_broken_connection(client: &Client, proxy: &Proxy) {
     assert_eq!(cut, [&json!(true), &json!(false)]);
     assert_eq!(calls[0]["key"], calls[1]["key"]);
     assert_ne!(calls[0]["nonce"], calls[1]["nonce"]);
-    let mut all = Vec::new();
-    let mut paging = Some(Paging::page(1).per_page(1));
-    while let Some(this) = paging {
-        let page = client.employees().list(&EmployeeFilter::default(), this).await.unwrap();
-        paging = page.following();
-        all.extend(page.data.into_iter().map(|employee| employee.custom_id));
-    }
+    let all = client.employees().all(&EmployeeFilter::default()).collect().await.unwrap();
+    let all: Vec<&str> = all.iter().map(|employee| employee.custom_id.as_str()).collect();
     assert_eq!(all, ["T-0001", "T-0002"]);
+}
+
+/// An order made during the walk shifts the others, and none of them comes twice or not at all.
+async fn makes_orders_while_they_are_listed(client: &Client) {
+    let order = [VirtualItem::new(1, 5_000)];
+    for _ in 0..25 {
+        client.orders().virtual_cards(&order).await.unwrap();
+    }
+    let page = client.orders().list(None, Paging::page(1).per_page(500)).await.unwrap();
+    let before: Vec<Uuid> = page.data.iter().map(|order| order.order_id).collect();
+    let (mut walk, mut found) = (client.orders().all(None).per_page(20), Vec::new());
+    while let Some(next) = walk.next().await.unwrap() {
+        found.push(next.order_id);
+        if found.len() % 10 == 1 {
+            client.orders().virtual_cards(&order).await.unwrap();
+        }
+    }
+    assert_eq!(found, before);
 }
 
 async fn hears_of_all_faulty_fields(client: &Client) {
@@ -201,7 +215,7 @@ fn builder(proxy: &Proxy, partner: &Value) -> ClientBuilder {
 
 fn faulty_fields<T: std::fmt::Debug>(result: Result<T, Error>) -> Vec<String> {
     match result {
-        Err(Error::Invalid { faults, request_id: Some(_) }) => {
+        Err(Error::Invalid { faults, request_id: Some(_), .. }) => {
             faults.into_iter().map(|fault| fault.field).collect()
         }
         other => panic!("{other:?}"),

@@ -147,7 +147,7 @@ pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Answer
         CardsCommand::Transactions { card, from, to, transaction_type, page } => {
             let card = names::card(client, &card).await?;
             let filter = TransactionFilter { from, to, transaction_type };
-            page.answer(&TRANSACTION, async |paging| cards.transactions(card, &filter, paging).await).await
+            page.answer(&TRANSACTION, cards.all_transactions(card, &filter)).await
         }
         CardsCommand::Link { employee, number, status, repeat } => {
             let employee = employee.resolve(client).await?;
@@ -158,7 +158,7 @@ pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Answer
             linked(&repeat.send(cards.switch(employee, card, &status)).await?)
         }
         CardsCommand::Available { type_card, page } => {
-            page.answer(&FREE, async |paging| cards.available(type_card.as_ref(), paging).await).await
+            page.answer(&FREE, cards.all_available(type_card.as_ref())).await
         }
         CardsCommand::CanPay { card, amount, at } => {
             let payment = cards.can_pay(names::card(client, &card).await?, amount, at).await?;

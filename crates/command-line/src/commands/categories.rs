@@ -51,9 +51,7 @@ const COLUMNS: [Column; 3] =
 pub(super) async fn run(client: &Client, command: CategoriesCommand) -> Result<Answer, Failure> {
     let categories = client.categories();
     match command {
-        CategoriesCommand::List { page } => {
-            page.answer(&COLUMNS, async |paging| categories.list(paging).await).await
-        }
+        CategoriesCommand::List { page } => page.answer(&COLUMNS, categories.all()).await,
         CategoriesCommand::Create { name, repeat } => one(&repeat.send(categories.create(&name)).await?),
         CategoriesCommand::Rename { category, name, repeat } => {
             let id = category.resolve(client).await?;

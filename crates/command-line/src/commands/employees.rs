@@ -165,7 +165,7 @@ async fn list(client: &Client, args: ListArgs) -> Result<Answer, Failure> {
         None => None,
     };
     let filter = EmployeeFilter { status, id_category, custom_id, q };
-    page.answer(&COLUMNS, async |paging| client.employees().list(&filter, paging).await).await
+    page.answer(&COLUMNS, client.employees().all(&filter)).await
 }
 
 async fn get(client: &Client, employee: &EmployeeName) -> Result<Answer, Failure> {

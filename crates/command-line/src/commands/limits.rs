@@ -160,9 +160,7 @@ pub(super) async fn run(client: &Client, command: LimitsCommand) -> Result<Answe
         LimitsCommand::Cancel { set_limits_cards_id: id, repeat } => {
             Ok(changed(repeat.send(limits.cancel(id)).await?))
         }
-        LimitsCommand::List { status, page } => {
-            page.answer(&COLUMNS, async |paging| limits.list(status.as_ref(), paging).await).await
-        }
+        LimitsCommand::List { status, page } => page.answer(&COLUMNS, limits.all(status.as_ref())).await,
     }
 }
 

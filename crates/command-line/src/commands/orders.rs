@@ -193,9 +193,7 @@ pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Answe
         OrdersCommand::Cancel { order_id, repeat } => {
             Ok(changed(repeat.send(orders.cancel(order_id)).await?))
         }
-        OrdersCommand::List { status, page } => {
-            page.answer(&COLUMNS, async |paging| orders.list(status.as_ref(), paging).await).await
-        }
+        OrdersCommand::List { status, page } => page.answer(&COLUMNS, orders.all(status.as_ref())).await,
     }
 }
 

@@ -117,9 +117,7 @@ pub(super) async fn run(client: &Client, command: TopUpCommand) -> Result<Answer
         TopUpCommand::Cancel { replenishment_id, repeat } => {
             Ok(changed(repeat.send(top_ups.cancel(replenishment_id)).await?))
         }
-        TopUpCommand::List { status, page } => {
-            page.answer(&COLUMNS, async |paging| top_ups.list(status.as_ref(), paging).await).await
-        }
+        TopUpCommand::List { status, page } => page.answer(&COLUMNS, top_ups.all(status.as_ref())).await,
     }
 }
 

@@ -69,14 +69,7 @@ async fn read(
 }
 
 async fn free_cards(client: &Client) -> anyhow::Result<Vec<AvailableCard>> {
-    let mut cards = Vec::new();
-    let mut paging = Some(Paging::default());
-    while let Some(this) = paging {
-        let page = client.cards().available(None, this).await.context("the free cards")?;
-        paging = page.following();
-        cards.extend(page.data);
-    }
-    Ok(cards)
+    client.cards().all_available(None).collect().await.context("the free cards")
 }
 
 fn total(meta: &PageMeta) -> anyhow::Result<usize> {

@@ -1,0 +1,95 @@
+//! The records of a whole list.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::error::Error;
+use crate::model::page::{Page, Paging};
+use crate::walk::Walk;
+
+/// The records of a list on a page, unless told otherwise.
+const PER_PAGE: u64 = 100;
+
+/// The records of a whole list, read page by page as they are asked for. Nothing is sent before the first.
+///
+/// A record that is in the list the whole time comes exactly once, in order, whatever is added or removed meanwhile; a
+/// record that is added or removed meanwhile comes once or not at all.
+///
+/// ```no_run
+/// use kopeck_client::{Client, Error};
+///
+/// async fn print_orders(client: &Client) -> Result<(), Error> {
+///     let mut orders = client.orders().all(None);
+///     while let Some(order) = orders.next().await? {
+///         println!("{} {}", order.order_id, order.status);
+///     }
+///     Ok(())
+/// }
+/// ```
+#[must_use = "nothing is read before `next`"]
+pub struct Records<T> {
+    client: Client,
+    /// The call of the list, without a page.
+    call: Call,
+    identify: fn(&T) -> u128,
+    walk: Walk,
+    ready: VecDeque<T>,
+}
+
+impl<T: DeserializeOwned> Records<T> {
+    pub(crate) fn new(client: &Client, call: Call, identify: fn(&T) -> u128) -> Self {
+        Self { client: client.clone(), call, identify, walk: Walk::new(PER_PAGE), ready: VecDeque::new() }
+    }
+
+    /// With pages of at most this many records, 20 to 500, instead of 100. Begins at the first record.
+    pub fn per_page(self, per_page: u64) -> Self {
+        Self { walk: Walk::new(per_page), ready: VecDeque::new(), ..self }
+    }
+
+    /// The next record; `None` after the last. After an error it may be called again, and goes on where it was.
+    ///
+    /// # Errors
+    ///
+    /// Those of the list; see [`Error`].
+    pub async fn next(&mut self) -> Result<Option<T>, Error> {
+        while self.ready.is_empty() {
+            let Some(paging) = self.walk.next_page() else { return Ok(None) };
+            let page = self.page(paging).await?;
+            self.ready.extend(self.walk.take(page, self.identify));
+        }
+        Ok(self.ready.pop_front())
+    }
+
+    /// All records that are left.
+    ///
+    /// # Errors
+    ///
+    /// Those of the list; see [`Error`].
+    pub async fn collect(mut self) -> Result<Vec<T>, Error> {
+        let mut records = Vec::new();
+        while let Some(record) = self.next().await? {
+            records.push(record);
+        }
+        Ok(records)
+    }
+
+    /// One page of the list, by its number. The walk stays where it is.
+    ///
+    /// # Errors
+    ///
+    /// Those of the list; see [`Error`].
+    pub async fn page(&self, paging: Paging) -> Result<Page<T>, Error> {
+        self.client.read(paging.add_to(self.call.clone())).await
+    }
+}
+
+/// Shows the list without its records, which may be personal.
+impl<T> fmt::Debug for Records<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Records").field("path", &self.call.template).finish_non_exhaustive()
+    }
+}

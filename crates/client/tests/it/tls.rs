@@ -1,0 +1,77 @@
+//! TLS that cannot be: named at once, and not tried again.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use kopeck_client::{Client, Error, RetryPolicy};
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection};
+
+/// Handles each connection with `serve`. Returns the port and the number of connections.
+fn listen(serve: impl Fn(TcpStream) + Send + 'static) -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (port, count) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&count);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            counted.fetch_add(1, Ordering::SeqCst);
+            serve(stream.unwrap());
+        }
+    });
+    (port, count)
+}
+
+/// What the first call to a service at this port fails with. The client trusts a certificate that nobody shows.
+async fn failure(port: u16) -> Error {
+    let stranger = rcgen::generate_simple_self_signed(vec!["stranger.invalid".to_owned()]).unwrap();
+    let client = Client::builder(format!("https://127.0.0.1:{port}"))
+        .api_key("ak_test")
+        .login("partner-1")
+        .password("secret")
+        .certificate_authority(stranger.cert.pem())
+        .retry(RetryPolicy::default().delays(Duration::ZERO, Duration::ZERO))
+        .build()
+        .unwrap();
+    client.balance().await.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_not_accepted_is_named_at_once() {
+    let own = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+    let key = PrivateKeyDer::try_from(own.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![own.cert.der().clone()], key)
+        .unwrap();
+    let config = Arc::new(config);
+    let (port, count) = listen(move |mut stream| {
+        let mut connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+        // The client breaks the handshake off.
+        while connection.is_handshaking() && connection.complete_io(&mut stream).is_ok() {}
+    });
+    let error = failure(port).await;
+    assert!(matches!(error, Error::Tls { .. }), "{error:?}");
+    assert!(error.to_string().contains("certificate is not accepted"), "{error}");
+    assert!(!error.is_transient() && !error.may_have_happened());
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn https_against_http_is_named_at_once() {
+    let (port, count) = listen(|mut stream| {
+        let mut hello = [0; 4_096];
+        let _ = stream.read(&mut hello);
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+    });
+    let error = failure(port).await;
+    assert!(matches!(error, Error::Tls { .. }), "{error:?}");
+    let said = error.to_string();
+    assert!(said.contains("does not speak TLS at this address") && said.contains("http://"), "{said}");
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+}
