@@ -1,4 +1,4 @@
-//! Budgets of entries about requests whose caller did not authenticate.
+//! Budgets of entries about requests whose caller did not authenticate, and counts of entries that found no room.
 //!
 //! A fixed window of one minute. Within it each client network and each partner's API key has a number of entries of its
 //! own, so that a flood from one address hides nobody else; all networks together have a ceiling, so that many addresses
@@ -78,6 +78,14 @@ impl Budgets {
         let admitted = self.networks.entry(network).or_default().admit(has_room, BY_NETWORK);
         self.written_by_networks += u32::from(admitted);
         admitted
+    }
+
+    /// Counts an entry about an authenticated request that is not to be written.
+    pub(super) fn count(&mut self, entry: &Entry) {
+        match entry.partner {
+            Some(partner) => self.api_keys.entry(partner).or_default().more += 1,
+            None => self.untracked += 1,
+        }
     }
 
     /// The entries that summarise the window, if it is over at `now`; another begins.

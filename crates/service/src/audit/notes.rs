@@ -7,10 +7,11 @@ use std::time::Duration;
 use kopeck_domain::audit::{Actor, Entry};
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
 use kopeck_port_system::Clock;
+use time::OffsetDateTime;
 
 use super::budgets::Budgets;
 
-/// Entries that may wait; a database that is away for longer than that loses some.
+/// Entries that may wait. While the database is away for longer than that, more are only counted.
 const MOST_WAITING: usize = 10_000;
 
 /// Entries that one unit of work writes at most.
@@ -27,7 +28,8 @@ pub trait NotesObserver: Send + Sync {
     /// So many are only counted, in a summarising entry: a client without authentication was over its budget.
     fn summarised(&self, entries: u64);
 
-    /// So many were given up: too many waited.
+    /// So many are missing in the log: too many waited, and they are only counted in a summarising entry; or the process
+    /// ended before they could be written.
     fn dropped(&self, entries: u64);
 }
 
@@ -55,12 +57,21 @@ pub struct Notes {
     rests: Condvar,
 }
 
+/// What became of an entry.
+enum Noted {
+    Waits,
+    Summarised,
+    Dropped { is_first: bool },
+}
+
 struct State {
     waiting: VecDeque<Entry>,
     /// Whether a unit of work is on its way.
     is_writing: bool,
     /// Whether the latest one failed.
     is_failing: bool,
+    /// Entries that found no room since there was room last.
+    dropped: u64,
     budgets: Budgets,
 }
 
@@ -69,17 +80,33 @@ impl State {
         self.waiting.len() < MOST_WAITING
     }
 
-    /// Lets entries wait; answers how many found no room.
-    fn add(&mut self, entries: impl IntoIterator<Item = Entry>) -> u64 {
-        let mut dropped = 0;
-        for entry in entries {
-            if self.has_room() {
-                self.waiting.push_back(entry);
-            } else {
-                dropped += 1;
+    /// Lets an entry wait, or counts it; answers which.
+    fn add(&mut self, entry: Entry) -> Noted {
+        let has_room = self.has_room();
+        if entry.actor == Actor::Unknown {
+            if !self.budgets.admit(&entry, has_room) {
+                return Noted::Summarised;
             }
+        } else if !has_room {
+            self.budgets.count(&entry);
+            self.dropped += 1;
+            return Noted::Dropped { is_first: self.dropped == 1 };
         }
-        dropped
+        self.waiting.push_back(entry);
+        Noted::Waits
+    }
+
+    /// Lets the summaries of a minute that is over wait. There are few of them, and while there is no room the minute
+    /// goes on.
+    fn roll(&mut self, now: OffsetDateTime) {
+        if self.has_room() {
+            // While one unit of work after the other fails there is room for moments only.
+            if !self.is_failing {
+                self.dropped = 0;
+            }
+            let summaries = self.budgets.roll(now);
+            self.waiting.extend(summaries);
+        }
     }
 
     /// What the next unit of work writes, if it is to begin now.
@@ -101,26 +128,34 @@ impl Notes {
             waiting: VecDeque::new(),
             is_writing: false,
             is_failing: false,
+            dropped: 0,
             budgets: Budgets::starting_at(clock.now()),
         };
         Arc::new(Self { store, clock, observer, state: Mutex::new(state), rests: Condvar::new() })
     }
 
-    /// Notes an entry and returns at once. One of a caller without authentication who is over its budget is only counted.
+    /// Notes an entry and returns at once. One of a caller without authentication who is over its budget is only counted,
+    /// and so is any while too many wait.
     pub fn note(self: &Arc<Self>, entry: Entry) {
         let mut state = self.lock();
-        let summaries = state.budgets.roll(self.clock.now());
-        let mut dropped = state.add(summaries);
-        let has_room = state.has_room();
-        let is_admitted = entry.actor != Actor::Unknown || state.budgets.admit(&entry, has_room);
-        if is_admitted {
-            dropped += state.add([entry]);
-        }
+        state.roll(self.clock.now());
+        let noted = state.add(entry);
         // After a failure the next try is due to the clock, see `tick`.
         let next = if state.is_failing { None } else { state.next() };
         drop(state);
-        self.observer.summarised(u64::from(!is_admitted));
-        self.observer.dropped(dropped);
+        match noted {
+            Noted::Waits => {}
+            Noted::Summarised => self.observer.summarised(1),
+            Noted::Dropped { is_first } => {
+                self.observer.dropped(1);
+                if is_first {
+                    log::error!(
+                        waiting = MOST_WAITING;
+                        "too many entries of the audit log wait for the database: more are only counted"
+                    );
+                }
+            }
+        }
         self.write(next);
     }
 
@@ -128,11 +163,9 @@ impl Notes {
     /// second or so.
     pub fn tick(self: &Arc<Self>) {
         let mut state = self.lock();
-        let summaries = state.budgets.roll(self.clock.now());
-        let dropped = state.add(summaries);
+        state.roll(self.clock.now());
         let next = state.next();
         drop(state);
-        self.observer.dropped(dropped);
         self.write(next);
     }
 
@@ -147,9 +180,8 @@ impl Notes {
     pub fn close(self: &Arc<Self>) {
         let mut state = self.lock();
         let summaries = state.budgets.close(self.clock.now());
-        let dropped = state.add(summaries);
+        state.waiting.extend(summaries);
         drop(state);
-        self.observer.dropped(dropped);
         loop {
             let state = self.lock();
             let idle = |state: &mut State| state.is_writing;

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kopeck_port_store::mock::MockUnit;
@@ -137,6 +138,39 @@ fn no_more_wait_than_there_is_room_for() {
     while store.end(&Ok(())) > 0 {}
     assert!(counts.are(MOST_WAITING as u64 + 1, 2));
     assert_eq!(store.written().last().map(String::as_str), Some("10000"));
+}
+
+/// As when every change is answered 503 while the disk is full, for ten minutes.
+#[test]
+fn what_finds_no_room_is_counted_in_the_log_itself() {
+    const PARTNERS: u128 = 3;
+    let (store, counts, clock, notes) = desk_with_clock();
+    let all = MOST_WAITING + 9_000;
+    for number in 0..all {
+        let partner = Some(Uuid::from_u128(number as u128 % PARTNERS).into());
+        notes.note(Entry { partner, ..entry("card.limit") });
+        store.end(&Err(StoreError::Unavailable("full".to_owned())));
+        if number % 30 == 0 {
+            clock.advance(time::Duration::SECOND);
+            notes.tick();
+        }
+    }
+    while store.end(&Ok(())) > 0 {}
+    notes.tick();
+    assert_eq!(store.end(&Ok(())), 1, "there is room again");
+    while store.end(&Ok(())) > 0 {}
+    clock.advance(time::Duration::MINUTE);
+    notes.tick();
+    while store.end(&Ok(())) > 0 {}
+    let entries = store.entries();
+    let summaries: Vec<&Entry> = entries.iter().filter(|entry| entry.action == "audit.summary").collect();
+    let partners: HashSet<_> = summaries.iter().map(|summary| summary.partner).collect();
+    assert_eq!(partners.len() as u128, PARTNERS, "{summaries:?}");
+    let counted: usize =
+        summaries.iter().map(|one| one.subject["more:".len()..].parse::<usize>().unwrap()).sum();
+    assert!(counted > 8_000);
+    assert_eq!(entries.len() - summaries.len() + counted, all, "written and counted are all that happened");
+    assert!(counts.are(entries.len() as u64, counted as u64));
 }
 
 /// 125 junk refreshes a second for two minutes from one address, and six logins with a partner's API key from another.
