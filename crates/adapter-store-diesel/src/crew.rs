@@ -8,11 +8,12 @@ use std::time::Duration;
 use kopeck_port_store::{Access, StoreError};
 use kopeck_port_system::Clock;
 
+use crate::condition::Condition;
 use crate::dialect::Manners;
 use crate::error::OpenError;
-use crate::hand::{Beats, Ends, Hand, Job};
-use crate::observer::{Eye, StoreObserver};
-use crate::queue::{Place, Queue, Taker};
+use crate::hand::{Beats, Caller, Ends, Hand, Job, Task};
+use crate::observer::Eye;
+use crate::queue::{Place, Queue, Refused, Taker};
 use crate::store::AuditSettings;
 use crate::threads;
 use crate::unit::Unit;
@@ -35,7 +36,7 @@ pub(crate) struct Crew {
     audit: AuditSettings,
     manners: Manners,
     beats: Beats,
-    observer: Arc<dyn StoreObserver>,
+    condition: Arc<Condition>,
     reads: Arc<Queue<Job>>,
     writes: Arc<Queue<Job>>,
     places: AtomicUsize,
@@ -66,7 +67,7 @@ impl Crew {
         audit: AuditSettings,
         manners: Manners,
         beats: Beats,
-        observer: Arc<dyn StoreObserver>,
+        condition: Arc<Condition>,
         queue: usize,
     ) -> Self {
         let queue = || Arc::new(Queue::new(queue));
@@ -76,7 +77,7 @@ impl Crew {
             audit,
             manners,
             beats,
-            observer,
+            condition,
             reads: queue(),
             writes: queue(),
             places: AtomicUsize::default(),
@@ -86,7 +87,7 @@ impl Crew {
 
     /// A connection for one more.
     pub(crate) fn connect(&self, access: Access) -> Result<Unit, OpenError> {
-        Unit::connect(&self.url, access, &self.clock, &self.audit)
+        Unit::connect(&self.url, access, &self.clock, &self.audit, &self.condition)
     }
 
     /// Adds a thread that works with `unit`. Units of work that write together cost far less than as many apart, and
@@ -130,13 +131,28 @@ impl Crew {
             Access::Write => ("store-write", threads::write),
         };
         let place = Place(self.places.fetch_add(1, Ordering::Relaxed));
-        let hand = Arc::new(Hand::watched(self.beats.clone(), Eye::new(access, Arc::clone(&self.observer))));
+        let hand = Arc::new(Hand::watched(self.beats.clone(), Eye::new(access, self.condition.observer())));
         let (ends, queue, manners) = (Ends(Arc::clone(&hand)), Arc::clone(self.queue(access)), self.manners);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || match unit(&ends.0) {
             Ok(unit) => serve(unit, &queue, (place, taker), &manners, &ends.0),
             Err(error) => log::warn!("a thread of the store could not be replaced yet: {error}"),
         })?;
         Ok(Post { access, place, taker, hand, thread })
+    }
+
+    /// Looks after the files, and after a failure finds out whether the database accepts changes. `is_away`: it is known
+    /// not to answer.
+    pub(crate) fn look_after_database(&self, beat: u64, is_away: bool) {
+        self.condition.look_after_files(beat);
+        if is_away || !self.condition.begin_probe(beat) {
+            return;
+        }
+        let condition = Arc::clone(&self.condition);
+        let caller = Caller::new(Box::new(move |outcome| condition.end_probe(&outcome)));
+        let job = Job { task: Task::Probe, caller, since: beat };
+        if let Err(Refused::Full(job) | Refused::Closed(job)) = self.writes.push(job, None) {
+            job.caller.answer(Err(StoreError::Busy));
+        }
     }
 
     /// Refuses what was submitted at this beat or before and still waits for its turn.
@@ -181,11 +197,11 @@ impl Crew {
                 return;
             }
             let (url, access, clock) = (self.url.clone(), post.access, Arc::clone(&self.clock));
-            let audit = self.audit.clone();
+            let (audit, condition) = (self.audit.clone(), Arc::clone(&self.condition));
             let replacement = self.post(access, post.taker, move |hand| {
                 // So that it is missed in turn if the connection leads nowhere.
                 hand.begin(Vec::new());
-                let unit = Unit::connect(&url, access, &clock, &audit)?;
+                let unit = Unit::connect(&url, access, &clock, &audit, &condition)?;
                 hand.end();
                 Ok(unit)
             });

@@ -14,11 +14,12 @@ use diesel::sql_types::Binary;
 use diesel::sqlite::Sqlite;
 use diesel::{Connection, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use kopeck_port_store::{Access, Rule};
+use kopeck_port_store::{Access, Rule, Verdict};
 use kopeck_port_system::Clock;
 
 use crate::convert::micros;
 use crate::error::OpenError;
+use crate::files::Files;
 use crate::memory::Mode;
 use crate::postgres;
 use crate::repositories::WorkRow;
@@ -439,9 +440,33 @@ pub(crate) fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Op
     }
 }
 
-/// Whether another process kept the database locked for longer than we wait.
-pub(crate) fn is_locked(message: &str) -> bool {
-    message.contains("database is locked") || message.contains("database table is locked")
+/// The files of an embedded database that a connection is open on.
+pub(crate) fn files(url: &str) -> Option<Files> {
+    url.strip_prefix("sqlite://").map(Files::opened)
+}
+
+/// Writes something that changes nothing, to find out whether the database accepts changes. Only SQLite has to commit it.
+pub(crate) fn probe(connection: &mut AnyConnection) -> QueryResult<Verdict> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite::probe(sqlite).map(|()| Verdict::Commit),
+        AnyConnection::Postgres(pg) => postgres::probe(pg).map(|()| Verdict::RollBack),
+    }
+}
+
+/// Lets the log of an embedded database have so many bytes.
+pub(crate) fn limit_log(connection: &mut AnyConnection, bytes: u64) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite::limit_log(sqlite, bytes),
+        AnyConnection::Postgres(_) => Ok(()),
+    }
+}
+
+/// Empties the log of an embedded database, as far as there is space.
+pub(crate) fn shorten_log(connection: &mut AnyConnection) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite::shorten_log(sqlite),
+        AnyConnection::Postgres(_) => Ok(()),
+    }
 }
 
 #[cfg(test)]

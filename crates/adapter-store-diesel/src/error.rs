@@ -1,12 +1,13 @@
 //! From diesel's errors to the port's.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use diesel::QueryResult;
-use diesel::result::{DatabaseErrorKind, Error};
+use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 use kopeck_port_store::{Rule, StoreError};
 
 use crate::dialect;
+use crate::outage::{Outage, is_fault, outage_of};
 
 /// Why a store could not be opened or migrated.
 #[derive(Debug, thiserror::Error)]
@@ -70,14 +71,18 @@ impl<T> Stored<T> for QueryResult<T> {
     }
 }
 
-/// What a failed statement means for whoever runs units of work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a failed statement means for whoever runs units of work; a worse one comes later.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trouble {
     /// A constraint said no: the unit of work's own affair.
     Refused,
-    /// Something else went wrong, such as a deadlock. Run again from the start, the unit of work may succeed; the
-    /// databases say what it was in a language of their choice.
-    Again,
+    /// The statement is wrong, whenever it is run.
+    Fault,
+    /// Something else went wrong, such as a deadlock; what the database said. Run again from the start, the unit of
+    /// work may succeed.
+    Again(String),
+    /// The database cannot do it for now. To try again at once would only take as long again.
+    Outage(Outage),
     /// The connection is gone.
     Lost,
 }
@@ -85,7 +90,7 @@ pub(crate) enum Trouble {
 thread_local! {
     /// The worst that happened on this thread of the store since it was last asked. A use case that meets an error
     /// answers with one of its own, and who runs it has to know all the same.
-    static TROUBLE: Cell<Option<Trouble>> = const { Cell::new(None) };
+    static TROUBLE: RefCell<Option<Trouble>> = const { RefCell::new(None) };
 }
 
 /// What happened on this thread since this was last asked.
@@ -95,20 +100,19 @@ pub(crate) fn take_trouble() -> Option<Trouble> {
 
 /// Whether anything happened on this thread since it was last asked what.
 pub(crate) fn has_trouble() -> bool {
-    TROUBLE.get().is_some()
+    TROUBLE.with_borrow(Option::is_some)
 }
 
 /// Notes trouble, unless there is worse.
 pub(crate) fn note(trouble: Option<Trouble>) {
-    let worst = match (TROUBLE.get(), trouble) {
-        (Some(Trouble::Lost), _) | (_, Some(Trouble::Lost)) => Some(Trouble::Lost),
-        (Some(Trouble::Again), _) | (_, Some(Trouble::Again)) => Some(Trouble::Again),
-        (before, new) => before.or(new),
-    };
-    TROUBLE.set(worst);
+    TROUBLE.with_borrow_mut(|worst| {
+        if trouble > *worst {
+            *worst = trouble;
+        }
+    });
 }
 
-fn trouble(kind: &DatabaseErrorKind) -> Trouble {
+fn trouble(kind: &DatabaseErrorKind, info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Trouble {
     match kind {
         DatabaseErrorKind::ClosedConnection => Trouble::Lost,
         DatabaseErrorKind::UniqueViolation
@@ -116,9 +120,12 @@ fn trouble(kind: &DatabaseErrorKind) -> Trouble {
         | DatabaseErrorKind::NotNullViolation
         | DatabaseErrorKind::CheckViolation
         | DatabaseErrorKind::RestrictViolation
-        | DatabaseErrorKind::ExclusionViolation
-        | DatabaseErrorKind::ReadOnlyTransaction => Trouble::Refused,
-        _ => Trouble::Again,
+        | DatabaseErrorKind::ExclusionViolation => Trouble::Refused,
+        _ => match outage_of(kind, info.message()) {
+            Some(outage) => Trouble::Outage(outage),
+            None if is_fault(info) => Trouble::Fault,
+            None => Trouble::Again(info.message().to_owned()),
+        },
     }
 }
 
@@ -128,15 +135,16 @@ pub(crate) fn store_error(error: Error) -> StoreError {
     let Error::DatabaseError(kind, info) = error else {
         return StoreError::Failed(error.to_string());
     };
-    note(Some(trouble(&kind)));
+    let trouble = trouble(&kind, info.as_ref());
+    let is_passing = matches!(trouble, Trouble::Lost | Trouble::Outage(_));
+    note(Some(trouble));
     match kind {
         DatabaseErrorKind::ForeignKeyViolation => StoreError::Conflict(Rule::Reference),
         DatabaseErrorKind::UniqueViolation => match dialect::rule_of(info.as_ref()) {
             Some(rule) => StoreError::Conflict(rule),
             None => StoreError::Failed(info.message().to_owned()),
         },
-        DatabaseErrorKind::ClosedConnection => StoreError::Unavailable(info.message().to_owned()),
-        _ if dialect::is_locked(info.message()) => StoreError::Unavailable(info.message().to_owned()),
+        _ if is_passing => StoreError::Unavailable(info.message().to_owned()),
         _ => StoreError::Failed(info.message().to_owned()),
     }
 }

@@ -61,9 +61,17 @@ impl Caller {
     }
 }
 
-/// A unit of work in a queue.
+/// What a thread is to run in a transaction.
+pub(crate) enum Task {
+    /// A unit of work.
+    Work(Work),
+    /// A write that changes nothing, to find out whether the database accepts any.
+    Probe,
+}
+
+/// A task in a queue.
 pub(crate) struct Job {
-    pub(crate) work: Work,
+    pub(crate) task: Task,
     pub(crate) caller: Caller,
     /// The beat at which it was submitted.
     pub(crate) since: u64,

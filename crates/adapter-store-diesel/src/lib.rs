@@ -3,7 +3,8 @@
 //! [`DieselStore`] owns its threads. Some write, on SQLite one: each takes the units of work that wait, runs them in one
 //! transaction, each in a savepoint where it needs one, and commits once, so that one `fsync` answers for all of them;
 //! `done` is called after the commit. The others read, each on its own connection. The queues are bounded; what does not
-//! fit is refused at once. A watch answers for a thread whose database is silent (`watch`). On PostgreSQL units of work
+//! fit is refused at once. A watch answers for a thread whose database is silent (`watch`) and finds
+//! out whether one that fails can be written again (`condition`). On PostgreSQL units of work
 //! that are run together share their look-ups and inserts too (`memory`), a lock for each partner stands in for SQLite's
 //! one writer (`locks`), and a connection that is lost is made again (`unit`).
 //!
@@ -24,11 +25,13 @@
 //! ```
 
 mod bulk;
+mod condition;
 mod convert;
 mod counters;
 mod crew;
 mod dialect;
 mod error;
+mod files;
 mod hand;
 mod limit_text;
 mod locks;
@@ -36,6 +39,7 @@ mod memory;
 mod migrate;
 mod native;
 mod observer;
+mod outage;
 mod pieces;
 mod postgres;
 mod probe;
@@ -55,7 +59,9 @@ mod watch;
 mod work_time;
 
 pub use error::OpenError;
+pub use files::DiskSpace;
 pub use migrate::{grant, migrate};
 pub use observer::{StoreObserver, Unobserved};
+pub use outage::Outage;
 pub use server_url::{Protection, protection};
 pub use store::{AuditChain, AuditSettings, DieselStore, StoreConfig};

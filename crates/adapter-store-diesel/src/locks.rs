@@ -191,7 +191,7 @@ impl Unit {
         for key in keys {
             dialect::wait_for_lock(self.connection(), key).stored().map_err(|failed| {
                 match error::take_trouble() {
-                    Some(Trouble::Again) => StoreError::Busy,
+                    Some(Trouble::Again(_) | Trouble::Outage(_)) => StoreError::Busy,
                     trouble => {
                         error::note(trouble);
                         failed

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use kopeck_port_store::Access;
 
+use crate::outage::Outage;
+
 /// Measures the store's threads. It is called on them, so it must not wait.
 pub trait StoreObserver: Send + Sync {
     /// A thread begins with a unit of work that was submitted so long ago.
@@ -12,6 +14,9 @@ pub trait StoreObserver: Send + Sync {
 
     /// A thread is done with all that it had taken together, after so long.
     fn ended(&self, access: Access, used: Duration);
+
+    /// A unit of work met an outage of the database.
+    fn failed(&self, access: Access, outage: Outage);
 }
 
 /// Measures nothing.
@@ -22,6 +27,8 @@ impl StoreObserver for Unobserved {
     fn began(&self, _access: Access, _waited: Duration) {}
 
     fn ended(&self, _access: Access, _used: Duration) {}
+
+    fn failed(&self, _access: Access, _outage: Outage) {}
 }
 
 /// The observer of one thread.

@@ -143,6 +143,17 @@ pub(crate) fn try_lock(connection: &mut PgConnection, key: i64) -> QueryResult<b
     Native::new(question, vec![Value::Int(key)]).get_result::<Answer>(connection).map(|got| got.answer)
 }
 
+/// 14 KB in rows that are too short to be stored elsewhere: more than pages that are there have room for, as a rule.
+const PROBE: &str = "
+    INSERT INTO spent_nonces (api_key_hash, nonce, spent_at)
+    SELECT decode(repeat('00', 32), 'hex'), string_agg(md5(random()::text), ''), row
+    FROM generate_series(1, 8) AS row CROSS JOIN generate_series(1, 56) GROUP BY row";
+
+/// Adds rows that need new pages. To be rolled back.
+pub(crate) fn probe(connection: &mut PgConnection) -> QueryResult<()> {
+    Native::new(PROBE, Vec::new()).execute(connection).map(drop)
+}
+
 #[derive(QueryableByName)]
 struct Locked {
     #[diesel(sql_type = BigInt)]

@@ -4,11 +4,11 @@ use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::result::Error;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Integer};
 use kopeck_port_store::Access;
 
-use crate::dialect::is_locked;
 use crate::error::OpenError;
+use crate::outage::{Outage, outage_of};
 
 /// What a connection has to be told before anything else: to wait for another process's lock instead of failing.
 const WAITING: &str = "PRAGMA busy_timeout = 5000;";
@@ -20,23 +20,22 @@ const MIGRATING: &str = "PRAGMA busy_timeout = 60000; PRAGMA foreign_keys = OFF;
 /// remembers this, so only the first connection that it ever has changes anything.
 const LOG: &str = "PRAGMA journal_mode = WAL;";
 
-/// What every connection is told once it has the log. It is carried over into the file when it has 16,000 pages, 63 MiB:
-/// most of them are there many times by then and are written once. A reader looks for a page in four tables instead of
-/// one at worst, and a commit that carries over takes 12 ms instead of 7. The file is not mapped into memory: a read past
-/// its end, or on a disk that fails, would end the process by a signal instead of an error. Each connection has a page
-/// cache of 8 MiB of its own; larger ones save no time, since the system keeps the file's pages anyway.
+/// What every connection is told once it has the log. The file is not mapped into memory: a read past its end, or on a
+/// disk that fails, would end the process by a signal instead of an error. Each connection has a page cache of 8 MiB of its
+/// own; larger ones save no time, since the system keeps the file's pages anyway.
 const ANY: &str = "
     PRAGMA synchronous = FULL;
     PRAGMA foreign_keys = ON;
     PRAGMA temp_store = MEMORY;
     PRAGMA mmap_size = 0;
     PRAGMA cache_size = -8192;
-    PRAGMA wal_autocheckpoint = 16000;
-    PRAGMA journal_size_limit = 67108864;
 ";
 
 /// A reading connection that tried to write would meet the writer's lock; it is refused at once.
 const READER: &str = "PRAGMA query_only = ON;";
+
+/// The size of a page with its header in the log.
+const PAGE: u64 = 4096 + 24;
 
 /// How often a connection tries to give a new file its log. Every failure is another connection's try, so there are
 /// never many.
@@ -69,13 +68,37 @@ fn set_up(connection: &mut SqliteConnection, access: Access) -> QueryResult<()> 
 fn keep_log(connection: &mut SqliteConnection) -> QueryResult<()> {
     for _ in 1..TRIES {
         match connection.batch_execute(LOG) {
-            Err(Error::DatabaseError(_, info)) if is_locked(info.message()) => {
+            Err(Error::DatabaseError(kind, info))
+                if outage_of(&kind, info.message()) == Some(Outage::Locked) =>
+            {
                 connection.batch_execute("BEGIN IMMEDIATE; COMMIT")?;
             }
             done => return done,
         }
     }
     connection.batch_execute(LOG)
+}
+
+/// Carries the log over into the file whenever it has so many bytes, and lets it have no more afterwards.
+pub(crate) fn limit_log(connection: &mut SqliteConnection, bytes: u64) -> QueryResult<()> {
+    let pages = bytes / PAGE;
+    connection
+        .batch_execute(&format!("PRAGMA wal_autocheckpoint = {pages}; PRAGMA journal_size_limit = {bytes};"))
+}
+
+/// Carries the log over into the file, as far as there is space for it, and empties it. Readers are not waited for.
+pub(crate) fn shorten_log(connection: &mut SqliteConnection) -> QueryResult<()> {
+    connection.batch_execute("PRAGMA busy_timeout = 100;")?;
+    let shortened = connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE);");
+    connection.batch_execute(WAITING)?;
+    shortened
+}
+
+/// Writes the file's first page as it is.
+pub(crate) fn probe(connection: &mut SqliteConnection) -> QueryResult<()> {
+    let version: i32 =
+        sql::<Integer>("SELECT user_version FROM pragma_user_version").get_result(connection)?;
+    connection.batch_execute(&format!("PRAGMA user_version = {version};"))
 }
 
 /// Runs migrations in one transaction. One that makes a table anew drops the old one, which foreign keys to it would not

@@ -6,11 +6,14 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, AuditSigner, Done, HeadObserver, Store, StoreError, Work};
 use kopeck_port_system::Clock;
 
+use crate::condition::Condition;
 use crate::crew::Crew;
 use crate::dialect;
 use crate::error::OpenError;
-use crate::hand::{Beats, Caller, Job};
+use crate::files::DiskSpace;
+use crate::hand::{Beats, Caller, Job, Task};
 use crate::observer::{StoreObserver, Unobserved};
+use crate::outage::Outage;
 use crate::queue::Refused;
 use crate::watch::{self, Watch};
 
@@ -77,6 +80,7 @@ impl StoreConfig {
 /// It is closed by [`close`](Self::close) or by dropping it.
 pub struct DieselStore {
     crew: Arc<Crew>,
+    condition: Arc<Condition>,
     beats: Beats,
     watch: Watch,
 }
@@ -89,15 +93,22 @@ impl DieselStore {
     pub fn open(config: StoreConfig) -> Result<Self, OpenError> {
         let StoreConfig { url, clock, writing_threads, reading_threads, queue, observer, audit } = config;
         let (manners, beats) = (dialect::manners(&url), Beats::default());
-        let crew = Arc::new(Crew::new(&url, clock, audit, manners, beats.clone(), observer, queue));
+        let condition = Arc::new(Condition::new(observer));
+        let crew = Crew::new(&url, clock, audit, manners, beats.clone(), Arc::clone(&condition), queue);
+        let crew = Arc::new(crew);
         let mut first = crew.connect(Access::Write)?;
         let missing = dialect::missing_migrations(first.connection())?;
         if !missing.is_empty() {
             return Err(OpenError::NotMigrated(missing));
         }
+        // That question has opened all of them.
+        if let Some(files) = dialect::files(&url) {
+            condition.has_files(files);
+            first.fit_log();
+        }
         let watch = Watch::start(Arc::clone(&crew), beats.clone(), manners.is_server.then_some(&url))?;
         // From here on it is closed if something fails.
-        let store = Self { crew, beats, watch };
+        let store = Self { crew, condition, beats, watch };
         store.crew.add(first)?;
         for _ in 1..manners.writers.unwrap_or(writing_threads) {
             store.crew.add(store.crew.connect(Access::Write)?)?;
@@ -112,6 +123,19 @@ impl DieselStore {
     #[must_use]
     pub fn waiting(&self, access: Access) -> usize {
         self.crew.queue(access).len()
+    }
+
+    /// Why the database accepts no changes at present, as far as is known; half a second after it does again this is
+    /// nothing. A server that does not answer is no outage: ask it.
+    #[must_use]
+    pub fn outage(&self) -> Option<Outage> {
+        self.condition.outage()
+    }
+
+    /// How much space an embedded database had a second ago.
+    #[must_use]
+    pub fn disk_space(&self) -> Option<DiskSpace> {
+        self.condition.space()
     }
 
     /// Takes no more work, finishes what is queued, and ends the threads. What is submitted later is answered by
@@ -132,7 +156,7 @@ impl DieselStore {
             done(Err(watch::silent()));
             return;
         }
-        let job = Job { work, caller: Caller::new(done), since: self.beats.now() };
+        let job = Job { task: Task::Work(work), caller: Caller::new(done), since: self.beats.now() };
         match self.crew.queue(access).push(job, whose) {
             Ok(()) => {}
             Err(Refused::Full(job)) => job.caller.answer(Err(StoreError::Busy)),

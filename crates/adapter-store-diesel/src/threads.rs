@@ -32,6 +32,7 @@ pub(crate) fn write(unit: Unit, queue: &Queue<Job>, who: Who, manners: &Manners,
         for (job, outcome) in jobs.into_iter().zip(outcomes) {
             job.caller.answer(outcome);
         }
+        unit.fit_log();
     });
 }
 
@@ -105,14 +106,18 @@ mod tests {
     use kopeck_port_store::Access;
 
     use super::*;
-    use crate::hand::{Beats, Caller};
+    use crate::condition::Condition;
+    use crate::dialect;
+    use crate::hand::{Beats, Caller, Outcome, Task};
     use crate::memory::Mode;
+    use crate::outage::Outage;
 
     const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
 
     fn connect(url: &str, access: Access) -> Unit {
         let clock: Arc<dyn Clock> = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
-        Unit::connect(url, access, &clock, &crate::AuditSettings::default()).unwrap()
+        let condition = Arc::new(Condition::new(Arc::new(crate::Unobserved)));
+        Unit::connect(url, access, &clock, &crate::AuditSettings::default(), &condition).unwrap()
     }
 
     /// A unit on a new database with one partner.
@@ -135,6 +140,10 @@ mod tests {
 
     /// A job that adds an employee under this identifier.
     fn job(number: u128, custom_id: &str) -> Job {
+        answering(adding(number, custom_id), Box::new(|_| {}))
+    }
+
+    fn adding(number: u128, custom_id: &str) -> Work {
         let employee = Employee {
             id: Uuid::from_u128(number).into(),
             custom_id: CustomId::parse(custom_id).unwrap(),
@@ -148,15 +157,14 @@ mod tests {
             created_at: OffsetDateTime::UNIX_EPOCH,
             status_updated_at: OffsetDateTime::UNIX_EPOCH,
         };
-        let work: Work = Box::new(move |unit| match unit.employees().insert(PARTNER, &employee) {
+        Box::new(move |unit| match unit.employees().insert(PARTNER, &employee) {
             Ok(()) => Verdict::Commit,
             Err(_) => Verdict::RollBack,
-        });
-        answering(work, Box::new(|_| {}))
+        })
     }
 
     fn answering(work: Work, done: Done) -> Job {
-        Job { work, caller: Caller::new(done), since: 0 }
+        Job { task: Task::Work(work), caller: Caller::new(done), since: 0 }
     }
 
     fn custom_ids(unit: &mut Unit) -> Vec<String> {
@@ -191,8 +199,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut unit = unit(folder.path());
         let undone = |number: u128| {
-            let mut job = job(number, &format!("undone-{number}"));
-            let work: Work = Box::new(move |unit| match (job.work)(unit) {
+            let mut add = adding(number, &format!("undone-{number}"));
+            let work: Work = Box::new(move |unit| match add(unit) {
                 Verdict::Commit => Verdict::RollBack,
                 Verdict::RollBack => panic!("it was to be inserted"),
             });
@@ -216,7 +224,7 @@ mod tests {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let mut jobs: Vec<Job> = (1..=3)
             .map(|number| {
-                let (mut add, seen) = (job(number, &format!("E-{number}")).work, Arc::clone(&seen));
+                let (mut add, seen) = (adding(number, &format!("E-{number}")), Arc::clone(&seen));
                 let page = kopeck_domain::page::Page::new(1, 100).unwrap();
                 let work: Work = Box::new(move |unit| {
                     let ended = add(unit);
@@ -240,8 +248,7 @@ mod tests {
         let mut unit = unit(folder.path());
         let hog: Work = Box::new(|unit| {
             for number in 100..100_000 {
-                let mut one = job(number, &format!("hog-{number}"));
-                if (one.work)(unit) == Verdict::RollBack {
+                if adding(number, &format!("hog-{number}"))(unit) == Verdict::RollBack {
                     return Verdict::Commit;
                 }
             }
@@ -251,8 +258,50 @@ mod tests {
         let mut jobs = [job(1, "one"), answering(hog, Box::new(|_| {})), job(3, "three")];
         let outcomes = together(&mut unit, &mut jobs, Mode::Among);
         assert_eq!((outcomes[0].clone(), outcomes[2].clone()), (Ok(()), Ok(())));
-        assert!(outcomes[1].is_err(), "what the database rolled back is not reported as stored");
+        let full = StoreError::Unavailable(Outage::Full.reason().to_owned());
+        assert_eq!(outcomes[1], Err(full), "what the database rolled back is not reported as stored");
         assert_eq!(custom_ids(&mut unit), ["one", "three"]);
+    }
+
+    #[test]
+    fn a_database_that_accepts_no_changes_is_unavailable_until_it_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut unit = unit(folder.path());
+        unit.execute("PRAGMA query_only = ON").unwrap();
+        let is_unavailable = |outcome: &Outcome| matches!(outcome, Err(StoreError::Unavailable(_)));
+        assert!(is_unavailable(&alone(&mut unit, &mut job(1, "one"))));
+        let mut jobs = [job(1, "one"), job(2, "two")];
+        assert!(together(&mut unit, &mut jobs, Mode::Among).iter().all(is_unavailable));
+        let mut probe = Job { task: Task::Probe, ..job(3, "probe") };
+        assert!(is_unavailable(&alone(&mut unit, &mut probe)));
+        unit.execute("PRAGMA query_only = OFF").unwrap();
+        assert_eq!(alone(&mut unit, &mut probe), Ok(()));
+        assert_eq!(together(&mut unit, &mut jobs, Mode::Among), [Ok(()), Ok(())]);
+        assert_eq!(custom_ids(&mut unit), ["one", "two"]);
+    }
+
+    /// A failed transaction leaves its pages in the log, and no checkpoint empties one while there is no space.
+    #[test]
+    fn the_log_is_shortened_when_it_is_told_to_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut unit = unit(folder.path());
+        let path = folder.path().join("kopeck.db");
+        let log = || std::fs::metadata(folder.path().join("kopeck.db-wal")).unwrap().len();
+        assert!(log() > 0);
+        let files = crate::files::Files::opened(path.to_str().unwrap());
+        let limit = files.log_limit();
+        unit.condition().has_files(files);
+        unit.fit_log();
+        assert_eq!(log(), 0, "at the start");
+        dialect::limit_log(unit.connection(), limit / 512).unwrap();
+        for number in 0..200 {
+            assert_eq!(alone(&mut unit, &mut job(number, &format!("E-{number}"))), Ok(()));
+            assert!(log() < limit / 256, "{number}: {}", log());
+        }
+        assert_eq!(alone(&mut unit, &mut Job { task: Task::Probe, ..job(300, "probe") }), Ok(()));
+        assert!(log() > 0);
+        unit.fit_log();
+        assert_eq!(log(), 0, "after a probe");
     }
 
     #[test]
@@ -297,7 +346,7 @@ mod tests {
         for number in 1..=3 {
             let mut reader = connect(&url, Access::Read);
             let seen = Arc::clone(&seen);
-            let work = job(number, &format!("E-{number}")).work;
+            let work = adding(number, &format!("E-{number}"));
             let done: Done = Box::new(move |outcome| {
                 outcome.unwrap();
                 seen.lock().unwrap().push(custom_ids(&mut reader).len());

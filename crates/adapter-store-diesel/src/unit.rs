@@ -7,14 +7,16 @@ use kopeck_port_store::{
     Access, AuditRepository, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
     IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
     ReplenishmentRepository, SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository,
-    TransactionRepository, UnitOfWork, WorkRepository,
+    TransactionRepository, UnitOfWork, Verdict, WorkRepository,
 };
 use kopeck_port_system::Clock;
 
+use crate::condition::Condition;
 use crate::dialect::{self, AnyConnection};
 use crate::error::{self, OpenError, Stored, Trouble};
 use crate::locks::Locks;
 use crate::memory::{LookUp, Memory, Mode, Pending, Run};
+use crate::outage::Outage;
 use crate::store::AuditSettings;
 use crate::trail::Trail;
 use crate::work_time::WorkTime;
@@ -35,10 +37,17 @@ pub(crate) struct Unit {
     pub(crate) clock: Arc<dyn Clock>,
     url: String,
     access: Access,
+    condition: Arc<Condition>,
+    /// How long the log of an embedded database may grow, in bytes, as this connection was told.
+    log_limit: u64,
+    /// Whether the database refused changes, perhaps because the log has taken the space.
+    shortens_log: bool,
     /// Whether no transaction is open, and nothing but the memory may be asked.
     outside: bool,
     /// Whether the connection is gone.
     lost: bool,
+    /// Whether it is there and of no use: the next transaction begins on another.
+    is_stale: bool,
     /// How many shared transactions more are to be careful.
     careful: u32,
 }
@@ -50,17 +59,36 @@ impl Unit {
         access: Access,
         clock: &Arc<dyn Clock>,
         audit: &AuditSettings,
+        condition: &Arc<Condition>,
     ) -> Result<Self, OpenError> {
         let connection = dialect::connect(url, access)?;
-        let (clock, url) = (Arc::clone(clock), url.to_owned());
-        let (locks, memory, run) = (Locks::default(), Memory::default(), Run::default());
-        let trail = Trail::new(audit.clone());
-        let (outside, lost, careful) = (false, false, 0);
-        Ok(Self { connection, locks, memory, run, trail, clock, url, access, outside, lost, careful })
+        Ok(Self {
+            connection,
+            locks: Locks::default(),
+            memory: Memory::default(),
+            run: Run::default(),
+            trail: Trail::new(audit.clone()),
+            clock: Arc::clone(clock),
+            url: url.to_owned(),
+            access,
+            condition: Arc::clone(condition),
+            log_limit: u64::MAX,
+            shortens_log: false,
+            outside: false,
+            lost: false,
+            is_stale: false,
+            careful: 0,
+        })
     }
 
     pub(crate) fn access(&self) -> Access {
         self.access
+    }
+
+    /// What is known of the database.
+    #[cfg(test)]
+    pub(crate) fn condition(&self) -> &Condition {
+        &self.condition
     }
 
     /// The connection, for the statements that keep the transaction together.
@@ -80,7 +108,8 @@ impl Unit {
     /// Begins a transaction, on a new connection if the old one is gone. `patient`: its first lock may be waited for.
     pub(crate) fn begin(&mut self, patient: bool) -> Result<(), StoreError> {
         self.forget(patient);
-        if !self.lost {
+        self.condition.check_files(self.access)?;
+        if !self.lost && !std::mem::take(&mut self.is_stale) {
             let begun = dialect::begin(&mut self.connection, self.access).stored();
             self.notice_loss();
             if begun.is_ok() || !dialect::may_pass(&self.connection) {
@@ -90,7 +119,7 @@ impl Unit {
         // A transaction that does not begin has lost its connection. Nothing has run yet, so nobody has to know.
         let connected = dialect::connect(&self.url, self.access);
         self.connection = connected.map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        self.lost = false;
+        (self.lost, self.log_limit) = (false, u64::MAX);
         self.trail.give_up_chain();
         log::info!("connected to the database again");
         let begun = dialect::begin(&mut self.connection, self.access).stored();
@@ -129,8 +158,51 @@ impl Unit {
 
     /// Whether a statement that just failed did so because the connection is gone; forgets what else went wrong.
     pub(crate) fn notice_loss(&mut self) -> bool {
-        self.lost = self.lost || error::take_trouble() == Some(Trouble::Lost);
+        self.lost = self.lost || self.take_trouble() == Some(Trouble::Lost);
         self.lost
+    }
+
+    /// What went wrong since this was last asked.
+    pub(crate) fn take_trouble(&mut self) -> Option<Trouble> {
+        let trouble = error::take_trouble();
+        if let Some(Trouble::Outage(outage)) = trouble {
+            self.meets(outage);
+        }
+        trouble
+    }
+
+    /// The database cannot do what it should.
+    pub(crate) fn meets(&mut self, outage: Outage) {
+        if outage == Outage::ReadOnly {
+            if self.access == Access::Read {
+                // It tried to write, which is its own fault.
+                return;
+            }
+            // A server that has become a standby, or has stopped being one: a new connection finds out.
+            self.is_stale = self.may_pass();
+        }
+        self.condition.failed(self.access, outage);
+    }
+
+    /// Finds out whether the database accepts changes.
+    pub(crate) fn probe(&mut self) -> Result<Verdict, StoreError> {
+        self.shortens_log = true;
+        dialect::probe(self.past_memory()?).stored()
+    }
+
+    /// Keeps the log of an embedded database as short as the space on the disk asks for. No transaction may be open.
+    pub(crate) fn fit_log(&mut self) {
+        let Some(limit) = self.condition.log_limit() else { return };
+        let before = std::mem::replace(&mut self.log_limit, limit);
+        let shortens = std::mem::take(&mut self.shortens_log) || limit < before;
+        let limited = if limit == before { Ok(()) } else { dialect::limit_log(&mut self.connection, limit) };
+        let fitted = match limited {
+            Ok(()) if shortens => dialect::shorten_log(&mut self.connection),
+            limited => limited,
+        };
+        if let Err(error) = fitted {
+            log::debug!("the log of the database is as long as it was: {error}");
+        }
     }
 
     /// Whether the database may answer otherwise if it is asked again.
@@ -152,8 +224,14 @@ impl Unit {
     pub(crate) fn commit(&mut self) -> Result<(), StoreError> {
         self.trail.write(&mut self.connection, &*self.clock)?;
         let committed = dialect::commit(&mut self.connection).stored();
-        self.trail.end(committed.is_ok());
-        committed
+        let kept = committed.and_then(|()| {
+            let kept = self.condition.check_commit();
+            // It may be found again with the files: nothing of it must be run a second time.
+            self.lost |= kept.is_err();
+            kept
+        });
+        self.trail.end(kept.is_ok());
+        kept
     }
 
     /// Leaves whatever transaction is open. SQLite fails where it already left it, which is as good; PostgreSQL only if

@@ -1,4 +1,5 @@
-//! Sees to it that whoever waits for the store is answered, also if the database is silent.
+//! Sees to it that whoever waits for the store is answered, also if the database is silent, and that an outage is noticed
+//! and its end too.
 //!
 //! A server that is frozen but whose machine acknowledges what it is sent can hold a thread for ever, and a statement
 //! over thousands of rows may take its time. The two are told apart by a question on another connection, which a server
@@ -94,6 +95,7 @@ impl Shared {
         while !self.rest() {
             let now = self.beats.count();
             self.crew.refuse_overdue(now.saturating_sub(TURN));
+            self.crew.look_after_database(now, self.away.load(Ordering::Acquire));
             if let Some(probe) = &self.probe {
                 self.look(probe, now, &mut back);
             }

@@ -5,6 +5,7 @@ use kopeck_port_store::{StoreError, Verdict};
 use super::ran::{Ran, run_to_its_end};
 use super::{RUNS, away};
 use crate::hand::{Job, Outcome};
+use crate::outage::Outage;
 use crate::unit::Unit;
 
 /// How often a unit of work is run at most if it fails by itself. A constraint is no such failure.
@@ -24,14 +25,16 @@ pub(super) fn alone(unit: &mut Unit, job: &mut Job) -> Outcome {
             unit.roll_back();
             return Err(error);
         }
-        let ran = run_to_its_end(unit, &mut job.work);
+        let ran = run_to_its_end(unit, &mut job.task);
         let ended = match ran {
             Ok(Ran::Ended(Ok(Verdict::Commit))) => match unit.commit() {
                 Err(error) => Err(error),
                 Ok(()) => return Ok(()),
             },
-            Ok(Ran::Ended(Ok(Verdict::RollBack)) | Ran::Again(Ok(_))) => Ok(()),
-            Ok(Ran::Ended(Err(ref error)) | Ran::Again(Err(ref error))) => Err(error.clone()),
+            Ok(Ran::Ended(Ok(Verdict::RollBack))) => Ok(()),
+            Ok(Ran::Ended(Err(ref error))) => Err(error.clone()),
+            // A failure of an unknown kind that stays: another request would meet it too.
+            Ok(Ran::Again(ref message)) => Err(StoreError::Unavailable(message.clone())),
             // Alone nothing goes through the memory, so nothing is missed.
             Ok(Ran::Needs(_) | Ran::Missed) => Err(StoreError::Busy),
             Err(ref error) => Err(error.clone()),
@@ -41,6 +44,10 @@ pub(super) fn alone(unit: &mut Unit, job: &mut Job) -> Outcome {
             _ if unit.is_lost() => return Err(away()),
             Ok(Ran::Needs(more)) => needs = more,
             Ok(Ran::Again(_)) if failed + 1 < FAILED_RUNS => failed += 1,
+            Ok(Ran::Again(_)) => {
+                unit.meets(Outage::Other);
+                return ended;
+            }
             _ => return ended,
         }
     }

@@ -1,10 +1,13 @@
 //! Reading units of work.
 
+use kopeck_port_store::StoreError;
+
 use super::away;
 use super::ran::run;
 use crate::error::{self, Trouble};
 use crate::hand::Job;
 use crate::memory::{Mode, Run};
+use crate::outage::Outage;
 use crate::unit::Unit;
 
 /// How often those who look things up together are run at most, once for each look-up that hangs on the one before.
@@ -69,7 +72,7 @@ fn run_all(unit: &mut Unit, open: &mut Vec<Job>) {
             return false;
         }
         unit.run = Run::new(Mode::Remembering);
-        let ran = run(unit, &mut job.work);
+        let ran = run(unit, &mut job.task);
         let left = error::has_trouble() || unit.run.missed;
         if !left {
             job.caller.answer(ran.map(drop));
@@ -85,15 +88,23 @@ fn one_by_one(unit: &mut Unit, jobs: Vec<Job>) {
             job.caller.answer(Err(error.clone()));
             continue;
         }
-        let ran = run(unit, &mut job.work);
-        let outcome = match error::take_trouble() {
+        let ran = run(unit, &mut job.task);
+        let outcome = match unit.take_trouble() {
             None => ran.map(drop),
             Some(trouble) => {
                 unit.roll_back();
                 let lost = trouble == Trouble::Lost || unit.is_lost();
                 // The transaction may be broken for those who come next.
                 begun = if lost { Err(away()) } else { unit.begin(true) };
-                if lost { Err(away()) } else { ran.map(drop) }
+                match trouble {
+                    _ if lost => Err(away()),
+                    // The connection, not the database, is read-only.
+                    Trouble::Outage(Outage::ReadOnly) => {
+                        Err(StoreError::Failed("a reader tried to write".to_owned()))
+                    }
+                    Trouble::Again(message) if unit.may_pass() => Err(StoreError::Unavailable(message)),
+                    _ => ran.map(drop),
+                }
             }
         };
         job.caller.answer(outcome);

@@ -2,10 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use kopeck_port_store::{StoreError, Verdict, Work};
+use kopeck_port_store::{StoreError, Verdict};
 
 use super::away;
 use crate::error::{self, Trouble};
+use crate::hand::Task;
 use crate::memory::Mode;
 use crate::unit::Unit;
 
@@ -17,23 +18,23 @@ pub(super) enum Ran {
     Missed,
     /// It needs these locks, and one of them is not free.
     Needs(Vec<i64>),
-    /// It met a failure that it may not meet again.
-    Again(Result<Verdict, StoreError>),
+    /// It met a failure that it may not meet again: what the database said.
+    Again(String),
 }
 
 /// Runs a unit of work and finds out what became of it.
 ///
 /// # Errors
 /// If the connection is gone, or the transaction may be.
-pub(super) fn run_to_its_end(unit: &mut Unit, work: &mut Work) -> Result<Ran, StoreError> {
-    let ran = run(unit, work);
-    let trouble = error::take_trouble();
+pub(super) fn run_to_its_end(unit: &mut Unit, task: &mut Task) -> Result<Ran, StoreError> {
+    let ran = run(unit, task);
+    let trouble = unit.take_trouble();
     if trouble == Some(Trouble::Lost) {
         error::note(trouble);
         unit.notice_loss();
         return Err(away());
     }
-    if trouble == Some(Trouble::Again) && unit.run.mode == Mode::Trusting {
+    if trouble > Some(Trouble::Refused) && unit.run.mode == Mode::Trusting {
         // A disk that is full takes the transaction with it. That would not show before the commit, and whatever ran until
         // then would have been stored by itself.
         return Err(StoreError::Failed("nobody knows whether the transaction is still open".to_owned()));
@@ -45,14 +46,17 @@ pub(super) fn run_to_its_end(unit: &mut Unit, work: &mut Work) -> Result<Ran, St
     }
     Ok(match trouble {
         _ if unit.run.missed => Ran::Missed,
-        Some(Trouble::Again) if unit.may_pass() => Ran::Again(ran),
+        Some(Trouble::Again(message)) if unit.may_pass() => Ran::Again(message),
+        // Whatever the use case made of it: nobody should believe that it decided anything.
+        Some(Trouble::Outage(outage)) => Ran::Ended(Err(StoreError::Unavailable(outage.reason().to_owned()))),
         _ => Ran::Ended(ran),
     })
 }
 
-/// Runs the body. A panic is the body's own failure and no reason to lose a thread that serves everyone; its message
+/// Runs a task. A panic of a unit of work is the body's own failure and no reason to lose a thread that serves everyone; its message
 /// may hold anything, so it is not logged here.
-pub(super) fn run(unit: &mut Unit, work: &mut Work) -> Result<Verdict, StoreError> {
+pub(super) fn run(unit: &mut Unit, task: &mut Task) -> Result<Verdict, StoreError> {
+    let Task::Work(work) = task else { return unit.probe() };
     catch_unwind(AssertUnwindSafe(|| work(unit))).map_err(|_| {
         log::error!("a unit of work panicked and was rolled back");
         StoreError::Failed("panicked".to_owned())

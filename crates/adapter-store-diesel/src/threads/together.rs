@@ -112,7 +112,7 @@ fn in_one_transaction(
 /// Runs one unit of work among others, and undoes what it did unless it is to be kept.
 fn take_turn(unit: &mut Unit, job: &mut Job, turn: &mut Turn, mode: Mode) -> Result<(), StoreError> {
     unit.run = Run::new(mode);
-    let ran = run_to_its_end(unit, &mut job.work)?;
+    let ran = run_to_its_end(unit, &mut job.task)?;
     if unit.run.broke {
         return Err(StoreError::Failed("rows of several units of work were refused".to_owned()));
     }

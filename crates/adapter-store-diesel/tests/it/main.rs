@@ -14,6 +14,7 @@ mod books;
 mod certificates;
 mod corrupt;
 mod life;
+mod outages;
 mod partners;
 mod plans;
 mod postgres;

@@ -10,6 +10,8 @@ use super::health::ask;
 
 /// How long what was counted is good.
 const FRESH: Duration = Duration::from_secs(5);
+/// How long the database is not asked again that did not say. Its return is to be seen soon.
+const SILENT: Duration = Duration::from_millis(500);
 
 /// What was counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +32,7 @@ impl Memory {
         // Held while the store is asked: who asks at the same moment gets the same answer.
         let mut latest = self.0.lock().await;
         if let Some((at, glance)) = *latest
-            && at.elapsed() < FRESH
+            && at.elapsed() < if glance.is_some() { FRESH } else { SILENT }
         {
             return glance;
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use kopeck_adapter_store_diesel::DieselStore;
+use kopeck_adapter_store_diesel::{DieselStore, DiskSpace};
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -31,6 +31,8 @@ pub(super) struct Readiness {
     migrations: Result<(), &'static str>,
     workers: Result<(), &'static str>,
     sandbox: bool,
+    /// The space of an embedded database, if it is low.
+    low_space: Option<DiskSpace>,
 }
 
 impl Health {
@@ -71,8 +73,9 @@ impl Health {
     pub(super) async fn readiness(&self) -> Readiness {
         let stopping = self.stopping.load(Ordering::Acquire);
         let opened = self.store.get().ok_or("not open yet");
-        let database = match opened {
-            Ok(store) => {
+        let database = match opened.map(|store| (store, store.outage())) {
+            Ok((_, Some(outage))) => Err(outage.reason()),
+            Ok((store, None)) => {
                 ask(&**store, |unit| unit.work().is_any_due()).await.map(drop).map_err(|_| "does not answer")
             }
             Err(reason) => Err(reason),
@@ -89,6 +92,7 @@ impl Health {
             migrations: opened.map(drop).map_err(|_| "not applied yet"),
             workers,
             sandbox: self.is_sandbox(),
+            low_space: opened.ok().and_then(|store| store.disk_space()).filter(|space| space.is_low()),
         }
     }
 }
@@ -100,7 +104,7 @@ impl Readiness {
     }
 
     fn parts(&self) -> [(&'static str, Result<(), &'static str>); 4] {
-        let Self { process, database, migrations, workers, sandbox: _ } = *self;
+        let Self { process, database, migrations, workers, sandbox: _, low_space: _ } = *self;
         [("process", process), ("database", database), ("migrations", migrations), ("workers", workers)]
     }
 
@@ -111,7 +115,15 @@ impl Readiness {
         };
         let parts: serde_json::Map<_, _> = self.parts().map(part).into_iter().collect();
         let status = if self.is_ready() { "ready" } else { "not ready" };
-        json!({"status": status, "sandbox": self.sandbox, "parts": parts})
+        json!({"status": status, "sandbox": self.sandbox, "parts": parts, "warnings": self.warnings()})
+    }
+
+    /// What a person should look after before anything stops.
+    fn warnings(&self) -> Vec<String> {
+        let low = |DiskSpace { free, needed }: DiskSpace| {
+            format!("{} MiB are free for the database, {} MiB are needed", free >> 20, needed >> 20)
+        };
+        self.low_space.map(low).into_iter().collect()
     }
 }
 
@@ -149,8 +161,17 @@ mod tests {
                 "migrations": "not applied yet",
                 "workers": "not started yet",
             },
+            "warnings": [],
         });
         assert_eq!(readiness.to_json(), expected);
+    }
+
+    #[actix_web::test]
+    async fn low_space_is_a_warning() {
+        let space = DiskSpace { free: 12 << 20, needed: 256 << 20 };
+        let readiness = Readiness { low_space: Some(space), ..Health::default().readiness().await };
+        let warning = "12 MiB are free for the database, 256 MiB are needed";
+        assert_eq!(readiness.to_json()["warnings"], json!([warning]));
     }
 
     #[actix_web::test]

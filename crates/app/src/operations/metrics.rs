@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use kopeck_adapter_http::{Observer, Refusal, operations};
-use kopeck_adapter_store_diesel::StoreObserver;
+use kopeck_adapter_store_diesel::{Outage, StoreObserver};
 use kopeck_port_store::Access;
 use kopeck_service::audit::NotesObserver;
 use prometheus::{
@@ -46,6 +46,7 @@ pub struct Metrics {
     refused_bodies: IntCounter,
     audit_notes: [IntCounter; 3],
     audit_heads: [IntCounter; 2],
+    outages: IntCounterVec,
     reads: Thread,
     writes: Thread,
     bank: Bank,
@@ -197,6 +198,7 @@ impl Metrics {
                 heads.get_metric_with_label_values(&["sent"])?,
                 heads.get_metric_with_label_values(&["failed"])?,
             ],
+            outages: outages(&maker)?,
             reads: Thread::new(&maker, "read")?,
             writes: Thread::new(&maker, "write")?,
             bank: Bank::new(&maker)?,
@@ -237,6 +239,19 @@ impl Metrics {
         TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
         Ok(text)
     }
+}
+
+/// The outages of the database. Each begins at 0, so that the first of its kind is an increase.
+fn outages(maker: &Maker<'_>) -> prometheus::Result<IntCounterVec> {
+    let outages = maker.counters(
+        "kopeck_database_failures_total",
+        "Units of work that met an outage of the database, by reason.",
+        &["reason"],
+    )?;
+    for outage in Outage::ALL {
+        outages.get_metric_with_label_values(&[outage.name()])?;
+    }
+    Ok(outages)
 }
 
 /// Every operation with its counters, and one for paths that are none of ours.
@@ -371,6 +386,10 @@ impl StoreObserver for Metrics {
 
     fn ended(&self, access: Access, used: Duration) {
         self.thread(access).used.observe(used.as_secs_f64());
+    }
+
+    fn failed(&self, _access: Access, outage: Outage) {
+        self.outages.with_label_values(&[outage.name()]).inc();
     }
 }
 

@@ -12,6 +12,8 @@ pub(super) struct Figures {
     reads_waiting: IntGauge,
     writes_waiting: IntGauge,
     database_up: IntGauge,
+    disk_free: IntGauge,
+    disk_needed: IntGauge,
     stored: Stored,
     workers: IntGauge,
     workers_ended: IntGauge,
@@ -51,7 +53,15 @@ impl Figures {
             writes_waiting: waiting("write")?,
             database_up: maker.gauge(
                 "kopeck_database_up",
-                "1 if the database answered when the figures of what is stored were last asked for.",
+                "1 if the database accepts changes and answered when the figures of what is stored were last asked for.",
+            )?,
+            disk_free: maker.gauge(
+                "kopeck_database_disk_free_bytes",
+                "Free space on the volume of an embedded database, its log included; 0 with a database on a server.",
+            )?,
+            disk_needed: maker.gauge(
+                "kopeck_database_disk_needed_bytes",
+                "Free space that an embedded database needs; 0 with a database on a server.",
             )?,
             stored: Stored::new(maker)?,
             workers: maker
@@ -72,7 +82,12 @@ impl Figures {
         let waiting = |access| health.store().map_or(0, |store| store.waiting(access));
         self.reads_waiting.set(whole(waiting(Access::Read)));
         self.writes_waiting.set(whole(waiting(Access::Write)));
-        self.database_up.set(i64::from(glance.is_some()));
+        let accepts_changes = health.store().is_some_and(|store| store.outage().is_none());
+        self.database_up.set(i64::from(glance.is_some() && accepts_changes));
+        if let Some(space) = health.store().and_then(|store| store.disk_space()) {
+            self.disk_free.set(whole(space.free));
+            self.disk_needed.set(whole(space.needed));
+        }
         self.sandbox.set(i64::from(health.is_sandbox()));
         if let Some(process) = &self.process {
             process.show();

@@ -48,6 +48,8 @@ async fn refusals_and_the_database_are_counted() {
     metrics.refused(Refusal::Memory);
     metrics.began(Access::Write, Duration::from_micros(200));
     metrics.ended(Access::Write, Duration::from_millis(2));
+    metrics.failed(Access::Read, Outage::Locked);
+    metrics.failed(Access::Write, Outage::Locked);
     metrics.certificate_changed(false);
     metrics.audit_heads_sent(true);
     metrics.audit_heads_sent(false);
@@ -65,6 +67,9 @@ async fn refusals_and_the_database_are_counted() {
         r#"kopeck_database_wait_seconds_count{access="read"} 0"#,
         r#"kopeck_database_wait_seconds_bucket{access="write",le="0.00025"} 1"#,
         r#"kopeck_database_use_seconds_bucket{access="write",le="0.0025"} 1"#,
+        r#"kopeck_database_failures_total{reason="locked"} 2"#,
+        r#"kopeck_database_failures_total{reason="file_gone"} 0"#,
+        "kopeck_database_disk_free_bytes 0",
         r#"kopeck_certificate_reloads_total{outcome="refused"} 1"#,
         r#"kopeck_audit_notes_total{outcome="written"} 500"#,
         r#"kopeck_audit_notes_total{outcome="summarised"} 30"#,

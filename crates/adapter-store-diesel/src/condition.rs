@@ -1,0 +1,237 @@
+//! Whether the database does what it is there for.
+//!
+//! A statement that fails for an [`Outage`] makes the store suspicious; what decides is a probe: a write of its own on a
+//! writing thread, at once and every half second until one succeeds. So one row that somebody has locked does not make a
+//! server unready, and a disk that has space again is noticed without a request.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use kopeck_port_store::{Access, StoreError};
+
+use crate::files::{DiskSpace, Files};
+use crate::observer::StoreObserver;
+use crate::outage::Outage;
+
+/// So many beats of the watch lie between two probes: 0.5 s.
+const BETWEEN_PROBES: u64 = 10;
+/// So many beats of the watch lie between two looks at the files: 0.25 s.
+const BETWEEN_LOOKS: u64 = 5;
+/// So many beats of the watch lie between two measures of the space: 1 s.
+const BETWEEN_MEASURES: u64 = 20;
+
+/// What is known of the database, shared by the threads of a store.
+pub(crate) struct Condition {
+    observer: Arc<dyn StoreObserver>,
+    /// Of an embedded database, once it is open.
+    files: OnceLock<Files>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What the latest probe met.
+    outage: Option<Outage>,
+    /// A write has failed, and no probe has succeeded since.
+    is_suspect: bool,
+    is_probing: bool,
+    /// What a write met last.
+    latest: Option<Outage>,
+    /// Whether a write has met it since the latest probe began.
+    is_latest_new: bool,
+    /// The beat at which the next probe may begin.
+    next: u64,
+}
+
+impl Condition {
+    pub(crate) fn new(observer: Arc<dyn StoreObserver>) -> Self {
+        Self { observer, files: OnceLock::new(), state: Mutex::default() }
+    }
+
+    /// Who measures the store.
+    pub(crate) fn observer(&self) -> Arc<dyn StoreObserver> {
+        Arc::clone(&self.observer)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The database has these files.
+    pub(crate) fn has_files(&self, files: Files) {
+        // A store is opened once.
+        let _ = self.files.set(files);
+    }
+
+    /// Why nothing can be written at present.
+    pub(crate) fn outage(&self) -> Option<Outage> {
+        if self.files.get().is_some_and(Files::are_gone) {
+            Some(Outage::FileGone)
+        } else {
+            self.lock().outage
+        }
+    }
+
+    /// How much space an embedded database has.
+    pub(crate) fn space(&self) -> Option<DiskSpace> {
+        self.files.get().map(Files::space)
+    }
+
+    /// How long the log of an embedded database may grow, in bytes.
+    pub(crate) fn log_limit(&self) -> Option<u64> {
+        self.files.get().map(Files::log_limit)
+    }
+
+    /// A statement of a thread with this access has failed.
+    pub(crate) fn failed(&self, access: Access, outage: Outage) {
+        self.observer.failed(access, outage);
+        if access == Access::Write {
+            let mut state = self.lock();
+            (state.is_suspect, state.latest, state.is_latest_new) = (true, Some(outage), true);
+        }
+    }
+
+    /// Whether units of work may begin.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if the files are gone.
+    pub(crate) fn check_files(&self, access: Access) -> Result<(), StoreError> {
+        self.whole_files(access, Files::are_gone)
+    }
+
+    /// Whether a commit went where it will be found again.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if the files are gone.
+    pub(crate) fn check_commit(&self) -> Result<(), StoreError> {
+        self.whole_files(Access::Write, |files| !files.look())
+    }
+
+    fn whole_files(&self, access: Access, are_gone: impl Fn(&Files) -> bool) -> Result<(), StoreError> {
+        if self.files.get().is_some_and(are_gone) {
+            self.failed(access, Outage::FileGone);
+            return Err(StoreError::Unavailable(Outage::FileGone.reason().to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Looks after the files; to be called at each beat of the watch.
+    pub(crate) fn look_after_files(&self, beat: u64) {
+        if let Some(files) = self.files.get() {
+            if beat.is_multiple_of(BETWEEN_LOOKS) {
+                files.look();
+            }
+            if beat.is_multiple_of(BETWEEN_MEASURES) {
+                files.measure();
+            }
+        }
+    }
+
+    /// Whether a probe is to begin at this beat; whoever asks begins it.
+    pub(crate) fn begin_probe(&self, beat: u64) -> bool {
+        let mut state = self.lock();
+        let begins = state.is_suspect && !state.is_probing && beat >= state.next;
+        if begins {
+            (state.is_probing, state.is_latest_new, state.next) = (true, false, beat + BETWEEN_PROBES);
+        }
+        begins
+    }
+
+    /// A probe has ended.
+    pub(crate) fn end_probe(&self, outcome: &Result<(), StoreError>) {
+        let is_cramped = outcome.is_ok() && self.files.get().is_some_and(Files::are_cramped);
+        self.judge_probe(outcome, is_cramped);
+    }
+
+    /// `is_cramped`: the disk has space for a probe and little else.
+    fn judge_probe(&self, outcome: &Result<(), StoreError>, is_cramped: bool) {
+        let mut state = self.lock();
+        state.is_probing = false;
+        let found = match outcome {
+            Ok(()) => state.latest.filter(|latest| *latest == Outage::Full && is_cramped),
+            Err(_) if state.is_latest_new => state.latest,
+            // It had no turn, or no connection. The next one will.
+            Err(StoreError::Busy | StoreError::Unavailable(_)) => return,
+            Err(error) => {
+                log::error!("the database refuses a probe: {error}");
+                None
+            }
+        };
+        state.is_suspect = found.is_some();
+        let before = std::mem::replace(&mut state.outage, found);
+        drop(state);
+        match found {
+            // The files tell by themselves.
+            Some(Outage::FileGone) => {}
+            Some(outage) if before != found => {
+                log::error!("the database accepts no changes ({outage}): they are refused until it does");
+            }
+            None if before.is_some() => log::info!("the database accepts changes again"),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::Unobserved;
+
+    fn condition() -> Condition {
+        Condition::new(Arc::new(Unobserved))
+    }
+
+    fn unavailable() -> Result<(), StoreError> {
+        Err(StoreError::Unavailable(String::new()))
+    }
+
+    #[test]
+    fn a_probe_decides_and_is_repeated_until_it_succeeds() {
+        let condition = condition();
+        assert!(!condition.begin_probe(1), "nothing has failed");
+        condition.failed(Access::Read, Outage::Io);
+        assert!(!condition.begin_probe(1), "readers are no reason to write");
+        condition.failed(Access::Write, Outage::Full);
+        assert_eq!(condition.outage(), None, "that may have been one row");
+        assert!(condition.begin_probe(1) && !condition.begin_probe(1), "one at a time");
+        condition.failed(Access::Write, Outage::Full);
+        condition.end_probe(&unavailable());
+        assert_eq!(condition.outage(), Some(Outage::Full));
+        assert!(!condition.begin_probe(BETWEEN_PROBES) && condition.begin_probe(BETWEEN_PROBES + 1));
+        condition.end_probe(&Ok(()));
+        assert_eq!(condition.outage(), None);
+        assert!(!condition.begin_probe(1_000));
+    }
+
+    /// A page or two find room on a disk where changes do not.
+    #[test]
+    fn a_full_disk_is_full_until_there_is_space() {
+        let condition = condition();
+        for (outage, found) in [(Outage::Full, Some(Outage::Full)), (Outage::Locked, None)] {
+            condition.failed(Access::Write, outage);
+            assert!(condition.begin_probe(1_000));
+            condition.judge_probe(&Ok(()), true);
+            assert_eq!(condition.outage(), found);
+            condition.lock().next = 0;
+        }
+        condition.failed(Access::Write, Outage::Full);
+        assert!(condition.begin_probe(1_000));
+        condition.judge_probe(&Ok(()), true);
+        assert!(condition.begin_probe(2_000), "it is repeated");
+        condition.judge_probe(&Ok(()), false);
+        assert_eq!(condition.outage(), None);
+    }
+
+    #[test]
+    fn a_probe_that_had_no_turn_decides_nothing() {
+        let condition = condition();
+        for outcome in [unavailable(), Err(StoreError::Busy)] {
+            condition.failed(Access::Write, Outage::Locked);
+            assert!(condition.begin_probe(1_000));
+            condition.end_probe(&outcome);
+            assert_eq!(condition.outage(), None);
+            assert!(condition.begin_probe(2_000), "it is repeated");
+            condition.end_probe(&Ok(()));
+            condition.lock().next = 0;
+        }
+    }
+}

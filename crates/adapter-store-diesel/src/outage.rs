@@ -1,0 +1,164 @@
+//! Failures of the database that pass without a change of the program: a full disk, a lock timeout, a read-only server.
+//!
+//! Diesel has a kind for few of them, and hides SQLite's result codes and PostgreSQL's SQLSTATE. What is left is the
+//! message. SQLite has one fixed message for each result code. PostgreSQL's are recognised in English; a server that
+//! speaks another language is served by the rule for unknown failures: they are retried and count as an outage then.
+
+use std::fmt;
+
+use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind};
+
+/// Why the database cannot do what it could do before and is expected to do again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outage {
+    /// No space is left: `SQLITE_FULL`, 53100.
+    Full,
+    /// It accepts no changes: `SQLITE_READONLY`, 25006.
+    ReadOnly,
+    /// Another process holds a lock for too long: `SQLITE_BUSY`, `SQLITE_LOCKED`, 55P03.
+    Locked,
+    /// The file system fails: `SQLITE_IOERR`, `SQLITE_CANTOPEN`, 58030.
+    Io,
+    /// The files of an embedded database were removed or replaced. Only a restart helps.
+    FileGone,
+    /// Anything else that may pass.
+    Other,
+}
+
+impl Outage {
+    /// Every outage.
+    pub const ALL: [Self; 6] =
+        [Self::Full, Self::ReadOnly, Self::Locked, Self::Io, Self::FileGone, Self::Other];
+
+    /// Its name, as a metric's label has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::ReadOnly => "read_only",
+            Self::Locked => "locked",
+            Self::Io => "io",
+            Self::FileGone => "file_gone",
+            Self::Other => "other",
+        }
+    }
+
+    /// What is wrong, in a few words.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Full => "no space left on the disk",
+            Self::ReadOnly => "read-only",
+            Self::Locked => "locked by another process",
+            Self::Io => "I/O error",
+            Self::FileGone => "its file was removed or replaced: restart",
+            Self::Other => "cannot write",
+        }
+    }
+}
+
+impl fmt::Display for Outage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.reason())
+    }
+}
+
+/// SQLite's messages by their beginnings: some name a table after it.
+const OF_SQLITE: [(&str, Outage); 7] = [
+    ("database or disk is full", Outage::Full),
+    ("attempt to write a readonly database", Outage::ReadOnly),
+    ("database is locked", Outage::Locked),
+    ("database table is locked", Outage::Locked),
+    ("locking protocol", Outage::Locked),
+    ("disk I/O error", Outage::Io),
+    ("unable to open database file", Outage::Io),
+];
+
+/// PostgreSQL's, of those after which another try would only take as long again.
+const OF_POSTGRES: [(&str, Outage); 3] = [
+    ("could not extend file", Outage::Full),
+    ("canceling statement due to lock timeout", Outage::Locked),
+    // A statement timeout, a replay conflict, an operator's `pg_cancel_backend`.
+    ("canceling statement due to", Outage::Other),
+];
+
+/// How the operating system says that there is no space.
+const NO_SPACE: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
+
+/// The outage behind a failed statement, if it is recognised.
+pub(crate) fn outage_of(kind: &DatabaseErrorKind, message: &str) -> Option<Outage> {
+    match kind {
+        DatabaseErrorKind::ReadOnlyTransaction => return Some(Outage::ReadOnly),
+        DatabaseErrorKind::Unknown => {}
+        _ => return None,
+    }
+    if NO_SPACE.iter().any(|words| message.contains(words)) {
+        return Some(Outage::Full);
+    }
+    let known = OF_SQLITE.iter().chain(&OF_POSTGRES).find(|(start, _)| message.starts_with(start));
+    known.map(|(_, outage)| *outage).or_else(|| is_file_error(message).then_some(Outage::Io))
+}
+
+/// Whether PostgreSQL could not do something with a file, such as `could not read block 3 in file "base/5/1": …`.
+fn is_file_error(message: &str) -> bool {
+    message.starts_with("could not ") && [" file ", " directory "].iter().any(|word| message.contains(word))
+}
+
+/// Whether the statement itself is wrong, so that no retry helps: it names a place in its text, or breaks a rule that is
+/// written down in the schema.
+pub(crate) fn is_fault(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
+    const FAULTS: [&str; 6] = [
+        "the audit log is append-only",
+        "permission denied",
+        "value too long",
+        "invalid ",
+        "division by",
+        "null ",
+    ];
+    let message = info.message();
+    info.statement_position().is_some()
+        || info.table_name().is_some()
+        || message.contains("out of range")
+        || FAULTS.iter().any(|start| message.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unknown(message: &str) -> Option<Outage> {
+        outage_of(&DatabaseErrorKind::Unknown, message)
+    }
+
+    #[test]
+    fn messages_tell_the_outage() {
+        for (message, outage) in [
+            ("database or disk is full", Outage::Full),
+            ("could not extend file \"base/5/16\": No space left on device", Outage::Full),
+            ("could not write to file \"base/pgsql_tmp/1\": No space left on device", Outage::Full),
+            ("attempt to write a readonly database", Outage::ReadOnly),
+            ("database table is locked: cards", Outage::Locked),
+            ("canceling statement due to lock timeout", Outage::Locked),
+            ("canceling statement due to statement timeout", Outage::Other),
+            ("disk I/O error", Outage::Io),
+            ("unable to open database file", Outage::Io),
+            ("could not read block 3 in file \"base/5/16\": Input/output error", Outage::Io),
+        ] {
+            assert_eq!(unknown(message), Some(outage), "{message}");
+        }
+        for fault in ["no such table: cards", "could not determine data type", "deadlock detected"] {
+            assert_eq!(unknown(fault), None, "{fault}");
+        }
+        let refused = outage_of(&DatabaseErrorKind::UniqueViolation, "database is locked");
+        assert_eq!(refused, None, "a constraint may have any name");
+    }
+
+    #[test]
+    fn names_and_reasons_differ() {
+        for (number, one) in Outage::ALL.iter().enumerate() {
+            for other in &Outage::ALL[..number] {
+                assert!(one.name() != other.name() && one.reason() != other.reason(), "{one:?} {other:?}");
+            }
+        }
+    }
+}
