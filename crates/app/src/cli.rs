@@ -130,6 +130,9 @@ pub struct MigrateArgs {
     /// every other privilege on them is taken away.
     #[arg(long, env = "KOPECK_SERVICE_ROLE")]
     pub service_role: Option<String>,
+    /// Make a new, empty database where other files show that there was one; otherwise that is refused.
+    #[arg(long)]
+    pub new_database: bool,
 }
 
 /// How to serve.
@@ -161,6 +164,9 @@ pub struct ServiceArgs {
     /// Where the data is.
     #[command(flatten)]
     pub store: StoreArgs,
+    /// Make a new, empty database where other files show that there was one; otherwise that is refused.
+    #[arg(long)]
+    pub new_database: bool,
     /// Which bank, and the way to it.
     #[command(flatten)]
     pub bank: BankArgs,

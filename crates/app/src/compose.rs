@@ -78,13 +78,15 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// Opens the data folder that `args` name, or makes it; a master key is made with a new embedded database only.
+    /// Opens the data folder that `args` name, or makes it; a master key is made with a new embedded database only. A
+    /// database that was there is made `anew` only if that is asked for.
     ///
     /// # Errors
-    /// If the folder cannot be made or read, or a key is none or missing.
-    pub fn open(args: &StoreArgs, entropy: &dyn Entropy) -> anyhow::Result<Self> {
+    /// If the folder cannot be made or read, a key is none or missing, or the database is missing.
+    pub fn open(args: &StoreArgs, entropy: &dyn Entropy, anew: bool) -> anyhow::Result<Self> {
         warn_about_database(args.database_url());
         let folder = DataFolder::make(args.database_url(), args.data_dir.as_deref())?;
+        folder.begin_database(anew)?;
         let keys = match Keys::given(args)? {
             Some(keys) => keys,
             None => Keys::InFile(folder.master_key(entropy)?),

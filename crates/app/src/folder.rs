@@ -80,6 +80,59 @@ impl DataFolder {
         self.database.is_some()
     }
 
+    /// Begins to make an embedded database, unless there is one. A file marks the folder until
+    /// [`Self::database_is_made`], so that a start that was killed can go on.
+    ///
+    /// # Errors
+    /// If other files of the folder show that there was a database and it was not asked for `anew`; or if the folder
+    /// cannot be written.
+    pub fn begin_database(&self, anew: bool) -> anyhow::Result<()> {
+        let Some(database) = &self.database else { return Ok(()) };
+        let mark = self.first_start_mark();
+        if is_database(database)? || mark.exists() {
+            return Ok(());
+        }
+        let left = self.left_of_a_database();
+        // Another process may have made it meanwhile.
+        if !anew && !left.is_empty() && !is_database(database)? {
+            bail!(
+                "there is no database at {}, but {} show that there was one: put it back from a copy. To begin with a \
+                 new, empty database, start once with --new-database",
+                database.display(),
+                left.join(", ")
+            );
+        }
+        private(OpenOptions::new().create(true).truncate(false).write(true))
+            .open(&mark)
+            .with_context(|| format!("cannot make {}", mark.display()))?;
+        Ok(())
+    }
+
+    /// The database has its migrations: from here on it is missed if it is gone.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn database_is_made(&self) -> anyhow::Result<()> {
+        let mark = self.first_start_mark();
+        match std::fs::remove_file(&mark) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("cannot remove {}", mark.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn first_start_mark(&self) -> PathBuf {
+        self.path.join("first-start")
+    }
+
+    /// The files that no folder has that never had an embedded database.
+    fn left_of_a_database(&self) -> Vec<String> {
+        let log = self.database.iter().map(|database| PathBuf::from(format!("{}-wal", database.display())));
+        let files = [self.key_file(), self.bank_file()].into_iter().chain(log);
+        files.filter(|file| has_content(file)).map(|file| file.display().to_string()).collect()
+    }
+
     /// Makes the files of the databases, still empty, so that they and all that SQLite lays beside them are their
     /// owner's only, in whatever folder.
     ///
@@ -198,6 +251,10 @@ fn is_database(file: &Path) -> anyhow::Result<bool> {
     }
 }
 
+fn has_content(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|file| file.len() > 0)
+}
+
 fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)
 }
@@ -271,6 +328,34 @@ mod tests {
         let missing = format!("sqlite://{}/kopeck.sqlite", within.path().display());
         let said = DataFolder::existing(&missing, None).unwrap_err().to_string();
         assert!(said.contains("there is no database at"), "{said}");
+    }
+
+    #[test]
+    fn a_database_that_is_missed_is_not_made_anew_unless_that_is_asked_for() {
+        let within = tempfile::tempdir().unwrap();
+        let folder = folder(&within);
+        let database = folder.database.clone().unwrap();
+        for file in ["master.key", "bank.sqlite", "kopeck.sqlite-wal"] {
+            let path = folder.path().join(file);
+            std::fs::write(&path, "something").unwrap();
+            for is_empty in [false, true] {
+                if is_empty {
+                    std::fs::write(&database, "").unwrap();
+                }
+                let refused = folder.begin_database(false).unwrap_err().to_string();
+                assert!(refused.contains(file) && refused.contains("--new-database"), "{refused}");
+                folder.begin_database(true).unwrap();
+                folder.begin_database(false).expect("a start that was killed goes on");
+                folder.database_is_made().unwrap();
+                assert!(folder.begin_database(false).is_err(), "what was made is missed again");
+            }
+            std::fs::write(&database, "SQLite").unwrap();
+            folder.begin_database(false).unwrap();
+            std::fs::remove_file(&database).unwrap();
+            std::fs::remove_file(&path).unwrap();
+        }
+        std::fs::write(folder.bank_file(), "").unwrap();
+        folder.begin_database(false).expect("an empty folder is a new one");
     }
 
     #[test]

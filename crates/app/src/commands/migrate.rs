@@ -9,13 +9,14 @@ use kopeck_domain::audit::Entry;
 use super::audited;
 use crate::cli::{MigrateArgs, StoreArgs};
 use crate::compose::{Core, Machine, Vault};
+use crate::folder::DataFolder;
 use crate::printing::say;
 
 /// Applies what the database lacks and says what that was.
 pub(super) fn run(args: &MigrateArgs) -> anyhow::Result<()> {
-    let MigrateArgs { store, service_role } = args;
-    let vault = Vault::open(store, &*Machine::real().entropy)?;
-    let applied = apply(store, &vault.keys.ring()?)?;
+    let MigrateArgs { store, service_role, new_database } = args;
+    let vault = Vault::open(store, &*Machine::real().entropy, *new_database)?;
+    let applied = apply(store, &vault.folder, &vault.keys.ring()?)?;
     if applied.is_empty() {
         say!("the database is up to date")?;
     }
@@ -30,8 +31,13 @@ pub(super) fn run(args: &MigrateArgs) -> anyhow::Result<()> {
 }
 
 /// Applies what the database lacks.
-pub(super) fn apply(args: &StoreArgs, keys: &Arc<KeyRing>) -> anyhow::Result<Vec<String>> {
+pub(super) fn apply(
+    args: &StoreArgs,
+    folder: &DataFolder,
+    keys: &Arc<KeyRing>,
+) -> anyhow::Result<Vec<String>> {
     let applied = migrate(args.database_url())?;
+    folder.database_is_made()?;
     if !applied.is_empty() {
         note(args, keys, &applied)?;
     }

@@ -76,10 +76,10 @@ fn warn_about_unknown_variables() {
 /// The service behind the commands that serve nobody but may be the first on a database.
 fn core(args: &StoreArgs) -> anyhow::Result<Core> {
     let machine = Machine::real();
-    let vault = Vault::open(args, &*machine.entropy)?;
+    let vault = Vault::open(args, &*machine.entropy, false)?;
     let (machine, _) = machine.with_clock_of(&vault.folder)?;
     let keys = vault.keys.ring()?;
-    migrate::apply(args, &keys)?;
+    migrate::apply(args, &vault.folder, &keys)?;
     Core::with_parts(args.database_url(), &keys, &machine, args.settings(), parts(args))
 }
 

@@ -151,10 +151,10 @@ impl Process {
         }
         let teller = args.operations.operations_listen.map(|listen| operations.tell(listen)).transpose()?;
         let machine = Machine::real();
-        let vault = Vault::open(&args.store, &*machine.entropy)?;
+        let vault = Vault::open(&args.store, &*machine.entropy, args.new_database)?;
         let lock = vault.folder.lock()?;
         let keys = vault.keys.ring()?;
-        super::migrate::apply(&args.store, &keys)?;
+        super::migrate::apply(&args.store, &vault.folder, &keys)?;
         let (machine, clock) = machine.with_clock_of(&vault.folder)?;
         let heads = Arc::new(HeadForwarder::new(
             Arc::clone(&machine.wall),

@@ -69,6 +69,7 @@ mod openapi;
 mod operations;
 mod operators;
 mod orders;
+mod outages;
 mod output;
 mod passwords;
 mod process;

@@ -12,6 +12,7 @@ use kopeck::keys::KeyFile;
 use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_adapter_store_diesel::testing::{TestDatabase, tamper};
 use kopeck_client::{Client, RetryPolicy, SealingKey};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::database::Database;
@@ -274,6 +275,13 @@ impl Running {
     /// Whether the process has not ended.
     pub fn runs(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
+    }
+
+    /// From now on it can write files up to this offset alone, as if the disk were full; `None`: as far as it likes. It
+    /// has to ignore SIGXFSZ.
+    pub fn limit_files(&self, bytes: Option<u64>) {
+        let limit = Rlimit { current: bytes, maximum: None };
+        prlimit(Some(Pid::from_child(&self.child)), Resource::Fsize, limit).unwrap();
     }
 
     /// Sends a signal by name.
