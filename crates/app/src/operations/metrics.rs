@@ -158,11 +158,6 @@ impl Metrics {
             "Changed certificates, by whether they could be taken over.",
             &["outcome"],
         )?;
-        let notes = maker.counters(
-            "kopeck_audit_notes_total",
-            "Entries of the audit log about what changed nothing, by what became of them.",
-            &["outcome"],
-        )?;
         let heads = maker.counters(
             "kopeck_audit_heads_total",
             "Attempts to send the chain heads of the audit log, by whether they were sent.",
@@ -189,11 +184,7 @@ impl Metrics {
                 "kopeck_refused_bodies_total",
                 "Requests refused because the memory for request bodies was used up.",
             )?,
-            audit_notes: [
-                notes.get_metric_with_label_values(&["written"])?,
-                notes.get_metric_with_label_values(&["summarised"])?,
-                notes.get_metric_with_label_values(&["dropped"])?,
-            ],
+            audit_notes: audit_notes(&maker)?,
             audit_heads: [
                 heads.get_metric_with_label_values(&["sent"])?,
                 heads.get_metric_with_label_values(&["failed"])?,
@@ -239,6 +230,20 @@ impl Metrics {
         TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
         Ok(text)
     }
+}
+
+/// Those that are written, summarised, dropped.
+fn audit_notes(maker: &Maker<'_>) -> prometheus::Result<[IntCounter; 3]> {
+    let notes = maker.counters(
+        "kopeck_audit_notes_total",
+        "Entries of the audit log about what changed nothing, by what became of them.",
+        &["outcome"],
+    )?;
+    Ok([
+        notes.get_metric_with_label_values(&["written"])?,
+        notes.get_metric_with_label_values(&["summarised"])?,
+        notes.get_metric_with_label_values(&["dropped"])?,
+    ])
 }
 
 /// The outages of the database. Each begins at 0, so that the first of its kind is an increase.
