@@ -1,5 +1,10 @@
 // Elements without strings of HTML: nothing of the document is ever taken for markup.
 
+import { tokens } from "./highlight.js";
+
+/** A longer code is cut off, and says so. */
+const LINES = 22;
+
 /** An element; `on…` properties are listeners, `null` and `false` are left out. */
 export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -22,8 +27,8 @@ export function pretty(value) {
   return JSON.stringify(value, null, 2);
 }
 
-/** A block of code with a button that copies it. */
-export function code(text, label) {
+/** A block of code under a bar with its label and a button that copies it; `plain` leaves it without colours. */
+export function code(text, label, plain = false) {
   const copy = h("button", {
     class: "copy", type: "button",
     onclick: async () => {
@@ -32,7 +37,20 @@ export function code(text, label) {
       setTimeout(() => { copy.textContent = "copy"; }, 1500);
     },
   }, "copy");
-  return h("div", { class: "code" }, copy, h("pre", { tabindex: "0", "aria-label": label }, h("code", {}, text)));
+  const parts = plain ? text : tokens(text).map(part =>
+    (typeof part === "string" ? part : h("span", { class: `hl-${part[0]}` }, part[1])));
+  const pre = h("pre", { tabindex: "0", "aria-label": label }, h("code", {}, parts));
+  const lines = text.split("\n").length;
+  const more = lines <= LINES ? null : h("button", {
+    class: "more", type: "button", "aria-expanded": "false",
+    onclick: () => {
+      const clipped = pre.classList.toggle("clipped");
+      more.setAttribute("aria-expanded", String(!clipped));
+      more.textContent = clipped ? `Show all ${lines} lines` : "Show less";
+    },
+  }, `Show all ${lines} lines`);
+  if (more) pre.classList.add("clipped");
+  return h("div", { class: "code" }, h("div", { class: "bar" }, h("span", {}, label), copy), pre, more);
 }
 
 /** Some views of which one is shown, chosen by tabs. `views` are pairs of a title and what makes its content. */

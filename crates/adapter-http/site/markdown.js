@@ -18,6 +18,20 @@ export function markdown(text) {
   return blocks;
 }
 
+/** The elements of a text, each heading with what is under it in a section that is linked by its name. */
+export function sections(text) {
+  const all = [];
+  for (const block of markdown(text)) {
+    if (/^H[23]$/.test(block.tagName)) {
+      const { id, textContent } = block;
+      block.removeAttribute("id");
+      all.push(h("section", { id, "data-title": textContent, "data-level": block.tagName.slice(1) }));
+    }
+    (all.at(-1) ?? all[all.push(h("div")) - 1]).append(block);
+  }
+  return all;
+}
+
 /** The elements of a text without blocks. */
 export function inline(text) {
   const parts = text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*]+\*|\[[^\]]+\]\([^)]+\))/);
@@ -30,10 +44,9 @@ export function inline(text) {
   });
 }
 
-/** Links within the pages lead to the same place here; those to other files are left as words. */
+/** A link; one to this page does not leave it. */
 function anchor(text, target) {
-  if (target === "SEALING.md") return h("a", { href: "#how-to-seal" }, inline(text));
-  return target.startsWith("#") ? h("a", { href: target }, inline(text)) : h("span", {}, inline(text));
+  return h("a", { href: target.replace(/^\/docs#/, "#") }, inline(text));
 }
 
 function isProse(line) {
@@ -47,15 +60,16 @@ function take(lines, fits) {
 }
 
 function fence(lines) {
-  lines.shift();
+  const language = lines.shift().slice(3).trim();
   const text = take(lines, line => !line.startsWith("```")).join("\n");
   lines.shift();
-  return code(text, "example");
+  const label = { http: text.startsWith("HTTP/") ? "response" : "request", text: "" }[language] ?? language;
+  return code(text, label, language === "text");
 }
 
 function heading(line) {
   const [, signs, title] = /^(#+) (.*)$/.exec(line);
-  return h(`h${signs.length + 1}`, { id: slug(title) }, inline(title));
+  return h(`h${signs.length}`, { id: slug(title) }, inline(title));
 }
 
 function table(lines) {

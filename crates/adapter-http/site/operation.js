@@ -1,12 +1,12 @@
-// One operation: what it takes, what it answers, why it may refuse, how it is called.
+// One operation: what it is for, what it takes, what it returns, why it may refuse, how it is called.
 
 import { code, h, pretty, tabs } from "./dom.js";
 import { inline, markdown } from "./markdown.js";
 import { LANGUAGES, sampleOf } from "./samples.js";
-import { fields, resolve, rules, typeOf } from "./schema.js";
+import { fields, resolve, rules, table, typeOf } from "./schema.js";
 import { tryIt } from "./try.js";
 
-/** The section of an operation. `aliases` are other methods that do the same. */
+/** The section of an operation: text, and beside it on a wide screen the samples. `aliases` are methods that do the same. */
 export function operationSection(api, { id, method, path, operation, aliases }) {
   const parameters = operation.parameters.map(parameter => resolve(api, parameter));
   return h("section", { class: "operation", id, "data-operation": operation.operationId },
@@ -14,15 +14,17 @@ export function operationSection(api, { id, method, path, operation, aliases }) 
       operation["x-sandbox"] ? h("small", { class: "mark" }, "sandbox") : null),
     h("p", { class: "signature" }, badge(method), " ", h("code", {}, path),
       aliases.map(alias => h("small", { "data-operation": alias.operationId }, ` or ${alias.method.toUpperCase()}`))),
-    markdown(operation.description),
-    parameterTable(api, "Parameters", parameters.filter(parameter => parameter.in !== "header")),
-    bodyPart(api, operation),
-    responsePart(api, operation),
-    refusalTable(api, operation),
-    samplePart(api, method, path, operation, parameters),
-    h("details", { class: "headers" }, h("summary", {}, "Headers"),
-      parameterTable(api, "Headers", parameters.filter(parameter => parameter.in === "header"))),
-    tryPart(api, method, path, operation, parameters));
+    h("div", { class: "panes" },
+      h("div", { class: "text" },
+        h("div", { class: "about" }, markdown(operation.description)),
+        parameterTable(api, "Parameters", parameters.filter(parameter => parameter.in !== "header")),
+        bodyPart(api, operation),
+        responsePart(api, operation),
+        refusalPart(api, operation),
+        h("details", { class: "headers" }, h("summary", {}, "Headers"),
+          parameterTable(api, "Headers", parameters.filter(parameter => parameter.in === "header"))),
+        tryPart(api, { method, path, operation, parameters })),
+      samplePart(method, path, operation, parameters)));
 }
 
 export function badge(method) {
@@ -36,9 +38,7 @@ function parameterTable(api, title, parameters) {
     h("td", {}, typeOf(api, parameter.schema)),
     h("td", {}, inline(parameter.description ?? (parameter.in === "path" ? "in the path" : "")), " ",
       h("small", { class: "rules" }, rules(api, parameter.schema)))));
-  const head = ["name", "type", "what"].map(cell => h("th", { scope: "col" }, cell));
-  return [h("h4", {}, title), h("div", { class: "scroll" },
-    h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows)))];
+  return [h("h4", {}, title), table(title, ["name", "type", "what"], rows)];
 }
 
 function bodyPart(api, operation) {
@@ -46,54 +46,59 @@ function bodyPart(api, operation) {
   const media = operation.requestBody.content["application/json"];
   const optional = operation.requestBody.required ? null : h("small", { class: "optional" }, " optional");
   // A list takes its parameters in a body too; they are in the table above already.
-  const table = operation.requestBody.required ? fields(api, media.schema, "fields of the body") : null;
-  return [h("h4", {}, "Body", optional), h("p", {}, inline(operation.requestBody.description)), table];
+  const byQuery = operation.parameters.some(parameter => parameter.in === "query");
+  return [h("h4", {}, "Body", optional), h("p", {}, inline(operation.requestBody.description)),
+    byQuery ? null : fields(api, media.schema, "fields of the body")];
 }
 
-/** The answer if all goes well: its fields and its examples. */
-function responsePart(api, operation) {
+/** The status and the content of the response if all goes well. */
+function success(operation) {
   const [status, response] = Object.entries(operation.responses).find(([code]) => code < "300");
-  const media = response.content["application/json"];
-  return [h("h4", {}, `Answer: ${status}`), fields(api, media.schema, "fields of the answer"),
-    ...examplesOf(media).slice(0, 1).map(example => code(pretty(example), "example of the answer"))];
+  return [status, response.content["application/json"]];
 }
 
-function refusalTable(api, operation) {
-  const refusals = Object.entries(operation.responses).filter(([status]) => status >= "300");
-  const rows = refusals.map(([status, reference]) => {
+function responsePart(api, operation) {
+  const [status, media] = success(operation);
+  return [h("h4", {}, `Response: ${status}`), fields(api, media.schema, "fields of the response")];
+}
+
+/** Each code with its meaning, in the words of the document, and an example of each status that has one. */
+function refusalPart(api, operation) {
+  const rows = Object.entries(operation.responses).filter(([status]) => status >= "300").flatMap(([status, reference]) => {
     const response = resolve(api, reference);
     const [example] = examplesOf(response.content["application/json"]);
-    return h("tr", {}, h("td", {}, status),
-      h("td", {}, codesIn(response.content["application/json"].schema).map(word => [h("code", {}, word), " "])),
-      h("td", {}, inline(response.description), example ? code(JSON.stringify(example), "example") : null));
+    const meanings = response.description.split(/ (?=`[a-z_]+`: )/).map(text => /^(?:`([a-z_]+)`: )?(.*)$/.exec(text));
+    return meanings.map(([, word, meaning], index) => h("tr", {},
+      h("td", {}, status), h("td", {}, word ? h("code", {}, word) : null),
+      h("td", {}, inline(meaning), example && index === meanings.length - 1 ? code(pretty(example), "example") : null)));
   });
-  const head = ["status", "code", "meaning"].map(cell => h("th", { scope: "col" }, cell));
-  return h("details", { class: "refusals" }, h("summary", {}, "Errors"), h("div", { class: "scroll" },
-    h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows))));
+  return h("details", { class: "refusals" }, h("summary", {}, "Errors"), table("Errors", ["status", "code", "meaning"], rows));
 }
 
 /** The codes that a schema allows. */
-function codesIn(schema) {
-  if (Array.isArray(schema)) return schema.flatMap(codesIn);
-  if (schema === null || typeof schema !== "object") return [];
+export function codesIn(schema) {
   const own = schema.properties?.code?.enum ?? [];
-  return [...own, ...["anyOf", "allOf", "items"].flatMap(name => codesIn(schema[name] ?? []))];
+  return [...own, ...(schema.anyOf ?? []).flatMap(codesIn), ...(schema.items ? codesIn(schema.items) : [])];
 }
 
-function samplePart(api, method, path, operation, parameters) {
+function samplePart(method, path, operation, parameters) {
   const required = parameters.filter(parameter => parameter.in === "query" && parameter.required);
   const query = required.map(parameter => `${parameter.name}={${parameter.name}}`).join("&");
   const sample = sampleOf(method, query ? `${path}?${query}` : path, operation, bodyExample(operation, method));
-  return [h("h4", {}, "In code"), tabs("languages", LANGUAGES.map(([name, write]) =>
-    [name, () => code(write(sample), `the call in ${name}`)]))];
+  const [status, media] = success(operation);
+  return h("div", { class: "samples" },
+    tabs("languages", LANGUAGES.map(([name, write]) => [name, () => code(write(sample), `request in ${name}`)])),
+    examplesOf(media).slice(0, 1).map(example => code(pretty(example), `response ${status}`)));
 }
 
-function tryPart(api, method, path, operation, parameters) {
+function tryPart(api, { method, path, operation, parameters }) {
+  const example = bodyExample(operation, method);
+  const schema = example === undefined ? {} : resolve(api, operation.requestBody.content["application/json"].schema);
   const details = h("details", {
     class: "try",
     ontoggle: () => {
       if (details.open && details.children.length === 1) {
-        details.append(tryIt({ method, path, operation, parameters, example: bodyExample(operation, method) }));
+        details.append(tryIt({ method, path, operation, parameters, example, required: schema.required ?? [] }));
       }
     },
   }, h("summary", {}, "Try it"));

@@ -15,16 +15,6 @@ export function resolve(api, node) {
 function inside(api, schema) {
   const plain = resolve(api, schema);
   if (plain.anyOf) return inside(api, plain.anyOf.find(one => one.type !== "null"));
-  if (plain.allOf) {
-    const parts = plain.allOf.map(part => resolve(api, part));
-    const properties = Object.assign({}, ...parts.map(part => part.properties ?? {}));
-    for (const part of parts) {
-      for (const [name, property] of Object.entries(part.properties ?? {})) {
-        properties[name] = { ...resolve(api, properties[name]), ...resolve(api, property) };
-      }
-    }
-    return { ...Object.assign({}, ...parts), properties };
-  }
   if (plain.items) return inside(api, plain.items);
   return plain;
 }
@@ -33,11 +23,13 @@ function inside(api, schema) {
 export function typeOf(api, schema) {
   const plain = resolve(api, schema);
   if (plain.anyOf) return plain.anyOf.map(one => typeOf(api, one)).join(" or ");
-  if (plain.allOf) return "object";
-  if (plain.items) return `list of ${typeOf(api, plain.items)}${[plain.type].flat().includes("null") ? " or null" : ""}`;
   if (plain.const !== undefined) return JSON.stringify(plain.const);
-  const type = [plain.type ?? "any"].flat().join(" or ");
-  return plain.format && plain.format !== "int64" ? plain.format : type;
+  const format = plain.format && plain.format !== "int64" ? plain.format : null;
+  const types = [plain.type ?? "any"].flat().map(type => {
+    if (type === "array") return `list of ${typeOf(api, plain.items)}`;
+    return type === "string" && format ? format : type;
+  });
+  return types.join(" or ");
 }
 
 /** The bounds in a few words. */
@@ -48,21 +40,29 @@ export function rules(api, schema) {
   if (one.enum) said.push(`one of ${one.enum.join(", ")}`);
   if (one.minimum !== undefined && one.maximum !== undefined) said.push(`${one.minimum} to ${one.maximum}`);
   else if (one.minimum !== undefined) said.push(`at least ${one.minimum}`);
-  if (one.maxLength !== undefined) said.push(`${one.minLength ?? 0} to ${one.maxLength} characters`);
-  if (one.maxItems !== undefined) said.push(`${one.minItems ?? 0} to ${one.maxItems} items`);
+  if (one.maxLength !== undefined) said.push(`${bounds(one.minLength, one.maxLength)} characters`);
+  if (one["x-form"]) said.push(one["x-form"]);
+  if (one.maxItems !== undefined) said.push(`${bounds(one.minItems, one.maxItems)} items`);
   if (one.uniqueItems) said.push("none twice");
-  if (one.pattern) said.push(`form ${one.pattern}`);
   if (one.default !== undefined) said.push(`default ${JSON.stringify(one.default)}`);
   return said.join("; ");
+}
+
+function bounds(least, most) {
+  return least ? `${least} to ${most}` : `up to ${most}`;
+}
+
+/** A table with these heads; on a narrow screen each row becomes a block. */
+export function table(label, heads, rows) {
+  return h("div", { class: "scroll" }, h("table", { class: "fields", "aria-label": label },
+    h("thead", {}, h("tr", {}, heads.map(head => h("th", { scope: "col" }, head)))), h("tbody", {}, rows)));
 }
 
 /** A table of the fields of an object, with those of the objects in it. */
 export function fields(api, schema, label) {
   const rows = rowsOf(api, schema, "");
   if (rows.length === 0) return h("p", {}, typeOf(api, schema), " ", h("small", {}, rules(api, schema)));
-  return h("div", { class: "scroll" }, h("table", { "aria-label": label },
-    h("thead", {}, h("tr", {}, ["field", "type", "what"].map(title => h("th", { scope: "col" }, title)))),
-    h("tbody", {}, rows)));
+  return table(label, ["field", "type", "what"], rows);
 }
 
 function rowsOf(api, schema, before) {

@@ -1,74 +1,128 @@
-// Calls from the page: the credentials stay in this tab's memory, bodies are sealed and answers opened here.
+// Calls from the page.
 
 import { code, h, pretty } from "./dom.js";
-import { freshNonce, openResponse, parseKey, sealRequest } from "./seal.js";
+import { prefill } from "./prefill.js";
+import { canSeal, isLoggedIn, logIn, onResponse, parsed, send } from "./session.js";
 
-const SEALED = "application/sealed+json";
-
-/** Who calls. Kept nowhere else; gone with the tab. */
-const session = { apiKey: "", key: null, token: "" };
-
-/** Identifiers of the last answers by the names of the placeholders that take them. */
-const seen = new Map();
+/** Shows a moment as the API does: DD.MM.YYYY HH:MM, in the zone of the reader. */
+export function moment(date) {
+  const two = number => String(number).padStart(2, "0");
+  const day = `${two(date.getDate())}.${two(date.getMonth() + 1)}.${date.getFullYear()}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
 
 /** The form to log in with. */
 export function loginForm() {
-  const field = (name, label, type = "password", autocomplete = "off") => h("label", {}, label,
-    h("input", { name, type, autocomplete, spellcheck: "false", required: true }));
+  const field = (name, label, type = "password", autocomplete = "off", required = true) => h("label", {}, label,
+    h("input", { name, type, autocomplete, spellcheck: "false", required }));
   const told = h("output", { class: "told", id: "login-told" });
   const form = h("form", {
     id: "login", onsubmit: async event => {
       event.preventDefault();
       told.textContent = "…";
-      told.textContent = await logIn(new FormData(form)).catch(error => error.message);
+      told.textContent = await logIn(new FormData(form)).then(
+        until => `Logged in until ${moment(until)}.`, error => error.message);
     },
   },
   field("apiKey", "API key"), field("login", "Login", "text", "username"),
-  field("password", "Password", "password", "current-password"), field("sealingKey", "Sealing key"),
+  field("password", "Password", "password", "current-password"),
+  field("sealingKey", "Sealing key (only needed to seal)", "password", "off", false),
   h("button", { type: "submit" }, "Log in"), told);
   return form;
 }
 
-async function logIn(data) {
-  session.apiKey = data.get("apiKey");
-  session.key = parseKey(data.get("sealingKey"));
-  session.token = "";
-  const body = { login: data.get("login"), password: data.get("password") };
-  const call = { method: "POST", path: "/v1/get_access_token", query: {}, body, byApiKey: true, seal: true, sealAnswer: true };
-  const answer = await send(call);
-  if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.opened ?? answer.text}`);
-  const until = new Date(1000 * JSON.parse(answer.opened ?? answer.text).accessExpireAt);
-  return `Logged in until ${until.toLocaleTimeString()}.`;
-}
-
-/** The form of an operation. */
-export function tryIt({ method, path, operation, parameters, example }) {
+/** The form of an operation. Values that nobody has edited are chosen anew for every call. */
+export function tryIt({ method, path, operation, parameters, example, required }) {
   const inputs = parameters.filter(parameter => parameter.in !== "header");
-  const headers = parameters.filter(parameter => parameter.in === "header" && parameter.name === "idempotency-key");
+  const keys = parameters.filter(parameter => parameter.in === "header" && parameter.name === "idempotency-key");
   const shown = h("div", { class: "answer", "aria-live": "polite" });
+  const hint = h("p", { class: "hint", role: "status", hidden: true });
+  const boxes = new Map([...inputs, ...keys].map(parameter => [`${parameter.in}:${parameter.name}`, h("input", {
+    name: `${parameter.in}:${parameter.name}`, spellcheck: "false", autocomplete: "off", required: parameter.required,
+  })]));
+  const body = example === undefined ? null
+    : h("textarea", { name: "body", rows: String(Math.min(16, pretty(example).split("\n").length + 1)), spellcheck: "false" });
+  const seals = ["Seal the request", "Ask for a sealed response"].map((label, index) => {
+    const box = h("input", { type: "checkbox", name: ["seal", "sealAnswer"][index] });
+    return [box, h("label", { class: "check" }, box, label)];
+  });
+  const call = async () => {
+    await refill.upToDate();
+    if (!form.reportValidity() || refill.misses()) throw new Error("A value is missing.");
+    return send(read(new FormData(form), { method, path, operation, inputs }));
+  };
   const form = h("form", {
+    novalidate: true,
+    onfocusin: () => refill.upToDate(),
     onsubmit: async event => {
       event.preventDefault();
       shown.replaceChildren("…");
-      const call = read(new FormData(form), { method, path, operation, inputs });
-      const show = call.then(send).then(showAnswer);
-      shown.replaceChildren(...await show.catch(error => [h("p", { class: "fault" }, error.message)]));
+      shown.replaceChildren(...await call().then(showAnswer, error => [h("p", { class: "fault" }, error.message)]));
+      refill.upToDate();
     },
   },
-  [...inputs, ...headers].map(parameter => h("label", {}, parameter.name, h("input", {
-    name: `${parameter.in}:${parameter.name}`, spellcheck: "false", autocomplete: "off",
-    required: parameter.required, value: parameter.in === "path" ? seen.get(parameter.name) : null,
-  }))),
-  example === undefined ? null : h("label", {}, "Body",
-    h("textarea", { name: "body", rows: "8", spellcheck: "false" }, pretty(example))),
-  h("label", { class: "check" }, h("input", { type: "checkbox", name: "seal", checked: true }), "Seal the call"),
-  h("label", { class: "check" }, h("input", { type: "checkbox", name: "sealAnswer", checked: true }), "Ask for a sealed answer"),
+  [...boxes].map(([name, box]) => h("label", {}, name.replace(/^\w+:/, ""), box)),
+  body ? h("label", {}, "Body", body) : null, seals.map(([, label]) => label), hint,
   h("button", { type: "submit" }, "Send"));
+  const refill = filler({ operation, inputs, example, required, boxes, body, hint, seals: seals.map(([box]) => box) });
   return h("div", {}, form, shown);
 }
 
+/** Fills a form. What it is filled with is out of date after every response, also to another form. */
+function filler({ operation, inputs, example, required, boxes, body, hint, seals }) {
+  const filled = new Map();
+  let missing = [];
+  let latest = null;
+  let turn = 0;
+  const boxOf = name => boxes.get(`path:${name}`) ?? boxes.get(`query:${name}`) ?? body;
+  const isUntouched = box => box.value === (filled.get(box) ?? "");
+  const put = (box, value) => {
+    if (!isUntouched(box)) return;
+    box.value = value ?? "";
+    filled.set(box, box.value);
+  };
+  const fill = async () => {
+    const mine = turn += 1;
+    for (const box of seals) {
+      if (filled.get(box) !== canSeal()) box.checked = canSeal();
+      filled.set(box, canSeal());
+    }
+    const values = await prefill({ operationId: operation.operationId, inputs, example, required });
+    if (mine !== turn) return latest;
+    for (const [name, value] of values.parameters) put(boxes.get(name), value);
+    if (body) put(body, pretty(values.body));
+    missing = values.missing.filter(({ name }) => isUntouched(boxOf(name)));
+    hint.hidden = missing.length === 0;
+    hint.replaceChildren(...missing.map(showMissing));
+    return undefined;
+  };
+  const upToDate = () => {
+    // What was not there may be there by now.
+    if (missing.length > 0) latest = null;
+    latest ??= fill().catch(error => {
+      hint.hidden = false;
+      hint.textContent = error.message;
+    });
+    return latest;
+  };
+  onResponse(() => {
+    latest = null;
+    if (missing.length > 0 && hint.closest("details").open) upToDate();
+  });
+  upToDate();
+  return { upToDate, misses: () => missing.some(({ name }) => isUntouched(boxOf(name))) };
+}
+
+function showMissing({ name, needs }) {
+  if (!isLoggedIn()) return h("span", {}, `${name}: log in, at the top of this page, to have it filled in. `);
+  const section = document.querySelector(`section[data-operation="${needs}"]`);
+  return h("span", {}, `${name}: nothing fits yet. Call `,
+    h("a", { href: `#${section.id}` }, section.querySelector("h3 a").textContent),
+    " first, and wait until what you asked for is done. ");
+}
+
 /** The call of a filled-in form. */
-async function read(data, { method, path, operation, inputs }) {
+function read(data, { method, path, operation, inputs }) {
   const query = {};
   let filled = path;
   for (const { in: place, name } of inputs) {
@@ -89,67 +143,18 @@ async function read(data, { method, path, operation, inputs }) {
   };
 }
 
-/** Sends a call; answers what was sent, and what came, sealed and opened. */
-async function send({ method, path, query, body, key, byApiKey, seal, sealAnswer }) {
-  if (!session.key) throw new Error("Log in first, at the top of this page.");
-  const nonce = freshNonce();
-  const bound = { method, path, nonce };
-  const headers = { "x-nonce": nonce };
-  if (byApiKey) headers["x-api-key"] = session.apiKey;
-  else headers.authorization = `Bearer ${session.token}`;
-  if (key) headers["idempotency-key"] = key;
-  if (sealAnswer) headers.accept = SEALED;
-  const sealed = async (slot, value) => sealRequest(session.key, { ...bound, slot }, JSON.stringify(value));
-  let text;
-  if (body !== undefined) {
-    headers["content-type"] = seal ? SEALED : "application/json";
-    text = seal ? JSON.stringify({ sealed: await sealed("body", body) }) : JSON.stringify(body);
-  }
-  const asked = Object.keys(query).length === 0 ? {} : seal ? { sealed: await sealed("query", query) } : query;
-  const search = new URLSearchParams(asked).toString();
-  const target = search ? `${path}?${search}` : path;
-  const answer = await fetch(target, { method, headers, body: text, cache: "no-store" });
-  const got = await opened(answer, bound);
-  remember(got);
-  return { ...got, sent: { method, target, headers, text } };
-}
-
-async function opened(answer, bound) {
-  const text = await answer.text();
-  const got = { status: answer.status, headers: [...answer.headers], text, opened: null };
-  if ((answer.headers.get("content-type") ?? "").startsWith(SEALED)) {
-    got.opened = await openResponse(session.key, bound, answer.status, JSON.parse(text).sealed);
-  }
-  return got;
-}
-
-/** Keeps tokens and identifiers for the next calls. */
-function remember(got) {
-  const values = parsed(got.opened ?? got.text);
-  if (values?.accessToken) session.token = values.accessToken;
-  const names = { orderId: "order_id" };
-  for (const [name, value] of Object.entries(values?.data?.[0] ?? values?.data ?? values ?? {})) {
-    if (typeof value === "string" && /^(id[A-Z]|.*Id$)/.test(name)) seen.set(names[name] ?? name, value);
-  }
-}
-
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 /** What was sent and what came; secrets that were typed in are not shown again. */
 function showAnswer({ sent, status, headers, text, opened: plain }) {
   const hidden = ([name, value]) => `${name}: ${["authorization", "x-api-key"].includes(name) ? "…" : value}`;
   const head = [`${sent.method} ${sent.target}`, ...Object.entries(sent.headers).map(hidden)].join("\n");
-  const received = [`HTTP ${status}`, ...headers.map(([name, value]) => `${name}: ${value}`), "", text].join("\n");
+  const json = parsed(text);
+  const received = [`HTTP ${status}`, ...headers.map(([name, value]) => `${name}: ${value}`), "",
+    plain === null && json !== null ? pretty(json) : text].join("\n");
   return [
-    h("h5", {}, "Sent"), code(sent.text ? `${head}\n\n${sent.text}` : head, "the call as sent"),
-    h("h5", {}, plain === null ? "Received" : "Received, sealed"), code(received, "the answer as received"),
+    h("h5", {}, "Sent"), code(sent.text ? `${head}\n\n${sent.text}` : head, "request as sent"),
+    h("h5", {}, plain === null ? "Received" : "Received, sealed"),
+    h("div", { class: "received", "data-status": String(status) }, code(received, "response as received")),
     plain === null ? null : [h("h5", {}, "Opened"), h("div", { class: "opened", "data-status": String(status) },
-      code(pretty(parsed(plain)), "the answer, opened"))],
+      code(pretty(parsed(plain)), "response, opened"))],
   ].flat().filter(part => part !== null);
 }

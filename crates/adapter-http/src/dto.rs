@@ -35,7 +35,7 @@ use serde::Serialize;
 use time::{Date, OffsetDateTime};
 
 use crate::openapi::json::Json;
-use crate::openapi::schema::{Components, Described, Property, described, object_of};
+use crate::openapi::schema::{Components, Described, Property, component_name, described, object_of};
 
 /// What is said of a request that was taken in.
 const ACCEPTED: &str = "the request is accepted and awaits execution";
@@ -49,7 +49,9 @@ pub(crate) struct Data<T> {
 impl<T: Described> Described for Data<T> {
     fn schema(components: &mut Components) -> Json {
         let schema = T::schema(components);
-        object_of(vec![Property { name: "data".to_owned(), required: true, schema }])
+        components.named(&format!("{}Data", component_name(&schema)), |_| {
+            object_of(vec![Property { name: "data".to_owned(), required: true, schema: schema.clone() }])
+        })
     }
 }
 

@@ -209,7 +209,7 @@ impl<'a> From<&'a Fault> for FieldFault<'a> {
 
 described! {
     /// Why a call was refused.
-    pub(crate) struct CodedBody<'a> as "Refusal" {
+    pub(crate) struct CodedBody<'a> as "Error" {
         /// `false`.
         success: bool,
         /// The reason, for your program.

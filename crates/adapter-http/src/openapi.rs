@@ -29,6 +29,7 @@ pub fn openapi() -> String {
             "title": "Kopeck",
             "summary": "Employee-benefit payment-card programmes: employees, cards, top-ups, limits.",
             "version": env!("CARGO_PKG_VERSION"),
+            "contact": object! {"name": "The operator of this service"},
             "license": object! {"name": "Apache-2.0", "identifier": "Apache-2.0"},
             "description": guide.introduction(),
         },

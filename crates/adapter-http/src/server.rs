@@ -112,6 +112,9 @@ async fn respond(shared: &Arc<Shared>, request: &HttpRequest, payload: Payload) 
             let methods = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
             (routes.first().copied(), other_methods(methods))
         }
+        Found::Nowhere if path == "/" && site::is_asked_for(&shared, method) => {
+            return site::front_door(request.app_config().secure());
+        }
         Found::Nowhere => match site::file(path).filter(|_| shared.parts.settings.docs) {
             Some(file) if [Method::GET, Method::HEAD].contains(method) => {
                 match file.answer(shared, request).await {

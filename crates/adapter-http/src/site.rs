@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use actix_web::body::{BodySize, MessageBody};
-use actix_web::http::{StatusCode, header};
+use actix_web::http::{Method, StatusCode, header};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
 use flate2::Compression;
@@ -20,7 +20,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::code::Code;
 use crate::error::ApiError;
 use crate::openapi::openapi;
-use crate::pipeline::head;
+use crate::pipeline::head::{self, JSON};
 use crate::reply::STRICT_TRANSPORT_SECURITY;
 use crate::state::Shared;
 
@@ -37,8 +37,8 @@ const POLICY: &str =
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// What is served.
-static FILES: [File; 13] = [
-    File::new("/openapi.json", "application/json", || openapi().into()),
+static FILES: [File; 19] = [
+    File::new("/openapi.json", JSON, || openapi().into()),
     File::new("/docs", "text/html; charset=utf-8", || include_str!("../site/docs.html").into()),
     File::new("/docs/docs.css", "text/css; charset=utf-8", || include_str!("../site/docs.css").into()),
     File::new("/docs/icon.svg", "image/svg+xml", || include_str!("../site/icon.svg").into()),
@@ -51,6 +51,15 @@ static FILES: [File; 13] = [
     File::new("/docs/try.js", SCRIPT, || include_str!("../site/try.js").into()),
     File::new("/docs/seal.js", SCRIPT, || include_str!("../site/seal.js").into()),
     File::new("/docs/chacha.js", SCRIPT, || include_str!("../site/chacha.js").into()),
+    File::new("/docs/search.js", SCRIPT, || include_str!("../site/search.js").into()),
+    File::new("/docs/prefill.js", SCRIPT, || include_str!("../site/prefill.js").into()),
+    File::new("/docs/highlight.js", SCRIPT, || include_str!("../site/highlight.js").into()),
+    File::new("/docs/session.js", SCRIPT, || include_str!("../site/session.js").into()),
+    // For whoever implements sealing and has nothing but the address of a service.
+    File::new("/docs/vectors.json", JSON, || include_str!("../../sealing/tests/data/vectors.json").into()),
+    File::new("/docs/forgeries.json", JSON, || {
+        include_str!("../../sealing/tests/data/forgeries.json").into()
+    }),
 ];
 
 /// Something that is served as it is, to GET and HEAD.
@@ -176,7 +185,28 @@ impl File {
     }
 }
 
-/// What is served at this path.
+/// Whether a call with this method may be for something of this page.
+pub(crate) fn is_asked_for(shared: &Shared, method: &Method) -> bool {
+    shared.parts.settings.docs && [Method::GET, Method::HEAD].contains(method)
+}
+
+/// Leads a browser that was given nothing but the address of the service to the reference page.
+pub(crate) fn front_door(secure: bool) -> HttpResponse {
+    let mut response = HttpResponse::Found();
+    response
+        .insert_header((header::LOCATION, "/docs"))
+        .insert_header((header::CACHE_CONTROL, "no-cache"))
+        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((header::REFERRER_POLICY, "no-referrer"))
+        .insert_header((header::CONTENT_SECURITY_POLICY, POLICY));
+    if secure {
+        response.insert_header(STRICT_TRANSPORT_SECURITY);
+    }
+    response.finish()
+}
+
+/// What is served at this path, with or without a slash at its end.
 pub(crate) fn file(path: &str) -> Option<&'static File> {
+    let path = path.strip_suffix('/').unwrap_or(path);
     FILES.iter().find(|file| file.path == path)
 }

@@ -94,7 +94,8 @@ described! {
         id_card: CardId,
         /// Whether it has the new limit; if not, it keeps the old one.
         result_limit: bool,
-        /// Why not.
+        /// Why not: `the card is blocked by the bank`, `the card has expired`, `the card is not activated`, `refused by the
+        /// bank`.
         error_limit: Option<&'static str>,
     }
 }

@@ -4,7 +4,7 @@ use kopeck_domain::page::{Listed, Page, PageMeta};
 use serde::Serialize;
 
 use crate::openapi::json::Json;
-use crate::openapi::schema::{Components, Described, Property, described, object_of};
+use crate::openapi::schema::{Components, Described, Property, component_name, described, object_of};
 
 /// A page of a list.
 #[derive(Serialize)]
@@ -39,10 +39,10 @@ described! {
 impl<T: Described> Described for PageDto<'_, T> {
     fn schema(components: &mut Components) -> Json {
         let property = |name: &str, schema| Property { name: name.to_owned(), required: true, schema };
-        object_of(vec![
-            property("data", Vec::<T>::schema(components)),
-            property("meta", MetaDto::schema(components)),
-        ])
+        let data = Vec::<T>::schema(components);
+        components.named(&format!("{}Page", component_name(&data)), |components| {
+            object_of(vec![property("data", data.clone()), property("meta", MetaDto::schema(components))])
+        })
     }
 }
 

@@ -50,7 +50,8 @@ described! {
         result_replenishment: bool,
         /// The amount asked for, kopecks.
         amount_replenishment: Kopecks,
-        /// Why it was not topped up.
+        /// Why it was not topped up: `not enough partner balance`, `over the amount by which the card can be topped up`,
+        /// `the card is blocked by the bank`, `the card has expired`, `the card is not activated`, `refused by the bank`.
         error_replenishment: Option<&'static str>,
     }
 }

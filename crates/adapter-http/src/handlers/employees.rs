@@ -121,7 +121,7 @@ const SEARCHED: &str = "Only employees with this text in surname, name or `custo
 
 fn searched() -> Json {
     object! {
-        "type": "string", "maxLength": integer(MAX_QUERY_CHARS), "pattern": r"^[^\u0000-\u001F\u007F-\u009F]*$",
+        "type": "string", "maxLength": integer(MAX_QUERY_CHARS), "pattern": r"^[^\u0000-\u001F\u007F-\u009F]*$", "x-form": "no control characters",
     }
 }
 

@@ -125,7 +125,7 @@ fn positive(kopecks: i64) -> Result<Kopecks, Invalid> {
 pub(crate) fn integer_or_digits<T>(
     parse: impl Fn(i64) -> Result<T, Invalid>,
 ) -> Kind<impl Fn(Given<'_>) -> Result<T, Invalid>> {
-    let schema = |_: &mut Components| object! {"type": ["integer", "string"], "pattern": "^[0-9]+$"};
+    let schema = |_: &mut Components| object! {"type": ["integer", "string"], "pattern": "^[0-9]+$", "x-form": "digits"};
     Kind::new(schema, move |given: Given<'_>| {
         let number = given.as_integer().or_else(|| given.as_text().and_then(digits));
         parse(number.ok_or_else(|| Invalid::new("must be an integer or a string of digits"))?)

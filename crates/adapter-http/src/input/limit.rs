@@ -56,8 +56,8 @@ fn window_schema() -> Json {
     object! {
         "type": "object", "required": ["from", "to"],
         "properties": object! {
-            "from": pattern(TIME_PATTERN).with("description", "The first minute."),
-            "to": pattern(&end).with("description", "The minute after the last one. Earlier than `from`: on the next day."),
+            "from": pattern(TIME_PATTERN, "HH:MM").with("description", "The first minute."),
+            "to": pattern(&end, "HH:MM, up to 24:00").with("description", "The minute after the last one. Earlier than `from`: on the next day."),
         },
     }
 }

@@ -59,7 +59,7 @@ impl<'a> Guide<'a> {
         let (_, sealing) = SEALING.split_once("# Sealing\n").unwrap_or_default();
         text.push_str("## How to seal\n");
         text.push_str(&sealing.replace("\n## ", "\n### "));
-        without_directions(&text)
+        linked(&without_directions(&text))
     }
 
     /// The groups of operations, each with what is said of all of them.
@@ -67,12 +67,16 @@ impl<'a> Guide<'a> {
         let chapters = self.chapters.iter().filter(|chapter| !INTRODUCTION.contains(&chapter.title));
         chapters.map(|chapter| {
             let own = chapter.text.split_once("\n### ").map_or(chapter.text, |(own, _)| own);
-            (chapter.title, without_directions(own.split("```http").next().unwrap_or_default().trim()))
+            (
+                chapter.title,
+                linked(&without_directions(own.split("```http").next().unwrap_or_default().trim())),
+            )
         })
     }
 
     /// The group of an operation, its title, and what is said of it before the first example.
-    pub(super) fn operation(&self, route: &Route) -> (&'a str, &'a str, String) {
+    /// A section that tells of two paths gives each a title of its own.
+    pub(super) fn operation(&self, route: &Route) -> (&'a str, String, String) {
         let signature = format!("`{} {}`", route.method, route.path);
         let sections = self
             .chapters
@@ -80,8 +84,13 @@ impl<'a> Guide<'a> {
             .flat_map(|chapter| chapter.sections.iter().map(move |section| (chapter, section)));
         let found =
             sections.into_iter().find(|(_, section)| section.text.lines().any(|line| line == signature));
-        found.map_or(("", "", String::new()), |(chapter, section)| {
-            (chapter.title, section.title, prose(section.text))
+        found.map_or(("", String::new(), String::new()), |(chapter, section)| {
+            let title = match section.text.lines().filter(|line| is_signature(line)).count() {
+                0 | 1 => section.title.to_owned(),
+                _ if route.path.contains('{') => format!("{} by path", section.title),
+                _ => format!("{} by query", section.title),
+            };
+            (chapter.title, title, prose(section.text))
         })
     }
 
@@ -140,15 +149,22 @@ fn split<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
     text.split(heading).collect()
 }
 
+fn is_signature(line: &str) -> bool {
+    line.starts_with('`') && line.ends_with('`') && line.contains(" /")
+}
+
 /// The prose and the tables up to the first example, without what the description says elsewhere: signatures, tables
 /// of fields, errors.
 fn prose(text: &str) -> String {
     let before = text.split("```http").next().unwrap_or_default();
     let told = |paragraph: &&str| {
-        let signature = paragraph.starts_with('`') && paragraph.contains(" /");
-        let fields =
-            paragraph.starts_with("| field | type | required") || paragraph.starts_with("| parameter |");
-        !(signature || fields || paragraph.starts_with("Errors:") || paragraph.trim().is_empty())
+        let fields = ["| field | type | required", "| field | type | what", "| parameter |"]
+            .iter()
+            .any(|head| paragraph.starts_with(head));
+        !(is_signature(paragraph)
+            || fields
+            || paragraph.starts_with("Errors:")
+            || paragraph.trim().is_empty())
     };
     let mut paragraphs: Vec<&str> = before.split("\n\n").map(str::trim).filter(told).collect();
     // A last line that leads on to an example leads nowhere here.
@@ -158,7 +174,40 @@ fn prose(text: &str) -> String {
     {
         paragraphs.pop();
     }
-    without_directions(&paragraphs.join("\n\n"))
+    linked(&without_directions(&paragraphs.join("\n\n")))
+}
+
+/// The text with links that lead somewhere wherever it is read: to the reference page and what is served beside it. Of
+/// links to other files of the project the words are left.
+fn linked(text: &str) -> String {
+    let mut linked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("](")
+        && let Some((target, after)) = behind.split_once(')')
+        && let Some((before, words)) = before.rsplit_once('[')
+    {
+        linked.push_str(before);
+        match address(target) {
+            Some(address) => linked.push_str(&format!("[{words}]({address})")),
+            None => linked.push_str(words),
+        }
+        rest = after;
+    }
+    linked + rest
+}
+
+/// Where the target of a link is served.
+fn address(target: &str) -> Option<String> {
+    let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+    match file {
+        "SEALING.md" if heading.is_empty() => Some("/docs#how-to-seal".to_owned()),
+        "" | "API.md" | "SEALING.md" => Some(format!("/docs#{heading}")),
+        "openapi.json" => Some("/openapi.json".to_owned()),
+        _ => {
+            let name = file.rsplit('/').next().unwrap_or_default();
+            file.contains("sealing/tests/data/").then(|| format!("/docs/{name}"))
+        }
+    }
 }
 
 /// Without the comments that tell the test of the page what happens between two examples.

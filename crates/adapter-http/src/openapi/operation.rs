@@ -96,13 +96,15 @@ impl About<'_> {
         }
         let bodies = self.guide.examples(self.route).filter(|example| example.status < 300);
         let bodies = bodies.filter_map(|example| example.body.clone());
-        // What a body says of a parameter that the query has too is not looked at, so anything may stand there.
-        let schema = if by_query {
-            let names = fields().map(|input| (input.name.clone(), object! {}));
-            object! {"type": "object", "properties": Json::Object(names.collect())}
-        } else {
-            object_schema(fields(), components)
-        };
+        let schema = components.named(&request_name(self.route.name), |components| {
+            if by_query {
+                // What a body says of a parameter that the query has too is not looked at: anything may stand there.
+                let names = fields().map(|input| (input.name.clone(), object! {}));
+                object! {"type": "object", "properties": Json::Object(names.collect())}
+            } else {
+                object_schema(fields(), components)
+            }
+        });
         let clear: Vec<&str> = fields()
             .map(|input| input.name.as_str())
             .filter(|name| {
@@ -192,6 +194,18 @@ impl About<'_> {
         let examples = self.guide.examples(self.route).filter(|example| example.status == status);
         examples.map(|example| example.answer.clone()).collect()
     }
+}
+
+/// The name of the body of a call: `EmployeeAddRequest` of `employee.add`.
+fn request_name(operation: &str) -> String {
+    operation
+        .split(['.', '_'])
+        .map(|word| {
+            let (first, rest) = word.split_at(word.len().min(1));
+            first.to_uppercase() + rest
+        })
+        .chain(["Request".to_owned()])
+        .collect()
 }
 
 /// The media object with its examples, numbered.

@@ -131,9 +131,10 @@ pub(super) fn components(mut components: Components, guide: &Guide<'_>) -> Json 
     }
 }
 
+/// The reference to a body, with the codes that it has here beside it: a validator reads both, a generator of clients
+/// takes the one type with all codes for every operation.
 fn with_codes(body: Json, codes: &[Code]) -> Json {
-    let codes = words(codes.iter().map(|code| code.as_str()));
-    object! {"allOf": vec![body, object! {"properties": object! {"code": codes}}]}
+    body.with("properties", object! {"code": words(codes.iter().map(|code| code.as_str()))})
 }
 
 fn meaning(status: u16, codes: &[Code], guide: &Guide<'_>) -> String {
@@ -150,7 +151,7 @@ fn meaning(status: u16, codes: &[Code], guide: &Guide<'_>) -> String {
 /// The sealed envelope.
 fn sealed(components: &mut Components) {
     components.named("SealedText", |_| {
-        pattern("^s1[.][A-Za-z0-9_-]+$").with(
+        pattern("^s1[.][A-Za-z0-9_-]+$", "s1. and base64url").with(
             "description",
             "A sealed value: `s1.` and the base64url, without padding, of header (33 bytes), ciphertext and tag (16 \
              bytes). It stands in place of a whole body, of a top-level field of a body, of an identifier in the path, \
@@ -168,16 +169,21 @@ fn sealed(components: &mut Components) {
 }
 
 fn parameters() -> Json {
-    let header = |name: &str, required: bool, (least, most): (usize, usize), form: &str, about: &str| {
-        let schema = pattern(form).with("minLength", integer(least)).with("maxLength", integer(most));
+    let header = |name: &str,
+                  required: bool,
+                  (least, most): (usize, usize),
+                  form: (&str, &str),
+                  about: &str| {
+        let schema =
+            pattern(form.0, form.1).with("minLength", integer(least)).with("maxLength", integer(most));
         object! {"name": name, "in": "header", "required": required, "description": about, "schema": schema}
     };
     object! {
-        "Nonce": header("x-nonce", true, NONCE_CHARS, NONCE_PATTERN,
+        "Nonce": header("x-nonce", true, NONCE_CHARS, (NONCE_PATTERN, "of A-Z a-z 0-9 . _ ~ + / = -"),
             "Made of 128 random bits, new for each call; who repeats a call keeps its nonce (but not a token call's). A call \
              that changes something, and in which anything was sealed, spends it when it is answered with 2xx: for 20 \
              minutes the same nonce is refused with another `idempotency-key`, and with none where it had one."),
-        "IdempotencyKey": header("idempotency-key", false, KEY_CHARS, KEY_PATTERN,
+        "IdempotencyKey": header("idempotency-key", false, KEY_CHARS, (KEY_PATTERN, "visible ASCII"),
             "The key of the call; without one its `x-nonce` is. The same call under the same key is answered as at first \
              and changes nothing. A sealed call that is repeated keeps its key: its `x-nonce` belongs to it."),
         // Another one is passed over, so it is no fault.
@@ -194,16 +200,16 @@ fn headers() -> Json {
     };
     let text = || object! {"type": "string"};
     object! {
-        "RequestId": header(true, pattern(REQUEST_ID_PATTERN),
+        "RequestId": header(true, pattern(REQUEST_ID_PATTERN, "1 to 64 of A-Z a-z 0-9 . _ -"),
             "Your name for the call, else one of ours. Quote it when you ask us about a call."),
         "CacheControl": header(true, object! {"const": "no-store"}, "Always."),
         "ContentTypeOptions": header(true, object! {"const": "nosniff"}, "Always."),
         "ContentSecurityPolicy":
             header(true, object! {"const": "default-src 'none'; frame-ancestors 'none'"}, "Always."),
         "IdempotentReplayed": header(false, words(["true"]), "Whether the answer was given before."),
-        "RateLimitPolicy": header(false, pattern(RATE_LIMIT_POLICY_PATTERN),
+        "RateLimitPolicy": header(false, pattern(RATE_LIMIT_POLICY_PATTERN, r#""partner";q=calls;w=seconds"#),
             "With an access token, if there is a rate limit: `q` calls within `w` seconds."),
-        "RateLimit": header(false, pattern(RATE_LIMIT_PATTERN),
+        "RateLimit": header(false, pattern(RATE_LIMIT_PATTERN, r#""partner";r=calls;t=seconds"#),
             "With an access token, if there is a rate limit: `r` calls are left; in `t` seconds all are back."),
         "RetryAfter": header(false, object! {"type": "integer", "minimum": 1},
             "Seconds after which to try again; with `request_in_progress`, 429 and 503."),

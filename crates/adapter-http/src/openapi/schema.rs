@@ -112,21 +112,30 @@ pub(crate) fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Json {
     object! {"type": "string", "enum": Json::list(words)}
 }
 
-/// A text that shows itself as it is.
-pub(crate) fn pattern(pattern: &str) -> Json {
-    object! {"type": "string", "pattern": pattern}
+/// A text of this pattern, which `form` says in words for a person to read.
+pub(crate) fn pattern(pattern: &str, form: &str) -> Json {
+    object! {"type": "string", "pattern": pattern, "x-form": form}
 }
 
 /// A free text of 1 to `most` characters, not all of them blank.
 pub(crate) fn free_text(most: usize) -> Json {
     let pattern = format!(r"^[^{EXCLUDED}]*[^\s{EXCLUDED}][^{EXCLUDED}]*$");
     let rule = "No control, format (bidirectional, zero-width) or unassigned characters. Stored in NFC.";
-    chars(1, most).with("pattern", pattern).with("description", rule)
+    chars(1, most).with("pattern", pattern).with("x-form", "not blank").with("description", rule)
 }
 
 /// A text of `least` to `most` characters.
 pub(crate) fn chars(least: usize, most: usize) -> Json {
     object! {"type": "string", "minLength": integer(least), "maxLength": integer(most)}
+}
+
+/// The component that a schema refers to; of a list, that of its items.
+pub(crate) fn component_name(schema: &Json) -> &str {
+    match (schema.get("$ref"), schema.get("items")) {
+        (Some(Json::Text(to)), _) => to.rsplit('/').next().unwrap_or_default(),
+        (_, Some(items)) => component_name(items),
+        _ => "",
+    }
 }
 
 /// A number of the program as one of JSON.
@@ -273,7 +282,8 @@ macro_rules! plain {
     )*};
 }
 
-const NAME_RULE: &str = "Letters of the scripts Latin and Cyrillic, and '-'. Stored in NFC.";
+const CUSTOM_ID_FORM: &str = "A-Z, a-z, letters of the block Cyrillic, digits, - and _";
+const NAME_FORM: &str = "letters of the scripts Latin and Cyrillic, and -; stored in NFC";
 
 plain! {
     &str => object! {"type": "string"};
@@ -286,16 +296,16 @@ plain! {
     u64 => object! {"type": "integer", "minimum": 0};
     i64 => object! {"type": "integer", "format": "int64"};
     Kopecks => object! {"type": "integer", "format": "int64"};
-    CustomId => chars(1, CustomId::MAX_CHARS).with("pattern", CustomId::PATTERN);
-    PersonName => chars(1, PersonName::MAX_CHARS).with("pattern", PersonName::pattern()).with("description", NAME_RULE);
-    Phone => pattern(Phone::PATTERN);
+    CustomId => chars(1, CustomId::MAX_CHARS).with("pattern", CustomId::PATTERN).with("x-form", CUSTOM_ID_FORM);
+    PersonName => chars(1, PersonName::MAX_CHARS).with("pattern", PersonName::pattern()).with("x-form", NAME_FORM);
+    Phone => pattern(Phone::PATTERN, "10 digits");
     Email => object! {"type": "string", "format": "email", "maxLength": integer(Email::MAX_CHARS)};
     Recipient => free_text(Recipient::MAX_CHARS);
     DeliveryAddress => free_text(DeliveryAddress::MAX_CHARS);
     CategoryName => free_text(CategoryName::MAX_CHARS);
-    CardNumber => pattern(CardNumber::PATTERN);
-    Date => pattern(DATE_PATTERN);
-    OffsetDateTime => pattern(MOMENT_PATTERN);
+    CardNumber => pattern(CardNumber::PATTERN, "10 or 13 digits");
+    Date => pattern(DATE_PATTERN, "DD.MM.YYYY");
+    OffsetDateTime => pattern(MOMENT_PATTERN, "DD.MM.YYYY HH:MM");
 }
 
 /// Identifiers.

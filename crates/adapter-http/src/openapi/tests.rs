@@ -129,6 +129,99 @@ fn every_operation_is_told_of_with_an_example_of_its_success() {
     }
 }
 
+/// Generators of clients make a type of every body without a name: a thousand of them for these operations.
+#[test]
+fn bodies_have_names() {
+    fn is_named(schema: &Value) -> bool {
+        let all = |parts: &Value| parts.as_array().is_some_and(|parts| parts.iter().all(is_named));
+        schema.get("$ref").is_some()
+            || schema.get("items").is_some_and(is_named)
+            || schema.get("anyOf").is_some_and(all)
+    }
+    let document = document();
+    let mut bodies = 0;
+    for place in ["/paths", "/components/responses"] {
+        walk(document.pointer(place).unwrap(), &mut |value| {
+            for media in
+                value.get("content").and_then(Value::as_object).into_iter().flat_map(|all| all.values())
+            {
+                assert!(is_named(&media["schema"]), "{}", media["schema"]);
+                bodies += 1;
+            }
+        });
+    }
+    assert!(bodies > 200, "{bodies}");
+    let coded = "/paths/~1v1~1category/post/responses/409/content/application~1json/schema";
+    let coded = document.pointer(coded).unwrap();
+    assert_eq!(coded["$ref"], "#/components/schemas/Error");
+    assert_eq!(codes_of(coded), ["category_exists", "request_in_progress"]);
+}
+
+#[test]
+fn an_operation_has_a_title_of_its_own_and_says_what_it_is_for() {
+    let document = document();
+    let mut titles = BTreeSet::new();
+    for route in routes::all() {
+        let operation = operation(&document, route);
+        let title = operation["summary"].as_str().unwrap();
+        assert!(titles.insert(title.to_owned()), "two operations are titled {title}");
+        let (purpose, _) =
+            operation["description"].as_str().unwrap().split_once("\n\n").unwrap_or_else(|| {
+                panic!("{}: a purpose, and then the rest: {}", route.name, operation["description"])
+            });
+        assert!(purpose.ends_with('.') && !purpose.contains('|'), "{}: {purpose}", route.name);
+        for other in ["Response", "Takes", "Errors", "["] {
+            assert!(!purpose.starts_with(other), "{}: {purpose}", route.name);
+        }
+    }
+}
+
+/// Prose is cut out of pages, and read where these pages are not.
+#[test]
+fn prose_ends_and_its_links_lead_somewhere() {
+    let slug = |title: &str| {
+        let mut kept = title.to_lowercase();
+        kept.retain(|character| character.is_alphanumeric() || [' ', '-'].contains(&character));
+        kept.trim().replace(' ', "-")
+    };
+    let document = document();
+    let introduction = document["info"]["description"].as_str().unwrap();
+    let headings = introduction.lines().filter_map(|line| Some(line.strip_prefix('#')?.trim_matches('#')));
+    let mut anchors: BTreeSet<String> = headings.map(slug).collect();
+    anchors
+        .extend(document["tags"].as_array().unwrap().iter().map(|tag| slug(tag["name"].as_str().unwrap())));
+    let summaries = routes::all().map(|route| operation(&document, route)["summary"].as_str().unwrap());
+    anchors.extend(summaries.map(slug));
+    let mut links = 0;
+    let mut check = |prose: &str| {
+        assert!(!prose.trim().is_empty() && !prose.trim().ends_with(':'), "{prose}");
+        for target in prose.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let leads = match target.strip_prefix("/docs#") {
+                Some(anchor) => anchors.contains(anchor),
+                None => crate::site::file(target).is_some(),
+            };
+            assert!(leads, "{target} in: {prose}");
+            links += 1;
+        }
+    };
+    check(introduction);
+    document["tags"].as_array().unwrap().iter().for_each(|tag| check(tag["description"].as_str().unwrap()));
+    routes::all().for_each(|route| check(operation(&document, route)["description"].as_str().unwrap()));
+    assert!(links > 20, "{links}");
+}
+
+#[test]
+fn a_pattern_is_told_in_words_too() {
+    let mut patterns = 0;
+    walk(&document(), &mut |value| {
+        if value.get("pattern").is_some_and(Value::is_string) {
+            patterns += 1;
+            assert!(value.get("x-form").is_some_and(Value::is_string), "{value}");
+        }
+    });
+    assert!(patterns > 20, "{patterns}");
+}
+
 /// The codes of a schema that has some.
 fn codes_of(value: &Value) -> Vec<String> {
     let words = value.pointer("/properties/code/enum").and_then(Value::as_array);

@@ -86,7 +86,7 @@ async fn the_page_may_load_nothing_from_elsewhere() {
             }
         }
     }
-    assert_eq!(paths.len(), 11, "every file of the page is needed: {paths:?}");
+    assert_eq!(paths.len(), 15, "every file of the page is needed: {paths:?}");
 }
 
 #[actix_web::test]
@@ -148,6 +148,28 @@ async fn a_bounded_number_of_documents_is_sent_at_once() {
 }
 
 #[actix_web::test]
+async fn the_root_leads_to_the_page_and_to_nothing_without_it() {
+    for method in [Method::GET, Method::HEAD] {
+        let root = ask(true, TestRequest::with_uri("/?a=b").method(method)).await;
+        assert_eq!((root.status, root.header("location"), root.body.len()), (302, "/docs", 0));
+        assert!(root.header("content-security-policy").starts_with("default-src 'self';"));
+    }
+    assert_eq!(ask(true, TestRequest::with_uri("/").method(Method::POST)).await.status, 404);
+    assert_eq!(ask(false, TestRequest::with_uri("/")).await.status, 404);
+    assert_eq!(ask(true, TestRequest::with_uri("/docs/")).await.status, 200);
+}
+
+#[actix_web::test]
+async fn sealing_can_be_tested_against_what_is_served() {
+    for name in ["vectors.json", "forgeries.json"] {
+        let served = ask(true, TestRequest::with_uri(&format!("/docs/{name}"))).await;
+        assert_eq!((served.status, served.header("content-type")), (200, "application/json"));
+        let path = format!("{}/../sealing/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(served.body, std::fs::read(path).unwrap(), "{name}");
+    }
+}
+
+#[actix_web::test]
 async fn other_methods_are_refused_as_everywhere() {
     let refused = ask(true, TestRequest::with_uri("/docs").method(Method::POST)).await;
     assert_eq!((refused.status, refused.header("allow")), (405, "GET, HEAD"));
@@ -156,7 +178,7 @@ async fn other_methods_are_refused_as_everywhere() {
 
 #[actix_web::test]
 async fn an_operator_can_do_without() {
-    for path in ["/docs", "/docs/docs.js", "/openapi.json"] {
+    for path in ["/docs", "/docs/docs.js", "/docs/vectors.json", "/openapi.json"] {
         let served = ask(false, TestRequest::with_uri(path)).await;
         assert_eq!(served.status, 404, "{path}");
         assert!(String::from_utf8(served.body).unwrap().contains("\"not_found\""));
