@@ -42,16 +42,20 @@ const TRY_VECTORS: &str = "
 async fn the_page_works_in_a_browser_and_asks_nobody_else() {
     let now = Machine::real().wall.now();
     let server = TestServer::start_at(now, true, HttpSettings { workers: 1, ..HttpSettings::default() });
-    let partner = server.partner(SealingPolicy::Required, 10_000);
+    let partner = server.partner(SealingPolicy::Required, 1_000_000);
     let browser = Browser::start().await;
     browser.open(&format!("{}/docs", server.base_url)).await;
     browser.wait_for("return document.body.dataset.ready === 'true'").await;
 
     lists_every_operation(&browser).await;
+    is_laid_out(&browser).await;
     finds(&browser).await;
     log_in(&browser, &partner).await;
     sends_a_sealed_call(&browser, &server, &partner).await;
     asks_by_a_sealed_query(&browser).await;
+    works_at_the_first_click_and_the_second(&browser, &server).await;
+    logs_in_without_a_sealing_key(&browser, &server.partner(SealingPolicy::Optional, 0)).await;
+    folds_on_a_phone(&browser).await;
     let vectors: Value = serde_json::from_str(VECTORS).unwrap();
     assert_eq!(browser.run_async(TRY_VECTORS, &json!([vectors])).await, json!([]));
 
@@ -80,8 +84,165 @@ async fn finds(browser: &Browser) {
         "return [...document.querySelectorAll('.operation:not([hidden])')].map(one => one.dataset.operation)";
     browser.type_into("#search", "would pay card.can_pay").await;
     assert_eq!(browser.run(visible).await, json!(["card.can_pay"]));
-    browser.run("search.value = ''; search.dispatchEvent(new Event('input'))").await;
+    for (words, found, other) in [
+        ("topup", "replenishment.create", "employee.add"),
+        ("top-up", "replenishment.create", "employee.add"),
+        ("phone", "employee.add", "balance"),
+        ("card_in_request", "limits.set", "card.link"),
+        ("CQUARTET", "limits.set", "employee.add"),
+        ("Freeze", "card.switch", "card.link"),
+    ] {
+        search(browser, words).await;
+        let shown = browser.run(visible).await;
+        let shown = shown.as_array().unwrap();
+        assert!(shown.contains(&json!(found)) && !shown.contains(&json!(other)), "{words}: {shown:?}");
+        assert!(browser.text_of("#found").await.contains(&format!("“{words}”")), "{words}");
+    }
+    search(browser, "zzz").await;
+    assert_eq!(browser.run(visible).await, json!([]));
+    assert!(browser.text_of("#found:not([hidden])").await.starts_with("No results for “zzz”."));
+    search(browser, "percent-encode").await;
+    let guide = "return [...document.querySelectorAll('#guide section:not([hidden])')].map(one => one.id)";
+    assert_eq!(browser.run(guide).await, json!(["calls"]), "the guide is searched too");
+    search(browser, "").await;
     assert!(browser.run(visible).await.as_array().unwrap().len() > 40);
+    assert_eq!(browser.run("return document.querySelector('#found').hidden").await, true);
+}
+
+async fn search(browser: &Browser, words: &str) {
+    let script = format!("search.value = '{words}'; search.dispatchEvent(new Event('input'))");
+    browser.run(&script).await;
+}
+
+/// Menu, text and samples beside each other; one first heading; no link in a summary; no link to nowhere; colours; a
+/// sign where a sample is cut off.
+async fn is_laid_out(browser: &Browser) {
+    let columns = "
+        const section = document.querySelector('[data-operation=\"employee.add\"]');
+        const at = selector => (section.querySelector(selector) ?? document.querySelector(selector)).getBoundingClientRect();
+        return at('nav').right <= at('.text').left && at('.text').right <= at('.samples').left";
+    assert_eq!(browser.run(columns).await, true);
+    let counts = "return ['h1', 'summary a'].map(what => document.querySelectorAll(what).length)";
+    assert_eq!(browser.run(counts).await, json!([1, 0]));
+    let nowhere = "
+        const targets = [...document.querySelectorAll('a[href^=\"#\"]')].map(link => link.hash.slice(1));
+        return targets.filter(id => !document.getElementById(id))";
+    assert_eq!(browser.run(nowhere).await, json!([]));
+    let titles = "return [...document.querySelectorAll('nav [data-for]')].map(one => one.textContent)";
+    let titles = browser.run(titles).await;
+    let titles = titles.as_array().unwrap();
+    let different: BTreeSet<String> = titles.iter().map(Value::to_string).collect();
+    assert_eq!(different.len(), titles.len(), "{titles:?}");
+    let coloured =
+        "return document.querySelectorAll('[data-operation=\"employee.add\"] .hl-key').length > 10";
+    assert_eq!(browser.run(coloured).await, true);
+    let codes = "
+        const rows = [...document.querySelectorAll('[data-operation=\"category.create\"] .refusals tbody tr')];
+        return rows.map(row => row.textContent.split('category_exists').length - 1).reduce((a, b) => a + b)";
+    assert_eq!(browser.run(codes).await, 2, "in its row and in its example");
+    let patterns =
+        "return [...document.querySelectorAll('.rules')].filter(one => /[\\^]/.test(one.textContent)).length";
+    assert_eq!(browser.run(patterns).await, 0);
+    let nullable = "return document.querySelector('[data-operation=\"employee.add\"] .text').textContent";
+    assert!(browser.run(nullable).await.as_str().unwrap().contains("uuid or null"));
+    let clipped = "
+        const cut = [...document.querySelectorAll('pre')].filter(pre => pre.scrollHeight > pre.clientHeight + 1);
+        return [cut.length > 3, cut.every(pre => pre.parentElement.querySelector('.more'))]";
+    assert_eq!(browser.run(clipped).await, json!([true, true]));
+    let opened = "
+        const more = document.querySelector('.more');
+        const pre = more.previousElementSibling;
+        more.click();
+        return [pre.scrollHeight <= pre.clientHeight + 1, more.textContent]";
+    assert_eq!(browser.run(opened).await, json!([true, "Show less"]));
+}
+
+/// What a partner does first, in this order: what is asked for in one call is what the next one is filled with. `~` stands
+/// for the work that is due.
+const STORY: &str = "token.access token.refresh sandbox.deposit category.create category.rename category.list \
+    employee.add employee.update employee.get employee.list order.plastic order.virtual order.status order.cancel \
+    order.list ~ order.result order.confirm card.available card.link card.info card.balance sandbox.activate \
+    replenishment.create replenishment.status replenishment.status_by_path replenishment.cancel ~ \
+    replenishment.result replenishment.result_by_path replenishment.list limits.set limits.status limits.cancel ~ \
+    limits.result limits.list card.can_pay sandbox.purchase sandbox.refund card.transactions card.switch balance \
+    sandbox.block sandbox.unblock sandbox.expire sandbox.bank sandbox.clock";
+
+/// Sends each call as it is filled in, twice.
+async fn works_at_the_first_click_and_the_second(browser: &Browser, server: &TestServer) {
+    let work = || tokio::task::block_in_place(|| server.work());
+    for name in STORY.split_whitespace() {
+        if name == "~" {
+            work();
+            continue;
+        }
+        for time in ["first", "second"] {
+            let (status, shown) = send(browser, name).await;
+            assert!(status.starts_with('2'), "{name}, the {time} time: {status} {shown}");
+            // A card is in one such request at a time.
+            if time == "first" && ["replenishment.create", "limits.set"].contains(&name) {
+                work();
+            }
+        }
+    }
+}
+
+/// Sends the call as the page has filled it in; answers the status and what the page shows of it.
+async fn send(browser: &Browser, name: &str) -> (String, String) {
+    let section = format!("[data-operation='{name}']");
+    browser.run(&format!("document.querySelector(\"{section} .try\").open = true")).await;
+    browser.wait_for(&format!("return document.querySelector(\"{section} .try form\") !== null")).await;
+    browser.run(&format!("document.querySelector(\"{section} .answer\").replaceChildren()")).await;
+    browser.click(&format!("{section} .try button[type=submit]")).await;
+    let shown = format!("(document.querySelector(\"{section} .answer\").textContent)");
+    browser.wait_for(&format!("return !['', '…'].includes({shown})")).await;
+    let hint = format!("document.querySelector(\"{section} .hint\").textContent");
+    let said = browser.run(&format!("return {shown} + {hint}")).await;
+    let status =
+        format!("return document.querySelector(\"{section} .received\")?.dataset.status ?? 'not sent'");
+    (browser.run(&status).await.as_str().unwrap().to_owned(), said.as_str().unwrap().to_owned())
+}
+
+/// Under the policy `optional` nothing has to be sealed.
+async fn logs_in_without_a_sealing_key(browser: &Browser, partner: &TestPartner) {
+    browser.run("document.querySelector('#session').open = true").await;
+    browser.run("document.querySelector('#login').reset()").await;
+    browser.run("document.querySelector('#login-told').textContent = ''").await;
+    browser.type_into("#login [name=apiKey]", &partner.api_key).await;
+    browser.type_into("#login [name=login]", &partner.login).await;
+    browser.type_into("#login [name=password]", &partner.password).await;
+    browser.click("#login button").await;
+    browser.wait_for("return document.querySelector('#login-told').textContent !== ''").await;
+    logged_in(browser).await;
+    let (status, shown) = send(browser, "category.create").await;
+    assert!(status == "201" && !shown.contains("s1."), "{status} {shown}");
+    // A password is sent, and never shown.
+    let (status, shown) = send(browser, "token.access").await;
+    assert!(status == "200" && !shown.contains(&partner.password), "{status} {shown}");
+}
+
+/// Until when the login holds is shown as every other moment is.
+async fn logged_in(browser: &Browser) {
+    let until = "return /^Logged in until \\d\\d[.]\\d\\d[.]\\d{4} \\d\\d:\\d\\d[.]$/
+        .test(document.querySelector('#login-told').textContent)";
+    browser.wait_for(until).await;
+    // What is open at the top covers what is below.
+    browser.run("document.querySelector('#session').open = false").await;
+}
+
+/// The menu comes when it is asked for, and the page is as wide as the screen.
+async fn folds_on_a_phone(browser: &Browser) {
+    // A window is not made narrower than 500 pixels.
+    browser.resize(500, 900).await;
+    browser.run("document.querySelector('#session').open = false; scrollTo(0, 0)").await;
+    let shown = "
+        const height = selector => document.querySelector(selector).getBoundingClientRect().height;
+        return [height('header') < 70, height('nav') > 0, document.documentElement.scrollWidth <= innerWidth]";
+    assert_eq!(browser.run(shown).await, json!([true, false, true]));
+    browser.click("#menu").await;
+    let menu = "return [getComputedStyle(document.querySelector('nav')).display, document.querySelector('#menu').ariaExpanded]";
+    assert_eq!(browser.run(menu).await, json!(["block", "true"]));
+    browser.run("document.querySelector('nav [data-for] a').click()").await;
+    assert_eq!(browser.run(menu).await, json!(["none", "false"]));
 }
 
 async fn log_in(browser: &Browser, partner: &TestPartner) {
@@ -91,9 +252,7 @@ async fn log_in(browser: &Browser, partner: &TestPartner) {
     browser.type_into("#login [name=password]", &partner.password).await;
     browser.type_into("#login [name=sealingKey]", &partner.key.to_text()).await;
     browser.click("#login button").await;
-    browser
-        .wait_for("return document.querySelector('#login-told').textContent.startsWith('Logged in until')")
-        .await;
+    logged_in(browser).await;
 }
 
 async fn sends_a_sealed_call(browser: &Browser, server: &TestServer, partner: &TestPartner) {

@@ -45,7 +45,7 @@ impl Browser {
         let mut browser = Self { http: plain_http(), session: base, driver, profile };
         let options = json!({
             // Tests may run as root in a container, where Chromium's own sandbox does not start.
-            "args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
+            "args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1440,1000",
                 format!("--user-data-dir={}", browser.profile.path().display())],
         });
         let wanted = json!({"capabilities": {"alwaysMatch": {
@@ -59,6 +59,11 @@ impl Browser {
 
     pub async fn open(&self, url: &str) {
         self.post("/url", &json!({"url": url})).await;
+    }
+
+    /// Makes the window as large as that.
+    pub async fn resize(&self, width: u32, height: u32) {
+        self.post("/window/rect", &json!({"width": width, "height": height})).await;
     }
 
     /// What a script answers.
@@ -82,7 +87,10 @@ impl Browser {
         }
     }
 
+    /// Clicks what is at `selector`, out from under the head of the page.
     pub async fn click(&self, selector: &str) {
+        self.run(&format!("document.querySelector(\"{selector}\").scrollIntoView({{block: 'center'}})"))
+            .await;
         let element = self.element(selector).await;
         self.post(&format!("/element/{element}/click"), &json!({})).await;
     }
