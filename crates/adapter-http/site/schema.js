@@ -74,7 +74,7 @@ function rowsOf(api, schema, before) {
     const required = (object.required ?? []).includes(name);
     const about = resolve(api, property).description ?? "";
     const row = h("tr", {},
-      h("td", {}, h("code", {}, full), required ? null : h("small", { class: "optional" }, " optional")),
+      h("td", {}, h("code", {}, full.split(/(?<=[.])/).flatMap(part => [h("wbr"), part])), required ? null : h("small", { class: "optional" }, " optional")),
       h("td", {}, typeOf(api, property)),
       h("td", {}, inline(about), " ", h("small", { class: "rules" }, rules(api, property))));
     return [row, ...rowsOf(api, property, full)];

@@ -34,6 +34,7 @@ pub fn openapi() -> String {
             "description": guide.introduction(),
         },
         "servers": vec![object! {"url": "/", "description": "The service that serves this document."}],
+        "externalDocs": object! {"url": "/docs", "description": "The same to read, with a form to try each call."},
         "tags": Json::list(guide.tags().map(|(name, about)| object! {"name": name, "description": about})),
         "paths": paths,
         "components": parts::components(components, &guide),

@@ -53,6 +53,10 @@ async fn the_page_works_in_a_browser_and_asks_nobody_else() {
     log_in(&browser, &partner).await;
     sends_a_sealed_call(&browser, &server, &partner).await;
     asks_by_a_sealed_query(&browser).await;
+    // Anew: what somebody has edited is not filled in again.
+    browser.open(&format!("{}/docs", server.base_url)).await;
+    browser.wait_for("return document.body.dataset.ready === 'true'").await;
+    log_in(&browser, &partner).await;
     works_at_the_first_click_and_the_second(&browser, &server).await;
     logs_in_without_a_sealing_key(&browser, &server.partner(SealingPolicy::Optional, 0)).await;
     folds_on_a_phone(&browser).await;

@@ -114,7 +114,7 @@ impl Browser {
             let message: Value = serde_json::from_str(entry["message"].as_str().unwrap()).unwrap();
             let asked = &message["message"]["params"];
             // The browser's own first page asks for things too.
-            let own = asked["documentURL"].as_str().is_some_and(|url| url.starts_with("chrome://"));
+            let own = asked["documentURL"].as_str().is_some_and(|url| url.starts_with("chrome"));
             if message["message"]["method"] == "Network.requestWillBeSent" && !own {
                 urls.push(asked["request"]["url"].as_str().unwrap().to_owned());
             }
