@@ -143,6 +143,9 @@ mod tests {
         for text in ["", "3", "+3:00", "+15:00", "+03:60", "03:00", "+03:00:00", "+０3:00"] {
             assert!(Zone::parse(text).is_err(), "{text}");
         }
+        for text in ["+14:00", "-14:59", "+03:59"] {
+            assert!(Zone::parse(text).is_ok(), "{text}");
+        }
     }
 
     #[test]

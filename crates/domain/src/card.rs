@@ -248,6 +248,12 @@ mod tests {
         assert!(card(None).is_expired(DAY_AFTER));
     }
 
+    #[test]
+    fn only_one_type_is_virtual() {
+        let of_a_number = CardType::ALL.iter().filter(|kind| kind.is_virtual());
+        assert_eq!(of_a_number.collect::<Vec<_>>(), [&CardType::Mlz]);
+    }
+
     /// Every way a card can be linked × every status asked for × every standing × main card or none × the day.
     #[test]
     fn the_whole_table_of_linking() {

@@ -124,6 +124,25 @@ mod tests {
             assert!(CardNumber::parse(text).is_err(), "{text}");
         }
         assert!(CardNumber::parse("99999999999999999999999").is_err());
+        for text in ["", "abc", "+006381333931"] {
+            assert_eq!(CardNumber::parse(text).unwrap_err().detail(), "must consist of digits", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_body_has_twelve_digits() {
+        for body in [100_000_000_000, 999_999_999_999] {
+            assert!(CardNumber::ean13(body).is_ok(), "{body}");
+        }
+        for body in [0, 99_999_999_999, 1_000_000_000_000, EAN_LAST * 10, u64::MAX] {
+            assert!(CardNumber::ean13(body).is_err(), "{body}");
+        }
+    }
+
+    #[test]
+    fn only_thirteen_digits_are_plastic() {
+        assert!(CardNumber::from_u64(4_006_381_333_931).unwrap().is_plastic());
+        assert!(!CardNumber::from_u64(VIRTUAL_LAST).unwrap().is_plastic());
     }
 
     proptest! {

@@ -66,6 +66,7 @@ mod tests {
     fn names_are_trimmed_and_compared_without_letter_case() {
         let name = CategoryName::parse("  Обед Ё  ").unwrap();
         assert_eq!((name.as_str(), name.folded().as_str()), ("Обед Ё", "обед ё"));
+        assert_eq!(name.to_string(), "Обед Ё");
         let twin = CategoryName::parse("ОБЕД Е\u{308}").unwrap();
         assert_eq!((twin.as_str(), twin.folded()), ("ОБЕД Ё", name.folded()));
         for text in ["", "  ", "a\nb", "a\u{200b}b", "\u{202e}ab", &"ж".repeat(129)] {

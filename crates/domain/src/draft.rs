@@ -80,3 +80,18 @@ impl Faults {
         if self.is_empty() { Ok(()) } else { Err(self) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parsed_field_is_taken_and_a_faulty_one_is_noted() {
+        let mut faults = Faults::new();
+        assert_eq!(faults.take("first", Ok(7)), Some(7));
+        assert_eq!(faults.clone().check(), Ok(()));
+        assert_eq!(faults.take::<u8>("second", Err(Invalid::new("must be less"))), None);
+        assert_eq!(faults, Faults::of("second", "must be less"));
+        assert_eq!(faults.clone().check(), Err(faults));
+    }
+}

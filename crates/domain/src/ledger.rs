@@ -250,6 +250,32 @@ mod tests {
     }
 
     #[test]
+    fn a_reference_has_1_to_64_visible_ascii_characters() {
+        let longest = "r".repeat(64);
+        for text in ["7", "~!", &longest] {
+            assert_eq!(DepositReference::parse(text).unwrap().as_str(), text);
+        }
+        for text in ["", " ", "a b", "a\n", "\u{7f}", "é", &"r".repeat(65)] {
+            assert!(DepositReference::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_balance_is_what_is_available_and_what_is_held() {
+        let [deposited, available, held, spent] = [-10, 5, 3, 2].map(Kopecks::new);
+        let balances = Balances { deposited, available, held, spent };
+        let on = Account::ALL.iter().map(|account| (*account, balances.on(*account)));
+        let expected = [
+            (Account::Deposited, deposited),
+            (Account::Available, available),
+            (Account::Held, held),
+            (Account::Spent, spent),
+        ];
+        assert!(on.eq(expected));
+        assert_eq!(balances.balance(), Ok(Kopecks::new(8)));
+    }
+
+    #[test]
     fn nothing_and_less_cannot_be_moved() {
         let reference = || Reference::Order(OrderId::new(Uuid::nil()));
         for amount in [0, -1, i64::MIN] {

@@ -332,10 +332,28 @@ mod tests {
     fn an_order_has_1_to_100_items_and_at_most_100_000_cards() {
         assert!(place(&[]).is_err());
         assert!(place(&vec![virtual_line(1, 5_000); 101]).is_err());
+        assert_eq!(place(&vec![virtual_line(1, 5_000); 100]).unwrap().cards, 100);
         assert_eq!(place(&vec![virtual_line(5_000, 5_000); 20]).unwrap().cards, 100_000);
         assert!(
             place(&[vec![virtual_line(5_000, 5_000); 20], vec![virtual_line(1, 5_000)]].concat()).is_err()
         );
+    }
+
+    #[test]
+    fn an_event_dates_the_order() {
+        let order = place(&[virtual_line(1, 5_000)]).unwrap();
+        let later = OffsetDateTime::UNIX_EPOCH + time::Duration::HOUR;
+        let started = order.on(RequestEvent::Start, later).unwrap();
+        assert_eq!((started.created_at, started.state_since), (OffsetDateTime::UNIX_EPOCH, later));
+    }
+
+    #[test]
+    fn money_is_held_for_an_open_order_that_costs_some() {
+        let order = place(&[virtual_line(1, 5_000)]).unwrap();
+        assert!(order.holds_money());
+        assert!(!Order { cost: Kopecks::ZERO, ..order.clone() }.holds_money());
+        assert!(!Order { state: RequestState::Success, ..order.clone() }.holds_money());
+        assert!(!Order { state: RequestState::Success, cost: Kopecks::ZERO, ..order }.holds_money());
     }
 
     #[test]

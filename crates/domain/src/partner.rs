@@ -62,3 +62,28 @@ pub fn parse_login(text: &str) -> Result<String, Invalid> {
     }
     Ok(text.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_1_to_128_characters() {
+        assert_eq!(parse_name("  Обед е\u{308} ").unwrap(), "Обед ё");
+        assert!(parse_name(&"ж".repeat(128)).is_ok());
+        for text in ["", "  ", "a\nb", &"ж".repeat(129)] {
+            assert!(parse_name(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_login_has_1_to_64_visible_ascii_characters() {
+        let longest = "l".repeat(64);
+        for text in ["d", "demo@kopeck", &longest] {
+            assert_eq!(parse_login(text).unwrap(), text);
+        }
+        for text in ["", " ", "a b", "a\n", "é", &"l".repeat(65)] {
+            assert!(parse_login(text).is_err(), "{text:?}");
+        }
+    }
+}

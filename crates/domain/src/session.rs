@@ -135,6 +135,17 @@ mod tests {
     }
 
     #[test]
+    fn a_session_ends_however_often_it_is_refreshed() {
+        let lifetimes = Lifetimes {
+            access: Duration::minutes(15),
+            refresh: Duration::days(30),
+            session: Duration::days(90),
+        };
+        let start = OffsetDateTime::UNIX_EPOCH + Duration::days(1);
+        assert_eq!(lifetimes.session_end(start), OffsetDateTime::UNIX_EPOCH + Duration::days(91));
+    }
+
+    #[test]
     fn an_expired_refresh_token_is_refused() {
         let fresh = pair(1, PairState::Fresh, false, false);
         let end = fresh.refresh_expires_at;
