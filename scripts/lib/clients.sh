@@ -1,4 +1,4 @@
-# What it takes to run the partners' clients in Python and TypeScript; to be sourced after common.sh.
+# What it takes to run the partners' clients in Python and TypeScript; to be sourced after common.sh and workspace.sh.
 
 # Sees to a program: $1 its name, $2 what tells whether it will do, $3 the Debian package.
 need() {
@@ -26,10 +26,10 @@ install_clients() {
     in_group npm ci --prefix clients/typescript --no-audit --no-fund --ignore-scripts
 }
 
-# Plays the book with all its languages; $1 is the folder of the Python, the other client is built.
+# Plays the book with all its languages; $1 is the folder of the Python, the other client and the workspace are built.
 play_book() {
     local strip_types
     strip_types="file://$(realpath scripts/lib/strip_types.mjs)"
-    in_group env PATH="$1/bin:$PATH" NODE_OPTIONS="--import $strip_types" TEST_BOOK_TOOLS=python,node,cargo \
-        cargo test --locked -p kopeck --test it book::
+    PATH="$1/bin:$PATH" NODE_OPTIONS="--import $strip_types" TEST_BOOK_TOOLS=python,node,cargo \
+        in_group run_tests app test it book::
 }
