@@ -112,7 +112,7 @@ async fn respond(shared: &Arc<Shared>, request: &HttpRequest, payload: Payload) 
             let methods = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
             (routes.first().copied(), other_methods(methods))
         }
-        Found::Nowhere if path == "/" && site::is_asked_for(&shared, method) => {
+        Found::Nowhere if path == "/" && site::is_asked_for(shared, method) => {
             return site::front_door(request.app_config().secure());
         }
         Found::Nowhere => match site::file(path).filter(|_| shared.parts.settings.docs) {
