@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kopeck_port_system::Clock;
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 
 /// Opens after a number of failures in a row; after a pause one call is let through, and decides how to go on.
 pub(crate) struct Breaker {
@@ -17,8 +17,8 @@ pub(crate) struct Breaker {
 enum State {
     /// Calls are made. So many have failed since the last that did not.
     Closed { failed: u32 },
-    /// No call is made before this moment.
-    Open { until: OffsetDateTime },
+    /// No call is made before this moment of the steady time.
+    Open { until: Duration },
     /// One call is on its way to find out.
     Probing,
 }
@@ -41,7 +41,7 @@ impl Breaker {
         let mut state = self.lock();
         let is_probe = match *state {
             State::Closed { .. } => false,
-            State::Open { until } if self.clock.now() >= until => {
+            State::Open { until } if self.clock.steady() >= until => {
                 *state = State::Probing;
                 true
             }
@@ -72,7 +72,7 @@ impl Breaker {
     }
 
     fn open(&self) -> State {
-        State::Open { until: self.clock.now().saturating_add(self.pause) }
+        State::Open { until: self.clock.steady().saturating_add(self.pause) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -100,6 +100,7 @@ impl Drop for Leave<'_> {
 mod tests {
     use super::*;
     use kopeck_port_system::fake::FakeClock;
+    use time::OffsetDateTime;
 
     const PAUSE: Duration = Duration::seconds(5);
 
@@ -134,6 +135,19 @@ mod tests {
         clock.advance(PAUSE);
         breaker.enter().unwrap().end(true);
         calls(&breaker, &[false, false, true]);
+    }
+
+    #[test]
+    fn the_pause_does_not_depend_on_the_time_of_day() {
+        for step in [Duration::days(1_100), Duration::hours(-5)] {
+            let (breaker, clock) = breaker();
+            calls(&breaker, &[false; 3]);
+            clock.step(step);
+            clock.advance(PAUSE - Duration::MICROSECOND);
+            assert!(breaker.enter().is_none(), "{step}");
+            clock.advance(Duration::MICROSECOND);
+            assert!(breaker.enter().is_some(), "{step}");
+        }
     }
 
     #[test]

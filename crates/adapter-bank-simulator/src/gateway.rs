@@ -1,7 +1,5 @@
 //! The simulator as the gateway to a bank.
 
-use std::thread;
-
 use diesel::SqliteConnection;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
@@ -35,7 +33,7 @@ impl BankGateway for Simulator {
                 answer.unwrap_or_else(|| Err(no_answer(&behaviour)))
             })
             .collect();
-        wait(&behaviour);
+        self.wait(&behaviour);
         answers
     }
 
@@ -97,15 +95,15 @@ impl Simulator {
         } else {
             self.reading.run(work).map_err(|error| bank_error(&error))
         };
-        wait(&behaviour);
+        self.wait(&behaviour);
         answer
     }
-}
 
-/// A bank that is down does not even keep its callers waiting.
-fn wait(behaviour: &Behaviour) {
-    if !behaviour.down && behaviour.latency_ms > 0 {
-        thread::sleep(behaviour.latency());
+    /// A bank that is down does not even keep its callers waiting.
+    fn wait(&self, behaviour: &Behaviour) {
+        if !behaviour.down && behaviour.latency_ms > 0 {
+            (self.sleep)(behaviour.latency());
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use diesel::SqliteConnection;
 use diesel::migration::{Migration, MigrationSource as _};
@@ -31,6 +33,8 @@ pub struct Simulator {
     pub(crate) reading: Line,
     pub(crate) mood: Mood,
     pub(crate) repeat_is_safe: bool,
+    /// Waits as long as an answer is late.
+    pub(crate) sleep: Box<dyn Fn(Duration) + Send + Sync>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     zone: Zone,
@@ -61,6 +65,7 @@ impl Simulator {
             reading: Line::open(path)?,
             mood: Mood::new(Arc::clone(&entropy)),
             repeat_is_safe: true,
+            sleep: Box::new(thread::sleep),
             clock,
             entropy,
             zone,
@@ -73,6 +78,12 @@ impl Simulator {
     #[must_use]
     pub fn with_repeat_is_safe(self, repeat_is_safe: bool) -> Self {
         Self { repeat_is_safe, ..self }
+    }
+
+    /// Waits by `sleep` while an answer is late, [`thread::sleep`] unless set: for tests that do not want to.
+    #[must_use]
+    pub fn with_sleep(self, sleep: impl Fn(Duration) + Send + Sync + 'static) -> Self {
+        Self { sleep: Box::new(sleep), ..self }
     }
 
     /// How the bank misbehaves at present.

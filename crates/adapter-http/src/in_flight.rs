@@ -16,9 +16,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 type Key = (PartnerId, String);
 
 /// The calls of this process that are being carried out.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct InFlight {
     running: Arc<Mutex<HashMap<Key, watch::Receiver<()>>>>,
+    /// How long the second call waits.
+    patience: Duration,
+}
+
+impl Default for InFlight {
+    fn default() -> Self {
+        Self { running: Arc::default(), patience: PATIENCE }
+    }
 }
 
 /// The right to carry out the calls under a key; ends when it is dropped.
@@ -32,7 +40,7 @@ pub(crate) struct Ticket {
 impl InFlight {
     /// The ticket of a call, as soon as no other has it; `None` if that takes too long.
     pub(crate) async fn take(&self, partner: PartnerId, key: &str) -> Option<Ticket> {
-        tokio::time::timeout(PATIENCE, async {
+        tokio::time::timeout(self.patience, async {
             loop {
                 match self.try_take((partner, key.to_owned())) {
                     Ok(ticket) => return ticket,
@@ -64,6 +72,9 @@ impl Drop for Ticket {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
+    use futures_util::FutureExt as _;
     use uuid::Uuid;
 
     use super::*;
@@ -84,11 +95,10 @@ mod tests {
     async fn the_second_waits_for_the_first() {
         let calls = InFlight::default();
         let first = calls.take(partner(1), "key").await;
-        let ends = async {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            drop(first);
-        };
-        let (second, ()) = futures_util::future::join(calls.take(partner(1), "key"), ends).await;
+        let mut second = pin!(calls.take(partner(1), "key"));
+        assert!(second.as_mut().now_or_never().is_none(), "the first is being carried out");
+        drop(first);
+        let second = second.await;
         assert!(second.is_some());
         drop(second);
         assert!(calls.running.lock().unwrap().is_empty());
@@ -96,8 +106,9 @@ mod tests {
 
     #[actix_web::test]
     async fn the_second_does_not_wait_for_ever() {
-        let calls = InFlight::default();
+        let calls = InFlight { patience: Duration::ZERO, ..InFlight::default() };
         let _first = calls.take(partner(1), "key").await;
         assert!(calls.take(partner(1), "key").await.is_none());
+        assert!(calls.take(partner(2), "key").await.is_some());
     }
 }

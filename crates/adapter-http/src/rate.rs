@@ -50,7 +50,8 @@ pub(crate) struct Rates {
     limiter: RateLimiter<PartnerId, HashMapStateStore<PartnerId>, MachineTime, StateInformationMiddleware>,
 }
 
-/// The machine's own time: a sandbox that moves the service's does not give anybody calls.
+/// The machine's steady time: neither a sandbox that moves the service's clock nor an administrator who sets the
+/// machine's gives or takes calls.
 #[derive(Clone)]
 struct MachineTime(Arc<dyn Clock>);
 
@@ -58,8 +59,8 @@ impl governor::clock::Clock for MachineTime {
     type Instant = Duration;
 
     fn now(&self) -> Duration {
-        // The clock stands after 1970.
-        Duration::try_from(self.0.now() - time::OffsetDateTime::UNIX_EPOCH).unwrap_or_default()
+        // It is never negative.
+        Duration::try_from(self.0.steady()).unwrap_or_default()
     }
 }
 
@@ -141,6 +142,18 @@ mod tests {
         assert!(rates.count(partner(1)).is_err(), "a refused call was not counted, this one was");
         clock.advance(time::Duration::seconds(60));
         assert_eq!(rates.count(partner(1)).unwrap().remaining, 3, "no more than the burst is saved up");
+    }
+
+    #[test]
+    fn setting_the_clock_neither_gives_nor_takes_calls() {
+        for step in [time::Duration::days(1_100), time::Duration::hours(-5)] {
+            let (rates, clock) = rates(1, 1);
+            assert!(rates.count(partner(1)).is_ok());
+            clock.step(step);
+            assert_eq!(rates.count(partner(1)).unwrap_err().retry_after, 1, "{step}");
+            clock.advance(time::Duration::SECOND);
+            assert!(rates.count(partner(1)).is_ok(), "{step}");
+        }
     }
 
     #[test]

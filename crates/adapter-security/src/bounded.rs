@@ -43,9 +43,9 @@ impl Drop for Place<'_> {
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Barrier;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
-    use std::time::Duration;
 
     use super::*;
 
@@ -53,12 +53,14 @@ mod tests {
     fn never_runs_more_than_the_bound() {
         let bounded = Bounded::new(NonZeroUsize::new(2).unwrap());
         let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        // Each waits inside for another one, so that there are always two: the bound is reached.
+        let pair = Barrier::new(2);
         thread::scope(|scope| {
             for _ in 0..12 {
                 scope.spawn(|| {
                     bounded.run(|| {
                         most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                        thread::sleep(Duration::from_millis(5));
+                        pair.wait();
                         inside.fetch_sub(1, Ordering::SeqCst);
                     });
                 });

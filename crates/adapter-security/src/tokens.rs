@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jsonwebtoken::{Algorithm, Header, TokenData, Validation, decode, decode_header, encode};
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
-use kopeck_port_security::{SecurityError, TokenClaims, TokenCodec, TokenKind};
+use kopeck_port_security::{SecurityError, TokenClaims, TokenCodec, TokenKind, Uptime};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ pub struct JwtTokens {
     validation: Validation,
 }
 
-/// The payload. Every claim is required; times are Unix seconds.
+/// The payload. Every claim but the last is required; times are Unix seconds.
 #[derive(Debug, Serialize, Deserialize)]
 struct Payload {
     iss: String,
@@ -33,6 +33,9 @@ struct Payload {
     iat: i64,
     nbf: i64,
     exp: i64,
+    /// When it was issued by the machine's steady time: the epoch in hexadecimal digits, a dot, and the seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    up: Option<String>,
 }
 
 impl JwtTokens {
@@ -62,7 +65,7 @@ impl JwtTokens {
         if token.header.typ.as_deref() != Some(typ(kind)) {
             return None;
         }
-        let Payload { iss: _, aud: _, sub, sid, jti, iat, nbf, exp } = token.claims;
+        let Payload { iss: _, aud: _, sub, sid, jti, iat, nbf, exp, up } = token.claims;
         let pair = jti.strip_suffix(mark(kind)).and_then(|pair| Uuid::parse_str(pair).ok())?;
         Some(TokenClaims {
             kind,
@@ -72,6 +75,7 @@ impl JwtTokens {
             issued_at: iat,
             not_before: nbf,
             expires_at: exp,
+            issued_up: up.as_deref().and_then(read_uptime),
         })
     }
 
@@ -98,6 +102,7 @@ impl TokenCodec for JwtTokens {
             iat: claims.issued_at,
             nbf: claims.not_before,
             exp: claims.expires_at,
+            up: claims.issued_up.map(|up| format!("{:016x}.{}", up.epoch, up.seconds)),
         };
         encode(&header, &payload, &keys.signing)
             .map_err(|error| SecurityError::Failed(format!("jwt: {error}")))
@@ -106,6 +111,12 @@ impl TokenCodec for JwtTokens {
     fn verify(&self, text: &str, kind: TokenKind) -> Result<TokenClaims, SecurityError> {
         self.read(text, kind).ok_or(SecurityError::NotAuthentic)
     }
+}
+
+/// An uptime as [`Payload::up`] has it.
+fn read_uptime(text: &str) -> Option<Uptime> {
+    let (epoch, seconds) = text.split_once('.')?;
+    Some(Uptime { epoch: u64::from_str_radix(epoch, 16).ok()?, seconds: seconds.parse().ok()? })
 }
 
 /// The `typ` of the header.

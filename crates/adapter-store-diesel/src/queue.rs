@@ -289,11 +289,21 @@ mod tests {
     #[test]
     fn closing_wakes_those_who_wait() {
         let queue = Queue::<u8>::new(1);
+        // Whoever is spare takes note, under the lock that it gives up by waiting.
+        queue.lock().is_watched = true;
         std::thread::scope(|scope| {
-            let takers = [Taker::First, SPARE];
+            let takers = [(FIRST, Taker::First), (OTHER, SPARE)];
             let waiting = takers
                 .map(|taker| (taker, &queue))
-                .map(|(taker, queue)| scope.spawn(move || queue.take(FIRST, taker, 1)));
+                .map(|((place, taker), queue)| scope.spawn(move || queue.take(place, taker, 1)));
+            let both_wait = || {
+                let state = queue.lock();
+                state.idle == 1 && !state.is_watched
+            };
+            while !both_wait() {
+                thread::yield_now();
+            }
+            assert!(waiting.iter().all(|taken| !taken.is_finished()));
             queue.close();
             waiting.into_iter().for_each(|taken| assert!(taken.join().unwrap().is_empty()));
         });

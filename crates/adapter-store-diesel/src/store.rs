@@ -138,6 +138,13 @@ impl DieselStore {
         self.condition.space()
     }
 
+    /// How often the store has looked after its threads. It measures by that for how long the database is silent.
+    #[cfg(feature = "testing")]
+    pub fn beats(&self) -> impl Fn() -> u64 + Send + Sync + 'static {
+        let beats = self.beats.clone();
+        move || beats.now()
+    }
+
     /// Takes no more work, finishes what is queued, and ends the threads. What is submitted later is answered by
     /// [`StoreError::Unavailable`]. A thread whose database is silent is not waited for.
     pub fn close(&self) {

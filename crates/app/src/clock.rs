@@ -129,6 +129,18 @@ impl Clock for ServiceClock {
         self.machine.now().saturating_add(self.offset())
     }
 
+    fn steady(&self) -> time::Duration {
+        self.machine.steady().saturating_add(self.offset())
+    }
+
+    fn epoch(&self) -> u64 {
+        self.machine.epoch()
+    }
+
+    fn settled(&self) -> OffsetDateTime {
+        self.machine.settled().saturating_add(self.offset())
+    }
+
     fn ahead(&self) -> time::Duration {
         self.machine.ahead().saturating_add(self.offset())
     }
@@ -208,6 +220,22 @@ mod tests {
         clock.advance(HOUR, "b", START).unwrap();
         assert_eq!(bench.open().now(), datetime!(2026-03-02 11:01 UTC), "as does the next process");
         assert_eq!(std::fs::read_dir(bench.folder.path()).unwrap().count(), 1, "no draft is left behind");
+    }
+
+    #[test]
+    fn setting_the_machines_clock_leaves_the_steady_time_alone() {
+        let bench = Bench::new();
+        let clock = bench.open();
+        clock.advance(HOUR, "a", START).unwrap();
+        bench.machine.advance(time::Duration::MINUTE);
+        let steady = time::Duration::minutes(61);
+        assert_eq!((clock.steady(), clock.settled()), (steady, START + steady));
+        bench.machine.step(time::Duration::DAY);
+        assert_eq!((clock.steady(), clock.settled()), (steady, START + steady));
+        assert_eq!(clock.now(), START + steady + time::Duration::DAY);
+        bench.machine.step(time::Duration::days(-2));
+        assert_eq!(clock.now(), START + steady - time::Duration::DAY, "the machine's clock went back");
+        assert_eq!((clock.steady(), clock.settled()), (steady, clock.now()));
     }
 
     #[test]

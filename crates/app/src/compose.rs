@@ -13,7 +13,7 @@ use kopeck_port_system::{Clock, Entropy, IdSource};
 use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::partners::PartnerDesk;
 use kopeck_service::tokens::TokenDesk;
-use kopeck_service::worker::{Worker, WorkerSettings};
+use kopeck_service::worker::{ClockWatch, Worker, WorkerSettings};
 use kopeck_service::{Env, Settings};
 
 use crate::audit::MasterKeySigner;
@@ -22,12 +22,13 @@ use crate::clock::ServiceClock;
 use crate::connections::warn_about_database;
 use crate::folder::DataFolder;
 use crate::keys::Keys;
-use crate::system::{OsEntropy, SystemClock, TimeOrderedIds};
+use crate::system::{OsEntropy, TimeOrderedIds};
+use crate::system_clock::SystemClock;
 
 /// The machine that the service runs on: real for the binary, held still by tests.
 #[derive(Clone)]
 pub struct Machine {
-    /// The service's time: tokens, cards, periods, leases, the daily refresh and the simulator all go by it.
+    /// The service's time: tokens, cards, periods, the daily refresh and the simulator all go by it.
     pub clock: Arc<dyn Clock>,
     /// The machine's own time, by which sealed values are judged.
     pub wall: Arc<dyn Clock>,
@@ -41,7 +42,12 @@ impl Machine {
     /// The real one; the service's time is the machine's.
     #[must_use]
     pub fn real() -> Self {
-        let wall: Arc<dyn Clock> = Arc::new(SystemClock::default());
+        Self::with_wall(Arc::new(SystemClock::default()))
+    }
+
+    /// The real one, whose clock the caller watches.
+    #[must_use]
+    pub fn with_wall(wall: Arc<dyn Clock>) -> Self {
         Self { clock: Arc::clone(&wall), wall, ids: Arc::new(TimeOrderedIds), entropy: Arc::new(OsEntropy) }
     }
 
@@ -206,6 +212,12 @@ impl Core {
     #[must_use]
     pub fn worker(&self, bank: Arc<dyn BankGateway>) -> Worker {
         Worker::new(self.store(), bank, Arc::clone(&self.env), WorkerSettings::default())
+    }
+
+    /// What keeps the work of workers going if the clock is set that it is scheduled by.
+    #[must_use]
+    pub fn clock_watch(&self) -> ClockWatch {
+        ClockWatch::new(self.store(), Arc::clone(&self.env), WorkerSettings::default())
     }
 
     /// What refreshes the cards' accounts at `bank` once a day.

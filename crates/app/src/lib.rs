@@ -24,6 +24,7 @@ pub mod reload;
 pub mod sandbox;
 mod stop;
 pub mod system;
+pub mod system_clock;
 pub mod tls;
 pub mod workers;
 

@@ -13,7 +13,7 @@ use log::{Level, Record};
 use time::OffsetDateTime;
 
 use crate::output;
-use crate::system::SystemClock;
+use crate::system_clock::SystemClock;
 
 /// What a process that serves or works logs unless `RUST_LOG` says otherwise. The framework speaks only of trouble, and
 /// not at all of heads that are no HTTP, or strangers could fill the log with errors; nor does TLS of handshakes.

@@ -1,4 +1,5 @@
-//! Looks, every second and on demand, whether files that may change while the service runs have changed.
+//! Looks, every second and on demand, whether something has changed that may change while the service runs: files, and the
+//! clock.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;

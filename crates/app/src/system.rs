@@ -1,27 +1,8 @@
-//! The machine behind the ports of time, identifiers and randomness.
+//! The machine behind the ports of identifiers and randomness.
 
-use std::sync::atomic::{AtomicI64, Ordering};
-
-use kopeck_port_system::{Clock, Entropy, IdSource};
+use kopeck_port_system::{Entropy, IdSource};
 use rand::TryRng;
-use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
-
-/// The machine's clock, kept from going back when the machine sets it back.
-#[derive(Debug, Default)]
-pub struct SystemClock {
-    latest_micros: AtomicI64,
-}
-
-impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the one clock that the rest of the service asks")]
-    fn now(&self) -> OffsetDateTime {
-        let micros =
-            i64::try_from(OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000).unwrap_or(i64::MAX);
-        let before = self.latest_micros.fetch_max(micros, Ordering::Relaxed);
-        OffsetDateTime::UNIX_EPOCH + Duration::microseconds(micros.max(before))
-    }
-}
 
 /// Version 7 uuids: they ascend with time, so that new rows stand side by side in every index.
 #[derive(Debug, Default)]
@@ -53,16 +34,6 @@ impl Entropy for OsEntropy {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_clock_gives_whole_microseconds_and_never_goes_back() {
-        let clock = SystemClock::default();
-        let first = clock.now();
-        assert_eq!(first.nanosecond() % 1_000, 0);
-        assert!(clock.now() >= first);
-        let later = SystemClock { latest_micros: AtomicI64::new(4_102_444_800_000_000) };
-        assert_eq!(later.now().unix_timestamp(), 4_102_444_800, "a machine set back does not set us back");
-    }
 
     #[test]
     fn random_bytes_differ() {

@@ -19,8 +19,10 @@ const IDLE: Duration = Duration::from_millis(50);
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// How often the refresher looks whether a day has begun.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// How often what has served its time is swept away.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
+/// How often the clock is looked at that work is scheduled by.
+const LOOK_AT_CLOCK_EVERY: Duration = Duration::from_secs(1);
+/// With every how many of these looks what has served its time is swept away: once a minute.
+const LOOKS_A_SWEEP: u32 = 60;
 
 /// Running workers. Dropping them stops them too.
 pub struct Workers {
@@ -30,7 +32,8 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts `count` workers, and one thread each for the accounts and the housekeeping.
+    /// Starts `count` workers, and one thread each for the accounts and the housekeeping. The latter calls
+    /// `look_at_clock` every second.
     ///
     /// # Errors
     /// If the system gives no thread.
@@ -40,6 +43,7 @@ impl Workers {
         env: &Arc<Env>,
         worker: &Arc<Worker>,
         mut refresher: AccountRefresher,
+        look_at_clock: impl FnMut() -> Result<(), StoreError> + Send + 'static,
     ) -> anyhow::Result<Self> {
         let mut workers = Self { stop: Arc::default(), pulse: Arc::default(), threads: Vec::new() };
         for number in 0..count {
@@ -51,8 +55,9 @@ impl Workers {
             refresh_accounts(&mut refresher, stop, heart);
         })?;
         let (store, env) = (Arc::clone(store), Arc::clone(env));
-        workers
-            .spawn("housekeeping".to_owned(), move |stop, heart| keep_house(&*store, &env, stop, heart))?;
+        workers.spawn("housekeeping".to_owned(), move |stop, heart| {
+            keep_house(&*store, &env, look_at_clock, stop, heart);
+        })?;
         Ok(workers)
     }
 
@@ -169,9 +174,21 @@ fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop, heart: &Heart
     }
 }
 
-fn keep_house(store: &dyn Store, env: &Arc<Env>, stop: &Stop, heart: &Heart) {
-    while !stop.wait(SWEEP_EVERY) {
-        while !lives_until_told(stop, heart) && sweep(store, env) {}
+fn keep_house(
+    store: &dyn Store,
+    env: &Arc<Env>,
+    mut look_at_clock: impl FnMut() -> Result<(), StoreError>,
+    stop: &Stop,
+    heart: &Heart,
+) {
+    let (mut failures, mut looks) = (Failures::default(), 0_u32);
+    while !stop.wait(LOOK_AT_CLOCK_EVERY) {
+        heart.beat();
+        failures.follow("a look at the clock of the database", &look_at_clock());
+        looks = (looks + 1) % LOOKS_A_SWEEP;
+        if looks == 0 {
+            while !lives_until_told(stop, heart) && sweep(store, env) {}
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! The machine that the measuring program runs on: its time, its random bytes.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use rand::TryRng as _;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-/// The machine's clock. Unlike the service's it may go back; nothing here minds.
+/// The machine's clock.
 pub(crate) struct MachineClock;
 
 impl Clock for MachineClock {
@@ -15,6 +16,11 @@ impl Clock for MachineClock {
     fn now(&self) -> OffsetDateTime {
         let now = OffsetDateTime::now_utc();
         now.replace_microsecond(now.microsecond()).unwrap_or(now)
+    }
+
+    fn steady(&self) -> Duration {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        START.elapsed().try_into().unwrap_or(Duration::MAX)
     }
 }
 

@@ -127,6 +127,7 @@ impl Seeding {
             issued_at: self.now,
             not_before: self.now,
             expires_at: self.now + TOKEN_LIFE,
+            issued_up: None,
         })?;
         let (p, now) = (self.id(numbered::PARTNERS + number), self.now * 1_000_000);
         let hash = self.bytes(&machine::random::<32>());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable as _};
+use backon::{ExponentialBuilder, Retryable as _, Sleeper};
 
 use crate::error::Error;
 
@@ -68,6 +68,21 @@ impl RetryPolicy {
         F: FnMut() -> Fut,
         Fut: Future<Output = Result<T, Failure>>,
     {
+        self.run_sleeping(attempt, may_retry, tokio::time::sleep).await
+    }
+
+    /// The same; `sleep` waits between two tries.
+    async fn run_sleeping<T, F, Fut, S>(
+        &self,
+        attempt: F,
+        may_retry: fn(&Error) -> bool,
+        sleep: S,
+    ) -> Result<T, Error>
+    where
+        F: FnMut() -> Fut,
+        Fut: Future<Output = Result<T, Failure>>,
+        S: Sleeper,
+    {
         let backoff = ExponentialBuilder::new()
             .with_jitter()
             .with_min_delay(self.min_delay)
@@ -75,6 +90,7 @@ impl RetryPolicy {
             .with_max_times(self.max_retries);
         attempt
             .retry(backoff)
+            .sleep(sleep)
             .when(|failure| matches!(failure, Failure::Open(error) if may_retry(error)))
             .adjust(|failure, delay| self.delay(failure.error().retry_after(), delay))
             .await
@@ -128,6 +144,9 @@ impl Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -157,6 +176,36 @@ mod tests {
             .await;
         assert!(matches!(result, Err(Error::Timeout)));
         assert_eq!(tries, 4);
+    }
+
+    /// By a sleep that takes no time, and is told how long it should.
+    async fn pauses(policy: RetryPolicy, asked: &[Option<u64>]) -> Vec<Duration> {
+        let pauses = Rc::<RefCell<Vec<Duration>>>::default();
+        let log = Rc::clone(&pauses);
+        let sleep = move |pause| {
+            log.borrow_mut().push(pause);
+            std::future::ready(())
+        };
+        let mut answers = asked.iter().map(|seconds| {
+            Err(Failure::Open(Error::Api {
+                status: 429,
+                code: None,
+                message: String::new(),
+                request_id: None,
+                retry_after: seconds.map(Duration::from_secs),
+            }))
+        });
+        let attempt = || std::future::ready(answers.next().unwrap_or(Ok(())));
+        let _ = policy.run_sleeping(attempt, Error::is_transient, sleep).await;
+        pauses.take()
+    }
+
+    #[tokio::test]
+    async fn retry_after_is_waited_for() {
+        let policy = RetryPolicy::default().delays(Duration::ZERO, Duration::ZERO);
+        assert_eq!(pauses(policy.clone(), &[Some(7)]).await, [7 * SECOND]);
+        assert_eq!(pauses(policy.clone(), &[None, Some(1)]).await, [Duration::ZERO, SECOND]);
+        assert_eq!(pauses(policy, &[Some(1), Some(61)]).await, [SECOND], "beyond the limit");
     }
 
     #[tokio::test]

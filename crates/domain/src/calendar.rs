@@ -13,6 +13,10 @@ pub const MOMENT_PATTERN: &str =
 /// The form of a time of the day, `HH:MM`.
 pub const TIME_PATTERN: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
 
+/// By how much the clocks of two servers, or of a server and a partner, may differ. What lies further in the future was
+/// stored by a clock that was set back since.
+pub const CLOCK_SKEW: Duration = Duration::minutes(5);
+
 /// The service's own time zone: a fixed offset from UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zone(UtcOffset);

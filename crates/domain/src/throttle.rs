@@ -2,6 +2,8 @@
 
 use time::{Duration, OffsetDateTime};
 
+use crate::calendar::CLOCK_SKEW;
+
 /// Failures within [`WINDOW`] after which every further try is refused.
 pub const MAX_FAILURES: usize = 10;
 
@@ -9,10 +11,12 @@ pub const MAX_FAILURES: usize = 10;
 pub const WINDOW: Duration = Duration::minutes(15);
 
 /// How long a login or address is locked, given the moments of its latest failures in any order; `None` if it is
-/// not. The lock ends when the tenth-last failure leaves the window.
+/// not. The lock ends when the tenth-last failure leaves the window. Failures that lie too far in the future do not count:
+/// a clock that was set back does not lock anybody out until it has caught up.
 #[must_use]
 pub fn locked_for(failures: &[OffsetDateTime], now: OffsetDateTime) -> Option<Duration> {
-    let mut recent: Vec<OffsetDateTime> = failures.iter().copied().filter(|at| *at + WINDOW > now).collect();
+    let counts = |at: &OffsetDateTime| *at + WINDOW > now && *at <= now + CLOCK_SKEW;
+    let mut recent: Vec<OffsetDateTime> = failures.iter().copied().filter(counts).collect();
     recent.sort_unstable_by(|a, b| b.cmp(a));
     recent.get(MAX_FAILURES - 1).map(|tenth| *tenth + WINDOW - now)
 }
@@ -30,6 +34,14 @@ mod tests {
         assert_eq!(locked_for(&failures, now), Some(Duration::minutes(6)));
         assert_eq!(locked_for(&failures, start + WINDOW - Duration::SECOND), Some(Duration::SECOND));
         assert_eq!(locked_for(&failures, start + WINDOW), None);
+    }
+
+    /// Of another server, whose clock may be ahead; but none of a clock that was set back since.
+    #[test]
+    fn failures_count_as_far_ahead_as_clocks_may_differ() {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        assert_eq!(locked_for(&[now + CLOCK_SKEW; 10], now), Some(WINDOW + CLOCK_SKEW));
+        assert_eq!(locked_for(&[now + CLOCK_SKEW + Duration::MICROSECOND; 10], now), None);
     }
 
     #[test]

@@ -58,6 +58,18 @@ pub struct TokenClaims {
     pub not_before: i64,
     /// `exp`.
     pub expires_at: i64,
+    /// `up`: when it was issued by the steady time of the machine, so that setting its clock back lets no token live
+    /// longer. A token without it lives by `exp` alone.
+    pub issued_up: Option<Uptime>,
+}
+
+/// A moment of a machine's steady time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Uptime {
+    /// Names what the seconds count from; those of another epoch do not compare.
+    pub epoch: u64,
+    /// Seconds.
+    pub seconds: i64,
 }
 
 /// Signs and verifies tokens (JWT, HS256).

@@ -26,4 +26,4 @@ pub use records::*;
 pub use repositories::*;
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
 pub use store::{Access, Done, Store, UnitOfWork, Verdict, Work, submit, submit_while, transact};
-pub use work::{Backlog, Claim, PutBack, StuckWork, Subject, WorkRepository};
+pub use work::{Backlog, Claim, Horizon, PutBack, StuckWork, Subject, WorkClock, WorkRepository};

@@ -8,6 +8,8 @@ mod partners;
 
 pub use partners::*;
 
+use std::ops::Range;
+
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
@@ -147,7 +149,8 @@ pub trait CardRepository {
     ) -> Result<Vec<(CardId, CardStatus)>, StoreError>;
     /// Stores the card's link. `Rule::OneMainCard`, `Rule::Reference` (employee).
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError>;
-    /// Stores the bank's word of a card, unless a newer one is stored already.
+    /// Stores the bank's word of a card, unless a newer one is stored already. One that lies more than `CLOCK_SKEW` in
+    /// its future is none: it was stored by a clock that was set back since.
     fn set_bank_view(
         &mut self,
         partner: PartnerId,
@@ -174,8 +177,10 @@ pub trait CardRepository {
     -> Result<Vec<LimitTarget>, StoreError>;
     /// Stores what the cards may be spent on.
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError>;
-    /// Cards of any partner whose account was refreshed before `moment`, the longest ago first, `limit` at most.
-    fn accounts_due(&mut self, moment: OffsetDateTime, limit: u32) -> Result<Vec<AccountDue>, StoreError>;
+    /// Cards of any partner whose account was last refreshed before or after `day`, the longest ago first, `limit` at
+    /// most. After it lies what was refreshed by a clock that was set back since.
+    fn accounts_due(&mut self, day: Range<OffsetDateTime>, limit: u32)
+    -> Result<Vec<AccountDue>, StoreError>;
     /// Stores the account's balance as of a refresh.
     fn set_account(
         &mut self,

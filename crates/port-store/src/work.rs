@@ -1,7 +1,8 @@
 //! Work for the workers: what is due, and who has it.
 //!
 //! What is due and which leases are over is decided by the store's own clock alone, which on a database server is the
-//! server's: the clocks of the machines that share the work need not agree.
+//! server's: the clocks of the machines that share the work need not agree. That clock may be set; see
+//! [`WorkRepository::bring_within`].
 
 use kopeck_domain::ids::{LimitChangeId, OrderId, PartnerId, ReplenishmentId};
 use time::{Duration, OffsetDateTime};
@@ -59,6 +60,27 @@ pub struct Backlog {
     pub failing: u64,
     /// Those that need a person.
     pub stuck: u64,
+}
+
+/// The furthest ahead that the times of work can lie, by how long work is put off and leased. Times further ahead were
+/// stored by a clock that was set back since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Horizon {
+    /// For work that was never claimed: the longest delay of [`WorkRepository::enqueue`].
+    pub first: Duration,
+    /// For work that was: the longest delay of [`PutBack`].
+    pub again: Duration,
+    /// The longest lease.
+    pub lease: Duration,
+}
+
+/// What the store's clock shows, and how the times of work fit it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkClock {
+    /// The present, by the store's clock.
+    pub now: OffsetDateTime,
+    /// Whether times of work lie beyond the horizon.
+    pub is_exceeded: bool,
 }
 
 /// How work is given back.
@@ -149,6 +171,19 @@ pub trait WorkRepository {
     /// # Errors
     /// [`StoreError`] if the database fails.
     fn is_any_due(&mut self) -> Result<bool, StoreError>;
+
+    /// Reads the store's clock, and whether it was set back since times of work were stored.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn clock(&mut self, horizon: Horizon) -> Result<WorkClock, StoreError>;
+
+    /// Moves the times of work that lie beyond `horizon` there, and answers how many pieces of work that were. Nothing
+    /// waits until a clock that was set back has caught up.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database fails.
+    fn bring_within(&mut self, horizon: Horizon) -> Result<u64, StoreError>;
 
     /// How many pieces of work there are, due or not.
     ///

@@ -12,6 +12,7 @@ use crate::{Clock, Entropy, IdSource};
 #[derive(Debug)]
 pub struct FakeClock {
     unix_micros: AtomicI64,
+    steady_micros: AtomicI64,
     start_micros: i64,
 }
 
@@ -21,12 +22,20 @@ impl FakeClock {
     pub fn starting_at(start: OffsetDateTime) -> Self {
         let micros = start.unix_timestamp_nanos() / 1_000;
         let start_micros = i64::try_from(micros).unwrap_or(0);
-        Self { unix_micros: AtomicI64::new(start_micros), start_micros }
+        Self { unix_micros: AtomicI64::new(start_micros), steady_micros: AtomicI64::new(0), start_micros }
     }
 
-    /// Moves the clock forward. Negative durations move nothing: the service's clock never goes back.
+    /// Lets time pass. Negative durations move nothing: time never goes back.
     pub fn advance(&self, by: Duration) {
         let micros = i64::try_from(by.whole_microseconds().max(0)).unwrap_or(0);
+        self.unix_micros.fetch_add(micros, Ordering::SeqCst);
+        self.steady_micros.fetch_add(micros, Ordering::SeqCst);
+    }
+
+    /// Sets the time of day, as an administrator does: ahead, or back by a negative duration. No time passes. A database
+    /// server that shares the machine follows, since [`Clock::ahead`] does.
+    pub fn step(&self, by: Duration) {
+        let micros = i64::try_from(by.whole_microseconds()).unwrap_or(0);
         self.unix_micros.fetch_add(micros, Ordering::SeqCst);
     }
 }
@@ -35,6 +44,15 @@ impl Clock for FakeClock {
     fn now(&self) -> OffsetDateTime {
         let micros = self.unix_micros.load(Ordering::SeqCst);
         OffsetDateTime::UNIX_EPOCH + Duration::microseconds(micros)
+    }
+
+    fn steady(&self) -> Duration {
+        Duration::microseconds(self.steady_micros.load(Ordering::SeqCst))
+    }
+
+    fn settled(&self) -> OffsetDateTime {
+        let unset = OffsetDateTime::UNIX_EPOCH + Duration::microseconds(self.start_micros) + self.steady();
+        unset.min(self.now())
     }
 
     fn ahead(&self) -> Duration {
@@ -98,12 +116,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clock_only_goes_forward() {
+    fn time_only_goes_forward() {
         let clock = FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH);
         clock.advance(Duration::seconds(5));
         clock.advance(Duration::seconds(-9));
         assert_eq!(clock.now().unix_timestamp(), 5);
-        assert_eq!(clock.ahead(), Duration::seconds(5));
+        assert_eq!((clock.ahead(), clock.steady()), (Duration::seconds(5), Duration::seconds(5)));
+    }
+
+    #[test]
+    fn a_step_sets_the_time_of_day_alone() {
+        let clock = FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH);
+        clock.advance(Duration::seconds(5));
+        clock.step(Duration::seconds(60));
+        assert_eq!((clock.now().unix_timestamp(), clock.settled().unix_timestamp()), (65, 5));
+        clock.step(Duration::seconds(-63));
+        assert_eq!((clock.now().unix_timestamp(), clock.settled().unix_timestamp()), (2, 2));
+        assert_eq!(clock.steady(), Duration::seconds(5));
     }
 
     #[test]

@@ -9,10 +9,27 @@ pub mod fake;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-/// The service's one clock: tokens, cards, periods, leases and the daily refresh all read it.
+/// The service's one clock: tokens, cards, periods and the daily refresh all read it.
+///
+/// [`Self::now`] is the time of day. Whoever administers the machine may set it, in either direction. A timer that lives
+/// within one process goes by [`Self::steady`], which nobody sets.
 pub trait Clock: Send + Sync {
     /// The present moment in UTC, cut to whole microseconds, because that is what PostgreSQL keeps.
     fn now(&self) -> OffsetDateTime;
+
+    /// The time since some moment in the past. It never goes back, and setting the clock does not change it.
+    fn steady(&self) -> Duration;
+
+    /// Names what [`Self::steady`] counts from. Values of two clocks compare only if their epochs are equal.
+    fn epoch(&self) -> u64 {
+        0
+    }
+
+    /// [`Self::now`], unless the clock was set ahead lately: then what it would show otherwise. Never later than `now`.
+    /// Whatever must not be forgotten too early goes by it, such as the answers to idempotency keys.
+    fn settled(&self) -> OffsetDateTime {
+        self.now()
+    }
 
     /// How far it was moved ahead of the real time, for what goes by another machine's clock: a database server knows
     /// nothing of a sandbox that moved ours.

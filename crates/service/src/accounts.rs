@@ -1,17 +1,18 @@
 //! The daily refresh of what lies on the cards' accounts at the bank.
 //!
-//! A card is due when its account was last refreshed on an earlier day of the service's zone, however many days
-//! earlier: a clock that jumps over a week makes one refresh, not seven. What was refreshed is stored card by card, so
+//! A card is due when its account was last refreshed on another day of the service's zone, however many days earlier: a
+//! clock that jumps over a week makes one refresh, not seven. If it was a later day, the clock was set back since. What was refreshed is stored card by card, so
 //! that a process that ends in the middle has lost nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::card::AccountBalance;
 use kopeck_domain::ids::CardId;
 use kopeck_port_bank::BankGateway;
-use kopeck_port_store::{Access, AccountDue, Store, StoreError, transact};
-use time::{Date, Duration, OffsetDateTime};
+use kopeck_port_store::{Access, AccountDue, Store, StoreError, UnitOfWork, transact};
+use time::{Date, Duration};
 
 use crate::Env;
 
@@ -48,10 +49,10 @@ pub struct AccountRefresher {
     store: Arc<dyn Store>,
     bank: Arc<dyn BankGateway>,
     env: Arc<Env>,
-    /// Cards that the bank did not answer for, and when they are asked for again.
-    left_out: HashMap<CardId, OffsetDateTime>,
-    /// The day on which nothing was due, and until when that is believed.
-    quiet: Option<(Date, OffsetDateTime)>,
+    /// Cards that the bank did not answer for, and when they are asked for again, by the steady time.
+    left_out: HashMap<CardId, Duration>,
+    /// The day on which nothing was due, and until when that is believed, by the steady time.
+    quiet: Option<(Date, Duration)>,
 }
 
 impl AccountRefresher {
@@ -67,7 +68,7 @@ impl AccountRefresher {
     /// # Errors
     /// [`StoreError`]; what was stored by then stays.
     pub fn run_once(&mut self, stopping: &dyn Fn() -> bool) -> Result<Round, StoreError> {
-        let (now, today) = (self.env.now(), self.env.today());
+        let (now, today) = (self.env.clock.steady(), self.env.today());
         if self.quiet.is_some_and(|(day, until)| day == today && now < until) {
             return Ok(Round::Wait);
         }
@@ -93,10 +94,12 @@ impl AccountRefresher {
     /// A batch of cards that are due and not left out.
     fn due(&self, today: Date) -> Result<Vec<AccountDue>, StoreError> {
         let midnight = self.env.settings.zone.start_of(today);
+        // Another server's clock may show the next day already.
+        let day = midnight..midnight + Duration::DAY + CLOCK_SKEW;
         // Those left out may be the longest due of all.
         let limit = BATCH.saturating_add(u32::try_from(self.left_out.len()).unwrap_or(u32::MAX));
-        let mut due =
-            transact(&*self.store, Access::Read, move |unit| unit.cards().accounts_due(midnight, limit))?;
+        let due = move |unit: &mut dyn UnitOfWork| unit.cards().accounts_due(day.clone(), limit);
+        let mut due = transact(&*self.store, Access::Read, due)?;
         due.retain(|card| !self.left_out.contains_key(&card.card));
         Ok(due)
     }
@@ -127,7 +130,7 @@ impl AccountRefresher {
         if self.left_out.len() >= MOST_LEFT_OUT {
             self.left_out.clear();
         }
-        self.left_out.insert(card, self.env.now() + pause);
+        self.left_out.insert(card, self.env.clock.steady() + pause);
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use kopeck_domain::calendar::Zone;
+use kopeck_domain::calendar::{CLOCK_SKEW, Zone};
 use kopeck_domain::session::Lifetimes;
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use time::{Date, Duration, OffsetDateTime};
 
-/// By how much the clocks of two machines of the service may differ.
-const CLOCKS_APART: Duration = Duration::seconds(5);
+/// By how much the clocks of synchronised machines differ. A copy that is older than this in the future was made by a
+/// clock that is ahead, or was set back since.
+const SYNCHRONISED: Duration = Duration::seconds(5);
 
 /// The clock, the sources of ids and bytes, and the settings.
 pub struct Env {
@@ -46,6 +47,13 @@ impl Env {
         self.clock.now()
     }
 
+    /// The present moment, unless the machine's clock was set ahead lately; see [`Clock::settled`]. What must be remembered
+    /// for a certain time, for the sake of safety, goes by it.
+    #[must_use]
+    pub fn settled(&self) -> OffsetDateTime {
+        self.clock.settled()
+    }
+
     /// The present day in the service's zone.
     #[must_use]
     pub fn today(&self) -> Date {
@@ -55,11 +63,30 @@ impl Env {
     /// Whether something seen at `moment` is too old to answer from.
     #[must_use]
     pub fn is_stale(&self, moment: OffsetDateTime) -> bool {
-        self.now() - moment >= self.settings.card_cache
+        !(-SYNCHRONISED..self.settings.card_cache).contains(&(self.now() - moment))
     }
 
     /// The moment up to which whatever was seen is too old to answer from, on every machine of the service.
     pub(crate) fn too_old_at(&self) -> OffsetDateTime {
-        self.now() - self.settings.card_cache - CLOCKS_APART
+        self.now() - self.settings.card_cache - CLOCK_SKEW
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    /// A copy from the future is none: the clock that made it was set back since, or is ahead.
+    #[test]
+    fn a_copy_is_answered_from_as_long_as_it_is_young() {
+        let bench = Bench::new();
+        let seconds = Duration::seconds;
+        for (age, is_stale) in
+            [(0, false), (9, false), (10, true), (-5, false), (-6, true), (-99_999_999, true)]
+        {
+            assert_eq!(bench.is_stale(START - seconds(age)), is_stale, "{age}");
+        }
+        assert_eq!(bench.too_old_at(), START - seconds(310));
     }
 }

@@ -14,12 +14,13 @@ const SWEEP: u32 = 1_000;
 const PAIR_GRACE: Duration = Duration::DAY;
 
 /// Removes answers past their retention, failures and nonces past their window, and token pairs past their end.
-/// Answers how many rows went. An answer outlives the nonces that it was given to.
+/// Answers how many rows went. An answer outlives the nonces that it was given to. While the machine's clock is ahead by
+/// mistake nothing is forgotten for it: see [`Env::settled`].
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
 pub fn sweep(unit: &mut dyn UnitOfWork, env: &Env) -> Result<u64, StoreError> {
-    let now = env.now();
+    let now = env.settled();
     let answers_end = now - env.settings.idempotency_retention - SEALED_NONCE_LIFE;
     let answers = unit.idempotency().forget_before(answers_end, SWEEP)?;
     let nonces = unit.sealed_nonces().forget_before(now - SEALED_NONCE_LIFE, SWEEP)?;
@@ -33,6 +34,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
     use kopeck_port_store::mock::MockUnit;
+    use time::OffsetDateTime;
 
     #[test]
     fn each_kind_is_kept_for_its_own_time() {
@@ -60,6 +62,18 @@ mod tests {
             .times(1)
             .returning(|_, _| Ok(300));
         assert_eq!(sweep(&mut unit, &bench), Ok(4_321));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_ahead_makes_nothing_forgotten() {
+        let (bench, mut unit) = (Bench::new(), MockUnit::default());
+        let is_old = |moment: &OffsetDateTime| *moment < START;
+        unit.idempotency.expect_forget_before().withf(move |at, _| is_old(at)).returning(|_, _| Ok(0));
+        unit.sealed_nonces.expect_forget_before().withf(move |at, _| is_old(at)).returning(|_, _| Ok(0));
+        unit.throttle.expect_forget_before().withf(move |at, _| is_old(at)).returning(|_, _| Ok(0));
+        unit.sessions.expect_forget_expired().withf(move |at, _| is_old(at)).returning(|_, _| Ok(0));
+        bench.clock.step(Duration::days(1_100));
+        assert_eq!(sweep(&mut unit, &bench), Ok(0));
     }
 
     /// A nonce that were forgotten while it counts could be used again.

@@ -1,5 +1,7 @@
 //! Requests that may be repeated: one key, one effect, one answer. A sealed request spends its nonce with its answer, so that
 //! a copy of it under another key has no second effect.
+//!
+//! Retention goes by [`Env::settled`]: a clock that is set ahead by mistake must not make the service forget what it did.
 
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{RecordedAnswer, SpentNonce, StoreError, UnitOfWork};
@@ -118,7 +120,7 @@ struct History {
 }
 
 fn history(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<History, ReplayError> {
-    let now = env.now();
+    let now = env.settled();
     let recorded = unit.idempotency().find(call.partner, &call.key);
     let spent = match &call.sealed {
         Some(sealed) => unit.sealed_nonces().find(call.partner, &sealed.nonce),
@@ -149,7 +151,7 @@ fn stale_before(env: &Env, moment: OffsetDateTime) -> OffsetDateTime {
 /// Records that the nonce of a sealed call is spent.
 fn spend_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<(), StoreError> {
     let Some(SealedNonce { nonce, idempotency_key }) = &call.sealed else { return Ok(()) };
-    let now = env.now();
+    let now = env.settled();
     let spent = SpentNonce { idempotency_key: idempotency_key.clone(), spent_at: now };
     unit.sealed_nonces().spend(call.partner, nonce, &spent, now - SEALED_NONCE_LIFE)
 }
@@ -204,7 +206,7 @@ pub fn once<E>(
         Some(answer) => Once::Replayed(answer),
         None => {
             let answer = work(unit).map_err(OnceError::UseCase)?;
-            let now = env.now();
+            let now = env.settled();
             let recorded = RecordedAnswer {
                 fingerprint: call.fingerprint,
                 status: answer.status,

@@ -45,6 +45,10 @@ impl Clock for TestClock {
     fn now(&self) -> OffsetDateTime {
         self.clock.now()
     }
+
+    fn steady(&self) -> time::Duration {
+        self.clock.steady()
+    }
 }
 
 impl MovableClock for TestClock {

@@ -35,6 +35,11 @@ impl Bank {
         Self { bank, clock, folder }
     }
 
+    /// The same bank, which waits by `sleep` while its answers are late.
+    pub(crate) fn sleeping(self, sleep: impl Fn(std::time::Duration) + Send + Sync + 'static) -> Self {
+        Self { bank: self.bank.with_sleep(sleep), ..self }
+    }
+
     /// The process ends and another starts on the same books.
     pub(crate) fn restarted(self) -> Self {
         let Self { bank, clock, folder } = self;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ipnet::IpNet;
 use lru::LruCache;
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 
 /// How many addresses are remembered.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
@@ -13,8 +13,8 @@ const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 /// How long after a login an address is known.
 const MEMORY: Duration = Duration::DAY;
 
-/// The addresses that logged in lately at this process, by the machine's own time.
-pub(crate) struct KnownAddresses(Mutex<LruCache<IpNet, OffsetDateTime>>);
+/// The addresses that logged in lately at this process, by the machine's steady time.
+pub(crate) struct KnownAddresses(Mutex<LruCache<IpNet, Duration>>);
 
 impl Default for KnownAddresses {
     fn default() -> Self {
@@ -24,12 +24,12 @@ impl Default for KnownAddresses {
 
 impl KnownAddresses {
     /// Remembers a login from `network`.
-    pub(crate) fn remember(&self, network: IpNet, now: OffsetDateTime) {
+    pub(crate) fn remember(&self, network: IpNet, now: Duration) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).put(network, now);
     }
 
     /// Whether `network` logged in lately. Asking keeps nobody in memory for longer.
-    pub(crate) fn contains(&self, network: IpNet, now: OffsetDateTime) -> bool {
+    pub(crate) fn contains(&self, network: IpNet, now: Duration) -> bool {
         let addresses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         addresses.peek(&network).is_some_and(|at| *at + MEMORY > now)
     }
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn an_address_is_known_for_a_day() {
-        let (addresses, now) = (KnownAddresses::default(), OffsetDateTime::UNIX_EPOCH);
+        let (addresses, now) = (KnownAddresses::default(), Duration::ZERO);
         addresses.remember(network(1), now);
         assert!(addresses.contains(network(1), now + MEMORY - Duration::SECOND));
         assert!(!addresses.contains(network(1), now + MEMORY));
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let (addresses, now) = (KnownAddresses::default(), OffsetDateTime::UNIX_EPOCH);
+        let (addresses, now) = (KnownAddresses::default(), Duration::ZERO);
         (0..=10_000).for_each(|number| addresses.remember(network(number), now));
         assert!(!addresses.contains(network(0), now) && addresses.contains(network(10_000), now));
     }

@@ -65,7 +65,8 @@ pub(crate) struct Callers {
 
 /// A caller as it was seen.
 struct Seen {
-    at: OffsetDateTime,
+    /// When, by the steady time.
+    at: Duration,
     /// When its token ends, in Unix seconds.
     expires_at: i64,
     session: SessionId,
@@ -82,10 +83,11 @@ impl Default for Callers {
 }
 
 impl Callers {
-    fn recall(&self, token: &str, now: OffsetDateTime) -> Option<Recognised> {
+    /// `steady` says how long ago the caller was seen, `now` whether its token is over.
+    fn recall(&self, token: &str, steady: Duration, now: OffsetDateTime) -> Option<Recognised> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let Seen { at, expires_at, caller, session: _ } = seen.get(token)?;
-        if (Duration::ZERO..MEMORY).contains(&(now - *at)) && now.unix_timestamp() < *expires_at {
+        if steady - *at < MEMORY && now.unix_timestamp() < *expires_at {
             return Some(caller.clone());
         }
         seen.pop(token);
@@ -115,8 +117,8 @@ pub(crate) async fn authenticate(state: &Arc<Shared>, token: Option<&str>) -> Re
     let parts = &state.parts;
     let token = token.ok_or_else(ApiError::unauthorized)?;
     // Before the look into the store: what is remembered is at least as old as it says.
-    let now = parts.env.now();
-    if let Some(known) = state.callers.recall(token, now) {
+    let (at, now) = (parts.env.clock.steady(), parts.env.now());
+    if let Some(known) = state.callers.recall(token, at, now) {
         return Ok(known);
     }
     let claims = parts.tokens.verify(token)?;
@@ -130,7 +132,7 @@ pub(crate) async fn authenticate(state: &Arc<Shared>, token: Option<&str>) -> Re
         in_store(&*parts.store, Access::Write, deadline, move |unit| desk.mark_used(unit, &claims)).await?;
     }
     let known = (pair, Arc::new(Identity::new(caller.partner, caller.sealing, &caller.keys)));
-    state.callers.remember(token, Seen { at: now, expires_at, session, caller: known.clone() });
+    state.callers.remember(token, Seen { at, expires_at, session, caller: known.clone() });
     Ok(known)
 }
 
@@ -163,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_caller_is_remembered_for_two_seconds_and_no_longer_than_the_token_holds() {
-        let at = OffsetDateTime::UNIX_EPOCH;
+        let (start, at) = (OffsetDateTime::UNIX_EPOCH, Duration::minutes(3));
         let session = SessionId::new(Uuid::from_u128(1));
         let knowing = |expires_at| {
             let caller = (TokenPairId::new(Uuid::nil()), Arc::new(identity(&[])));
@@ -171,20 +173,23 @@ mod tests {
             callers.remember("token", Seen { at, expires_at, session, caller });
             callers
         };
-        let knows = |expires_at, now| knowing(expires_at).recall("token", now).is_some();
-        assert!(knows(9, at) && knows(9, at + Duration::milliseconds(1_999)));
-        assert!(!knows(9, at + MEMORY) && !knows(9, at - Duration::SECOND));
-        assert!(knows(1, at + Duration::milliseconds(999)) && !knows(1, at + Duration::SECOND));
+        let knows = |expires_at, passed: Duration| {
+            knowing(expires_at).recall("token", at + passed, start + passed).is_some()
+        };
+        assert!(knows(9, Duration::ZERO) && knows(9, Duration::milliseconds(1_999)) && !knows(9, MEMORY));
+        assert!(knows(1, Duration::milliseconds(999)) && !knows(1, Duration::SECOND));
+        let set_back = start - Duration::DAY;
+        assert!(knowing(9).recall("token", at + MEMORY, set_back).is_none(), "the clock was set back");
 
         let callers = knowing(9);
-        assert!(callers.recall("other", at).is_none());
+        assert!(callers.recall("other", at, start).is_none());
         callers.forget(SessionId::new(Uuid::from_u128(2)));
-        assert!(callers.recall("token", at).is_some());
+        assert!(callers.recall("token", at, start).is_some());
         callers.forget(session);
-        assert!(callers.recall("token", at).is_none());
+        assert!(callers.recall("token", at, start).is_none());
 
         let callers = knowing(9);
-        assert!(callers.recall("token", at + MEMORY).is_none());
+        assert!(callers.recall("token", at + MEMORY, start).is_none());
         assert!(callers.seen.lock().unwrap().is_empty(), "what is stale is not kept");
     }
 }

@@ -66,7 +66,7 @@ impl Way<'_> {
                 (error, _) => error.into(),
             })?;
         if let Some(network) = self.address.network() {
-            self.shared.known_addresses.remember(network, self.shared.parts.wall.now());
+            self.shared.known_addresses.remember(network, self.shared.parts.wall.steady());
         }
         self.accept(&head, &nonce, identity, used, &issued);
         answer(&issued)
@@ -153,7 +153,7 @@ impl Way<'_> {
 
     /// How urgent the password check of this login is.
     fn priority(&self, known: Option<&KnownPartner>) -> Priority {
-        let now = self.shared.parts.wall.now();
+        let now = self.shared.parts.wall.steady();
         let is_known = |network: &IpNet| self.shared.known_addresses.contains(*network, now);
         let partner = known.map(|known| RequestSource::Partner(known.credentials.partner.id));
         let source = partner

@@ -136,6 +136,7 @@ fn claims(kind: TokenKind) -> TokenClaims {
         issued_at: at,
         not_before: at,
         expires_at: at + 900,
+        issued_up: None,
     }
 }
 

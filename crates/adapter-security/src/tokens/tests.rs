@@ -23,6 +23,8 @@ fn tokens_over(ring: &Arc<KeyRing>) -> JwtTokens {
     JwtTokens::new(Arc::clone(ring))
 }
 
+const UP: Uptime = Uptime { epoch: 0xff, seconds: 77 };
+
 fn claims(kind: TokenKind) -> TokenClaims {
     TokenClaims {
         kind,
@@ -32,6 +34,7 @@ fn claims(kind: TokenKind) -> TokenClaims {
         issued_at: 1_000,
         not_before: 1_000,
         expires_at: 1_900,
+        issued_up: Some(UP),
     }
 }
 
@@ -43,6 +46,7 @@ fn good_payload() -> Value {
     json!({
         "iss": "kopeck", "aud": "kopeck-api", "sub": Uuid::from_u128(1), "sid": Uuid::from_u128(2),
         "jti": format!("{}.a", Uuid::from_u128(3)), "iat": 1_000, "nbf": 1_000, "exp": 1_900,
+        "up": "00000000000000ff.77",
     })
 }
 

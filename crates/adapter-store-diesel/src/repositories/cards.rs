@@ -1,6 +1,9 @@
 //! Cards.
 
+use std::ops::Range;
+
 use diesel::prelude::*;
+use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
@@ -155,8 +158,10 @@ impl CardRepository for Unit {
         view: &BankView,
         valid_until: Date,
     ) -> Result<(), StoreError> {
-        let older =
-            cards::table.find((partner.key(), card.key())).filter(cards::seen_at.le(micros(view.seen_at)));
+        let set_back = cards::seen_at.gt(micros(view.seen_at + CLOCK_SKEW));
+        let older = cards::table
+            .find((partner.key(), card.key()))
+            .filter(cards::seen_at.le(micros(view.seen_at)).or(set_back));
         update(older)
             .set((BankRow::new(view), cards::valid_until.eq(valid_until.to_julian_day())))
             .execute(self.of(partner)?)
@@ -202,14 +207,31 @@ impl CardRepository for Unit {
         cards.chunks(pieces::TOUCHED as usize).try_for_each(set)
     }
 
-    fn accounts_due(&mut self, moment: OffsetDateTime, limit: u32) -> Result<Vec<AccountDue>, StoreError> {
-        let rows: Vec<(Vec<u8>, Vec<u8>, i64)> = cards::table
-            .filter(cards::account_updated_at.lt(micros(moment)))
+    fn accounts_due(
+        &mut self,
+        day: Range<OffsetDateTime>,
+        limit: u32,
+    ) -> Result<Vec<AccountDue>, StoreError> {
+        let columns = (cards::partner_id, cards::id, cards::number);
+        let mut rows: Vec<(Vec<u8>, Vec<u8>, i64)> = cards::table
+            .filter(cards::account_updated_at.lt(micros(day.start)))
             .order(cards::account_updated_at)
             .limit(i64::from(limit))
-            .select((cards::partner_id, cards::id, cards::number))
+            .select(columns)
             .load(self.past_memory()?)
             .stored()?;
+        let room = i64::from(limit) - i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        if room > 0 {
+            // A statement of its own, so that each is one look into the index.
+            let after: Vec<(Vec<u8>, Vec<u8>, i64)> = cards::table
+                .filter(cards::account_updated_at.ge(micros(day.end)))
+                .order(cards::account_updated_at)
+                .limit(room)
+                .select(columns)
+                .load(self.past_memory()?)
+                .stored()?;
+            rows.extend(after);
+        }
         let due = |(partner, card, number): (Vec<u8>, Vec<u8>, i64)| {
             Ok(AccountDue {
                 partner: id(&partner, "cards.partner_id")?,

@@ -6,7 +6,9 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{Backlog, Claim, PutBack, StoreError, StuckWork, Subject, WorkRepository};
+use kopeck_port_store::{
+    Backlog, Claim, Horizon, PutBack, StoreError, StuckWork, Subject, WorkClock, WorkRepository,
+};
 use time::Duration;
 
 use crate::convert::{AsKey, Key, corrupt, id, length, moment, natural};
@@ -69,6 +71,13 @@ impl WorkRow {
     }
 }
 
+/// A yes or no of a statement.
+#[derive(QueryableByName)]
+struct FoundRow {
+    #[diesel(sql_type = BigInt)]
+    found: i64,
+}
+
 /// Counts over the whole table.
 #[derive(QueryableByName)]
 struct BacklogRow {
@@ -114,6 +123,27 @@ impl Unit {
     fn work_time(&mut self) -> Result<i64, StoreError> {
         let clock = Arc::clone(&self.clock);
         dialect::work_time(self.past_memory()?, &*clock).stored()
+    }
+}
+
+/// A [`Horizon`] seen from a moment, as SQL: in Unix microseconds.
+struct Latest {
+    /// The latest that a piece of work can be due.
+    due_at: String,
+    /// The latest that a lease can end.
+    lease: i64,
+    /// The lesser of the two moments behind `due_at`, by which an index can be searched.
+    soonest: i64,
+}
+
+impl Latest {
+    fn at(now: i64, horizon: Horizon) -> Self {
+        let (first, again) = (later(now, horizon.first), later(now, horizon.again));
+        Self {
+            due_at: format!("(CASE WHEN attempt = 0 THEN {first} ELSE {again} END)"),
+            lease: later(now, horizon.lease),
+            soonest: first.min(again),
+        }
     }
 }
 
@@ -256,6 +286,39 @@ impl WorkRepository for Unit {
         // A lease is taken on what is due, so what had one is due still.
         let over = work::table.filter(work::leased_until.le(now.nullable()));
         diesel::select(exists(due).or(exists(over))).get_result(self.past_memory()?).stored()
+    }
+
+    fn clock(&mut self, horizon: Horizon) -> Result<WorkClock, StoreError> {
+        let now = self.work_time()?;
+        let Latest { due_at, lease, soonest } = Latest::at(now, horizon);
+        let row: FoundRow = diesel::sql_query(format!(
+            "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM work \
+             WHERE leased_until IS NULL AND due_at > {soonest} AND due_at > {due_at}) \
+             OR EXISTS (SELECT 1 FROM work WHERE leased_until > {lease}) \
+             THEN 1 ELSE 0 END AS BIGINT) AS found"
+        ))
+        .get_result(self.past_memory()?)
+        .stored()?;
+        Ok(WorkClock { now: moment(now, "the database's clock")?, is_exceeded: row.found > 0 })
+    }
+
+    fn bring_within(&mut self, horizon: Horizon) -> Result<u64, StoreError> {
+        let now = self.work_time()?;
+        let Latest { due_at, lease, soonest } = Latest::at(now, horizon);
+        // One statement an index. What is leased was due when it was claimed, so it is due again with the end of the lease.
+        let idle = format!(
+            "UPDATE work SET due_at = {due_at} \
+             WHERE leased_until IS NULL AND due_at > {soonest} AND due_at > {due_at}"
+        );
+        let leased = format!(
+            "UPDATE work SET leased_until = {lease}, due_at = CASE WHEN due_at > {now} THEN {now} ELSE due_at END \
+             WHERE leased_until > {lease}"
+        );
+        let mut moved = 0;
+        for statement in [idle, leased] {
+            moved += diesel::sql_query(statement).execute(self.past_memory()?).stored()? as u64;
+        }
+        Ok(moved)
     }
 
     fn count(&mut self) -> Result<u64, StoreError> {

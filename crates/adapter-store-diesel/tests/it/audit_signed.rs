@@ -27,6 +27,10 @@ impl Clock for Wall {
     fn now(&self) -> OffsetDateTime {
         self.0.now()
     }
+
+    fn steady(&self) -> Duration {
+        self.0.steady()
+    }
 }
 
 #[derive(Default)]

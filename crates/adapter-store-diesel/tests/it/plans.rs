@@ -16,7 +16,7 @@ use kopeck_domain::page::Page;
 use kopeck_domain::request::RequestState;
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::{
-    AuditFilter, AvailableFilter, EmployeeFilter, PutBack, SpentNonce, StoreError, Subject,
+    AuditFilter, AvailableFilter, EmployeeFilter, Horizon, PutBack, SpentNonce, StoreError, Subject,
     TransactionFilter, UnitOfWork,
 };
 use time::{Duration, OffsetDateTime};
@@ -175,7 +175,7 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.cards().set_bank_view(PARTNER, card.id, &cards[0].record.bank, card.valid_until)?;
     unit.cards().outdate_bank_view(PARTNER, &[card.id], OffsetDateTime::UNIX_EPOCH)?;
     unit.cards().top_up_targets(PARTNER, &[card.id])?;
-    unit.cards().accounts_due(NOW, 10)?;
+    unit.cards().accounts_due(NOW..NOW, 10)?;
     unit.cards().set_account(PARTNER, card.id, &cards[0].record.account)?;
     unit.cards().limit_targets(PARTNER, &[card.id])?;
     unit.cards().set_limit(PARTNER, &[card.id], &cards[0].record.limit)?;
@@ -226,6 +226,9 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     let claim = unit.work().claim(Duration::ZERO, 10)?.remove(0);
     unit.work().is_current(&claim)?;
     unit.work().is_any_due()?;
+    let horizon = Horizon { first: Duration::ZERO, again: Duration::ZERO, lease: Duration::ZERO };
+    unit.work().clock(horizon)?;
+    unit.work().bring_within(horizon)?;
     unit.work().mark_stuck(&claim)?;
     unit.work().stuck()?;
     unit.work().seize(PARTNER, Subject::Order(Uuid::nil().into()), Duration::ZERO)?;

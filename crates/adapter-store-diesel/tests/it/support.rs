@@ -123,6 +123,10 @@ impl TimeTravel for TestStore {
     fn advance(&self, by: Duration) {
         self.clock.advance(by);
     }
+
+    fn step(&self, by: Duration) {
+        self.clock.step(by);
+    }
 }
 
 /// A clock that stands still at [`NOW`].

@@ -9,6 +9,7 @@ use kopeck_adapter_security::KeyRing;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_service::audit::Notes;
+use kopeck_service::worker::ClockCheck;
 
 use super::first_start;
 use super::until_told::{self, OtherSignals, Signals};
@@ -19,11 +20,12 @@ use crate::compose::{Core, Machine, Parts, Vault};
 use crate::connections::{warn_about_plain_http, warn_about_proxy_header};
 use crate::folder::{DataFolder, ServerLock};
 use crate::open_files;
-use crate::operations::{MeasuredBank, Operations, Teller};
+use crate::operations::{Clock, MeasuredBank, Operations, Teller};
 use crate::output;
 use crate::port::Port;
 use crate::pulse::Pulse;
 use crate::reload::Reloader;
+use crate::system_clock::{Look, SystemClock};
 use crate::tls::{Certificate, CertificateFiles, Looked};
 use crate::workers::Workers;
 
@@ -41,7 +43,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     // Before anything is written: a start that finds its port in use leaves nothing behind.
     let port = Port::bind(args.listen)?;
     let process = Process::start(&args.service, args.service.sandbox_is_on(Some(args.listen)))?;
-    let reloader = process.follow_files(certificate.clone())?;
+    let reloader = process.follow_machine(certificate.clone())?;
     let listener = port.listen()?;
     let address = listener.local_addr()?;
     // A trusted proxy in front is taken for one with TLS.
@@ -90,7 +92,7 @@ pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
     let system = actix_web::rt::System::new();
     let others = system.block_on(async { OtherSignals::listen() })?;
     let process = Process::start(args, args.sandbox_is_on(None))?;
-    let reloader = process.follow_files(None)?;
+    let reloader = process.follow_machine(None)?;
     let workers = process.workers(args.workers)?;
     let signals = system.block_on(async { Signals::listen() })?;
     output::announce("kopeck works\n");
@@ -121,6 +123,8 @@ fn certificate(args: &FrontArgs) -> anyhow::Result<Option<Arc<Certificate>>> {
 /// What a process has that goes on until it is told to stop.
 struct Process {
     machine: Machine,
+    /// The clock that the machine's time comes from.
+    system_clock: Arc<SystemClock>,
     keys: Arc<KeyRing>,
     core: Core,
     folder: DataFolder,
@@ -150,7 +154,8 @@ impl Process {
             );
         }
         let teller = args.operations.operations_listen.map(|listen| operations.tell(listen)).transpose()?;
-        let machine = Machine::real();
+        let system_clock = Arc::new(SystemClock::default());
+        let machine = Machine::with_wall(Arc::clone(&system_clock) as _);
         let vault = Vault::open(&args.store, &*machine.entropy, args.new_database)?;
         let lock = vault.folder.lock()?;
         let keys = vault.keys.ring()?;
@@ -181,7 +186,20 @@ impl Process {
             transact(&*core.store(), Access::Write, end)?;
         }
         let folder = vault.folder;
-        Ok(Self { machine, keys, core, folder, bank, audit, heads, gateway, operations, teller, _lock: lock })
+        Ok(Self {
+            machine,
+            system_clock,
+            keys,
+            core,
+            folder,
+            bank,
+            audit,
+            heads,
+            gateway,
+            operations,
+            teller,
+            _lock: lock,
+        })
     }
 
     /// The HTTP API.
@@ -211,17 +229,45 @@ impl Process {
     fn workers(&self, count: u8) -> anyhow::Result<Workers> {
         let bank = || Arc::clone(&self.gateway);
         let (worker, refresher) = (self.core.worker(bank()), self.core.account_refresher(bank()));
-        let workers =
-            Workers::start(count, &self.core.store(), &self.core.env, &Arc::new(worker), refresher)?;
+        let (store, env) = (self.core.store(), &self.core.env);
+        let workers = Workers::start(
+            count,
+            &store,
+            env,
+            &Arc::new(worker),
+            refresher,
+            self.look_at_clock_of_database(),
+        )?;
         self.operations.health.workers_are_started(workers.pulse());
         Ok(workers)
     }
 
-    /// Takes changed keys and a changed certificate over, and writes what the database could not take before.
-    fn follow_files(&self, certificate: Option<Arc<Certificate>>) -> anyhow::Result<Reloader> {
+    /// Brings work back from the future, and measures the clock of a database server. An embedded database goes by the
+    /// machine's.
+    fn look_at_clock_of_database(&self) -> impl FnMut() -> Result<(), StoreError> + Send + 'static {
+        let mut watch = self.core.clock_watch();
+        let metrics = (!self.folder.is_embedded()).then(|| Arc::clone(&self.operations.metrics));
+        move || {
+            let ClockCheck { step, ahead_of_service, brought_back } = watch.check()?;
+            if let Some(metrics) = &metrics {
+                metrics.clock_seen(Clock::Database, ahead_of_service, step);
+            }
+            if brought_back > 0 {
+                log::warn!(requests = brought_back; "work was due in the future and is done now: a clock was set back");
+            }
+            Ok(())
+        }
+    }
+
+    /// Takes changed keys and a changed certificate over, writes what the database could not take before, and notices if
+    /// the machine's clock is set.
+    fn follow_machine(&self, certificate: Option<Arc<Certificate>>) -> anyhow::Result<Reloader> {
         let (keys, metrics) = (Arc::clone(&self.keys), Arc::clone(&self.operations.metrics));
         let (audit, heads) = (Arc::clone(&self.audit), Arc::clone(&self.heads));
+        let clock = Arc::clone(&self.system_clock);
         Reloader::start(move || {
+            let Look { step, offset } = clock.look();
+            metrics.clock_seen(Clock::Machine, offset, step);
             keys.refresh();
             audit.tick();
             heads.tick();

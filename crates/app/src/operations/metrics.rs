@@ -1,6 +1,7 @@
 //! The figures. Everything that is counted while calls are served is found without a lock and without a word being put
 //! together: labels are made once, at the start or at the first of its kind.
 
+mod clocks;
 mod figures;
 mod process;
 
@@ -20,6 +21,8 @@ use prometheus::{
 use super::Health;
 use super::glance::Memory;
 use crate::output;
+pub use clocks::Clock;
+use clocks::Clocks;
 use figures::Figures;
 
 /// The statuses that the service answers with; all others are counted as one.
@@ -51,6 +54,7 @@ pub struct Metrics {
     writes: Thread,
     bank: Bank,
     reloads: [IntCounter; 2],
+    clocks: Clocks,
     figures: Figures,
     memory: Memory,
 }
@@ -197,6 +201,7 @@ impl Metrics {
                 reloads.get_metric_with_label_values(&["taken"])?,
                 reloads.get_metric_with_label_values(&["refused"])?,
             ],
+            clocks: Clocks::new(&maker)?,
             figures: Figures::new(&maker)?,
             memory: Memory::default(),
             registry,
@@ -217,6 +222,15 @@ impl Metrics {
     pub fn audit_heads_sent(&self, sent: bool) {
         let [good, bad] = &self.audit_heads;
         if sent { good.inc() } else { bad.inc() }
+    }
+
+    /// A look at `clock` has shown that it stands so far `ahead`, and by how much it was set since the last look. A step is
+    /// logged.
+    pub fn clock_seen(&self, clock: Clock, ahead: time::Duration, step: Option<time::Duration>) {
+        self.clocks.stands(clock, ahead);
+        if let Some(by) = step {
+            self.clocks.stepped(clock, by);
+        }
     }
 
     /// All figures at this moment, in the text format of Prometheus.

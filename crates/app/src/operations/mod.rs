@@ -16,7 +16,7 @@ use anyhow::Context;
 pub use bank::MeasuredBank;
 pub use glance::Glance;
 pub use health::Health;
-pub use metrics::Metrics;
+pub use metrics::{Clock, Metrics};
 
 /// What a process can tell of itself. Everything of it can be measured and asked before anybody listens.
 #[derive(Clone)]

@@ -304,7 +304,7 @@ async fn a_restart_does_not_take_the_service_back() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--deposit", "100000"]);
     let zone = Zone::parse("+03:00").unwrap();
-    let started = kopeck::system::SystemClock::default();
+    let started = kopeck::system_clock::SystemClock::default();
     let days_ahead = |at: PrimitiveDateTime| (at - day_start(zone, &started)).whole_days();
 
     let running = installation.serve(&["--processing-delay", "0s"]);
@@ -353,6 +353,6 @@ async fn a_restart_does_not_take_the_service_back() {
 }
 
 /// The first moment of the machine's present day in the zone.
-fn day_start(zone: Zone, clock: &kopeck::system::SystemClock) -> PrimitiveDateTime {
+fn day_start(zone: Zone, clock: &kopeck::system_clock::SystemClock) -> PrimitiveDateTime {
     PrimitiveDateTime::new(zone.day(clock.now()), time::Time::MIDNIGHT)
 }

@@ -189,8 +189,9 @@ struct Accounts;
 impl Accounts {
     fn due(server: &TestServer) -> usize {
         let midnight = SETTINGS.zone.start_of(server.core.env.today());
+        let day = midnight..midnight + time::Duration::DAY;
         let due = transact(&*server.core.store, Access::Read, move |unit| {
-            unit.cards().accounts_due(midnight, 1_000)
+            unit.cards().accounts_due(day.clone(), 1_000)
         });
         due.unwrap().len()
     }

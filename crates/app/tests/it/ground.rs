@@ -54,6 +54,37 @@ pub struct Plan {
     pub ports: Box<dyn FnOnce(Ports) -> Ports>,
     /// Made for this server, unless it is given one.
     pub passwords: Option<Arc<dyn PasswordHasher>>,
+    /// How far its clock is ahead of the ground's.
+    pub clock_ahead: Duration,
+}
+
+/// The clock of another machine.
+pub struct Skewed {
+    pub clock: Arc<FakeClock>,
+    pub ahead: Duration,
+}
+
+impl Clock for Skewed {
+    fn now(&self) -> OffsetDateTime {
+        self.clock.now() + self.ahead
+    }
+
+    fn steady(&self) -> Duration {
+        self.clock.steady()
+    }
+
+    fn epoch(&self) -> u64 {
+        self.clock.epoch() + 1
+    }
+
+    fn settled(&self) -> OffsetDateTime {
+        self.clock.settled() + self.ahead
+    }
+
+    /// The database's server is the same.
+    fn ahead(&self) -> Duration {
+        self.clock.ahead()
+    }
 }
 
 /// The ports of a server.
@@ -71,6 +102,7 @@ impl Default for Plan {
             worker: WorkerSettings::default(),
             ports: Box::new(|ports| ports),
             passwords: None,
+            clock_ahead: Duration::ZERO,
         }
     }
 }
@@ -81,6 +113,12 @@ impl Ground {
         let folder = tempfile::tempdir().unwrap();
         let database = Database::chosen(folder.path(), true);
         Self::over(database, folder, start, 0)
+    }
+
+    /// On PostgreSQL, for several servers.
+    pub fn on_a_server(start: OffsetDateTime) -> Self {
+        let database = Database::Server(TestDatabase::migrated());
+        Self::over(database, tempfile::tempdir().unwrap(), start, 0)
     }
 
     /// On PostgreSQL, behind a way to it that a test can cut and freeze.
@@ -115,9 +153,10 @@ impl Ground {
         }
     }
 
-    /// The machine; the service's time is the machine's.
-    pub fn machine(&self) -> Machine {
-        let wall = Arc::clone(&self.clock) as Arc<dyn Clock>;
+    /// The machine; the service's time is the machine's. If it is `ahead`, it is another one than the others.
+    pub fn machine(&self, ahead: Duration) -> Machine {
+        let clock = Arc::clone(&self.clock);
+        let wall: Arc<dyn Clock> = if ahead.is_zero() { clock } else { Arc::new(Skewed { clock, ahead }) };
         Machine {
             clock: Arc::clone(&wall),
             wall,

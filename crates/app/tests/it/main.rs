@@ -28,6 +28,7 @@ mod categories;
 #[path = "../../../adapter-bank-http/tests/it/certificates.rs"]
 mod certificates;
 mod clock;
+mod clock_steps;
 mod command_line;
 mod command_line_examples;
 mod commands;

@@ -27,7 +27,7 @@ use kopeck_service::accounts::{AccountRefresher, Round};
 use kopeck_service::audit::{NoObserver, Notes};
 use kopeck_service::books;
 use kopeck_service::partners::{self, NewPartner, PartnerError};
-use kopeck_service::worker::Worker;
+use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
 use secrecy::ExposeSecret;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -63,6 +63,7 @@ pub struct TestServer {
     pub core: Core,
     worker: Worker,
     refresher: Mutex<AccountRefresher>,
+    watch: Mutex<ClockWatch>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
     /// Dropped last.
@@ -96,8 +97,9 @@ impl TestServer {
 
     /// Over what another server may have left behind.
     pub fn open(ground: Arc<Ground>, plan: Plan) -> Self {
-        let Plan { sandbox, http, worker, ports, passwords } = plan;
-        let (machine, service_clock) = ground.machine().with_clock_of(&ground.data).unwrap();
+        let Plan { sandbox, http, worker, ports, passwords, clock_ahead } = plan;
+        let machine = ground.machine(clock_ahead);
+        let (machine, service_clock) = machine.with_clock_of(&ground.data).unwrap();
         let keys = KeyRing::of(&MasterKey::from_bytes([7; 32]));
         let parts = Parts { passwords, ..Parts::default() };
         let core = Core::with_parts(&ground.url, &keys, &machine, SETTINGS, parts).unwrap();
@@ -128,6 +130,7 @@ impl TestServer {
         });
         let env = || Arc::clone(&core.env);
         let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
+        let watch = ClockWatch::new(Arc::clone(&ports.store), env(), worker);
         let worker = Worker::new(ports.store, ports.bank, env(), worker);
         Self {
             base_url,
@@ -136,6 +139,7 @@ impl TestServer {
             core,
             worker,
             refresher: refresher.into(),
+            watch: watch.into(),
             handle: receiver.recv().unwrap(),
             thread: Some(thread),
             ground,
@@ -196,6 +200,11 @@ impl TestServer {
     /// Lets a worker take what it takes at once; answers how many pieces of work that were.
     pub fn one_round(&self) -> usize {
         self.worker.run_once(&|| false).unwrap()
+    }
+
+    /// Looks at the clock that work goes by, as is done every second.
+    pub fn look_at_clock(&self) -> ClockCheck {
+        self.watch.lock().unwrap().check().unwrap()
     }
 
     /// Does all work that is due.

@@ -1,6 +1,7 @@
 //! A unit of work that knows what two calls need: an employee is read, an employee is added. Everything else is not
 //! called, and would say so.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use diesel::SqliteConnection;
@@ -315,7 +316,7 @@ impl CardRepository for Unit {
     fn set_limit(&mut self, _: PartnerId, _: &[CardId], _: &Limit) -> Result<(), StoreError> {
         absent()
     }
-    fn accounts_due(&mut self, _: OffsetDateTime, _: u32) -> Result<Vec<AccountDue>, StoreError> {
+    fn accounts_due(&mut self, _: Range<OffsetDateTime>, _: u32) -> Result<Vec<AccountDue>, StoreError> {
         absent()
     }
     fn set_account(&mut self, _: PartnerId, _: CardId, _: &AccountBalance) -> Result<(), StoreError> {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
@@ -161,6 +162,10 @@ pub fn the_banks_newer_word_is_stored(store: &dyn Store) {
         set_view(store, partner, id, older, last_day() - Duration::DAY);
         assert_eq!(get_card(store, partner, id), Some(expected), "an older word is passed over");
     }
+    let ahead = BankView { seen_at: at(50) + CLOCK_SKEW + Duration::DAY, ..back };
+    set_view(store, partner, id, ahead, last_day());
+    set_view(store, partner, id, back, last_day());
+    assert_eq!(get_card(store, partner, id).map(|record| record.bank), Some(back), "the clock was set back");
     assert_eq!(get_card(store, partner, neighbour.record.card.id), Some(neighbour.record));
 }
 
@@ -213,7 +218,8 @@ pub fn accounts_are_due_by_their_last_refresh(store: &dyn Store) {
         account
     };
     let due = |moment, limit| {
-        let due = read(store, move |unit| unit.cards().accounts_due(moment, limit));
+        let day = moment..at(2_000);
+        let due = read(store, move |unit| unit.cards().accounts_due(day.clone(), limit));
         due.into_iter().map(|due| (due.partner, due.card)).collect::<Vec<_>>()
     };
     let before = get_card(store, first, own[0].1).unwrap();
@@ -226,6 +232,10 @@ pub fn accounts_are_due_by_their_last_refresh(store: &dyn Store) {
     assert_eq!(due(at(1_003), 2), [own[0], other], "the limit holds");
     assert_eq!(due(at(1_003), 3), [own[0], other, own[1]]);
     assert_eq!(due(at(1_000), 10), []);
+    refresh(other, at(2_001), 4);
+    refresh(own[0], at(2_000), 4);
+    assert_eq!(due(at(1_000), 10), [own[0], other], "by a clock that was set back since");
+    assert_eq!(due(at(1_003), 2), [own[1], own[0]]);
 }
 
 /// A card is valid on its last day.

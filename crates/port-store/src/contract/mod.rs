@@ -44,6 +44,9 @@ pub mod work;
 pub trait TimeTravel: Store {
     /// Moves the clock forward. Whether it goes on by itself meanwhile is the store's own affair.
     fn advance(&self, by: Duration);
+
+    /// Sets the clock, ahead or, by a negative duration, back, as an administrator does.
+    fn step(&self, by: Duration);
 }
 
 /// Makes one test of each case of the contract. The argument is a function that makes an empty store.
@@ -200,6 +203,8 @@ macro_rules! contract_tests {
             cancelled_work_is_withdrawn
             leases_end_all_at_once
             what_is_due_shows
+            work_goes_on_after_the_clock_was_set_back
+            times_within_the_horizon_stay
             stuck_work_shows_and_stays_due
             work_can_be_seized
             the_backlog_is_counted

@@ -10,7 +10,7 @@ use time::Duration;
 
 use super::TimeTravel;
 use super::support::{id, partner, read, write};
-use crate::{Backlog, Claim, PutBack, Rule, Store, StoreError, Subject};
+use crate::{Backlog, Claim, Horizon, PutBack, Rule, Store, StoreError, Subject};
 
 const LEASE: Duration = Duration::minutes(60);
 
@@ -243,6 +243,64 @@ pub fn what_is_due_shows(store: &dyn TimeTravel) {
     assert!(!is_any_due(store));
     store.advance(Duration::minutes(101));
     assert!(is_any_due(store));
+}
+
+const HORIZON: Horizon =
+    Horizon { first: Duration::minutes(30), again: Duration::minutes(10), lease: Duration::minutes(60) };
+
+fn is_exceeded(store: &dyn Store) -> bool {
+    read(store, |unit| unit.work().clock(HORIZON)).is_exceeded
+}
+
+fn bring_within(store: &dyn Store) -> u64 {
+    write(store, |unit| unit.work().bring_within(HORIZON)).unwrap()
+}
+
+/// For work that was new, given back, and leased while the clock was three years ahead.
+pub fn work_goes_on_after_the_clock_was_set_back(store: &dyn TimeTravel) {
+    let partner = partner(store);
+    let years = Duration::days(1_100);
+    let [leased, given_back, before] = [0, 0, 20].map(|delay| some_work(store, partner, delay));
+    store.step(years);
+    let claims = claim(store, 3);
+    assert_eq!(claims.len(), 3, "what was put off is due at once");
+    let of = |subject| claims.iter().find(|claim| claim.subject == subject).unwrap();
+    put_back(store, of(given_back), put_back_for(5, 1, true));
+    put_back(store, of(before), put_back_for(0, 0, false));
+    let meanwhile = some_work(store, partner, 20);
+    assert!(!is_exceeded(store));
+    store.step(-years);
+    let after = some_work(store, partner, 20);
+    assert!(is_exceeded(store));
+    assert_eq!(claim_after(store, 25, 10).len(), 1, "the rest waits for three years");
+    assert_eq!(bring_within(store), 4);
+    assert!(!is_exceeded(store));
+    assert_eq!(bring_within(store), 0);
+    assert!(is_current(store, of(leased)), "a lease stays its holder's");
+
+    assert_eq!(claim_after(store, 9, 10), []);
+    let again = subjects(&claim_after(store, 2, 10));
+    assert_eq!(again.iter().collect::<HashSet<_>>(), HashSet::from([&given_back, &before]));
+    assert_eq!(subjects(&claim_after(store, 20, 10)), [meanwhile]);
+    let over: HashSet<_> = subjects(&claim_after(store, 61, 10)).into_iter().collect();
+    assert_eq!(over, HashSet::from([leased, given_back, before, meanwhile, after]));
+}
+
+/// Whatever the clock does: nothing is due earlier, and no lease ends earlier, than it was to.
+pub fn times_within_the_horizon_stay(store: &dyn TimeTravel) {
+    let partner = partner(store);
+    let leased = some_work(store, partner, 0);
+    let held = claim(store, 1).remove(0);
+    let first = some_work(store, partner, 29);
+    let now = read(store, |unit| unit.work().clock(HORIZON)).now;
+    store.step(-Duration::minutes(1));
+    assert_eq!(bring_within(store), 1, "the lease alone would last too long");
+    assert!(!is_exceeded(store) && is_current(store, &held));
+    assert_eq!(claim_after(store, 28, 10), []);
+    let stepped = read(store, |unit| unit.work().clock(HORIZON)).now - now;
+    assert!((27..29).contains(&stepped.whole_minutes()), "{stepped}");
+    assert_eq!(subjects(&claim_after(store, 3, 10)), [first]);
+    assert_eq!(subjects(&claim_after(store, 30, 10)), [leased]);
 }
 
 /// The longest stuck first; only who has it can say so, and the first moment stays.

@@ -6,6 +6,7 @@ use kopeck_domain::card::Standing;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::{BankCard, BankError, MockBankGateway};
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
+use time::OffsetDateTime;
 use time::macros::datetime;
 
 /// The first moment of the day on which every test starts.
@@ -18,9 +19,9 @@ fn stored(accounts: &[(u64, OffsetDateTime)]) -> (MockUnit, Accounts) {
     let accounts: Accounts = Arc::new(Mutex::new(accounts.to_vec()));
     let mut unit = MockUnit::default();
     let list = Arc::clone(&accounts);
-    unit.cards.expect_accounts_due().returning(move |moment, limit| {
+    unit.cards.expect_accounts_due().returning(move |day, limit| {
         let mut due = list.lock().unwrap().clone();
-        due.retain(|(_, updated_at)| *updated_at < moment);
+        due.retain(|(_, updated_at)| !day.contains(updated_at));
         due.sort_by_key(|(_, updated_at)| *updated_at);
         due.truncate(usize::try_from(limit).unwrap());
         let due = due.into_iter().map(|(n, _)| AccountDue {
@@ -164,6 +165,22 @@ fn a_stop_comes_before_the_next_call() {
     let mut refresher = refresher(&bench, unit, bank);
     assert_eq!(refresher.run_once(&|| !stopping.lock().unwrap().is_empty()), Ok(Round::Wait));
     assert_eq!(asked.lock().unwrap().len(), 1);
+}
+
+/// The clock was three years ahead for a while: cards that were refreshed meanwhile are due as if it had not been.
+#[test]
+fn a_refresh_in_the_future_does_not_count() {
+    let bench = Bench::new();
+    let (unit, accounts) = stored(&[(1, START), (2, START - Duration::DAY), (3, START)]);
+    let (bank, asked) = bank(|_| Ok(Some(answer())));
+    let mut refresher = refresher(&bench, unit, bank);
+    bench.clock.step(Duration::days(1_100));
+    while refresher.run_once(&|| false) == Ok(Round::GoOn) {}
+    assert_eq!(asked.lock().unwrap().len(), 3);
+    bench.clock.step(-Duration::days(1_100));
+    while refresher.run_once(&|| false) == Ok(Round::GoOn) {}
+    assert_eq!(asked.lock().unwrap().len(), 6);
+    assert!(accounts.lock().unwrap().iter().all(|(_, updated_at)| *updated_at == START));
 }
 
 #[test]

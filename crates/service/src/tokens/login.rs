@@ -22,7 +22,7 @@ impl TokenDesk {
     /// # Errors
     /// [`TokenError::TooMany`].
     pub fn check_address(&self, unit: &mut dyn UnitOfWork, address: Option<&str>) -> Result<(), TokenError> {
-        check_throttle(unit, &self.address_subjects(address), self.env.now())
+        check_throttle(unit, &self.address_subjects(address), self.env.settled())
     }
 
     /// Counts a failure for a network address alone.
@@ -30,7 +30,7 @@ impl TokenDesk {
     /// # Errors
     /// [`TokenError::TooMany`] if there are too many already: of many failures at the same moment ten count.
     pub fn count_failure(&self, unit: &mut dyn UnitOfWork, address: Option<&str>) -> Result<(), TokenError> {
-        count_failure(unit, &self.address_subjects(address), self.env.now())
+        count_failure(unit, &self.address_subjects(address), self.env.settled())
     }
 
     /// Logs in. Blocks for the tens of milliseconds that a password takes, and for two units of work, whatever the
@@ -50,7 +50,7 @@ impl TokenDesk {
         let key_hash = api_key_hash(api_key.expose_secret());
         let mut subjects = self.address_subjects(address.as_deref());
         subjects.push(self.partner_subject(known.as_ref(), &key_hash, &nonce));
-        let now = self.env.now();
+        let now = self.env.settled();
         let begin = subjects.clone();
         transact(store, Access::Write, move |unit| {
             check_throttle(unit, &begin, now)?;
@@ -78,16 +78,16 @@ impl TokenDesk {
         partner: Option<KnownPartner>,
         subjects: Subjects,
     ) -> Result<IssuedTokens, TokenError> {
-        let now = self.env.now();
+        let (now, settled) = (self.env.now(), self.env.settled());
         let Some(known) = partner else {
-            transact(store, Access::Write, move |unit| count_failure(unit, &subjects, now))?;
+            transact(store, Access::Write, move |unit| count_failure(unit, &subjects, settled))?;
             return Err(TokenError::BadCredentials);
         };
         let partner = known.credentials.partner.id;
         let session = SessionId::new(self.env.ids.next_id());
         let (pair, issued) = self.issue(partner, session, now, now)?;
         transact(store, Access::Write, move |unit| -> Result<(), TokenError> {
-            check_throttle(unit, &subjects, now)?;
+            check_throttle(unit, &subjects, settled)?;
             if !still_valid(unit, &known.credentials, now)? {
                 return Err(TokenError::BadCredentials);
             }

@@ -14,10 +14,13 @@ mod testing;
 
 use std::sync::Arc;
 
+use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_domain::session::{PairState, TokenPair};
-use kopeck_port_security::{PasswordHasher, SecretBox, SecurityError, TokenClaims, TokenCodec, TokenKind};
+use kopeck_port_security::{
+    PasswordHasher, SecretBox, SecurityError, TokenClaims, TokenCodec, TokenKind, Uptime,
+};
 use kopeck_port_store::{Credentials, StoreError, StoredPair};
 use secrecy::{SecretSlice, SecretString};
 use time::{Duration, OffsetDateTime};
@@ -26,10 +29,6 @@ use crate::Env;
 
 pub use keys::api_key_hash;
 pub(crate) use keys::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE};
-
-/// How far the clocks of two instances may lie apart: a token of the one is good at once on the other. Its end is
-/// exact.
-const LEEWAY: Duration = Duration::seconds(5);
 
 /// For how long the nonce of a token call stays spent.
 pub(crate) const NONCE_LIFE: Duration = Duration::minutes(10);
@@ -199,6 +198,7 @@ impl TokenDesk {
             reissued: false,
             refresh_expires_at: end(lifetimes.refresh),
         };
+        let issued_up = Some(self.uptime());
         let claims = |kind, life: Duration| TokenClaims {
             kind,
             partner,
@@ -207,6 +207,7 @@ impl TokenDesk {
             issued_at: now.unix_timestamp(),
             not_before: now.unix_timestamp(),
             expires_at: end(life).unix_timestamp(),
+            issued_up,
         };
         let (access, refresh) =
             (claims(TokenKind::Access, lifetimes.access), claims(TokenKind::Refresh, lifetimes.refresh));
@@ -233,10 +234,26 @@ impl TokenDesk {
             SecurityError::Failed(_) => TokenError::Security(error),
         })?;
         let now = self.env.now().unix_timestamp();
-        let leeway = LEEWAY.whole_seconds();
-        if claims.not_before > now.saturating_add(leeway) || claims.expires_at <= now {
-            return Err(TokenError::Unauthorized);
-        }
-        Ok(claims)
+        let life = claims.expires_at.saturating_sub(claims.issued_at);
+        let is_good = match self.age(&claims) {
+            Some(age) => age <= life,
+            // It is another server's, whose clock may be ahead.
+            None => claims.not_before <= now.saturating_add(CLOCK_SKEW.whole_seconds()),
+        };
+        if is_good && now < claims.expires_at { Ok(claims) } else { Err(TokenError::Unauthorized) }
+    }
+
+    /// How many seconds ago a token was issued, whatever was done to the machine's clock since; `None` if that was on
+    /// another machine, or before this one was started.
+    fn age(&self, claims: &TokenClaims) -> Option<i64> {
+        let Uptime { epoch, seconds: now } = self.uptime();
+        let issued = claims.issued_up.filter(|up| up.epoch == epoch)?;
+        Some(now.saturating_sub(issued.seconds)).filter(|age| *age >= 0)
+    }
+
+    /// The present by the machine's steady time.
+    fn uptime(&self) -> Uptime {
+        let clock = &self.env.clock;
+        Uptime { epoch: clock.epoch(), seconds: clock.steady().whole_seconds() }
     }
 }

@@ -25,7 +25,7 @@ impl TokenDesk {
         token: &str,
         address: Option<&str>,
     ) -> Result<RefreshOutcome, TokenError> {
-        let now = self.env.now();
+        let now = self.env.settled();
         self.check_address(unit, address)?;
         if !unit.throttle().spend_nonce(&api_key_hash(api_key), nonce, now, now - NONCE_LIFE)? {
             return Err(TokenError::NonceSpent);

@@ -74,6 +74,7 @@ pub(super) fn claims(kind: TokenKind) -> TokenClaims {
         issued_at: START.unix_timestamp(),
         not_before: START.unix_timestamp(),
         expires_at: (START + life).unix_timestamp(),
+        issued_up: None,
     }
 }
 

@@ -9,14 +9,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kopeck_port_store::{Claim, Subject};
-use time::OffsetDateTime;
+use time::Duration;
 
-/// A claim with the end of its lease as this process sees it: a little before the store does, since the clock was read
-/// before the work was claimed.
+/// A claim with the end of its lease by the steady time, as this process sees it: a little before the store does, since
+/// the time was read before the work was claimed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Lease {
     pub(super) claim: Claim,
-    pub(super) ends_at: OffsetDateTime,
+    pub(super) ends_at: Duration,
 }
 
 /// The work that the workers of this process have in hand, each with the latest lease of it.
@@ -87,10 +87,10 @@ impl Drop for Hold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{START, claim, order_id};
+    use crate::testing::{claim, order_id};
 
     fn lease_of(attempt: u32) -> Lease {
-        Lease { claim: Claim { attempt, ..claim(Subject::Order(order_id(1))) }, ends_at: START }
+        Lease { claim: Claim { attempt, ..claim(Subject::Order(order_id(1))) }, ends_at: Duration::ZERO }
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod limit_change;
 mod order;
 mod replenishment;
 mod turns;
+mod watch;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -30,6 +31,10 @@ use limit_change::{LimitErrand, LimitReport};
 use order::{OrderErrand, OrderReport};
 use replenishment::{TopUpErrand, TopUpReport};
 use turns::Turns;
+pub use watch::{ClockCheck, ClockWatch};
+
+/// The longest that work waits after a try without a word from the bank.
+const LONGEST_PAUSE: Duration = Duration::seconds(10);
 
 /// How a worker works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,7 +166,7 @@ impl Worker {
         let (env, settings) = (Arc::clone(&self.env), self.settings);
         let tactics = Tactics { chunk: settings.chunk, repeat_is_safe: self.bank.repeat_is_safe() };
         let in_hand = self.in_hand.subjects();
-        let ends_at = env.now() + settings.lease;
+        let ends_at = env.clock.steady() + settings.lease;
         let (ready, renewed) = transact(&*self.store, Access::Write, move |unit| -> Result<_, StoreError> {
             let (mut ready, mut renewed) = (Vec::new(), Vec::new());
             for claim in unit.work().claim(settings.lease, limit)? {
@@ -310,7 +315,7 @@ impl Worker {
             let mut turn = self.turns.wait();
             let stops = stopping();
             // Looked at last: nothing may come between this and the call that takes time.
-            let is_over = self.env.now() >= errand.hold.latest(&errand.lease).ends_at;
+            let is_over = self.env.clock.steady() >= errand.hold.latest(&errand.lease).ends_at;
             let step = if stops || is_over {
                 self.give_back(errand)
             } else {
@@ -367,7 +372,7 @@ fn put_off(unit: &mut dyn UnitOfWork, claim: &Claim, may_have_sent: bool) -> Res
 /// to ten seconds, so that nothing waits long once the bank is well.
 fn pause_after(failures: u32) -> Duration {
     let doublings = failures.saturating_sub(1).min(6);
-    Duration::milliseconds(250_i64 << doublings).min(Duration::seconds(10))
+    Duration::milliseconds(250_i64 << doublings).min(LONGEST_PAUSE)
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind};
 use kopeck_port_store::{
     Access, AuditRepository, Backlog, BalanceSheet, BooksRepository, CardRepository, CategoryRepository,
-    Claim, Done, EmployeeRepository, IdempotencyRepository, LedgerRepository, LimitChangeRepository,
+    Claim, Done, EmployeeRepository, Horizon, IdempotencyRepository, LedgerRepository, LimitChangeRepository,
     OrderRepository, PartnerRepository, PutBack, RecordedAnswer, ReplenishmentRepository,
     SealedNonceRepository, SessionRepository, SpentNonce, Store, StoreError, StuckWork, Subject,
-    ThrottleRepository, TransactionRepository, UnitOfWork, Work, WorkRepository,
+    ThrottleRepository, TransactionRepository, UnitOfWork, Work, WorkClock, WorkRepository,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -169,6 +169,14 @@ impl WorkRepository for Sabotaged<'_> {
 
     fn is_any_due(&mut self) -> Result<bool, StoreError> {
         self.unit.work().is_any_due()
+    }
+
+    fn clock(&mut self, horizon: Horizon) -> Result<WorkClock, StoreError> {
+        self.unit.work().clock(horizon)
+    }
+
+    fn bring_within(&mut self, horizon: Horizon) -> Result<u64, StoreError> {
+        self.unit.work().bring_within(horizon)
     }
 
     fn count(&mut self) -> Result<u64, StoreError> {

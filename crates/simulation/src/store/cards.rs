@@ -1,7 +1,9 @@
 //! Cards.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
+use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
@@ -140,7 +142,8 @@ impl CardRepository for Unit {
         valid_until: Date,
     ) -> Result<(), StoreError> {
         if let Some(row) = self.writing()?.card_mut(partner, card)
-            && row.record.bank.seen_at <= view.seen_at
+            && (row.record.bank.seen_at <= view.seen_at
+                || row.record.bank.seen_at > view.seen_at + CLOCK_SKEW)
         {
             row.record.bank = *view;
             row.record.card.valid_until = valid_until;
@@ -210,9 +213,13 @@ impl CardRepository for Unit {
         Ok(())
     }
 
-    fn accounts_due(&mut self, moment: OffsetDateTime, limit: u32) -> Result<Vec<AccountDue>, StoreError> {
-        let mut due: Vec<&CardRow> =
-            self.state.cards.iter().filter(|row| row.record.account.updated_at < moment).collect();
+    fn accounts_due(
+        &mut self,
+        day: Range<OffsetDateTime>,
+        limit: u32,
+    ) -> Result<Vec<AccountDue>, StoreError> {
+        let is_due = |row: &&CardRow| !day.contains(&row.record.account.updated_at);
+        let mut due: Vec<&CardRow> = self.state.cards.iter().filter(is_due).collect();
         due.sort_by_key(|row| (row.record.account.updated_at, row.partner, row.record.card.id));
         let account = |row: &CardRow| AccountDue {
             partner: row.partner,

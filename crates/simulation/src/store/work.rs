@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{Backlog, Claim, PutBack, StoreError, StuckWork, Subject, WorkRepository};
+use kopeck_port_store::{
+    Backlog, Claim, Horizon, PutBack, StoreError, StuckWork, Subject, WorkClock, WorkRepository,
+};
 use time::{Duration, OffsetDateTime};
 
 use super::{State, Unit, amount};
@@ -40,6 +42,21 @@ impl WorkRow {
         // Whoever claims may send, whatever becomes of them.
         self.may_have_sent = true;
         claim
+    }
+
+    /// The row within the horizon, if it lies beyond.
+    fn brought_within(&self, horizon: Horizon, now: OffsetDateTime) -> Option<Self> {
+        match self.leased_until {
+            Some(until) => (until > now + horizon.lease).then(|| Self {
+                leased_until: Some(now + horizon.lease),
+                due_at: self.due_at.min(now),
+                ..self.clone()
+            }),
+            None => {
+                let latest = now + if self.attempt == 0 { horizon.first } else { horizon.again };
+                (self.due_at > latest).then(|| Self { due_at: latest, ..self.clone() })
+            }
+        }
     }
 
     /// Whether `claim` is its latest attempt, and not given back.
@@ -161,6 +178,24 @@ impl WorkRepository for Unit {
     fn is_any_due(&mut self) -> Result<bool, StoreError> {
         let now = self.clock.now();
         Ok(self.state.work.iter().any(|row| row.is_due(now)))
+    }
+
+    fn clock(&mut self, horizon: Horizon) -> Result<WorkClock, StoreError> {
+        let now = self.clock.now();
+        let is_exceeded = self.state.work.iter().any(|row| row.brought_within(horizon, now).is_some());
+        Ok(WorkClock { now, is_exceeded })
+    }
+
+    fn bring_within(&mut self, horizon: Horizon) -> Result<u64, StoreError> {
+        let now = self.clock.now();
+        let mut moved = 0;
+        for row in self.writing()?.work.iter_mut() {
+            if let Some(brought) = row.brought_within(horizon, now) {
+                *row = brought;
+                moved += 1;
+            }
+        }
+        Ok(moved)
     }
 
     fn count(&mut self) -> Result<u64, StoreError> {

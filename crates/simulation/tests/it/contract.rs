@@ -27,6 +27,10 @@ impl TimeTravel for Threaded {
     fn advance(&self, by: Duration) {
         self.clock.advance(by);
     }
+
+    fn step(&self, by: Duration) {
+        self.clock.step(by);
+    }
 }
 
 fn empty_store() -> Threaded {

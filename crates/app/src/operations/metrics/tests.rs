@@ -51,6 +51,10 @@ async fn refusals_and_the_database_are_counted() {
     metrics.failed(Access::Read, Outage::Locked);
     metrics.failed(Access::Write, Outage::Locked);
     metrics.certificate_changed(false);
+    let seconds = time::Duration::seconds;
+    metrics.clock_seen(Clock::Machine, seconds(-18_000), Some(seconds(-18_000)));
+    metrics.clock_seen(Clock::Database, seconds(18_001), Some(seconds(4)));
+    metrics.clock_seen(Clock::Database, seconds(18_000), None);
     metrics.audit_heads_sent(true);
     metrics.audit_heads_sent(false);
     metrics.audit_heads_sent(false);
@@ -60,6 +64,12 @@ async fn refusals_and_the_database_are_counted() {
     let text = text(&metrics).await;
     for line in [
         "kopeck_refused_seals_total 1",
+        r#"kopeck_clock_steps_total{clock="machine",direction="ahead"} 0"#,
+        r#"kopeck_clock_steps_total{clock="machine",direction="back"} 1"#,
+        r#"kopeck_clock_steps_total{clock="database",direction="ahead"} 1"#,
+        r#"kopeck_clock_steps_total{clock="database",direction="back"} 0"#,
+        "kopeck_clock_offset_seconds -18000",
+        "kopeck_database_clock_offset_seconds 18000",
         "kopeck_throttled_logins_total 1",
         "kopeck_throttled_refreshes_total 1",
         "kopeck_rate_limited_total 2",

@@ -3,7 +3,7 @@ use crate::testing::*;
 use crate::tokens::testing::*;
 use kopeck_domain::ids::SessionId;
 use kopeck_domain::partner::SealingPolicy;
-use kopeck_port_security::{MockPasswordHasher, MockTokenCodec, SecurityError};
+use kopeck_port_security::{MockPasswordHasher, MockTokenCodec, SecurityError, Uptime};
 use kopeck_port_store::mock::MockUnit;
 use time::Duration;
 
@@ -11,12 +11,12 @@ fn desk_with(bench: &Bench, tokens: MockTokenCodec) -> TokenDesk {
     desk(bench, MockPasswordHasher::new(), tokens)
 }
 
-/// Five seconds of leeway at the beginning, none at the end, by the service's clock.
+/// Five minutes of leeway at the beginning, since another server's clock may be ahead; none at the end.
 #[test]
 fn a_token_is_good_from_its_beginning_to_its_end() {
     let start = START.unix_timestamp();
     let cases =
-        [(-6, 900, false), (-5, 900, true), (0, 900, true), (0, 1, true), (0, 0, false), (0, -1, false)];
+        [(-301, 900, false), (-300, 900, true), (0, 900, true), (0, 1, true), (0, 0, false), (0, -1, false)];
     for (seconds_since_beginning, seconds_to_end, good) in cases {
         let claims = TokenClaims {
             not_before: start - seconds_since_beginning,
@@ -41,6 +41,49 @@ fn a_token_ends_when_the_clock_says_so() {
     assert!(desk.verify(TOKEN).is_ok());
     bench.clock.advance(Duration::SECOND);
     assert!(matches!(desk.verify(TOKEN), Err(TokenError::Unauthorized)));
+}
+
+/// Its age counts, and not only what the clock shows: a clock that is set back lengthens no life, and ends none.
+#[test]
+fn setting_the_clock_back_neither_lengthens_nor_ends_the_life_of_a_token() {
+    let life = Duration::minutes(15);
+    for step in [Duration::seconds(-200), Duration::hours(-5), Duration::days(-1_100)] {
+        let bench = Bench::new();
+        let own = Some(Uptime { epoch: 0, seconds: 0 });
+        let desk = desk_with(&bench, codec(TokenClaims { issued_up: own, ..claims(TokenKind::Access) }));
+        bench.clock.step(step);
+        assert!(desk.verify(TOKEN).is_ok(), "{step}");
+        bench.clock.advance(life);
+        assert!(desk.verify(TOKEN).is_ok(), "{step}");
+        bench.clock.advance(Duration::SECOND);
+        assert!(matches!(desk.verify(TOKEN), Err(TokenError::Unauthorized)), "{step}");
+    }
+}
+
+/// Of another machine, or of this one before it was started anew, nothing but the clock's time is known.
+#[test]
+fn the_age_of_another_machines_token_is_not_known() {
+    let bench = Bench::new();
+    for up in [None, Some(Uptime { epoch: 1, seconds: -9_999 }), Some(Uptime { epoch: 0, seconds: 9_999 })] {
+        let desk = desk_with(&bench, codec(TokenClaims { issued_up: up, ..claims(TokenKind::Access) }));
+        assert!(desk.verify(TOKEN).is_ok(), "{up:?}");
+    }
+    bench.clock.step(Duration::seconds(-301));
+    for up in [None, Some(Uptime { epoch: 1, seconds: 0 }), Some(Uptime { epoch: 0, seconds: 9_999 })] {
+        let desk = desk_with(&bench, codec(TokenClaims { issued_up: up, ..claims(TokenKind::Access) }));
+        assert!(matches!(desk.verify(TOKEN), Err(TokenError::Unauthorized)), "{up:?}");
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_ahead_ends_tokens() {
+    let bench = Bench::new();
+    let own = Some(Uptime { epoch: 0, seconds: 0 });
+    let desk = desk_with(&bench, codec(TokenClaims { issued_up: own, ..claims(TokenKind::Access) }));
+    bench.clock.step(Duration::minutes(15));
+    assert!(matches!(desk.verify(TOKEN), Err(TokenError::Unauthorized)));
+    bench.clock.step(Duration::minutes(-15));
+    assert!(desk.verify(TOKEN).is_ok());
 }
 
 #[test]

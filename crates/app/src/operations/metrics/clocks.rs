@@ -1,0 +1,84 @@
+//! Metrics of the clocks that the service goes by.
+
+use prometheus::{IntCounter, IntGauge};
+use time::Duration;
+
+use super::Maker;
+
+/// A clock that somebody can set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    /// The machine's, by which everything expires.
+    Machine,
+    /// The database server's, by which work is scheduled.
+    Database,
+}
+
+impl Clock {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Database => "database",
+        }
+    }
+}
+
+/// Steps of the clocks, and how far apart they are.
+pub(super) struct Clocks {
+    /// Of the machine's and the database's, each ahead and back.
+    steps: [[IntCounter; 2]; 2],
+    offset: IntGauge,
+    database_offset: IntGauge,
+}
+
+impl Clocks {
+    pub(super) fn new(maker: &Maker<'_>) -> prometheus::Result<Self> {
+        let steps = maker.counters(
+            "kopeck_clock_steps_total",
+            "Times that a clock was set by more than three seconds, by direction.",
+            &["clock", "direction"],
+        )?;
+        let of = |clock: Clock| -> prometheus::Result<[IntCounter; 2]> {
+            Ok([
+                steps.get_metric_with_label_values(&[clock.word(), "ahead"])?,
+                steps.get_metric_with_label_values(&[clock.word(), "back"])?,
+            ])
+        };
+        Ok(Self {
+            steps: [of(Clock::Machine)?, of(Clock::Database)?],
+            offset: maker.gauge(
+                "kopeck_clock_offset_seconds",
+                "How far the machine's clock was set ahead since the start of the process; back if negative.",
+            )?,
+            database_offset: maker.gauge(
+                "kopeck_database_clock_offset_seconds",
+                "How far the database server's clock is ahead of the machine's; behind if negative.",
+            )?,
+        })
+    }
+
+    /// `clock` was set.
+    pub(super) fn stepped(&self, clock: Clock, by: Duration) {
+        let [machine, database] = &self.steps;
+        let [ahead, back] = match clock {
+            Clock::Machine => machine,
+            Clock::Database => database,
+        };
+        if by.is_negative() {
+            back.inc()
+        } else {
+            ahead.inc()
+        }
+        log::warn!(seconds = by.whole_seconds(); "the {}'s clock was set; is it synchronised (NTP)?", clock.word());
+    }
+
+    /// `clock` stands so far ahead: the machine's of where it would be if nobody had set it, the database's of the
+    /// machine's.
+    pub(super) fn stands(&self, clock: Clock, ahead: Duration) {
+        let gauge = match clock {
+            Clock::Machine => &self.offset,
+            Clock::Database => &self.database_offset,
+        };
+        gauge.set(ahead.whole_seconds());
+    }
+}
