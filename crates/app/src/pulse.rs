@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// After so long without a sign a thread is taken to hang. A thread that only waits gives one a minute; one that works
+/// After so long without a sign a thread is taken to hang. A thread that only waits gives one a second; one that works
 /// gives one between two pieces of work.
 pub const SILENT: Duration = Duration::from_secs(180);
 

@@ -1,7 +1,7 @@
 //! The machine's clock, and the steps by which it was set.
 //!
 //! The machine has two: the time of day, which an administrator, NTP or a host may set, and a monotonic one, which nobody
-//! sets. By how much the first is ahead of the second changes only with a step. See ADR 31.
+//! sets. By how much the first is ahead of the second changes only with a step. See ADR 35.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};

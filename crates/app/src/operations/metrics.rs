@@ -189,18 +189,12 @@ impl Metrics {
                 "Requests refused because the memory for request bodies was used up.",
             )?,
             audit_notes: audit_notes(&maker)?,
-            audit_heads: [
-                heads.get_metric_with_label_values(&["sent"])?,
-                heads.get_metric_with_label_values(&["failed"])?,
-            ],
+            audit_heads: both(&heads, ["sent", "failed"])?,
             outages: outages(&maker)?,
             reads: Thread::new(&maker, "read")?,
             writes: Thread::new(&maker, "write")?,
             bank: Bank::new(&maker)?,
-            reloads: [
-                reloads.get_metric_with_label_values(&["taken"])?,
-                reloads.get_metric_with_label_values(&["refused"])?,
-            ],
+            reloads: both(&reloads, ["taken", "refused"])?,
             clocks: Clocks::new(&maker)?,
             figures: Figures::new(&maker)?,
             memory: Memory::default(),
@@ -271,6 +265,11 @@ fn outages(maker: &Maker<'_>) -> prometheus::Result<IntCounterVec> {
         outages.get_metric_with_label_values(&[outage.name()])?;
     }
     Ok(outages)
+}
+
+/// The counters of two outcomes.
+fn both(counters: &IntCounterVec, [first, second]: [&str; 2]) -> prometheus::Result<[IntCounter; 2]> {
+    Ok([counters.get_metric_with_label_values(&[first])?, counters.get_metric_with_label_values(&[second])?])
 }
 
 /// Every operation with its counters, and one for paths that are none of ours.

@@ -229,10 +229,17 @@ fn plain_login(server: &TestServer, partner: &TestPartner) -> String {
     Tokens::of(&login_call(&partner.api_key, &partner.login, &partner.password).send(server)).access
 }
 
+/// The status of a call that is sealed by this clock, as is the login before it.
+fn sealed_call(server: &TestServer, partner: &TestPartner, clock: Arc<dyn Clock>) -> u16 {
+    let client = server.client_on(partner, clock);
+    let called = tokio::runtime::Runtime::new().unwrap().block_on(async { client.balance().await });
+    called.map_or_else(|error| error.status().unwrap(), |_| 200)
+}
+
 /// The skew that OPERATIONS.md says is borne: a token of each server is good at the other, sealed calls go by either clock,
 /// and work of each is done by the other.
-#[tokio::test]
-async fn two_servers_bear_a_skew_of_250_seconds() {
+#[test]
+fn two_servers_bear_a_skew_of_250_seconds() {
     let [(first, its_clock), (second, clock_ahead)] = two_servers(Duration::seconds(250));
     let partner = first.partner(SealingPolicy::Optional, 100_000);
     for (issuer, clock, other) in [(&first, its_clock, &second), (&second, clock_ahead, &first)] {
@@ -245,17 +252,15 @@ async fn two_servers_bear_a_skew_of_250_seconds() {
         let id = ordered.text_of("orderId");
         let status = get(&format!("/v1/order/status/{id}")).token(&token).send(other);
         assert!(status.text.contains("SUCCESS"), "{status:?}");
-        let sealed = other.client_on(&partner, clock).balance().await.unwrap();
-        assert_eq!(sealed.hold, 0);
+        assert_eq!(sealed_call(other, &partner, clock), 200);
     }
 }
 
-#[tokio::test]
-async fn two_servers_do_not_bear_a_skew_of_400_seconds() {
+#[test]
+fn two_servers_do_not_bear_a_skew_of_400_seconds() {
     let [(first, its_clock), (second, _)] = two_servers(Duration::seconds(400));
     let partner = first.partner(SealingPolicy::Optional, 100_000);
     let token = plain_login(&second, &partner);
     assert_eq!(get("/v1/balance").token(&token).send(&first).status, 401);
-    let error = second.client_on(&partner, its_clock).balance().await.unwrap_err();
-    assert_eq!(error.status(), Some(422));
+    assert_eq!(sealed_call(&second, &partner, its_clock), 422);
 }

@@ -1,15 +1,20 @@
 //! A bank that the sandbox makes slow, failing, silent, forgetful or deaf: everything ends right once it is well.
 
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, mpsc};
 
 use kopeck_client::{
     BankBehaviour, CardLimit, Client, LimitPeriod, RequestState, TopUp, TransactionFilter, Uuid,
 };
-use kopeck_port_bank::BankKey;
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::partner::SealingPolicy;
+use kopeck_domain::transaction::Transaction;
+use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
 use time::Duration;
+use tokio::task::JoinHandle;
 
 use crate::calls::{plastic_item, start_client, virtual_item};
-use crate::server::{SETTINGS, TestServer};
+use crate::ground::{Ground, Plan, Ports};
+use crate::server::{SETTINGS, START, TestServer};
 
 /// The longest that work waits before the bank is asked again.
 const PATIENCE: Duration = Duration::seconds(10);
@@ -117,26 +122,89 @@ async fn whatever_the_bank_does_everything_is_done_once_in_the_end() {
     }
 }
 
-/// Each answer is late, and that long the requests are in process.
+/// A bank that takes instructions and answers when it is told to.
+struct SlowBank {
+    bank: Arc<dyn BankGateway>,
+    answers: Mutex<bool>,
+    told: Condvar,
+}
+
+impl SlowBank {
+    /// A server over it, with a partner's client.
+    fn start() -> (Arc<TestServer>, Client, Arc<Self>) {
+        let (sender, receiver) = mpsc::channel();
+        let ports = move |ports: Ports| {
+            let slow =
+                Self { bank: Arc::clone(&ports.bank), answers: Mutex::new(true), told: Condvar::new() };
+            let slow = Arc::new(slow);
+            sender.send(Arc::clone(&slow)).unwrap();
+            Ports { bank: slow, ..ports }
+        };
+        let plan = Plan { ports: Box::new(ports), ..Plan::default() };
+        let server = TestServer::open(Arc::new(Ground::new(START)), plan);
+        let partner = server.partner(SealingPolicy::Required, 1_000_000);
+        let client = server.client(&partner);
+        (Arc::new(server), client, receiver.recv().unwrap())
+    }
+
+    fn answer(&self, answers: bool) {
+        *self.answers.lock().unwrap() = answers;
+        self.told.notify_all();
+    }
+}
+
+impl BankGateway for SlowBank {
+    fn repeat_is_safe(&self) -> bool {
+        self.bank.repeat_is_safe()
+    }
+
+    fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
+        let outcome = self.bank.submit(submissions);
+        drop(self.told.wait_while(self.answers.lock().unwrap(), |answers| !*answers).unwrap());
+        outcome
+    }
+
+    fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
+        self.bank.query(keys)
+    }
+
+    fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Result<Vec<IssuedCard>, BankError> {
+        self.bank.issued_cards(key, skip, limit)
+    }
+
+    fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
+        self.bank.card(number)
+    }
+
+    fn transactions(
+        &self,
+        number: CardNumber,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Transaction>, BankError> {
+        self.bank.transactions(number, after, limit)
+    }
+}
+
+/// Lets a worker tell the bank, which does not answer yet.
+async fn begin_work(server: &Arc<TestServer>, client: &Client, asked: &Asked) -> JoinHandle<()> {
+    let working = Arc::clone(server);
+    let work = tokio::task::spawn_blocking(move || working.work());
+    while states(client, asked).await.contains(&RequestState::New) {}
+    work
+}
+
+/// That long the requests are in process.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_bank_leaves_requests_in_process_meanwhile() {
-    let (server, client) = start_client(1_000_000);
+    let (server, client, bank) = SlowBank::start();
     let cards = main_cards(&server, &client, 2).await;
     let asked = ask(&client, cards).await;
-    client.sandbox().bank(&BankBehaviour { latency_ms: 300, ..HEALTHY }).await.unwrap();
-    let server = Arc::new(server);
-    let working = Arc::clone(&server);
-    let work = tokio::task::spawn_blocking(move || working.work());
-    let seen = loop {
-        let states = states(&client, &asked).await;
-        if !states.contains(&RequestState::New) {
-            break states;
-        }
-    };
-    let in_process = RequestState::InProcess;
-    assert_eq!(seen, [in_process.clone(), in_process.clone(), in_process]);
+    bank.answer(false);
+    let work = begin_work(&server, &client, &asked).await;
+    assert_eq!(states(&client, &asked).await, [const { RequestState::InProcess }; 3]);
+    bank.answer(true);
     work.await.unwrap();
-    client.sandbox().bank(&HEALTHY).await.unwrap();
     expect_done_once(&server, &client, &asked).await;
 }
 
@@ -144,18 +212,17 @@ async fn a_slow_bank_leaves_requests_in_process_meanwhile() {
 /// the bank a second time, least of all one that does twice what is sent twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_jump_of_the_clock_sends_nothing_twice() {
-    let (server, client) = start_client(1_000_000);
+    let (server, client, bank) = SlowBank::start();
     let cards = main_cards(&server, &client, 2).await;
     let asked = ask(&client, cards).await;
-    let forgetful = BankBehaviour { latency_ms: 400, duplicate_rate: 1.0, ..HEALTHY };
+    let forgetful = BankBehaviour { duplicate_rate: 1.0, ..HEALTHY };
     client.sandbox().bank(&forgetful).await.unwrap();
-    let server = Arc::new(server);
-    let working = Arc::clone(&server);
-    let work = tokio::task::spawn_blocking(move || working.work());
-    while states(&client, &asked).await.contains(&RequestState::New) {}
+    bank.answer(false);
+    let work = begin_work(&server, &client, &asked).await;
     client.sandbox().advance_clock(3_600).await.unwrap();
     let other = Arc::clone(&server);
     tokio::task::spawn_blocking(move || other.work_now()).await.unwrap();
+    bank.answer(true);
     work.await.unwrap();
     server.work_now();
     client.sandbox().bank(&HEALTHY).await.unwrap();

@@ -2,7 +2,7 @@
 //!
 //! That clock is the store's: of a database server, or of this machine. Work that was put off while it stood ahead would
 //! wait until it has caught up. Nothing is ever put off or leased for long, so times far ahead tell by themselves that the
-//! clock was set back since, whoever noticed it and whatever was restarted meanwhile. See ADR 31.
+//! clock was set back since, whoever noticed it and whatever was restarted meanwhile. See ADR 35.
 
 use std::sync::Arc;
 

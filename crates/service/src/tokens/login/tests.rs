@@ -5,7 +5,7 @@ use crate::testing::*;
 use crate::tokens::testing::*;
 use kopeck_domain::ids::TokenPairId;
 use kopeck_domain::session::{PairState, TokenPair};
-use kopeck_port_security::{MockPasswordHasher, MockTokenCodec, TokenKind};
+use kopeck_port_security::{MockPasswordHasher, MockTokenCodec, TokenClaims, TokenKind, Uptime};
 use kopeck_port_store::StoreError;
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 use time::Duration;
@@ -275,9 +275,10 @@ fn a_right_login_starts_a_session_and_issues_its_first_pair() {
     let desk = desk(&bench, passwords(&trace), tokens);
     let issued = desk.login(&InPlaceStore::new(unit), right()).unwrap();
 
-    let expected = [TokenKind::Access, TokenKind::Refresh].map(|kind| kopeck_port_security::TokenClaims {
+    let expected = [TokenKind::Access, TokenKind::Refresh].map(|kind| TokenClaims {
         session,
         pair: id,
+        issued_up: Some(Uptime { epoch: 0, seconds: 0 }),
         ..claims(kind)
     });
     assert_eq!(*signed.lock().unwrap(), expected);
