@@ -87,5 +87,6 @@ mod stuck;
 mod tls;
 mod transactions;
 mod turns;
+mod workflows;
 mod world;
 mod wrong_cards;

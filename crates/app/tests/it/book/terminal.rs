@@ -39,13 +39,26 @@ impl Desk {
         self.folder.path()
     }
 
-    /// What is built already is not built again as a release.
+    /// What is built already is not built again: neither the service as a release, nor an example by itself, for which
+    /// cargo would compile the dependencies with fewer features.
     fn cargo(&self) -> String {
-        let cargo = env!("CARGO");
         format!(
-            "#!/bin/sh\n[ \"$1 $2 $3\" != 'run --release --' ] || {{ shift 3; exec '{}' \"$@\"; }}\n\
-             cd '{REPOSITORY}' && exec '{cargo}' \"$@\"\n",
-            env!("CARGO_BIN_EXE_kopeck"),
+            r#"#!/bin/sh
+if [ "$1 $2 $3" = 'run --release --' ]; then
+    shift 3
+    exec '{service}' "$@"
+fi
+cd '{REPOSITORY}'
+example="$(dirname '{service}')/examples/$6"
+if [ "$1 $2 $3 $5" = 'run -q -p --example' ] && [ -f "crates/${{4#kopeck-}}/examples/$6.rs" ] && [ -x "$example" ]; then
+    shift 6
+    [ "$1" != -- ] || shift
+    exec "$example" "$@"
+fi
+exec '{cargo}' "$@"
+"#,
+            service = env!("CARGO_BIN_EXE_kopeck"),
+            cargo = env!("CARGO"),
         )
     }
 
