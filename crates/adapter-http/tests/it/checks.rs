@@ -18,7 +18,7 @@ use crate::support::{TOKEN, api_over, parts, unit};
 async fn what_is_no_operation_is_answered_in_json() {
     let state = api_over(MockUnit::default());
     for path in
-        ["/", "/v1", "/v1/nothing", "/v1/card//balance", "/v1/%zz", "/v1/employees/%00/x", "/sandbox/v1/bank"]
+        ["/v1", "/v1/nothing", "/v1/card//balance", "/v1/%zz", "/v1/employees/%00/x", "/sandbox/v1/bank"]
     {
         let got = send(&state, call(Method::GET, path)).await;
         assert_eq!((got.status, got.code().as_str()), (404, "not_found"), "{path}");

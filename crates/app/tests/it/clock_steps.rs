@@ -39,6 +39,11 @@ async fn expect_done(client: &Client, orders: &[Uuid]) {
     }
 }
 
+/// Whether the step is this one. On PostgreSQL the time that really passes between two looks is part of it.
+fn is_about(step: Option<Duration>, expected: Duration) -> bool {
+    step.is_some_and(|step| (step - expected).abs() < Duration::MINUTE)
+}
+
 /// Whether the work was new, given back or in hand when the clock was set.
 #[tokio::test]
 async fn a_glitch_of_three_years_holds_no_work_up() {
@@ -46,7 +51,7 @@ async fn a_glitch_of_three_years_holds_no_work_up() {
     server.look_at_clock();
     let before = order(&client).await;
     server.clock.step(YEARS);
-    assert_eq!(server.look_at_clock().step, Some(YEARS));
+    assert!(is_about(server.look_at_clock().step, YEARS));
     let meanwhile = order(&client).await;
     client.sandbox().bank(&BankBehaviour { down: true, ..HEALTHY }).await.unwrap();
     server.work();
@@ -55,7 +60,8 @@ async fn a_glitch_of_three_years_holds_no_work_up() {
     server.clock.step(-YEARS);
     let after = order(&client).await;
     let look = server.look_at_clock();
-    assert_eq!((look.step, look.brought_back), (Some(-YEARS), 3));
+    assert!(is_about(look.step, -YEARS), "{:?}", look.step);
+    assert_eq!(look.brought_back, 3);
     soon(&server);
     expect_done(&client, &[before, meanwhile, untouched, after]).await;
     let balance = client.balance().await.unwrap();

@@ -82,7 +82,6 @@ fn what_is_no_path_is_a_404() {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     for path in [
-        "/",
         "/v1",
         "/v1/",
         "/v2/balance",
