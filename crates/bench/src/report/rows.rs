@@ -180,7 +180,7 @@ const ROWS: &[Row] = &[
         of("mass-sqlite", "ours", "peak_serve_mib"),
         160.0,
     ),
-    below("binary", of("start", "ours", "binary_mib"), 15.0),
+    below("binary", of("start", "ours", "binary_mib"), 20.0),
 ];
 
 /// Each row whose figures are there.
