@@ -55,7 +55,7 @@ static FILES: [File; 19] = [
     File::new("/docs/prefill.js", SCRIPT, || include_str!("../site/prefill.js").into()),
     File::new("/docs/highlight.js", SCRIPT, || include_str!("../site/highlight.js").into()),
     File::new("/docs/session.js", SCRIPT, || include_str!("../site/session.js").into()),
-    // For whoever implements sealing and has nothing but the address of a service.
+    // For engineers who implement sealing and have only the address of a service.
     File::new("/docs/vectors.json", JSON, || include_str!("../../sealing/tests/data/vectors.json").into()),
     File::new("/docs/forgeries.json", JSON, || {
         include_str!("../../sealing/tests/data/forgeries.json").into()

@@ -58,8 +58,8 @@ pub(crate) fn start_for_command(format: LogFormat) {
     start(format, OF_COMMAND, Target::Stderr);
 }
 
-/// Starts the log of a process that serves or works, by `RUST_LOG` or [`OF_SERVICE`]. Nothing that logs waits for whoever
-/// reads the log.
+/// Starts the log of a process that serves or works, by `RUST_LOG` or [`OF_SERVICE`]. No thread that logs waits for the
+/// reader of the log.
 ///
 /// # Errors
 /// If the system gives no thread.

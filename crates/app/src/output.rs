@@ -53,7 +53,7 @@ pub(crate) fn queue_log(note: impl Fn(u64) -> Vec<u8> + Send + 'static) -> io::R
     Ok(LogLines)
 }
 
-/// Writes `text`, whole lines, to standard output. It never waits and never fails: nobody may be listening.
+/// Writes `text`, whole lines, to standard output. It never waits and never fails, also without a reader.
 pub(crate) fn announce(text: &str) {
     static STARTED: LazyLock<bool> = LazyLock::new(|| {
         let sink = unlocked(io::stdout());
@@ -71,7 +71,7 @@ pub fn report(error: &anyhow::Error) {
     if IS_QUEUED.load(Ordering::Acquire) {
         LOG.push(line.as_bytes());
     } else {
-        // Without standard error there is nobody to tell.
+        // Without standard error the message is lost.
         let _ = io::stderr().write_all(line.as_bytes());
     }
 }

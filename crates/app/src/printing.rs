@@ -18,7 +18,7 @@ pub(crate) fn print(text: Arguments<'_>) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a line to standard error, for the person who called the command. If nobody can read it, the command goes on.
+/// Writes a line to standard error, for the person who called the command. If the write fails, the command goes on.
 pub(crate) fn note(line: Arguments<'_>) {
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use prometheus::IntCounter;
 
-/// How long the writer waits for a descriptor that somebody has made non-blocking.
+/// How long the writer waits before it retries on a non-blocking descriptor.
 const RETRY_AFTER: Duration = Duration::from_millis(10);
 
 /// Whole lines, in order, up to a number of bytes.
