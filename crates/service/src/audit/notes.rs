@@ -175,19 +175,23 @@ impl Notes {
         submit(&*self.store, Access::Write, append, done);
     }
 
-    /// Writes all that waits and the summaries of the present minute, and comes back when that is done. What cannot be
-    /// written within seconds is given up. For the end of a process, when nothing is noted any more.
+    /// Writes all that waits and the summaries of the present minute, and comes back when that is done. After a failure it
+    /// tries once more; what cannot be written then is given up. For the end of a process, when nothing is noted any more.
     pub fn close(self: &Arc<Self>) {
         let mut state = self.lock();
         let summaries = state.budgets.close(self.clock.now());
         state.waiting.extend(summaries);
         drop(state);
+        // The database may be back since the latest attempt, so one more is made.
+        let mut is_retry = true;
         loop {
             let state = self.lock();
             let idle = |state: &mut State| state.is_writing;
             let waited = self.rests.wait_timeout_while(state, PATIENCE, idle);
             let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-            let next = if waited.timed_out() || state.is_failing { None } else { state.next() };
+            let may_write = !waited.timed_out() && (is_retry || !state.is_failing);
+            is_retry = false;
+            let next = if may_write { state.next() } else { None };
             if next.is_none() {
                 let lost = std::mem::take(&mut state.waiting).len() as u64;
                 drop(state);

@@ -261,9 +261,24 @@ fn the_end_writes_what_waits_and_gives_up_what_cannot_be_written() {
     closing.join().unwrap();
     assert_eq!(store.written(), ["a", "b"]);
 
-    notes.note(entry("c"));
-    assert_eq!(store.end(&Err(StoreError::Busy)), 1);
-    notes.close();
-    assert_eq!(store.end(&Ok(())), 0);
-    assert!(counts.are(2, 1));
+    assert!(counts.are(2, 0));
+}
+
+#[test]
+fn the_end_tries_once_more_after_a_failure() {
+    for (outcome, written, dropped) in [(Ok(()), 1, 0), (Err(StoreError::Busy), 0, 1)] {
+        let (store, counts, notes) = desk();
+        notes.note(entry("c"));
+        assert_eq!(store.end(&Err(StoreError::Busy)), 1);
+        let closing = std::thread::spawn({
+            let notes = Arc::clone(&notes);
+            move || notes.close()
+        });
+        while store.end(&outcome) == 0 {
+            std::thread::yield_now();
+        }
+        closing.join().unwrap();
+        assert_eq!(store.end(&Ok(())), 0);
+        assert!(counts.are(written, dropped));
+    }
 }
