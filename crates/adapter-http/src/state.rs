@@ -8,7 +8,7 @@ use kopeck_port_system::Clock;
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Env;
 use kopeck_service::audit::Notes;
-use kopeck_service::tokens::TokenDesk;
+use kopeck_service::tokens::TokenService;
 use tokio::sync::Semaphore;
 
 use crate::bridge::Gate;
@@ -37,7 +37,7 @@ pub struct HttpParts {
     /// The way to the bank.
     pub bank: Arc<dyn BankGateway>,
     /// Logins and tokens.
-    pub tokens: Arc<TokenDesk>,
+    pub tokens: Arc<TokenService>,
     /// Power over the bank simulator. Without it the sandbox's calls do not exist.
     pub sandbox: Option<Arc<dyn SandboxPower>>,
     /// Whoever counts what happens.

@@ -14,7 +14,7 @@ use diesel::sql_types::Binary;
 use diesel::sqlite::Sqlite;
 use diesel::{Connection, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use kopeck_port_store::{Access, Rule, Verdict};
+use kopeck_port_store::{Access, Disposition, Rule};
 use kopeck_port_system::Clock;
 
 use crate::convert::micros;
@@ -22,7 +22,7 @@ use crate::error::OpenError;
 use crate::files::Files;
 use crate::memory::Mode;
 use crate::postgres;
-use crate::repositories::WorkRow;
+use crate::repositories::JobRow;
 use crate::schema::{spent_nonces, work};
 use crate::sqlite;
 use crate::work_time::WorkTime;
@@ -359,10 +359,10 @@ pub(crate) fn work_time(connection: &mut AnyConnection, clock: &dyn Clock) -> Qu
 }
 
 /// Work that is due at `now` and not under a lease, the partners taking turns.
-pub(crate) fn due_work(connection: &mut AnyConnection, now: i64, limit: u32) -> QueryResult<Vec<WorkRow>> {
+pub(crate) fn due_work(connection: &mut AnyConnection, now: i64, limit: u32) -> QueryResult<Vec<JobRow>> {
     match connection {
         AnyConnection::Sqlite(sqlite) => {
-            let mut due: Vec<(usize, WorkRow)> = Vec::new();
+            let mut due: Vec<(usize, JobRow)> = Vec::new();
             let mut partner = next_partner_with_work(sqlite, &[])?;
             while let Some(id) = partner {
                 let own = work::table
@@ -371,7 +371,7 @@ pub(crate) fn due_work(connection: &mut AnyConnection, now: i64, limit: u32) -> 
                     .filter(work::leased_until.is_null().or(work::leased_until.le(now)))
                     .order(work::due_at)
                     .limit(i64::from(limit))
-                    .select(WorkRow::as_select())
+                    .select(JobRow::as_select())
                     .load(sqlite)?;
                 due.extend(own.into_iter().enumerate());
                 partner = next_partner_with_work(sqlite, &id)?;
@@ -389,8 +389,8 @@ pub(crate) fn due_work(connection: &mut AnyConnection, now: i64, limit: u32) -> 
 pub(crate) fn take_due(
     connection: &mut AnyConnection,
     now: i64,
-    rows: Vec<WorkRow>,
-) -> QueryResult<Vec<WorkRow>> {
+    rows: Vec<JobRow>,
+) -> QueryResult<Vec<JobRow>> {
     match connection {
         AnyConnection::Sqlite(_) => Ok(rows),
         AnyConnection::Postgres(pg) => postgres::take_due(pg, now, &rows),
@@ -446,10 +446,10 @@ pub(crate) fn files(url: &str) -> Option<Files> {
 }
 
 /// Writes something that changes nothing, to find out whether the database accepts changes. Only SQLite has to commit it.
-pub(crate) fn probe(connection: &mut AnyConnection) -> QueryResult<Verdict> {
+pub(crate) fn probe(connection: &mut AnyConnection) -> QueryResult<Disposition> {
     match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite::probe(sqlite).map(|()| Verdict::Commit),
-        AnyConnection::Postgres(pg) => postgres::probe(pg).map(|()| Verdict::RollBack),
+        AnyConnection::Sqlite(sqlite) => sqlite::probe(sqlite).map(|()| Disposition::Commit),
+        AnyConnection::Postgres(pg) => postgres::probe(pg).map(|()| Disposition::RollBack),
     }
 }
 

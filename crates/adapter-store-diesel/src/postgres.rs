@@ -10,7 +10,7 @@ use kopeck_port_store::Access;
 
 use crate::error::OpenError;
 use crate::native::{Native, Value};
-use crate::repositories::WorkRow;
+use crate::repositories::JobRow;
 use crate::server_url::with_system_roots;
 
 /// What libpq is told unless the URL says otherwise: to give up on a server that does not answer within two seconds,
@@ -208,7 +208,7 @@ const DUE_WORK: &str = "
     ORDER BY due.turn, due.due_at LIMIT ?";
 
 /// Work that is due at `now` and not under a lease, the partners taking turns.
-pub(crate) fn due_work(connection: &mut PgConnection, now: i64, limit: u32) -> QueryResult<Vec<WorkRow>> {
+pub(crate) fn due_work(connection: &mut PgConnection, now: i64, limit: u32) -> QueryResult<Vec<JobRow>> {
     let limit = i64::from(limit);
     let values = vec![Value::Int(now), Value::Int(now), Value::Int(limit), Value::Int(limit)];
     Native::new(DUE_WORK, values).load(connection)
@@ -223,11 +223,7 @@ const TAKE_DUE: &str = "
     FOR UPDATE OF w SKIP LOCKED";
 
 /// Those of `rows` that are still due and that nobody else is taking, in their order, for this transaction to take.
-pub(crate) fn take_due(
-    connection: &mut PgConnection,
-    now: i64,
-    rows: &[WorkRow],
-) -> QueryResult<Vec<WorkRow>> {
+pub(crate) fn take_due(connection: &mut PgConnection, now: i64, rows: &[JobRow]) -> QueryResult<Vec<JobRow>> {
     let values = vec![
         Value::BytesList(rows.iter().map(|row| row.partner_id.as_slice()).collect()),
         Value::Texts(rows.iter().map(|row| row.subject_kind.as_str()).collect()),

@@ -97,7 +97,7 @@ mod tests {
     use kopeck_domain::ids::PartnerId;
     use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
     use kopeck_domain::person::CustomId;
-    use kopeck_port_store::{Credentials, Done, EmployeeFilter, UnitOfWork, Verdict, Work};
+    use kopeck_port_store::{Credentials, Disposition, Done, EmployeeFilter, UnitOfWork, Work};
     use kopeck_port_system::Clock;
     use kopeck_port_system::fake::FakeClock;
     use time::OffsetDateTime;
@@ -158,8 +158,8 @@ mod tests {
             status_updated_at: OffsetDateTime::UNIX_EPOCH,
         };
         Box::new(move |unit| match unit.employees().insert(PARTNER, &employee) {
-            Ok(()) => Verdict::Commit,
-            Err(_) => Verdict::RollBack,
+            Ok(()) => Disposition::Commit,
+            Err(_) => Disposition::RollBack,
         })
     }
 
@@ -201,8 +201,8 @@ mod tests {
         let undone = |number: u128| {
             let mut add = adding(number, &format!("undone-{number}"));
             let work: Work = Box::new(move |unit| match add(unit) {
-                Verdict::Commit => Verdict::RollBack,
-                Verdict::RollBack => panic!("it was to be inserted"),
+                Disposition::Commit => Disposition::RollBack,
+                Disposition::RollBack => panic!("it was to be inserted"),
             });
             answering(work, Box::new(|_| {}))
         };
@@ -248,11 +248,11 @@ mod tests {
         let mut unit = unit(folder.path());
         let hog: Work = Box::new(|unit| {
             for number in 100..100_000 {
-                if adding(number, &format!("hog-{number}"))(unit) == Verdict::RollBack {
-                    return Verdict::Commit;
+                if adding(number, &format!("hog-{number}"))(unit) == Disposition::RollBack {
+                    return Disposition::Commit;
                 }
             }
-            Verdict::Commit
+            Disposition::Commit
         });
         unit.execute("PRAGMA max_page_count = 120").unwrap();
         let mut jobs = [job(1, "one"), answering(hog, Box::new(|_| {})), job(3, "three")];

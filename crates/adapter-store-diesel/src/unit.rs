@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{
-    Access, AuditRepository, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
-    IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
-    ReplenishmentRepository, SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository,
-    TransactionRepository, UnitOfWork, Verdict, WorkRepository,
+    Access, AuditRepository, CardRepository, CategoryRepository, Disposition, EmployeeRepository,
+    IdempotencyRepository, JobRepository, LedgerRepository, LimitChangeRepository, OrderRepository,
+    PartnerRepository, ReconciliationRepository, ReplenishmentRepository, SealedNonceRepository,
+    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, UnitOfWork,
 };
 use kopeck_port_system::Clock;
 
@@ -185,7 +185,7 @@ impl Unit {
     }
 
     /// Finds out whether the database accepts changes.
-    pub(crate) fn probe(&mut self) -> Result<Verdict, StoreError> {
+    pub(crate) fn probe(&mut self) -> Result<Disposition, StoreError> {
         self.shortens_log = true;
         dialect::probe(self.past_memory()?).stored()
     }
@@ -428,7 +428,7 @@ repositories! {
     replenishments: ReplenishmentRepository;
     limit_changes: LimitChangeRepository;
     ledger: LedgerRepository;
-    work: WorkRepository;
-    books: BooksRepository;
+    jobs: JobRepository;
+    reconciliation: ReconciliationRepository;
     audit: AuditRepository;
 }

@@ -11,8 +11,8 @@ use kopeck_port_security::{PasswordHasher, SecretBox};
 use kopeck_port_store::{Access, AuditSigner, HeadObserver, Store, transact};
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use kopeck_service::accounts::AccountRefresher;
-use kopeck_service::partners::PartnerDesk;
-use kopeck_service::tokens::TokenDesk;
+use kopeck_service::partners::PartnerService;
+use kopeck_service::tokens::TokenService;
 use kopeck_service::worker::{ClockWatch, Worker, WorkerSettings};
 use kopeck_service::{Env, Settings};
 
@@ -68,9 +68,9 @@ pub struct Core {
     /// The database.
     pub store: Arc<DieselStore>,
     /// Partners and their keys.
-    pub partners: PartnerDesk,
+    pub partners: PartnerService,
     /// Tokens.
-    pub tokens: Arc<TokenDesk>,
+    pub tokens: Arc<TokenService>,
     /// Signs the audit log.
     pub signer: Arc<dyn AuditSigner>,
 }
@@ -182,8 +182,8 @@ impl Core {
         });
         let secrets: Arc<dyn SecretBox> =
             Arc::new(MasterKeyBox::new(Arc::clone(keys), Arc::clone(&machine.entropy)));
-        let partners = PartnerDesk::new(Arc::clone(&env), Arc::clone(&passwords), Arc::clone(&secrets));
-        let tokens = Arc::new(TokenDesk::new(
+        let partners = PartnerService::new(Arc::clone(&env), Arc::clone(&passwords), Arc::clone(&secrets));
+        let tokens = Arc::new(TokenService::new(
             Arc::clone(&env),
             passwords,
             Arc::new(JwtTokens::new(Arc::clone(keys))),

@@ -158,7 +158,7 @@ fn work(store: &dyn Store, worker: &Worker, stop: &Stop, heart: &Heart) {
 
 /// Looks before it claims, so that idle workers do not queue behind the writers.
 fn is_due(store: &dyn Store) -> Result<bool, StoreError> {
-    transact(store, Access::Read, |unit| unit.work().is_any_due())
+    transact(store, Access::Read, |unit| unit.jobs().is_any_due())
 }
 
 fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop, heart: &Heart) {

@@ -5,9 +5,9 @@ use time::{Date, OffsetDateTime};
 use crate::Kopecks;
 use crate::card_number::CardNumber;
 use crate::ids::{CardId, EmployeeId, OrderId};
-use crate::vocabulary::vocabulary;
+use crate::string_enum::string_enum;
 
-vocabulary! {
+string_enum! {
     /// The product a card is.
     CardType {
         /// Virtual card of the national payment system.
@@ -34,7 +34,7 @@ impl CardType {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// What a linked card is to its employee. Set by the partner; not to be confused with a block at the bank.
     CardStatus {
         /// The card that top-ups go to. One per employee at most.
@@ -87,7 +87,7 @@ pub struct BankView {
     pub seen_at: OffsetDateTime,
 }
 
-vocabulary! {
+string_enum! {
     /// How a card stands at the bank.
     Standing {
         /// In order.

@@ -4,10 +4,10 @@ use time::OffsetDateTime;
 
 use crate::ids::{CategoryId, EmployeeId};
 use crate::person::{CustomId, Email, PersonName, Phone};
+use crate::string_enum::string_enum;
 use crate::text::folded;
-use crate::vocabulary::vocabulary;
 
-vocabulary! {
+string_enum! {
     /// Where an employee is. The partner sets it directly; there are no rules between the values.
     EmployeeStatus {
         /// Working; the default at creation.

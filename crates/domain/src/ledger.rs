@@ -15,9 +15,9 @@
 use crate::draft::Invalid;
 use crate::ids::{OrderId, ReplenishmentId};
 use crate::money::{AmountOverflow, Kopecks};
-use crate::vocabulary::vocabulary;
+use crate::string_enum::string_enum;
 
-vocabulary! {
+string_enum! {
     /// An account of a partner.
     Account {
         /// The other side of every deposit.
@@ -31,7 +31,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// What a movement is for.
     MovementKind {
         /// Money of the partner arrives: DEPOSITED to AVAILABLE.

@@ -21,10 +21,10 @@ pub mod person;
 pub mod replenishment;
 pub mod request;
 pub mod session;
+mod string_enum;
 pub mod text;
 pub mod throttle;
 pub mod transaction;
-mod vocabulary;
 
 pub use draft::{Fault, Faults};
 pub use money::Kopecks;

@@ -6,14 +6,14 @@ use crate::card_number::CardNumber;
 use crate::ids::{CardId, LimitChangeId};
 use crate::limit::Limit;
 use crate::request::{RequestEvent, RequestKind, RequestState, TransitionError};
-use crate::vocabulary::vocabulary;
+use crate::string_enum::string_enum;
 
 pub use crate::request::conclusion;
 
 /// The greatest number of cards in one request.
 pub const MAX_CARDS: usize = 10_000;
 
-vocabulary! {
+string_enum! {
     /// Why the limit of a card was not changed.
     LimitChangeRefusal {
         /// The bank blocks the card.

@@ -10,7 +10,7 @@ use crate::ids::OrderId;
 use crate::money::{AmountOverflow, Kopecks};
 use crate::person::{DeliveryAddress, Phone, Recipient};
 use crate::request::{RequestEvent, RequestKind, RequestState, TransitionError};
-use crate::vocabulary::vocabulary;
+use crate::string_enum::string_enum;
 
 /// The greatest number of items in one order.
 pub const MAX_ITEMS: usize = 100;
@@ -29,7 +29,7 @@ pub const PLASTIC_TYPES: &[CardType] = &[CardType::Mp4, CardType::Kkl];
 /// The products of a virtual item.
 pub const VIRTUAL_TYPES: &[CardType] = &[CardType::Mlz];
 
-vocabulary! {
+string_enum! {
     /// What is ordered.
     OrderKind {
         /// Cards that a courier brings.

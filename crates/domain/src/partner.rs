@@ -4,10 +4,10 @@ use time::OffsetDateTime;
 
 use crate::draft::Invalid;
 use crate::ids::PartnerId;
+use crate::string_enum::string_enum;
 use crate::text;
-use crate::vocabulary::vocabulary;
 
-vocabulary! {
+string_enum! {
     /// Whether a partner may use the service.
     PartnerStatus {
         /// Yes.
@@ -17,7 +17,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// Whether the partner's bodies have to come sealed. Kept by the service, never negotiated.
     SealingPolicy {
         /// Every body must be sealed.

@@ -7,7 +7,7 @@ use crate::draft::Invalid;
 use crate::ids::{CardId, ReplenishmentId};
 use crate::money::{AmountOverflow, Kopecks};
 use crate::request::{RequestEvent, RequestKind, RequestState, TransitionError};
-use crate::vocabulary::vocabulary;
+use crate::string_enum::string_enum;
 
 pub use crate::request::conclusion;
 
@@ -28,7 +28,7 @@ pub fn top_up_amount(kopecks: i64) -> Result<Kopecks, Invalid> {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// Why a card was not topped up.
     TopUpRefusal {
         /// The partner's balance did not cover it.

@@ -1,9 +1,9 @@
 //! The life of an asynchronous request: one vocabulary and one table for orders, replenishments
 //! and limit changes.
 
-use crate::vocabulary::vocabulary;
+use crate::string_enum::string_enum;
 
-vocabulary! {
+string_enum! {
     /// Where a request stands.
     RequestState {
         /// Accepted; can still be cancelled.
@@ -23,7 +23,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// What happens to a request.
     RequestEvent {
         /// A worker takes it up.
@@ -41,7 +41,7 @@ vocabulary! {
     }
 }
 
-vocabulary! {
+string_enum! {
     /// What is asked for; decides which states exist.
     RequestKind {
         /// An order of cards: all or nothing, and confirmed in the end.

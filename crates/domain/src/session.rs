@@ -7,9 +7,9 @@
 use time::{Duration, OffsetDateTime};
 
 use crate::ids::TokenPairId;
-use crate::vocabulary::vocabulary;
+use crate::string_enum::string_enum;
 
-vocabulary! {
+string_enum! {
     /// What a pair of tokens is good for.
     PairState {
         /// Its refresh token can be exchanged.

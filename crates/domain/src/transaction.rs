@@ -3,9 +3,9 @@
 use time::OffsetDateTime;
 
 use crate::Kopecks;
-use crate::vocabulary::vocabulary;
+use crate::string_enum::string_enum;
 
-vocabulary! {
+string_enum! {
     /// What kind of movement a transaction is. The type tells the direction: amounts are positive.
     TransactionType {
         /// Money arrived on the card.

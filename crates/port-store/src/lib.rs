@@ -9,11 +9,11 @@
 
 mod audit;
 mod error;
+mod jobs;
 mod records;
 mod repositories;
 mod sealed_nonces;
 mod store;
-mod work;
 
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -22,8 +22,8 @@ pub mod mock;
 
 pub use audit::{AuditFilter, AuditRepository, AuditSigner, HeadObserver, SignatureCheck};
 pub use error::{Rule, StoreError};
+pub use jobs::{Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, StuckJob, Subject};
 pub use records::*;
 pub use repositories::*;
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
-pub use store::{Access, Done, Store, UnitOfWork, Verdict, Work, submit, submit_while, transact};
-pub use work::{Backlog, Claim, Horizon, PutBack, StuckWork, Subject, WorkClock, WorkRepository};
+pub use store::{Access, Disposition, Done, Store, UnitOfWork, Work, submit, submit_while, transact};

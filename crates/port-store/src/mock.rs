@@ -6,20 +6,20 @@ use std::sync::{Mutex, PoisonError};
 use kopeck_domain::audit::Signature;
 
 pub use crate::audit::MockAuditRepository;
+pub use crate::jobs::MockJobRepository;
 pub use crate::repositories::{
-    MockBooksRepository, MockCardRepository, MockCategoryRepository, MockEmployeeRepository,
-    MockIdempotencyRepository, MockLedgerRepository, MockLimitChangeRepository, MockOrderRepository,
-    MockPartnerRepository, MockReplenishmentRepository, MockSessionRepository, MockThrottleRepository,
+    MockCardRepository, MockCategoryRepository, MockEmployeeRepository, MockIdempotencyRepository,
+    MockLedgerRepository, MockLimitChangeRepository, MockOrderRepository, MockPartnerRepository,
+    MockReconciliationRepository, MockReplenishmentRepository, MockSessionRepository, MockThrottleRepository,
     MockTransactionRepository,
 };
 pub use crate::sealed_nonces::MockSealedNonceRepository;
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
-pub use crate::work::MockWorkRepository;
 use crate::{
-    AuditRepository, AuditSigner, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
-    IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
-    ReplenishmentRepository, SealedNonceRepository, SessionRepository, SignatureCheck, ThrottleRepository,
-    TransactionRepository, WorkRepository,
+    AuditRepository, AuditSigner, CardRepository, CategoryRepository, EmployeeRepository,
+    IdempotencyRepository, JobRepository, LedgerRepository, LimitChangeRepository, OrderRepository,
+    PartnerRepository, ReconciliationRepository, ReplenishmentRepository, SealedNonceRepository,
+    SessionRepository, SignatureCheck, ThrottleRepository, TransactionRepository,
 };
 
 macro_rules! mock_unit {
@@ -53,8 +53,8 @@ mock_unit! {
     replenishments: MockReplenishmentRepository as ReplenishmentRepository;
     limit_changes: MockLimitChangeRepository as LimitChangeRepository;
     ledger: MockLedgerRepository as LedgerRepository;
-    work: MockWorkRepository as WorkRepository;
-    books: MockBooksRepository as BooksRepository;
+    jobs: MockJobRepository as JobRepository;
+    reconciliation: MockReconciliationRepository as ReconciliationRepository;
     audit: MockAuditRepository as AuditRepository;
 }
 

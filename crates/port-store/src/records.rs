@@ -61,7 +61,7 @@ pub struct StoredPair {
 
 /// The first answer of a call that may be repeated.
 #[derive(Clone, PartialEq, Eq)]
-pub struct RecordedAnswer {
+pub struct RecordedResponse {
     /// SHA-256 over method, path and body of the call.
     pub fingerprint: [u8; 32],
     /// HTTP status.
@@ -73,9 +73,9 @@ pub struct RecordedAnswer {
 }
 
 /// Bodies hold personal data.
-impl std::fmt::Debug for RecordedAnswer {
+impl std::fmt::Debug for RecordedResponse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RecordedAnswer").field("status", &self.status).finish_non_exhaustive()
+        f.debug_struct("RecordedResponse").field("status", &self.status).finish_non_exhaustive()
     }
 }
 

@@ -31,7 +31,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     AccountDue, AvailableFilter, BalanceSheet, CardRecord, CategoryUse, EmployeeFilter, ItemCounts,
-    LimitChangeFacts, LimitTarget, NewCard, OrderFacts, OrderResultItem, RecordedAnswer, ReferenceSums,
+    LimitChangeFacts, LimitTarget, NewCard, OrderFacts, OrderResultItem, RecordedResponse, ReferenceSums,
     ReplenishmentFacts, StoreError, TopUpTarget, TransactionFilter,
 };
 
@@ -63,14 +63,14 @@ pub trait ThrottleRepository {
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait IdempotencyRepository {
     /// The answer recorded under the key, if any.
-    fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedAnswer>, StoreError>;
+    fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedResponse>, StoreError>;
     /// Records an answer, in place of an older one under the same key if that was recorded before `stale_before`.
     /// `Rule::IdempotencyKey` if the key has an answer that is not stale.
     fn record(
         &mut self,
         partner: PartnerId,
         key: &str,
-        answer: &RecordedAnswer,
+        answer: &RecordedResponse,
         stale_before: OffsetDateTime,
     ) -> Result<(), StoreError>;
     /// Removes answers recorded before `moment`, `limit` at most.
@@ -413,7 +413,7 @@ pub trait LedgerRepository {
 
 /// Sums over the whole books of a partner, for the check. None of them trusts a stored balance.
 #[cfg_attr(feature = "mock", mockall::automock)]
-pub trait BooksRepository {
+pub trait ReconciliationRepository {
     /// The accounts, added up from the entries.
     fn entry_sums(&mut self, partner: PartnerId) -> Result<Balances, StoreError>;
     /// Numbers of movements whose entries do not add up to zero.

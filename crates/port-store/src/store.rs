@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use kopeck_domain::ids::PartnerId;
 
 use crate::{
-    AuditRepository, BooksRepository, CardRepository, CategoryRepository, EmployeeRepository,
-    IdempotencyRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
-    ReplenishmentRepository, SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository,
-    TransactionRepository, WorkRepository,
+    AuditRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
+    JobRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
+    ReconciliationRepository, ReplenishmentRepository, SealedNonceRepository, SessionRepository, StoreError,
+    ThrottleRepository, TransactionRepository,
 };
 
 /// Whether a unit of work writes.
@@ -22,7 +22,7 @@ pub enum Access {
 
 /// What to do with the writes of a unit of work that has run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Disposition {
     /// Keep them.
     Commit,
     /// Undo them.
@@ -30,7 +30,7 @@ pub enum Verdict {
 }
 
 /// The body of a unit of work. May be run several times; every run starts from the committed data.
-pub type Work = Box<dyn FnMut(&mut dyn UnitOfWork) -> Verdict + Send>;
+pub type Work = Box<dyn FnMut(&mut dyn UnitOfWork) -> Disposition + Send>;
 
 /// Told once how a unit of work ended: `Ok` after the commit or the wished roll-back.
 pub type Done = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
@@ -78,9 +78,9 @@ pub trait UnitOfWork {
     /// The ledger.
     fn ledger(&mut self) -> &mut dyn LedgerRepository;
     /// Work for the workers.
-    fn work(&mut self) -> &mut dyn WorkRepository;
+    fn jobs(&mut self) -> &mut dyn JobRepository;
     /// Sums over the whole books, for the check.
-    fn books(&mut self) -> &mut dyn BooksRepository;
+    fn reconciliation(&mut self) -> &mut dyn ReconciliationRepository;
     /// The audit log.
     fn audit(&mut self) -> &mut dyn AuditRepository;
 }
@@ -116,9 +116,9 @@ pub fn submit_while<T, E>(
     let filled = Arc::clone(&slot);
     let work: Work = Box::new(move |unit| {
         let result = if is_wanted() { body(unit) } else { Err(StoreError::Busy.into()) };
-        let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::RollBack };
+        let disposition = if result.is_ok() { Disposition::Commit } else { Disposition::RollBack };
         *filled.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-        verdict
+        disposition
     });
     let done: Done = Box::new(move |ended| {
         let result = slot.lock().unwrap_or_else(PoisonError::into_inner).take();

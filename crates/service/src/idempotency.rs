@@ -4,7 +4,7 @@
 //! Retention goes by [`Env::settled`]: a clock that is set ahead by mistake must not make the service forget what it did.
 
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{RecordedAnswer, SpentNonce, StoreError, UnitOfWork};
+use kopeck_port_store::{RecordedResponse, SpentNonce, StoreError, UnitOfWork};
 use time::{Duration, OffsetDateTime};
 
 use crate::Env;
@@ -207,7 +207,7 @@ pub fn once<E>(
         None => {
             let answer = work(unit).map_err(OnceError::UseCase)?;
             let now = env.settled();
-            let recorded = RecordedAnswer {
+            let recorded = RecordedResponse {
                 fingerprint: call.fingerprint,
                 status: answer.status,
                 body: answer.body.clone(),

@@ -11,7 +11,6 @@
 pub mod accounts;
 pub mod audit;
 pub mod balance;
-pub mod books;
 pub mod cards;
 pub mod categories;
 pub mod employees;
@@ -23,6 +22,7 @@ mod money;
 pub mod orders;
 pub mod partners;
 pub mod payments;
+pub mod reconciliation;
 pub mod replenishments;
 pub mod stuck;
 mod targets;

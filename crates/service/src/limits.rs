@@ -128,7 +128,7 @@ pub fn set(
     if let Err(error) = unit.limit_changes().insert(partner, &request, &items) {
         return Err(raced(unit, partner, cards, error));
     }
-    unit.work().enqueue(partner, Subject::LimitChange(id), env.settings.processing_delay)?;
+    unit.jobs().enqueue(partner, Subject::LimitChange(id), env.settings.processing_delay)?;
     Ok(request)
 }
 
@@ -201,7 +201,7 @@ pub fn cancel(
     if was_open {
         unit.limit_changes().set_state(partner, &request)?;
         unit.limit_changes().release_cards(partner, id)?;
-        unit.work().withdraw(partner, Subject::LimitChange(id))?;
+        unit.jobs().cancel(partner, Subject::LimitChange(id))?;
     }
     Ok(request)
 }

@@ -103,7 +103,7 @@ pub fn place(
             PlaceOrderError::Store(error.unexpected())
         }
     })?;
-    unit.work().enqueue(partner, Subject::Order(order.id), env.settings.processing_delay)?;
+    unit.jobs().enqueue(partner, Subject::Order(order.id), env.settings.processing_delay)?;
     Ok(order)
 }
 
@@ -179,7 +179,7 @@ pub fn cancel(
         money::book(unit, partner, MovementKind::Release, Reference::Order(id), order.cost, env.now())
             .map_err(MoveError::unexpected)?;
     }
-    unit.work().withdraw(partner, Subject::Order(id))?;
+    unit.jobs().cancel(partner, Subject::Order(id))?;
     Ok(order)
 }
 

@@ -126,13 +126,13 @@ pub enum Deposited {
 
 /// Makes partners and their keys.
 #[derive(Clone)]
-pub struct PartnerDesk {
+pub struct PartnerService {
     env: Arc<Env>,
     passwords: Arc<dyn PasswordHasher>,
     secrets: Arc<dyn SecretBox>,
 }
 
-impl PartnerDesk {
+impl PartnerService {
     /// A desk over these ports.
     #[must_use]
     pub fn new(env: Arc<Env>, passwords: Arc<dyn PasswordHasher>, secrets: Arc<dyn SecretBox>) -> Self {

@@ -141,7 +141,7 @@ pub fn create(
     if let Err(error) = unit.replenishments().insert(partner, &request, &items) {
         return Err(raced(unit, partner, &cards, error));
     }
-    unit.work().enqueue(partner, Subject::Replenishment(id), env.settings.processing_delay)?;
+    unit.jobs().enqueue(partner, Subject::Replenishment(id), env.settings.processing_delay)?;
     Ok(request)
 }
 
@@ -214,7 +214,7 @@ pub fn cancel(
     if was_open {
         unit.replenishments().set_state(partner, &request)?;
         unit.replenishments().release_cards(partner, id)?;
-        unit.work().withdraw(partner, Subject::Replenishment(id))?;
+        unit.jobs().cancel(partner, Subject::Replenishment(id))?;
     }
     Ok(request)
 }

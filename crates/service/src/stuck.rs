@@ -8,7 +8,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_port_bank::BankKey;
-use kopeck_port_store::{StoreError, StuckWork, Subject, UnitOfWork};
+use kopeck_port_store::{StoreError, StuckJob, Subject, UnitOfWork};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
@@ -83,10 +83,10 @@ pub enum StuckError {
 /// # Errors
 /// [`StoreError`] if the store fails.
 pub fn list(unit: &mut dyn UnitOfWork) -> Result<Vec<StuckRequest>, StoreError> {
-    let stuck = unit.work().stuck()?;
+    let stuck = unit.jobs().stuck()?;
     stuck
         .into_iter()
-        .map(|StuckWork { partner, subject, since }| {
+        .map(|StuckJob { partner, subject, since }| {
             let instructions = by_hand::instructions(unit, partner, subject)?;
             Ok(StuckRequest { partner, subject, since, instructions })
         })
@@ -105,8 +105,8 @@ pub fn settle(
     outcome: Outcome,
     card: Option<CardId>,
 ) -> Result<usize, StuckError> {
-    let stuck = unit.work().stuck()?.into_iter().find(|stuck| id_of(stuck.subject) == request);
-    let StuckWork { partner, subject, .. } = stuck.ok_or(StuckError::NotStuck(request))?;
+    let stuck = unit.jobs().stuck()?.into_iter().find(|stuck| id_of(stuck.subject) == request);
+    let StuckJob { partner, subject, .. } = stuck.ok_or(StuckError::NotStuck(request))?;
     if let Subject::Order(id) = subject {
         if card.is_some() {
             return Err(StuckError::OrderCard);
@@ -119,7 +119,7 @@ pub fn settle(
         }
     }
     // By a new attempt, so that whatever a worker finds out meanwhile no longer counts.
-    let claim = unit.work().seize(partner, subject, LEASE)?.ok_or(StuckError::NotStuck(request))?;
+    let claim = unit.jobs().force_claim(partner, subject, LEASE)?.ok_or(StuckError::NotStuck(request))?;
     let settled = by_hand::settle(unit, env, &claim, outcome, card)?;
     match card {
         Some(card) if settled == 0 => Err(StuckError::NotItsCard(card)),

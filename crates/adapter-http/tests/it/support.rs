@@ -14,12 +14,12 @@ use kopeck_port_security::{
 };
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 use kopeck_port_store::{
-    Credentials, RecordedAnswer, Rule, SealingKeyRecord, SpentNonce, Store, StoreError, StoredPair,
+    Credentials, RecordedResponse, Rule, SealingKeyRecord, SpentNonce, Store, StoreError, StoredPair,
 };
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::audit::{NoObserver, Notes};
-use kopeck_service::tokens::{TokenDesk, api_key_hash};
+use kopeck_service::tokens::{TokenService, api_key_hash};
 use kopeck_service::{Env, Settings};
 use secrecy::{ExposeSecret, SecretSlice};
 use time::macros::datetime;
@@ -103,7 +103,7 @@ pub(crate) fn unit(sealing: SealingPolicy) -> MockUnit {
 }
 
 fn remember_answers(unit: &mut MockUnit) {
-    let answers: Arc<Mutex<HashMap<String, RecordedAnswer>>> = Arc::default();
+    let answers: Arc<Mutex<HashMap<String, RecordedResponse>>> = Arc::default();
     let recorded = Arc::clone(&answers);
     unit.idempotency.expect_find().returning(move |_, key| Ok(recorded.lock().unwrap().get(key).cloned()));
     unit.idempotency.expect_record().returning(move |_, key, answer, _| {
@@ -141,7 +141,7 @@ fn claims(kind: TokenKind) -> TokenClaims {
 }
 
 /// Tokens over these passwords.
-pub(crate) fn desk(env: &Arc<Env>, passwords: MockPasswordHasher) -> TokenDesk {
+pub(crate) fn desk(env: &Arc<Env>, passwords: MockPasswordHasher) -> TokenService {
     let mut tokens = MockTokenCodec::new();
     tokens.expect_verify().returning(|text, kind| match (text, kind) {
         (TOKEN, TokenKind::Access) | ("good-refresh-token", TokenKind::Refresh) => Ok(claims(kind)),
@@ -151,7 +151,7 @@ pub(crate) fn desk(env: &Arc<Env>, passwords: MockPasswordHasher) -> TokenDesk {
     let mut secrets = MockSecretBox::new();
     secrets.expect_decrypt().returning(|_, stored| Ok(SecretSlice::from(stored.to_vec())));
     secrets.expect_fingerprint().returning(|_, _| [0; 32]);
-    TokenDesk::new(Arc::clone(env), Arc::new(passwords), Arc::new(tokens), Arc::new(secrets))
+    TokenService::new(Arc::clone(env), Arc::new(passwords), Arc::new(tokens), Arc::new(secrets))
 }
 
 fn passwords() -> MockPasswordHasher {

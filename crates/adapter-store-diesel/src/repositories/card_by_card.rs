@@ -6,8 +6,8 @@ use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{ItemCounts, StoreError};
 
+use super::jobs;
 use super::requests::{DONE, OPEN, REFUSED};
-use super::work;
 use crate::convert::{AsKey, corrupt, natural};
 use crate::dialect::AnyConnection;
 use crate::error::Stored;
@@ -31,7 +31,7 @@ pub(super) const REPLENISHMENTS: Kind = Kind {
     belongs: "replenishment_id",
     asked: "MAX(r.amount)",
     amount: "i.amount",
-    work: work::REPLENISHMENT,
+    work: jobs::REPLENISHMENT,
 };
 
 pub(super) const LIMIT_CHANGES: Kind = Kind {
@@ -40,7 +40,7 @@ pub(super) const LIMIT_CHANGES: Kind = Kind {
     belongs: "limit_change_id",
     asked: "CAST(0 AS BIGINT)",
     amount: "0",
-    work: work::LIMIT_CHANGE,
+    work: jobs::LIMIT_CHANGE,
 };
 
 /// One request with its cards counted.

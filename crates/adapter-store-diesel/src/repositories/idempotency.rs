@@ -3,7 +3,7 @@
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{IdempotencyRepository, RecordedAnswer, Rule, StoreError};
+use kopeck_port_store::{IdempotencyRepository, RecordedResponse, Rule, StoreError};
 use time::OffsetDateTime;
 
 use crate::bulk::column;
@@ -30,7 +30,7 @@ pub(crate) struct AnswerRow {
 }
 
 impl AnswerRow {
-    fn new(partner: PartnerId, key: &str, answer: &RecordedAnswer) -> Self {
+    fn new(partner: PartnerId, key: &str, answer: &RecordedResponse) -> Self {
         Self {
             partner_id: partner.key().to_vec(),
             key: key.to_owned(),
@@ -41,8 +41,8 @@ impl AnswerRow {
         }
     }
 
-    fn answer(self) -> Result<RecordedAnswer, StoreError> {
-        Ok(RecordedAnswer {
+    fn answer(self) -> Result<RecordedResponse, StoreError> {
+        Ok(RecordedResponse {
             fingerprint: fixed(self.fingerprint, "recorded_answers.fingerprint")?,
             status: u16::try_from(self.status).map_err(|_| corrupt("recorded_answers.status"))?,
             body: self.body,
@@ -66,13 +66,13 @@ const MANY_ANSWERS: &str = "
     ) found";
 
 impl LookUp for AnswerTo {
-    type Found = Option<RecordedAnswer>;
+    type Found = Option<RecordedResponse>;
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn one(&self, connection: &mut AnyConnection) -> Result<Option<RecordedAnswer>, StoreError> {
+    fn one(&self, connection: &mut AnyConnection) -> Result<Option<RecordedResponse>, StoreError> {
         let question = recorded_answers::table.find((self.partner.key(), &self.key));
         on_either!(connection, inner => question.select(AnswerRow::as_select()).get_result(inner))
             .optional()
@@ -84,7 +84,7 @@ impl LookUp for AnswerTo {
     fn many(
         wanted: &[Self],
         connection: &mut PgConnection,
-    ) -> Result<Vec<(Self, Option<RecordedAnswer>)>, StoreError> {
+    ) -> Result<Vec<(Self, Option<RecordedResponse>)>, StoreError> {
         let columns = vec![
             Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
             Value::Texts(wanted.iter().map(|one| one.key.as_str()).collect()),
@@ -138,7 +138,7 @@ pub(crate) fn insert_answers(connection: &mut PgConnection, rows: &[AnswerRow]) 
 }
 
 impl IdempotencyRepository for Unit {
-    fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedAnswer>, StoreError> {
+    fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedResponse>, StoreError> {
         self.look_up(AnswerTo { partner, key: key.to_owned() })
     }
 
@@ -146,7 +146,7 @@ impl IdempotencyRepository for Unit {
         &mut self,
         partner: PartnerId,
         key: &str,
-        answer: &RecordedAnswer,
+        answer: &RecordedResponse,
         stale_before: OffsetDateTime,
     ) -> Result<(), StoreError> {
         let row = AnswerRow::new(partner, key, answer);

@@ -6,7 +6,6 @@
 //! bound to its LIMIT, which costs several times the look-up.
 
 mod audit;
-mod books;
 mod card_by_card;
 mod card_look_ups;
 mod card_row;
@@ -16,17 +15,18 @@ mod employee_look_ups;
 mod employee_with_cards;
 mod employees;
 mod idempotency;
+mod jobs;
 mod ledger;
 mod limit_changes;
 mod orders;
 mod partners;
+mod reconciliation;
 mod replenishments;
 mod requests;
 mod sealed_nonces;
 mod sessions;
 mod throttle;
 mod transactions;
-mod work;
 
 pub(crate) use audit::{commands_chain, insert_opening, insert_records, last_opening, put_mark};
 pub(crate) use card_look_ups::{CardsOf, TopUpTargetOf};
@@ -36,11 +36,11 @@ pub(crate) use employee_look_ups::{EmployeeById, EmployeeNamed};
 pub(crate) use employee_with_cards::EmployeeWithCards;
 pub(crate) use employees::{NewEmployeeRow, insert_employees};
 pub(crate) use idempotency::{AnswerRow, AnswerTo, insert_answers};
+pub(crate) use jobs::JobRow;
 pub(crate) use limit_changes::LimitRow;
 pub(crate) use replenishments::{ReplenishmentRow, TopUpRow, insert_replenishments};
 pub(crate) use sealed_nonces::{NonceOf, NonceRow, insert_nonces};
 pub(crate) use transactions::TransactionRow;
-pub(crate) use work::WorkRow;
 
 use kopeck_domain::page::Page;
 

@@ -1,6 +1,6 @@
 //! A writing unit of work with a transaction of its own.
 
-use kopeck_port_store::{StoreError, Verdict};
+use kopeck_port_store::{Disposition, StoreError};
 
 use super::ran::{Ran, run_to_its_end};
 use super::{RUNS, away};
@@ -27,11 +27,11 @@ pub(super) fn alone(unit: &mut Unit, job: &mut Job) -> Outcome {
         }
         let ran = run_to_its_end(unit, &mut job.task);
         let ended = match ran {
-            Ok(Ran::Ended(Ok(Verdict::Commit))) => match unit.commit() {
+            Ok(Ran::Ended(Ok(Disposition::Commit))) => match unit.commit() {
                 Err(error) => Err(error),
                 Ok(()) => return Ok(()),
             },
-            Ok(Ran::Ended(Ok(Verdict::RollBack))) => Ok(()),
+            Ok(Ran::Ended(Ok(Disposition::RollBack))) => Ok(()),
             Ok(Ran::Ended(Err(ref error))) => Err(error.clone()),
             // A failure of an unknown kind that stays: another request would meet it too.
             Ok(Ran::Again(ref message)) => Err(StoreError::Unavailable(message.clone())),

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use kopeck_port_store::{StoreError, Verdict};
+use kopeck_port_store::{Disposition, StoreError};
 
 use super::away;
 use crate::error::{self, Trouble};
@@ -13,7 +13,7 @@ use crate::unit::Unit;
 /// How the run of a unit of work within a transaction ended.
 pub(super) enum Ran {
     /// It is done with, one way or the other.
-    Ended(Result<Verdict, StoreError>),
+    Ended(Result<Disposition, StoreError>),
     /// It lacks what can be fetched.
     Missed,
     /// It needs these locks, and one of them is not free.
@@ -55,7 +55,7 @@ pub(super) fn run_to_its_end(unit: &mut Unit, task: &mut Task) -> Result<Ran, St
 
 /// Runs a task. A panic of a unit of work is the body's own failure and no reason to lose a thread that serves everyone; its message
 /// may hold anything, so it is not logged here.
-pub(super) fn run(unit: &mut Unit, task: &mut Task) -> Result<Verdict, StoreError> {
+pub(super) fn run(unit: &mut Unit, task: &mut Task) -> Result<Disposition, StoreError> {
     let Task::Work(work) = task else { return unit.probe() };
     catch_unwind(AssertUnwindSafe(|| work(unit))).map_err(|_| {
         log::error!("a unit of work panicked and was rolled back");

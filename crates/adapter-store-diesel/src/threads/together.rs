@@ -1,6 +1,6 @@
 //! Writing units of work that share a transaction.
 
-use kopeck_port_store::{StoreError, Verdict};
+use kopeck_port_store::{Disposition, StoreError};
 
 use super::alone::alone;
 use super::ran::{Ran, run_to_its_end};
@@ -116,7 +116,7 @@ fn take_turn(unit: &mut Unit, job: &mut Job, turn: &mut Turn, mode: Mode) -> Res
     if unit.run.broke {
         return Err(StoreError::Failed("rows of several units of work were refused".to_owned()));
     }
-    let keep = matches!(ran, Ran::Ended(Ok(Verdict::Commit)));
+    let keep = matches!(ran, Ran::Ended(Ok(Disposition::Commit)));
     if !keep && mode == Mode::Trusting {
         return Err(StoreError::Failed("one of several units of work is to be undone".to_owned()));
     }

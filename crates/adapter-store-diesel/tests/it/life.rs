@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kopeck_adapter_store_diesel::testing::tamper;
 use kopeck_adapter_store_diesel::{DieselStore, OpenError, StoreConfig, migrate};
-use kopeck_port_store::{Access, Store, StoreError, Verdict, submit};
+use kopeck_port_store::{Access, Disposition, Store, StoreError, submit};
 
 use crate::support::{Kind, PARTNER, clock, credentials, employee, on_every_database, read, write};
 
@@ -152,7 +152,7 @@ fn a_full_queue_is_busy_and_the_other_goes_on(kind: Kind) {
 
     let (release, holding) = hold(&store, Access::Read);
     for _ in 0..3 {
-        store.submit(Access::Read, Box::new(|_| Verdict::Commit), Box::new(|_| {}));
+        store.submit(Access::Read, Box::new(|_| Disposition::Commit), Box::new(|_| {}));
     }
     assert_eq!(read(&store, |unit| unit.partners().list()), Err(StoreError::Busy));
     drop(release);
@@ -208,7 +208,7 @@ fn the_last_owner_may_be_a_receiver_of_a_result(kind: Kind) {
 fn a_receiver_that_panics_costs_no_thread(kind: Kind) {
     let store = kind.store_with_partner();
     for access in [Access::Write, Access::Read, Access::Read, Access::Read] {
-        store.submit(access, Box::new(|_| Verdict::Commit), Box::new(|_| panic!("on purpose")));
+        store.submit(access, Box::new(|_| Disposition::Commit), Box::new(|_| panic!("on purpose")));
     }
     add(&store, 1).recv().unwrap().unwrap();
     assert_eq!(read(&store, |unit| unit.partners().list()).unwrap().len(), 1);

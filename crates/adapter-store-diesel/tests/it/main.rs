@@ -9,7 +9,6 @@
 mod audit;
 mod audit_signed;
 mod away;
-mod books;
 #[path = "../../../adapter-bank-http/tests/it/certificates.rs"]
 mod certificates;
 mod corrupt;
@@ -18,6 +17,7 @@ mod outages;
 mod partners;
 mod plans;
 mod postgres;
+mod reconciliation;
 mod roles;
 mod schemas;
 mod support;

@@ -16,7 +16,7 @@ use kopeck_domain::page::Page;
 use kopeck_domain::request::RequestState;
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::{
-    AuditFilter, AvailableFilter, EmployeeFilter, Horizon, PutBack, SpentNonce, StoreError, Subject,
+    AuditFilter, AvailableFilter, EmployeeFilter, Horizon, Reschedule, SpentNonce, StoreError, Subject,
     TransactionFilter, UnitOfWork,
 };
 use time::{Duration, OffsetDateTime};
@@ -222,23 +222,24 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.limit_changes().list(PARTNER, Some(RequestState::New), page())?;
     unit.ledger().sheet(PARTNER)?;
     unit.ledger().deposit(PARTNER, &DepositReference::parse("R").unwrap())?;
-    unit.work().enqueue(PARTNER, Subject::Replenishment(id), Duration::ZERO)?;
-    let claim = unit.work().claim(Duration::ZERO, 10)?.remove(0);
-    unit.work().is_current(&claim)?;
-    unit.work().is_any_due()?;
+    unit.jobs().enqueue(PARTNER, Subject::Replenishment(id), Duration::ZERO)?;
+    let claim = unit.jobs().claim(Duration::ZERO, 10)?.remove(0);
+    unit.jobs().is_current(&claim)?;
+    unit.jobs().is_any_due()?;
     let horizon = Horizon { first: Duration::ZERO, again: Duration::ZERO, lease: Duration::ZERO };
-    unit.work().clock(horizon)?;
-    unit.work().bring_within(horizon)?;
-    unit.work().mark_stuck(&claim)?;
-    unit.work().stuck()?;
-    unit.work().seize(PARTNER, Subject::Order(Uuid::nil().into()), Duration::ZERO)?;
-    unit.work().put_back(&claim, PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false })?;
-    unit.work().finish(&claim)?;
-    unit.work().withdraw(PARTNER, claim.subject)?;
-    unit.work().end_all_leases()?;
-    unit.books().entry_sums(PARTNER)?;
-    unit.books().unbalanced_movements(PARTNER)?;
-    unit.books().employees_with_two_main_cards(PARTNER)?;
+    unit.jobs().clock(horizon)?;
+    unit.jobs().bring_within(horizon)?;
+    unit.jobs().mark_stuck(&claim)?;
+    unit.jobs().stuck()?;
+    unit.jobs().force_claim(PARTNER, Subject::Order(Uuid::nil().into()), Duration::ZERO)?;
+    unit.jobs()
+        .reschedule(&claim, Reschedule { delay: Duration::ZERO, failures: 0, may_have_sent: false })?;
+    unit.jobs().complete(&claim)?;
+    unit.jobs().cancel(PARTNER, claim.subject)?;
+    unit.jobs().end_all_leases()?;
+    unit.reconciliation().entry_sums(PARTNER)?;
+    unit.reconciliation().unbalanced_movements(PARTNER)?;
+    unit.reconciliation().employees_with_two_main_cards(PARTNER)?;
     Ok(())
 }
 

@@ -114,7 +114,7 @@ fn what_was_not_committed_is_not_reported_as_stored() {
         unit.employees().insert(PARTNER, &employee(1))?;
         let stranger = Uuid::from_u128(99).into();
         assert!(
-            unit.work()
+            unit.jobs()
                 .enqueue(
                     stranger,
                     kopeck_port_store::Subject::Order(stranger.uuid().into()),

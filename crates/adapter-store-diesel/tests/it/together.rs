@@ -15,7 +15,7 @@ use kopeck_domain::page::Page;
 use kopeck_domain::person::CustomId;
 use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
 use kopeck_port_store::{
-    Access, EmployeeFilter, RecordedAnswer, SpentNonce, Store, StoreError, Subject, UnitOfWork, submit,
+    Access, EmployeeFilter, RecordedResponse, SpentNonce, Store, StoreError, Subject, UnitOfWork, submit,
     transact,
 };
 use time::Duration;
@@ -145,7 +145,7 @@ fn answer(unit: &mut dyn UnitOfWork, partner: PartnerId, key: u64) -> Result<Str
     if let Some(answer) = unit.idempotency().find(partner, &key)? {
         return Ok(format!("{answer:?}"));
     }
-    let answer = RecordedAnswer {
+    let answer = RecordedResponse {
         fingerprint: [7; 32],
         status: 201,
         body: key.clone().into_bytes(),
@@ -191,7 +191,7 @@ fn top_up(
     let item =
         ReplenishmentItem { ordinal: 0, card: wanted, number: target.number, amount, state: ItemState::Open };
     unit.replenishments().insert(partner, &request, &[item])?;
-    unit.work().enqueue(partner, Subject::Replenishment(id), Duration::days(1))?;
+    unit.jobs().enqueue(partner, Subject::Replenishment(id), Duration::days(1))?;
     Ok("asked for".to_owned())
 }
 
@@ -269,7 +269,7 @@ fn prepare(store: &dyn Store) {
 
 fn everything(store: &dyn Store) -> Vec<String> {
     read(store, |unit| {
-        let mut all = vec![format!("work: {}", unit.work().count()?)];
+        let mut all = vec![format!("work: {}", unit.jobs().count()?)];
         for partner in [PARTNER, OTHER] {
             all.push(list(unit, partner)?);
             all.push(format!("{:?}", targets(unit, partner)?));

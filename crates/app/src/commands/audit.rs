@@ -99,8 +99,8 @@ fn check(args: &AuditVerifyArgs) -> anyhow::Result<ExitCode> {
             say!("the audit log is whole, {}", in_words(&verified, signer.is_some()))?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(VerifyError::Broken(breach)) => {
-            say!("the audit log is broken: {breach}")?;
+        Err(VerifyError::Broken(violation)) => {
+            say!("the audit log is broken: {violation}")?;
             Ok(ExitCode::FAILURE)
         }
         Err(VerifyError::Store(error)) => Err(error.into()),

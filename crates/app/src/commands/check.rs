@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use kopeck_port_store::{Access, transact};
-use kopeck_service::books;
 use kopeck_service::partners::{self, PartnerError};
+use kopeck_service::reconciliation;
 
 use super::existing_core;
 use crate::cli::StoreArgs;
@@ -18,9 +18,9 @@ pub(super) fn run(args: &StoreArgs) -> anyhow::Result<ExitCode> {
     let mut found = 0_usize;
     for partner in &partners {
         let id = partner.id;
-        for breach in transact(&*store, Access::Read, move |unit| books::check(unit, id))? {
+        for discrepancy in transact(&*store, Access::Read, move |unit| reconciliation::check(unit, id))? {
             found += 1;
-            say!("partner {id}: {breach}")?;
+            say!("partner {id}: {discrepancy}")?;
         }
     }
     if found == 0 {

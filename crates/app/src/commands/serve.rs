@@ -181,7 +181,7 @@ impl Process {
             // Only this process works on an embedded database, so a lease that is there was left by one that was
             // killed. On a server it may be another's.
             let end = |unit: &mut dyn kopeck_port_store::UnitOfWork| -> Result<(), StoreError> {
-                unit.work().end_all_leases()
+                unit.jobs().end_all_leases()
             };
             transact(&*core.store(), Access::Write, end)?;
         }

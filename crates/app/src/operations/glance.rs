@@ -37,7 +37,7 @@ impl Memory {
             return glance;
         }
         let question = |unit: &mut dyn kopeck_port_store::UnitOfWork| {
-            Ok(Glance { backlog: unit.work().backlog()?, held: unit.books().held_by_all()? })
+            Ok(Glance { backlog: unit.jobs().backlog()?, held: unit.reconciliation().held_by_all()? })
         };
         let glance = ask(store, question).await.ok();
         *latest = Some((Instant::now(), glance));

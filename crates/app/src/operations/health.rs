@@ -76,7 +76,7 @@ impl Health {
         let database = match opened.map(|store| (store, store.outage())) {
             Ok((_, Some(outage))) => Err(outage.reason()),
             Ok((store, None)) => {
-                ask(&**store, |unit| unit.work().is_any_due()).await.map(drop).map_err(|_| "does not answer")
+                ask(&**store, |unit| unit.jobs().is_any_due()).await.map(drop).map_err(|_| "does not answer")
             }
             Err(reason) => Err(reason),
         };

@@ -22,7 +22,7 @@ async fn accounts(client: &Client) -> Vec<(PrimitiveDateTime, i64)> {
 async fn with_cards(count: u32) -> (TestServer, Client) {
     let (server, client) = start_client(100_000);
     client.orders().virtual_cards(&[VirtualItem::new(count, 5_000)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     (server, client)
 }
 

@@ -165,7 +165,7 @@ impl Player {
             return;
         };
         match words.split(' ').collect::<Vec<_>>()[..] {
-            ["work"] => self.server.work(),
+            ["work"] => self.server.run_jobs(),
             ["accounts"] => self.server.refresh_accounts(),
             ["advance", duration] => {
                 let (number, unit) = duration.split_at(duration.len() - 1);

@@ -11,7 +11,7 @@ async fn a_partner_without_money_is_refused_card_by_card_and_never_by_402() {
     let (server, api) = start(0).await;
     let cards = api.main_cards(&server, 2).await;
     let id = api.top_up(&[(&cards[0], 1), (&cards[1], 100_000_000)]).await;
-    server.work();
+    server.run_jobs();
     let refusals = vec![Some(NOT_COVERED.to_owned()); 2];
     assert_eq!(outcome(&api, &id).await, ("DECLINE".to_owned(), refusals));
     server.clock.advance(Duration::minutes(1));
@@ -23,7 +23,7 @@ async fn a_partner_without_money_is_refused_card_by_card_and_never_by_402() {
     }
     // The cards are free again at once, and money that came later counts.
     let id = api.top_up(&[(&cards[1], 8), (&cards[0], 7)]).await;
-    server.work();
+    server.run_jobs();
     assert_eq!(
         outcome(&api, &id).await,
         ("PART_SUCCESS".to_owned(), vec![Some(NOT_COVERED.to_owned()), None])
@@ -40,7 +40,7 @@ async fn an_order_in_between_takes_the_money_first() {
     api.expect_money(10_000, 0).await;
     api.post("/v1/order/virtualcards", &virtual_order(1, 5_000)).await.ok(202);
     api.expect_money(10_000, 5_000).await;
-    server.work();
+    server.run_jobs();
     assert_eq!(outcome(&api, &id).await, ("DECLINE".to_owned(), vec![Some(NOT_COVERED.to_owned())]));
     api.expect_money(5_000, 0).await;
 }
@@ -57,7 +57,7 @@ async fn all_the_money_there_can_be_is_counted_without_a_wrap() {
         .faulty(&["amount"]);
     api.expect_money(i64::MAX, 0).await;
     let id = api.top_up(&[(&card, 1_500_000)]).await;
-    server.work();
+    server.run_jobs();
     assert_eq!(outcome(&api, &id).await, ("SUCCESS".to_owned(), vec![None]));
     api.expect_money(i64::MAX - 1_500_000, 0).await;
 }

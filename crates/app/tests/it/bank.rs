@@ -103,7 +103,7 @@ async fn while_the_bank_does_not_answer_requests_wait_and_then_are_done_once() {
         let (server, api) = start(100_000).await;
         let requests = two_requests(&server, &api).await;
         behave(&server, silence);
-        server.work();
+        server.run_jobs();
         expect_in_process(&api, &requests).await;
         tries(&server, 20);
         expect_in_process(&api, &requests).await;
@@ -137,7 +137,7 @@ async fn a_slow_bank_is_waited_for() {
     let (server, api) = start(100_000).await;
     let requests = two_requests(&server, &api).await;
     behave(&server, Behaviour { latency_ms: 30, ..Behaviour::default() });
-    server.work();
+    server.run_jobs();
     expect_done_once(&server, &api, &requests).await;
 }
 
@@ -162,7 +162,7 @@ async fn a_bank_of_bad_days_comes_right_to_the_kopeck() {
             .collect();
         let id = api.top_up(&asked).await;
         let ordered = order(&api, 3, 5_000).await;
-        server.work();
+        server.run_jobs();
         tries(&server, 40);
         // The token has run out meanwhile, or will soon.
         api = Api::login(&server, &partner).await;
@@ -195,7 +195,7 @@ async fn a_large_order_is_fetched_in_pieces_and_is_whole_in_the_end() {
     let (server, api) = start(10_000_000).await;
     let id = order(&api, 1_201, 5_000).await;
     behave(&server, Behaviour { error_rate: 0.5, lose_answer_rate: 0.5, ..Behaviour::default() });
-    server.work();
+    server.run_jobs();
     tries(&server, 40);
     assert_eq!(api.order_state(&id).await, "SUCCESS");
     let result = api.get(&format!("/v1/order/result/{id}")).await.ok(200);
@@ -217,7 +217,7 @@ async fn without_the_bank_a_card_is_shown_from_the_last_copy() {
     let card = api.main_cards(&server, 1).await.remove(0);
     let spare = api.plastic(&server, 1).await.remove(0);
     api.top_up(&[(&card, 700)]).await;
-    server.work();
+    server.run_jobs();
     assert_eq!(balance_at_bank(&api, &server, &card).await, 700);
     let paths = ["", "/balance", "/transactions"].map(|path| format!("/v1/card/{card}{path}"));
     let mut before = Vec::new();

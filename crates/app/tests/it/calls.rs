@@ -140,7 +140,7 @@ impl Api {
     pub async fn plastic(&self, server: &TestServer, count: u32) -> Vec<Plastic> {
         let before = self.free().await;
         self.post("/v1/order/plasticcards", &plastic_order(count, "Nevsky 1")).await.ok(202);
-        server.work();
+        server.run_jobs();
         let after = self.free().await;
         after.into_iter().filter(|card| !before.contains(card)).collect()
     }

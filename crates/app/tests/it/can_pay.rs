@@ -14,20 +14,20 @@ use crate::server::TestServer;
 /// A plastic MAIN card with so many kopecks on it.
 pub async fn filled_card(server: &TestServer, client: &Client, amount: i64) -> Uuid {
     client.orders().plastic(&[plastic_item(1)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     let card = client.cards().available(None, Default::default()).await.unwrap().data.remove(0);
     let new = kopeck_client::NewEmployee::new(card.custom_id_card.clone());
     let employee = client.employees().add(&new).await.unwrap().id_employee;
     client.cards().link(employee, &card.custom_id_card, &kopeck_client::CardStatus::Main).await.unwrap();
     client.replenishments().create(&[TopUp::new(card.id_card, amount)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     card.id_card
 }
 
 /// Sets the limit of a card.
 pub async fn set_limit(server: &TestServer, client: &Client, card: Uuid, limit: &CardLimit) {
     let set = client.limits().set(&[card], limit).await.unwrap();
-    server.work();
+    server.run_jobs();
     assert!(client.limits().result(set.set_limits_cards_id).await.unwrap()[0].result_limit);
 }
 
@@ -173,7 +173,7 @@ async fn the_card_itself_may_stand_in_the_way() {
     let answer = ask_and_buy(&client, card, 1, Some(datetime!(2029-04-01 00:00))).await;
     assert_eq!(answer.reason.as_deref(), Some("the card has expired"));
     client.orders().virtual_cards(&[crate::calls::virtual_item(1, 5_000)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     let asleep = client.cards().available(None, Default::default()).await.unwrap().data[0].id_card;
     let answer = ask_and_buy(&client, asleep, 1, None).await;
     assert_eq!(answer.reason.as_deref(), Some("the card is not activated"));

@@ -71,7 +71,7 @@ async fn a_card_is_shown_free_and_linked() {
 async fn a_virtual_card_holds_its_first_top_up_and_is_activated_by_its_code() {
     let (server, api) = start(20_000).await;
     let order = text(&api.post("/v1/order/virtualcards", &virtual_order(1, 20_000)).await.ok(202)["orderId"]);
-    server.work();
+    server.run_jobs();
     let issued = api.get(&format!("/v1/order/result/{order}")).await.ok(200)["data"][0].take();
     let card = api.free().await.remove(0);
     assert_eq!(issued["customIdCard"], json!(card.number));
@@ -102,7 +102,7 @@ async fn balances_come_from_the_bank_and_for_a_short_time_from_the_copy() {
     let (server, api) = start(1_000_000).await;
     let card = api.main_cards(&server, 1).await.remove(0);
     api.top_up(&[(&card, 123_457)]).await;
-    server.work();
+    server.run_jobs();
     server.clock.advance(SETTINGS.card_cache);
     let balance = async || {
         let shown = api.get(&format!("/v1/card/{card}/balance")).await.ok(200);
@@ -275,7 +275,7 @@ async fn available_cards_are_free_open_and_not_expired() {
     let api = Api::login(&server, &partner).await;
     let cards = api.plastic(&server, 3).await;
     api.post("/v1/order/virtualcards", &virtual_order(1, 5_000)).await.ok(202);
-    server.work();
+    server.run_jobs();
     let list = api.get("/v1/cards/available?typeCard=MP4&per_page=1").await.ok(200);
     assert_eq!(list["meta"]["total"], 3);
     let first = &cards[0];
@@ -331,7 +331,7 @@ async fn the_client_knows_every_call() {
     let (server, client) = start_client(1_000_000);
     client.orders().plastic(&[plastic_item(1)]).await.unwrap();
     client.orders().virtual_cards(&[virtual_item(1, 5_000)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     let cards = client.cards();
     let free = cards.available(Some(&CardType::Mlz), Paging::default()).await.unwrap();
     let card = &free.data[0];

@@ -135,7 +135,7 @@ async fn cards_expire_everywhere_at_once() {
     let (server, client) = start_client(100_000);
     let card = filled_card(&server, &client, 100).await;
     client.orders().plastic(&[crate::calls::plastic_item(1)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     let free = client.cards().available(None, Default::default()).await.unwrap().data.remove(0);
     assert_eq!(free.date_until, date!(2029 - 03 - 31));
     let last_day = datetime!(2029-03-31 20:59 UTC);
@@ -165,7 +165,7 @@ async fn cards_expire_everywhere_at_once() {
 async fn accounts_are_refreshed_once_a_day() {
     let (server, client) = start_client(100_000);
     client.orders().virtual_cards(&[crate::calls::virtual_item(3, 5_000)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     let issued = datetime!(2026-03-02 12:00);
     assert_eq!(account(&client).await, (issued, 5_000));
     let card = client.cards().available(None, Default::default()).await.unwrap().data[0].id_card;
@@ -188,7 +188,7 @@ async fn accounts_are_refreshed_once_a_day() {
 async fn accounts_that_the_bank_did_not_answer_for_are_refreshed_later() {
     let (server, client) = start_client(100_000);
     client.orders().virtual_cards(&[crate::calls::virtual_item(10, 5_000)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     advance(&client, DAY).await;
     for behaviour in [
         kopeck_client::BankBehaviour { down: true, ..Default::default() },
@@ -233,7 +233,7 @@ fn tokens_end_on_their_day() {
 async fn an_activation_code_expires() {
     let (server, client) = start_client(100_000);
     let order = client.orders().virtual_cards(&[crate::calls::virtual_item(2, 5_000)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     let issued = client.orders().result(order.order_id).await.unwrap().data;
     let free = client.cards().available(None, Default::default()).await.unwrap().data;
     let card = |place: usize| {

@@ -54,7 +54,7 @@ async fn a_glitch_of_three_years_holds_no_work_up() {
     assert!(is_about(server.look_at_clock().step, YEARS));
     let meanwhile = order(&client).await;
     client.sandbox().bank(&BankBehaviour { down: true, ..HEALTHY }).await.unwrap();
-    server.work();
+    server.run_jobs();
     client.sandbox().bank(&HEALTHY).await.unwrap();
     let untouched = order(&client).await;
     server.clock.step(-YEARS);
@@ -89,7 +89,7 @@ async fn a_lease_from_the_future_ends_like_any_other() {
     server.clock.step(YEARS);
     server.clock.advance(SETTINGS.processing_delay);
     let claims = kopeck_port_store::transact(&*server.core.store, kopeck_port_store::Access::Write, |unit| {
-        unit.work().claim(Duration::seconds(30), 1)
+        unit.jobs().claim(Duration::seconds(30), 1)
     });
     assert_eq!(claims.unwrap().len(), 1);
     server.clock.step(-YEARS);
@@ -204,7 +204,7 @@ fn sweep(server: &TestServer) {
 async fn an_account_that_was_refreshed_in_the_future_is_refreshed_again() {
     let (server, client) = start_client(100_000);
     order(&client).await;
-    server.work();
+    server.run_jobs();
     let updated_at = async || {
         let card = client.cards().available(None, Default::default()).await.unwrap().data[0].id_card;
         client.cards().info(card).await.unwrap().balance_account.updated_at

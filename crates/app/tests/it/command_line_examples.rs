@@ -140,7 +140,7 @@ impl Player {
     fn direct(&self, line: &str) -> Option<String> {
         let words = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
         match words.split_once(' ') {
-            None if words == "work" => self.server.work(),
+            None if words == "work" => self.server.run_jobs(),
             Some(("file", name)) => return Some(name.to_owned()),
             _ => panic!("no direction: {line}"),
         }
@@ -184,7 +184,7 @@ impl Player {
         let waits = command.contains("--wait");
         while child.try_wait().unwrap().is_none() {
             if waits && self.pending() > 0 {
-                self.server.work();
+                self.server.run_jobs();
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -193,7 +193,7 @@ impl Player {
 
     fn pending(&self) -> u64 {
         let count =
-            |unit: &mut dyn kopeck_port_store::UnitOfWork| -> Result<_, StoreError> { unit.work().count() };
+            |unit: &mut dyn kopeck_port_store::UnitOfWork| -> Result<_, StoreError> { unit.jobs().count() };
         transact(&*self.server.core.store, Access::Read, count).unwrap()
     }
 

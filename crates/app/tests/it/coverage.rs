@@ -33,7 +33,7 @@ pub fn call_every_operation(server: &TestServer) {
         succeeded.insert(sample.operation.name);
     }
     assert_eq!(succeeded, operations().map(|operation| operation.name).collect());
-    server.work();
+    server.run_jobs();
 }
 
 /// The compiler tells of an operation in the client's list that no method calls, so the list is what it can do.

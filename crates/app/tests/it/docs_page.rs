@@ -173,7 +173,7 @@ const STORY: &str = "token.access token.refresh sandbox.deposit category.create 
 
 /// Sends each call as it is filled in, twice.
 async fn works_at_the_first_click_and_the_second(browser: &Browser, server: &TestServer) {
-    let work = || tokio::task::block_in_place(|| server.work());
+    let work = || tokio::task::block_in_place(|| server.run_jobs());
     for name in STORY.split_whitespace() {
         if name == "~" {
             work();

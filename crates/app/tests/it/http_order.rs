@@ -30,7 +30,7 @@ impl Office {
             json!({"data": [{"numberCards": 2, "typeCard": "MLZ", "amount": 5_000}]}),
         )
         .ok(202);
-        server.work();
+        server.run_jobs();
         let employee = send("/v1/employee/add", json!({"customId": "E-1"})).text_of("idEmployee");
         let cards = get("/v1/cards/available").token(&token).send(&server).ok(200);
         let link = json!({"customIdCard": cards["data"][0]["customIdCard"], "statusCard": "MAIN"});
@@ -105,7 +105,7 @@ fn faulty_cards_are_a_list_of_their_own_shape() {
         assert!(!body[0]["message"].as_str().unwrap().is_empty());
     }
     assert_eq!(top_up(&[(&office.main, 100)]).status, 202);
-    office.server.work();
+    office.server.run_jobs();
 }
 
 #[test]

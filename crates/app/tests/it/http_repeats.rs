@@ -51,7 +51,7 @@ fn every_call_that_changes_something_can_be_repeated() {
         assert!((200..=202).contains(&first.status) && !first.replayed(), "{call:?}: {first:?}");
         send_again(&server, &token, &call, &first);
     }
-    server.work();
+    server.run_jobs();
 }
 
 /// And nothing else has a key: it is answered anew.
@@ -67,7 +67,7 @@ fn no_call_that_reads_is_recorded() {
             assert_eq!((got.status, got.replayed()), (200, false), "{call:?}: {got:?}");
         }
     }
-    server.work();
+    server.run_jobs();
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_large_call_is_carried_out_once_sealed_or_not() {
     let faults = faulty.send(&server).json()["data"].as_array().map_or(0, Vec::len);
     assert_eq!(faults, 100, "each line's");
     assert_eq!(get("/v1/orders").token(&token).send(&server).ok(200)["meta"]["total"], 2);
-    server.work();
+    server.run_jobs();
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn the_effects_of_calls_for_cards_and_money_come_once() {
     }]});
     call("/v1/order/plasticcards", &plastic, 202);
     call("/v1/order/cancel/", &json!({"orderId": cancelled}), 200);
-    server.work();
+    server.run_jobs();
     call("/v1/order/confirm", &json!({"orderId": order}), 200);
     let orders = get("/v1/orders").token(&token).send(&server).ok(200);
     assert_eq!(orders["meta"]["total"], 3, "{orders}");
@@ -151,7 +151,7 @@ fn the_effects_of_calls_for_cards_and_money_come_once() {
     let cancel = Call::new("DELETE", &format!("/v1/replenishment/{request}"));
     assert_eq!(repeat(&server, &token, &cancel, 200)["message"], "REJECTED");
     let request = call("/v1/replenishment", &top_up, 202);
-    server.work();
+    server.run_jobs();
     let status = format!("/v1/replenishment/{}/status", text(&request, "replenishmentId"));
     assert_eq!(get(&status).token(&token).send(&server).ok(200)["message"], "SUCCESS");
     call("/sandbox/v1/balance/deposit", &json!({"amount": 7}), 200);
@@ -315,7 +315,7 @@ fn an_answer_is_kept_for_seven_days() {
     let call = post("/v1/order/plasticcards", &order).key("week");
     let first = call.clone().token(&token).send(&server);
     let started = server.clock.now();
-    server.work();
+    server.run_jobs();
     let send = |until: Duration| -> Got {
         server.clock.advance(started + until - server.clock.now());
         server.work_now();
@@ -329,7 +329,7 @@ fn an_answer_is_kept_for_seven_days() {
     let later = send(week + Duration::seconds(1));
     assert_eq!((later.status, later.replayed()), (202, false));
     assert_ne!(later.text, first.text);
-    server.work();
+    server.run_jobs();
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn sealed_fields_hold_texts_numbers_and_lists() {
     let path = "/v1/order/virtualcards";
     let order = post(path, &json!({"data": field("POST", path, "data", &line)})).token(&token).nonce(nonce);
     let id = order.send(&server).text_of("orderId");
-    server.work();
+    server.run_jobs();
     let path = "/v1/order/confirm";
     let confirm = json!({"orderId": field_under(of_confirm, "POST", path, "orderId", &id)});
     let confirm = post("/v1/order/confirm/", &confirm).token(&token).nonce(of_confirm);
@@ -274,7 +274,7 @@ fn activation_codes_come_sealed_under_required_whatever_is_accepted() {
             (404, "order_not_processed".to_owned()),
             "it holds no code"
         );
-        server.work();
+        server.run_jobs();
         for accept in ["application/json", "*/*", "application/sealed+json;q=0", ""] {
             for call in [result().with("accept", accept), result()] {
                 let got = call.send(&server);

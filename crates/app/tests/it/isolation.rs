@@ -68,7 +68,7 @@ fn nothing_of_another_partner_can_be_told_from_nothing() {
         .collect();
     assert_eq!(asked, all, "every identifier of every operation");
     assert_eq!(everything(&server, &victim, &theirs), before, "and nothing of it has changed");
-    server.work();
+    server.run_jobs();
 }
 
 /// The answer with the names of these things in place of their identifiers.
@@ -108,5 +108,5 @@ fn lists_and_balances_hold_ones_own_alone() {
     assert_eq!(search["meta"]["total"], json!(0));
     let balance = get("/v1/balance").token(&token).send(&server).ok(200);
     assert_eq!((&balance["balance"], &balance["hold"]), (&json!(10_000_000), &json!(0)));
-    server.work();
+    server.run_jobs();
 }

@@ -153,7 +153,7 @@ async fn every_shape_of_limit_shows_on_the_card() {
     cases.push((beside, unlimited()));
     for (asked, expected) in cases {
         let id = set(&api, &[&card], &asked).await;
-        server.work();
+        server.run_jobs();
         assert_eq!(outcome(&api, &id).await, ("SUCCESS".to_owned(), vec![None]), "{asked}");
         assert_eq!(limit_of(&api, &card).await, expected, "{asked}");
     }
@@ -164,7 +164,7 @@ async fn every_shape_of_limit_shows_on_the_card() {
 async fn any_card_of_the_partner_can_have_limits() {
     let (server, api) = start(5_000).await;
     api.post("/v1/order/virtualcards", &virtual_order(1, 5_000)).await.ok(202);
-    server.work();
+    server.run_jobs();
     let sleeping = api.free().await.remove(0).id;
     let plastic = api.plastic(&server, 5).await;
     let employee = api.employee("A").await;
@@ -175,7 +175,7 @@ async fn any_card_of_the_partner_can_have_limits() {
     let mut all: Vec<&str> = plastic.iter().map(|card| card.id.as_str()).collect();
     all.push(&sleeping);
     let id = set(&api, &all, &daily(300)).await;
-    server.work();
+    server.run_jobs();
     assert_eq!(outcome(&api, &id).await, ("SUCCESS".to_owned(), vec![None; 6]));
     for card in all {
         assert_eq!(limit_of(&api, card).await, shown_daily(300));
@@ -188,14 +188,14 @@ async fn a_replenishment_and_a_change_do_not_stand_in_each_others_way() {
     let card = api.main_cards(&server, 1).await.remove(0);
     let top_up = api.top_up(&[(&card, 500)]).await;
     let id = set(&api, &[&card], &daily(1)).await;
-    server.work();
+    server.run_jobs();
     assert_eq!(
         (api.top_up_state(&top_up).await, state(&api, &id).await),
         ("SUCCESS".into(), "SUCCESS".into())
     );
     let id = set(&api, &[&card], &daily(2)).await;
     let top_up = api.top_up(&[(&card, 500)]).await;
-    server.work();
+    server.run_jobs();
     assert_eq!(
         (api.top_up_state(&top_up).await, state(&api, &id).await),
         ("SUCCESS".into(), "SUCCESS".into())
@@ -216,7 +216,7 @@ async fn a_new_change_can_be_cancelled() {
     assert_eq!(state(&api, &id).await, "REJECTED");
     result(&api, &id).await.refused(409, "request_cancelled");
     let again = set(&api, &[&card], &daily(2)).await;
-    server.work();
+    server.run_jobs();
     assert_eq!(state(&api, &id).await, "REJECTED");
     assert_eq!(outcome(&api, &again).await.0, "SUCCESS");
     assert_eq!(limit_of(&api, &card).await, shown_daily(2));
@@ -233,7 +233,7 @@ async fn what_the_bank_refuses_keeps_its_limit() {
     let none = set(&api, &[second], &daily(5)).await;
     api.sandbox(first, "expire").await;
     api.sandbox(second, "expire").await;
-    server.work();
+    server.run_jobs();
     let refused = || Some(EXPIRED.to_owned());
     assert_eq!(outcome(&api, &part).await, ("PART_SUCCESS".to_owned(), vec![refused(), None]));
     assert_eq!(outcome(&api, &none).await, ("DECLINE".to_owned(), vec![refused()]));
@@ -259,7 +259,7 @@ async fn the_list_shows_the_newest_first() {
         if count == 2 {
             cancel(&api, &ids[0]).await.ok(200);
         } else {
-            server.work();
+            server.run_jobs();
         }
     }
     let list = api.get("/v1/limits").await.ok(200);
@@ -293,7 +293,7 @@ async fn the_status_records_nothing() {
     for _ in 0..2 {
         assert_eq!(ask().await.ok(200)["message"], json!("NEW"));
     }
-    server.work();
+    server.run_jobs();
     assert_eq!(ask().await.ok(200)["message"], json!("SUCCESS"));
     let cancelled = api.send(Method::POST, CANCEL, body.clone(), &nonce).await;
     cancelled.refused(409, "request_not_cancellable");
@@ -310,7 +310,7 @@ async fn a_repeated_call_makes_one_change() {
     let other = change(&[&card], &daily(2)).to_string();
     api.send(Method::POST, SET, other, &nonce).await.faulty(&["x-nonce"]);
     assert_eq!(api.column("/v1/limits", "status").await, [json!("NEW")]);
-    server.work();
+    server.run_jobs();
     assert_eq!(limit_of(&api, &card).await, shown_daily(1));
 }
 
@@ -335,7 +335,7 @@ async fn of_two_calls_for_one_card_exactly_one_wins() {
 async fn a_change_of_many_cards_is_done_chunk_by_chunk() {
     let (server, api) = start(0).await;
     api.post("/v1/order/plasticcards", &crate::calls::plastic_order(1_101, "Nevsky 1")).await.ok(202);
-    server.work();
+    server.run_jobs();
     let mut ids = Vec::new();
     for page in 1..=3 {
         ids.extend(api.column(&format!("/v1/cards/available?per_page=500&page={page}"), "idCard").await);
@@ -360,7 +360,7 @@ async fn a_change_of_many_cards_is_done_chunk_by_chunk() {
 async fn the_client_sets_and_follows() {
     let (server, client) = start_client(0);
     client.orders().plastic(&[plastic_item(2)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     let available = client.cards().available(None, Paging::default()).await.unwrap().data;
     let cards: Vec<Uuid> = available.iter().map(|card| card.id_card).collect();
     let limit = CardLimit::per(LimitPeriod::Month, 500_000)
@@ -372,7 +372,7 @@ async fn the_client_sets_and_follows() {
     assert_eq!(client.limits().status(id).await.unwrap().state, RequestState::New);
     let early = client.limits().result(id).await.unwrap_err();
     assert_eq!(early.code(), Some(&ErrorCode::RequestNotProcessed));
-    server.work();
+    server.run_jobs();
     let mut seen = Vec::new();
     let last = client.limits().wait(id, Wait::default(), |state| seen.push(state.clone())).await.unwrap();
     assert_eq!((last, seen), (RequestState::Success, vec![RequestState::Success]));

@@ -179,7 +179,7 @@ async fn a_change_is_its_partners_own() {
     result(&stranger, &id).await.refused(404, "request_not_found");
     stranger.post(SET, &change(&[&card], &daily(9))).await.faulty_cards(404, &[("card_not_found", &card)]);
     assert_eq!(stranger.column("/v1/limits", "status").await, [""; 0]);
-    server.work();
+    server.run_jobs();
     assert_eq!(outcome(&api, &id).await.0, "SUCCESS");
     result(&stranger, &id).await.refused(404, "request_not_found");
 }
@@ -188,7 +188,7 @@ async fn a_change_is_its_partners_own() {
 async fn the_client_is_told_what_is_wrong() {
     let (server, client) = start_client(0);
     client.orders().plastic(&[plastic_item(1)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     let card = client.cards().available(None, Paging::default()).await.unwrap().data[0].id_card;
     let conflicting = CardLimit { unlimited: true, ..CardLimit::per(LimitPeriod::Day, 1) };
     let error = client.limits().set(&[card], &conflicting).await.unwrap_err();

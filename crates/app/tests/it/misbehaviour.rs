@@ -33,7 +33,7 @@ struct Asked {
 /// Plastic MAIN cards.
 async fn main_cards(server: &TestServer, client: &Client, count: u32) -> Vec<Uuid> {
     client.orders().plastic(&[plastic_item(count)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     let mut ids = Vec::new();
     for card in client.cards().available(None, Default::default()).await.unwrap().data {
         let new = kopeck_client::NewEmployee::new(card.custom_id_card.clone());
@@ -114,7 +114,7 @@ async fn whatever_the_bank_does_everything_is_done_once_in_the_end() {
         let cards = main_cards(&server, &client, 20).await;
         let asked = ask(&client, cards).await;
         client.sandbox().bank(&behaviour).await.unwrap();
-        server.work();
+        server.run_jobs();
         tries(&server, 8);
         client.sandbox().bank(&HEALTHY).await.unwrap();
         tries(&server, 3);
@@ -189,7 +189,7 @@ impl BankGateway for SlowBank {
 /// Lets a worker tell the bank, which does not answer yet.
 async fn begin_work(server: &Arc<TestServer>, client: &Client, asked: &Asked) -> JoinHandle<()> {
     let working = Arc::clone(server);
-    let work = tokio::task::spawn_blocking(move || working.work());
+    let work = tokio::task::spawn_blocking(move || working.run_jobs());
     while states(client, asked).await.contains(&RequestState::New) {}
     work
 }
@@ -234,7 +234,7 @@ async fn card_info_falls_back_to_the_last_copy() {
     let (server, client) = start_client(1_000_000);
     let [card, unseen] = main_cards(&server, &client, 2).await.try_into().unwrap();
     client.replenishments().create(&[TopUp { id_card: card, amount_replenishment: 500 }]).await.unwrap();
-    server.work();
+    server.run_jobs();
     let before = client.cards().info(card).await.unwrap();
     let (filter, paging) = (TransactionFilter::default(), Default::default());
     let listed = client.cards().transactions(card, &filter, paging).await.unwrap();

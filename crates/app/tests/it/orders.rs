@@ -189,7 +189,7 @@ async fn a_plastic_order_costs_nothing_and_brings_ean_13s_of_both_kinds() {
     let status = api.get(&format!("/v1/order/status/{id}/")).await.ok(200);
     assert_eq!(status, json!({"message": "NEW", "orderId": id}));
     api.get(&result).await.refused(404, "order_not_processed");
-    server.work();
+    server.run_jobs();
     assert_eq!(api.order_state(&id).await, "SUCCESS");
 
     let shown = api.get(&result).await.ok(200);
@@ -237,7 +237,7 @@ async fn a_virtual_order_holds_its_cost_and_debits_it_in_the_end() {
     api.expect_money(1_000_000, 1_000_000).await;
     api.post(VIRTUAL, &virtual_order(1, 5_000)).await.refused(402, "insufficient_balance");
     change(&api, "cancel", &second).await.ok(200);
-    server.work();
+    server.run_jobs();
     api.expect_money(792_998, 0).await;
 
     let shown = api.get(&format!("/v1/order/result/{id}")).await.ok(200);
@@ -279,7 +279,7 @@ async fn concurrent_orders_never_spend_more_than_there_is() {
     }
     assert_eq!(accepted, 2);
     api.expect_money(14_999, 10_000).await;
-    server.work();
+    server.run_jobs();
     api.expect_money(4_999, 0).await;
     assert_eq!(api.free().await.len(), 2);
 }
@@ -326,7 +326,7 @@ async fn a_cancelled_and_a_declined_order_free_their_money_and_have_no_result() 
     assert_eq!(server.check(), 0, "no work is left of it");
     let declined = place(&api, PLASTIC, &plastic_order(2, "1 DECLINE Street")).await;
     let accepted = place(&api, PLASTIC, &plastic_order(1, "1 Decline Street")).await;
-    server.work();
+    server.run_jobs();
     for (id, state, code) in
         [(&cancelled, "REJECTED", "order_cancelled"), (&declined, "DECLINE", "order_declined")]
     {
@@ -359,7 +359,7 @@ async fn orders_are_listed_newest_first_with_their_cost_and_times() {
     let third = place(&api, PLASTIC, &plastic_order(1, "DECLINE")).await;
     change(&api, "cancel", &second).await.ok(200);
     server.clock.advance(Duration::minutes(1));
-    server.work();
+    server.run_jobs();
     let order = |id: &str,
                  status: &str,
                  kind: &str,
@@ -392,7 +392,7 @@ async fn the_client_knows_every_call() {
     let gone = orders.virtual_cards(&[virtual_item(1, 5_000)]).await.unwrap().order_id;
     assert_eq!(orders.cancel(gone).await.unwrap().state, RequestState::Rejected);
     assert_eq!(orders.status(plastic).await.unwrap().state, RequestState::New);
-    server.work();
+    server.run_jobs();
     let mut seen = Vec::new();
     let state = orders.wait(plastic, Wait::default(), |state| seen.push(state.clone())).await.unwrap();
     assert_eq!((&state, seen), (&RequestState::Success, vec![RequestState::Success]));

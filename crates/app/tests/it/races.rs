@@ -171,7 +171,7 @@ fn run<R: Race + Sync>(race: impl FnOnce(&Things) -> R) {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     let race = race(&Things::make(&server, &token, 1));
-    server.work();
+    server.run_jobs();
     let send = |call: Call| call.token(&token).send(&server);
     let mut money = send(get("/v1/balance")).ok(200)["available"].as_i64().unwrap();
     let (mut head_start, mut cancelled) = (HeadStart::new(), 0);

@@ -208,7 +208,7 @@ async fn faulty_cards_are_told_one_by_one_the_unknown_first() {
         not_main(unlinked),
     ];
     api.post(CREATE, &known).await.faulty_cards(409, &with_busy);
-    server.work();
+    server.run_jobs();
     assert_eq!(api.top_up_state(&id).await, "SUCCESS");
     api.expect_money(999, 0).await;
 }
@@ -217,7 +217,7 @@ async fn faulty_cards_are_told_one_by_one_the_unknown_first() {
 async fn sleeping_card(api: &Api, server: &TestServer) -> String {
     let before = api.free().await;
     api.post("/v1/order/virtualcards", &virtual_order(1, 5_000)).await.ok(202);
-    server.work();
+    server.run_jobs();
     let card = api.free().await.into_iter().find(|card| !before.contains(card)).unwrap();
     api.link(&api.employee("sleeper").await, &card.number, "MAIN").await.ok(200);
     card.id
@@ -245,7 +245,7 @@ async fn each_card_is_refused_for_its_own_reason_and_costs_nothing() {
     ];
     // Of three millions the first two leave nothing at all: only then is a card not covered.
     let id = api.top_up(&asked).await;
-    server.work();
+    server.run_jobs();
     let (state, reasons) = outcome(&api, &id).await;
     let expected = [
         None,
@@ -273,7 +273,7 @@ async fn each_card_is_refused_for_its_own_reason_and_costs_nothing() {
     ];
     let expired = api.post(CREATE, &top_ups(&rest)).await.ok(202);
     let id = text(&expired["replenishmentId"]);
-    server.work();
+    server.run_jobs();
     let result = api.get(&format!("{CREATE}/{id}/result")).await.ok(200);
     let reasons = [Some(NOT_COVERED), Some(BLOCKED), Some(EXPIRED), Some(NOT_ACTIVE), Some(REFUSED), None];
     let items = rest.iter().zip(reasons).map(|((card, amount), reason)| {
@@ -284,7 +284,7 @@ async fn each_card_is_refused_for_its_own_reason_and_costs_nothing() {
     api.expect_money(1_499_989, 0).await;
 
     let declined = api.top_up(&[(&cards[4], 13), (&sleeping, 1)]).await;
-    server.work();
+    server.run_jobs();
     let refusals = vec![Some(REFUSED.to_owned()), Some(NOT_ACTIVE.to_owned())];
     assert_eq!(outcome(&api, &declined).await, ("DECLINE".to_owned(), refusals));
     api.expect_money(1_499_989, 0).await;
@@ -307,7 +307,7 @@ async fn a_cancelled_request_frees_its_cards_and_has_no_result() {
     }
     assert_eq!(api.top_up_state(&id).await, "REJECTED");
     let again = api.top_up(&[(&card, 100)]).await;
-    server.work();
+    server.run_jobs();
     assert_eq!(outcome(&api, &again).await, ("SUCCESS".to_owned(), vec![None]));
     cancel(&api, &id).await.ok(200);
     api.expect_money(900, 0).await;
@@ -342,7 +342,7 @@ async fn of_concurrent_requests_for_one_card_one_wins() {
             reply.faulty_cards(409, expected);
         }
         assert_eq!(accepted, 1);
-        server.work();
+        server.run_jobs();
         api.expect_money(1_000_000 - 11 * round, 0).await;
     }
     assert_eq!(balance_of(&api, &server, &cards[0]).await, 30);
@@ -353,7 +353,7 @@ async fn requests_are_listed_newest_first() {
     let (server, api) = start(1_000).await;
     let cards = api.main_cards(&server, 2).await;
     let first = api.top_up(&[(&cards[0], 600), (&cards[1], 500)]).await;
-    server.work();
+    server.run_jobs();
     server.clock.advance(Duration::minutes(1));
     let second = api.top_up(&[(&cards[0], 1)]).await;
     cancel(&api, &second).await.ok(200);
@@ -375,7 +375,7 @@ async fn requests_are_listed_newest_first() {
 async fn the_client_knows_every_call() {
     let (server, client) = start_client(1_000);
     client.orders().plastic(&[plastic_item(1)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     let card = client.cards().available(None, Paging::default()).await.unwrap().data.remove(0);
     let employee = client.employees().add(&NewEmployee::new("T-1")).await.unwrap().id_employee;
     client.cards().link(employee, &card.custom_id_card, &kopeck_client::CardStatus::Main).await.unwrap();
@@ -388,7 +388,7 @@ async fn the_client_knows_every_call() {
         (Some(card.id_card), Some(&ErrorCode::CardInRequest))
     );
     assert_eq!(top_ups.status(id).await.unwrap().state, RequestState::New);
-    server.work();
+    server.run_jobs();
     assert_eq!(top_ups.wait(id, Wait::default(), |_| {}).await.unwrap(), RequestState::Success);
     let result = top_ups.result(id).await.unwrap();
     assert_eq!((result[0].amount_replenishment, result[0].error_replenishment.as_deref()), (300, None));

@@ -11,14 +11,14 @@ use crate::server::{START, TestServer};
 async fn filled_card(server: &TestServer, api: &Api, amount: i64) -> String {
     let card = api.main_cards(server, 1).await.remove(0);
     api.top_up(&[(&card, amount)]).await;
-    server.work();
+    server.run_jobs();
     card
 }
 
 /// A virtual card that waits for its code, and the code.
 async fn virtual_card(server: &TestServer, api: &Api, amount: i64) -> (String, String) {
     let order = text(&api.post("/v1/order/virtualcards", &virtual_order(1, amount)).await.ok(202)["orderId"]);
-    server.work();
+    server.run_jobs();
     let made = api.get(&format!("/v1/order/result/{order}")).await.ok(200);
     let card = api.get("/v1/cards/available?typeCard=MLZ").await.ok(200);
     (
@@ -187,7 +187,7 @@ async fn a_repeated_purchase_buys_once() {
     let (declined, nonce) = (purchase_of(901).to_string(), crate::calls::nonce());
     let first = api.send(Method::POST, &path, declined.clone(), &nonce).await;
     api.top_up(&[(&card, 500)]).await;
-    server.work();
+    server.run_jobs();
     assert_eq!(api.send(Method::POST, &path, declined, &nonce).await.text, first.text);
     expect_on_card(&api, &card, 1_400).await;
     api.send(Method::POST, &path, purchase_of(1).to_string(), &nonce).await.faulty(&["x-nonce"]);
@@ -198,7 +198,7 @@ async fn refunds_go_up_to_the_payment_and_show_at_once() {
     let (server, api) = start(100_000).await;
     let cards = api.main_cards(&server, 2).await;
     api.top_up(&[(&cards[0], 1_000), (&cards[1], 1_000)]).await;
-    server.work();
+    server.run_jobs();
     let (card, other) = (&cards[0], &cards[1]);
     let path = format!("/sandbox/v1/card/{card}/refund");
     let payment = buy(&api, card, &purchase_of(600)).await["transactionId"].clone();
@@ -301,7 +301,7 @@ async fn the_client_has_every_call() {
     let sandbox = client.sandbox();
     assert_eq!(sandbox.deposit(100_000).await.unwrap().available, 100_000);
     let order = client.orders().virtual_cards(&[crate::calls::virtual_item(1, 5_000)]).await.unwrap();
-    server.work();
+    server.run_jobs();
     let made = client.orders().result(order.order_id).await.unwrap();
     let code = made.data[0].activation_code.clone().unwrap();
     let card = client.cards().available(None, Default::default()).await.unwrap().data[0].id_card;

@@ -77,7 +77,7 @@ fn every_operation_works_once(part: Part) {
             let key = is_keyed.then_some(key.as_str());
             works_once(&server, &partner, &token, &things, (&sample, part, key));
         }
-        server.work();
+        server.run_jobs();
     }
 }
 
@@ -121,7 +121,7 @@ fn no_money_is_held_for_copies() {
     assert_eq!((again.replayed(), again.json()), (true, first));
     let balance = get("/v1/balance").token(&token).send(&server).ok(200);
     assert_eq!((&balance["hold"], &balance["available"]), (&json!(5_000), &json!(9_995_000)));
-    server.work();
+    server.run_jobs();
 }
 
 /// What is refused changes nothing, so it may be sent again in any form.
@@ -179,7 +179,7 @@ fn a_nonce_is_the_partners_own() {
         let call = sealer(&server, &partner).body(&order().token(&token).nonce(&nonce).key(key));
         assert_eq!(call.send(&server).status, 202);
     }
-    server.work();
+    server.run_jobs();
 }
 
 /// By the service's clock, which the sandbox moves. What is sealed goes by real time.
@@ -201,7 +201,7 @@ fn a_nonce_is_spent_for_twenty_minutes() {
     assert_eq!(move_clock(&token, 1).status, 200);
     assert_eq!((copy.send(&server).status, copy.send(&server).replayed()), (202, true));
     server.work_now();
-    server.work();
+    server.run_jobs();
 }
 
 /// Each under a key of its own, at the same moment: one has an effect, and the others are refused.
@@ -233,7 +233,7 @@ fn of_copies_at_the_same_moment_one_has_an_effect() {
         }
         assert_eq!(total(), (before.0 + 1, before.1 + 1));
     }
-    server.work();
+    server.run_jobs();
 }
 
 const NO_WORKERS: &[&str] = &["--no-workers"];

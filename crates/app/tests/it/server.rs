@@ -25,8 +25,8 @@ use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Settings;
 use kopeck_service::accounts::{AccountRefresher, Round};
 use kopeck_service::audit::{NoObserver, Notes};
-use kopeck_service::books;
 use kopeck_service::partners::{self, NewPartner, PartnerError};
+use kopeck_service::reconciliation;
 use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
 use secrecy::ExposeSecret;
 use time::macros::datetime;
@@ -192,7 +192,7 @@ impl TestServer {
     }
 
     /// Lets the processing delay pass and does all work that is due then.
-    pub fn work(&self) {
+    pub fn run_jobs(&self) {
         self.clock.advance(SETTINGS.processing_delay);
         self.work_now();
     }
@@ -233,12 +233,13 @@ impl TestServer {
     /// Checks the books of every partner and of the bank; answers how much work is left over.
     pub fn check(&self) -> u64 {
         for id in self.ground.partners.lock().unwrap().iter().copied() {
-            let breaches =
-                transact(&*self.core.store, Access::Read, move |unit| books::check(unit, id)).unwrap();
-            assert!(breaches.is_empty(), "{breaches:?}");
+            let discrepancies =
+                transact(&*self.core.store, Access::Read, move |unit| reconciliation::check(unit, id))
+                    .unwrap();
+            assert!(discrepancies.is_empty(), "{discrepancies:?}");
         }
         assert!(self.bank.check().unwrap().is_empty());
-        transact(&*self.core.store, Access::Read, |unit| unit.work().count()).unwrap()
+        transact(&*self.core.store, Access::Read, |unit| unit.jobs().count()).unwrap()
     }
 
     /// Ends as a process does that is killed: whatever it was about stays as it is.

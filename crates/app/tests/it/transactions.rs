@@ -43,7 +43,7 @@ async fn transactions_are_listed_newest_first_and_filtered() {
     let empty = api.get(&path).await.ok(200);
     assert_eq!((&empty["data"], &empty["meta"]["per_page"]), (&json!([]), &json!(100)));
     api.top_up(&[(&card, 50_000)]).await;
-    server.work();
+    server.run_jobs();
     server.clock.advance(Duration::minutes(7));
     buy(&server, &number, 1_500);
     let list = api.get(&path).await.ok(200);
@@ -93,7 +93,7 @@ async fn a_page_has_100_transactions_and_days_end_at_midnight_of_the_zone() {
     let api = Api::login(&server, &partner).await;
     let card = api.main_cards(&server, 1).await.remove(0);
     api.top_up(&[(&card, 50_000)]).await;
-    server.work();
+    server.run_jobs();
     let number = number_of_card(&api, &card).await;
     (0..100).for_each(|_| buy(&server, &number, 1));
     server.clock.advance(midnight - server.clock.now());

@@ -249,7 +249,7 @@ impl Maker<'_> {
         let employee = self.employee("A", &full);
         let order = self.post("/v1/order/virtualcards", &virtual_order(1, 5_000), "orderId");
         let plastic = self.post("/v1/order/plasticcards", &plastic_order(4, "Nevsky 1"), "orderId");
-        self.server.work();
+        self.server.run_jobs();
         let numbers = self.issued(&plastic);
         let card = self.link(&employee, &numbers[0]["customIdCard"]);
         let [other, busy] = [("B", 1), ("C", 2)].map(|(name, place): (&str, usize)| {
@@ -259,7 +259,7 @@ impl Maker<'_> {
 
         let top_up = self.top_up(&card);
         let change = self.change(&card);
-        self.server.work();
+        self.server.run_jobs();
         let purchase = json!({"amount": 100});
         let bought = self.send(post(&format!("/sandbox/v1/card/{card}/purchase"), &purchase)).ok(200);
         let things = [

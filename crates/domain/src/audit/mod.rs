@@ -15,13 +15,13 @@ use std::borrow::Cow;
 use time::OffsetDateTime;
 
 use crate::ids::{PartnerId, TokenPairId};
-use crate::vocabulary::vocabulary;
+use crate::string_enum::string_enum;
 
 pub use chain::{Head, Opening, Record};
 pub use digest::{Digest, KeyDigest};
 pub use signature::{Mark, MarkKind, Signature, Statement};
 
-vocabulary! {
+string_enum! {
     /// What came of it.
     Outcome {
         /// It is about to be done. What cannot be committed together with its entry has one before and one after.

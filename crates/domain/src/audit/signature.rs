@@ -2,7 +2,7 @@
 
 use super::Head;
 use super::encoding::Bytes;
-use crate::vocabulary::vocabulary;
+use crate::string_enum::string_enum;
 
 /// The bytes that name a key.
 const KEY_ID_LEN: usize = 8;
@@ -25,7 +25,7 @@ pub enum Statement {
     Mark(MarkKind),
 }
 
-vocabulary! {
+string_enum! {
     /// What a mark says of its chain.
     MarkKind {
         /// The entries up to this one were removed on purpose: the chain begins after it.

@@ -3,25 +3,25 @@
 use kopeck_domain::ids::PartnerId;
 
 use super::support::{at, id, partner, read, write};
-use crate::{RecordedAnswer, Rule, Store, StoreError};
+use crate::{RecordedResponse, Rule, Store, StoreError};
 
-fn answer(number: u8, seconds: i64) -> RecordedAnswer {
+fn answer(number: u8, seconds: i64) -> RecordedResponse {
     let body = vec![b'{', 0, 0xff, number, b'}'];
-    RecordedAnswer { fingerprint: [number; 32], status: 201, body, recorded_at: at(seconds) }
+    RecordedResponse { fingerprint: [number; 32], status: 201, body, recorded_at: at(seconds) }
 }
 
 fn record(
     store: &dyn Store,
     partner: PartnerId,
     key: &'static str,
-    answer: &RecordedAnswer,
+    answer: &RecordedResponse,
     stale_before: i64,
 ) -> Result<(), StoreError> {
     let answer = answer.clone();
     write(store, move |unit| unit.idempotency().record(partner, key, &answer, at(stale_before)))
 }
 
-fn find(store: &dyn Store, partner: PartnerId, key: &'static str) -> Option<RecordedAnswer> {
+fn find(store: &dyn Store, partner: PartnerId, key: &'static str) -> Option<RecordedResponse> {
     read(store, move |unit| unit.idempotency().find(partner, key))
 }
 

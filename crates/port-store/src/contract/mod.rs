@@ -21,16 +21,17 @@ use time::Duration;
 use crate::Store;
 
 pub mod audit;
-pub mod books;
 mod card_by_card;
 pub mod cards;
 pub mod categories;
 pub mod employees;
 pub mod idempotency;
+pub mod jobs;
 pub mod ledger;
 pub mod limit_changes;
 pub mod orders;
 pub mod partners;
+pub mod reconciliation;
 pub mod replenishments;
 pub mod sealed_nonces;
 pub mod sessions;
@@ -38,7 +39,6 @@ mod support;
 pub mod throttle;
 pub mod transactions;
 pub mod units;
-pub mod work;
 
 /// A store whose own clock, by which work is due and leases end, a test can move.
 pub trait TimeTravel: Store {
@@ -182,7 +182,7 @@ macro_rules! contract_tests {
             what_does_not_add_up_is_refused
             a_movement_belongs_to_the_partners_own_request
         }
-        $crate::contract_tests! { @aggregate $make, books:
+        $crate::contract_tests! { @aggregate $make, reconciliation:
             entries_add_up_to_the_balances
             references_show_what_they_hold_and_spent
             orders_show_their_cards_and_work
@@ -191,7 +191,7 @@ macro_rules! contract_tests {
             what_all_partners_hold_is_added_up
             sound_books_have_nothing_to_report
         }
-        $crate::contract_tests! { @aggregate $make, work:
+        $crate::contract_tests! { @aggregate $make, jobs:
             work_is_claimed_when_it_is_due
             the_longest_due_is_claimed_first
             partners_take_turns
@@ -256,8 +256,8 @@ mod tests {
         ("replenishments", include_str!("replenishments.rs")),
         ("limit_changes", include_str!("limit_changes.rs")),
         ("ledger", include_str!("ledger.rs")),
-        ("books", include_str!("books.rs")),
-        ("work", include_str!("work.rs")),
+        ("reconciliation", include_str!("reconciliation.rs")),
+        ("jobs", include_str!("jobs.rs")),
         ("audit", include_str!("audit.rs")),
         ("units", include_str!("units.rs")),
     ];

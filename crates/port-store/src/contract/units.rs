@@ -7,7 +7,7 @@ use kopeck_domain::employee::{Employee, EmployeeStatus};
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 
 use super::support::{at, category, employee, id, insert_employee, page, partner, read, write};
-use crate::{Access, EmployeeFilter, Rule, Store, StoreError, UnitOfWork, Verdict, submit, transact};
+use crate::{Access, Disposition, EmployeeFilter, Rule, Store, StoreError, UnitOfWork, submit, transact};
 
 fn exists(store: &dyn Store, partner: PartnerId, employee: EmployeeId) -> bool {
     read(store, move |unit| unit.employees().get(partner, employee)).is_some()
@@ -54,7 +54,7 @@ pub fn a_roll_back_leaves_nothing(store: &dyn Store) {
         Access::Write,
         Box::new(move |unit| {
             unit.employees().insert(partner, &lost).unwrap();
-            Verdict::RollBack
+            Disposition::RollBack
         }),
         Box::new(move |ended| sender.send(ended).unwrap()),
     );

@@ -12,4 +12,4 @@ mod verify;
 
 pub use maintenance::{prune, renew_signatures};
 pub use notes::{NoObserver, Notes, NotesObserver};
-pub use verify::{Breach, Verified, VerifyError, verify};
+pub use verify::{ChainViolation, Verified, VerifyError, verify};

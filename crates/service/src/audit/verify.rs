@@ -32,7 +32,7 @@ pub struct Verified {
 
 /// Where a log is not what was written: the first place that was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Breach {
+pub enum ChainViolation {
     /// A chain does not begin as it did, or the one before it is gone.
     #[error("chain {chain}: its opening is changed, or does not follow the one before")]
     Opening {
@@ -118,7 +118,7 @@ pub enum Breach {
 pub enum VerifyError {
     /// It is not.
     #[error(transparent)]
-    Broken(#[from] Breach),
+    Broken(#[from] ChainViolation),
     /// It could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -130,7 +130,7 @@ pub enum VerifyError {
 /// it tells an entry from before there were any. Entries that are written meanwhile may be left out.
 ///
 /// # Errors
-/// [`VerifyError::Broken`] with the first breach.
+/// [`VerifyError::Broken`] with the first violation.
 pub fn verify(
     store: &dyn Store,
     signer: Option<&dyn AuditSigner>,
@@ -148,14 +148,14 @@ pub fn verify(
         }
         for opening in piece {
             if !opening.follows(previous.as_ref()) {
-                return Err(Breach::Opening { chain: after_last(previous.as_ref()) }.into());
+                return Err(ChainViolation::Opening { chain: after_last(previous.as_ref()) }.into());
             }
             walk.chain(&opening)?;
             previous = Some(opening);
         }
     }
     if last_in_use > previous.map_or(0, |opening| opening.chain) {
-        return Err(Breach::OpeningGone { chain: last_in_use }.into());
+        return Err(ChainViolation::OpeningGone { chain: last_in_use }.into());
     }
     Ok(walk.end()?)
 }
@@ -179,12 +179,12 @@ impl Noted {
         self.0.entry((*chain, *number)).or_default().push(*hash);
     }
 
-    fn meet(&mut self, head: &Head) -> Result<(), Breach> {
+    fn meet(&mut self, head: &Head) -> Result<(), ChainViolation> {
         let hashes = self.0.remove(&(head.chain, head.number)).unwrap_or_default();
         if hashes.iter().all(|hash| *hash == head.hash) {
             Ok(())
         } else {
-            Err(Breach::Rewritten(head.clone()))
+            Err(ChainViolation::Rewritten(head.clone()))
         }
     }
 
@@ -193,10 +193,10 @@ impl Noted {
         self.0.retain(|(chain, number), _| *chain != beginning.chain || *number >= beginning.number);
     }
 
-    fn all_met(self) -> Result<(), Breach> {
+    fn all_met(self) -> Result<(), ChainViolation> {
         let left = self.0.into_iter().min_by_key(|(place, _)| *place);
         match left.and_then(|((chain, number), hashes)| Some((chain, number, *hashes.first()?))) {
-            Some((chain, number, hash)) => Err(Breach::Shorter(Head { chain, number, hash })),
+            Some((chain, number, hash)) => Err(ChainViolation::Shorter(Head { chain, number, hash })),
             None => Ok(()),
         }
     }

@@ -17,12 +17,12 @@ fn answer() -> Answer {
     Answer { status: 202, body: b"{\"a\": 1}".to_vec() }
 }
 
-fn recorded(fingerprint: u8, recorded_at: OffsetDateTime) -> RecordedAnswer {
+fn recorded(fingerprint: u8, recorded_at: OffsetDateTime) -> RecordedResponse {
     let Answer { status, body } = answer();
-    RecordedAnswer { fingerprint: [fingerprint; 32], status, body, recorded_at }
+    RecordedResponse { fingerprint: [fingerprint; 32], status, body, recorded_at }
 }
 
-fn found(unit: &mut MockUnit, recorded: Option<RecordedAnswer>) {
+fn found(unit: &mut MockUnit, recorded: Option<RecordedResponse>) {
     unit.idempotency
         .expect_find()
         .withf(|partner, key| *partner == PARTNER && key == "k-1")
@@ -130,7 +130,7 @@ fn spent(idempotency_key: Option<&str>, spent_at: OffsetDateTime) -> SpentNonce 
     SpentNonce { idempotency_key: idempotency_key.map(str::to_owned), spent_at }
 }
 
-fn answered(unit: &mut MockUnit, recorded: Option<RecordedAnswer>) {
+fn answered(unit: &mut MockUnit, recorded: Option<RecordedResponse>) {
     unit.idempotency.expect_find().times(1).returning(move |_, _| Ok(recorded.clone()));
 }
 

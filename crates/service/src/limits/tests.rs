@@ -52,7 +52,7 @@ fn a_request_is_stored_and_due_after_the_delay() {
         })
         .times(1)
         .returning(|_, _, _| Ok(()));
-    unit.work
+    unit.jobs
         .expect_enqueue()
         .withf(move |partner, subject, delay| {
             let delayed = Duration::seconds(3);
@@ -190,8 +190,8 @@ fn the_whole_table_of_cancelling() {
                     .withf(|partner, id| (*partner, *id) == (PARTNER, limit_change_id(1)))
                     .times(1)
                     .returning(|_, _| Ok(()));
-                unit.work
-                    .expect_withdraw()
+                unit.jobs
+                    .expect_cancel()
                     .withf(|_, subject| *subject == Subject::LimitChange(limit_change_id(1)))
                     .times(1)
                     .returning(|_, _| Ok(()));

@@ -31,7 +31,7 @@ fn expect_placed(unit: &mut MockUnit, lines: &[OrderLine]) {
         .withf(move |partner, order, lines| *partner == PARTNER && order.id == id && *lines == expected[..])
         .times(1)
         .returning(|_, _, _| Ok(()));
-    unit.work
+    unit.jobs
         .expect_enqueue()
         .withf(move |partner, subject, delay| {
             *partner == PARTNER && *subject == Subject::Order(id) && *delay == Duration::seconds(3)
@@ -59,7 +59,7 @@ fn the_order_is_stored_before_its_money_is_held() {
     unit.orders.expect_insert().times(1).in_sequence(&mut steps).returning(|_, _, _| Ok(()));
     unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(5_000, 0))));
     unit.ledger.expect_book().times(1).in_sequence(&mut steps).returning(|_, _, _, _| Ok(()));
-    unit.work.expect_enqueue().returning(|_, _, _| Ok(()));
+    unit.jobs.expect_enqueue().returning(|_, _, _| Ok(()));
     assert!(place(&mut unit, &bench, PARTNER, OrderKind::Virtual, &[virtual_line(1, 5_000)]).is_ok());
 }
 
@@ -155,8 +155,8 @@ fn the_whole_table_of_cancelling() {
     for &state in S::ALL {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         stored_order(&mut unit, Some(order(state, 3, 15_000)));
-        unit.work
-            .expect_withdraw()
+        unit.jobs
+            .expect_cancel()
             .withf(|partner, subject| *partner == PARTNER && *subject == Subject::Order(order_id(1)))
             .times(if state == S::New { 1..=1 } else { 0..=1 })
             .returning(|_, _| Ok(()));
@@ -182,7 +182,7 @@ fn cancelling_a_plastic_order_books_nothing() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     stored_order(&mut unit, Some(order(S::New, 3, 0)));
     expect_state(&mut unit, S::Rejected);
-    unit.work.expect_withdraw().times(1).returning(|_, _| Ok(()));
+    unit.jobs.expect_cancel().times(1).returning(|_, _| Ok(()));
     let cancelled = cancel(&mut unit, &bench, PARTNER, order_id(1)).unwrap();
     assert_eq!(cancelled.state, S::Rejected);
 }

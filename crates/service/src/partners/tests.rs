@@ -5,7 +5,7 @@ use kopeck_port_store::mock::MockUnit;
 use time::{Duration, OffsetDateTime};
 
 /// A desk whose box "encrypts" by turning the secret round, and checks that it is bound to its place.
-fn desk(bench: &Bench) -> PartnerDesk {
+fn desk(bench: &Bench) -> PartnerService {
     let mut passwords = MockPasswordHasher::new();
     passwords.expect_hash().returning(|password| Ok(format!("argon2:{}", password.expose_secret())));
     let mut secrets = MockSecretBox::new();
@@ -14,7 +14,7 @@ fn desk(bench: &Bench) -> PartnerDesk {
         assert_eq!(place.key_id.len(), 8);
         Ok(secret.expose_secret().iter().rev().copied().collect())
     });
-    PartnerDesk::new(bench.shared(), Arc::new(passwords), Arc::new(secrets))
+    PartnerService::new(bench.shared(), Arc::new(passwords), Arc::new(secrets))
 }
 
 const PASSWORD: &str = "correct horse battery";
@@ -339,7 +339,7 @@ fn only_what_lies_under_another_key_is_encrypted_anew() {
         .expect_encrypt()
         .withf(|place, secret| place.key_id == [1; 8] && secret.expose_secret() == b"secret")
         .returning(|_, _| Ok(b"new".to_vec()));
-    let desk = PartnerDesk::new(bench.shared(), Arc::new(MockPasswordHasher::new()), Arc::new(secrets));
+    let desk = PartnerService::new(bench.shared(), Arc::new(MockPasswordHasher::new()), Arc::new(secrets));
     let key = |number: u8, stored: &[u8]| SealingKeyRecord {
         key_id: [number; 8],
         encrypted_secret: stored.to_vec(),

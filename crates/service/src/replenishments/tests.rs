@@ -44,7 +44,7 @@ fn a_request_is_stored_and_due_after_the_delay_and_books_nothing() {
         })
         .times(1)
         .returning(|_, _, _| Ok(()));
-    unit.work
+    unit.jobs
         .expect_enqueue()
         .withf(move |partner, subject, delay| {
             let delayed = Duration::seconds(3);
@@ -211,8 +211,8 @@ fn the_whole_table_of_cancelling() {
                     .withf(|partner, id| *partner == PARTNER && *id == replenishment_id(1))
                     .times(1)
                     .returning(|_, _| Ok(()));
-                unit.work
-                    .expect_withdraw()
+                unit.jobs
+                    .expect_cancel()
                     .withf(|_, subject| *subject == Subject::Replenishment(replenishment_id(1)))
                     .times(1)
                     .returning(|_, _| Ok(()));

@@ -5,7 +5,7 @@ use kopeck_domain::limit_change;
 use kopeck_domain::replenishment::{ItemState, TopUpRefusal};
 use kopeck_domain::request::RequestState as S;
 use kopeck_port_store::mock::MockUnit;
-use kopeck_port_store::{Claim, ItemCounts, PutBack};
+use kopeck_port_store::{Claim, ItemCounts, Reschedule};
 
 const SINCE: OffsetDateTime = START;
 
@@ -15,13 +15,13 @@ fn seized(subject: Subject) -> Claim {
 }
 
 fn stuck(unit: &mut MockUnit, subject: Subject) {
-    let work = StuckWork { partner: PARTNER, subject, since: SINCE };
-    unit.work.expect_stuck().returning(move || Ok(vec![work]));
+    let work = StuckJob { partner: PARTNER, subject, since: SINCE };
+    unit.jobs.expect_stuck().returning(move || Ok(vec![work]));
 }
 
-fn expect_seize(unit: &mut MockUnit, subject: Subject) {
-    unit.work
-        .expect_seize()
+fn expect_force_claim(unit: &mut MockUnit, subject: Subject) {
+    unit.jobs
+        .expect_force_claim()
         .withf(move |partner, seized, _| (*partner, *seized) == (PARTNER, subject))
         .times(1)
         .returning(move |_, _, _| Ok(Some(seized(subject))));
@@ -85,7 +85,7 @@ fn all_cards_are_settled_at_once_and_end_the_request() {
     for (outcome, movement, state, end) in cases {
         let mut unit = MockUnit::default();
         waiting(&mut unit);
-        expect_seize(&mut unit, top_up());
+        expect_force_claim(&mut unit, top_up());
         let counts = match outcome {
             Outcome::Applied => ItemCounts { open: 0, done: 2, refused: 0 },
             Outcome::Refused => ItemCounts { open: 0, done: 0, refused: 2 },
@@ -99,7 +99,7 @@ fn all_cards_are_settled_at_once_and_end_the_request() {
             .times(1)
             .returning(|_, _| Ok(()));
         unit.replenishments.expect_release_cards().times(1).returning(|_, _| Ok(()));
-        unit.work.expect_finish().withf(|claim| *claim == seized(top_up())).times(1).returning(|_| Ok(()));
+        unit.jobs.expect_complete().withf(|claim| *claim == seized(top_up())).times(1).returning(|_| Ok(()));
         assert_eq!(run(&mut unit, 1, outcome, None), Ok(2));
     }
 }
@@ -109,15 +109,15 @@ fn all_cards_are_settled_at_once_and_end_the_request() {
 fn one_card_can_be_settled_alone() {
     let mut unit = MockUnit::default();
     waiting(&mut unit);
-    expect_seize(&mut unit, top_up());
+    expect_force_claim(&mut unit, top_up());
     expect_items(&mut unit, vec![(1, ItemState::ToppedUp)], ItemCounts { open: 1, done: 1, refused: 0 });
     let reference = Reference::Replenishment(replenishment_id(1));
     expect_booking(&mut unit, sheet(0, 500), MovementKind::Capture, reference, 200);
-    unit.work.expect_mark_stuck().times(1).returning(|_| Ok(()));
-    unit.work
-        .expect_put_back()
+    unit.jobs.expect_mark_stuck().times(1).returning(|_| Ok(()));
+    unit.jobs
+        .expect_reschedule()
         .withf(|claim, terms| {
-            let expected = PutBack { delay: Duration::seconds(4), failures: 5, may_have_sent: true };
+            let expected = Reschedule { delay: Duration::seconds(4), failures: 5, may_have_sent: true };
             *claim == seized(top_up()) && *terms == expected
         })
         .times(1)
@@ -129,10 +129,10 @@ fn one_card_can_be_settled_alone() {
 fn a_card_that_the_request_does_not_wait_for_is_none() {
     let mut unit = MockUnit::default();
     waiting(&mut unit);
-    expect_seize(&mut unit, top_up());
+    expect_force_claim(&mut unit, top_up());
     expect_items(&mut unit, vec![], ItemCounts { open: 2, done: 0, refused: 0 });
-    unit.work.expect_mark_stuck().returning(|_| Ok(()));
-    unit.work.expect_put_back().returning(|_, _| Ok(()));
+    unit.jobs.expect_mark_stuck().returning(|_| Ok(()));
+    unit.jobs.expect_reschedule().returning(|_, _| Ok(()));
     let other = card_id(9);
     assert_eq!(run(&mut unit, 1, Outcome::Applied, Some(other)), Err(StuckError::NotItsCard(other)));
 }
@@ -142,7 +142,7 @@ fn a_limit_that_the_bank_set_is_stored() {
     let mut unit = MockUnit::default();
     let subject = Subject::LimitChange(limit_change_id(1));
     stuck(&mut unit, subject);
-    expect_seize(&mut unit, subject);
+    expect_force_claim(&mut unit, subject);
     unit.limit_changes.expect_open_items().returning(|_, _, _| Ok(open_limit_items(1)));
     unit.limit_changes.expect_get().returning(|_, _| Ok(Some(limit_change(S::InProcess))));
     unit.limit_changes
@@ -154,7 +154,7 @@ fn a_limit_that_the_bank_set_is_stored() {
     unit.limit_changes.expect_counts().returning(|_, _| Ok(ItemCounts { open: 0, done: 1, refused: 0 }));
     unit.limit_changes.expect_set_state().times(1).returning(|_, _| Ok(()));
     unit.limit_changes.expect_release_cards().times(1).returning(|_, _| Ok(()));
-    unit.work.expect_finish().times(1).returning(|_| Ok(()));
+    unit.jobs.expect_complete().times(1).returning(|_| Ok(()));
     assert_eq!(run(&mut unit, 1, Outcome::Applied, None), Ok(1));
 }
 
@@ -163,7 +163,7 @@ fn an_order_is_refused_as_a_whole() {
     let subject = Subject::Order(order_id(1));
     let mut unit = MockUnit::default();
     stuck(&mut unit, subject);
-    expect_seize(&mut unit, subject);
+    expect_force_claim(&mut unit, subject);
     unit.orders.expect_stored_cards().returning(|_, _| Ok(0));
     unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::InProcess, 1, 5_000))));
     let reference = Reference::Order(order_id(1));
@@ -173,7 +173,7 @@ fn an_order_is_refused_as_a_whole() {
         .withf(|_, order| order.state == S::Decline)
         .times(1)
         .returning(|_, _| Ok(()));
-    unit.work.expect_finish().times(1).returning(|_| Ok(()));
+    unit.jobs.expect_complete().times(1).returning(|_| Ok(()));
     assert_eq!(run(&mut unit, 1, Outcome::Refused, None), Ok(1));
 }
 

@@ -5,9 +5,9 @@ use kopeck_domain::session::{PairState, TokenPair};
 use kopeck_port_security::{TokenClaims, TokenKind};
 use kopeck_port_store::{StoredPair, UnitOfWork};
 
-use super::{Caller, TokenDesk, TokenError};
+use super::{Caller, TokenError, TokenService};
 
-impl TokenDesk {
+impl TokenService {
     /// The claims of an access token that is good at this moment, by its own word. [`Self::session`] knows whether
     /// it was revoked.
     ///

@@ -5,7 +5,7 @@ use kopeck_port_security::{SecretPlace, SecurityError};
 use kopeck_port_store::{SealingKeyRecord, StoreError, UnitOfWork};
 use sha2::{Digest, Sha256};
 
-use super::{AcceptedKey, KnownPartner, TokenDesk, TokenError};
+use super::{AcceptedKey, KnownPartner, TokenError, TokenService};
 
 /// Where the store keeps sealing keys; bound to each encrypted secret.
 pub(crate) const SEALING_KEY_TABLE: &str = "sealing_keys";
@@ -19,7 +19,7 @@ pub fn api_key_hash(api_key: &str) -> [u8; 32] {
     Sha256::digest(api_key.as_bytes()).into()
 }
 
-impl TokenDesk {
+impl TokenService {
     /// The partner with this API key, also a suspended one.
     ///
     /// # Errors

@@ -10,13 +10,13 @@ use subtle::ConstantTimeEq;
 use time::OffsetDateTime;
 
 use super::{
-    IssuedTokens, KnownPartner, LoginAttempt, LoginBody, NONCE_LIFE, TokenDesk, TokenError, api_key_hash,
+    IssuedTokens, KnownPartner, LoginAttempt, LoginBody, NONCE_LIFE, TokenError, TokenService, api_key_hash,
 };
 
 /// What failures are counted by, as keyed digests.
 type Subjects = Vec<[u8; 32]>;
 
-impl TokenDesk {
+impl TokenService {
     /// Refuses a network address with too many failures; to be called before anything else of a token request.
     ///
     /// # Errors

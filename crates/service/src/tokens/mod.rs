@@ -34,7 +34,7 @@ pub(crate) use keys::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE};
 pub(crate) const NONCE_LIFE: Duration = Duration::minutes(10);
 
 /// Everything about tokens.
-pub struct TokenDesk {
+pub struct TokenService {
     env: Arc<Env>,
     passwords: Arc<dyn PasswordHasher>,
     tokens: Arc<dyn TokenCodec>,
@@ -167,7 +167,7 @@ pub enum TokenError {
     Security(#[from] SecurityError),
 }
 
-impl TokenDesk {
+impl TokenService {
     /// A desk over these ports.
     #[must_use]
     pub fn new(

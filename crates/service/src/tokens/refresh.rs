@@ -7,9 +7,9 @@ use kopeck_port_security::TokenKind;
 use kopeck_port_store::{StoredPair, UnitOfWork};
 
 use super::login::record_failures;
-use super::{IssuedTokens, KnownPartner, NONCE_LIFE, RefreshOutcome, TokenDesk, TokenError, api_key_hash};
+use super::{IssuedTokens, KnownPartner, NONCE_LIFE, RefreshOutcome, TokenError, TokenService, api_key_hash};
 
-impl TokenDesk {
+impl TokenService {
     /// Exchanges a refresh token for a new pair. A token that is not accepted counts as a failure of `address`, and not
     /// of the partner: whoever it locks out of logins may still refresh.
     ///

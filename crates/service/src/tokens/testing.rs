@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use super::{KnownPartner, TokenDesk, api_key_hash};
+use super::{KnownPartner, TokenService, api_key_hash};
 use crate::testing::*;
 
 pub(super) const SESSION: SessionId = SessionId::new(Uuid::from_u128(0x5E));
@@ -31,7 +31,7 @@ pub(super) fn subject(purpose: &str, value: &str) -> [u8; 32] {
 }
 
 /// A desk whose box opens what [`sealing_key`] holds.
-pub(super) fn desk(bench: &Bench, passwords: MockPasswordHasher, tokens: MockTokenCodec) -> TokenDesk {
+pub(super) fn desk(bench: &Bench, passwords: MockPasswordHasher, tokens: MockTokenCodec) -> TokenService {
     let mut secrets = MockSecretBox::new();
     secrets
         .expect_fingerprint()
@@ -44,7 +44,7 @@ pub(super) fn desk(bench: &Bench, passwords: MockPasswordHasher, tokens: MockTok
             Err(SecurityError::NotAuthentic)
         }
     });
-    TokenDesk::new(bench.shared(), Arc::new(passwords), Arc::new(tokens), Arc::new(secrets))
+    TokenService::new(bench.shared(), Arc::new(passwords), Arc::new(tokens), Arc::new(secrets))
 }
 
 pub(super) fn sealing_key(n: u8, accepted_until: Option<OffsetDateTime>) -> SealingKeyRecord {

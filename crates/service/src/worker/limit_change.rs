@@ -35,7 +35,7 @@ pub(super) fn prepare(
 ) -> Result<Option<LimitErrand>, StoreError> {
     let mut request = load(unit, claim, id)?;
     if !request.state.is_open() {
-        unit.work().finish(claim)?;
+        unit.jobs().complete(claim)?;
         return Ok(None);
     }
     if request.state == RequestState::New {

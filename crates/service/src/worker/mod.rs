@@ -22,7 +22,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use kopeck_port_bank::BankGateway;
-use kopeck_port_store::{Access, Claim, PutBack, Rule, Store, StoreError, Subject, UnitOfWork, transact};
+use kopeck_port_store::{Access, Claim, Reschedule, Rule, Store, StoreError, Subject, UnitOfWork, transact};
 use time::Duration;
 
 use crate::Env;
@@ -169,7 +169,7 @@ impl Worker {
         let ends_at = env.clock.steady() + settings.lease;
         let (ready, renewed) = transact(&*self.store, Access::Write, move |unit| -> Result<_, StoreError> {
             let (mut ready, mut renewed) = (Vec::new(), Vec::new());
-            for claim in unit.work().claim(settings.lease, limit)? {
+            for claim in unit.jobs().claim(settings.lease, limit)? {
                 if in_hand.contains(&claim.subject) {
                     renewed.push(claim);
                 } else if let Some(task) = prepare(unit, &env, tactics, &claim)? {
@@ -213,7 +213,7 @@ impl Worker {
     fn put_off_next(&self) -> Result<(), StoreError> {
         let lease = self.settings.lease;
         transact(&*self.store, Access::Write, move |unit| {
-            for claim in unit.work().claim(lease, 1)? {
+            for claim in unit.jobs().claim(lease, 1)? {
                 put_off(unit, &claim, claim.may_have_sent)?;
             }
             Ok(())
@@ -242,7 +242,7 @@ impl Worker {
         let (env, claim) = (Arc::clone(&self.env), report.claim.clone());
         let settled = transact(&*self.store, Access::Write, move |unit| {
             let Report { claim, findings } = &report;
-            if !unit.work().is_current(claim)? {
+            if !unit.jobs().is_current(claim)? {
                 return Ok(());
             }
             let next = match findings {
@@ -262,7 +262,7 @@ impl Worker {
     fn leave_to_person(&self, claim: Claim) -> Result<(), StoreError> {
         log::error!(subject:? = claim.subject; "the bank issued a card number that is taken");
         transact(&*self.store, Access::Write, move |unit| {
-            if unit.work().is_current(&claim)? { conclude(unit, &claim, Next::LeaveToPerson) } else { Ok(()) }
+            if unit.jobs().is_current(&claim)? { conclude(unit, &claim, Next::LeaveToPerson) } else { Ok(()) }
         })
     }
 
@@ -273,24 +273,24 @@ impl Worker {
     pub fn give_back(&self, errand: Errand) -> Result<(), StoreError> {
         let Errand { lease, task, hold } = errand;
         let (claim, may_have_sent) = (hold.latest(&lease).claim, lease.claim.may_have_sent);
-        let terms = PutBack { delay: Duration::ZERO, failures: claim.failures, may_have_sent };
+        let terms = Reschedule { delay: Duration::ZERO, failures: claim.failures, may_have_sent };
         transact(&*self.store, Access::Write, move |unit| {
             match &task {
-                Task::TopUp(errand) if errand.is_marked() && unit.work().is_current(&claim)? => {
+                Task::TopUp(errand) if errand.is_marked() && unit.jobs().is_current(&claim)? => {
                     errand.take_back(unit, &claim)?;
                 }
-                Task::Limit(errand) if errand.is_marked() && unit.work().is_current(&claim)? => {
+                Task::Limit(errand) if errand.is_marked() && unit.jobs().is_current(&claim)? => {
                     errand.take_back(unit, &claim)?;
                 }
                 Task::Order(_) | Task::TopUp(_) | Task::Limit(_) => {}
             }
-            unit.work().put_back(&claim, terms)
+            unit.jobs().reschedule(&claim, terms)
         })
     }
 
     fn put_back_now(&self, claim: Claim, may_have_sent: bool) -> Result<(), StoreError> {
-        let terms = PutBack { delay: Duration::ZERO, failures: claim.failures, may_have_sent };
-        transact(&*self.store, Access::Write, move |unit| unit.work().put_back(&claim, terms))
+        let terms = Reschedule { delay: Duration::ZERO, failures: claim.failures, may_have_sent };
+        transact(&*self.store, Access::Write, move |unit| unit.jobs().reschedule(&claim, terms))
     }
 
     /// One round: takes what is due, calls and settles it, each when it is this worker's turn. Answers how many pieces of
@@ -350,14 +350,14 @@ fn prepare(
 
 fn conclude(unit: &mut dyn UnitOfWork, claim: &Claim, next: Next) -> Result<(), StoreError> {
     match next {
-        Next::Finished => unit.work().finish(claim),
+        Next::Finished => unit.jobs().complete(claim),
         Next::GoOn => {
-            let terms = PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false };
-            unit.work().put_back(claim, terms)
+            let terms = Reschedule { delay: Duration::ZERO, failures: 0, may_have_sent: false };
+            unit.jobs().reschedule(claim, terms)
         }
         Next::Later { may_have_sent } => put_off(unit, claim, may_have_sent),
         Next::LeaveToPerson => {
-            unit.work().mark_stuck(claim)?;
+            unit.jobs().mark_stuck(claim)?;
             put_off(unit, claim, true)
         }
     }
@@ -365,7 +365,7 @@ fn conclude(unit: &mut dyn UnitOfWork, claim: &Claim, next: Next) -> Result<(), 
 
 fn put_off(unit: &mut dyn UnitOfWork, claim: &Claim, may_have_sent: bool) -> Result<(), StoreError> {
     let failures = claim.failures.saturating_add(1);
-    unit.work().put_back(claim, PutBack { delay: pause_after(failures), failures, may_have_sent })
+    unit.jobs().reschedule(claim, Reschedule { delay: pause_after(failures), failures, may_have_sent })
 }
 
 /// How long to wait after so many tries in a row without a word from the bank: doubling from a quarter of a second

@@ -47,7 +47,7 @@ pub(super) fn prepare(
 ) -> Result<Option<OrderErrand>, StoreError> {
     let order = load(unit, claim, id)?;
     if !order.state.is_open() {
-        unit.work().finish(claim)?;
+        unit.jobs().complete(claim)?;
         return Ok(None);
     }
     if order.state == RequestState::New {

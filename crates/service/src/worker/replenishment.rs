@@ -38,7 +38,7 @@ pub(super) fn prepare(
 ) -> Result<Option<TopUpErrand>, StoreError> {
     let mut request = load(unit, claim, id)?;
     if !request.state.is_open() {
-        unit.work().finish(claim)?;
+        unit.jobs().complete(claim)?;
         return Ok(None);
     }
     if request.state == RequestState::New {
@@ -49,7 +49,7 @@ pub(super) fn prepare(
     if chunk.cards.is_empty() {
         let counts = unit.replenishments().counts(claim.partner, id)?;
         finish(unit, env, claim, request, counts)?;
-        unit.work().finish(claim)?;
+        unit.jobs().complete(claim)?;
         return Ok(None);
     }
     Ok(Some(TopUpErrand { request: id, chunk }))

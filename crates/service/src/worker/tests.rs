@@ -32,7 +32,7 @@ fn top_up_claim() -> Claim {
 
 /// `claims` are due once.
 fn due(unit: &mut MockUnit, claims: Vec<Claim>) {
-    unit.work
+    unit.jobs
         .expect_claim()
         .withf(|lease, limit| (*lease, *limit) == (Duration::seconds(30), 4))
         .times(1)
@@ -50,17 +50,17 @@ fn in_process(unit: &mut MockUnit, amounts: &'static [i64]) {
 
 fn current(unit: &mut MockUnit, claim: &Claim, is_current: bool) {
     let claim = claim.clone();
-    unit.work
+    unit.jobs
         .expect_is_current()
         .withf(move |asked| *asked == claim)
         .times(1)
         .returning(move |_| Ok(is_current));
 }
 
-fn expect_put_back(unit: &mut MockUnit, claim: &Claim, terms: PutBack) {
+fn expect_reschedule(unit: &mut MockUnit, claim: &Claim, terms: Reschedule) {
     let claim = claim.clone();
-    unit.work
-        .expect_put_back()
+    unit.jobs
+        .expect_reschedule()
         .withf(move |given, as_given| *given == claim && *as_given == terms)
         .times(1)
         .returning(|_, _| Ok(()));
@@ -110,7 +110,7 @@ fn a_decided_request_is_finished() {
         .times(1)
         .returning(|_, _| Ok(()));
     unit.replenishments.expect_release_cards().times(1).returning(|_, _| Ok(()));
-    unit.work.expect_finish().withf(|claim| *claim == top_up_claim()).times(1).returning(|_| Ok(()));
+    unit.jobs.expect_complete().withf(|claim| *claim == top_up_claim()).times(1).returning(|_| Ok(()));
     assert_eq!(run(&worker(&bench, unit, answering(vec![Ok(Verdict::Done)]))), Ok(1));
 }
 
@@ -125,7 +125,11 @@ fn a_chunk_with_more_behind_it_is_due_again_at_once() {
     unit.replenishments.expect_settle_items().times(1).returning(|_, _, _| Ok(()));
     let reference = Reference::Replenishment(replenishment_id(1));
     expect_booking(&mut unit, sheet(0, 600), MovementKind::Release, reference, 500);
-    expect_put_back(&mut unit, &before, PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false });
+    expect_reschedule(
+        &mut unit,
+        &before,
+        Reschedule { delay: Duration::ZERO, failures: 0, may_have_sent: false },
+    );
     let mut bank = bank();
     let refused = Some(Verdict::Declined(DeclineReason::Refused));
     bank.expect_query().withf(|keys| keys.len() == 2).times(1).returning(move |_| Ok(vec![refused; 2]));
@@ -147,12 +151,12 @@ fn silence_keeps_the_money_held_and_the_work_waiting_longer_each_time() {
                 .withf(|_, _, decided| decided.is_empty())
                 .times(1)
                 .returning(|_, _, _| Ok(()));
-            let terms = PutBack {
+            let terms = Reschedule {
                 delay: Duration::milliseconds(wait),
                 failures: failures.saturating_add(1),
                 may_have_sent: true,
             };
-            expect_put_back(&mut unit, &before, terms);
+            expect_reschedule(&mut unit, &before, terms);
             assert_eq!(run(&worker(&bench, unit, answering(vec![Err(silence)]))), Ok(1));
         }
     }
@@ -191,7 +195,7 @@ fn an_order_that_the_bank_refuses_is_declined_and_finished() {
         .withf(|_, order| order.state == S::Decline)
         .times(1)
         .returning(|_, _| Ok(()));
-    unit.work.expect_finish().withf(move |finished| *finished == claim).times(1).returning(|_| Ok(()));
+    unit.jobs.expect_complete().withf(move |finished| *finished == claim).times(1).returning(|_| Ok(()));
     let bank = answering(vec![Ok(Verdict::Declined(DeclineReason::Refused))]);
     assert_eq!(run(&worker(&bench, unit, bank)), Ok(1));
 }
@@ -213,7 +217,7 @@ fn a_limit_change_goes_from_the_taking_to_the_settling() {
         .times(1)
         .returning(|_, _| Ok(()));
     unit.limit_changes.expect_release_cards().times(1).returning(|_, _| Ok(()));
-    unit.work.expect_finish().withf(move |finished| *finished == claim).times(1).returning(|_| Ok(()));
+    unit.jobs.expect_complete().withf(move |finished| *finished == claim).times(1).returning(|_| Ok(()));
     let bank = answering(vec![Ok(Verdict::Done); 2]);
     assert_eq!(run(&worker(&bench, unit, bank)), Ok(1));
 }
@@ -224,7 +228,7 @@ fn cancelled_work_is_taken_off_and_the_bank_not_called() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     due(&mut unit, vec![claim(Subject::Order(order_id(1)))]);
     unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::Rejected, 1, 5_000))));
-    unit.work.expect_finish().times(1).returning(|_| Ok(()));
+    unit.jobs.expect_complete().times(1).returning(|_| Ok(()));
     assert_eq!(run(&worker(&bench, unit, bank())), Ok(0));
 }
 
@@ -243,7 +247,11 @@ fn what_is_given_back_is_as_it_was_taken() {
         let before = Claim { may_have_sent, failures: 3, ..top_up_claim() };
         due(&mut unit, vec![before.clone()]);
         in_process(&mut unit, &[300]);
-        expect_put_back(&mut unit, &before, PutBack { delay: Duration::ZERO, failures: 3, may_have_sent });
+        expect_reschedule(
+            &mut unit,
+            &before,
+            Reschedule { delay: Duration::ZERO, failures: 3, may_have_sent },
+        );
         let worker = worker(&bench, unit, bank());
         assert_eq!(worker.run_once(&stopping_from(2)), Ok(1), "the bank is not called");
     }
@@ -256,7 +264,11 @@ fn a_stop_in_the_middle_gives_back_only_what_is_left() {
     due(&mut unit, vec![top_up_claim(), second.clone()]);
     in_process(&mut unit, &[300]);
     current(&mut unit, &top_up_claim(), false);
-    expect_put_back(&mut unit, &second, PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false });
+    expect_reschedule(
+        &mut unit,
+        &second,
+        Reschedule { delay: Duration::ZERO, failures: 0, may_have_sent: false },
+    );
     let worker = worker(&bench, unit, answering(vec![Ok(Verdict::Done)]));
     assert_eq!(worker.run_once(&stopping_from(3)), Ok(2));
 }
@@ -279,7 +291,7 @@ fn a_worker_waits_for_its_turn_before_it_takes_anything() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let claimed = Arc::new(AtomicBool::new(false));
     let claims = Arc::clone(&claimed);
-    unit.work.expect_claim().returning(move |_, _| {
+    unit.jobs.expect_claim().returning(move |_, _| {
         claims.store(true, Ordering::SeqCst);
         Ok(Vec::new())
     });
@@ -305,12 +317,12 @@ fn a_worker_has_a_place_for_all_but_the_call() {
         move || worked.get().unwrap().turns.placed()
     };
     let (at_the_claim, at_the_booking) = (placed(&worked), placed(&worked));
-    unit.work.expect_claim().returning(move |_, _| {
+    unit.jobs.expect_claim().returning(move |_, _| {
         assert_eq!(at_the_claim(), 1);
         Ok(vec![top_up_claim()])
     });
     in_process(&mut unit, &[300]);
-    unit.work.expect_is_current().times(1).returning(move |_| {
+    unit.jobs.expect_is_current().times(1).returning(move |_| {
         assert_eq!(at_the_booking(), 1);
         Ok(false)
     });
@@ -329,12 +341,12 @@ fn a_worker_has_a_place_for_all_but_the_call() {
 fn a_slow_bank_is_waited_for_by_all_workers_at_once() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let requests = Mutex::new(1..=2);
-    unit.work.expect_claim().times(2).returning(move |_, _| {
+    unit.jobs.expect_claim().times(2).returning(move |_, _| {
         let number = requests.lock().unwrap().next().unwrap();
         Ok(vec![claim(Subject::Replenishment(replenishment_id(number)))])
     });
     in_process(&mut unit, &[300]);
-    unit.work.expect_is_current().times(2).returning(|_| Ok(false));
+    unit.jobs.expect_is_current().times(2).returning(|_| Ok(false));
     let (mut bank, both) = (bank(), Arc::new(Barrier::new(2)));
     // An expectation is met by one call at a time.
     for _ in 0..2 {
@@ -354,13 +366,13 @@ fn a_slow_bank_is_waited_for_by_all_workers_at_once() {
 #[test]
 fn a_store_that_fails_ends_the_round() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    unit.work.expect_claim().returning(|_, _| Err(broken()));
+    unit.jobs.expect_claim().returning(|_, _| Err(broken()));
     assert_eq!(run(&worker(&bench, unit, bank())), Err(broken()));
 
     let mut unit = MockUnit::default();
     due(&mut unit, vec![top_up_claim()]);
     in_process(&mut unit, &[300]);
-    unit.work.expect_is_current().returning(|_| Err(broken()));
+    unit.jobs.expect_is_current().returning(|_| Err(broken()));
     let bank = answering(vec![Ok(Verdict::Done)]);
     assert_eq!(run(&worker(&bench, unit, bank)), Err(broken()));
 }
@@ -376,11 +388,11 @@ fn a_corrupt_request_is_put_off_and_the_others_go_on() {
         [vec![corrupt.clone(), good.clone()], vec![corrupt.clone()], vec![corrupt.clone()], vec![good]];
     let offers = Mutex::new(offered.into_iter());
     let next = move |_, _| Ok(offers.lock().unwrap().next().unwrap_or_default());
-    unit.work.expect_claim().returning(next);
+    unit.jobs.expect_claim().returning(next);
     unit.orders.expect_get().returning(|_, _| Err(StoreError::Corrupt("orders.state".to_owned())));
     in_process(&mut unit, &[300]);
-    let terms = PutBack { delay: Duration::seconds(1), failures: 3, may_have_sent: false };
-    expect_put_back(&mut unit, &corrupt, terms);
+    let terms = Reschedule { delay: Duration::seconds(1), failures: 3, may_have_sent: false };
+    expect_reschedule(&mut unit, &corrupt, terms);
     let taken = worker(&bench, unit, bank()).take().unwrap();
     assert_eq!(taken.iter().map(|errand| errand.lease.claim.clone()).collect::<Vec<_>>(), [top_up_claim()]);
 }
@@ -391,7 +403,11 @@ fn work_whose_lease_ended_in_the_queue_is_not_told_to_the_bank() {
     let (bench, mut unit) = (Arc::new(Bench::new()), MockUnit::default());
     let second = claim(Subject::Replenishment(replenishment_id(2)));
     due(&mut unit, vec![top_up_claim(), second.clone()]);
-    expect_put_back(&mut unit, &second, PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false });
+    expect_reschedule(
+        &mut unit,
+        &second,
+        Reschedule { delay: Duration::ZERO, failures: 0, may_have_sent: false },
+    );
     in_process(&mut unit, &[300]);
     current(&mut unit, &top_up_claim(), false);
     let mut bank = bank();
@@ -410,12 +426,12 @@ fn a_call_in_flight_is_not_taken_over_within_the_process() {
     let (bench, mut unit) = (Arc::new(Bench::new()), MockUnit::default());
     let renewed = Claim { attempt: 2, may_have_sent: true, ..top_up_claim() };
     let offers = Mutex::new([vec![top_up_claim()], vec![renewed.clone()]].into_iter());
-    unit.work.expect_claim().times(2).returning(move |_, _| Ok(offers.lock().unwrap().next().unwrap()));
+    unit.jobs.expect_claim().times(2).returning(move |_, _| Ok(offers.lock().unwrap().next().unwrap()));
     in_process(&mut unit, &[300]);
     current(&mut unit, &renewed, true);
     unit.replenishments.expect_settle_items().times(1).returning(|_, _, _| Ok(()));
-    let terms = PutBack { delay: Duration::milliseconds(250), failures: 1, may_have_sent: true };
-    expect_put_back(&mut unit, &renewed, terms);
+    let terms = Reschedule { delay: Duration::milliseconds(250), failures: 1, may_have_sent: true };
+    expect_reschedule(&mut unit, &renewed, terms);
 
     let calling: Arc<OnceLock<Arc<Worker>>> = Arc::default();
     let mut bank = bank();
@@ -436,13 +452,13 @@ fn work_that_waits_for_its_turn_is_kept_too() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let renewed = Claim { attempt: 2, may_have_sent: true, ..top_up_claim() };
     let offers = Mutex::new([vec![top_up_claim()], vec![renewed.clone()]].into_iter());
-    unit.work.expect_claim().times(2).returning(move |_, _| Ok(offers.lock().unwrap().next().unwrap()));
+    unit.jobs.expect_claim().times(2).returning(move |_, _| Ok(offers.lock().unwrap().next().unwrap()));
     in_process(&mut unit, &[300]);
     // Nothing was sent under either of the claims.
-    expect_put_back(
+    expect_reschedule(
         &mut unit,
         &renewed,
-        PutBack { delay: Duration::ZERO, failures: 0, may_have_sent: false },
+        Reschedule { delay: Duration::ZERO, failures: 0, may_have_sent: false },
     );
     let worker = worker(&bench, unit, bank());
     let errand = worker.take().unwrap().pop().unwrap();
@@ -454,7 +470,7 @@ fn work_that_waits_for_its_turn_is_kept_too() {
 #[test]
 fn what_a_worker_dropped_is_taken_again() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    unit.work.expect_claim().times(2).returning(|_, _| Ok(vec![top_up_claim()]));
+    unit.jobs.expect_claim().times(2).returning(|_, _| Ok(vec![top_up_claim()]));
     in_process(&mut unit, &[300]);
     let worker = worker(&bench, unit, bank());
     drop(worker.take().unwrap());
@@ -471,10 +487,10 @@ fn a_card_number_that_is_taken_is_left_to_a_person() {
     unit.orders.expect_stored_cards().returning(|_, _| Ok(0));
     unit.orders.expect_lines().returning(|_, _| Ok(vec![virtual_line(1, 5_000)]));
     unit.cards.expect_insert_issued().times(1).returning(|_, _| Err(StoreError::Conflict(Rule::CardNumber)));
-    unit.work.expect_is_current().times(2).returning(|_| Ok(true));
-    unit.work.expect_mark_stuck().times(1).returning(|_| Ok(()));
-    let terms = PutBack { delay: Duration::milliseconds(500), failures: 2, may_have_sent: true };
-    expect_put_back(&mut unit, &claim, terms);
+    unit.jobs.expect_is_current().times(2).returning(|_| Ok(true));
+    unit.jobs.expect_mark_stuck().times(1).returning(|_| Ok(()));
+    let terms = Reschedule { delay: Duration::milliseconds(500), failures: 2, may_have_sent: true };
+    expect_reschedule(&mut unit, &claim, terms);
     let mut bank = bank();
     bank.expect_query().returning(|_| Ok(vec![Some(Verdict::Done)]));
     bank.expect_issued_cards().returning(|_, _, _| {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use kopeck_port_store::{Access, Horizon, Store, StoreError, WorkClock, transact};
+use kopeck_port_store::{Access, Horizon, JobClock, Store, StoreError, transact};
 use time::Duration;
 
 use super::{LONGEST_PAUSE, WorkerSettings};
@@ -55,7 +55,7 @@ impl ClockWatch {
         let before = self.env.clock.steady();
         let mut horizon =
             Horizon { first: delay.max(BENEFIT_OF_DOUBT), again: LONGEST_PAUSE, lease: self.lease };
-        let WorkClock { now, mut is_exceeded } = self.look(horizon)?;
+        let JobClock { now, mut is_exceeded } = self.look(horizon)?;
         let after = self.env.clock.steady();
         let since_epoch = now - time::OffsetDateTime::UNIX_EPOCH;
         // The clock was read some time between the two.
@@ -70,12 +70,12 @@ impl ClockWatch {
         Ok(ClockCheck { step, ahead_of_service: now - self.env.now(), brought_back })
     }
 
-    fn look(&self, horizon: Horizon) -> Result<WorkClock, StoreError> {
-        transact(&*self.store, Access::Read, move |unit| unit.work().clock(horizon))
+    fn look(&self, horizon: Horizon) -> Result<JobClock, StoreError> {
+        transact(&*self.store, Access::Read, move |unit| unit.jobs().clock(horizon))
     }
 
     fn bring_within(&self, horizon: Horizon) -> Result<u64, StoreError> {
-        transact(&*self.store, Access::Write, move |unit| unit.work().bring_within(horizon))
+        transact(&*self.store, Access::Write, move |unit| unit.jobs().bring_within(horizon))
     }
 }
 
@@ -116,13 +116,13 @@ mod tests {
     fn watch(bench: &Bench, is_exceeded: bool) -> (ClockWatch, Arc<Mutex<Vec<Horizon>>>) {
         let mut unit = MockUnit::default();
         let clock = Arc::clone(&bench.clock);
-        unit.work.expect_clock().returning(move |horizon| {
+        unit.jobs.expect_clock().returning(move |horizon| {
             assert_eq!(horizon, USUAL);
-            Ok(WorkClock { now: clock.now(), is_exceeded })
+            Ok(JobClock { now: clock.now(), is_exceeded })
         });
         let brought = Arc::<Mutex<Vec<Horizon>>>::default();
         let log = Arc::clone(&brought);
-        unit.work.expect_bring_within().returning(move |horizon| {
+        unit.jobs.expect_bring_within().returning(move |horizon| {
             log.lock().unwrap().push(horizon);
             Ok(7)
         });
@@ -177,9 +177,9 @@ mod tests {
     fn a_step_that_could_not_be_acted_upon_is_noticed_again() {
         let bench = Bench::new();
         let (mut unit, clock) = (MockUnit::default(), Arc::clone(&bench.clock));
-        unit.work.expect_clock().returning(move |_| Ok(WorkClock { now: clock.now(), is_exceeded: false }));
+        unit.jobs.expect_clock().returning(move |_| Ok(JobClock { now: clock.now(), is_exceeded: false }));
         let mut outcomes = vec![Ok(2), Err(broken())];
-        unit.work.expect_bring_within().times(2).returning(move |_| outcomes.pop().unwrap());
+        unit.jobs.expect_bring_within().times(2).returning(move |_| outcomes.pop().unwrap());
         let mut watch = ClockWatch::new(Arc::new(InPlaceStore::new(unit)), bench.shared(), SETTINGS);
         watch.check().unwrap();
         bench.clock.step(-Duration::HOUR);

@@ -118,7 +118,7 @@ impl Player {
         }
         if let World::Stage(server) = &self.world {
             // What the reader has left undone.
-            server.work();
+            server.run_jobs();
         }
     }
 
@@ -156,7 +156,7 @@ impl Player {
             panic!("the clock of a real service cannot be moved: {line}");
         };
         match words.split(' ').collect::<Vec<_>>()[..] {
-            ["work"] => server.work(),
+            ["work"] => server.run_jobs(),
             ["accounts"] => server.refresh_accounts(),
             ["advance", seconds] => server.clock.advance(Duration::seconds(seconds.parse().unwrap())),
             _ => panic!("no direction: {line}"),
@@ -173,7 +173,7 @@ impl Player {
                 && waits
                 && pending(server) > 0
             {
-                server.work();
+                server.run_jobs();
             }
         });
         let printed = printed.replace(env!("CARGO_BIN_EXE_kopeck"), "target/release/kopeck");
@@ -242,6 +242,6 @@ fn stands_in(block: &Block<'_>, path: &Path) {
 
 fn pending(server: &TestServer) -> u64 {
     let count =
-        |unit: &mut dyn kopeck_port_store::UnitOfWork| -> Result<_, StoreError> { unit.work().count() };
+        |unit: &mut dyn kopeck_port_store::UnitOfWork| -> Result<_, StoreError> { unit.jobs().count() };
     transact(&*server.core.store, Access::Read, count).unwrap()
 }

@@ -25,7 +25,7 @@ const CHUNK: u32 = 2;
 pub static BEGINNING: LazyLock<Scene> = LazyLock::new(Scene::beginning);
 
 /// The same without anything to work on.
-pub static SETTLED: LazyLock<Scene> = LazyLock::new(|| BEGINNING.after(|server, _| server.work()));
+pub static SETTLED: LazyLock<Scene> = LazyLock::new(|| BEGINNING.after(|server, _| server.run_jobs()));
 
 /// Where use cases begin.
 pub struct Scene {

@@ -4,17 +4,21 @@ use kopeck_port_store::mock::FakeSigner;
 use time::Duration;
 
 use super::super::testing::{self, Log, START, signer};
-use super::super::{Breach, VerifyError, verify};
+use super::super::{ChainViolation, VerifyError, verify};
 use super::*;
 
 fn shared(log: Log) -> Arc<Mutex<Log>> {
     Arc::new(Mutex::new(log))
 }
 
-fn breach(log: &Arc<Mutex<Log>>, signer: &dyn AuditSigner, accept_unsigned: u64) -> Option<Breach> {
+fn violation(
+    log: &Arc<Mutex<Log>>,
+    signer: &dyn AuditSigner,
+    accept_unsigned: u64,
+) -> Option<ChainViolation> {
     match verify(&testing::store(log), Some(signer), &[], accept_unsigned) {
         Ok(_) => None,
-        Err(VerifyError::Broken(breach)) => Some(breach),
+        Err(VerifyError::Broken(violation)) => Some(violation),
         Err(VerifyError::Store(error)) => panic!("{error}"),
     }
 }
@@ -32,7 +36,7 @@ fn pruning_removes_what_is_older_from_the_beginning_of_each_chain() {
     assert_eq!(prune(&testing::store(&log), &signer, before), Ok(0));
     let later = before + Duration::seconds(10);
     assert_eq!(prune(&testing::store(&log), &signer, later), Ok(10));
-    assert_eq!(breach(&log, &*signer, 0), None);
+    assert_eq!(violation(&log, &*signer, 0), None);
 }
 
 /// An entry that stands behind a later one stays until that one goes: a chain has no gaps.
@@ -58,10 +62,10 @@ fn nothing_depends_on_a_former_key_after_its_signatures_were_renewed() {
     let log = shared(legacy);
     assert_eq!(prune(&testing::store(&log), &old, START + Duration::SECOND), Ok(3));
     let [both, new] = [vec![2, 1], vec![2]].map(FakeSigner);
-    assert!(matches!(breach(&log, &new, 3), Some(Breach::UnknownKey { .. })));
+    assert!(matches!(violation(&log, &new, 3), Some(ChainViolation::UnknownKey { .. })));
     let both: Arc<dyn AuditSigner> = Arc::new(both);
     assert_eq!(renew_signatures(&testing::store(&log), &both), Ok(Vec::new()));
-    assert_eq!(breach(&log, &new, 3), None);
+    assert_eq!(violation(&log, &new, 3), None);
     assert!(log.lock().unwrap().marks.iter().all(|mark| new.is_current(&mark.signature)));
 }
 
@@ -80,6 +84,6 @@ fn what_is_not_validly_signed_is_not_signed_anew() {
     for broken in [forged_mark, forged_end, cut] {
         let log = shared(broken);
         assert_eq!(renew_signatures(&testing::store(&log), &both), Ok(vec![1]));
-        assert!(breach(&log, &*both, 0).is_some());
+        assert!(violation(&log, &*both, 0).is_some());
     }
 }

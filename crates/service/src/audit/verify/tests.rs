@@ -17,19 +17,23 @@ impl Log {
         accept_unsigned: u64,
         signer: Option<&dyn AuditSigner>,
         noted: &[Head],
-    ) -> Result<Verified, Breach> {
+    ) -> Result<Verified, ChainViolation> {
         let store = testing::store(&Arc::new(Mutex::new(self.clone())));
         verify(&store, signer, noted, accept_unsigned).map_err(|error| match error {
-            VerifyError::Broken(breach) => breach,
+            VerifyError::Broken(violation) => violation,
             VerifyError::Store(error) => panic!("{error}"),
         })
     }
 
-    fn verify_by(&self, signer: Option<&dyn AuditSigner>, noted: &[Head]) -> Result<Verified, Breach> {
+    fn verify_by(
+        &self,
+        signer: Option<&dyn AuditSigner>,
+        noted: &[Head],
+    ) -> Result<Verified, ChainViolation> {
         self.verify_accepting(0, signer, noted)
     }
 
-    fn verify(&self, noted: &[Head]) -> Result<Verified, Breach> {
+    fn verify(&self, noted: &[Head]) -> Result<Verified, ChainViolation> {
         self.verify_by(Some(&*signer()), noted)
     }
 
@@ -60,11 +64,11 @@ fn what_was_changed_is_found() {
     let place = changed.place(2, 2);
     changed.records[place].entry.source = "10.0.0.1".to_owned();
     for signer in [None, Some(&*signer())] {
-        assert_eq!(changed.verify_by(signer, &[]), Err(Breach::Entry { chain: 2, number: 2 }));
+        assert_eq!(changed.verify_by(signer, &[]), Err(ChainViolation::Entry { chain: 2, number: 2 }));
     }
     let mut moved = log(&[3, 3]);
     moved.openings[0].opened_at += time::Duration::SECOND;
-    assert_eq!(moved.verify(&[]), Err(Breach::Opening { chain: 1 }));
+    assert_eq!(moved.verify(&[]), Err(ChainViolation::Opening { chain: 1 }));
 }
 
 /// Whoever has the database and not the key computes every hash anew, and cannot sign.
@@ -74,12 +78,12 @@ fn hashes_that_were_computed_anew_are_found_by_the_signatures() {
     let place = anew.place(2, 2);
     anew.records[place].entry.source = "10.0.0.1".to_owned();
     anew.hash_anew(2);
-    assert_eq!(anew.verify(&[]), Err(Breach::Signature { chain: 2, number: 2 }));
+    assert_eq!(anew.verify(&[]), Err(ChainViolation::Signature { chain: 2, number: 2 }));
     // Without the signatures it does not look like a log of old either.
     let mut bare = anew.clone();
     bare.records.iter_mut().filter(|r| r.head.chain == 2).for_each(|record| record.signature = None);
     bare.marks.retain(|mark| mark.head.chain != 2);
-    assert_eq!(bare.verify(&[]), Err(Breach::Unsigned { chain: 2, number: 1 }));
+    assert_eq!(bare.verify(&[]), Err(ChainViolation::Unsigned { chain: 2, number: 1 }));
     // Nor under a key of their own.
     let forger = FakeSigner(vec![66]);
     for record in anew.records.iter_mut().filter(|record| record.head.chain == 2) {
@@ -87,9 +91,9 @@ fn hashes_that_were_computed_anew_are_found_by_the_signatures() {
     }
     let end = anew.records.last().unwrap().head.clone();
     anew.marks.retain(|mark| mark.head.chain != 2);
-    assert_eq!(anew.verify(&[]), Err(Breach::MarkGone { chain: 2 }));
+    assert_eq!(anew.verify(&[]), Err(ChainViolation::MarkGone { chain: 2 }));
     anew.put(mark(&forger, MarkKind::Checkpoint, end));
-    assert_eq!(anew.verify(&[]), Err(Breach::UnknownKey { chain: 2, number: 3 }));
+    assert_eq!(anew.verify(&[]), Err(ChainViolation::UnknownKey { chain: 2, number: 3 }));
 }
 
 #[test]
@@ -97,14 +101,14 @@ fn what_was_removed_is_found() {
     for (chain, number) in [(1, 1), (1, 2), (2, 1)] {
         let mut cut = log(&[3, 1, 1]);
         cut.records.remove(cut.place(chain, number));
-        assert_eq!(cut.verify(&[]), Err(Breach::EntryGone { chain, number }));
+        assert_eq!(cut.verify(&[]), Err(ChainViolation::EntryGone { chain, number }));
     }
     let mut cut = log(&[3, 3, 3]);
     cut.openings.remove(1);
-    assert_eq!(cut.verify(&[]), Err(Breach::Opening { chain: 2 }));
+    assert_eq!(cut.verify(&[]), Err(ChainViolation::Opening { chain: 2 }));
     let mut cut = log(&[3, 3, 3]);
     cut.openings.pop();
-    assert_eq!(cut.verify(&[]), Err(Breach::OpeningGone { chain: 3 }));
+    assert_eq!(cut.verify(&[]), Err(ChainViolation::OpeningGone { chain: 3 }));
 }
 
 #[test]
@@ -112,23 +116,23 @@ fn entries_that_changed_places_are_found() {
     let mut turned = log(&[3]);
     let (one, two) = (turned.records[0].entry.clone(), turned.records[1].entry.clone());
     (turned.records[0].entry, turned.records[1].entry) = (two, one);
-    assert_eq!(turned.verify(&[]), Err(Breach::Entry { chain: 1, number: 1 }));
+    assert_eq!(turned.verify(&[]), Err(ChainViolation::Entry { chain: 1, number: 1 }));
 }
 
 #[test]
 fn an_end_that_was_cut_off_is_found_by_the_checkpoint() {
     let mut cut = log(&[3, 2]);
     let end = cut.records.remove(cut.place(1, 3)).head;
-    assert_eq!(cut.verify(&[]), Err(Breach::Shorter(end.clone())));
+    assert_eq!(cut.verify(&[]), Err(ChainViolation::Shorter(end.clone())));
     // An attacker cannot make one that stands earlier, and may not leave it out.
     let earlier = cut.records[cut.place(1, 2)].head.clone();
     cut.put(mark(&FakeSigner(vec![66]), MarkKind::Checkpoint, earlier));
-    assert_eq!(cut.verify(&[]), Err(Breach::UnknownKey { chain: 1, number: 2 }));
+    assert_eq!(cut.verify(&[]), Err(ChainViolation::UnknownKey { chain: 1, number: 2 }));
     let place = cut.marks.iter().position(|mark| mark.head.chain == 1).unwrap();
     cut.marks[place].signature.key = [1; 8];
-    assert_eq!(cut.verify(&[]), Err(Breach::Mark { chain: 1, kind: MarkKind::Checkpoint }));
+    assert_eq!(cut.verify(&[]), Err(ChainViolation::Mark { chain: 1, kind: MarkKind::Checkpoint }));
     cut.marks.remove(place);
-    assert_eq!(cut.verify(&[]), Err(Breach::MarkGone { chain: 1 }));
+    assert_eq!(cut.verify(&[]), Err(ChainViolation::MarkGone { chain: 1 }));
 }
 
 /// With a copy of an earlier checkpoint, or where the whole of the last chain is gone, only a head from elsewhere tells.
@@ -140,12 +144,12 @@ fn an_end_that_was_cut_off_is_found_by_a_head() {
     cut.records.remove(whole.place(1, 3));
     cut.put(mark(&*signer(), MarkKind::Checkpoint, whole.records[whole.place(1, 2)].head.clone()));
     assert!(cut.verify(&[]).is_ok());
-    assert_eq!(cut.verify(&heads), Err(Breach::Shorter(heads[0].clone())));
+    assert_eq!(cut.verify(&heads), Err(ChainViolation::Shorter(heads[0].clone())));
     let mut cut = whole;
     cut.records.truncate(3);
     cut.openings.pop();
     assert!(cut.verify(&[]).is_ok());
-    assert_eq!(cut.verify(&heads), Err(Breach::Shorter(heads[1].clone())));
+    assert_eq!(cut.verify(&heads), Err(ChainViolation::Shorter(heads[1].clone())));
 }
 
 #[test]
@@ -160,7 +164,7 @@ fn a_log_that_was_written_anew_is_found_by_a_head() {
         anew.records.push(Record { entry, head: head.clone(), signature: None });
     }
     assert!(anew.verify_by(None, &[]).is_ok());
-    assert_eq!(anew.verify_by(None, &heads), Err(Breach::Rewritten(head)));
+    assert_eq!(anew.verify_by(None, &heads), Err(ChainViolation::Rewritten(head)));
 }
 
 /// Whoever can write to the database can remove signatures with the marks, from any chain or from all.
@@ -174,13 +178,13 @@ fn a_chain_without_signatures_is_found() {
         bare
     };
     for chains in [&[1][..], &[2], &[3], &[1, 2], &[1, 2, 3]] {
-        let first = Breach::Unsigned { chain: chains[0], number: 1 };
+        let first = ChainViolation::Unsigned { chain: chains[0], number: 1 };
         assert_eq!(strip(chains).verify(&[]), Err(first), "{chains:?}");
     }
     // The first chain is pruned as a whole, so that no signed entry is before the second.
     let mut pruned = strip(&[2]);
     pruned.prune(1, 3);
-    assert_eq!(pruned.verify(&[]), Err(Breach::Unsigned { chain: 2, number: 1 }));
+    assert_eq!(pruned.verify(&[]), Err(ChainViolation::Unsigned { chain: 2, number: 1 }));
 }
 
 #[test]
@@ -189,13 +193,13 @@ fn entries_from_before_there_were_signatures_are_accepted_by_their_number() {
     let accepting = |log: &Log, number| log.verify_accepting(number, Some(&*signer()), &[]);
     let verified = accepting(&old, 6).unwrap();
     assert_eq!((verified.entries, verified.unsigned), (9, 6));
-    assert_eq!(accepting(&old, 5), Err(Breach::Unsigned { chain: 1, number: 1 }));
+    assert_eq!(accepting(&old, 5), Err(ChainViolation::Unsigned { chain: 1, number: 1 }));
     // One more is too many, wherever it is.
     old = old.with_chain(1, None);
-    assert_eq!(accepting(&old, 6), Err(Breach::Unsigned { chain: 1, number: 1 }));
+    assert_eq!(accepting(&old, 6), Err(ChainViolation::Unsigned { chain: 1, number: 1 }));
     let mut tail = log(&[2]);
     tail.extend(1, 2, None);
-    assert_eq!(tail.verify(&[]), Err(Breach::Unsigned { chain: 1, number: 3 }));
+    assert_eq!(tail.verify(&[]), Err(ChainViolation::Unsigned { chain: 1, number: 3 }));
     tail.extend(1, 1, Some(&*signer()));
     assert_eq!(tail.verify(&[]).map(|verified| verified.unsigned), Ok(0), "the signed entry covers them");
 }
@@ -205,7 +209,7 @@ fn former_keys_are_accepted_as_long_as_something_vouches_for_them() {
     let mut rotated = log(&[2]);
     let [both, new] = [vec![2, 1], vec![2]].map(FakeSigner);
     assert!(rotated.verify_by(Some(&both), &[]).is_ok());
-    assert_eq!(rotated.verify_by(Some(&new), &[]), Err(Breach::UnknownKey { chain: 1, number: 2 }));
+    assert_eq!(rotated.verify_by(Some(&new), &[]), Err(ChainViolation::UnknownKey { chain: 1, number: 2 }));
     rotated.extend(1, 2, Some(&both));
     assert!(rotated.verify_by(Some(&new), &[]).is_ok(), "a later entry is signed under the new key");
 }
@@ -224,7 +228,7 @@ fn a_pruned_chain_begins_at_its_mark() {
     assert!(pruned.verify_by(None, &[]).is_ok());
     let mut changed = pruned.clone();
     changed.records[0].entry.source.push('1');
-    assert_eq!(changed.verify(&[]), Err(Breach::Entry { chain: 1, number: 1_201 }));
+    assert_eq!(changed.verify(&[]), Err(ChainViolation::Entry { chain: 1, number: 1_201 }));
 }
 
 #[test]
@@ -232,20 +236,20 @@ fn a_missing_beginning_needs_a_mark_that_is_signed() {
     let mut cut = log(&[5]);
     let beginning = cut.records[1].head.clone();
     cut.records.drain(..2);
-    assert_eq!(cut.verify(&[]), Err(Breach::EntryGone { chain: 1, number: 1 }));
+    assert_eq!(cut.verify(&[]), Err(ChainViolation::EntryGone { chain: 1, number: 1 }));
     let forged = mark(&FakeSigner(vec![66]), MarkKind::Beginning, beginning.clone());
     cut.put(forged.clone());
-    assert_eq!(cut.verify(&[]), Err(Breach::UnknownKey { chain: 1, number: 2 }));
+    assert_eq!(cut.verify(&[]), Err(ChainViolation::UnknownKey { chain: 1, number: 2 }));
     let renamed = Mark { signature: Signature { key: [1; 8], ..forged.signature }, ..forged };
     cut.put(renamed);
-    assert_eq!(cut.verify(&[]), Err(Breach::Mark { chain: 1, kind: MarkKind::Beginning }));
+    assert_eq!(cut.verify(&[]), Err(ChainViolation::Mark { chain: 1, kind: MarkKind::Beginning }));
     // The signature of a checkpoint at the same entry is none of a beginning.
     let checkpoint = mark(&*signer(), MarkKind::Checkpoint, beginning);
     cut.put(Mark { kind: MarkKind::Beginning, ..checkpoint });
-    assert_eq!(cut.verify(&[]), Err(Breach::Mark { chain: 1, kind: MarkKind::Beginning }));
+    assert_eq!(cut.verify(&[]), Err(ChainViolation::Mark { chain: 1, kind: MarkKind::Beginning }));
     // A true mark does not cover what is missing after it.
     let mut cut = log(&[5]);
     cut.prune(1, 2);
     cut.records.remove(0);
-    assert_eq!(cut.verify(&[]), Err(Breach::EntryGone { chain: 1, number: 3 }));
+    assert_eq!(cut.verify(&[]), Err(ChainViolation::EntryGone { chain: 1, number: 3 }));
 }

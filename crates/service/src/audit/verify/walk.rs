@@ -3,7 +3,7 @@
 use kopeck_domain::audit::{Head, Mark, MarkKind, Opening, Record, Statement};
 use kopeck_port_store::{Access, AuditSigner, SignatureCheck, Store, transact};
 
-use super::{Breach, Noted, PIECE, Verified, VerifyError};
+use super::{ChainViolation, Noted, PIECE, Verified, VerifyError};
 
 /// The check as far as it has come.
 pub(super) struct Walk<'a> {
@@ -41,13 +41,13 @@ impl<'a> Walk<'a> {
     }
 
     /// What was found, after the last chain.
-    pub(super) fn end(self) -> Result<Verified, Breach> {
+    pub(super) fn end(self) -> Result<Verified, ChainViolation> {
         self.noted.all_met()?;
         match self.first_unsigned {
             Some((chain, number))
                 if self.signer.is_some() && self.verified.unsigned > self.accept_unsigned =>
             {
-                Err(Breach::Unsigned { chain, number })
+                Err(ChainViolation::Unsigned { chain, number })
             }
             _ => Ok(self.verified),
         }
@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
             } else if !self.skip_pruned(&mut chain)? {
                 // A chain is opened together with its first entry.
                 if next.is_some() || after == 0 {
-                    return Err(Breach::EntryGone { chain: number, number: after + 1 }.into());
+                    return Err(ChainViolation::EntryGone { chain: number, number: after + 1 }.into());
                 }
                 break;
             }
@@ -86,9 +86,9 @@ impl<'a> Walk<'a> {
         Ok(self.end_of(chain)?)
     }
 
-    fn record(&mut self, chain: &mut Chain, record: Record) -> Result<(), Breach> {
+    fn record(&mut self, chain: &mut Chain, record: Record) -> Result<(), ChainViolation> {
         if !record.follows(&chain.head) {
-            return Err(Breach::Entry { chain: record.head.chain, number: record.head.number });
+            return Err(ChainViolation::Entry { chain: record.head.chain, number: record.head.number });
         }
         let check = record.signature.as_ref().map(|signature| match self.signer {
             Some(signer) => signer.check(&record.head.signed_bytes(Statement::Entry), signature),
@@ -121,26 +121,26 @@ impl<'a> Walk<'a> {
         let check = self.signer.map(|signer| signer.check(&mark.signed_bytes(), &mark.signature));
         match check {
             None | Some(SignatureCheck::Valid) => Ok(Some(mark)),
-            Some(SignatureCheck::Wrong) => Err(Breach::Mark { chain, kind }.into()),
+            Some(SignatureCheck::Wrong) => Err(ChainViolation::Mark { chain, kind }.into()),
             Some(SignatureCheck::UnknownKey) => {
-                Err(Breach::UnknownKey { chain, number: mark.head.number }.into())
+                Err(ChainViolation::UnknownKey { chain, number: mark.head.number }.into())
             }
         }
     }
 
     /// Judges what nothing signed follows.
-    fn end_of(&mut self, chain: Chain) -> Result<(), Breach> {
+    fn end_of(&mut self, chain: Chain) -> Result<(), ChainViolation> {
         let Chain { head, checkpoint, is_signed, unknown_key, unsigned } = chain;
         let number = head.chain;
         if is_signed && checkpoint.is_none() {
-            return Err(Breach::MarkGone { chain: number });
+            return Err(ChainViolation::MarkGone { chain: number });
         }
         if let Some(first) = unknown_key {
-            return Err(Breach::UnknownKey { chain: number, number: first });
+            return Err(ChainViolation::UnknownKey { chain: number, number: first });
         }
         if let Some((first, count)) = unsigned {
             if is_signed {
-                return Err(Breach::Unsigned { chain: number, number: first });
+                return Err(ChainViolation::Unsigned { chain: number, number: first });
             }
             self.first_unsigned.get_or_insert((number, first));
             self.verified.unsigned += count;
@@ -152,11 +152,13 @@ impl<'a> Walk<'a> {
 
 impl Chain {
     /// Goes on to `head`, whose signature was found to be so.
-    fn go_on(&mut self, head: Head, check: Option<SignatureCheck>) -> Result<(), Breach> {
+    fn go_on(&mut self, head: Head, check: Option<SignatureCheck>) -> Result<(), ChainViolation> {
         let number = head.number;
         self.is_signed |= check.is_some();
         match check {
-            Some(SignatureCheck::Wrong) => return Err(Breach::Signature { chain: head.chain, number }),
+            Some(SignatureCheck::Wrong) => {
+                return Err(ChainViolation::Signature { chain: head.chain, number });
+            }
             Some(SignatureCheck::UnknownKey) => {
                 self.unknown_key.get_or_insert(number);
             }

@@ -7,7 +7,7 @@ use kopeck_port_security::{MockPasswordHasher, MockTokenCodec, SecurityError, Up
 use kopeck_port_store::mock::MockUnit;
 use time::Duration;
 
-fn desk_with(bench: &Bench, tokens: MockTokenCodec) -> TokenDesk {
+fn desk_with(bench: &Bench, tokens: MockTokenCodec) -> TokenService {
     desk(bench, MockPasswordHasher::new(), tokens)
 }
 

@@ -209,7 +209,7 @@ fn a_request_that_is_closed_needs_nothing_more() {
     for state in [S::Rejected, S::Success, S::PartSuccess, S::Decline] {
         let mut unit = MockUnit::default();
         stored_request(&mut unit, state);
-        unit.work.expect_finish().withf(|claim| *claim == limit_claim()).times(1).returning(|_| Ok(()));
+        unit.jobs.expect_complete().withf(|claim| *claim == limit_claim()).times(1).returning(|_| Ok(()));
         assert!(run_prepare(&mut unit).is_none(), "{state}");
     }
 }

@@ -204,7 +204,11 @@ fn an_order_that_is_closed_needs_nothing_more() {
     for state in [S::Rejected, S::Success, S::Decline, S::Confirmed] {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         stored_order(&mut unit, order(state, 3, 15_000));
-        unit.work.expect_finish().withf(|claim| *claim == order_claim(false)).times(1).returning(|_| Ok(()));
+        unit.jobs
+            .expect_complete()
+            .withf(|claim| *claim == order_claim(false))
+            .times(1)
+            .returning(|_| Ok(()));
         let prepared = prepare(&mut unit, &bench, &order_claim(false), order_id(1));
         assert!(matches!(prepared, Ok(None)), "{state}");
     }

@@ -265,7 +265,7 @@ fn a_request_that_nothing_covers_is_declined_at_once() {
     counts_are(&mut unit, 0, 0, 2);
     expect_state(&mut unit, S::Decline);
     unit.replenishments.expect_release_cards().times(1).returning(|_, _| Ok(()));
-    unit.work.expect_finish().withf(|claim| *claim == top_up_claim(false)).times(1).returning(|_| Ok(()));
+    unit.jobs.expect_complete().withf(|claim| *claim == top_up_claim(false)).times(1).returning(|_| Ok(()));
     assert!(run_prepare(&mut unit).is_none());
 }
 
@@ -274,7 +274,7 @@ fn a_request_that_is_closed_needs_nothing_more() {
     for state in [S::Rejected, S::Success, S::PartSuccess, S::Decline] {
         let mut unit = MockUnit::default();
         stored_request(&mut unit, state);
-        unit.work.expect_finish().times(1).returning(|_| Ok(()));
+        unit.jobs.expect_complete().times(1).returning(|_| Ok(()));
         assert!(run_prepare(&mut unit).is_none(), "{state}");
     }
 }

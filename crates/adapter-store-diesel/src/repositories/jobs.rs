@@ -1,0 +1,351 @@
+//! Work for the workers.
+
+use std::sync::Arc;
+
+use diesel::dsl::exists;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable};
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::{
+    Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, StoreError, StuckJob, Subject,
+};
+use time::Duration;
+
+use crate::convert::{AsKey, Key, corrupt, id, length, moment, natural};
+use crate::dialect;
+use crate::error::Stored;
+use crate::memory::WorkToDo;
+use crate::schema::work;
+use crate::unit::Unit;
+use crate::update::update;
+use crate::work_time::WorkTime;
+
+pub(super) const ORDER: &str = "ORDER";
+pub(super) const REPLENISHMENT: &str = "REPLENISHMENT";
+pub(super) const LIMIT_CHANGE: &str = "LIMIT_CHANGE";
+
+fn columns(subject: Subject) -> (&'static str, Key) {
+    match subject {
+        Subject::Order(id) => (ORDER, id.key()),
+        Subject::Replenishment(id) => (REPLENISHMENT, id.key()),
+        Subject::LimitChange(id) => (LIMIT_CHANGE, id.key()),
+    }
+}
+
+/// Work as its table has it, before a claim takes it.
+#[derive(Queryable, QueryableByName, Selectable)]
+#[diesel(table_name = work)]
+pub(crate) struct JobRow {
+    pub(crate) partner_id: Vec<u8>,
+    pub(crate) subject_kind: String,
+    pub(crate) subject_id: Vec<u8>,
+    attempt: i64,
+    failures: i64,
+    may_have_sent: bool,
+    pub(crate) due_at: i64,
+}
+
+impl JobRow {
+    fn partner(&self) -> Result<PartnerId, StoreError> {
+        id(&self.partner_id, "work.partner_id")
+    }
+
+    fn subject(&self) -> Result<Subject, StoreError> {
+        match self.subject_kind.as_str() {
+            ORDER => Ok(Subject::Order(id(&self.subject_id, "work.subject_id")?)),
+            REPLENISHMENT => Ok(Subject::Replenishment(id(&self.subject_id, "work.subject_id")?)),
+            LIMIT_CHANGE => Ok(Subject::LimitChange(id(&self.subject_id, "work.subject_id")?)),
+            _ => Err(corrupt("work.subject_kind")),
+        }
+    }
+
+    /// The claim that takes it.
+    fn claim(&self) -> Result<Claim, StoreError> {
+        Ok(Claim {
+            partner: self.partner()?,
+            subject: self.subject()?,
+            attempt: natural(self.attempt + 1, "work.attempt")?,
+            may_have_sent: self.may_have_sent,
+            failures: natural(self.failures, "work.failures")?,
+        })
+    }
+}
+
+/// A yes or no of a statement.
+#[derive(QueryableByName)]
+struct FoundRow {
+    #[diesel(sql_type = BigInt)]
+    found: i64,
+}
+
+/// Counts over the whole table.
+#[derive(QueryableByName)]
+struct BacklogRow {
+    #[diesel(sql_type = BigInt)]
+    all_of_it: i64,
+    #[diesel(sql_type = BigInt)]
+    due: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    oldest_due_at: Option<i64>,
+    #[diesel(sql_type = BigInt)]
+    failing: i64,
+    #[diesel(sql_type = BigInt)]
+    stuck: i64,
+}
+
+/// The row of a claim, as long as the claim is current: the latest attempt, and not given back.
+macro_rules! current {
+    ($claim:expr) => {{
+        let (kind, subject) = columns($claim.subject);
+        work::table
+            .find(($claim.partner.key(), kind, subject))
+            .filter(work::attempt.eq(i64::from($claim.attempt)))
+            .filter(work::leased_until.is_not_null())
+    }};
+}
+
+impl Unit {
+    /// Makes the next attempt of it the current one.
+    fn lease(&mut self, row: &JobRow, leased_until: WorkTime) -> Result<(), StoreError> {
+        update(work::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
+            .set((
+                work::attempt.eq(row.attempt + 1),
+                work::leased_until.eq(leased_until.nullable()),
+                // Whoever claims may send, whatever becomes of them.
+                work::may_have_sent.eq(true),
+            ))
+            .execute(self.past_memory()?)
+            .stored()
+            .map(drop)
+    }
+
+    /// The present, by the clock that work goes by.
+    fn work_time(&mut self) -> Result<i64, StoreError> {
+        let clock = Arc::clone(&self.clock);
+        dialect::work_time(self.past_memory()?, &*clock).stored()
+    }
+}
+
+/// A [`Horizon`] seen from a moment, as SQL: in Unix microseconds.
+struct Latest {
+    /// The latest that a piece of work can be due.
+    due_at: String,
+    /// The latest that a lease can end.
+    lease: i64,
+    /// The lesser of the two moments behind `due_at`, by which an index can be searched.
+    soonest: i64,
+}
+
+impl Latest {
+    fn at(now: i64, horizon: Horizon) -> Self {
+        let (first, again) = (later(now, horizon.first), later(now, horizon.again));
+        Self {
+            due_at: format!("(CASE WHEN attempt = 0 THEN {first} ELSE {again} END)"),
+            lease: later(now, horizon.lease),
+            soonest: first.min(again),
+        }
+    }
+}
+
+/// In microseconds.
+fn later(moment: i64, by: Duration) -> i64 {
+    moment.saturating_add(whole_micros(by))
+}
+
+fn whole_micros(duration: Duration) -> i64 {
+    i64::try_from(duration.whole_microseconds()).unwrap_or(i64::MAX)
+}
+
+impl JobRepository for Unit {
+    fn enqueue(&mut self, partner: PartnerId, subject: Subject, delay: Duration) -> Result<(), StoreError> {
+        let (kind, subject) = columns(subject);
+        if let Some(pending) = self.pending(partner)? {
+            let (partner, delay) = (partner.key(), whole_micros(delay));
+            pending.work.push(WorkToDo { partner, kind, subject, delay });
+            return Ok(());
+        }
+        let due_at = self.work_time_in(whole_micros(delay));
+        diesel::insert_into(work::table)
+            .values((
+                work::partner_id.eq(partner.key()),
+                work::subject_kind.eq(kind),
+                work::subject_id.eq(subject),
+                work::due_at.eq(due_at),
+                work::attempt.eq(0_i64),
+                work::failures.eq(0_i64),
+                work::may_have_sent.eq(false),
+            ))
+            .execute(self.of(partner)?)
+            .stored()
+            .map(drop)
+    }
+
+    fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError> {
+        let now = self.work_time()?;
+        let leased_until = WorkTime::at(later(now, lease));
+        let due = dialect::due_work(self.past_memory()?, now, limit).stored()?;
+        let partners = due.iter().map(JobRow::partner).collect::<Result<Vec<_>, _>>()?;
+        let own = self.of_some(&partners)?;
+        let due = due.into_iter().zip(partners).filter(|(_, partner)| own.contains(partner));
+        let due = due.map(|(row, _)| row).collect();
+        let rows = dialect::take_due(self.past_memory()?, now, due).stored()?;
+        for row in &rows {
+            self.lease(row, leased_until)?;
+        }
+        rows.iter().map(JobRow::claim).collect()
+    }
+
+    fn is_current(&mut self, claim: &Claim) -> Result<bool, StoreError> {
+        let found: Option<i64> =
+            current!(claim).select(work::attempt).get_result(self.of(claim.partner)?).optional().stored()?;
+        Ok(found.is_some())
+    }
+
+    fn reschedule(&mut self, claim: &Claim, terms: Reschedule) -> Result<(), StoreError> {
+        let due_at = self.work_time_in(whole_micros(terms.delay));
+        update(current!(claim))
+            .set((
+                work::due_at.eq(due_at),
+                work::failures.eq(i64::from(terms.failures)),
+                work::may_have_sent.eq(terms.may_have_sent),
+                work::leased_until.eq(None::<i64>),
+            ))
+            .execute(self.of(claim.partner)?)
+            .stored()
+            .map(drop)
+    }
+
+    fn complete(&mut self, claim: &Claim) -> Result<(), StoreError> {
+        diesel::delete(current!(claim)).execute(self.of(claim.partner)?).stored().map(drop)
+    }
+
+    fn cancel(&mut self, partner: PartnerId, subject: Subject) -> Result<(), StoreError> {
+        let (kind, subject) = columns(subject);
+        diesel::delete(work::table.find((partner.key(), kind, subject)))
+            .execute(self.of(partner)?)
+            .stored()
+            .map(drop)
+    }
+
+    fn end_all_leases(&mut self) -> Result<(), StoreError> {
+        update(work::table.filter(work::leased_until.is_not_null()))
+            .set(work::leased_until.eq(None::<i64>))
+            .execute(self.past_memory()?)
+            .stored()
+            .map(drop)
+    }
+
+    fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError> {
+        let now = self.work_time_in(0);
+        update(current!(claim).filter(work::stuck_since.is_null()))
+            .set(work::stuck_since.eq(now.nullable()))
+            .execute(self.of(claim.partner)?)
+            .stored()
+            .map(drop)
+    }
+
+    fn stuck(&mut self) -> Result<Vec<StuckJob>, StoreError> {
+        let rows: Vec<(JobRow, Option<i64>)> = work::table
+            .filter(work::stuck_since.is_not_null())
+            .order(work::stuck_since)
+            .select((JobRow::as_select(), work::stuck_since))
+            .load(self.past_memory()?)
+            .stored()?;
+        let stuck = |(row, since): (JobRow, Option<i64>)| {
+            Ok(StuckJob {
+                partner: id(&row.partner_id, "work.partner_id")?,
+                subject: row.subject()?,
+                since: moment(since.unwrap_or_default(), "work.stuck_since")?,
+            })
+        };
+        rows.into_iter().map(stuck).collect()
+    }
+
+    fn force_claim(
+        &mut self,
+        partner: PartnerId,
+        subject: Subject,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError> {
+        let leased_until = self.work_time_in(whole_micros(lease));
+        let (kind, subject) = columns(subject);
+        let row: Option<JobRow> = work::table
+            .find((partner.key(), kind, subject))
+            .select(JobRow::as_select())
+            .get_result(self.of(partner)?)
+            .optional()
+            .stored()?;
+        let Some(row) = row else { return Ok(None) };
+        self.lease(&row, leased_until)?;
+        row.claim().map(Some)
+    }
+
+    fn is_any_due(&mut self) -> Result<bool, StoreError> {
+        let now = self.work_time_in(0);
+        let due = work::table.filter(work::leased_until.is_null()).filter(work::due_at.le(now));
+        // A lease is taken on what is due, so what had one is due still.
+        let over = work::table.filter(work::leased_until.le(now.nullable()));
+        diesel::select(exists(due).or(exists(over))).get_result(self.past_memory()?).stored()
+    }
+
+    fn clock(&mut self, horizon: Horizon) -> Result<JobClock, StoreError> {
+        let now = self.work_time()?;
+        let Latest { due_at, lease, soonest } = Latest::at(now, horizon);
+        let row: FoundRow = diesel::sql_query(format!(
+            "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM work \
+             WHERE leased_until IS NULL AND due_at > {soonest} AND due_at > {due_at}) \
+             OR EXISTS (SELECT 1 FROM work WHERE leased_until > {lease}) \
+             THEN 1 ELSE 0 END AS BIGINT) AS found"
+        ))
+        .get_result(self.past_memory()?)
+        .stored()?;
+        Ok(JobClock { now: moment(now, "the database's clock")?, is_exceeded: row.found > 0 })
+    }
+
+    fn bring_within(&mut self, horizon: Horizon) -> Result<u64, StoreError> {
+        let now = self.work_time()?;
+        let Latest { due_at, lease, soonest } = Latest::at(now, horizon);
+        // One statement an index. What is leased was due when it was claimed, so it is due again with the end of the lease.
+        let idle = format!(
+            "UPDATE work SET due_at = {due_at} \
+             WHERE leased_until IS NULL AND due_at > {soonest} AND due_at > {due_at}"
+        );
+        let leased = format!(
+            "UPDATE work SET leased_until = {lease}, due_at = CASE WHEN due_at > {now} THEN {now} ELSE due_at END \
+             WHERE leased_until > {lease}"
+        );
+        let mut moved = 0;
+        for statement in [idle, leased] {
+            moved += diesel::sql_query(statement).execute(self.past_memory()?).stored()? as u64;
+        }
+        Ok(moved)
+    }
+
+    fn count(&mut self) -> Result<u64, StoreError> {
+        let count: i64 = work::table.count().get_result(self.past_memory()?).stored()?;
+        length(count, "work")
+    }
+
+    fn backlog(&mut self) -> Result<Backlog, StoreError> {
+        let now = self.work_time()?;
+        // A lease is taken on what is due, so what had one is due still.
+        let due = format!(
+            "CASE WHEN leased_until IS NULL AND due_at <= {now} OR leased_until <= {now} THEN due_at END"
+        );
+        let counts: BacklogRow = diesel::sql_query(format!(
+            "SELECT COUNT(*) AS all_of_it, COUNT({due}) AS due, MIN({due}) AS oldest_due_at, \
+             COUNT(CASE WHEN failures > 0 THEN 1 END) AS failing, COUNT(stuck_since) AS stuck FROM work"
+        ))
+        .get_result(self.past_memory()?)
+        .stored()?;
+        let BacklogRow { all_of_it, due, oldest_due_at, failing, stuck } = counts;
+        let count = |count| length(count, "work");
+        Ok(Backlog {
+            all: count(all_of_it)?,
+            due: count(due)?,
+            oldest_due: Duration::microseconds(oldest_due_at.map_or(0, |at| now.saturating_sub(at))),
+            failing: count(failing)?,
+            stuck: count(stuck)?,
+        })
+    }
+}

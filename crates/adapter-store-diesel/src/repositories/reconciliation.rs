@@ -1,0 +1,169 @@
+//! Sums over the whole books of a partner. Every figure is added up from the rows it is made of.
+
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_domain::ledger::{Account, Balances, DepositReference, Reference};
+use kopeck_port_store::{
+    LimitChangeFacts, OrderFacts, ReconciliationRepository, ReferenceSums, ReplenishmentFacts, StoreError,
+};
+
+use super::card_by_card::{CardByCard, LIMIT_CHANGES, REPLENISHMENTS};
+use super::jobs;
+use crate::convert::{AsKey, corrupt, id, natural, parsed, word};
+use crate::error::Stored;
+use crate::unit::Unit;
+
+type ReferenceRow = (Option<String>, Option<Vec<u8>>, Option<Vec<u8>>, i64, i64);
+
+fn reference_sums((deposit, order, request, held, spent): ReferenceRow) -> Result<ReferenceSums, StoreError> {
+    let reference = match (deposit, order, request) {
+        (Some(text), None, None) => {
+            Reference::Deposit(parsed(DepositReference::parse(&text), "movements.deposit_reference")?)
+        }
+        (None, Some(bytes), None) => Reference::Order(id(&bytes, "movements.order_id")?),
+        (None, None, Some(bytes)) => Reference::Replenishment(id(&bytes, "movements.replenishment_id")?),
+        _ => return Err(corrupt("movements.deposit_reference")),
+    };
+    Ok(ReferenceSums { reference, held: Kopecks::new(held), spent: Kopecks::new(spent) })
+}
+
+impl ReconciliationRepository for Unit {
+    fn entry_sums(&mut self, partner: PartnerId) -> Result<Balances, StoreError> {
+        let sums: Vec<(String, i64)> = sql::<(Text, BigInt)>(
+            "SELECT account, CAST(SUM(amount) AS BIGINT) FROM entries WHERE partner_id = ",
+        )
+        .bind::<Binary, _>(partner.key())
+        .sql(" GROUP BY account")
+        .load(self.of(partner)?)
+        .stored()?;
+        let mut balances = Balances::default();
+        for (account, sum) in sums {
+            let slot = match word(&account, "entries.account")? {
+                Account::Deposited => &mut balances.deposited,
+                Account::Available => &mut balances.available,
+                Account::Held => &mut balances.held,
+                Account::Spent => &mut balances.spent,
+            };
+            *slot = Kopecks::new(sum);
+        }
+        Ok(balances)
+    }
+
+    fn unbalanced_movements(&mut self, partner: PartnerId) -> Result<Vec<i64>, StoreError> {
+        sql::<BigInt>(
+            "SELECT m.number FROM movements m \
+             LEFT JOIN entries e ON e.partner_id = m.partner_id AND e.movement = m.number \
+             WHERE m.partner_id = ",
+        )
+        .bind::<Binary, _>(partner.key())
+        .sql(" GROUP BY m.number HAVING COUNT(e.amount) = 0 OR SUM(e.amount) <> 0 ORDER BY m.number")
+        .load(self.of(partner)?)
+        .stored()
+    }
+
+    fn reference_sums(&mut self, partner: PartnerId) -> Result<Vec<ReferenceSums>, StoreError> {
+        let rows: Vec<ReferenceRow> =
+            sql::<(Nullable<Text>, Nullable<Binary>, Nullable<Binary>, BigInt, BigInt)>(
+                "SELECT deposit_reference, order_id, replenishment_id, held, spent FROM (\
+                 SELECT m.deposit_reference, m.order_id, m.replenishment_id, \
+                 CAST(SUM(CASE e.account WHEN 'HELD' THEN e.amount ELSE 0 END) AS BIGINT) AS held, \
+                 CAST(SUM(CASE e.account WHEN 'SPENT' THEN e.amount ELSE 0 END) AS BIGINT) AS spent \
+                 FROM movements m JOIN entries e \
+                 ON e.partner_id = m.partner_id AND e.movement = m.number \
+                 WHERE m.partner_id = ",
+            )
+            .bind::<Binary, _>(partner.key())
+            .sql(
+                " GROUP BY m.deposit_reference, m.order_id, m.replenishment_id) sums \
+                 WHERE held <> 0 OR spent <> 0",
+            )
+            .load(self.of(partner)?)
+            .stored()?;
+        rows.into_iter().map(reference_sums).collect()
+    }
+
+    fn orders(&mut self, partner: PartnerId) -> Result<Vec<OrderFacts>, StoreError> {
+        let rows: Vec<(Vec<u8>, String, i64, i64, i64, bool)> =
+            sql::<(Binary, Text, BigInt, BigInt, BigInt, Bool)>(
+                "SELECT o.id, o.state, o.cost, o.cards, \
+                 (SELECT COUNT(*) FROM cards c WHERE c.partner_id = o.partner_id AND c.order_id = o.id), \
+                 EXISTS (SELECT 1 FROM work w WHERE w.partner_id = o.partner_id \
+                 AND w.subject_id = o.id AND w.subject_kind = ",
+            )
+            .bind::<Text, _>(jobs::ORDER)
+            .sql(") FROM orders o WHERE o.partner_id = ")
+            .bind::<Binary, _>(partner.key())
+            .sql(" ORDER BY o.seq")
+            .load(self.of(partner)?)
+            .stored()?;
+        let facts = |(order, state, cost, cards, stored_cards, has_work): (Vec<u8>, String, _, _, _, _)| {
+            Ok(OrderFacts {
+                id: id(&order, "orders.id")?,
+                state: word(&state, "orders.state")?,
+                cost: Kopecks::new(cost),
+                cards: natural(cards, "orders.cards")?,
+                stored_cards: natural(stored_cards, "cards")?,
+                has_work,
+            })
+        };
+        rows.into_iter().map(facts).collect()
+    }
+
+    fn replenishments(&mut self, partner: PartnerId) -> Result<Vec<ReplenishmentFacts>, StoreError> {
+        let facts = CardByCard::all(self.of(partner)?, partner, &REPLENISHMENTS)?;
+        facts
+            .into_iter()
+            .map(|facts| {
+                Ok(ReplenishmentFacts {
+                    id: id(&facts.id, "replenishments.id")?,
+                    state: word(&facts.state, "replenishments.state")?,
+                    cards: facts.cards,
+                    counts: facts.counts,
+                    amount: Kopecks::new(facts.asked_amount),
+                    open_amount: Kopecks::new(facts.open_amount),
+                    topped_up_amount: Kopecks::new(facts.done_amount),
+                    refused_amount: Kopecks::new(facts.refused_amount),
+                    claimed_cards: facts.claimed_cards,
+                    has_work: facts.has_work,
+                })
+            })
+            .collect()
+    }
+
+    fn limit_changes(&mut self, partner: PartnerId) -> Result<Vec<LimitChangeFacts>, StoreError> {
+        let facts = CardByCard::all(self.of(partner)?, partner, &LIMIT_CHANGES)?;
+        facts
+            .into_iter()
+            .map(|facts| {
+                Ok(LimitChangeFacts {
+                    id: id(&facts.id, "limit_changes.id")?,
+                    state: word(&facts.state, "limit_changes.state")?,
+                    cards: facts.cards,
+                    counts: facts.counts,
+                    claimed_cards: facts.claimed_cards,
+                    has_work: facts.has_work,
+                })
+            })
+            .collect()
+    }
+
+    fn held_by_all(&mut self) -> Result<Kopecks, StoreError> {
+        let held: i64 = sql::<BigInt>("SELECT CAST(COALESCE(SUM(held), 0) AS BIGINT) FROM balances")
+            .get_result(self.past_memory()?)
+            .stored()?;
+        Ok(Kopecks::new(held))
+    }
+
+    fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError> {
+        let rows: Vec<Vec<u8>> =
+            sql::<Binary>("SELECT employee_id FROM cards WHERE link_status = 'MAIN' AND partner_id = ")
+                .bind::<Binary, _>(partner.key())
+                .sql(" GROUP BY employee_id HAVING COUNT(*) > 1")
+                .load(self.of(partner)?)
+                .stored()?;
+        rows.iter().map(|bytes| id(bytes, "cards.employee_id")).collect()
+    }
+}

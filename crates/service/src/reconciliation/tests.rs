@@ -1,0 +1,360 @@
+use super::*;
+use crate::testing::*;
+use RequestState as S;
+use kopeck_domain::ledger::{Balances, DepositReference};
+use kopeck_port_store::mock::MockUnit;
+use kopeck_port_store::{BalanceSheet, ItemCounts, LimitChangeFacts};
+
+/// The books of a partner, as a test would have them.
+#[derive(Clone)]
+struct Books {
+    unbalanced: Vec<i64>,
+    entries: Balances,
+    stored: Balances,
+    sums: Vec<ReferenceSums>,
+    orders: Vec<OrderFacts>,
+    replenishments: Vec<ReplenishmentFacts>,
+    limit_changes: Vec<LimitChangeFacts>,
+    two_main_cards: Vec<EmployeeId>,
+}
+
+fn balances(available: i64, held: i64, spent: i64) -> Balances {
+    Balances {
+        deposited: kopecks(-(available + held + spent)),
+        available: kopecks(available),
+        held: kopecks(held),
+        spent: kopecks(spent),
+    }
+}
+
+fn sums(reference: Reference, held: i64, spent: i64) -> ReferenceSums {
+    ReferenceSums { reference, held: kopecks(held), spent: kopecks(spent) }
+}
+
+fn order_facts(n: u128, state: S, cost: i64) -> OrderFacts {
+    let stored_cards = if matches!(state, S::Success | S::Confirmed) { 2 } else { 0 };
+    let cost = kopecks(cost);
+    OrderFacts { id: order_id(n), state, cost, cards: 2, stored_cards, has_work: state.is_open() }
+}
+
+/// A request for three cards of 100 kopecks each.
+fn request_facts(n: u128, state: S, open: u32, topped_up: u32, refused: u32) -> ReplenishmentFacts {
+    ReplenishmentFacts {
+        id: replenishment_id(n),
+        state,
+        cards: 3,
+        counts: ItemCounts { open, done: topped_up, refused },
+        open_amount: kopecks(100 * i64::from(open)),
+        topped_up_amount: kopecks(100 * i64::from(topped_up)),
+        refused_amount: kopecks(100 * i64::from(refused)),
+        amount: kopecks(100 * i64::from(open + topped_up + refused)),
+        claimed_cards: if state.is_open() { 3 } else { 0 },
+        has_work: state.is_open(),
+    }
+}
+
+/// A change of the limits of three cards.
+fn change_facts(n: u128, state: S, open: u32, done: u32, refused: u32) -> LimitChangeFacts {
+    LimitChangeFacts {
+        id: limit_change_id(n),
+        state,
+        cards: 3,
+        counts: ItemCounts { open, done, refused },
+        claimed_cards: if state.is_open() { 3 } else { 0 },
+        has_work: state.is_open(),
+    }
+}
+
+/// Books with an order, a replenishment and a limit change in every state, and everything as it should be.
+fn clean() -> Books {
+    let (order, request) =
+        (|n| Reference::Order(order_id(n)), |n| Reference::Replenishment(replenishment_id(n)));
+    Books {
+        unbalanced: vec![],
+        entries: balances(1_000, 1_100, 1_300),
+        stored: balances(1_000, 1_100, 1_300),
+        sums: vec![
+            sums(order(1), 500, 0),
+            sums(order(2), 500, 0),
+            sums(order(3), 0, 400),
+            sums(order(4), 0, 400),
+            sums(request(2), 100, 100),
+            sums(request(3), 0, 300),
+            sums(request(4), 0, 100),
+        ],
+        orders: vec![
+            order_facts(1, S::New, 500),
+            order_facts(2, S::InProcess, 500),
+            order_facts(3, S::Success, 400),
+            order_facts(4, S::Confirmed, 400),
+            order_facts(5, S::Decline, 700),
+            order_facts(6, S::Rejected, 700),
+            order_facts(7, S::New, 0),
+        ],
+        replenishments: vec![
+            request_facts(1, S::New, 3, 0, 0),
+            request_facts(2, S::InProcess, 1, 1, 1),
+            request_facts(3, S::Success, 0, 3, 0),
+            request_facts(4, S::PartSuccess, 0, 1, 2),
+            request_facts(5, S::Decline, 0, 0, 3),
+            request_facts(6, S::Rejected, 3, 0, 0),
+        ],
+        limit_changes: vec![
+            change_facts(1, S::New, 3, 0, 0),
+            change_facts(2, S::InProcess, 1, 1, 1),
+            change_facts(3, S::Success, 0, 3, 0),
+            change_facts(4, S::PartSuccess, 0, 1, 2),
+            change_facts(5, S::Decline, 0, 0, 3),
+            change_facts(6, S::Rejected, 3, 0, 0),
+        ],
+        two_main_cards: vec![],
+    }
+}
+
+fn discrepancies(books: Books) -> Vec<Discrepancy> {
+    let mut unit = MockUnit::default();
+    let Books { unbalanced, entries, stored, sums, orders, replenishments, limit_changes, two_main_cards } =
+        books;
+    let sheet = BalanceSheet { balances: stored, updated_at: BEFORE };
+    unit.ledger.expect_sheet().returning(move |_| Ok(Some(sheet)));
+    unit.reconciliation.expect_unbalanced_movements().returning(move |_| Ok(unbalanced.clone()));
+    unit.reconciliation.expect_entry_sums().returning(move |_| Ok(entries));
+    unit.reconciliation.expect_reference_sums().returning(move |_| Ok(sums.clone()));
+    unit.reconciliation.expect_orders().returning(move |_| Ok(orders.clone()));
+    unit.reconciliation.expect_replenishments().returning(move |_| Ok(replenishments.clone()));
+    unit.reconciliation.expect_limit_changes().returning(move |_| Ok(limit_changes.clone()));
+    unit.reconciliation.expect_employees_with_two_main_cards().returning(move |_| Ok(two_main_cards.clone()));
+    check(&mut unit, PARTNER).unwrap()
+}
+
+fn discrepancies_after(spoil: impl FnOnce(&mut Books)) -> Vec<Discrepancy> {
+    let mut books = clean();
+    spoil(&mut books);
+    discrepancies(books)
+}
+
+fn order_discrepancy(n: u128, what: &'static str) -> Discrepancy {
+    Discrepancy::WrongRequest { reference: Reference::Order(order_id(n)), what }
+}
+
+fn request_discrepancy(n: u128, what: &'static str) -> Discrepancy {
+    Discrepancy::WrongRequest { reference: Reference::Replenishment(replenishment_id(n)), what }
+}
+
+#[test]
+fn clean_books_have_no_discrepancy() {
+    assert_eq!(discrepancies(clean()), []);
+}
+
+#[test]
+fn a_movement_that_does_not_add_up() {
+    let found = discrepancies_after(|books| books.unbalanced = vec![12]);
+    assert_eq!(found, [Discrepancy::UnbalancedMovement(12)]);
+    assert_eq!(found[0].to_string(), "movement 12: its entries do not add up to zero");
+}
+
+#[test]
+fn a_balance_that_is_not_the_sum_of_its_entries() {
+    for &account in Account::ALL {
+        let found = discrepancies_after(|books| {
+            let slot = match account {
+                Account::Deposited => &mut books.stored.deposited,
+                Account::Available => &mut books.stored.available,
+                Account::Held => &mut books.stored.held,
+                Account::Spent => &mut books.stored.spent,
+            };
+            *slot = slot.plus(kopecks(1)).unwrap();
+        });
+        let computed = clean().entries.on(account);
+        let stored = computed.plus(kopecks(1)).unwrap();
+        assert_eq!(found, [Discrepancy::WrongBalance { account, stored, computed }]);
+    }
+}
+
+/// What the ledger should hold and have spent for an order in each state.
+#[test]
+fn the_money_of_an_order_fits_its_state() {
+    for &state in S::ALL {
+        let expected = match state {
+            S::New | S::InProcess => (500, 0),
+            S::Success | S::PartSuccess | S::Confirmed => (0, 500),
+            S::Decline | S::Rejected => (0, 0),
+        };
+        for booked in [(500, 0), (0, 500), (0, 0), (500, 500)] {
+            let found = discrepancies_after(|books| {
+                books.orders = vec![order_facts(1, state, 500)];
+                books.replenishments = vec![];
+                books.sums = vec![sums(Reference::Order(order_id(1)), booked.0, booked.1)];
+            });
+            let money: Vec<&'static str> = found
+                .iter()
+                .filter_map(|discrepancy| match discrepancy {
+                    Discrepancy::WrongMoney { what, .. } => Some(*what),
+                    Discrepancy::UnbalancedMovement(_)
+                    | Discrepancy::WrongBalance { .. }
+                    | Discrepancy::WrongRequest { .. }
+                    | Discrepancy::WrongLimitChange { .. }
+                    | Discrepancy::TwoMainCards(_) => None,
+                })
+                .collect();
+            let wrong = [("held", booked.0 != expected.0), ("spent", booked.1 != expected.1)];
+            let wrong: Vec<&str> =
+                wrong.into_iter().filter(|(_, wrong)| *wrong).map(|(what, _)| what).collect();
+            assert_eq!(money, wrong, "{state} {booked:?}");
+        }
+    }
+}
+
+#[test]
+fn money_of_a_replenishment_that_is_missing_or_too_much() {
+    let reference = Reference::Replenishment(replenishment_id(2));
+    let found = discrepancies_after(|books| books.sums.retain(|sums| sums.reference != reference));
+    let wrong = |what, booked, expected| Discrepancy::WrongMoney {
+        reference: reference.clone(),
+        what,
+        booked: kopecks(booked),
+        expected: kopecks(expected),
+    };
+    assert_eq!(found, [wrong("held", 0, 100), wrong("spent", 0, 100)]);
+
+    // A request that is still NEW holds nothing yet.
+    let found = discrepancies_after(|books| {
+        books.sums.push(sums(Reference::Replenishment(replenishment_id(1)), 300, 0));
+    });
+    assert!(matches!(found[..], [Discrepancy::WrongMoney { what: "held", .. }]), "{found:?}");
+}
+
+#[test]
+fn money_for_what_is_not_there() {
+    let reference = Reference::Deposit(DepositReference::parse("r-1").unwrap());
+    let found = discrepancies_after(|books| books.sums.push(sums(reference.clone(), 0, 7)));
+    let (booked, expected) = (kopecks(7), Kopecks::ZERO);
+    assert_eq!(found, [Discrepancy::WrongMoney { reference, what: "spent", booked, expected }]);
+    assert_eq!(found[0].to_string(), "deposit r-1: 0.07 is spent, the request says 0.00");
+}
+
+#[test]
+fn an_order_whose_cards_or_work_do_not_fit() {
+    for n in 1..=7 {
+        let found = discrepancies_after(|books| {
+            let order = books.orders.iter_mut().find(|order| order.id == order_id(n)).unwrap();
+            order.has_work = !order.has_work;
+        });
+        assert_eq!(found, [order_discrepancy(n, "open requests have work, and only they")]);
+    }
+    for (n, cards, what) in [
+        (1, 1, "has cards that were never issued"),
+        (3, 1, "done, but its cards are not all there"),
+        (4, 3, "done, but its cards are not all there"),
+        (5, 1, "has cards that were never issued"),
+        (6, 1, "has cards that were never issued"),
+    ] {
+        let found = discrepancies_after(|books| {
+            let order = books.orders.iter_mut().find(|order| order.id == order_id(n)).unwrap();
+            order.stored_cards = cards;
+        });
+        assert_eq!(found, [order_discrepancy(n, what)]);
+    }
+}
+
+#[test]
+fn no_order_is_done_in_part() {
+    let found = discrepancies_after(|books| books.orders.push(order_facts(8, S::PartSuccess, 0)));
+    assert_eq!(found, [order_discrepancy(8, "an order is done as a whole or not at all")]);
+}
+
+#[test]
+fn a_replenishment_whose_work_or_claims_do_not_fit() {
+    for n in 1..=6 {
+        let spoilt = |spoil: fn(&mut ReplenishmentFacts)| {
+            discrepancies_after(|books| {
+                let mut all = books.replenishments.iter_mut();
+                spoil(all.find(|request| request.id == replenishment_id(n)).unwrap());
+            })
+        };
+        assert_eq!(
+            spoilt(|request| request.has_work = !request.has_work),
+            [request_discrepancy(n, "open requests have work, and only they")]
+        );
+        assert_eq!(
+            spoilt(|request| request.claimed_cards = 1),
+            [request_discrepancy(n, "open requests keep their cards, and only they")]
+        );
+        assert_eq!(
+            spoilt(|request| request.cards += u32::from(!request.state.is_open())),
+            if n <= 2 { vec![] } else { vec![request_discrepancy(n, "its cards are not all there")] }
+        );
+    }
+}
+
+/// Every state × every way in which three cards can stand.
+#[test]
+fn a_replenishment_whose_state_does_not_fit_its_cards() {
+    let stands = (0..=3).flat_map(|topped_up| (0..=3 - topped_up).map(move |refused| (topped_up, refused)));
+    for (topped_up, refused) in stands {
+        let open = 3 - topped_up - refused;
+        for &state in S::ALL {
+            let fits = match state {
+                S::New | S::Rejected => open == 3,
+                S::InProcess => true,
+                S::Success => topped_up == 3,
+                S::PartSuccess => open == 0 && topped_up > 0 && refused > 0,
+                S::Decline => refused == 3,
+                S::Confirmed => false,
+            };
+            let found = discrepancies_after(|books| {
+                books.replenishments.push(request_facts(9, state, open, topped_up, refused));
+            });
+            let discrepancy = request_discrepancy(9, "the state does not fit what became of its cards");
+            assert_eq!(found.contains(&discrepancy), !fits, "{state} {open} {topped_up} {refused}");
+        }
+    }
+}
+
+/// The rules are those of a replenishment; that each of them is asked is what matters here.
+#[test]
+fn a_limit_change_that_does_not_fit() {
+    let spoilt =
+        |spoil: fn(&mut LimitChangeFacts)| discrepancies_after(|books| spoil(&mut books.limit_changes[3]));
+    let discrepancy = |what| Discrepancy::WrongLimitChange { id: limit_change_id(4), what };
+    for (spoil, what) in [
+        (
+            (|change| change.has_work = true) as fn(&mut LimitChangeFacts),
+            "open requests have work, and only they",
+        ),
+        (|change| change.claimed_cards = 1, "open requests keep their cards, and only they"),
+        (|change| change.cards = 4, "its cards are not all there"),
+        (|change| change.state = S::Success, "the state does not fit what became of its cards"),
+    ] {
+        assert_eq!(spoilt(spoil), [discrepancy(what)]);
+    }
+    let shown = discrepancy("its cards are not all there").to_string();
+    assert_eq!(shown, "limit change 00000000-0000-0000-0000-000000000004: its cards are not all there");
+}
+
+#[test]
+fn an_employee_with_two_main_cards() {
+    let found = discrepancies_after(|books| books.two_main_cards = vec![employee_id(3)]);
+    assert_eq!(found, [Discrepancy::TwoMainCards(employee_id(3))]);
+}
+
+#[test]
+fn a_partner_without_accounts_cannot_be_checked() {
+    let mut unit = MockUnit::default();
+    unit.reconciliation.expect_unbalanced_movements().returning(|_| Ok(vec![]));
+    unit.reconciliation.expect_entry_sums().returning(|_| Ok(Balances::default()));
+    unit.ledger.expect_sheet().returning(|_| Ok(None));
+    assert!(matches!(check(&mut unit, PARTNER), Err(StoreError::Corrupt(_))));
+}
+
+#[test]
+fn a_request_whose_sum_is_not_that_of_its_cards() {
+    let mut id = None;
+    let found = discrepancies_after(|books| {
+        books.replenishments[0].amount = kopecks(301);
+        id = Some(books.replenishments[0].id);
+    });
+    let reference = Reference::Replenishment(id.unwrap());
+    let what = "the sum asked for is not that of its cards";
+    assert_eq!(found, [Discrepancy::WrongRequest { reference, what }]);
+}

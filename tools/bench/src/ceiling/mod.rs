@@ -1,0 +1,120 @@
+//! The yardsticks on SQLite: the service's own front door, with its token check, its opening of bodies and its answers,
+//! before a store that does nothing, or that does what a plain program would do.
+
+mod known;
+mod plain;
+mod store;
+mod unit;
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use actix_web::rt::System;
+use anyhow::Context as _;
+use clap::ValueEnum;
+use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, Unobserved};
+use kopeck_adapter_security::{Argon2Passwords, JwtTokens, KeyRing, MasterKey, MasterKeyBox};
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::session::Lifetimes;
+use kopeck_port_store::Store;
+use kopeck_port_system::Clock;
+use kopeck_service::audit::{NoObserver, Notes};
+use kopeck_service::tokens::TokenService;
+use kopeck_service::{Env, Settings};
+use secrecy::{ExposeSecret as _, SecretString};
+use time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::machine::{self, MachineClock, TimeOrderedIds};
+use crate::targets::Targets;
+use known::Known;
+use store::{Nothing, PlainConnections};
+
+/// What is behind the front door.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Behind {
+    /// Nothing: reads answer the same of every employee, writes are forgotten.
+    Nothing,
+    /// A connection to SQLite for each call that writes: opened, set up, one transaction, closed.
+    PlainConnections,
+}
+
+/// What to serve.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[arg(long, value_enum, default_value = "nothing")]
+    behind: Behind,
+    /// The file that `seed` made.
+    #[arg(long)]
+    targets: PathBuf,
+    /// The file of the SQLite database.
+    #[arg(long, required_if_eq("behind", "plain-connections"))]
+    file: Option<PathBuf>,
+    #[arg(long, default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+    /// The master key of the service.
+    #[arg(long, env = "KOPECK_MASTER_KEY", hide_env_values = true)]
+    master_key: SecretString,
+}
+
+/// Serves until told to stop.
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    let ring = KeyRing::of(&MasterKey::parse(args.master_key.expose_secret())?);
+    let targets = Targets::read(&args.targets)?;
+    let secrets = Arc::new(MasterKeyBox::new(Arc::clone(&ring), machine::entropy()));
+    let known = Arc::new(Known::new(&targets, &*secrets)?);
+    let store: Arc<dyn Store> = match (&args.behind, &args.file) {
+        (Behind::PlainConnections, Some(file)) => Arc::new(PlainConnections::new(known, file)),
+        _ => Arc::new(Nothing::new(known)),
+    };
+    let clock: Arc<dyn Clock> = Arc::new(MachineClock);
+    let env = Arc::new(Env {
+        clock: Arc::clone(&clock),
+        ids: Arc::new(TimeOrderedIds),
+        entropy: machine::entropy(),
+        settings: settings()?,
+    });
+    let passwords = Arc::new(Argon2Passwords::new(machine::entropy(), std::num::NonZeroUsize::MIN)?);
+    let tokens = TokenService::new(Arc::clone(&env), passwords, Arc::new(JwtTokens::new(ring)), secrets);
+    let state = HttpState::new(HttpParts {
+        env,
+        audit: Notes::new(Arc::clone(&store), Arc::clone(&clock), Arc::new(NoObserver)),
+        wall: clock,
+        store,
+        bank: Arc::new(unit::NoBank),
+        tokens: Arc::new(tokens),
+        sandbox: None,
+        observer: Arc::new(Unobserved),
+        settings: HttpSettings::default(),
+    });
+    let listener = TcpListener::bind(args.listen)?;
+    println!("kopeck-bench serves on http://{}", listener.local_addr()?);
+    System::new().block_on(serve(listener, state))
+}
+
+/// The service's own defaults.
+fn settings() -> anyhow::Result<Settings> {
+    Ok(Settings {
+        zone: Zone::parse("+03:00").context("the zone")?,
+        processing_delay: Duration::seconds(3),
+        card_cache: Duration::seconds(10),
+        lifetimes: Lifetimes {
+            access: Duration::minutes(15),
+            refresh: Duration::days(30),
+            session: Duration::days(90),
+        },
+        idempotency_retention: Duration::days(7),
+        key_overlap: Duration::days(14),
+    })
+}
+
+async fn serve(listener: TcpListener, state: HttpState) -> anyhow::Result<()> {
+    let server = kopeck_adapter_http::serve(listener, state)?;
+    let handle = server.handle();
+    let serving = actix_web::rt::spawn(server);
+    signal(SignalKind::terminate())?.recv().await;
+    handle.stop(true).await;
+    serving.await.context("the server panicked")??;
+    Ok(())
+}

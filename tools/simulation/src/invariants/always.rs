@@ -1,0 +1,117 @@
+//! What must hold whenever something was committed.
+
+use std::collections::{BTreeMap, HashMap};
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ledger::Account;
+use kopeck_domain::request::{RequestKind, RequestState};
+use kopeck_port_store::{BalanceSheet, StoreError, Subject, UnitOfWork};
+use kopeck_service::balance;
+use kopeck_service::reconciliation::{self, Discrepancy};
+
+use super::unreadable;
+use crate::Violation;
+use crate::world::World;
+
+/// Looks at the store after every step, and remembers the states that requests had.
+#[derive(Default)]
+pub(crate) struct Watch {
+    commits: u64,
+    states: HashMap<Subject, RequestState>,
+}
+
+/// A partner's books at one moment.
+struct Books {
+    sheet: BalanceSheet,
+    discrepancies: Vec<Discrepancy>,
+    states: Vec<(Subject, RequestState)>,
+}
+
+impl Watch {
+    /// Checks what is stored, if anything was committed since the last time.
+    pub(crate) fn look(&mut self, world: &World, partners: &[PartnerId]) -> Result<(), Violation> {
+        let commits = world.stored.commits();
+        if commits == self.commits {
+            return Ok(());
+        }
+        self.commits = commits;
+        for partner in partners.iter().copied() {
+            let books = world.look(move |unit| read(unit, partner)).map_err(|error| unreadable(&error))?;
+            accounts_add_up(&books.sheet)?;
+            if let Some(discrepancy) = books.discrepancies.first() {
+                return Err(Violation {
+                    rule: "the check of the books finds nothing",
+                    what: discrepancy.to_string(),
+                });
+            }
+            self.states_move_forward(books.states)?;
+        }
+        Ok(())
+    }
+
+    /// How many requests of each kind were seen in each state last.
+    pub(crate) fn tally(&self) -> BTreeMap<String, u64> {
+        let mut tally = BTreeMap::new();
+        for (subject, state) in &self.states {
+            let kind = match subject {
+                Subject::Order(_) => RequestKind::Order,
+                Subject::Replenishment(_) => RequestKind::Replenishment,
+                Subject::LimitChange(_) => RequestKind::LimitChange,
+            };
+            *tally.entry(format!("{kind} {state}")).or_default() += 1;
+        }
+        tally
+    }
+
+    fn states_move_forward(&mut self, states: Vec<(Subject, RequestState)>) -> Result<(), Violation> {
+        for (subject, state) in states {
+            let before = self.states.insert(subject, state).unwrap_or(RequestState::New);
+            if state != before && rank(state) <= rank(before) {
+                let what = format!("{subject:?} was {before} and is {state}");
+                return Err(Violation { rule: "states only move forward", what });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Books, StoreError> {
+    let orders = unit.reconciliation().orders(partner)?;
+    let top_ups = unit.reconciliation().replenishments(partner)?;
+    let changes = unit.reconciliation().limit_changes(partner)?;
+    let states = orders.iter().map(|order| (Subject::Order(order.id), order.state));
+    let states = states.chain(top_ups.iter().map(|one| (Subject::Replenishment(one.id), one.state)));
+    let states = states.chain(changes.iter().map(|one| (Subject::LimitChange(one.id), one.state)));
+    Ok(Books {
+        sheet: balance::get(unit, partner)?,
+        discrepancies: reconciliation::check(unit, partner)?,
+        states: states.collect(),
+    })
+}
+
+fn accounts_add_up(sheet: &BalanceSheet) -> Result<(), Violation> {
+    let on = |account: &Account| sheet.balances.on(*account);
+    let rule = "accounts add up to zero, and none but DEPOSITED is below it";
+    let below = |account: &&Account| **account != Account::Deposited && on(account).is_negative();
+    if let Some(account) = Account::ALL.iter().find(below) {
+        return Err(Violation { rule, what: format!("{account} is {}", on(account)) });
+    }
+    match Kopecks::sum(Account::ALL.iter().map(on)) {
+        Ok(Kopecks::ZERO) => Ok(()),
+        sum => Err(Violation { rule, what: format!("they add up to {sum:?}") }),
+    }
+}
+
+/// How far along a request is.
+const fn rank(state: RequestState) -> u8 {
+    match state {
+        RequestState::New => 0,
+        RequestState::InProcess => 1,
+        RequestState::Success
+        | RequestState::PartSuccess
+        | RequestState::Decline
+        | RequestState::Rejected => 2,
+        RequestState::Confirmed => 3,
+    }
+}

@@ -1,0 +1,278 @@
+//! One seed, one run.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
+use kopeck_port_store::{Access, Credentials, StoreError, Subject, transact};
+use kopeck_service::stuck::{self, Outcome, StuckInstruction};
+use kopeck_service::worker::WorkerSettings;
+use time::Duration;
+use uuid::Uuid;
+
+use crate::Sabotage;
+use crate::actors::{Client, Keeper, Process};
+use crate::invariants::{self, Watch};
+use crate::world::World;
+
+/// Something that must hold and did not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// What must hold.
+    pub rule: &'static str,
+    /// How it did not.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.rule, self.what)
+    }
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The first thing that did not hold, if any.
+    pub violation: Option<Violation>,
+    /// How many requests there were at the end, by their kind and the word of their state.
+    pub requests: BTreeMap<String, u64>,
+    /// What happened, line by line; empty unless asked for.
+    pub trace: Vec<String>,
+}
+
+/// Plays the run of `seed`, with a safety rule switched off or with all of them, and notes what happens if `traced`.
+#[must_use]
+pub fn run(seed: u64, sabotage: Option<Sabotage>, traced: bool) -> Report {
+    let world = World::new(seed, sabotage, traced);
+    let mut stage = None;
+    let played =
+        catch_unwind(AssertUnwindSafe(|| Stage::new(&world).and_then(|new| stage.insert(new).play())));
+    let panicked = || Violation { rule: "nothing panics", what: "see the panic above".to_owned() };
+    let violation = played.unwrap_or_else(|_| Err(panicked())).err();
+    let requests = stage.map(|stage| stage.watch.tally()).unwrap_or_default();
+    Report { violation, requests, trace: world.trace.lines() }
+}
+
+/// The actors of a run.
+struct Stage<'a> {
+    world: &'a World,
+    clients: Vec<Client>,
+    partners: Vec<PartnerId>,
+    processes: Vec<Process>,
+    keeper: Keeper,
+    watch: Watch,
+    /// How many days the clock may still jump, so that no answer's retention ends within a run.
+    days: u32,
+}
+
+/// Who has the next turn.
+#[derive(Clone, Copy)]
+enum Turn {
+    Client,
+    Process,
+    Keeper,
+    Bank,
+    Clock,
+}
+
+const TURNS: [(u32, Turn); 5] =
+    [(30, Turn::Client), (55, Turn::Process), (3, Turn::Keeper), (8, Turn::Bank), (4, Turn::Clock)];
+
+/// Longer than a worker waits at most before it asks the bank again.
+const ROUND: Duration = Duration::seconds(11);
+/// After so many rounds everything that can be decided is.
+const ROUNDS: u32 = 60;
+
+impl<'a> Stage<'a> {
+    fn new(world: &'a World) -> Result<Self, Violation> {
+        let dice = &world.dice;
+        let mut clients = Vec::new();
+        for number in 0..dice.between(1, 3) {
+            let partner = open_account(world, number).map_err(|error| failed(&error))?;
+            clients.push(Client::new(format!("partner {number}"), partner));
+        }
+        let small = |most| u32::try_from(dice.between(1, most)).unwrap_or(1);
+        let settings = WorkerSettings {
+            lease: Duration::seconds(30),
+            batch: small(4),
+            chunk: small(4),
+            // Nobody waits for a turn: it is the dice that say whose step is next.
+            at_once: NonZeroUsize::MIN,
+        };
+        let count = dice.weighted(&[(2, 1), (4, 2), (1, 3)]).unwrap_or(1);
+        let process = |number: i64| {
+            let threads = usize::try_from(dice.between(1, 2)).unwrap_or(1);
+            Process::new(world, format!("process {number}"), threads, count == 1, settings)
+        };
+        Ok(Self {
+            world,
+            partners: clients.iter().map(|client| client.partner).collect(),
+            clients,
+            processes: (0..count).map(process).collect(),
+            keeper: Keeper::new(world),
+            watch: Watch::default(),
+            days: 3,
+        })
+    }
+
+    fn play(&mut self) -> Result<(), Violation> {
+        self.open()?;
+        let turns = self.world.dice.between(80, 300);
+        for _ in 0..turns {
+            self.turn()?;
+            self.world.clock.advance(Duration::milliseconds(self.world.dice.between(0, 400)));
+            self.watch.look(self.world, &self.partners)?;
+        }
+        self.heal()?;
+        self.check()
+    }
+
+    /// Every partner has staff with cards before anything goes wrong.
+    fn open(&mut self) -> Result<(), Violation> {
+        let world = self.world;
+        for client in &mut self.clients {
+            client.open(world)?;
+        }
+        world.clock.advance(world.env.settings.processing_delay);
+        self.work_all_off()?;
+        for client in &mut self.clients {
+            client.equip(world)?;
+        }
+        world.trace.note("world", || "faults begin".to_owned());
+        world.chaos.begin();
+        world.bank.fall_ill();
+        Ok(())
+    }
+
+    fn turn(&mut self) -> Result<(), Violation> {
+        let world = self.world;
+        match world.dice.weighted(&TURNS) {
+            Some(Turn::Client) => {
+                let at = world.dice.place(self.clients.len());
+                self.clients.get_mut(at).map_or(Ok(()), |client| client.step(world))
+            }
+            Some(Turn::Process) => {
+                let at = world.dice.place(self.processes.len());
+                self.processes.get_mut(at).map_or(Ok(()), |process| process.step(world))
+            }
+            Some(Turn::Keeper) => self.keeper.step(world),
+            Some(Turn::Bank) => {
+                world.bank.live();
+                Ok(())
+            }
+            Some(Turn::Clock) | None => {
+                self.jump();
+                Ok(())
+            }
+        }
+    }
+
+    /// The clock jumps: often over the end of leases, now and then over days.
+    fn jump(&mut self) {
+        let dice = &self.world.dice;
+        let by = if self.days > 0 && dice.chance(100) {
+            self.days -= 1;
+            Duration::DAY
+        } else {
+            Duration::seconds(dice.between(1, 60))
+        };
+        self.world.trace.note("clock", || format!("jumps by {by}"));
+        self.world.clock.advance(by);
+    }
+
+    /// All faults end, every partner asks until it knows, and the workers work until nothing is left to do.
+    fn heal(&mut self) -> Result<(), Violation> {
+        let world = self.world;
+        world.trace.note("world", || "all faults end".to_owned());
+        world.chaos.end();
+        world.bank.heal();
+        for client in &mut self.clients {
+            client.conclude(world)?;
+        }
+        self.work_all_off()?;
+        for client in &mut self.clients {
+            client.repeat_all(world)?;
+        }
+        self.watch.look(world, &self.partners)
+    }
+
+    /// The workers work until nothing is left to do, or nothing that they can.
+    fn work_all_off(&mut self) -> Result<(), Violation> {
+        let world = self.world;
+        for _ in 0..ROUNDS {
+            for process in &mut self.processes {
+                process.conclude(world)?;
+                self.watch.look(world, &self.partners)?;
+            }
+            let left = world.look(|unit| unit.jobs().count()).map_err(|error| failed(&error))?;
+            if left == 0 {
+                break;
+            }
+            self.settle_by_hand()?;
+            world.clock.advance(ROUND);
+        }
+        Ok(())
+    }
+
+    /// A person settles what no worker may: what was sent once to a bank that would do it twice, and did not arrive.
+    fn settle_by_hand(&self) -> Result<(), Violation> {
+        let world = self.world;
+        for request in world.look(stuck::list).map_err(|error| failed(&error))? {
+            for StuckInstruction { key, card, .. } in request.instructions {
+                // The workers find out by themselves what the bank knows.
+                if world.bank.knows(&key) {
+                    continue;
+                }
+                world.trace.note("person", || format!("{} never arrived", key.as_str()));
+                let (env, id) = (Arc::clone(&world.env), id_of(request.subject));
+                let card = card.map(|(card, _)| card);
+                transact(&*world.stored, Access::Write, move |unit| {
+                    stuck::settle(unit, &env, id, Outcome::Refused, card)
+                })
+                .map_err(|error| failed(&error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<(), Violation> {
+        let world = self.world;
+        invariants::check(world, &self.clients)?;
+        world.clock.advance(Duration::DAY);
+        self.keeper.conclude(world).map_err(|error| failed(&error))?;
+        invariants::accounts_are_fresh(world, &self.clients)
+    }
+}
+
+fn failed(error: &dyn fmt::Display) -> Violation {
+    Violation { rule: "nothing fails without faults", what: error.to_string() }
+}
+
+fn id_of(subject: Subject) -> Uuid {
+    match subject {
+        Subject::Order(id) => id.uuid(),
+        Subject::Replenishment(id) => id.uuid(),
+        Subject::LimitChange(id) => id.uuid(),
+    }
+}
+
+/// Makes a partner.
+fn open_account(world: &World, number: i64) -> Result<PartnerId, StoreError> {
+    let partner = Partner {
+        id: PartnerId::new(world.env.ids.next_id()),
+        name: format!("Partner {number}"),
+        login: format!("partner-{number}"),
+        status: PartnerStatus::Active,
+        sealing: SealingPolicy::Required,
+        created_at: world.env.now(),
+    };
+    let id = partner.id;
+    let credentials = Credentials { partner, api_key_hash: [0; 32], password_hash: String::new() };
+    transact(&*world.stored, Access::Write, move |unit| unit.partners().insert(&credentials))?;
+    Ok(id)
+}

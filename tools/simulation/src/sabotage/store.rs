@@ -1,0 +1,271 @@
+//! Rules of the store, switched off.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::PartnerId;
+use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind};
+use kopeck_port_store::{
+    Access, AuditRepository, Backlog, BalanceSheet, CardRepository, CategoryRepository, Claim, Done,
+    EmployeeRepository, Horizon, IdempotencyRepository, JobClock, JobRepository, LedgerRepository,
+    LimitChangeRepository, OrderRepository, PartnerRepository, ReconciliationRepository, RecordedResponse,
+    ReplenishmentRepository, Reschedule, SealedNonceRepository, SessionRepository, SpentNonce, Store,
+    StoreError, StuckJob, Subject, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
+};
+use time::{Duration, OffsetDateTime};
+
+use super::Sabotage;
+use crate::store::lock;
+
+/// The latest claim of each piece of work.
+type Latest = Arc<Mutex<HashMap<Subject, Claim>>>;
+
+/// A store that lacks a rule.
+pub(super) struct SabotagedStore {
+    inner: Arc<dyn Store>,
+    sabotage: Sabotage,
+    latest: Latest,
+}
+
+impl SabotagedStore {
+    pub(super) fn new(inner: Arc<dyn Store>, sabotage: Sabotage) -> Self {
+        Self { inner, sabotage, latest: Latest::default() }
+    }
+}
+
+impl Store for SabotagedStore {
+    fn submit(&self, access: Access, mut work: Work, done: Done) {
+        let (sabotage, latest) = (self.sabotage, Arc::clone(&self.latest));
+        let sabotaged: Work =
+            Box::new(move |unit| work(&mut Sabotaged { unit, sabotage, latest: Arc::clone(&latest) }));
+        self.inner.submit(access, sabotaged, done);
+    }
+}
+
+/// A unit of work that lacks a rule.
+pub(super) struct Sabotaged<'a> {
+    pub(super) unit: &'a mut dyn UnitOfWork,
+    sabotage: Sabotage,
+    latest: Latest,
+}
+
+macro_rules! passed_on {
+    ($($method:ident: $repository:ident;)*) => {
+        $(fn $method(&mut self) -> &mut dyn $repository {
+            self.unit.$method()
+        })*
+    };
+}
+
+impl UnitOfWork for Sabotaged<'_> {
+    fn jobs(&mut self) -> &mut dyn JobRepository {
+        match self.sabotage {
+            Sabotage::NoAttemptCheck | Sabotage::ForgottenSending => self,
+            _ => self.unit.jobs(),
+        }
+    }
+
+    fn ledger(&mut self) -> &mut dyn LedgerRepository {
+        if self.sabotage == Sabotage::NoHold { self } else { self.unit.ledger() }
+    }
+
+    fn idempotency(&mut self) -> &mut dyn IdempotencyRepository {
+        if self.sabotage == Sabotage::ForgottenAnswers { self } else { self.unit.idempotency() }
+    }
+
+    fn sealed_nonces(&mut self) -> &mut dyn SealedNonceRepository {
+        if self.sabotage == Sabotage::ForgottenNonces { self } else { self.unit.sealed_nonces() }
+    }
+
+    fn replenishments(&mut self) -> &mut dyn ReplenishmentRepository {
+        if self.sabotage == Sabotage::ForgottenMarks { self } else { self.unit.replenishments() }
+    }
+
+    fn limit_changes(&mut self) -> &mut dyn LimitChangeRepository {
+        if self.sabotage == Sabotage::ForgottenMarks { self } else { self.unit.limit_changes() }
+    }
+
+    passed_on! {
+        partners: PartnerRepository;
+        sessions: SessionRepository;
+        throttle: ThrottleRepository;
+        employees: EmployeeRepository;
+        categories: CategoryRepository;
+        cards: CardRepository;
+        transactions: TransactionRepository;
+        orders: OrderRepository;
+        reconciliation: ReconciliationRepository;
+        audit: AuditRepository;
+    }
+}
+
+impl Sabotaged<'_> {
+    /// The claim that counts in the store; without the check of attempts, whatever the attempt of `claim`.
+    fn counting(&self, claim: &Claim) -> Claim {
+        match self.sabotage {
+            Sabotage::NoAttemptCheck => lock(&self.latest).get(&claim.subject).unwrap_or(claim).clone(),
+            _ => claim.clone(),
+        }
+    }
+}
+
+/// Attempts are not checked, or claims forget that something may have been sent.
+impl JobRepository for Sabotaged<'_> {
+    fn enqueue(&mut self, partner: PartnerId, subject: Subject, delay: Duration) -> Result<(), StoreError> {
+        self.unit.jobs().enqueue(partner, subject, delay)
+    }
+
+    fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError> {
+        let mut claims = self.unit.jobs().claim(lease, limit)?;
+        for claim in &mut claims {
+            lock(&self.latest).insert(claim.subject, claim.clone());
+            if self.sabotage == Sabotage::ForgottenSending {
+                claim.may_have_sent = false;
+            }
+        }
+        Ok(claims)
+    }
+
+    fn is_current(&mut self, claim: &Claim) -> Result<bool, StoreError> {
+        Ok(self.sabotage == Sabotage::NoAttemptCheck || self.unit.jobs().is_current(claim)?)
+    }
+
+    fn reschedule(&mut self, claim: &Claim, terms: Reschedule) -> Result<(), StoreError> {
+        let claim = self.counting(claim);
+        self.unit.jobs().reschedule(&claim, terms)
+    }
+
+    fn complete(&mut self, claim: &Claim) -> Result<(), StoreError> {
+        let claim = self.counting(claim);
+        self.unit.jobs().complete(&claim)
+    }
+
+    fn cancel(&mut self, partner: PartnerId, subject: Subject) -> Result<(), StoreError> {
+        self.unit.jobs().cancel(partner, subject)
+    }
+
+    fn end_all_leases(&mut self) -> Result<(), StoreError> {
+        self.unit.jobs().end_all_leases()
+    }
+
+    fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError> {
+        let claim = self.counting(claim);
+        self.unit.jobs().mark_stuck(&claim)
+    }
+
+    fn stuck(&mut self) -> Result<Vec<StuckJob>, StoreError> {
+        self.unit.jobs().stuck()
+    }
+
+    fn force_claim(
+        &mut self,
+        partner: PartnerId,
+        subject: Subject,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError> {
+        self.unit.jobs().force_claim(partner, subject, lease)
+    }
+
+    fn is_any_due(&mut self) -> Result<bool, StoreError> {
+        self.unit.jobs().is_any_due()
+    }
+
+    fn clock(&mut self, horizon: Horizon) -> Result<JobClock, StoreError> {
+        self.unit.jobs().clock(horizon)
+    }
+
+    fn bring_within(&mut self, horizon: Horizon) -> Result<u64, StoreError> {
+        self.unit.jobs().bring_within(horizon)
+    }
+
+    fn count(&mut self) -> Result<u64, StoreError> {
+        self.unit.jobs().count()
+    }
+
+    fn backlog(&mut self) -> Result<Backlog, StoreError> {
+        self.unit.jobs().backlog()
+    }
+}
+
+/// More than anything costs.
+const PLENTY: Kopecks = Kopecks::new(1 << 60);
+
+/// What is held stays free for others to spend, and is taken only with the capture.
+impl LedgerRepository for Sabotaged<'_> {
+    fn sheet(&mut self, partner: PartnerId) -> Result<Option<BalanceSheet>, StoreError> {
+        let sheet = self.unit.ledger().sheet(partner)?;
+        Ok(sheet.map(|sheet| BalanceSheet { balances: Balances { held: PLENTY, ..sheet.balances }, ..sheet }))
+    }
+
+    fn book(
+        &mut self,
+        partner: PartnerId,
+        movement: &Movement,
+        after: Balances,
+        at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        match movement.kind() {
+            MovementKind::Hold | MovementKind::Release => return Ok(()),
+            MovementKind::Deposit => {
+                let held = self.unit.ledger().sheet(partner)?.map(|sheet| sheet.balances.held);
+                let after = Balances { held: held.unwrap_or_default(), ..after };
+                return self.unit.ledger().book(partner, movement, after, at);
+            }
+            MovementKind::Capture => {}
+        }
+        let broken = |error: &dyn std::fmt::Display| StoreError::Failed(format!("nothing was held: {error}"));
+        let hold = Movement::new(MovementKind::Hold, movement.reference().clone(), movement.amount())
+            .map_err(|error| broken(&error))?;
+        for part in [&hold, movement] {
+            let sheet = self.unit.ledger().sheet(partner)?.ok_or_else(|| broken(&"no accounts"))?;
+            let after = sheet.balances.after(part).map_err(|error| broken(&error))?;
+            self.unit.ledger().book(partner, part, after, at)?;
+        }
+        Ok(())
+    }
+
+    fn deposit(
+        &mut self,
+        partner: PartnerId,
+        reference: &DepositReference,
+    ) -> Result<Option<Kopecks>, StoreError> {
+        self.unit.ledger().deposit(partner, reference)
+    }
+}
+
+/// Nothing is remembered.
+impl IdempotencyRepository for Sabotaged<'_> {
+    fn find(&mut self, _: PartnerId, _: &str) -> Result<Option<RecordedResponse>, StoreError> {
+        Ok(None)
+    }
+
+    fn record(
+        &mut self,
+        _: PartnerId,
+        _: &str,
+        _: &RecordedResponse,
+        _: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn forget_before(&mut self, _: OffsetDateTime, _: u32) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}
+
+/// No nonce is ever spent.
+impl SealedNonceRepository for Sabotaged<'_> {
+    fn find(&mut self, _: PartnerId, _: &str) -> Result<Option<SpentNonce>, StoreError> {
+        Ok(None)
+    }
+
+    fn spend(&mut self, _: PartnerId, _: &str, _: &SpentNonce, _: OffsetDateTime) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn forget_before(&mut self, _: OffsetDateTime, _: u32) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}

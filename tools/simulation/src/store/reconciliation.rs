@@ -1,0 +1,136 @@
+//! Sums over the whole books of a partner. Every figure is added up from the rows it is made of.
+
+use std::collections::BTreeMap;
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::CardStatus;
+use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_domain::ledger::{Account, Balances, Reference};
+use kopeck_domain::replenishment::{ItemState, ReplenishmentItem};
+use kopeck_port_store::{
+    LimitChangeFacts, OrderFacts, ReconciliationRepository, ReferenceSums, ReplenishmentFacts, StoreError,
+    Subject,
+};
+
+use super::cards::cards_by_order;
+use super::{State, Unit};
+
+impl State {
+    /// Sum of the entries on `account` among those that `wanted` lets through.
+    fn entries_on(
+        &self,
+        partner: PartnerId,
+        account: Account,
+        wanted: impl Fn(&Reference) -> bool,
+    ) -> Result<Kopecks, StoreError> {
+        let movements = self.movements_of(partner).filter(|row| wanted(row.movement.reference()));
+        let entries = movements.flat_map(|row| row.movement.entries());
+        sum(entries.filter(|entry| entry.account == account).map(|entry| entry.amount))
+    }
+}
+
+fn sum(amounts: impl IntoIterator<Item = Kopecks>) -> Result<Kopecks, StoreError> {
+    Kopecks::sum(amounts).map_err(|overflow| StoreError::Corrupt(format!("entries.amount: {overflow}")))
+}
+
+impl ReconciliationRepository for Unit {
+    fn entry_sums(&mut self, partner: PartnerId) -> Result<Balances, StoreError> {
+        let on = |account| self.state.entries_on(partner, account, |_| true);
+        Ok(Balances {
+            deposited: on(Account::Deposited)?,
+            available: on(Account::Available)?,
+            held: on(Account::Held)?,
+            spent: on(Account::Spent)?,
+        })
+    }
+
+    fn unbalanced_movements(&mut self, partner: PartnerId) -> Result<Vec<i64>, StoreError> {
+        let mut unbalanced = Vec::new();
+        for row in self.state.movements_of(partner) {
+            if sum(row.movement.entries().map(|entry| entry.amount))? != Kopecks::ZERO {
+                unbalanced.push(row.number);
+            }
+        }
+        Ok(unbalanced)
+    }
+
+    fn reference_sums(&mut self, partner: PartnerId) -> Result<Vec<ReferenceSums>, StoreError> {
+        let mut references: Vec<&Reference> = Vec::new();
+        for row in self.state.movements_of(partner) {
+            if !references.contains(&row.movement.reference()) {
+                references.push(row.movement.reference());
+            }
+        }
+        let mut sums = Vec::new();
+        for reference in references {
+            let on = |account| self.state.entries_on(partner, account, |other| other == reference);
+            let (held, spent) = (on(Account::Held)?, on(Account::Spent)?);
+            if (held, spent) != (Kopecks::ZERO, Kopecks::ZERO) {
+                sums.push(ReferenceSums { reference: reference.clone(), held, spent });
+            }
+        }
+        Ok(sums)
+    }
+
+    fn orders(&mut self, partner: PartnerId) -> Result<Vec<OrderFacts>, StoreError> {
+        let cards = cards_by_order(&self.state, partner);
+        let own = self.state.orders.iter().filter(|row| row.partner == partner).map(|row| &row.order);
+        let facts = own.map(|order| OrderFacts {
+            id: order.id,
+            state: order.state,
+            cost: order.cost,
+            cards: order.cards,
+            stored_cards: cards.get(&order.id).copied().unwrap_or(0),
+            has_work: self.state.has_work(partner, Subject::Order(order.id)),
+        });
+        Ok(facts.collect())
+    }
+
+    fn replenishments(&mut self, partner: PartnerId) -> Result<Vec<ReplenishmentFacts>, StoreError> {
+        let own = self.state.replenishments.iter().filter(|row| row.partner == partner);
+        let facts = own.map(|row| {
+            let of = |wanted: fn(&ReplenishmentItem) -> bool| {
+                sum(row.items.iter().filter(|item| wanted(item)).map(|item| item.amount))
+            };
+            Ok(ReplenishmentFacts {
+                id: row.request.id,
+                state: row.request.state,
+                cards: row.request.cards,
+                counts: row.counts(),
+                open_amount: of(|item| item.state == ItemState::Open)?,
+                topped_up_amount: of(|item| item.state == ItemState::ToppedUp)?,
+                refused_amount: of(|item| matches!(item.state, ItemState::Refused(_)))?,
+                amount: row.request.amount,
+                claimed_cards: row.claimed_cards(),
+                has_work: self.state.has_work(partner, Subject::Replenishment(row.request.id)),
+            })
+        });
+        facts.collect()
+    }
+
+    fn limit_changes(&mut self, partner: PartnerId) -> Result<Vec<LimitChangeFacts>, StoreError> {
+        let own = self.state.limit_changes.iter().filter(|row| row.partner == partner);
+        let facts = own.map(|row| LimitChangeFacts {
+            id: row.request.id,
+            state: row.request.state,
+            cards: row.request.cards,
+            counts: row.counts(),
+            claimed_cards: row.claimed_cards(),
+            has_work: self.state.has_work(partner, Subject::LimitChange(row.request.id)),
+        });
+        Ok(facts.collect())
+    }
+
+    fn held_by_all(&mut self) -> Result<Kopecks, StoreError> {
+        sum(self.state.accounts.iter().map(|row| row.held()))
+    }
+
+    fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError> {
+        let mut main_cards: BTreeMap<EmployeeId, u32> = BTreeMap::new();
+        let links = self.state.cards_of(partner).filter_map(|row| row.record.card.link);
+        for link in links.filter(|link| link.status == CardStatus::Main) {
+            *main_cards.entry(link.employee).or_default() += 1;
+        }
+        Ok(main_cards.into_iter().filter(|(_, cards)| *cards > 1).map(|(employee, _)| employee).collect())
+    }
+}
