@@ -10,7 +10,7 @@ build_workspace() {
     local build=(cargo test --workspace --locked --no-run)
     in_group "${build[@]}"
     executables="$("${build[@]}" --message-format=json 2>/dev/null | sed -nE \
-        's|.*"manifest_path":"[^"]*/crates/([^/"]+)/Cargo\.toml","target":\{"kind":\["([^"]+)"\].*,"name":"([^"]+)","src_path":.*,"test":(true\|false)\},"features".*,"executable":"([^"]+)".*|\1 \2 \3 \4 \5|p')"
+        's#.*"manifest_path":"[^"]*/(crates|tools)/([^/"]+)/Cargo\.toml","target":\{"kind":\["([^"]+)"\].*,"name":"([^"]+)","src_path":.*,"test":(true|false)\},"features".*,"executable":"([^"]+)".*#\2 \3 \4 \5 \6#p')"
     kopeck="$(executable app bin kopeck false)"
 }
 
