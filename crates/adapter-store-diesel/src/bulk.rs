@@ -14,15 +14,15 @@ use kopeck_domain::ids::CardId;
 use crate::convert::{AsKey, Key};
 use crate::counters::List;
 use crate::dialect::AnyConnection;
-use crate::native::{Native, Value};
 use crate::repositories::{CardRow, TransactionRow};
 use crate::schema::{cards, counters, transactions};
+use crate::statements::{Bind, RawStatement};
 use crate::update::update;
 
 /// One column of rows.
 macro_rules! column {
     ($kind:ident: $rows:ident, $row:ident => $value:expr) => {
-        Value::$kind($rows.iter().map(|$row| $value).collect())
+        Bind::$kind($rows.iter().map(|$row| $value).collect())
     };
 }
 pub(crate) use column;
@@ -66,7 +66,7 @@ pub(crate) fn insert_cards(connection: &mut AnyConnection, rows: &[CardRow]) -> 
                 column!(MaybeInts: rows, row => row.transactions_seen_at),
                 column!(Texts: rows, row => row.spending_limit.as_str()),
             ];
-            Native::new(POSTGRES_INSERT_CARDS, columns).execute(pg).map(drop)
+            RawStatement::new(POSTGRES_INSERT_CARDS, columns).execute(pg).map(drop)
         }
     }
 }
@@ -85,11 +85,11 @@ pub(crate) fn advance(connection: &mut AnyConnection, last: &BTreeMap<(Key, List
         }),
         AnyConnection::Postgres(pg) => {
             let columns = vec![
-                Value::BytesList(last.keys().map(|(partner, _)| partner.as_slice()).collect()),
-                Value::Texts(last.keys().map(|(_, list)| list.as_str()).collect()),
-                Value::Ints(last.values().copied().collect()),
+                Bind::BytesList(last.keys().map(|(partner, _)| partner.as_slice()).collect()),
+                Bind::Texts(last.keys().map(|(_, list)| list.as_str()).collect()),
+                Bind::Ints(last.values().copied().collect()),
             ];
-            Native::new(POSTGRES_ADVANCE, columns).execute(pg).map(drop)
+            RawStatement::new(POSTGRES_ADVANCE, columns).execute(pg).map(drop)
         }
     }
 }
@@ -124,7 +124,7 @@ pub(crate) fn put_transactions(connection: &mut AnyConnection, rows: &[Transacti
                 column!(MaybeTexts: rows, row => row.mcc.as_deref()),
                 column!(MaybeTexts: rows, row => row.merchant_id.as_deref()),
             ];
-            Native::new(POSTGRES_PUT_TRANSACTIONS, columns).execute(pg).map(drop)
+            RawStatement::new(POSTGRES_PUT_TRANSACTIONS, columns).execute(pg).map(drop)
         }
     }
 }
@@ -177,7 +177,7 @@ macro_rules! statements_over_items {
             use super::{Decision, range, same};
             use crate::convert::Key;
             use crate::dialect::AnyConnection;
-            use crate::native::{Native, Value};
+            use crate::statements::{Bind, RawStatement};
             use crate::repositories::$row;
             use crate::schema::$items as t;
             use crate::update::update;
@@ -206,7 +206,7 @@ macro_rules! statements_over_items {
                     }),
                     AnyConnection::Postgres(pg) => {
                         let columns = vec![$(column!($column: rows, row => row.$field.$value())),*];
-                        Native::new($postgres_insert, columns).execute(pg).map(drop)
+                        RawStatement::new($postgres_insert, columns).execute(pg).map(drop)
                     }
                 }
             }
@@ -231,14 +231,14 @@ macro_rules! statements_over_items {
                         let ordinals: Vec<i64> = ordinals.iter().copied().map(i64::from).collect();
                         let (first, last) = range(&ordinals);
                         let values = vec![
-                            Value::Bool(sent),
-                            Value::Bytes(partner),
-                            Value::Bytes(request),
-                            Value::Int(first),
-                            Value::Int(last),
-                            Value::Ints(ordinals),
+                            Bind::Bool(sent),
+                            Bind::Bytes(partner),
+                            Bind::Bytes(request),
+                            Bind::Int(first),
+                            Bind::Int(last),
+                            Bind::Ints(ordinals),
                         ];
-                        Native::new(POSTGRES_MARK_SENT, values).execute(pg).map(drop)
+                        RawStatement::new(POSTGRES_MARK_SENT, values).execute(pg).map(drop)
                     }
                 }
             }
@@ -265,15 +265,15 @@ macro_rules! statements_over_items {
                     AnyConnection::Postgres(pg) => same(decisions).try_for_each(|alike| {
                         let (first, last) = range(&alike.ordinals);
                         let values = vec![
-                            Value::Text(alike.state),
-                            Value::MaybeText(alike.refusal),
-                            Value::Bytes(partner),
-                            Value::Bytes(request),
-                            Value::Int(first),
-                            Value::Int(last),
-                            Value::Ints(alike.ordinals),
+                            Bind::Text(alike.state),
+                            Bind::MaybeText(alike.refusal),
+                            Bind::Bytes(partner),
+                            Bind::Bytes(request),
+                            Bind::Int(first),
+                            Bind::Int(last),
+                            Bind::Ints(alike.ordinals),
                         ];
-                        Native::new(POSTGRES_SETTLE, values).execute(pg).map(drop)
+                        RawStatement::new(POSTGRES_SETTLE, values).execute(pg).map(drop)
                     }),
                 }
             }
@@ -384,7 +384,7 @@ pub(crate) fn targets(
                 Claims::Replenishments => postgres_targets!("replenishment_items"),
                 Claims::LimitChanges => postgres_targets!("limit_change_items"),
             };
-            Native::new(statement, vec![list(ids), Value::Bytes(partner)]).load(pg)
+            RawStatement::new(statement, vec![list(ids), Bind::Bytes(partner)]).load(pg)
         }
     }
 }
@@ -410,8 +410,8 @@ pub(crate) fn set_limit(
             .execute(sqlite)
             .map(drop),
         AnyConnection::Postgres(pg) => {
-            let values = vec![Value::Text(limit), Value::Bytes(partner), list(ids)];
-            Native::new(POSTGRES_SET_LIMIT, values).execute(pg).map(drop)
+            let values = vec![Bind::Text(limit), Bind::Bytes(partner), list(ids)];
+            RawStatement::new(POSTGRES_SET_LIMIT, values).execute(pg).map(drop)
         }
     }
 }
@@ -446,15 +446,15 @@ pub(crate) fn outdate_bank_view(
             .execute(sqlite)
             .map(drop),
         AnyConnection::Postgres(pg) => {
-            let too_old_at = || Value::Int(too_old_at);
-            let values = vec![Value::Bytes(partner), list(ids), too_old_at(), too_old_at()];
-            Native::new(POSTGRES_OUTDATE, values).execute(pg).map(drop)
+            let too_old_at = || Bind::Int(too_old_at);
+            let values = vec![Bind::Bytes(partner), list(ids), too_old_at(), too_old_at()];
+            RawStatement::new(POSTGRES_OUTDATE, values).execute(pg).map(drop)
         }
     }
 }
 
-fn list(ids: &[CardId]) -> Value<'static> {
-    Value::Keys(ids.iter().map(AsKey::key).collect())
+fn list(ids: &[CardId]) -> Bind<'static> {
+    Bind::Keys(ids.iter().map(AsKey::key).collect())
 }
 
 fn json_list(ids: &[CardId]) -> String {

@@ -9,10 +9,10 @@ use kopeck_port_store::{Rule, StoreError};
 use crate::convert::{AsKey, Key, id};
 use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
-use crate::memory::{LookUp, Shelf, Shelves};
-use crate::native::{Native, Value};
 use crate::schema::counters;
-use crate::unit::Unit;
+use crate::statements::{Bind, RawStatement};
+use crate::transaction::DieselTransaction;
+use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
 use crate::update::update;
 
 /// A numbered list of a partner.
@@ -67,14 +67,14 @@ pub(crate) fn start(connection: &mut AnyConnection, partner: &Key) -> Result<(),
     Ok(())
 }
 
-impl Unit {
+impl DieselTransaction {
     /// The last number given out; `None` if there is no such partner.
     pub(crate) fn last_number(&mut self, partner: PartnerId, list: List) -> Result<Option<i64>, StoreError> {
         let question = LastNumber { partner, list };
         if let Some(last) = self.noted(&question) {
             return Ok(*last);
         }
-        let last = self.look_up(question.clone())?;
+        let last = self.load(question.clone())?;
         if last.is_some() {
             self.note(question, last);
         }
@@ -123,19 +123,22 @@ struct LastRow {
     last: i64,
 }
 
-impl LookUp for LastNumber {
-    type Found = Option<i64>;
+impl BatchLoad for LastNumber {
+    type Loaded = Option<i64>;
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn one(&self, connection: &mut AnyConnection) -> Result<Option<i64>, StoreError> {
+    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<i64>, StoreError> {
         let counter = counters::table.find((self.partner.key(), self.list.as_str()));
         on_either!(connection, inner => counter.select(counters::last).get_result(inner)).optional().stored()
     }
 
-    fn many(wanted: &[Self], connection: &mut PgConnection) -> Result<Vec<(Self, Option<i64>)>, StoreError> {
+    fn load_many(
+        wanted: &[Self],
+        connection: &mut PgConnection,
+    ) -> Result<Vec<(Self, Option<i64>)>, StoreError> {
         let statement = "
             SELECT found.*
             FROM unnest(?, ?) AS wanted (partner_id, list) CROSS JOIN LATERAL (
@@ -143,10 +146,10 @@ impl LookUp for LastNumber {
                 WHERE c.partner_id = wanted.partner_id AND c.list = wanted.list OFFSET 0
             ) found";
         let columns = vec![
-            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Value::Texts(wanted.iter().map(|one| one.list.as_str()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Texts(wanted.iter().map(|one| one.list.as_str()).collect()),
         ];
-        let rows: Vec<LastRow> = Native::new(statement, columns).load(connection).stored()?;
+        let rows: Vec<LastRow> = RawStatement::new(statement, columns).load(connection).stored()?;
         let found = |row: LastRow| {
             let partner = id(&row.partner_id, "counters.partner_id")?;
             Ok(List::named(&row.list).map(|list| (Self { partner, list }, Some(row.last))))
@@ -154,7 +157,7 @@ impl LookUp for LastNumber {
         rows.into_iter().filter_map(|row| found(row).transpose()).collect()
     }
 
-    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
-        &mut shelves.last_numbers
+    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
+        &mut loader.last_numbers
     }
 }

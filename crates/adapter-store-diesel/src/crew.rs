@@ -16,7 +16,7 @@ use crate::observer::Eye;
 use crate::queue::{Place, Queue, Refused, Taker};
 use crate::store::AuditSettings;
 use crate::threads;
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
 
 /// How many threads a place may have lost that have not come back.
 const MOST_MISSING: usize = 4;
@@ -27,7 +27,7 @@ const MOST_MISSING: usize = 4;
 const HELD_UP: Duration = Duration::from_millis(40);
 
 /// What a thread does.
-type Serve = fn(Unit, &Queue<Job>, threads::Who, &Manners, &Hand);
+type Serve = fn(DieselTransaction, &Queue<Job>, threads::Who, &Manners, &Hand);
 
 /// Threads with their queues.
 pub(crate) struct Crew {
@@ -86,15 +86,15 @@ impl Crew {
     }
 
     /// A connection for one more.
-    pub(crate) fn connect(&self, access: Access) -> Result<Unit, OpenError> {
-        Unit::connect(&self.url, access, &self.clock, &self.audit, &self.condition)
+    pub(crate) fn connect(&self, access: Access) -> Result<DieselTransaction, OpenError> {
+        DieselTransaction::connect(&self.url, access, &self.clock, &self.audit, &self.condition)
     }
 
     /// Adds a thread that works with `unit`. Units of work that write together cost far less than as many apart, and
     /// those of one partner keep each other waiting: all but the first that writes take what concerns a partner whom nobody
     /// has in hand, and anything else if those before them are held up by something long. Those that read a server's data do
     /// that alone.
-    pub(crate) fn add(&self, unit: Unit) -> Result<(), OpenError> {
+    pub(crate) fn add(&self, unit: DieselTransaction) -> Result<(), OpenError> {
         let access = unit.access();
         let is_first = !self.posts().held.iter().any(|post| post.access == access);
         let taker = match (access, self.manners.reads_wait) {
@@ -124,7 +124,7 @@ impl Crew {
         &self,
         access: Access,
         taker: Taker,
-        unit: impl FnOnce(&Hand) -> Result<Unit, OpenError> + Send + 'static,
+        unit: impl FnOnce(&Hand) -> Result<DieselTransaction, OpenError> + Send + 'static,
     ) -> Result<Post, OpenError> {
         let (name, serve): (_, Serve) = match access {
             Access::Read => ("store-read", threads::read),
@@ -201,7 +201,7 @@ impl Crew {
             let replacement = self.post(access, post.taker, move |hand| {
                 // So that it is missed in turn if the connection leads nowhere.
                 hand.begin(Vec::new());
-                let unit = Unit::connect(&url, access, &clock, &audit, &condition)?;
+                let unit = DieselTransaction::connect(&url, access, &clock, &audit, &condition)?;
                 hand.end();
                 Ok(unit)
             });

@@ -20,11 +20,11 @@ use kopeck_port_system::Clock;
 use crate::convert::micros;
 use crate::error::OpenError;
 use crate::files::Files;
-use crate::memory::Mode;
 use crate::postgres;
 use crate::repositories::JobRow;
 use crate::schema::{spent_nonces, work};
 use crate::sqlite;
+use crate::transaction::batch::Mode;
 use crate::work_time::WorkTime;
 
 const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -87,7 +87,7 @@ const SQLITE_MANNERS: Manners = Manners {
     reads_wait: None,
     reads_at_once: 8,
     reads_gather: None,
-    together: Mode::Among,
+    together: Mode::Savepoint,
 };
 
 /// Twice as many look-ups that share a statement cost far less than as many apart, so one thread looks up as long as
@@ -99,7 +99,7 @@ const POSTGRES_MANNERS: Manners = Manners {
     reads_wait: Some(Duration::from_millis(2)),
     reads_at_once: 64,
     reads_gather: Some(Gathering { after: 4, enough: 8, longest: Duration::from_micros(30) }),
-    together: Mode::Remembering,
+    together: Mode::Batched,
 };
 
 /// How the database behind `url` is served.
@@ -226,7 +226,7 @@ fn names<DB: diesel::backend::Backend>(
 
 /// Begins a transaction. A writing one takes SQLite's lock at once: one that reads first and writes later can find
 /// the lock taken and would fail however long it waited. On PostgreSQL a writing one sees at each statement all that
-/// is committed, and [`crate::locks`] keep it alone; a reading one sees one state.
+/// is committed, and [`crate::transaction::locks`] keep it alone; a reading one sees one state.
 pub(crate) fn begin(connection: &mut AnyConnection, access: Access) -> QueryResult<()> {
     match (connection, access) {
         (AnyConnection::Sqlite(sqlite), Access::Write) => control(sqlite, "BEGIN IMMEDIATE"),

@@ -24,6 +24,7 @@
 //! }
 //! ```
 
+mod audit_chain;
 mod bulk;
 mod condition;
 mod convert;
@@ -34,13 +35,9 @@ mod error;
 mod files;
 mod hand;
 mod limit_text;
-mod locks;
-mod memory;
 mod migrate;
-mod native;
 mod observer;
 mod outage;
-mod pieces;
 mod postgres;
 mod probe;
 mod queue;
@@ -48,12 +45,12 @@ mod repositories;
 mod schema;
 mod server_url;
 mod sqlite;
+mod statements;
 mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod threads;
-mod trail;
-mod unit;
+mod transaction;
 mod update;
 mod watch;
 mod work_time;

@@ -9,9 +9,9 @@ use diesel::sql_types::{BigInt, Bool, Text};
 use kopeck_port_store::Access;
 
 use crate::error::OpenError;
-use crate::native::{Native, Value};
 use crate::repositories::JobRow;
 use crate::server_url::with_system_roots;
+use crate::statements::{Bind, RawStatement};
 
 /// What libpq is told unless the URL says otherwise: to give up on a server that does not answer within two seconds,
 /// whether it is asked for a connection, does not take what is sent, or has gone while we wait for its word.
@@ -84,11 +84,13 @@ fn with_defaults(url: &str) -> String {
 /// Keeps other processes from migrating until the connection is closed or [`end_migrating`] is called.
 pub(crate) fn begin_migrating(connection: &mut PgConnection) -> QueryResult<()> {
     connection.batch_execute(MIGRATOR)?;
-    Native::new("SELECT pg_advisory_lock(?)", vec![Value::Int(MIGRATING)]).execute(connection).map(drop)
+    RawStatement::new("SELECT pg_advisory_lock(?)", vec![Bind::Int(MIGRATING)]).execute(connection).map(drop)
 }
 
 pub(crate) fn end_migrating(connection: &mut PgConnection) -> QueryResult<()> {
-    Native::new("SELECT pg_advisory_unlock(?)", vec![Value::Int(MIGRATING)]).execute(connection).map(drop)
+    RawStatement::new("SELECT pg_advisory_unlock(?)", vec![Bind::Int(MIGRATING)])
+        .execute(connection)
+        .map(drop)
 }
 
 #[derive(QueryableByName)]
@@ -100,7 +102,7 @@ struct Answer {
 /// Whether any migration was ever applied.
 fn knows_migrations(connection: &mut PgConnection) -> QueryResult<bool> {
     let question = "SELECT to_regclass('__diesel_schema_migrations') IS NOT NULL AS answer";
-    Native::new(question, Vec::new()).get_result::<Answer>(connection).map(|found| found.answer)
+    RawStatement::new(question, Vec::new()).get_result::<Answer>(connection).map(|found| found.answer)
 }
 
 #[derive(QueryableByName)]
@@ -116,7 +118,7 @@ pub(crate) fn applied_migrations(connection: &mut PgConnection) -> QueryResult<V
         return Ok(Vec::new());
     }
     let rows: Vec<Applied> =
-        Native::new("SELECT version FROM __diesel_schema_migrations", Vec::new()).load(connection)?;
+        RawStatement::new("SELECT version FROM __diesel_schema_migrations", Vec::new()).load(connection)?;
     Ok(rows.into_iter().map(|row| row.version).collect())
 }
 
@@ -127,20 +129,20 @@ pub(crate) fn may_migrate(connection: &mut PgConnection) -> QueryResult<bool> {
             SELECT FROM pg_class
             WHERE oid = to_regclass('__diesel_schema_migrations') AND NOT pg_has_role(relowner, 'USAGE')
         ) AS answer";
-    Native::new(question, Vec::new()).get_result::<Answer>(connection).map(|found| found.answer)
+    RawStatement::new(question, Vec::new()).get_result::<Answer>(connection).map(|found| found.answer)
 }
 
 /// Grants `role` what a process that serves or works needs.
 pub(crate) fn grant(connection: &mut PgConnection, role: &str) -> QueryResult<()> {
     let setting = "SELECT set_config('kopeck.service_role', ?, false) IS NOT NULL AS answer";
-    Native::new(setting, vec![Value::Text(role)]).get_result::<Answer>(connection)?;
+    RawStatement::new(setting, vec![Bind::Text(role)]).get_result::<Answer>(connection)?;
     connection.batch_execute(include_str!("grants.sql"))
 }
 
 /// Takes a lock until the end of the transaction, if it is free.
 pub(crate) fn try_lock(connection: &mut PgConnection, key: i64) -> QueryResult<bool> {
     let question = "SELECT pg_try_advisory_xact_lock(?) AS answer";
-    Native::new(question, vec![Value::Int(key)]).get_result::<Answer>(connection).map(|got| got.answer)
+    RawStatement::new(question, vec![Bind::Int(key)]).get_result::<Answer>(connection).map(|got| got.answer)
 }
 
 /// 14 KB in rows that are too short to be stored elsewhere: more than pages that are there have room for, as a rule.
@@ -151,7 +153,7 @@ const PROBE: &str = "
 
 /// Adds rows that need new pages. To be rolled back.
 pub(crate) fn probe(connection: &mut PgConnection) -> QueryResult<()> {
-    Native::new(PROBE, Vec::new()).execute(connection).map(drop)
+    RawStatement::new(PROBE, Vec::new()).execute(connection).map(drop)
 }
 
 #[derive(QueryableByName)]
@@ -165,13 +167,13 @@ struct Locked {
 /// Takes locks until the end of the transaction; says of each whether it was free.
 pub(crate) fn try_locks(connection: &mut PgConnection, keys: Vec<i64>) -> QueryResult<Vec<(i64, bool)>> {
     let question = "SELECT key, pg_try_advisory_xact_lock(key) AS got FROM unnest(?) AS wanted (key)";
-    let rows: Vec<Locked> = Native::new(question, vec![Value::Ints(keys)]).load(connection)?;
+    let rows: Vec<Locked> = RawStatement::new(question, vec![Bind::Ints(keys)]).load(connection)?;
     Ok(rows.into_iter().map(|row| (row.key, row.got)).collect())
 }
 
 /// Waits for a lock, and takes it until the end of the transaction.
 pub(crate) fn wait_for_lock(connection: &mut PgConnection, key: i64) -> QueryResult<()> {
-    Native::new("SELECT pg_advisory_xact_lock(?)", vec![Value::Int(key)]).execute(connection).map(drop)
+    RawStatement::new("SELECT pg_advisory_xact_lock(?)", vec![Bind::Int(key)]).execute(connection).map(drop)
 }
 
 #[derive(QueryableByName)]
@@ -183,7 +185,7 @@ struct Moment {
 /// The server's time, in Unix microseconds. Not that of the transaction's beginning.
 pub(crate) fn now(connection: &mut PgConnection) -> QueryResult<i64> {
     let question = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS micros";
-    Native::new(question, Vec::new()).get_result::<Moment>(connection).map(|moment| moment.micros)
+    RawStatement::new(question, Vec::new()).get_result::<Moment>(connection).map(|moment| moment.micros)
 }
 
 /// Walks from partner to partner by one look into the index each, so that one with a great deal of work costs no more
@@ -210,8 +212,8 @@ const DUE_WORK: &str = "
 /// Work that is due at `now` and not under a lease, the partners taking turns.
 pub(crate) fn due_work(connection: &mut PgConnection, now: i64, limit: u32) -> QueryResult<Vec<JobRow>> {
     let limit = i64::from(limit);
-    let values = vec![Value::Int(now), Value::Int(now), Value::Int(limit), Value::Int(limit)];
-    Native::new(DUE_WORK, values).load(connection)
+    let values = vec![Bind::Int(now), Bind::Int(now), Bind::Int(limit), Bind::Int(limit)];
+    RawStatement::new(DUE_WORK, values).load(connection)
 }
 
 const TAKE_DUE: &str = "
@@ -225,13 +227,13 @@ const TAKE_DUE: &str = "
 /// Those of `rows` that are still due and that nobody else is taking, in their order, for this transaction to take.
 pub(crate) fn take_due(connection: &mut PgConnection, now: i64, rows: &[JobRow]) -> QueryResult<Vec<JobRow>> {
     let values = vec![
-        Value::BytesList(rows.iter().map(|row| row.partner_id.as_slice()).collect()),
-        Value::Texts(rows.iter().map(|row| row.subject_kind.as_str()).collect()),
-        Value::BytesList(rows.iter().map(|row| row.subject_id.as_slice()).collect()),
-        Value::Int(now),
-        Value::Int(now),
+        Bind::BytesList(rows.iter().map(|row| row.partner_id.as_slice()).collect()),
+        Bind::Texts(rows.iter().map(|row| row.subject_kind.as_str()).collect()),
+        Bind::BytesList(rows.iter().map(|row| row.subject_id.as_slice()).collect()),
+        Bind::Int(now),
+        Bind::Int(now),
     ];
-    Native::new(TAKE_DUE, values).load(connection)
+    RawStatement::new(TAKE_DUE, values).load(connection)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use kopeck_port_store::StoreError;
 use crate::dialect::{Gathering, Manners};
 use crate::hand::{Hand, Job};
 use crate::queue::{Place, Queue, Taker};
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
 use alone::alone;
 use look::look;
 use together::together;
@@ -23,7 +23,7 @@ pub(crate) type Who = (Place, Taker);
 
 /// A writing thread: takes what already waits, and commits it together. There is no timer: one caller alone is
 /// answered as fast as the disk allows, and while the disk works on one commit the next batch gathers.
-pub(crate) fn write(unit: Unit, queue: &Queue<Job>, who: Who, manners: &Manners, hand: &Hand) {
+pub(crate) fn write(unit: DieselTransaction, queue: &Queue<Job>, who: Who, manners: &Manners, hand: &Hand) {
     serve(unit, queue, who, manners.writes_at_once, None, hand, |unit, mut jobs| {
         let outcomes = match jobs.as_mut_slice() {
             [job] => vec![alone(unit, job)],
@@ -39,20 +39,20 @@ pub(crate) fn write(unit: Unit, queue: &Queue<Job>, who: Who, manners: &Manners,
 /// A reading thread. Those who are served by one transaction see one state of the data, and it is one of after they
 /// asked. After several it rests for a moment, in which those who were just answered ask again: a statement costs the
 /// database as much as four of those whom it is for. See `docs/adr/0021-a-moments-rest.md`.
-pub(crate) fn read(unit: Unit, queue: &Queue<Job>, who: Who, manners: &Manners, hand: &Hand) {
+pub(crate) fn read(unit: DieselTransaction, queue: &Queue<Job>, who: Who, manners: &Manners, hand: &Hand) {
     let Manners { reads_at_once, reads_gather, together, .. } = *manners;
     serve(unit, queue, who, reads_at_once, reads_gather, hand, |unit, jobs| look(unit, jobs, together));
 }
 
 /// Takes jobs, up to `most` at once, and has them answered, until there are no more or another thread has this place.
 fn serve(
-    mut unit: Unit,
+    mut unit: DieselTransaction,
     queue: &Queue<Job>,
     (place, taker): Who,
     most: usize,
     gathering: Option<Gathering>,
     hand: &Hand,
-    answer: impl Fn(&mut Unit, Vec<Job>),
+    answer: impl Fn(&mut DieselTransaction, Vec<Job>),
 ) {
     loop {
         let jobs = queue.take(place, taker, most);
@@ -76,7 +76,7 @@ fn serve(
 
 /// Whoever waited already when this was begun that lost the connection is told so at once, and not after another wait
 /// each. Who came later meets a new connection.
-fn refuse_if_lost(unit: &Unit, queue: &Queue<Job>, hand: &Hand) {
+fn refuse_if_lost(unit: &DieselTransaction, queue: &Queue<Job>, hand: &Hand) {
     if let Some(begun) = hand.busy_since().filter(|_| unit.is_lost()) {
         for job in queue.take_first_while(|job| job.since < begun) {
             job.caller.answer(Err(away()));
@@ -109,19 +109,19 @@ mod tests {
     use crate::condition::Condition;
     use crate::dialect;
     use crate::hand::{Beats, Caller, Outcome, Task};
-    use crate::memory::Mode;
     use crate::outage::Outage;
+    use crate::transaction::batch::Mode;
 
     const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
 
-    fn connect(url: &str, access: Access) -> Unit {
+    fn connect(url: &str, access: Access) -> DieselTransaction {
         let clock: Arc<dyn Clock> = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
         let condition = Arc::new(Condition::new(Arc::new(crate::Unobserved)));
-        Unit::connect(url, access, &clock, &crate::AuditSettings::default(), &condition).unwrap()
+        DieselTransaction::connect(url, access, &clock, &crate::AuditSettings::default(), &condition).unwrap()
     }
 
     /// A unit on a new database with one partner.
-    fn unit(folder: &Path) -> Unit {
+    fn unit(folder: &Path) -> DieselTransaction {
         let url = format!("sqlite://{}", folder.join("kopeck.db").display());
         crate::migrate(&url).unwrap();
         let mut unit = connect(&url, Access::Write);
@@ -167,7 +167,7 @@ mod tests {
         Job { task: Task::Work(work), caller: Caller::new(done), since: 0 }
     }
 
-    fn custom_ids(unit: &mut Unit) -> Vec<String> {
+    fn custom_ids(unit: &mut DieselTransaction) -> Vec<String> {
         let page = kopeck_domain::page::Page::new(1, 100).unwrap();
         let listed = unit.employees().list(PARTNER, &EmployeeFilter::default(), page).unwrap();
         assert_eq!(listed.total, listed.items.len() as u64);
@@ -187,10 +187,10 @@ mod tests {
         let mut unit = unit(folder.path());
         unit.execute(POISON).unwrap();
         let outcomes =
-            together(&mut unit, &mut [job(1, "one"), job(2, "poison"), job(3, "three")], Mode::Among);
+            together(&mut unit, &mut [job(1, "one"), job(2, "poison"), job(3, "three")], Mode::Savepoint);
         assert!(matches!(outcomes.as_slice(), [Ok(()), Err(_), Ok(())]), "{outcomes:?}");
         assert_eq!(custom_ids(&mut unit), ["one", "three"]);
-        let outcomes = together(&mut unit, &mut [job(4, "four"), job(5, "five")], Mode::Among);
+        let outcomes = together(&mut unit, &mut [job(4, "four"), job(5, "five")], Mode::Savepoint);
         assert_eq!(outcomes, [Ok(()), Ok(())], "the connection is as good as before");
     }
 
@@ -206,14 +206,14 @@ mod tests {
             });
             answering(work, Box::new(|_| {}))
         };
-        for (round, mode) in [(0, Mode::Trusting), (10, Mode::Among)] {
+        for (round, mode) in [(0, Mode::NoSavepoint), (10, Mode::Savepoint)] {
             assert_eq!(unit.next_mode(), mode);
             let (before, after) = (format!("{round}-a"), format!("{round}-b"));
             let mut jobs = [job(round + 1, &before), undone(round + 2), job(round + 3, &after)];
-            assert_eq!(together(&mut unit, &mut jobs, Mode::Among), [Ok(()), Ok(()), Ok(())]);
+            assert_eq!(together(&mut unit, &mut jobs, Mode::Savepoint), [Ok(()), Ok(()), Ok(())]);
         }
         assert_eq!(custom_ids(&mut unit), ["0-a", "0-b", "10-a", "10-b"]);
-        assert!((0..1_000).any(|_| unit.next_mode() == Mode::Trusting), "trust comes back");
+        assert!((0..1_000).any(|_| unit.next_mode() == Mode::NoSavepoint), "trust comes back");
     }
 
     /// The number of who was added is seen by all that share the transaction, and is in the database after it.
@@ -235,10 +235,10 @@ mod tests {
                 answering(work, Box::new(|_| {}))
             })
             .collect();
-        assert_eq!(together(&mut unit, &mut jobs, Mode::Among), [Ok(()), Ok(()), Ok(())]);
+        assert_eq!(together(&mut unit, &mut jobs, Mode::Savepoint), [Ok(()), Ok(()), Ok(())]);
         assert_eq!(*seen.lock().unwrap(), [(1, 1), (2, 2), (3, 3)]);
         assert_eq!(custom_ids(&mut unit), ["E-1", "E-2", "E-3"]);
-        assert_eq!(together(&mut unit, &mut [job(4, "E-4")], Mode::Among), [Ok(())]);
+        assert_eq!(together(&mut unit, &mut [job(4, "E-4")], Mode::Savepoint), [Ok(())]);
         assert_eq!(custom_ids(&mut unit), ["E-1", "E-2", "E-3", "E-4"]);
     }
 
@@ -256,7 +256,7 @@ mod tests {
         });
         unit.execute("PRAGMA max_page_count = 120").unwrap();
         let mut jobs = [job(1, "one"), answering(hog, Box::new(|_| {})), job(3, "three")];
-        let outcomes = together(&mut unit, &mut jobs, Mode::Among);
+        let outcomes = together(&mut unit, &mut jobs, Mode::Savepoint);
         assert_eq!((outcomes[0].clone(), outcomes[2].clone()), (Ok(()), Ok(())));
         let full = StoreError::Unavailable(Outage::Full.reason().to_owned());
         assert_eq!(outcomes[1], Err(full), "what the database rolled back is not reported as stored");
@@ -271,12 +271,12 @@ mod tests {
         let is_unavailable = |outcome: &Outcome| matches!(outcome, Err(StoreError::Unavailable(_)));
         assert!(is_unavailable(&alone(&mut unit, &mut job(1, "one"))));
         let mut jobs = [job(1, "one"), job(2, "two")];
-        assert!(together(&mut unit, &mut jobs, Mode::Among).iter().all(is_unavailable));
+        assert!(together(&mut unit, &mut jobs, Mode::Savepoint).iter().all(is_unavailable));
         let mut probe = Job { task: Task::Probe, ..job(3, "probe") };
         assert!(is_unavailable(&alone(&mut unit, &mut probe)));
         unit.execute("PRAGMA query_only = OFF").unwrap();
         assert_eq!(alone(&mut unit, &mut probe), Ok(()));
-        assert_eq!(together(&mut unit, &mut jobs, Mode::Among), [Ok(()), Ok(())]);
+        assert_eq!(together(&mut unit, &mut jobs, Mode::Savepoint), [Ok(()), Ok(())]);
         assert_eq!(custom_ids(&mut unit), ["one", "two"]);
     }
 
@@ -312,14 +312,14 @@ mod tests {
         let mut blocked = connect(&url, Access::Write);
         blocked.execute("PRAGMA busy_timeout = 10").unwrap();
         blocker.execute("BEGIN IMMEDIATE").unwrap();
-        let outcomes = together(&mut blocked, &mut [job(1, "one"), job(2, "two")], Mode::Among);
+        let outcomes = together(&mut blocked, &mut [job(1, "one"), job(2, "two")], Mode::Savepoint);
         assert!(
             matches!(outcomes.as_slice(), [Err(StoreError::Unavailable(_)), Err(StoreError::Unavailable(_))]),
             "{outcomes:?}"
         );
         blocker.execute("COMMIT").unwrap();
         assert_eq!(
-            together(&mut blocked, &mut [job(1, "one"), job(2, "two")], Mode::Among),
+            together(&mut blocked, &mut [job(1, "one"), job(2, "two")], Mode::Savepoint),
             [Ok(()), Ok(())]
         );
     }
@@ -330,7 +330,7 @@ mod tests {
         let mut unit = unit(folder.path());
         let mut jobs = [job(1, "one"), job(2, "two"), job(3, "three")];
         jobs[1].caller.answer(Err(StoreError::Busy));
-        let outcomes = together(&mut unit, &mut jobs, Mode::Among);
+        let outcomes = together(&mut unit, &mut jobs, Mode::Savepoint);
         assert!(matches!(outcomes.as_slice(), [Ok(()), Err(_), Ok(())]), "{outcomes:?}");
         assert!(alone(&mut unit, &mut jobs[1]).is_err());
         assert_eq!(custom_ids(&mut unit), ["one", "three"]);

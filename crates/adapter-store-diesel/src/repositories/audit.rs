@@ -13,9 +13,9 @@ use crate::bulk::column;
 use crate::convert::{AsKey, corrupt, fixed, id, length, micros, moment, word};
 use crate::dialect::{AnyConnection, MultiBackend};
 use crate::error::Stored;
-use crate::native::{Native, Value};
 use crate::schema::{audit_chains, audit_entries};
-use crate::unit::Unit;
+use crate::statements::{Bind, RawStatement};
+use crate::transaction::DieselTransaction;
 
 pub(crate) use marks::{commands_chain, put_mark};
 
@@ -190,26 +190,26 @@ pub(crate) fn insert_records(connection: &mut AnyConnection, records: &[Record])
     match connection {
         AnyConnection::Sqlite(sqlite) => rows.iter().try_for_each(|row| {
             let values = vec![
-                Value::Int(row.chain),
-                Value::Int(row.number),
-                Value::Bytes(&row.hash),
-                Value::Int(row.at),
-                Value::Text(&row.actor),
-                Value::MaybeBytes(row.credential.as_deref()),
-                Value::MaybeText(row.operator.as_deref()),
-                Value::MaybeBytes(row.partner.as_deref()),
-                Value::Text(&row.source),
-                Value::Text(&row.action),
-                Value::Text(&row.subject),
-                Value::MaybeText(row.request_id.as_deref()),
-                Value::MaybeBytes(row.key_digest.as_deref()),
-                Value::Bool(row.sealed),
-                Value::Text(&row.outcome),
-                Value::MaybeInt(row.status),
-                Value::MaybeText(row.code.as_deref()),
-                Value::MaybeBytes(row.signature.as_deref()),
+                Bind::Int(row.chain),
+                Bind::Int(row.number),
+                Bind::Bytes(&row.hash),
+                Bind::Int(row.at),
+                Bind::Text(&row.actor),
+                Bind::MaybeBytes(row.credential.as_deref()),
+                Bind::MaybeText(row.operator.as_deref()),
+                Bind::MaybeBytes(row.partner.as_deref()),
+                Bind::Text(&row.source),
+                Bind::Text(&row.action),
+                Bind::Text(&row.subject),
+                Bind::MaybeText(row.request_id.as_deref()),
+                Bind::MaybeBytes(row.key_digest.as_deref()),
+                Bind::Bool(row.sealed),
+                Bind::Text(&row.outcome),
+                Bind::MaybeInt(row.status),
+                Bind::MaybeText(row.code.as_deref()),
+                Bind::MaybeBytes(row.signature.as_deref()),
             ];
-            Native::new(SQLITE_INSERT, values).execute(sqlite).map(drop)
+            RawStatement::new(SQLITE_INSERT, values).execute(sqlite).map(drop)
         }),
         AnyConnection::Postgres(pg) => {
             let columns = vec![
@@ -232,7 +232,7 @@ pub(crate) fn insert_records(connection: &mut AnyConnection, records: &[Record])
                 column!(MaybeTexts: rows, row => row.code.as_deref()),
                 column!(MaybeBytesList: rows, row => row.signature.as_deref()),
             ];
-            Native::new(POSTGRES_INSERT, columns).execute(pg).map(drop)
+            RawStatement::new(POSTGRES_INSERT, columns).execute(pg).map(drop)
         }
     }
 }
@@ -257,11 +257,11 @@ fn filtered(filter: &AuditFilter) -> audit_entries::BoxedQuery<'_, MultiBackend>
     query
 }
 
-impl AuditRepository for Unit {
+impl AuditRepository for DieselTransaction {
     fn append(&mut self, entry: &Entry) -> Result<(), StoreError> {
         match self.access() {
             Access::Write => {
-                self.trail.add(entry.clone());
+                self.audit_writer.add(entry.clone());
                 Ok(())
             }
             Access::Read => Err(StoreError::Failed("a reading unit of work cannot write".to_owned())),
@@ -273,7 +273,7 @@ impl AuditRepository for Unit {
             .order((audit_entries::at.desc(), audit_entries::chain.desc(), audit_entries::number.desc()))
             .limit(i64::from(limit))
             .select(RecordRow::as_select())
-            .load(self.past_memory()?)
+            .load(self.unlocked()?)
             .stored()?;
         rows.into_iter().map(RecordRow::record).collect()
     }
@@ -284,7 +284,7 @@ impl AuditRepository for Unit {
             .order(audit_chains::chain)
             .limit(i64::from(limit))
             .select(OpeningRow::as_select())
-            .load(self.past_memory()?)
+            .load(self.unlocked()?)
             .stored()?;
         rows.into_iter().map(OpeningRow::opening).collect()
     }
@@ -296,25 +296,25 @@ impl AuditRepository for Unit {
             .order(audit_entries::number)
             .limit(i64::from(limit))
             .select(RecordRow::as_select())
-            .load(self.past_memory()?)
+            .load(self.unlocked()?)
             .stored()?;
         rows.into_iter().map(RecordRow::record).collect()
     }
 
     fn last_record(&mut self, chain: u64) -> Result<Option<Record>, StoreError> {
-        last_record(self.past_memory()?, chain)
+        last_record(self.unlocked()?, chain)
     }
 
     fn marks(&mut self, chain: u64) -> Result<Vec<Mark>, StoreError> {
-        marks::marks(self.past_memory()?, chain)
+        marks::marks(self.unlocked()?, chain)
     }
 
     fn put_mark(&mut self, mark: &Mark) -> Result<(), StoreError> {
-        put_mark(self.past_memory()?, mark).stored()
+        put_mark(self.unlocked()?, mark).stored()
     }
 
     fn prune(&mut self, beginning: &Mark) -> Result<u64, StoreError> {
-        let connection = self.past_memory()?;
+        let connection = self.unlocked()?;
         put_mark(connection, beginning).stored()?;
         let Head { chain, number, .. } = &beginning.head;
         let removed = diesel::delete(audit_entries::table)
@@ -326,7 +326,7 @@ impl AuditRepository for Unit {
     }
 
     fn last_chain_in_use(&mut self) -> Result<u64, StoreError> {
-        let connection = self.past_memory()?;
+        let connection = self.unlocked()?;
         let last: Option<i64> =
             audit_entries::table.select(max(audit_entries::chain)).get_result(connection).stored()?;
         let last = length(last.unwrap_or(0), "audit_entries.chain")?;

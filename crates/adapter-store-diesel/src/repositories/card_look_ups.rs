@@ -11,9 +11,9 @@ use crate::bulk::{self, Claims, TargetRow};
 use crate::convert::{AsKey, corrupt, id, word};
 use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
-use crate::memory::{LookUp, Shelf, Shelves};
-use crate::native::{Native, Value};
 use crate::schema::cards;
+use crate::statements::{Bind, RawStatement};
+use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
 
 /// The cards of an employee, in the order of their numbers.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -47,14 +47,14 @@ const MANY_CARDS_OF: &str = "
         ORDER BY c.seq OFFSET 0
     ) found";
 
-impl LookUp for CardsOf {
-    type Found = Vec<(CardId, CardStatus)>;
+impl BatchLoad for CardsOf {
+    type Loaded = Vec<(CardId, CardStatus)>;
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn one(&self, connection: &mut AnyConnection) -> Result<Self::Found, StoreError> {
+    fn load_one(&self, connection: &mut AnyConnection) -> Result<Self::Loaded, StoreError> {
         let cards = cards::table
             .filter(cards::partner_id.eq(self.partner.key()))
             .filter(cards::employee_id.eq(self.employee.key()))
@@ -65,13 +65,16 @@ impl LookUp for CardsOf {
         rows.iter().map(|(id, status)| linked(id, status.as_deref())).collect()
     }
 
-    fn many(wanted: &[Self], connection: &mut PgConnection) -> Result<Vec<(Self, Self::Found)>, StoreError> {
+    fn load_many(
+        wanted: &[Self],
+        connection: &mut PgConnection,
+    ) -> Result<Vec<(Self, Self::Loaded)>, StoreError> {
         let columns = vec![
-            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Value::Keys(wanted.iter().map(|one| one.employee.key()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.employee.key()).collect()),
         ];
-        let rows: Vec<LinkedRow> = Native::new(MANY_CARDS_OF, columns).load(connection).stored()?;
-        let mut found: Vec<(Self, Self::Found)> = Vec::new();
+        let rows: Vec<LinkedRow> = RawStatement::new(MANY_CARDS_OF, columns).load(connection).stored()?;
+        let mut found: Vec<(Self, Self::Loaded)> = Vec::new();
         for row in rows {
             let question = Self {
                 partner: id(&row.partner_id, "cards.partner_id")?,
@@ -86,8 +89,8 @@ impl LookUp for CardsOf {
         Ok(found)
     }
 
-    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
-        &mut shelves.cards_of
+    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
+        &mut loader.cards_of
     }
 }
 
@@ -116,26 +119,29 @@ const MANY_TOP_UP_TARGETS: &str = "
         FROM cards c WHERE c.partner_id = wanted.partner_id AND c.id = wanted.id OFFSET 0
     ) found";
 
-impl LookUp for TopUpTargetOf {
-    type Found = Option<TopUpTarget>;
+impl BatchLoad for TopUpTargetOf {
+    type Loaded = Option<TopUpTarget>;
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn one(&self, connection: &mut AnyConnection) -> Result<Self::Found, StoreError> {
+    fn load_one(&self, connection: &mut AnyConnection) -> Result<Self::Loaded, StoreError> {
         let rows =
             bulk::targets(connection, Claims::Replenishments, &self.partner.key(), &[self.card]).stored()?;
         rows.into_iter().next().map(TargetRow::top_up_target).transpose()
     }
 
-    fn many(wanted: &[Self], connection: &mut PgConnection) -> Result<Vec<(Self, Self::Found)>, StoreError> {
+    fn load_many(
+        wanted: &[Self],
+        connection: &mut PgConnection,
+    ) -> Result<Vec<(Self, Self::Loaded)>, StoreError> {
         let columns = vec![
-            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Value::Keys(wanted.iter().map(|one| one.card.key()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.card.key()).collect()),
         ];
         let rows: Vec<PartnersTargetRow> =
-            Native::new(MANY_TOP_UP_TARGETS, columns).load(connection).stored()?;
+            RawStatement::new(MANY_TOP_UP_TARGETS, columns).load(connection).stored()?;
         let found = |row: PartnersTargetRow| {
             let target = row.target.top_up_target()?;
             let partner = id(&row.partner_id, "cards.partner_id")?;
@@ -144,7 +150,7 @@ impl LookUp for TopUpTargetOf {
         rows.into_iter().map(found).collect()
     }
 
-    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
-        &mut shelves.top_up_targets
+    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
+        &mut loader.top_up_targets
     }
 }

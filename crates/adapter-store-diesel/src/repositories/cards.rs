@@ -25,9 +25,9 @@ use crate::counters::List;
 use crate::dialect::{self, MultiBackend};
 use crate::error::Stored;
 use crate::limit_text;
-use crate::pieces;
 use crate::schema::cards;
-use crate::unit::Unit;
+use crate::statements;
+use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 /// The partner's free cards that fit `filter`.
@@ -66,7 +66,7 @@ impl TargetRow {
     }
 }
 
-impl Unit {
+impl DieselTransaction {
     /// Those of `cards` that are the partner's, each as `target` makes it of its row.
     fn targets<T>(
         &mut self,
@@ -76,7 +76,7 @@ impl Unit {
         target: impl Fn(TargetRow) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
         let mut targets = Vec::with_capacity(cards.len());
-        for cards in cards.chunks(pieces::TOUCHED as usize) {
+        for cards in cards.chunks(statements::UPDATE_CHUNK as usize) {
             for row in bulk::targets(self.of(partner)?, claims, &partner.key(), cards).stored()? {
                 targets.push(target(row)?);
             }
@@ -85,11 +85,11 @@ impl Unit {
     }
 }
 
-impl CardRepository for Unit {
+impl CardRepository for DieselTransaction {
     fn insert_issued(&mut self, partner: PartnerId, cards: &[NewCard]) -> Result<(), StoreError> {
         let first = self.next_number(partner, List::Cards)?;
         let mut next = first;
-        for cards in cards.chunks(pieces::ADDED) {
+        for cards in cards.chunks(statements::INSERT_CHUNK) {
             let rows: Vec<CardRow> =
                 (next..).zip(cards).map(|(seq, card)| CardRow::new(partner, seq, card)).collect();
             bulk::insert_cards(self.of(partner)?, &rows).stored()?;
@@ -140,7 +140,7 @@ impl CardRepository for Unit {
         if let Some(Some((_, cards))) = self.read_before(&EmployeeWithCards { partner, id: employee }) {
             return Ok(cards.clone());
         }
-        self.look_up(CardsOf { partner, employee })
+        self.load(CardsOf { partner, employee })
     }
 
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError> {
@@ -178,7 +178,7 @@ impl CardRepository for Unit {
         let (connection, too_old_at) = (self.of(partner)?, micros(too_old_at));
         let outdate =
             |some: &[CardId]| bulk::outdate_bank_view(connection, &partner.key(), some, too_old_at).stored();
-        cards.chunks(pieces::TOUCHED as usize).try_for_each(outdate)
+        cards.chunks(statements::UPDATE_CHUNK as usize).try_for_each(outdate)
     }
 
     fn top_up_targets(
@@ -186,9 +186,9 @@ impl CardRepository for Unit {
         partner: PartnerId,
         cards: &[CardId],
     ) -> Result<Vec<TopUpTarget>, StoreError> {
-        if self.run.remembers() && cards.len() <= FEW_CARDS {
+        if self.run.is_batched() && cards.len() <= FEW_CARDS {
             let questions = cards.iter().map(|card| TopUpTargetOf { partner, card: *card }).collect();
-            return Ok(self.look_up_all(questions)?.into_iter().flatten().collect());
+            return Ok(self.load_all(questions)?.into_iter().flatten().collect());
         }
         self.targets(Claims::Replenishments, partner, cards, TargetRow::top_up_target)
     }
@@ -204,7 +204,7 @@ impl CardRepository for Unit {
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {
         let (connection, limit) = (self.of(partner)?, limit_text::text(limit));
         let set = |some: &[CardId]| bulk::set_limit(connection, &partner.key(), some, &limit).stored();
-        cards.chunks(pieces::TOUCHED as usize).try_for_each(set)
+        cards.chunks(statements::UPDATE_CHUNK as usize).try_for_each(set)
     }
 
     fn accounts_due(
@@ -218,7 +218,7 @@ impl CardRepository for Unit {
             .order(cards::account_updated_at)
             .limit(i64::from(limit))
             .select(columns)
-            .load(self.past_memory()?)
+            .load(self.unlocked()?)
             .stored()?;
         let room = i64::from(limit) - i64::try_from(rows.len()).unwrap_or(i64::MAX);
         if room > 0 {
@@ -228,7 +228,7 @@ impl CardRepository for Unit {
                 .order(cards::account_updated_at)
                 .limit(room)
                 .select(columns)
-                .load(self.past_memory()?)
+                .load(self.unlocked()?)
                 .stored()?;
             rows.extend(after);
         }

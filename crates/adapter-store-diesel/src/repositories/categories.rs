@@ -16,10 +16,10 @@ use crate::convert::{AsKey, id, length, micros};
 use crate::counters::List;
 use crate::dialect::{self, AnyConnection};
 use crate::error::Stored;
-use crate::memory::{LookUp, Shelf, Shelves};
-use crate::native::{Native, Value};
 use crate::schema::{categories, employees};
-use crate::unit::Unit;
+use crate::statements::{Bind, RawStatement};
+use crate::transaction::DieselTransaction;
+use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
 use crate::update::update;
 
 fn category(bytes: &[u8], name: &str) -> Result<Category, StoreError> {
@@ -48,14 +48,14 @@ const MANY_BY_ID: &str = "
         WHERE c.partner_id = wanted.partner_id AND c.id = wanted.id OFFSET 0
     ) found";
 
-impl LookUp for CategoryById {
-    type Found = Option<Category>;
+impl BatchLoad for CategoryById {
+    type Loaded = Option<Category>;
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn one(&self, connection: &mut AnyConnection) -> Result<Option<Category>, StoreError> {
+    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<Category>, StoreError> {
         let found: Option<(Vec<u8>, String)> = categories::table
             .find((self.partner.key(), self.id.key()))
             .select((categories::id, categories::name))
@@ -65,15 +65,15 @@ impl LookUp for CategoryById {
         found.map(|(id, name)| category(&id, &name)).transpose()
     }
 
-    fn many(
+    fn load_many(
         wanted: &[Self],
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Option<Category>)>, StoreError> {
         let columns = vec![
-            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Value::Keys(wanted.iter().map(|one| one.id.key()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.id.key()).collect()),
         ];
-        let rows: Vec<CategoryRow> = Native::new(MANY_BY_ID, columns).load(connection).stored()?;
+        let rows: Vec<CategoryRow> = RawStatement::new(MANY_BY_ID, columns).load(connection).stored()?;
         let found = |row: CategoryRow| {
             let partner = id(&row.partner_id, "categories.partner_id")?;
             let category = category(&row.id, &row.name)?;
@@ -82,12 +82,12 @@ impl LookUp for CategoryById {
         rows.into_iter().map(found).collect()
     }
 
-    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
-        &mut shelves.categories
+    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
+        &mut loader.categories
     }
 }
 
-impl CategoryRepository for Unit {
+impl CategoryRepository for DieselTransaction {
     fn insert(
         &mut self,
         partner: PartnerId,
@@ -122,7 +122,7 @@ impl CategoryRepository for Unit {
     }
 
     fn get(&mut self, partner: PartnerId, id: CategoryId) -> Result<Option<Category>, StoreError> {
-        self.look_up(CategoryById { partner, id })
+        self.load(CategoryById { partner, id })
     }
 
     fn id_by_name(

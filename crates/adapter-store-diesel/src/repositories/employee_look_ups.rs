@@ -12,9 +12,9 @@ use super::employees::EmployeeRow;
 use crate::convert::{AsKey, id, parsed};
 use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
-use crate::memory::{LookUp, Shelf, Shelves};
-use crate::native::{Native, Value};
 use crate::schema::employees;
+use crate::statements::{Bind, RawStatement};
+use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
 
 /// An employee by the identifier.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -38,14 +38,14 @@ const MANY_BY_ID: &str = "
         WHERE e.partner_id = wanted.partner_id AND e.id = wanted.id OFFSET 0
     ) found";
 
-impl LookUp for EmployeeById {
-    type Found = Option<Employee>;
+impl BatchLoad for EmployeeById {
+    type Loaded = Option<Employee>;
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn one(&self, connection: &mut AnyConnection) -> Result<Option<Employee>, StoreError> {
+    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<Employee>, StoreError> {
         let employee = employees::table.find((self.partner.key(), self.id.key()));
         on_either!(connection, inner => employee.select(EmployeeRow::as_select()).get_result(inner))
             .optional()
@@ -54,15 +54,15 @@ impl LookUp for EmployeeById {
             .transpose()
     }
 
-    fn many(
+    fn load_many(
         wanted: &[Self],
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Option<Employee>)>, StoreError> {
         let columns = vec![
-            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Value::Keys(wanted.iter().map(|one| one.id.key()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.id.key()).collect()),
         ];
-        let rows: Vec<PartnersRow> = Native::new(MANY_BY_ID, columns).load(connection).stored()?;
+        let rows: Vec<PartnersRow> = RawStatement::new(MANY_BY_ID, columns).load(connection).stored()?;
         let found = |row: PartnersRow| {
             let partner = id(&row.partner_id, "employees.partner_id")?;
             let employee = row.employee.employee()?;
@@ -71,8 +71,8 @@ impl LookUp for EmployeeById {
         rows.into_iter().map(found).collect()
     }
 
-    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
-        &mut shelves.employees
+    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
+        &mut loader.employees
     }
 }
 
@@ -100,14 +100,14 @@ const MANY_BY_CUSTOM_ID: &str = "
         WHERE e.partner_id = wanted.partner_id AND e.custom_id = wanted.custom_id OFFSET 0
     ) found";
 
-impl LookUp for EmployeeNamed {
-    type Found = Option<EmployeeId>;
+impl BatchLoad for EmployeeNamed {
+    type Loaded = Option<EmployeeId>;
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn one(&self, connection: &mut AnyConnection) -> Result<Option<EmployeeId>, StoreError> {
+    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<EmployeeId>, StoreError> {
         let named = employees::table
             .filter(employees::partner_id.eq(self.partner.key()))
             .filter(employees::custom_id.eq(self.custom_id.as_str()))
@@ -117,15 +117,15 @@ impl LookUp for EmployeeNamed {
         found.map(|bytes| id(&bytes, "employees.id")).transpose()
     }
 
-    fn many(
+    fn load_many(
         wanted: &[Self],
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Option<EmployeeId>)>, StoreError> {
         let columns = vec![
-            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Value::Texts(wanted.iter().map(|one| one.custom_id.as_str()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Texts(wanted.iter().map(|one| one.custom_id.as_str()).collect()),
         ];
-        let rows: Vec<NamedRow> = Native::new(MANY_BY_CUSTOM_ID, columns).load(connection).stored()?;
+        let rows: Vec<NamedRow> = RawStatement::new(MANY_BY_CUSTOM_ID, columns).load(connection).stored()?;
         let found = |row: NamedRow| {
             let partner = id(&row.partner_id, "employees.partner_id")?;
             let custom_id = parsed(CustomId::parse(&row.custom_id), "employees.custom_id")?;
@@ -134,7 +134,7 @@ impl LookUp for EmployeeNamed {
         rows.into_iter().map(found).collect()
     }
 
-    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
-        &mut shelves.custom_ids
+    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
+        &mut loader.custom_ids
     }
 }

@@ -14,8 +14,8 @@ use super::employees::EmployeeRow;
 use crate::convert::{AsKey, corrupt};
 use crate::dialect::AnyConnection;
 use crate::error::Stored;
-use crate::memory::{LookUp, Shelf, Shelves};
-use crate::native::{Native, Value};
+use crate::statements::{Bind, RawStatement};
+use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
 
 /// An employee by the identifier, and their cards in the order of their numbers.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -51,26 +51,29 @@ const MANY: &str = "
         WHERE e.partner_id = wanted.partner_id AND e.id = wanted.id OFFSET 0
     ) found";
 
-impl LookUp for EmployeeWithCards {
-    type Found = Option<(Employee, Vec<(CardId, CardStatus)>)>;
+impl BatchLoad for EmployeeWithCards {
+    type Loaded = Option<(Employee, Vec<(CardId, CardStatus)>)>;
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn one(&self, connection: &mut AnyConnection) -> Result<Self::Found, StoreError> {
+    fn load_one(&self, connection: &mut AnyConnection) -> Result<Self::Loaded, StoreError> {
         let Self { partner, id } = *self;
-        let Some(employee) = (EmployeeById { partner, id }).one(connection)? else { return Ok(None) };
-        let cards = CardsOf { partner, employee: id }.one(connection)?;
+        let Some(employee) = (EmployeeById { partner, id }).load_one(connection)? else { return Ok(None) };
+        let cards = CardsOf { partner, employee: id }.load_one(connection)?;
         Ok(Some((employee, cards)))
     }
 
-    fn many(wanted: &[Self], connection: &mut PgConnection) -> Result<Vec<(Self, Self::Found)>, StoreError> {
+    fn load_many(
+        wanted: &[Self],
+        connection: &mut PgConnection,
+    ) -> Result<Vec<(Self, Self::Loaded)>, StoreError> {
         let columns = vec![
-            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Value::Keys(wanted.iter().map(|one| one.id.key()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.id.key()).collect()),
         ];
-        let rows: Vec<HolderRow> = Native::new(MANY, columns).load(connection).stored()?;
+        let rows: Vec<HolderRow> = RawStatement::new(MANY, columns).load(connection).stored()?;
         let mut rows = rows.into_iter().peekable();
         let mut found = Vec::with_capacity(wanted.len());
         while let Some(HolderRow { question, employee, card_id, link_status, card_seq }) = rows.next() {
@@ -87,7 +90,7 @@ impl LookUp for EmployeeWithCards {
         Ok(found)
     }
 
-    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
-        &mut shelves.employees_with_cards
+    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
+        &mut loader.employees_with_cards
     }
 }

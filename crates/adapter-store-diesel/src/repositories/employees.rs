@@ -16,9 +16,9 @@ use crate::convert::{AsKey, id, length, micros, moment, parsed, word};
 use crate::counters::List;
 use crate::dialect::{self, AnyConnection, MultiBackend, on_either};
 use crate::error::Stored;
-use crate::native::{Native, Value};
 use crate::schema::employees;
-use crate::unit::Unit;
+use crate::statements::{Bind, RawStatement};
+use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 /// An employee as the table has them, but for what only the table itself needs.
@@ -128,22 +128,22 @@ const INSERT: &str = "
 fn insert_employee(connection: &mut AnyConnection, row: &NewEmployeeRow) -> QueryResult<()> {
     let fields = &row.fields;
     let values = vec![
-        Value::Bytes(&row.partner_id),
-        Value::Bytes(&row.id),
-        Value::Int(row.seq),
-        Value::Text(&fields.custom_id),
-        Value::MaybeText(fields.surname.as_deref()),
-        Value::MaybeText(fields.name.as_deref()),
-        Value::MaybeText(fields.patronymic.as_deref()),
-        Value::MaybeText(fields.phone.as_deref()),
-        Value::MaybeText(fields.email.as_deref()),
-        Value::MaybeBytes(fields.category_id.as_deref()),
-        Value::Text(&fields.status),
-        Value::Int(fields.status_updated_at),
-        Value::Text(&row.search_text),
-        Value::Int(row.created_at),
+        Bind::Bytes(&row.partner_id),
+        Bind::Bytes(&row.id),
+        Bind::Int(row.seq),
+        Bind::Text(&fields.custom_id),
+        Bind::MaybeText(fields.surname.as_deref()),
+        Bind::MaybeText(fields.name.as_deref()),
+        Bind::MaybeText(fields.patronymic.as_deref()),
+        Bind::MaybeText(fields.phone.as_deref()),
+        Bind::MaybeText(fields.email.as_deref()),
+        Bind::MaybeBytes(fields.category_id.as_deref()),
+        Bind::Text(&fields.status),
+        Bind::Int(fields.status_updated_at),
+        Bind::Text(&row.search_text),
+        Bind::Int(row.created_at),
     ];
-    on_either!(connection, inner => Native::new(INSERT, values).execute(inner)).map(drop)
+    on_either!(connection, inner => RawStatement::new(INSERT, values).execute(inner)).map(drop)
 }
 
 const POSTGRES_INSERT_MANY: &str = "
@@ -171,7 +171,7 @@ pub(crate) fn insert_employees(connection: &mut PgConnection, rows: &[NewEmploye
         column!(Texts: rows, row => row.search_text.as_str()),
         column!(Ints: rows, row => row.created_at),
     ];
-    Native::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
+    RawStatement::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
 }
 
 /// Every employee of the partner that fits `filter`.
@@ -206,7 +206,7 @@ fn containing(text: &str) -> String {
     pattern
 }
 
-impl EmployeeRepository for Unit {
+impl EmployeeRepository for DieselTransaction {
     fn insert(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
         let seq = self.next_number(partner, List::Employees)?;
         let row = NewEmployeeRow::new(partner, seq, employee);
@@ -230,10 +230,10 @@ impl EmployeeRepository for Unit {
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
         if self.reads_together() {
             // Who only reads an employee asks for the cards next.
-            let found = self.look_up(EmployeeWithCards { partner, id })?;
+            let found = self.load(EmployeeWithCards { partner, id })?;
             return Ok(found.map(|(employee, _)| employee));
         }
-        self.look_up(EmployeeById { partner, id })
+        self.load(EmployeeById { partner, id })
     }
 
     fn id_by_custom_id(
@@ -241,7 +241,7 @@ impl EmployeeRepository for Unit {
         partner: PartnerId,
         custom_id: &CustomId,
     ) -> Result<Option<EmployeeId>, StoreError> {
-        self.look_up(EmployeeNamed { partner, custom_id: custom_id.clone() })
+        self.load(EmployeeNamed { partner, custom_id: custom_id.clone() })
     }
 
     fn list(

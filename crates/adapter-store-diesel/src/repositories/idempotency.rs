@@ -10,11 +10,11 @@ use crate::bulk::column;
 use crate::convert::{AsKey, corrupt, fixed, id, micros, moment};
 use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
-use crate::locks::Lock;
-use crate::memory::{LookUp, Shelf, Shelves};
-use crate::native::{Native, Value};
 use crate::schema::recorded_answers;
-use crate::unit::Unit;
+use crate::statements::{Bind, RawStatement};
+use crate::transaction::DieselTransaction;
+use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
+use crate::transaction::locks::Lock;
 use crate::update::update;
 
 /// An answer as its table has it.
@@ -65,14 +65,14 @@ const MANY_ANSWERS: &str = "
         WHERE a.partner_id = wanted.partner_id AND a.key = wanted.key OFFSET 0
     ) found";
 
-impl LookUp for AnswerTo {
-    type Found = Option<RecordedResponse>;
+impl BatchLoad for AnswerTo {
+    type Loaded = Option<RecordedResponse>;
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn one(&self, connection: &mut AnyConnection) -> Result<Option<RecordedResponse>, StoreError> {
+    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<RecordedResponse>, StoreError> {
         let question = recorded_answers::table.find((self.partner.key(), &self.key));
         on_either!(connection, inner => question.select(AnswerRow::as_select()).get_result(inner))
             .optional()
@@ -81,15 +81,15 @@ impl LookUp for AnswerTo {
             .transpose()
     }
 
-    fn many(
+    fn load_many(
         wanted: &[Self],
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Option<RecordedResponse>)>, StoreError> {
         let columns = vec![
-            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Value::Texts(wanted.iter().map(|one| one.key.as_str()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Texts(wanted.iter().map(|one| one.key.as_str()).collect()),
         ];
-        let rows: Vec<AnswerRow> = Native::new(MANY_ANSWERS, columns).load(connection).stored()?;
+        let rows: Vec<AnswerRow> = RawStatement::new(MANY_ANSWERS, columns).load(connection).stored()?;
         let found = |row: AnswerRow| {
             let partner = id(&row.partner_id, "recorded_answers.partner_id")?;
             let question = Self { partner, key: row.key.clone() };
@@ -98,8 +98,8 @@ impl LookUp for AnswerTo {
         rows.into_iter().map(found).collect()
     }
 
-    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
-        &mut shelves.answers
+    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
+        &mut loader.answers
     }
 }
 
@@ -110,14 +110,15 @@ const INSERT: &str = "
 /// Adds an answer, unless there is one under its key; says whether it did.
 fn insert_answer(connection: &mut AnyConnection, row: &AnswerRow) -> QueryResult<bool> {
     let values = vec![
-        Value::Bytes(&row.partner_id),
-        Value::Text(&row.key),
-        Value::Bytes(&row.fingerprint),
-        Value::Int(row.status.into()),
-        Value::Bytes(&row.body),
-        Value::Int(row.recorded_at),
+        Bind::Bytes(&row.partner_id),
+        Bind::Text(&row.key),
+        Bind::Bytes(&row.fingerprint),
+        Bind::Int(row.status.into()),
+        Bind::Bytes(&row.body),
+        Bind::Int(row.recorded_at),
     ];
-    on_either!(connection, inner => Native::new(INSERT, values).execute(inner)).map(|inserted| inserted > 0)
+    on_either!(connection, inner => RawStatement::new(INSERT, values).execute(inner))
+        .map(|inserted| inserted > 0)
 }
 
 const POSTGRES_INSERT_MANY: &str = "
@@ -134,12 +135,12 @@ pub(crate) fn insert_answers(connection: &mut PgConnection, rows: &[AnswerRow]) 
         column!(BytesList: rows, row => row.body.as_slice()),
         column!(Ints: rows, row => row.recorded_at),
     ];
-    Native::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
+    RawStatement::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
 }
 
-impl IdempotencyRepository for Unit {
+impl IdempotencyRepository for DieselTransaction {
     fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedResponse>, StoreError> {
-        self.look_up(AnswerTo { partner, key: key.to_owned() })
+        self.load(AnswerTo { partner, key: key.to_owned() })
     }
 
     fn record(
@@ -152,8 +153,8 @@ impl IdempotencyRepository for Unit {
         let row = AnswerRow::new(partner, key, answer);
         let question = AnswerTo { partner, key: key.to_owned() };
         // Where an old one is to be overwritten, there is more to do than to add a row.
-        if self.run.remembers()
-            && self.look_up(question.clone())?.is_none()
+        if self.run.is_batched()
+            && self.load(question.clone())?.is_none()
             && let Some(pending) = self.pending(partner)?
         {
             pending.answers.push(row);

@@ -14,9 +14,9 @@ use time::Duration;
 use crate::convert::{AsKey, Key, corrupt, id, length, moment, natural};
 use crate::dialect;
 use crate::error::Stored;
-use crate::memory::WorkToDo;
 use crate::schema::work;
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
+use crate::transaction::write_buffer::NewJob;
 use crate::update::update;
 use crate::work_time::WorkTime;
 
@@ -104,7 +104,7 @@ macro_rules! current {
     }};
 }
 
-impl Unit {
+impl DieselTransaction {
     /// Makes the next attempt of it the current one.
     fn lease(&mut self, row: &JobRow, leased_until: WorkTime) -> Result<(), StoreError> {
         update(work::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
@@ -114,7 +114,7 @@ impl Unit {
                 // Whoever claims may send, whatever becomes of them.
                 work::may_have_sent.eq(true),
             ))
-            .execute(self.past_memory()?)
+            .execute(self.unlocked()?)
             .stored()
             .map(drop)
     }
@@ -122,7 +122,7 @@ impl Unit {
     /// The present, by the clock that work goes by.
     fn work_time(&mut self) -> Result<i64, StoreError> {
         let clock = Arc::clone(&self.clock);
-        dialect::work_time(self.past_memory()?, &*clock).stored()
+        dialect::work_time(self.unlocked()?, &*clock).stored()
     }
 }
 
@@ -156,12 +156,12 @@ fn whole_micros(duration: Duration) -> i64 {
     i64::try_from(duration.whole_microseconds()).unwrap_or(i64::MAX)
 }
 
-impl JobRepository for Unit {
+impl JobRepository for DieselTransaction {
     fn enqueue(&mut self, partner: PartnerId, subject: Subject, delay: Duration) -> Result<(), StoreError> {
         let (kind, subject) = columns(subject);
         if let Some(pending) = self.pending(partner)? {
             let (partner, delay) = (partner.key(), whole_micros(delay));
-            pending.work.push(WorkToDo { partner, kind, subject, delay });
+            pending.work.push(NewJob { partner, kind, subject, delay });
             return Ok(());
         }
         let due_at = self.work_time_in(whole_micros(delay));
@@ -183,12 +183,12 @@ impl JobRepository for Unit {
     fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let now = self.work_time()?;
         let leased_until = WorkTime::at(later(now, lease));
-        let due = dialect::due_work(self.past_memory()?, now, limit).stored()?;
+        let due = dialect::due_work(self.unlocked()?, now, limit).stored()?;
         let partners = due.iter().map(JobRow::partner).collect::<Result<Vec<_>, _>>()?;
         let own = self.of_some(&partners)?;
         let due = due.into_iter().zip(partners).filter(|(_, partner)| own.contains(partner));
         let due = due.map(|(row, _)| row).collect();
-        let rows = dialect::take_due(self.past_memory()?, now, due).stored()?;
+        let rows = dialect::take_due(self.unlocked()?, now, due).stored()?;
         for row in &rows {
             self.lease(row, leased_until)?;
         }
@@ -230,7 +230,7 @@ impl JobRepository for Unit {
     fn end_all_leases(&mut self) -> Result<(), StoreError> {
         update(work::table.filter(work::leased_until.is_not_null()))
             .set(work::leased_until.eq(None::<i64>))
-            .execute(self.past_memory()?)
+            .execute(self.unlocked()?)
             .stored()
             .map(drop)
     }
@@ -249,7 +249,7 @@ impl JobRepository for Unit {
             .filter(work::stuck_since.is_not_null())
             .order(work::stuck_since)
             .select((JobRow::as_select(), work::stuck_since))
-            .load(self.past_memory()?)
+            .load(self.unlocked()?)
             .stored()?;
         let stuck = |(row, since): (JobRow, Option<i64>)| {
             Ok(StuckJob {
@@ -285,7 +285,7 @@ impl JobRepository for Unit {
         let due = work::table.filter(work::leased_until.is_null()).filter(work::due_at.le(now));
         // A lease is taken on what is due, so what had one is due still.
         let over = work::table.filter(work::leased_until.le(now.nullable()));
-        diesel::select(exists(due).or(exists(over))).get_result(self.past_memory()?).stored()
+        diesel::select(exists(due).or(exists(over))).get_result(self.unlocked()?).stored()
     }
 
     fn clock(&mut self, horizon: Horizon) -> Result<JobClock, StoreError> {
@@ -297,7 +297,7 @@ impl JobRepository for Unit {
              OR EXISTS (SELECT 1 FROM work WHERE leased_until > {lease}) \
              THEN 1 ELSE 0 END AS BIGINT) AS found"
         ))
-        .get_result(self.past_memory()?)
+        .get_result(self.unlocked()?)
         .stored()?;
         Ok(JobClock { now: moment(now, "the database's clock")?, is_exceeded: row.found > 0 })
     }
@@ -316,13 +316,13 @@ impl JobRepository for Unit {
         );
         let mut moved = 0;
         for statement in [idle, leased] {
-            moved += diesel::sql_query(statement).execute(self.past_memory()?).stored()? as u64;
+            moved += diesel::sql_query(statement).execute(self.unlocked()?).stored()? as u64;
         }
         Ok(moved)
     }
 
     fn count(&mut self) -> Result<u64, StoreError> {
-        let count: i64 = work::table.count().get_result(self.past_memory()?).stored()?;
+        let count: i64 = work::table.count().get_result(self.unlocked()?).stored()?;
         length(count, "work")
     }
 
@@ -336,7 +336,7 @@ impl JobRepository for Unit {
             "SELECT COUNT(*) AS all_of_it, COUNT({due}) AS due, MIN({due}) AS oldest_due_at, \
              COUNT(CASE WHEN failures > 0 THEN 1 END) AS failing, COUNT(stuck_since) AS stuck FROM work"
         ))
-        .get_result(self.past_memory()?)
+        .get_result(self.unlocked()?)
         .stored()?;
         let BacklogRow { all_of_it, due, oldest_due_at, failing, stuck } = counts;
         let count = |count| length(count, "work");

@@ -11,7 +11,7 @@ use crate::convert::{AsKey, Key, kopecks, micros, moment};
 use crate::dialect::{self, AnyConnection};
 use crate::error::Stored;
 use crate::schema::{balances, entries, movements};
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 /// Opens the empty accounts of a new partner.
@@ -70,7 +70,7 @@ impl MovementRow {
     }
 }
 
-impl LedgerRepository for Unit {
+impl LedgerRepository for DieselTransaction {
     fn sheet(&mut self, partner: PartnerId) -> Result<Option<BalanceSheet>, StoreError> {
         let found: Option<(i64, i64, i64, i64, i64)> = balances::table
             .find(partner.key())

@@ -15,9 +15,9 @@ use crate::counters::List;
 use crate::dialect;
 use crate::error::Stored;
 use crate::limit_text;
-use crate::pieces;
 use crate::schema::{limit_change_items, limit_changes};
-use crate::unit::Unit;
+use crate::statements;
+use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -120,7 +120,7 @@ impl LimitRow {
     reason = "stands where the rows of another kind of request may have to be looked up"
 )]
 fn never(
-    _: &mut Unit,
+    _: &mut DieselTransaction,
     _: PartnerId,
     _: &LimitChange,
     _: &[LimitChangeItem],

@@ -16,7 +16,7 @@ use crate::convert::{AsKey, corrupt, id, micros, moment, natural, parsed, word};
 use crate::counters::List;
 use crate::error::Stored;
 use crate::schema::{cards, order_lines, orders};
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -120,7 +120,7 @@ impl LineRow {
     }
 }
 
-impl OrderRepository for Unit {
+impl OrderRepository for DieselTransaction {
     fn insert(&mut self, partner: PartnerId, order: &Order, lines: &[OrderLine]) -> Result<(), StoreError> {
         let seq = self.next_number(partner, List::Orders)?;
         diesel::insert_into(orders::table)

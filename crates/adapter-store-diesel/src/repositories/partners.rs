@@ -11,7 +11,7 @@ use crate::counters;
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{partners, sealing_keys};
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -92,7 +92,7 @@ impl SealingKeyRow {
     }
 }
 
-impl PartnerRepository for Unit {
+impl PartnerRepository for DieselTransaction {
     fn insert(&mut self, credentials: &Credentials) -> Result<(), StoreError> {
         let connection = self.of(credentials.partner.id)?;
         let row = PartnerRow::new(credentials);
@@ -113,7 +113,7 @@ impl PartnerRepository for Unit {
         let mut row: Option<PartnerRow> = partners::table
             .filter(partners::api_key_hash.eq(api_key_hash))
             .select(PartnerRow::as_select())
-            .get_result(self.past_memory()?)
+            .get_result(self.unlocked()?)
             .optional()
             .stored()?;
         // A question of its own: no database finds one or the other by two indexes as surely.
@@ -122,7 +122,7 @@ impl PartnerRepository for Unit {
                 .filter(partners::former_api_key_hash.eq(api_key_hash))
                 .filter(partners::former_api_key_until.gt(micros(now)))
                 .select(PartnerRow::as_select())
-                .get_result(self.past_memory()?)
+                .get_result(self.unlocked()?)
                 .optional()
                 .stored()?;
         }
@@ -161,7 +161,7 @@ impl PartnerRepository for Unit {
         let rows: Vec<PartnerRow> = partners::table
             .order((partners::created_at, partners::id))
             .select(PartnerRow::as_select())
-            .load(self.past_memory()?)
+            .load(self.unlocked()?)
             .stored()?;
         rows.into_iter().map(PartnerRow::partner).collect()
     }

@@ -14,7 +14,7 @@ use super::card_by_card::{CardByCard, LIMIT_CHANGES, REPLENISHMENTS};
 use super::jobs;
 use crate::convert::{AsKey, corrupt, id, natural, parsed, word};
 use crate::error::Stored;
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
 
 type ReferenceRow = (Option<String>, Option<Vec<u8>>, Option<Vec<u8>>, i64, i64);
 
@@ -30,7 +30,7 @@ fn reference_sums((deposit, order, request, held, spent): ReferenceRow) -> Resul
     Ok(ReferenceSums { reference, held: Kopecks::new(held), spent: Kopecks::new(spent) })
 }
 
-impl ReconciliationRepository for Unit {
+impl ReconciliationRepository for DieselTransaction {
     fn entry_sums(&mut self, partner: PartnerId) -> Result<Balances, StoreError> {
         let sums: Vec<(String, i64)> = sql::<(Text, BigInt)>(
             "SELECT account, CAST(SUM(amount) AS BIGINT) FROM entries WHERE partner_id = ",
@@ -152,7 +152,7 @@ impl ReconciliationRepository for Unit {
 
     fn held_by_all(&mut self) -> Result<Kopecks, StoreError> {
         let held: i64 = sql::<BigInt>("SELECT CAST(COALESCE(SUM(held), 0) AS BIGINT) FROM balances")
-            .get_result(self.past_memory()?)
+            .get_result(self.unlocked()?)
             .stored()?;
         Ok(Kopecks::new(held))
     }

@@ -17,10 +17,10 @@ use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, n
 use crate::counters::List;
 use crate::dialect;
 use crate::error::Stored;
-use crate::native::{Native, Value};
-use crate::pieces;
 use crate::schema::{replenishment_items, replenishments};
-use crate::unit::Unit;
+use crate::statements;
+use crate::statements::{Bind, RawStatement};
+use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -122,7 +122,7 @@ impl TopUpRow {
 
 /// Lets the rows of a small request wait, and notes that its cards are taken. Answers the row of one that does not wait.
 fn put_off(
-    unit: &mut Unit,
+    unit: &mut DieselTransaction,
     partner: PartnerId,
     request: &Replenishment,
     items: &[ReplenishmentItem],
@@ -136,7 +136,7 @@ fn put_off(
     pending.top_ups.extend(items.iter().map(|item| TopUpRow::new(partner, request.id, item)));
     for item in items {
         let question = TopUpTargetOf { partner, card: item.card };
-        if let Some(target) = unit.look_up(question.clone())? {
+        if let Some(target) = unit.load(question.clone())? {
             unit.remember(question, Some(TopUpTarget { in_request: true, ..target }));
         }
     }
@@ -162,7 +162,7 @@ pub(crate) fn insert_replenishments(
         column!(Ints: rows, row => row.created_at),
         column!(Ints: rows, row => row.state_since),
     ];
-    Native::new(INSERT, columns).execute(connection).map(drop)
+    RawStatement::new(INSERT, columns).execute(connection).map(drop)
 }
 
 card_by_card_repository! {

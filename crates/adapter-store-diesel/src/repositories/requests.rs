@@ -75,14 +75,14 @@ macro_rules! card_by_card_repository {
         }
     ) => {
         /// None if there is no such request.
-        fn number_of_cards(unit: &mut Unit, partner: PartnerId, id: $id) -> Result<i64, StoreError> {
+        fn number_of_cards(unit: &mut DieselTransaction, partner: PartnerId, id: $id) -> Result<i64, StoreError> {
             let request = $repository::get(unit, partner, id)?;
             Ok(request.map_or(0, |request| i64::from(request.cards)))
         }
 
         /// The request's undecided cards, `limit` at most, by ordinal, with those marked as sent or without.
         fn undecided(
-            unit: &mut Unit,
+            unit: &mut DieselTransaction,
             partner: PartnerId,
             id: $id,
             limit: u32,
@@ -90,10 +90,10 @@ macro_rules! card_by_card_repository {
         ) -> Result<Vec<$item>, StoreError> {
             let mut found: Vec<$item> = Vec::new();
             let mut left = limit;
-            for (first, end) in pieces::stretches(number_of_cards(unit, partner, id)?, pieces::PASSED) {
+            for (first, end) in statements::ordinal_ranges(number_of_cards(unit, partner, id)?, statements::SCAN_CHUNK) {
                 let mut from = first;
                 while from < end && left > 0 {
-                    let most = left.min(pieces::TOUCHED);
+                    let most = left.min(statements::UPDATE_CHUNK);
                     let some: Result<Vec<$item>, StoreError> = some_items!(
                         unit, partner, id, most, $items of $belongs as $item_row;
                         $items::ordinal.ge(from),
@@ -113,7 +113,7 @@ macro_rules! card_by_card_repository {
             Ok(found)
         }
 
-        impl $repository for Unit {
+        impl $repository for DieselTransaction {
             fn insert(
                 &mut self,
                 partner: PartnerId,
@@ -133,7 +133,7 @@ macro_rules! card_by_card_repository {
                     bulk::$bulk::insert(connection, &rows)
                 };
                 dialect::guarded(self.of(partner)?, |connection| {
-                    items.chunks(pieces::ADDED).try_for_each(|items| insert(connection, items))
+                    items.chunks(statements::INSERT_CHUNK).try_for_each(|items| insert(connection, items))
                 })
                 .stored()
             }
@@ -199,7 +199,7 @@ macro_rules! card_by_card_repository {
                 let mark = |some: &[u32]| {
                     bulk::$bulk::mark_sent(connection, &partner.key(), &id.key(), some, sent).stored()
                 };
-                ordinals.chunks(pieces::TOUCHED as usize).try_for_each(mark)
+                ordinals.chunks(statements::UPDATE_CHUNK as usize).try_for_each(mark)
             }
 
             fn settle_items(
@@ -217,12 +217,12 @@ macro_rules! card_by_card_repository {
                     let decisions: Vec<Decision> = some.iter().map(decision).collect();
                     bulk::$bulk::settle(connection, &partner.key(), &id.key(), &decisions).stored()
                 };
-                decided.chunks(pieces::TOUCHED as usize).try_for_each(settle)
+                decided.chunks(statements::UPDATE_CHUNK as usize).try_for_each(settle)
             }
 
             fn counts(&mut self, partner: PartnerId, id: $id) -> Result<ItemCounts, StoreError> {
                 let mut counts = ItemCounts::default();
-                for (first, end) in pieces::stretches(number_of_cards(self, partner, id)?, pieces::COUNTED) {
+                for (first, end) in statements::ordinal_ranges(number_of_cards(self, partner, id)?, statements::COUNT_CHUNK) {
                     let groups: Vec<(String, i64)> = $items::table
                         .filter($items::partner_id.eq(partner.key()))
                         .filter($items::$belongs.eq(id.key()))
@@ -246,7 +246,7 @@ macro_rules! card_by_card_repository {
             }
 
             fn release_cards(&mut self, partner: PartnerId, id: $id) -> Result<(), StoreError> {
-                for (first, end) in pieces::stretches(number_of_cards(self, partner, id)?, pieces::TOUCHED) {
+                for (first, end) in statements::ordinal_ranges(number_of_cards(self, partner, id)?, statements::UPDATE_CHUNK) {
                     // With `claimed` as a value PostgreSQL cannot take the index of claimed cards, which has those of
                     // all of the partner's requests.
                     let claimed = $items::table

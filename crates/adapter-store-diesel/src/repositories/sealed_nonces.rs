@@ -10,11 +10,11 @@ use crate::bulk::column;
 use crate::convert::{AsKey, id, micros, moment};
 use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
-use crate::locks::Lock;
-use crate::memory::{LookUp, Shelf, Shelves};
-use crate::native::{Native, Value};
 use crate::schema::sealed_nonces;
-use crate::unit::Unit;
+use crate::statements::{Bind, RawStatement};
+use crate::transaction::DieselTransaction;
+use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
+use crate::transaction::locks::Lock;
 use crate::update::update;
 
 /// A spent nonce as its table has it.
@@ -57,14 +57,14 @@ const MANY_NONCES: &str = "
         WHERE n.partner_id = wanted.partner_id AND n.nonce = wanted.nonce OFFSET 0
     ) found";
 
-impl LookUp for NonceOf {
-    type Found = Option<SpentNonce>;
+impl BatchLoad for NonceOf {
+    type Loaded = Option<SpentNonce>;
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn one(&self, connection: &mut AnyConnection) -> Result<Option<SpentNonce>, StoreError> {
+    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<SpentNonce>, StoreError> {
         let question = sealed_nonces::table.find((self.partner.key(), &self.nonce));
         on_either!(connection, inner => question.select(NonceRow::as_select()).get_result(inner))
             .optional()
@@ -73,15 +73,15 @@ impl LookUp for NonceOf {
             .transpose()
     }
 
-    fn many(
+    fn load_many(
         wanted: &[Self],
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Option<SpentNonce>)>, StoreError> {
         let columns = vec![
-            Value::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Value::Texts(wanted.iter().map(|one| one.nonce.as_str()).collect()),
+            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Texts(wanted.iter().map(|one| one.nonce.as_str()).collect()),
         ];
-        let rows: Vec<NonceRow> = Native::new(MANY_NONCES, columns).load(connection).stored()?;
+        let rows: Vec<NonceRow> = RawStatement::new(MANY_NONCES, columns).load(connection).stored()?;
         let found = |row: NonceRow| {
             let partner = id(&row.partner_id, "sealed_nonces.partner_id")?;
             let question = Self { partner, nonce: row.nonce.clone() };
@@ -90,8 +90,8 @@ impl LookUp for NonceOf {
         rows.into_iter().map(found).collect()
     }
 
-    fn shelf(shelves: &mut Shelves) -> &mut Shelf<Self> {
-        &mut shelves.nonces
+    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
+        &mut loader.nonces
     }
 }
 
@@ -102,12 +102,13 @@ const INSERT: &str = "
 /// Adds a nonce, unless it is there; says whether it did.
 fn insert_nonce(connection: &mut AnyConnection, row: &NonceRow) -> QueryResult<bool> {
     let values = vec![
-        Value::Bytes(&row.partner_id),
-        Value::Text(&row.nonce),
-        Value::MaybeText(row.idempotency_key.as_deref()),
-        Value::Int(row.spent_at),
+        Bind::Bytes(&row.partner_id),
+        Bind::Text(&row.nonce),
+        Bind::MaybeText(row.idempotency_key.as_deref()),
+        Bind::Int(row.spent_at),
     ];
-    on_either!(connection, inner => Native::new(INSERT, values).execute(inner)).map(|inserted| inserted > 0)
+    on_either!(connection, inner => RawStatement::new(INSERT, values).execute(inner))
+        .map(|inserted| inserted > 0)
 }
 
 const POSTGRES_INSERT_MANY: &str = "
@@ -121,12 +122,12 @@ pub(crate) fn insert_nonces(connection: &mut PgConnection, rows: &[NonceRow]) ->
         column!(MaybeTexts: rows, row => row.idempotency_key.as_deref()),
         column!(Ints: rows, row => row.spent_at),
     ];
-    Native::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
+    RawStatement::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
 }
 
-impl SealedNonceRepository for Unit {
+impl SealedNonceRepository for DieselTransaction {
     fn find(&mut self, partner: PartnerId, nonce: &str) -> Result<Option<SpentNonce>, StoreError> {
-        self.look_up(NonceOf { partner, nonce: nonce.to_owned() })
+        self.load(NonceOf { partner, nonce: nonce.to_owned() })
     }
 
     fn spend(
@@ -139,8 +140,8 @@ impl SealedNonceRepository for Unit {
         let row = NonceRow::new(partner, nonce, spent);
         let question = NonceOf { partner, nonce: nonce.to_owned() };
         // A stale nonce is overwritten at once; a new one waits to be written with those of other units of work.
-        if self.run.remembers()
-            && self.look_up(question.clone())?.is_none()
+        if self.run.is_batched()
+            && self.load(question.clone())?.is_none()
             && let Some(pending) = self.pending(partner)?
         {
             pending.nonces.push(row);

@@ -8,9 +8,9 @@ use time::OffsetDateTime;
 
 use crate::convert::{AsKey, id, micros, moment, word};
 use crate::error::Stored;
-use crate::locks::Lock;
 use crate::schema::{sessions, token_pairs};
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
+use crate::transaction::locks::Lock;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -58,7 +58,7 @@ impl PairRow {
     }
 }
 
-impl SessionRepository for Unit {
+impl SessionRepository for DieselTransaction {
     fn insert(
         &mut self,
         partner: PartnerId,

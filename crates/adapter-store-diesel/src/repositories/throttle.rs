@@ -7,12 +7,12 @@ use time::OffsetDateTime;
 use crate::convert::{micros, moment};
 use crate::dialect;
 use crate::error::Stored;
-use crate::locks::Lock;
 use crate::schema::{login_failures, spent_nonces};
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
+use crate::transaction::locks::Lock;
 use crate::update::update;
 
-impl ThrottleRepository for Unit {
+impl ThrottleRepository for DieselTransaction {
     fn failures(
         &mut self,
         subject: &[u8; 32],

@@ -13,9 +13,9 @@ use crate::bulk;
 use crate::convert::{AsKey, corrupt, length, micros, moment, word};
 use crate::dialect::MultiBackend;
 use crate::error::Stored;
-use crate::pieces;
 use crate::schema::{cards, transactions};
-use crate::unit::Unit;
+use crate::statements;
+use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 /// A transaction as its table has it.
@@ -88,7 +88,7 @@ fn filtered(
     query
 }
 
-impl TransactionRepository for Unit {
+impl TransactionRepository for DieselTransaction {
     fn latest_id(&mut self, partner: PartnerId, card: CardId) -> Result<i64, StoreError> {
         let latest: Option<i64> = transactions::table
             .filter(transactions::partner_id.eq(partner.key()))
@@ -106,7 +106,7 @@ impl TransactionRepository for Unit {
         transactions: &[Transaction],
         seen_at: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        for some in transactions.chunks(pieces::ADDED) {
+        for some in transactions.chunks(statements::INSERT_CHUNK) {
             let rows: Vec<TransactionRow> =
                 some.iter().map(|transaction| TransactionRow::new(partner, card, transaction)).collect();
             bulk::put_transactions(self.of(partner)?, &rows).stored()?;

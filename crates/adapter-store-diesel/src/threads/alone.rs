@@ -6,14 +6,14 @@ use super::ran::{Ran, run_to_its_end};
 use super::{RUNS, away};
 use crate::hand::{Job, Outcome};
 use crate::outage::Outage;
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
 
 /// How often a unit of work is run at most if it fails by itself. A constraint is no such failure.
 const FAILED_RUNS: u32 = 3;
 
 /// Runs one writing unit of work in a transaction of its own. It is not begun for a caller that was told that the
 /// database is away.
-pub(super) fn alone(unit: &mut Unit, job: &mut Job) -> Outcome {
+pub(super) fn alone(unit: &mut DieselTransaction, job: &mut Job) -> Outcome {
     let mut needs = Vec::new();
     let mut failed = 0;
     for _ in 0..RUNS {

@@ -6,16 +6,16 @@ use super::away;
 use super::ran::run;
 use crate::error::{self, Trouble};
 use crate::hand::Job;
-use crate::memory::{Mode, Run};
 use crate::outage::Outage;
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
+use crate::transaction::batch::{Mode, UnitState};
 
 /// How often those who look things up together are run at most, once for each look-up that hangs on the one before.
 const ROUNDS: usize = 8;
 
 /// Serves `jobs`. Those who are answered by one transaction see one state.
-pub(super) fn look(unit: &mut Unit, jobs: Vec<Job>, mode: Mode) {
-    if mode != Mode::Remembering {
+pub(super) fn look(unit: &mut DieselTransaction, jobs: Vec<Job>, mode: Mode) {
+    if mode != Mode::Batched {
         return one_by_one(unit, jobs);
     }
     let mut left = by_one_statement(unit, jobs);
@@ -32,7 +32,7 @@ pub(super) fn look(unit: &mut Unit, jobs: Vec<Job>, mode: Mode) {
 
 /// Answers those to whom one statement says all they want to know. It sees one state by itself, so a transaction around
 /// it would be two round trips for nothing. Who wants more is run from the start again, in one.
-fn by_one_statement(unit: &mut Unit, mut open: Vec<Job>) -> Vec<Job> {
+fn by_one_statement(unit: &mut DieselTransaction, mut open: Vec<Job>) -> Vec<Job> {
     if unit.is_lost() {
         // The transaction that is begun for them connects anew.
         return open;
@@ -50,7 +50,7 @@ fn by_one_statement(unit: &mut Unit, mut open: Vec<Job>) -> Vec<Job> {
 
 /// Runs everyone until each has what it looks up, which is fetched for all at once. Answers those that met trouble or
 /// take too long, to be run by themselves.
-fn together(unit: &mut Unit, mut open: Vec<Job>) -> Vec<Job> {
+fn together(unit: &mut DieselTransaction, mut open: Vec<Job>) -> Vec<Job> {
     if unit.begin(true).is_err() {
         return open;
     }
@@ -66,12 +66,12 @@ fn together(unit: &mut Unit, mut open: Vec<Job>) -> Vec<Job> {
 }
 
 /// Runs everyone who still waits, and leaves those who lack something.
-fn run_all(unit: &mut Unit, open: &mut Vec<Job>) {
+fn run_all(unit: &mut DieselTransaction, open: &mut Vec<Job>) {
     open.retain_mut(|job| {
         if !job.caller.is_waiting() {
             return false;
         }
-        unit.run = Run::new(Mode::Remembering);
+        unit.run = UnitState::new(Mode::Batched);
         let ran = run(unit, &mut job.task);
         let left = error::has_trouble() || unit.run.missed;
         if !left {
@@ -81,7 +81,7 @@ fn run_all(unit: &mut Unit, open: &mut Vec<Job>) {
     });
 }
 
-fn one_by_one(unit: &mut Unit, jobs: Vec<Job>) {
+fn one_by_one(unit: &mut DieselTransaction, jobs: Vec<Job>) {
     let mut begun = unit.begin(true);
     for mut job in jobs.into_iter().filter(|job| job.caller.is_waiting()) {
         if let Err(error) = &begun {

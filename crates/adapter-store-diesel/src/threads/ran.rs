@@ -7,8 +7,8 @@ use kopeck_port_store::{Disposition, StoreError};
 use super::away;
 use crate::error::{self, Trouble};
 use crate::hand::Task;
-use crate::memory::Mode;
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
+use crate::transaction::batch::Mode;
 
 /// How the run of a unit of work within a transaction ended.
 pub(super) enum Ran {
@@ -26,7 +26,7 @@ pub(super) enum Ran {
 ///
 /// # Errors
 /// If the connection is gone, or the transaction may be.
-pub(super) fn run_to_its_end(unit: &mut Unit, task: &mut Task) -> Result<Ran, StoreError> {
+pub(super) fn run_to_its_end(unit: &mut DieselTransaction, task: &mut Task) -> Result<Ran, StoreError> {
     let ran = run(unit, task);
     let trouble = unit.take_trouble();
     if trouble == Some(Trouble::Lost) {
@@ -34,7 +34,7 @@ pub(super) fn run_to_its_end(unit: &mut Unit, task: &mut Task) -> Result<Ran, St
         unit.notice_loss();
         return Err(away());
     }
-    if trouble > Some(Trouble::Refused) && unit.run.mode == Mode::Trusting {
+    if trouble > Some(Trouble::Refused) && unit.run.mode == Mode::NoSavepoint {
         // A disk that is full takes the transaction with it. That would not show before the commit, and whatever ran until
         // then would have been stored by itself.
         return Err(StoreError::Failed("nobody knows whether the transaction is still open".to_owned()));
@@ -55,7 +55,7 @@ pub(super) fn run_to_its_end(unit: &mut Unit, task: &mut Task) -> Result<Ran, St
 
 /// Runs a task. A panic of a unit of work is the body's own failure and no reason to lose a thread that serves everyone; its message
 /// may hold anything, so it is not logged here.
-pub(super) fn run(unit: &mut Unit, task: &mut Task) -> Result<Disposition, StoreError> {
+pub(super) fn run(unit: &mut DieselTransaction, task: &mut Task) -> Result<Disposition, StoreError> {
     let Task::Work(work) = task else { return unit.probe() };
     catch_unwind(AssertUnwindSafe(|| work(unit))).map_err(|_| {
         log::error!("a unit of work panicked and was rolled back");

@@ -6,8 +6,8 @@ use super::alone::alone;
 use super::ran::{Ran, run_to_its_end};
 use super::{RUNS, away};
 use crate::hand::{Job, Outcome};
-use crate::memory::{Mode, Run};
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
+use crate::transaction::batch::{Mode, UnitState};
 
 /// How often units of work are run at most in one transaction, once for each look-up that hangs on the one before. Who
 /// takes longer is run alone.
@@ -41,8 +41,8 @@ impl Turn {
 
 /// Runs every job in one transaction, where none harms another. Those that meet a lock that is not free do so again in
 /// another transaction, whose first waits for it.
-pub(super) fn together(unit: &mut Unit, jobs: &mut [Job], mode: Mode) -> Vec<Outcome> {
-    let mut mode = if mode == Mode::Among { unit.next_mode() } else { mode };
+pub(super) fn together(unit: &mut DieselTransaction, jobs: &mut [Job], mode: Mode) -> Vec<Outcome> {
+    let mut mode = if mode == Mode::Savepoint { unit.next_mode() } else { mode };
     let mut turns: Vec<Turn> = jobs.iter().map(|_| Turn::default()).collect();
     while turns.iter().any(Turn::is_open) {
         if let Err(error) = unit.begin(false) {
@@ -51,7 +51,7 @@ pub(super) fn together(unit: &mut Unit, jobs: &mut [Job], mode: Mode) -> Vec<Out
             return turns.into_iter().map(|turn| turn.outcome.unwrap_or(Err(error.clone()))).collect();
         }
         let committed = in_one_transaction(unit, jobs, &mut turns, mode);
-        let is_trust_broken = committed.is_err() && mode == Mode::Trusting;
+        let is_trust_broken = committed.is_err() && mode == Mode::NoSavepoint;
         for turn in &mut turns {
             let ended = turn.ended.take();
             turn.later = false;
@@ -66,7 +66,7 @@ pub(super) fn together(unit: &mut Unit, jobs: &mut [Job], mode: Mode) -> Vec<Out
             unit.roll_back();
         }
         if is_trust_broken {
-            mode = Mode::Among;
+            mode = Mode::Savepoint;
             unit.be_careful();
         }
         if unit.is_lost() {
@@ -80,7 +80,7 @@ pub(super) fn together(unit: &mut Unit, jobs: &mut [Job], mode: Mode) -> Vec<Out
 
 /// One transaction over the open turns. An error is one of the transaction, not of a job.
 fn in_one_transaction(
-    unit: &mut Unit,
+    unit: &mut DieselTransaction,
     jobs: &mut [Job],
     turns: &mut [Turn],
     mode: Mode,
@@ -110,14 +110,19 @@ fn in_one_transaction(
 }
 
 /// Runs one unit of work among others, and undoes what it did unless it is to be kept.
-fn take_turn(unit: &mut Unit, job: &mut Job, turn: &mut Turn, mode: Mode) -> Result<(), StoreError> {
-    unit.run = Run::new(mode);
+fn take_turn(
+    unit: &mut DieselTransaction,
+    job: &mut Job,
+    turn: &mut Turn,
+    mode: Mode,
+) -> Result<(), StoreError> {
+    unit.run = UnitState::new(mode);
     let ran = run_to_its_end(unit, &mut job.task)?;
     if unit.run.broke {
         return Err(StoreError::Failed("rows of several units of work were refused".to_owned()));
     }
     let keep = matches!(ran, Ran::Ended(Ok(Disposition::Commit)));
-    if !keep && mode == Mode::Trusting {
+    if !keep && mode == Mode::NoSavepoint {
         return Err(StoreError::Failed("one of several units of work is to be undone".to_owned()));
     }
     unit.end_run(keep)?;

@@ -9,8 +9,8 @@ use super::{OpeningRow, last_record};
 use crate::convert::{fixed, length, word};
 use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
-use crate::native::{Native, Value};
 use crate::schema::{audit_chains, audit_marks};
+use crate::statements::{Bind, RawStatement};
 
 /// A mark as its table has it.
 #[derive(Queryable, Selectable)]
@@ -59,13 +59,13 @@ pub(crate) fn put_mark(connection: &mut AnyConnection, mark: &Mark) -> QueryResu
     let Mark { kind, head: Head { chain, number, hash }, signature } = mark;
     let signature = signature.to_bytes();
     let values = vec![
-        Value::Int(chain.cast_signed()),
-        Value::Text(kind.as_str()),
-        Value::Int(number.cast_signed()),
-        Value::Bytes(hash.as_bytes()),
-        Value::Bytes(&signature),
+        Bind::Int(chain.cast_signed()),
+        Bind::Text(kind.as_str()),
+        Bind::Int(number.cast_signed()),
+        Bind::Bytes(hash.as_bytes()),
+        Bind::Bytes(&signature),
     ];
-    on_either!(connection, inner => Native::new(PUT_MARK, values).execute(inner).map(drop))
+    on_either!(connection, inner => RawStatement::new(PUT_MARK, values).execute(inner).map(drop))
 }
 
 /// The last chain that has a mark.

@@ -26,7 +26,7 @@ const OPENING: i64 = 0x6b6f_7065_636b_6175;
 const CHECKPOINT_EVERY: Duration = Duration::MINUTE;
 
 /// What a connection adds to the audit log.
-pub(crate) struct Trail {
+pub(crate) struct AuditWriter {
     settings: AuditSettings,
     /// How far its chain is committed; `None` before the first entry, and if that is not known.
     head: Option<Head>,
@@ -40,7 +40,7 @@ pub(crate) struct Trail {
     own: Vec<Entry>,
 }
 
-impl Trail {
+impl AuditWriter {
     /// Nothing is added yet.
     pub(crate) fn new(settings: AuditSettings) -> Self {
         Self { settings, head: None, next: None, checkpoint_at: None, kept: Vec::new(), own: Vec::new() }

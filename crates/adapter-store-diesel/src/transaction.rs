@@ -1,4 +1,9 @@
-//! A unit of work: the repositories over one connection, within the transaction that is open on it.
+//! A transaction: the repositories over one connection, within the transaction that is open on it.
+
+pub(crate) mod batch;
+pub(crate) mod loader;
+pub(crate) mod locks;
+pub(crate) mod write_buffer;
 
 use std::sync::Arc;
 
@@ -11,14 +16,16 @@ use kopeck_port_store::{
 };
 use kopeck_port_system::Clock;
 
+use self::batch::{Batch, Mode, UnitState};
+use self::loader::BatchLoad;
+use self::locks::Locks;
+use self::write_buffer::WriteBuffer;
+use crate::audit_chain::AuditWriter;
 use crate::condition::Condition;
 use crate::dialect::{self, AnyConnection};
 use crate::error::{self, OpenError, Stored, Trouble};
-use crate::locks::Locks;
-use crate::memory::{LookUp, Memory, Mode, Pending, Run};
 use crate::outage::Outage;
 use crate::store::AuditSettings;
-use crate::trail::Trail;
 use crate::work_time::WorkTime;
 
 /// How many shared transactions are careful after one that was not and had to be undone: where many calls are refused for
@@ -27,12 +34,12 @@ const CAREFUL_FOR: u32 = 100;
 
 /// The connection of one of the store's threads. It implements every repository, so that a unit of work costs
 /// nothing to set up.
-pub(crate) struct Unit {
+pub(crate) struct DieselTransaction {
     connection: AnyConnection,
     pub(crate) locks: Locks,
-    memory: Memory,
-    pub(crate) run: Run,
-    pub(crate) trail: Trail,
+    batch: Batch,
+    pub(crate) run: UnitState,
+    pub(crate) audit_writer: AuditWriter,
     /// By which work is due, where the database has no clock of its own.
     pub(crate) clock: Arc<dyn Clock>,
     url: String,
@@ -52,7 +59,7 @@ pub(crate) struct Unit {
     careful: u32,
 }
 
-impl Unit {
+impl DieselTransaction {
     /// A unit on a connection of its own.
     pub(crate) fn connect(
         url: &str,
@@ -65,9 +72,9 @@ impl Unit {
         Ok(Self {
             connection,
             locks: Locks::default(),
-            memory: Memory::default(),
-            run: Run::default(),
-            trail: Trail::new(audit.clone()),
+            batch: Batch::default(),
+            run: UnitState::default(),
+            audit_writer: AuditWriter::new(audit.clone()),
             clock: Arc::clone(clock),
             url: url.to_owned(),
             access,
@@ -120,7 +127,7 @@ impl Unit {
         let connected = dialect::connect(&self.url, self.access);
         self.connection = connected.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         (self.lost, self.log_limit) = (false, u64::MAX);
-        self.trail.give_up_chain();
+        self.audit_writer.give_up_chain();
         log::info!("connected to the database again");
         let begun = dialect::begin(&mut self.connection, self.access).stored();
         self.notice_loss();
@@ -131,10 +138,10 @@ impl Unit {
     /// well, and then it was set for nothing, which on SQLite takes a tenth of the time.
     pub(crate) fn next_mode(&mut self) -> Mode {
         if self.careful == 0 {
-            return Mode::Trusting;
+            return Mode::NoSavepoint;
         }
         self.careful -= 1;
-        Mode::Among
+        Mode::Savepoint
     }
 
     /// One of those who were trusted was to be undone, and others may follow soon.
@@ -150,9 +157,9 @@ impl Unit {
 
     fn forget(&mut self, patient: bool) {
         self.locks = Locks::new(patient);
-        self.memory = Memory::default();
-        self.run = Run::default();
-        self.trail.begin();
+        self.batch = Batch::default();
+        self.run = UnitState::default();
+        self.audit_writer.begin();
         self.outside = false;
     }
 
@@ -187,7 +194,7 @@ impl Unit {
     /// Finds out whether the database accepts changes.
     pub(crate) fn probe(&mut self) -> Result<Disposition, StoreError> {
         self.shortens_log = true;
-        dialect::probe(self.past_memory()?).stored()
+        dialect::probe(self.unlocked()?).stored()
     }
 
     /// Keeps the log of an embedded database as short as the space on the disk asks for. No transaction may be open.
@@ -222,7 +229,7 @@ impl Unit {
 
     /// Ends the transaction and keeps what it did, with its entries in the audit log.
     pub(crate) fn commit(&mut self) -> Result<(), StoreError> {
-        self.trail.write(&mut self.connection, &*self.clock)?;
+        self.audit_writer.write(&mut self.connection, &*self.clock)?;
         let committed = dialect::commit(&mut self.connection).stored();
         let kept = committed.and_then(|()| {
             let kept = self.condition.check_commit();
@@ -230,7 +237,7 @@ impl Unit {
             self.lost |= kept.is_err();
             kept
         });
-        self.trail.end(kept.is_ok());
+        self.audit_writer.end(kept.is_ok());
         kept
     }
 
@@ -246,9 +253,9 @@ impl Unit {
 }
 
 /// What goes through the memory, and what past it.
-impl Unit {
+impl DieselTransaction {
     /// The connection, for what belongs to no partner and goes by no lock.
-    pub(crate) fn past_memory(&mut self) -> Result<&mut AnyConnection, StoreError> {
+    pub(crate) fn unlocked(&mut self) -> Result<&mut AnyConnection, StoreError> {
         self.step_past(None)
     }
 
@@ -265,28 +272,28 @@ impl Unit {
                 dialect::keep_together(&mut self.connection, "SAVEPOINT unit_of_work").stored()?;
                 self.run.savepoint = Some(self.locks.count());
             }
-            let own = std::mem::take(&mut self.memory.own);
+            let own = std::mem::take(&mut self.batch.own);
             self.write_pending(own)?;
-            self.run.goes_past(partner);
+            self.run.invalidate(partner);
         }
         Ok(&mut self.connection)
     }
 
     /// Answers a question, from memory if there is one.
-    pub(crate) fn look_up<L: LookUp>(&mut self, question: L) -> Result<L::Found, StoreError> {
-        if !self.run.remembers() {
-            return question.one(self.of(question.partner())?);
+    pub(crate) fn load<L: BatchLoad>(&mut self, question: L) -> Result<L::Loaded, StoreError> {
+        if !self.run.is_batched() {
+            return question.load_one(self.of(question.partner())?);
         }
         let locked = self.lock_partner(question.partner());
         if locked.is_err() && !self.run.missed {
             // Its lock is not free, so it cannot go on whatever the answer is.
             return Err(missed());
         }
-        match self.memory.shelves.get(&question).cloned() {
+        match self.batch.loader.get(&question).cloned() {
             Some(found) if !self.run.missed => return Ok(found),
             Some(_) => {}
             None => {
-                self.memory.shelves.want(question);
+                self.batch.loader.want(question);
                 self.run.missed = true;
             }
         }
@@ -294,59 +301,59 @@ impl Unit {
     }
 
     /// Answers questions of one kind, or none of them.
-    pub(crate) fn look_up_all<L: LookUp>(&mut self, questions: Vec<L>) -> Result<Vec<L::Found>, StoreError> {
+    pub(crate) fn load_all<L: BatchLoad>(&mut self, questions: Vec<L>) -> Result<Vec<L::Loaded>, StoreError> {
         // Each is asked, so that all that are not known are fetched at once.
-        let found: Vec<_> = questions.into_iter().map(|question| self.look_up(question)).collect();
+        let found: Vec<_> = questions.into_iter().map(|question| self.load(question)).collect();
         found.into_iter().collect()
     }
 
     /// The answer to a question that was asked already, where only the memory is read.
-    pub(crate) fn read_before<L: LookUp>(&mut self, question: &L) -> Option<&L::Found> {
-        if self.reads_together() && !self.run.missed { self.memory.shelves.get(question) } else { None }
+    pub(crate) fn read_before<L: BatchLoad>(&mut self, question: &L) -> Option<&L::Loaded> {
+        if self.reads_together() && !self.run.missed { self.batch.loader.get(question) } else { None }
     }
 
     /// Whether what units of work read is looked up for many of them at once, and none of them changes it.
     pub(crate) fn reads_together(&self) -> bool {
-        self.access == Access::Read && self.run.remembers()
+        self.access == Access::Read && self.run.is_batched()
     }
 
     /// Where rows of the partner's can wait to be written with others, if they can.
-    pub(crate) fn pending(&mut self, partner: PartnerId) -> Result<Option<&mut Pending>, StoreError> {
-        if !self.run.remembers() {
+    pub(crate) fn pending(&mut self, partner: PartnerId) -> Result<Option<&mut WriteBuffer>, StoreError> {
+        if !self.run.is_batched() {
             return Ok(None);
         }
         self.lock_partner(partner)?;
-        if self.run.missed { Err(missed()) } else { Ok(Some(&mut self.memory.own)) }
+        if self.run.missed { Err(missed()) } else { Ok(Some(&mut self.batch.own)) }
     }
 
     /// Notes what a row that waits to be written has changed.
-    pub(crate) fn remember<L: LookUp>(&mut self, question: L, answer: L::Found) {
-        self.memory.shelves.change(question, answer);
+    pub(crate) fn remember<L: BatchLoad>(&mut self, question: L, answer: L::Loaded) {
+        self.batch.loader.change(question, answer);
     }
 
     /// What units of work noted that are kept or undone as one, without a memory.
-    pub(crate) fn noted<L: LookUp>(&mut self, question: &L) -> Option<&L::Found> {
-        if self.run.mode == Mode::Trusting { self.memory.shelves.get(question) } else { None }
+    pub(crate) fn noted<L: BatchLoad>(&mut self, question: &L) -> Option<&L::Loaded> {
+        if self.run.mode == Mode::NoSavepoint { self.batch.loader.get(question) } else { None }
     }
 
     /// Notes an answer for those that are kept or undone as one with this unit of work, if there may be any. What it
     /// changes by that may wait to be written once for all of them.
-    pub(crate) fn note<L: LookUp>(&mut self, question: L, answer: L::Found) -> Option<&mut Pending> {
-        if self.run.mode != Mode::Trusting {
+    pub(crate) fn note<L: BatchLoad>(&mut self, question: L, answer: L::Loaded) -> Option<&mut WriteBuffer> {
+        if self.run.mode != Mode::NoSavepoint {
             return None;
         }
         self.remember(question, answer);
-        Some(&mut self.memory.own)
+        Some(&mut self.batch.own)
     }
 
     /// Whether a unit of work lacks anything that can be fetched.
     pub(crate) fn is_wanting(&self) -> bool {
-        self.locks.is_wanting() || self.memory.shelves.is_wanting()
+        self.locks.is_wanting() || self.batch.loader.is_wanting()
     }
 
     /// Whether one look-up, of one kind, is all that units of work lack.
     pub(crate) fn is_wanting_one_kind(&self) -> bool {
-        !self.locks.is_wanting() && self.memory.shelves.kinds_wanted() == 1
+        !self.locks.is_wanting() && self.batch.loader.kinds_wanted() == 1
     }
 
     /// Fetches what units of work lacked.
@@ -357,7 +364,7 @@ impl Unit {
         self.write_kept()?;
         let connection = dialect::postgres(&mut self.connection).stored()?;
         self.locks.fetch(connection)?;
-        self.memory.shelves.fetch(connection)
+        self.batch.loader.fetch(connection)
     }
 
     /// Writes the rows of the units of work that have ended well.
@@ -365,12 +372,12 @@ impl Unit {
     /// # Errors
     /// [`StoreError`]; the transaction is to be given up.
     pub(crate) fn write_kept(&mut self) -> Result<(), StoreError> {
-        let kept = std::mem::take(&mut self.memory.kept);
+        let kept = std::mem::take(&mut self.batch.kept);
         self.write_pending(kept)
     }
 
     /// What a constraint refuses here cannot be told to the one whose row it was: everyone has to run alone.
-    fn write_pending(&mut self, pending: Pending) -> Result<(), StoreError> {
+    fn write_pending(&mut self, pending: WriteBuffer) -> Result<(), StoreError> {
         if pending.is_empty() {
             return Ok(());
         }
@@ -393,8 +400,8 @@ impl Unit {
                 self.locks.give_up(held);
             }
         }
-        self.memory.end(&run, keep);
-        self.trail.end_run(keep);
+        self.batch.end(&run, keep);
+        self.audit_writer.end_run(keep);
         Ok(())
     }
 }
@@ -406,7 +413,7 @@ fn missed() -> StoreError {
 
 macro_rules! repositories {
     ($($method:ident: $repository:ident;)*) => {
-        impl UnitOfWork for Unit {
+        impl UnitOfWork for DieselTransaction {
             $(fn $method(&mut self) -> &mut dyn $repository {
                 self
             })*

@@ -9,11 +9,11 @@ use crate::bulk::{self, column};
 use crate::convert::Key;
 use crate::counters::List;
 use crate::dialect::{self, AnyConnection};
-use crate::native::{Native, Value};
 use crate::repositories::{self, AnswerRow, NewEmployeeRow, NonceRow, ReplenishmentRow, TopUpRow};
+use crate::statements::{Bind, RawStatement};
 
 /// Work that is not in its table yet.
-pub(crate) struct WorkToDo {
+pub(crate) struct NewJob {
     pub(crate) partner: Key,
     pub(crate) kind: &'static str,
     pub(crate) subject: Key,
@@ -23,18 +23,18 @@ pub(crate) struct WorkToDo {
 
 /// Rows that are added and not in the database yet.
 #[derive(Default)]
-pub(crate) struct Pending {
+pub(crate) struct WriteBuffer {
     pub(crate) employees: Vec<NewEmployeeRow>,
     pub(crate) replenishments: Vec<ReplenishmentRow>,
     pub(crate) top_ups: Vec<TopUpRow>,
-    pub(crate) work: Vec<WorkToDo>,
+    pub(crate) work: Vec<NewJob>,
     pub(crate) answers: Vec<AnswerRow>,
     pub(crate) nonces: Vec<NonceRow>,
     /// The last number that was given out in a partner's list.
     pub(crate) counters: BTreeMap<(Key, List), i64>,
 }
 
-impl Pending {
+impl WriteBuffer {
     pub(crate) fn is_empty(&self) -> bool {
         let Self { employees, replenishments, top_ups, work, answers, nonces, counters } = self;
         employees.is_empty()
@@ -89,12 +89,12 @@ const INSERT_WORK: &str = "
         CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) + n.later, 0, 0, false
     FROM unnest(?, ?, ?, ?) AS n (partner_id, subject_kind, subject_id, later)";
 
-fn insert_work(connection: &mut PgConnection, work: &[WorkToDo], ahead: i64) -> QueryResult<()> {
+fn insert_work(connection: &mut PgConnection, work: &[NewJob], ahead: i64) -> QueryResult<()> {
     let columns = vec![
         column!(BytesList: work, one => one.partner.as_slice()),
         column!(Texts: work, one => one.kind),
         column!(BytesList: work, one => one.subject.as_slice()),
         column!(Ints: work, one => one.delay.saturating_add(ahead)),
     ];
-    Native::new(INSERT_WORK, columns).execute(connection).map(drop)
+    RawStatement::new(INSERT_WORK, columns).execute(connection).map(drop)
 }

@@ -3,7 +3,7 @@
 //! PostgreSQL knows nothing of SQLite's one writer. Here a writing unit of work has each partner whose data it touches
 //! to itself, from the first look until its end: nobody else changes, in any process, what it has read and decides by.
 //! Data that belong to no partner have locks of their own. No use case has to say so: it is in the way to the
-//! connection, [`Unit::of`] and [`Unit::owning`].
+//! connection, [`DieselTransaction::of`] and [`DieselTransaction::owning`].
 //!
 //! Nobody waits for a lock while holding one, but for those who know all that they need and take it in order. So there
 //! are no deadlocks. What meets a lock that is not free fails, and is run again when its turn comes.
@@ -17,7 +17,7 @@ use kopeck_port_store::{Access, StoreError};
 use crate::dialect::{self, AnyConnection};
 use crate::error::{self, Stored, Trouble};
 use crate::postgres;
-use crate::unit::Unit;
+use crate::transaction::DieselTransaction;
 
 /// What a writing unit of work can have to itself.
 #[derive(Debug, Clone, Copy)]
@@ -105,7 +105,7 @@ impl Locks {
     }
 }
 
-impl Unit {
+impl DieselTransaction {
     /// The connection, for the data of this partner.
     pub(crate) fn of(&mut self, partner: PartnerId) -> Result<&mut AnyConnection, StoreError> {
         self.owning(Lock::Partner(partner))
@@ -159,7 +159,7 @@ impl Unit {
             self.run.use_lock(key);
             return Ok(());
         }
-        if self.run.remembers() {
+        if self.run.is_batched() {
             if self.locks.refused.contains(&key) {
                 self.locks.missing = Some(key);
             } else {

@@ -1,0 +1,155 @@
+//! Statements that are written out: those of PostgreSQL's own, and inserts that are run for every call. Diesel goes over
+//! an insert of its own several times, for what a row might leave out, which takes SQLite's share of a short one.
+
+use diesel::connection::Connection;
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::result::Error;
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text, Untyped};
+use diesel::sqlite::Sqlite;
+
+use crate::convert::Key;
+
+/// A statement that is kept prepared under its text, unlike one of [`diesel::sql_query`]. Each `?` in the text stands
+/// for the next of its values.
+#[must_use]
+pub(crate) struct RawStatement<'a> {
+    text: &'static str,
+    values: Vec<Bind<'a>>,
+}
+
+/// A value of a [`RawStatement`] statement. Lists are columns for `unnest`, and PostgreSQL's alone.
+pub(crate) enum Bind<'a> {
+    Int(i64),
+    MaybeInt(Option<i64>),
+    Bool(bool),
+    Bytes(&'a [u8]),
+    MaybeBytes(Option<&'a [u8]>),
+    Text(&'a str),
+    MaybeText(Option<&'a str>),
+    Ints(Vec<i64>),
+    Days(Vec<i32>),
+    Integers(Vec<i32>),
+    Keys(Vec<Key>),
+    BytesList(Vec<&'a [u8]>),
+    Texts(Vec<&'a str>),
+    Bools(Vec<bool>),
+    MaybeInts(Vec<Option<i64>>),
+    MaybeDays(Vec<Option<i32>>),
+    MaybeBytesList(Vec<Option<&'a [u8]>>),
+    MaybeTexts(Vec<Option<&'a str>>),
+}
+
+impl<'a> RawStatement<'a> {
+    pub(crate) fn new(text: &'static str, values: Vec<Bind<'a>>) -> Self {
+        debug_assert_eq!(text.matches('?').count(), values.len(), "{text}");
+        Self { text, values }
+    }
+}
+
+/// Binds a value that is no list, or does as the other arms say.
+macro_rules! push {
+    ($value:expr, $out:expr, $($list:pat => $push:expr,)*) => {
+        match $value {
+            Bind::Int(value) => $out.push_bind_param::<BigInt, _>(value),
+            Bind::MaybeInt(value) => $out.push_bind_param::<Nullable<BigInt>, _>(value),
+            Bind::Bool(value) => $out.push_bind_param::<Bool, _>(value),
+            Bind::Bytes(value) => $out.push_bind_param::<Binary, _>(value),
+            Bind::MaybeBytes(value) => $out.push_bind_param::<Nullable<Binary>, _>(value),
+            Bind::Text(value) => $out.push_bind_param::<Text, _>(value),
+            Bind::MaybeText(value) => $out.push_bind_param::<Nullable<Text>, _>(value),
+            $($list => $push,)*
+        }
+    };
+}
+
+impl<'a> RawStatement<'a> {
+    /// Writes the text, and each of the values by `push`.
+    fn write<'b, DB: diesel::backend::Backend>(
+        &'b self,
+        mut out: AstPass<'_, 'b, DB>,
+        push: impl Fn(&'b Bind<'a>, &mut AstPass<'_, 'b, DB>) -> QueryResult<()>,
+    ) -> QueryResult<()> {
+        let mut parts = self.text.split('?');
+        out.push_sql(parts.next().unwrap_or_default());
+        for (value, part) in self.values.iter().zip(parts) {
+            push(value, &mut out)?;
+            out.push_sql(part);
+        }
+        Ok(())
+    }
+}
+
+impl QueryFragment<Pg> for RawStatement<'_> {
+    fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        self.write(out, |value, out| {
+            push!(value, out,
+                Bind::Ints(list) => out.push_bind_param::<Array<BigInt>, _>(list),
+                Bind::Integers(list) | Bind::Days(list) => out.push_bind_param::<Array<Integer>, _>(list),
+                Bind::Keys(list) => out.push_bind_param::<Array<Binary>, _>(list),
+                Bind::BytesList(list) => out.push_bind_param::<Array<Binary>, _>(list),
+                Bind::Texts(list) => out.push_bind_param::<Array<Text>, _>(list),
+                Bind::Bools(list) => out.push_bind_param::<Array<Bool>, _>(list),
+                Bind::MaybeInts(list) => out.push_bind_param::<Array<Nullable<BigInt>>, _>(list),
+                Bind::MaybeDays(list) => out.push_bind_param::<Array<Nullable<Integer>>, _>(list),
+                Bind::MaybeBytesList(list) => out.push_bind_param::<Array<Nullable<Binary>>, _>(list),
+                Bind::MaybeTexts(list) => out.push_bind_param::<Array<Nullable<Text>>, _>(list),
+            )
+        })
+    }
+}
+
+impl QueryFragment<Sqlite> for RawStatement<'_> {
+    fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        self.write(out, |value, out| {
+            push!(value, out,
+                _ => Err(Error::QueryBuilderError("SQLite has no lists".into())),
+            )
+        })
+    }
+}
+
+impl Query for RawStatement<'_> {
+    type SqlType = Untyped;
+}
+
+impl QueryId for RawStatement<'_> {
+    type QueryId = ();
+
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<C: Connection> RunQueryDsl<C> for RawStatement<'_> {}
+
+// Chunk sizes of statements over thousands of rows. A process of the database server yields its processor between two
+// statements and hardly within one, so a statement takes a millisecond or less: where processors are few, a look-up waits
+// for one of these and not for all of them. The transaction stays one. SQLite runs in this process and does not mind.
+
+/// Rows that one statement adds. Each is looked for in other tables and goes into several indexes.
+pub(crate) const INSERT_CHUNK: usize = 50;
+/// Rows that one statement reads or changes.
+pub(crate) const UPDATE_CHUNK: u32 = 100;
+/// Rows that one statement passes over to find some.
+pub(crate) const SCAN_CHUNK: u32 = 1_000;
+/// Rows that one statement counts: half a millisecond.
+pub(crate) const COUNT_CHUNK: u32 = 250;
+
+/// Splits ordinals from 0 to `rows` into half-open ranges of `length`.
+pub(crate) fn ordinal_ranges(rows: i64, length: u32) -> impl Iterator<Item = (i64, i64)> {
+    (0..rows).step_by(length as usize).map(move |first| (first, first + i64::from(length)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ordinal_is_in_one_range() {
+        for rows in [0, 1, 99, 100, 101, 250] {
+            let ordinals: Vec<i64> =
+                ordinal_ranges(rows, 100).flat_map(|(first, end)| first..end.min(rows)).collect();
+            assert_eq!(ordinals, (0..rows).collect::<Vec<_>>());
+        }
+    }
+}

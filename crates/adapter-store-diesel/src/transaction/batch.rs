@@ -1,0 +1,112 @@
+//! State of a batch: units of work that run one after another in one transaction.
+//!
+//! Latency of a database server is paid per round trip. So a batch loads the keys that its units of work read with one
+//! statement for each kind of key ([`Loader`]), and inserts the rows that they add with one statement for each table
+//! ([`WriteBuffer`]). A unit of work that meets a key which is not loaded yet ends there and runs again from the start
+//! after the load ([`kopeck_port_store::Work`] may run several times). Loads see buffered rows at once. Any other statement
+//! flushes the buffer and sets a savepoint for its unit of work. See `docs/adr/0011-looked-up-together.md`.
+
+use kopeck_domain::ids::PartnerId;
+
+use crate::transaction::loader::Loader;
+use crate::transaction::write_buffer::WriteBuffer;
+
+/// How a unit of work is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Mode {
+    /// The only one in its transaction: every statement goes to the database at once.
+    #[default]
+    Single,
+    /// One of a batch, in a savepoint.
+    Savepoint,
+    /// One of a batch, without a savepoint. If one rolls back, all of them do, and run again in savepoints.
+    NoSavepoint,
+    /// One of a batch, through its loader and write buffer.
+    Batched,
+}
+
+/// The partners whose loaded values a unit of work may have changed by statements of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+enum Stale {
+    #[default]
+    None,
+    Of(Vec<PartnerId>),
+    All,
+}
+
+/// State of the unit of work that runs.
+#[derive(Default)]
+pub(crate) struct UnitState {
+    pub(crate) mode: Mode,
+    /// It met a key that is not loaded yet.
+    pub(crate) missed: bool,
+    /// The write buffer could not be written.
+    pub(crate) broke: bool,
+    /// The locks that it uses.
+    pub(crate) uses: Vec<i64>,
+    /// How many locks were held when its savepoint was set, if it was.
+    pub(crate) savepoint: Option<usize>,
+    stale: Stale,
+}
+
+impl UnitState {
+    pub(crate) fn new(mode: Mode) -> Self {
+        Self { mode, ..Self::default() }
+    }
+
+    /// Whether it is undone by itself.
+    pub(crate) const fn is_apart(&self) -> bool {
+        matches!(self.mode, Mode::Savepoint | Mode::Batched)
+    }
+
+    /// Whether it reads through the loader and adds rows to the write buffer.
+    pub(crate) fn is_batched(&self) -> bool {
+        self.mode == Mode::Batched && self.savepoint.is_none()
+    }
+
+    pub(crate) fn use_lock(&mut self, key: i64) {
+        if !self.uses.contains(&key) {
+            self.uses.push(key);
+        }
+    }
+
+    /// It sends a statement of its own, on the data of this partner or of any.
+    pub(crate) fn invalidate(&mut self, partner: Option<PartnerId>) {
+        match (&mut self.stale, partner) {
+            (stale, None) => *stale = Stale::All,
+            (stale @ Stale::None, Some(partner)) => *stale = Stale::Of(vec![partner]),
+            (Stale::Of(partners), Some(partner)) if !partners.contains(&partner) => partners.push(partner),
+            (Stale::Of(_) | Stale::All, Some(_)) => {}
+        }
+    }
+}
+
+/// What the units of work of one transaction share.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) loader: Loader,
+    /// Rows of units of work that have ended well.
+    pub(crate) kept: WriteBuffer,
+    /// Rows of the one that runs.
+    pub(crate) own: WriteBuffer,
+}
+
+impl Batch {
+    /// The unit of work has ended: its changes hold or never were.
+    pub(crate) fn end(&mut self, run: &UnitState, keep: bool) {
+        if keep {
+            self.loader.keep_changes();
+            self.kept.append(&mut self.own);
+        } else {
+            self.loader.undo_changes();
+            self.own = WriteBuffer::default();
+        }
+        match &run.stale {
+            Stale::None => {}
+            Stale::Of(partners) => {
+                partners.iter().for_each(|partner| self.loader.forget(Some(*partner)));
+            }
+            Stale::All => self.loader.forget(None),
+        }
+    }
+}
