@@ -27,7 +27,7 @@ use crate::system_clock::SystemClock;
 
 /// The machine that the service runs on: real for the binary, held still by tests.
 #[derive(Clone)]
-pub struct Machine {
+pub struct SystemAdapters {
     /// The service's time: tokens, cards, periods, the daily refresh and the simulator all go by it.
     pub clock: Arc<dyn Clock>,
     /// The machine's own time, by which sealed values are judged.
@@ -38,7 +38,7 @@ pub struct Machine {
     pub entropy: Arc<dyn Entropy>,
 }
 
-impl Machine {
+impl SystemAdapters {
     /// The real one; the service's time is the machine's.
     #[must_use]
     pub fn real() -> Self {
@@ -62,7 +62,7 @@ impl Machine {
 }
 
 /// The service without its front door: store, keys and use cases.
-pub struct Core {
+pub struct Application {
     /// Clock, ids, bytes, settings.
     pub env: Arc<Env>,
     /// The database.
@@ -71,19 +71,19 @@ pub struct Core {
     pub partners: PartnerService,
     /// Tokens.
     pub tokens: Arc<TokenService>,
-    /// Signs the audit log.
+    /// ThreadState the audit log.
     pub signer: Arc<dyn AuditSigner>,
 }
 
 /// The data folder, and the keys to the database.
-pub struct Vault {
+pub struct Storage {
     /// The folder.
     pub folder: DataFolder,
     /// The master keys, given or the folder's own.
     pub keys: Keys,
 }
 
-impl Vault {
+impl Storage {
     /// Opens the data folder that `args` name, or makes it; a master key is made with a new embedded database only. A
     /// database that was there is made `anew` only if that is asked for.
     ///
@@ -118,7 +118,7 @@ impl Vault {
     }
 }
 
-/// What may be put in the place of the usual parts of a [`Core`].
+/// What may be put in the place of the usual parts of a [`Application`].
 #[derive(Default)]
 pub struct Parts {
     /// Hashes passwords; making one takes as long as a login.
@@ -131,7 +131,7 @@ pub struct Parts {
     pub audit_chain: AuditChain,
 }
 
-impl Core {
+impl Application {
     /// Opens the database at `url` and sets the use cases up.
     ///
     /// # Errors
@@ -139,10 +139,10 @@ impl Core {
     pub fn open(
         url: &str,
         keys: &Arc<KeyRing>,
-        machine: &Machine,
+        adapters: &SystemAdapters,
         settings: Settings,
     ) -> anyhow::Result<Self> {
-        Self::with_parts(url, keys, machine, settings, Parts::default())
+        Self::with_parts(url, keys, adapters, settings, Parts::default())
     }
 
     /// The same with some parts that are there.
@@ -152,7 +152,7 @@ impl Core {
     pub fn with_parts(
         url: &str,
         keys: &Arc<KeyRing>,
-        machine: &Machine,
+        adapters: &SystemAdapters,
         settings: Settings,
         parts: Parts,
     ) -> anyhow::Result<Self> {
@@ -160,10 +160,10 @@ impl Core {
             Some(passwords) => passwords,
             None => {
                 let at_once = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-                Arc::new(Argon2Passwords::new(Arc::clone(&machine.entropy), at_once)?)
+                Arc::new(Argon2Passwords::new(Arc::clone(&adapters.entropy), at_once)?)
             }
         };
-        let mut config = StoreConfig::new(url, Arc::clone(&machine.clock));
+        let mut config = StoreConfig::new(url, Arc::clone(&adapters.clock));
         if let Some(observer) = parts.store_observer {
             config.observer = observer;
         }
@@ -175,13 +175,13 @@ impl Core {
         };
         let store = Arc::new(DieselStore::open(config)?);
         let env = Arc::new(Env {
-            clock: Arc::clone(&machine.clock),
-            ids: Arc::clone(&machine.ids),
-            entropy: Arc::clone(&machine.entropy),
+            clock: Arc::clone(&adapters.clock),
+            ids: Arc::clone(&adapters.ids),
+            entropy: Arc::clone(&adapters.entropy),
             settings,
         });
         let secrets: Arc<dyn SecretBox> =
-            Arc::new(MasterKeyBox::new(Arc::clone(keys), Arc::clone(&machine.entropy)));
+            Arc::new(MasterKeyBox::new(Arc::clone(keys), Arc::clone(&adapters.entropy)));
         let partners = PartnerService::new(Arc::clone(&env), Arc::clone(&passwords), Arc::clone(&secrets));
         let tokens = Arc::new(TokenService::new(
             Arc::clone(&env),
@@ -189,9 +189,9 @@ impl Core {
             Arc::new(JwtTokens::new(Arc::clone(keys))),
             secrets,
         ));
-        let core = Self { env, store, partners, tokens, signer };
-        core.check_master_key()?;
-        Ok(core)
+        let application = Self { env, store, partners, tokens, signer };
+        application.check_master_key()?;
+        Ok(application)
     }
 
     /// Under another key nothing that is stored could be opened, and every login would fail.
@@ -227,7 +227,7 @@ impl Core {
     }
 }
 
-/// Signs the audit log under the current key of `keys`.
+/// ThreadState the audit log under the current key of `keys`.
 #[must_use]
 pub fn signer(keys: &Arc<KeyRing>) -> Arc<dyn AuditSigner> {
     Arc::new(MasterKeySigner(AuditKeys::new(Arc::clone(keys))))
@@ -239,9 +239,9 @@ pub fn signer(keys: &Arc<KeyRing>) -> Arc<dyn AuditSigner> {
 /// If the books cannot be opened.
 pub fn simulator(
     folder: &DataFolder,
-    machine: &Machine,
+    adapters: &SystemAdapters,
     settings: Settings,
 ) -> anyhow::Result<Arc<Simulator>> {
-    let (clock, entropy) = (Arc::clone(&machine.clock), Arc::clone(&machine.entropy));
+    let (clock, entropy) = (Arc::clone(&adapters.clock), Arc::clone(&adapters.entropy));
     Ok(Arc::new(Simulator::open(&folder.bank_file(), clock, entropy, settings.zone)?))
 }

@@ -12,7 +12,7 @@ use kopeck_port_system::Clock;
 use log::{Level, Record};
 use time::OffsetDateTime;
 
-use crate::output;
+use crate::service_output;
 use crate::system_clock::SystemClock;
 
 /// What a process that serves or works logs unless `RUST_LOG` says otherwise. The framework speaks only of trouble, and
@@ -65,7 +65,7 @@ pub(crate) fn start_for_command(format: LogFormat) {
 /// If the system gives no thread.
 pub(crate) fn start_for_service(format: LogFormat) -> io::Result<()> {
     let clock = SystemClock::default();
-    let lines = output::queue_log(move |lines| format.note_on_dropped(clock.now(), lines))?;
+    let lines = service_output::queue_log(move |lines| format.note_on_dropped(clock.now(), lines))?;
     start(format, OF_SERVICE, Target::Pipe(Box::new(lines)));
     // The default one writes to standard error itself, and would wait for its reader.
     std::panic::set_hook(Box::new(log_panic));
@@ -85,9 +85,9 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
 }
 
 /// `2026-03-02T09:00:00.000Z`
-pub(crate) struct Moment(pub(crate) OffsetDateTime);
+pub(crate) struct Timestamp(pub(crate) OffsetDateTime);
 
-impl std::fmt::Display for Moment {
+impl std::fmt::Display for Timestamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self(at) = self;
         let (date, millis) = (at.date(), at.millisecond());

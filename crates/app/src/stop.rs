@@ -7,23 +7,23 @@ use std::time::Duration;
 #[derive(Default)]
 pub(crate) struct Stop {
     stopping: Mutex<bool>,
-    told: Condvar,
+    changed: Condvar,
 }
 
 impl Stop {
-    pub(crate) fn tell(&self) {
+    pub(crate) fn request(&self) {
         *self.stopping.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.told.notify_all();
+        self.changed.notify_all();
     }
 
-    pub(crate) fn is_told(&self) -> bool {
+    pub(crate) fn is_requested(&self) -> bool {
         *self.stopping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until told or until `at_most` is over; answers whether told.
+    /// Waits until changed or until `at_most` is over; answers whether changed.
     pub(crate) fn wait(&self, at_most: Duration) -> bool {
         let stopping = self.stopping.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.told.wait_timeout_while(stopping, at_most, |stopping| !*stopping);
+        let waited = self.changed.wait_timeout_while(stopping, at_most, |stopping| !*stopping);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }

@@ -23,7 +23,7 @@ const BELIEVED_AFTER_MICROS: i64 = 24 * 3_600 * 1_000_000;
 const LONGEST_READING_MICROS: i64 = 1_000_000;
 
 /// The clocks of a machine, in microseconds.
-trait Source: Send + Sync {
+trait ClockSource: Send + Sync {
     /// The time of day, since 1970.
     fn wall(&self) -> i64;
 
@@ -32,9 +32,9 @@ trait Source: Send + Sync {
 }
 
 /// This machine's.
-struct Machine;
+struct OsClocks;
 
-impl Source for Machine {
+impl ClockSource for OsClocks {
     #[expect(clippy::disallowed_methods, reason = "this is the one clock that the rest of the service asks")]
     fn wall(&self) -> i64 {
         i64::try_from(OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000).unwrap_or(i64::MAX)
@@ -48,15 +48,15 @@ impl Source for Machine {
 
 /// The machine's clock.
 pub struct SystemClock {
-    source: Box<dyn Source>,
+    source: Box<dyn ClockSource>,
     /// By how much the time of day is ahead of the monotonic time, unless it was set ahead lately: then by how much it was
     /// before.
     settled: AtomicI64,
-    watch: Mutex<Watch>,
+    last: Mutex<LastReading>,
 }
 
 /// What the last look has shown, in microseconds.
-struct Watch {
+struct LastReading {
     /// By how much the time of day was ahead of the monotonic time at the start.
     start: i64,
     /// By how much it is now.
@@ -67,7 +67,7 @@ struct Watch {
 
 /// What a look at the machine's clock has shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct ClockReading {
     /// By how much it was set since the last look: ahead, or back if negative.
     pub step: Option<Duration>,
     /// By how much it was set since the start of the process, all in all.
@@ -76,45 +76,45 @@ pub struct Look {
 
 impl Default for SystemClock {
     fn default() -> Self {
-        Self::over(Box::new(Machine))
+        Self::over(Box::new(OsClocks))
     }
 }
 
 impl SystemClock {
-    fn over(source: Box<dyn Source>) -> Self {
+    fn over(source: Box<dyn ClockSource>) -> Self {
         let start = source.wall().saturating_sub(source.steady());
-        let watch = Watch { start, latest: start, ahead_since: None };
-        Self { source, settled: AtomicI64::new(start), watch: Mutex::new(watch) }
+        let last = LastReading { start, latest: start, ahead_since: None };
+        Self { source, settled: AtomicI64::new(start), last: Mutex::new(last) }
     }
 
     /// Looks whether the clock was set. To be asked every second.
-    pub fn look(&self) -> Look {
-        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn read(&self) -> ClockReading {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.source.steady();
         let wall = self.source.wall();
         let steady = self.source.steady();
         let mut step = None;
         if steady - before <= LONGEST_READING_MICROS {
             let latest = wall.saturating_sub(steady);
-            let change = latest.saturating_sub(watch.latest);
+            let change = latest.saturating_sub(last.latest);
             step = (change.saturating_abs() > LEAST_STEP_MICROS).then(|| Duration::microseconds(change));
-            watch.latest = latest;
-            self.settle(&mut watch, steady);
+            last.latest = latest;
+            self.settle(&mut last, steady);
         }
-        Look { step, offset: Duration::microseconds(watch.latest.saturating_sub(watch.start)) }
+        ClockReading { step, offset: Duration::microseconds(last.latest.saturating_sub(last.start)) }
     }
 
     /// A clock that was set back is believed at once, one that was set ahead after a day.
-    fn settle(&self, watch: &mut Watch, steady: i64) {
-        let ahead = watch.latest.saturating_sub(self.settled.load(Ordering::Relaxed));
+    fn settle(&self, last: &mut LastReading, steady: i64) {
+        let ahead = last.latest.saturating_sub(self.settled.load(Ordering::Relaxed));
         if ahead > LEAST_STEP_MICROS {
-            let since = *watch.ahead_since.get_or_insert(steady);
+            let since = *last.ahead_since.get_or_insert(steady);
             if steady.saturating_sub(since) < BELIEVED_AFTER_MICROS {
                 return;
             }
         }
-        watch.ahead_since = None;
-        self.settled.store(watch.latest, Ordering::Relaxed);
+        last.ahead_since = None;
+        self.settled.store(last.latest, Ordering::Relaxed);
     }
 }
 
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    impl Source for Arc<Clocks> {
+    impl ClockSource for Arc<Clocks> {
         fn wall(&self) -> i64 {
             self.wall.load(Ordering::Relaxed)
         }
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_step_in_either_direction_is_noticed_once() {
         let (clock, clocks) = clock();
-        let look = |step, offset| assert_eq!(clock.look(), Look { step, offset });
+        let look = |step, offset| assert_eq!(clock.read(), ClockReading { step, offset });
         look(None, Duration::ZERO);
         clocks.pass(Duration::DAY);
         look(None, Duration::ZERO);
@@ -245,9 +245,9 @@ mod tests {
         let (clock, clocks) = clock();
         for _ in 0..100 {
             clocks.set(Duration::seconds(3));
-            assert_eq!(clock.look().step, None);
+            assert_eq!(clock.read().step, None);
         }
-        assert_eq!(clock.look().offset, Duration::seconds(300));
+        assert_eq!(clock.read().offset, Duration::seconds(300));
         assert_eq!(clock.settled(), clock.now());
     }
 
@@ -257,12 +257,12 @@ mod tests {
         let start = clock.now();
         clocks.set(YEARS);
         assert_eq!(clock.settled(), start, "also before anybody looks");
-        clock.look();
+        clock.read();
         clocks.pass(Duration::DAY - Duration::SECOND);
-        clock.look();
+        clock.read();
         assert_eq!(clock.settled(), start + Duration::DAY - Duration::SECOND);
         clocks.pass(Duration::SECOND);
-        clock.look();
+        clock.read();
         assert_eq!(clock.settled(), start + Duration::DAY + YEARS);
     }
 
@@ -271,14 +271,14 @@ mod tests {
         let (clock, clocks) = clock();
         let start = clock.now();
         clocks.set(YEARS);
-        clock.look();
+        clock.read();
         clocks.set(-YEARS);
-        clock.look();
+        clock.read();
         clocks.pass(Duration::hours(23));
         clocks.set(YEARS);
-        clock.look();
+        clock.read();
         clocks.pass(Duration::hours(23));
-        clock.look();
+        clock.read();
         assert_eq!(clock.settled(), start + Duration::hours(46), "each glitch counts for itself");
     }
 
@@ -286,6 +286,6 @@ mod tests {
     fn a_process_that_was_stopped_while_it_looked_notices_nothing() {
         let (clock, clocks) = clock();
         clocks.reading.store(10 * SECOND, Ordering::Relaxed);
-        assert_eq!(clock.look(), Look { step: None, offset: Duration::ZERO });
+        assert_eq!(clock.read(), ClockReading { step: None, offset: Duration::ZERO });
     }
 }

@@ -24,13 +24,13 @@ pub struct CertificateFiles {
 
 /// What became of a look at the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Looked {
+pub enum CertificateRefresh {
     /// They are as they were.
-    Same,
+    Unchanged,
     /// They changed, and what is in them is shown from now on.
-    Taken,
+    Replaced,
     /// They changed, and what is in them is of no use: what was shown before is shown on.
-    Refused,
+    Rejected,
 }
 
 /// The certificate of a running server.
@@ -38,11 +38,11 @@ pub struct Certificate {
     files: CertificateFiles,
     provider: Arc<CryptoProvider>,
     shown: RwLock<Arc<CertifiedKey>>,
-    seen: Mutex<Seen>,
+    seen: Mutex<LastRead>,
 }
 
 /// What was found at the latest look.
-struct Seen {
+struct LastRead {
     content: Content,
     /// Whether it was settled what becomes of it.
     is_settled: bool,
@@ -83,7 +83,7 @@ impl Certificate {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let content = files.content()?;
         let shown = RwLock::new(Arc::new(content.certified(&provider)?));
-        let seen = Mutex::new(Seen { content, is_settled: true });
+        let seen = Mutex::new(LastRead { content, is_settled: true });
         Ok(Arc::new(Self { files, provider, shown, seen }))
     }
 
@@ -101,26 +101,26 @@ impl Certificate {
 
     /// Looks at the files, and shows what is in them if that is new and good. What is of no use is looked at once more
     /// before it is complained of: whoever changes the two files may have changed one of them.
-    pub fn refresh(&self) -> Looked {
+    pub fn refresh(&self) -> CertificateRefresh {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let found =
             self.files.content().unwrap_or_else(|_| Content { chain: Vec::new(), key: Vec::new().into() });
         let is_new = found != seen.content;
         if seen.is_settled && !is_new {
-            return Looked::Same;
+            return CertificateRefresh::Unchanged;
         }
         let certified = found.certified(&self.provider);
-        *seen = Seen { content: found, is_settled: certified.is_ok() || !is_new };
+        *seen = LastRead { content: found, is_settled: certified.is_ok() || !is_new };
         match certified {
             Ok(certified) => {
                 *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(certified);
                 log::info!("the certificate has changed");
-                Looked::Taken
+                CertificateRefresh::Replaced
             }
-            Err(_) if is_new => Looked::Same,
+            Err(_) if is_new => CertificateRefresh::Unchanged,
             Err(error) => {
                 log::error!(error:% = format!("{error:#}"); "the certificate stays as it was");
-                Looked::Refused
+                CertificateRefresh::Rejected
             }
         }
     }
@@ -164,17 +164,27 @@ mod tests {
         write(&first.0, &first.1);
         let certificate = Certificate::open(files.clone()).unwrap();
         let before = shown(&certificate);
-        assert_eq!(certificate.refresh(), Looked::Same);
+        assert_eq!(certificate.refresh(), CertificateRefresh::Unchanged);
 
         write(&second.0, &first.1);
         let looks: Vec<_> = (0..3).map(|_| certificate.refresh()).collect();
-        assert_eq!(looks, [Looked::Same, Looked::Refused, Looked::Same], "it is complained of once");
+        assert_eq!(
+            looks,
+            [CertificateRefresh::Unchanged, CertificateRefresh::Rejected, CertificateRefresh::Unchanged],
+            "it is complained of once"
+        );
         std::fs::remove_file(&files.key).unwrap();
-        assert_eq!([certificate.refresh(), certificate.refresh()], [Looked::Same, Looked::Refused]);
+        assert_eq!(
+            [certificate.refresh(), certificate.refresh()],
+            [CertificateRefresh::Unchanged, CertificateRefresh::Rejected]
+        );
         assert_eq!(shown(&certificate), before);
 
         write(&second.0, &second.1);
-        assert_eq!([certificate.refresh(), certificate.refresh()], [Looked::Taken, Looked::Same]);
+        assert_eq!(
+            [certificate.refresh(), certificate.refresh()],
+            [CertificateRefresh::Replaced, CertificateRefresh::Unchanged]
+        );
         assert_ne!(shown(&certificate), before);
     }
 

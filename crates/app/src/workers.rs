@@ -10,7 +10,7 @@ use kopeck_service::accounts::{AccountRefresher, Round};
 use kopeck_service::worker::Worker;
 use kopeck_service::{Env, housekeeping};
 
-use crate::pulse::{Heart, Pulse};
+use crate::liveness::{Heartbeat, LivenessRegistry};
 use crate::stop::Stop;
 
 /// How long an idle worker waits before it looks for work again.
@@ -18,22 +18,22 @@ const IDLE: Duration = Duration::from_millis(50);
 /// How long a worker waits after the store failed it.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// How often the refresher looks whether a day has begun.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const REFRESH_POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// How often the clock is looked at that work is scheduled by.
-const LOOK_AT_CLOCK_EVERY: Duration = Duration::from_secs(1);
+const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// With every how many of these looks what has served its time is swept away: once a minute.
-const LOOKS_A_SWEEP: u32 = 60;
+const CLOCK_CHECKS_PER_SWEEP: u32 = 60;
 
 /// Running workers. Dropping them stops them too.
 pub struct Workers {
     stop: Arc<Stop>,
-    pulse: Arc<Pulse>,
+    liveness: Arc<LivenessRegistry>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Workers {
     /// Starts `count` workers, and one thread each for the accounts and the housekeeping. The latter calls
-    /// `look_at_clock` every second.
+    /// `check_clock` every second.
     ///
     /// # Errors
     /// If the system gives no thread.
@@ -43,28 +43,29 @@ impl Workers {
         env: &Arc<Env>,
         worker: &Arc<Worker>,
         mut refresher: AccountRefresher,
-        look_at_clock: impl FnMut() -> Result<(), StoreError> + Send + 'static,
+        check_clock: impl FnMut() -> Result<(), StoreError> + Send + 'static,
     ) -> anyhow::Result<Self> {
-        let mut workers = Self { stop: Arc::default(), pulse: Arc::default(), threads: Vec::new() };
+        let mut workers = Self { stop: Arc::default(), liveness: Arc::default(), threads: Vec::new() };
         for number in 0..count {
             let (store, worker) = (Arc::clone(store), Arc::clone(worker));
-            workers
-                .spawn(format!("worker-{number}"), move |stop, heart| work(&*store, &worker, stop, heart))?;
+            workers.spawn(format!("worker-{number}"), move |stop, heartbeat| {
+                work(&*store, &worker, stop, heartbeat)
+            })?;
         }
-        workers.spawn("accounts".to_owned(), move |stop, heart| {
-            refresh_accounts(&mut refresher, stop, heart);
+        workers.spawn("accounts".to_owned(), move |stop, heartbeat| {
+            refresh_accounts(&mut refresher, stop, heartbeat);
         })?;
         let (store, env) = (Arc::clone(store), Arc::clone(env));
-        workers.spawn("housekeeping".to_owned(), move |stop, heart| {
-            keep_house(&*store, &env, look_at_clock, stop, heart);
+        workers.spawn("housekeeping".to_owned(), move |stop, heartbeat| {
+            run_housekeeping(&*store, &env, check_clock, stop, heartbeat);
         })?;
         Ok(workers)
     }
 
     /// How they are.
     #[must_use]
-    pub fn pulse(&self) -> Arc<Pulse> {
-        Arc::clone(&self.pulse)
+    pub fn liveness(&self) -> Arc<LivenessRegistry> {
+        Arc::clone(&self.liveness)
     }
 
     /// Lets every worker settle what it told the bank, gives the rest of its work back, and waits for its end.
@@ -75,16 +76,16 @@ impl Workers {
     fn spawn(
         &mut self,
         name: String,
-        run: impl FnOnce(&Stop, &Heart) + Send + 'static,
+        run: impl FnOnce(&Stop, &Heartbeat) + Send + 'static,
     ) -> anyhow::Result<()> {
-        let (stop, heart) = (Arc::clone(&self.stop), self.pulse.heart());
-        let thread = std::thread::Builder::new().name(name).spawn(move || run(&stop, &heart));
+        let (stop, heartbeat) = (Arc::clone(&self.stop), self.liveness.register());
+        let thread = std::thread::Builder::new().name(name).spawn(move || run(&stop, &heartbeat));
         self.threads.push(thread.context("the system gives no thread")?);
         Ok(())
     }
 
     fn join(&mut self) {
-        self.stop.tell();
+        self.stop.request();
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
                 log::error!("a worker panicked");
@@ -134,16 +135,16 @@ impl Failures {
 }
 
 /// Whether the thread is told to stop; that it asks is a sign of life.
-fn lives_until_told(stop: &Stop, heart: &Heart) -> bool {
-    heart.beat();
-    stop.is_told()
+fn heartbeat_and_check_stop(stop: &Stop, heartbeat: &Heartbeat) -> bool {
+    heartbeat.beat();
+    stop.is_requested()
 }
 
-fn work(store: &dyn Store, worker: &Worker, stop: &Stop, heart: &Heart) {
+fn work(store: &dyn Store, worker: &Worker, stop: &Stop, heartbeat: &Heartbeat) {
     let mut failures = Failures::default();
-    while !lives_until_told(stop, heart) {
+    while !heartbeat_and_check_stop(stop, heartbeat) {
         let round = match is_due(store) {
-            Ok(true) => worker.run_once(&|| lives_until_told(stop, heart)),
+            Ok(true) => worker.run_once(&|| heartbeat_and_check_stop(stop, heartbeat)),
             Ok(false) => Ok(0),
             Err(error) => Err(error),
         };
@@ -161,33 +162,33 @@ fn is_due(store: &dyn Store) -> Result<bool, StoreError> {
     transact(store, Access::Read, |unit| unit.jobs().is_any_due())
 }
 
-fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop, heart: &Heart) {
+fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop, heartbeat: &Heartbeat) {
     let mut failures = Failures::default();
-    while !lives_until_told(stop, heart) {
-        let round = refresher.run_once(&|| lives_until_told(stop, heart));
+    while !heartbeat_and_check_stop(stop, heartbeat) {
+        let round = refresher.run_once(&|| heartbeat_and_check_stop(stop, heartbeat));
         failures.follow("a refresh of accounts", &round);
         match round {
             Ok(Round::GoOn) => false,
-            Ok(Round::Wait) => stop.wait(LOOK_EVERY),
+            Ok(Round::Wait) => stop.wait(REFRESH_POLL_INTERVAL),
             Err(_) => stop.wait(AFTER_FAILURE),
         };
     }
 }
 
-fn keep_house(
+fn run_housekeeping(
     store: &dyn Store,
     env: &Arc<Env>,
-    mut look_at_clock: impl FnMut() -> Result<(), StoreError>,
+    mut check_clock: impl FnMut() -> Result<(), StoreError>,
     stop: &Stop,
-    heart: &Heart,
+    heartbeat: &Heartbeat,
 ) {
     let (mut failures, mut looks) = (Failures::default(), 0_u32);
-    while !stop.wait(LOOK_AT_CLOCK_EVERY) {
-        heart.beat();
-        failures.follow("a look at the clock of the database", &look_at_clock());
-        looks = (looks + 1) % LOOKS_A_SWEEP;
+    while !stop.wait(CLOCK_CHECK_INTERVAL) {
+        heartbeat.beat();
+        failures.follow("a look at the clock of the database", &check_clock());
+        looks = (looks + 1) % CLOCK_CHECKS_PER_SWEEP;
         if looks == 0 {
-            while !lives_until_told(stop, heart) && sweep(store, env) {}
+            while !heartbeat_and_check_stop(stop, heartbeat) && sweep(store, env) {}
         }
     }
 }

@@ -16,7 +16,7 @@ use kopeck_port_system::Clock;
 use rustix::system::uname;
 use time::{Duration, OffsetDateTime};
 
-use crate::logging::Moment;
+use crate::logging::Timestamp;
 use crate::operations::Metrics;
 
 /// How often changed heads are sent.
@@ -61,7 +61,7 @@ impl HeadDestination {
                 let host = printable(&uname().nodename().to_string_lossy());
                 let process = std::process::id();
                 heads.try_for_each(|head| {
-                    let time = Moment(now);
+                    let time = Timestamp(now);
                     let line = format!("<{PRIORITY}>1 {time} {host} kopeck {process} audit-head - {head}");
                     sender.send_to(line.as_bytes(), socket).map(drop)
                 })
@@ -75,7 +75,7 @@ fn append<'a>(path: &Path, now: OffsetDateTime, heads: impl Iterator<Item = &'a 
     let mut lines = String::new();
     for head in heads {
         // Writing to a String cannot fail.
-        let _ = writeln!(lines, "{} {head}", Moment(now));
+        let _ = writeln!(lines, "{} {head}", Timestamp(now));
     }
     let mut file = OpenOptions::new().create(true).append(true).mode(0o640).open(path)?;
     file.write_all(lines.as_bytes())?;

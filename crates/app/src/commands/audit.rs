@@ -13,14 +13,14 @@ use kopeck_service::audit::{Verified, VerifyError, prune, verify};
 use serde_json::{Value, json};
 use time::{Date, OffsetDateTime, UtcOffset};
 
-use super::audited::begun_and_done;
-use super::existing_core;
+use super::audited::audited_in_two_steps;
+use super::existing_application;
 use crate::cli::{AuditCommand, AuditListArgs, AuditPruneArgs, AuditVerifyArgs, StoreArgs};
-use crate::compose::{self, Machine};
+use crate::command_output::{aligned, note, print, say};
+use crate::compose::{self, SystemAdapters};
 use crate::connections::warn_about_database;
 use crate::folder::DataFolder;
 use crate::keys::Keys;
-use crate::printing::{aligned, note, print, say};
 
 /// Answers what is asked of the audit log.
 pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {
@@ -48,7 +48,7 @@ fn signer(args: &StoreArgs) -> anyhow::Result<Option<Arc<dyn AuditSigner>>> {
 fn store(args: &StoreArgs) -> anyhow::Result<DieselStore> {
     warn_about_database(args.database_url());
     DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
-    let config = StoreConfig::new(args.database_url(), Arc::clone(&Machine::real().clock));
+    let config = StoreConfig::new(args.database_url(), Arc::clone(&SystemAdapters::real().clock));
     Ok(DieselStore::open(config)?)
 }
 
@@ -124,14 +124,14 @@ fn in_words(verified: &Verified, has_key: bool) -> String {
 
 fn remove(args: &AuditPruneArgs) -> anyhow::Result<()> {
     let before = parse_moment(&args.before, args.store.utc_offset).context("--before")?;
-    ensure!(before <= Machine::real().wall.now(), "--before: lies in the future");
-    let core = existing_core(&args.store)?;
+    ensure!(before <= SystemAdapters::real().wall.now(), "--before: lies in the future");
+    let application = existing_application(&args.store)?;
     let subject = format!("before:{}", moment_text(before));
-    let removed = begun_and_done(&core, "audit.prune", subject, |subject| {
+    let removed = audited_in_two_steps(&application, "audit.prune", subject, |subject| {
         // What was changed could not be found afterwards.
-        verify(&*core.store, Some(&*core.signer), &[], args.unsigned.accept_unsigned)
+        verify(&*application.store, Some(&*application.signer), &[], args.unsigned.accept_unsigned)
             .context("nothing was removed")?;
-        let removed = prune(&*core.store, &core.signer, before)?;
+        let removed = prune(&*application.store, &application.signer, before)?;
         *subject += &format!(" entries:{removed}");
         Ok(removed)
     })?;

@@ -7,7 +7,7 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;
 
-use crate::compose::Core;
+use crate::compose::Application;
 use crate::operator::Operator;
 
 /// The entry about what whoever runs this process does at this moment.
@@ -21,7 +21,7 @@ pub(super) fn entry(clock: &dyn Clock, action: &'static str, partner: Option<Par
 /// Carries out `body` as a unit of work, with an entry about it. `body` may say in the entry what it found out. A refusal
 /// is written as well, by itself.
 pub(super) fn change<T, E>(
-    core: &Core,
+    application: &Application,
     action: &'static str,
     partner: Option<PartnerId>,
     mut body: impl FnMut(&mut dyn UnitOfWork, &mut Entry) -> Result<T, E> + Send + 'static,
@@ -30,8 +30,8 @@ where
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
-    let store = &*core.store;
-    let entry = entry(&*core.env.clock, action, partner);
+    let store = &*application.store;
+    let entry = entry(&*application.env.clock, action, partner);
     let draft = entry.clone();
     let done = transact(store, Access::Write, move |unit| {
         let mut entry = draft.clone();
@@ -40,28 +40,28 @@ where
         Ok(made)
     });
     if done.is_err() {
-        warn_if_lost(append(store, Entry { outcome: Outcome::Refused, ..entry }));
+        log_write_failure(append(store, Entry { outcome: Outcome::Refused, ..entry }));
     }
     done
 }
 
 /// Carries out `body`, which reaches farther than one unit of work, between an entry before and one after. Both are about
 /// `subject`, to which `body` may add what it did.
-pub(super) fn begun_and_done<T>(
-    core: &Core,
+pub(super) fn audited_in_two_steps<T>(
+    application: &Application,
     action: &'static str,
     mut subject: String,
     body: impl FnOnce(&mut String) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let now = |subject| Entry { subject, ..entry(&*core.env.clock, action, None) };
-    append(&*core.store, Entry { outcome: Outcome::Begun, ..now(subject.clone()) })?;
+    let now = |subject| Entry { subject, ..entry(&*application.env.clock, action, None) };
+    append(&*application.store, Entry { outcome: Outcome::Begun, ..now(subject.clone()) })?;
     let done = body(&mut subject);
     let outcome = if done.is_ok() { Outcome::Done } else { Outcome::Failed };
-    let written = append(&*core.store, Entry { outcome, ..now(subject) });
+    let written = append(&*application.store, Entry { outcome, ..now(subject) });
     if done.is_ok() {
         written?;
     } else {
-        warn_if_lost(written);
+        log_write_failure(written);
     }
     done
 }
@@ -72,7 +72,7 @@ pub(super) fn append(store: &dyn Store, entry: Entry) -> Result<(), StoreError> 
 }
 
 /// What failed is told by its own error, and not by that of the entry about it.
-fn warn_if_lost<E: Display>(written: Result<(), E>) {
+fn log_write_failure<E: Display>(written: Result<(), E>) {
     if let Err(error) = written {
         log::error!(error:% = error; "an entry of the audit log could not be written");
     }

@@ -17,12 +17,12 @@ use rustls::{RootCertStore, ServerConfig};
 use secrecy::ExposeSecret as _;
 use time::OffsetDateTime;
 
-use super::until_told::{self, OtherSignals, Signals};
+use super::shutdown::{self, IgnoredSignals, TerminationSignals};
 use crate::cli::BankSimulatorArgs;
 use crate::clock::{MoveError, ServiceClock};
-use crate::compose::Machine;
-use crate::output;
+use crate::compose::SystemAdapters;
 use crate::port::Port;
+use crate::service_output;
 
 /// Threads that take calls; the simulator itself does one thing after the other.
 const THREADS: usize = 1;
@@ -40,11 +40,11 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
         .create(folder)
         .with_context(|| format!("cannot make the data folder {}", folder.display()))?;
     let _lock = lock(folder)?;
-    let machine = Machine::real();
-    let clock = Arc::new(ServiceClock::open(machine.wall, folder.join("clock"))?);
+    let adapters = SystemAdapters::real();
+    let clock = Arc::new(ServiceClock::open(adapters.wall, folder.join("clock"))?);
     let books = folder.join("bank.sqlite");
     private(&books).with_context(|| format!("cannot make {}", books.display()))?;
-    let bank = Simulator::open(&books, Arc::clone(&clock) as _, machine.entropy, args.utc_offset)?;
+    let bank = Simulator::open(&books, Arc::clone(&clock) as _, adapters.entropy, args.utc_offset)?;
     let listener = port.listen()?;
     let address = listener.local_addr()?;
     let scheme = if tls.is_some() { "https" } else { "http" };
@@ -52,12 +52,12 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
         ServerParts { bank: Arc::new(bank), clock, secret: args.secret.clone(), threads: THREADS, tls };
 
     let system = actix_web::rt::System::new();
-    let mut signals = system.block_on(async { Signals::listen() })?;
-    output::announce(&format!("the bank simulator serves on {scheme}://{address}\n"));
+    let mut signals = system.block_on(async { TerminationSignals::listen() })?;
+    service_output::announce(&format!("the bank simulator serves on {scheme}://{address}\n"));
     system.block_on(async {
-        OtherSignals::listen()?.follow(|| log::info!("SIGHUP: ignored"));
+        IgnoredSignals::listen()?.follow(|| log::info!("SIGHUP: ignored"));
         let server = kopeck_adapter_bank_simulator::server::serve(listener, parts)?;
-        until_told::serve(server, signals.told()).await
+        shutdown::serve(server, signals.recv()).await
     })?;
     log::info!("stopped");
     Ok(())

@@ -6,13 +6,13 @@ use kopeck_port_store::{Access, transact};
 use kopeck_service::partners::{self, PartnerError};
 use kopeck_service::reconciliation;
 
-use super::existing_core;
+use super::existing_application;
 use crate::cli::StoreArgs;
-use crate::printing::say;
+use crate::command_output::say;
 
 /// Checks the books of every partner, each at one consistent state.
 pub(super) fn run(args: &StoreArgs) -> anyhow::Result<ExitCode> {
-    let store = existing_core(args)?.store();
+    let store = existing_application(args)?.store();
     let partners =
         transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
     let mut found = 0_usize;

@@ -11,9 +11,9 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 
 use super::partner::{sealing_key_text, store_partner};
-use crate::compose::Core;
+use crate::compose::Application;
 use crate::folder::DataFolder;
-use crate::output;
+use crate::service_output;
 
 /// A million roubles to play with.
 const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
@@ -25,9 +25,10 @@ const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
 /// pasted. Prints the secrets and first calls to a terminal. A pipe may end in a log that others read, so there the text goes
 /// into a second file, and its path is printed. The files are written before the partner is committed: if they cannot be
 /// written, the next start tries again.
-pub(super) fn demo_partner(core: &Core, folder: &DataFolder, url: &str) -> anyhow::Result<()> {
-    let any =
-        transact(&*core.store(), Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
+pub(super) fn demo_partner(application: &Application, folder: &DataFolder, url: &str) -> anyhow::Result<()> {
+    let any = transact(&*application.store(), Access::Read, |unit| -> Result<_, PartnerError> {
+        partners::list(unit)
+    })?;
     if !any.is_empty() {
         return Ok(());
     }
@@ -38,7 +39,7 @@ pub(super) fn demo_partner(core: &Core, folder: &DataFolder, url: &str) -> anyho
         sealing: SealingPolicy::Optional,
     };
     let (folder, url) = (folder.clone(), url.to_owned());
-    let shown = store_partner(core, new, Some(OPENING_BALANCE), move |partner, secrets| {
+    let shown = store_partner(application, new, Some(OPENING_BALANCE), move |partner, secrets| {
         let sealing_key = sealing_key_text(&secrets.sealing_key)?;
         let credentials = json!({
             "baseUrl": url,
@@ -60,7 +61,7 @@ pub(super) fn demo_partner(core: &Core, folder: &DataFolder, url: &str) -> anyho
         ))
     });
     match shown {
-        Ok(shown) => output::announce(&shown),
+        Ok(shown) => service_output::announce(&shown),
         // Another process on the same database started at the same moment, and has made it.
         Err(error) if matches!(error.downcast_ref(), Some(PartnerError::LoginTaken)) => {}
         Err(error) => return Err(error),

@@ -7,18 +7,18 @@ use kopeck_service::audit::renew_signatures;
 use kopeck_service::partners::{self, PartnerError};
 use secrecy::ExposeSecret as _;
 
-use super::audited::begun_and_done;
-use super::existing_core;
+use super::audited::audited_in_two_steps;
+use super::existing_application;
 use crate::cli::{MasterKeyCommand, RotateArgs, StoreArgs};
-use crate::compose::{Core, Machine, Vault};
+use crate::command_output::say;
+use crate::compose::{Application, Storage, SystemAdapters};
 use crate::keys::Keys;
-use crate::printing::say;
 
 /// Does what is asked with master keys.
 pub(super) fn run(command: MasterKeyCommand) -> anyhow::Result<()> {
     match command {
         MasterKeyCommand::Generate => {
-            say!("{}", MasterKey::generate(&*Machine::real().entropy).to_text().expose_secret())?;
+            say!("{}", MasterKey::generate(&*SystemAdapters::real().entropy).to_text().expose_secret())?;
             Ok(())
         }
         MasterKeyCommand::Rotate(args) => rotate(&args),
@@ -27,22 +27,22 @@ pub(super) fn run(command: MasterKeyCommand) -> anyhow::Result<()> {
 }
 
 fn rotate(args: &RotateArgs) -> anyhow::Result<()> {
-    let vault = Vault::open_existing(&args.store)?;
+    let storage = Storage::open_existing(&args.store)?;
     // Refuses a database of other keys before anything is changed.
-    let core = existing_core(&args.store)?;
-    begun_and_done(&core, "master_key.rotate", String::new(), |_| rotate_in(&vault, args))
+    let application = existing_application(&args.store)?;
+    audited_in_two_steps(&application, "master_key.rotate", String::new(), |_| rotate_in(&storage, args))
 }
 
-fn rotate_in(vault: &Vault, args: &RotateArgs) -> anyhow::Result<()> {
-    let makes_key = matches!(vault.keys, Keys::InFile(_)) && !args.reencrypt_only;
-    if let Keys::InFile(file) = &vault.keys
+fn rotate_in(storage: &Storage, args: &RotateArgs) -> anyhow::Result<()> {
+    let makes_key = matches!(storage.keys, Keys::InFile(_)) && !args.reencrypt_only;
+    if let Keys::InFile(file) = &storage.keys
         && makes_key
     {
         let mut keys = file.read()?;
-        keys.insert(0, MasterKey::generate(&*Machine::real().entropy));
+        keys.insert(0, MasterKey::generate(&*SystemAdapters::real().entropy));
         file.replace(&keys)?;
     }
-    let (secrets, partners) = reencrypt(&existing_core(&args.store)?)?;
+    let (secrets, partners) = reencrypt(&existing_application(&args.store)?)?;
     if makes_key {
         say!("a new master key is in use; the old one is accepted until `kopeck master-key retire`")?;
     }
@@ -51,21 +51,21 @@ fn rotate_in(vault: &Vault, args: &RotateArgs) -> anyhow::Result<()> {
 }
 
 fn retire(args: &StoreArgs) -> anyhow::Result<()> {
-    let core = existing_core(args)?;
-    begun_and_done(&core, "master_key.retire", String::new(), |_| retire_in(&core, args))
+    let application = existing_application(args)?;
+    audited_in_two_steps(&application, "master_key.retire", String::new(), |_| retire_in(&application, args))
 }
 
-fn retire_in(core: &Core, args: &StoreArgs) -> anyhow::Result<()> {
+fn retire_in(application: &Application, args: &StoreArgs) -> anyhow::Result<()> {
     // A command that began before the rotation may have stored something since.
-    reencrypt(core)?;
-    let invalid = renew_signatures(&*core.store, &core.signer)?;
+    reencrypt(application)?;
+    let invalid = renew_signatures(&*application.store, &application.signer)?;
     if !invalid.is_empty() {
         say!(
             "these chains of the audit log are not validly signed and stay as they are: {invalid:?}; see \
              `kopeck audit verify`"
         )?;
     }
-    match Vault::open_existing(args)?.keys {
+    match Storage::open_existing(args)?.keys {
         Keys::Given(..) => {
             say!("nothing is encrypted under another key: take KOPECK_MASTER_KEYS_ACCEPTED away")?;
         }
@@ -81,13 +81,13 @@ fn retire_in(core: &Core, args: &StoreArgs) -> anyhow::Result<()> {
 
 /// Encrypts every partner's secrets anew that lie under another key than the one in use. Answers how many those were,
 /// and of how many partners.
-fn reencrypt(core: &Core) -> anyhow::Result<(usize, usize)> {
-    let store = core.store();
+fn reencrypt(application: &Application) -> anyhow::Result<(usize, usize)> {
+    let store = application.store();
     let partners =
         transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
     let (mut secrets, mut concerned) = (0, 0);
     for id in partners.into_iter().map(|partner| partner.id) {
-        let desk = core.partners.clone();
+        let desk = application.partners.clone();
         let done = transact(&*store, Access::Write, move |unit| desk.reencrypt(unit, id))?;
         secrets += done;
         concerned += usize::from(done > 0);

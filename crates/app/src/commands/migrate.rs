@@ -8,15 +8,15 @@ use kopeck_domain::audit::Entry;
 
 use super::audited;
 use crate::cli::{MigrateArgs, StoreArgs};
-use crate::compose::{Core, Machine, Vault};
+use crate::command_output::say;
+use crate::compose::{Application, Storage, SystemAdapters};
 use crate::folder::DataFolder;
-use crate::printing::say;
 
 /// Applies what the database lacks and says what that was.
 pub(super) fn run(args: &MigrateArgs) -> anyhow::Result<()> {
     let MigrateArgs { store, service_role, new_database } = args;
-    let vault = Vault::open(store, &*Machine::real().entropy, *new_database)?;
-    let applied = apply(store, &vault.folder, &vault.keys.ring()?)?;
+    let storage = Storage::open(store, &*SystemAdapters::real().entropy, *new_database)?;
+    let applied = apply(store, &storage.folder, &storage.keys.ring()?)?;
     if applied.is_empty() {
         say!("the database is up to date")?;
     }
@@ -49,11 +49,12 @@ pub(super) fn apply(
 
 /// Adds an entry to the audit log, which may be there only now.
 fn note(args: &StoreArgs, keys: &Arc<KeyRing>, applied: &[String]) -> anyhow::Result<()> {
-    let machine = Machine::real();
+    let adapters = SystemAdapters::real();
     let subject: Vec<String> = applied.iter().map(|name| format!("migration:{name}")).collect();
     let entry =
-        Entry { subject: subject.join(" "), ..audited::entry(&*machine.clock, "database.migrate", None) };
+        Entry { subject: subject.join(" "), ..audited::entry(&*adapters.clock, "database.migrate", None) };
     // Refuses a wrong master key, under which nothing must be signed.
-    let core = Core::with_parts(args.database_url(), keys, &machine, args.settings(), super::parts(args))?;
-    Ok(audited::append(&*core.store, entry)?)
+    let application =
+        Application::with_parts(args.database_url(), keys, &adapters, args.settings(), super::parts(args))?;
+    Ok(audited::append(&*application.store, entry)?)
 }

@@ -20,12 +20,12 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::audited::change;
-use super::{core, existing_core, password};
+use super::{application, existing_application, password};
 use crate::cli::{
     CreateArgs, DepositArgs, PartnerArgs, PartnerCommand, PartnerListArgs, RotateKeyArgs, SuspendArgs,
 };
-use crate::compose::Core;
-use crate::printing::{aligned, note, print, say};
+use crate::command_output::{aligned, note, print, say};
+use crate::compose::Application;
 
 /// Does what is asked with partners.
 pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
@@ -45,16 +45,16 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
 /// Makes and stores a partner, with `deposit` kopecks if there are any. Returns what `keep` makes of it before the commit;
 /// if `keep` fails, nothing is stored.
 pub(super) fn store_partner<T: Send + 'static>(
-    core: &Core,
+    application: &Application,
     new: NewPartner,
     deposit: Option<Kopecks>,
     keep: impl Fn(Partner, PartnerSecrets) -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
-    let prepared = core.partners.prepare(new)?;
+    let prepared = application.partners.prepare(new)?;
     let reference = DepositReference::parse("opening")?;
-    let env = Arc::clone(&core.env);
-    let desk = core.partners.clone();
-    change(core, "partner.create", None, move |unit, entry| -> anyhow::Result<T> {
+    let env = Arc::clone(&application.env);
+    let desk = application.partners.clone();
+    change(application, "partner.create", None, move |unit, entry| -> anyhow::Result<T> {
         let (partner, secrets) = desk.create(unit, &prepared)?;
         entry.partner = Some(partner.id);
         if let Some(amount) = deposit {
@@ -71,11 +71,12 @@ pub(super) fn sealing_key_text(key: &NewSealingKey) -> anyhow::Result<String> {
 }
 
 fn create(args: CreateArgs) -> anyhow::Result<()> {
-    let core = core(&args.store)?;
+    let application = application(&args.store)?;
     let password = if args.password_stdin { Some(password::read()?) } else { args.password };
     let new = NewPartner { name: args.name, login: args.login, password, sealing: args.sealing };
     let deposit = args.deposit.map(Kopecks::new);
-    let (partner, secrets) = store_partner(&core, new, deposit, |partner, secrets| Ok((partner, secrets)))?;
+    let (partner, secrets) =
+        store_partner(&application, new, deposit, |partner, secrets| Ok((partner, secrets)))?;
     let shown = json!({
         "partnerId": partner.id.to_string(),
         "apiKey": secrets.api_key.expose_secret(),
@@ -93,7 +94,7 @@ fn create(args: CreateArgs) -> anyhow::Result<()> {
 }
 
 fn list(args: &PartnerListArgs) -> anyhow::Result<()> {
-    let store = existing_core(&args.store)?.store();
+    let store = existing_application(&args.store)?.store();
     let rows = transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> {
         let mut rows = Vec::new();
         for partner in partners::list(unit)? {
@@ -137,9 +138,9 @@ fn as_json(partner: &Partner, balances: &Balances, zone: Zone) -> Value {
 fn suspend(args: &SuspendArgs) -> anyhow::Result<()> {
     let PartnerArgs { store, id } = &args.partner;
     if !args.yes && std::io::stdin().is_terminal() {
-        let (core, id) = (existing_core(store)?, *id);
+        let (application, id) = (existing_application(store)?, *id);
         let Partner { name, .. } =
-            transact(&*core.store(), Access::Read, move |unit| partners::find(unit, id))?;
+            transact(&*application.store(), Access::Read, move |unit| partners::find(unit, id))?;
         note(format_args!("Suspend {name:?}? Its sessions end, and its logins are refused. [y/N]"));
         let mut answer = String::new();
         std::io::stdin().read_line(&mut answer).context("terminal")?;
@@ -154,15 +155,15 @@ fn set_status(args: &PartnerArgs, status: PartnerStatus) -> anyhow::Result<()> {
         PartnerStatus::Active => "partner.resume",
         PartnerStatus::Suspended => "partner.suspend",
     };
-    let core = existing_core(&args.store)?;
-    change(&core, action, Some(id), move |unit, _| partners::set_status(unit, id, status))?;
+    let application = existing_application(&args.store)?;
+    change(&application, action, Some(id), move |unit, _| partners::set_status(unit, id, status))?;
     say!("partner {id} is {status}")
 }
 
 fn deposit(args: DepositArgs) -> anyhow::Result<()> {
-    let core = existing_core(&args.store)?;
+    let application = existing_application(&args.store)?;
     let DepositArgs { store: _, id, kopecks, reference } = args;
-    let outcome = book_deposit(&core, id, Kopecks::new(kopecks), reference.clone())?;
+    let outcome = book_deposit(&application, id, Kopecks::new(kopecks), reference.clone())?;
     match outcome {
         Deposited::Now => say!("deposited {} on partner {id}", Kopecks::new(kopecks))?,
         Deposited::Before => {
@@ -173,13 +174,13 @@ fn deposit(args: DepositArgs) -> anyhow::Result<()> {
 }
 
 fn book_deposit(
-    core: &Core,
+    application: &Application,
     id: PartnerId,
     amount: Kopecks,
     reference: DepositReference,
 ) -> Result<Deposited, PartnerError> {
-    let env = Arc::clone(&core.env);
-    change(core, "partner.deposit", Some(id), move |unit, entry| {
+    let env = Arc::clone(&application.env);
+    change(application, "partner.deposit", Some(id), move |unit, entry| {
         let deposited = partners::deposit(unit, &env, id, amount, &reference)?;
         if deposited == Deposited::Before {
             entry.outcome = Outcome::Repeated;
@@ -189,19 +190,22 @@ fn book_deposit(
 }
 
 fn rotate_keys(args: &RotateKeyArgs) -> anyhow::Result<()> {
-    let core = existing_core(&args.partner.store)?;
-    let (id, former, desk) = (args.partner.id, former_key(args), core.partners.clone());
+    let application = existing_application(&args.partner.store)?;
+    let (id, former, desk) = (args.partner.id, former_key(args), application.partners.clone());
     let Rotated { key, former_until } =
-        change(&core, "partner.rotate_keys", Some(id), move |unit, _| desk.rotate_keys(unit, id, former))?;
+        change(&application, "partner.rotate_keys", Some(id), move |unit, _| {
+            desk.rotate_keys(unit, id, former)
+        })?;
     show_rotated(args, ("sealing key", "sealingKey"), &sealing_key_text(&key)?, former_until)
 }
 
 fn rotate_api_key(args: &RotateKeyArgs) -> anyhow::Result<()> {
-    let core = existing_core(&args.partner.store)?;
-    let (id, former, desk) = (args.partner.id, former_key(args), core.partners.clone());
-    let Rotated { key, former_until } = change(&core, "partner.rotate_api_key", Some(id), move |unit, _| {
-        desk.rotate_api_key(unit, id, former)
-    })?;
+    let application = existing_application(&args.partner.store)?;
+    let (id, former, desk) = (args.partner.id, former_key(args), application.partners.clone());
+    let Rotated { key, former_until } =
+        change(&application, "partner.rotate_api_key", Some(id), move |unit, _| {
+            desk.rotate_api_key(unit, id, former)
+        })?;
     show_rotated(args, ("API key", "apiKey"), key.expose_secret(), former_until)
 }
 
@@ -230,18 +234,19 @@ fn show_rotated(
 }
 
 fn set_password(args: &PartnerArgs) -> anyhow::Result<()> {
-    let (core, id) = (existing_core(&args.store)?, args.id);
-    let partner = transact(&*core.store(), Access::Read, move |unit| partners::find(unit, id))?;
-    let hash = core.partners.hash_password(&partner, &password::read()?)?;
-    let ended = change(&core, "partner.set_password", Some(id), move |unit, _| {
+    let (application, id) = (existing_application(&args.store)?, args.id);
+    let partner = transact(&*application.store(), Access::Read, move |unit| partners::find(unit, id))?;
+    let hash = application.partners.hash_password(&partner, &password::read()?)?;
+    let ended = change(&application, "partner.set_password", Some(id), move |unit, _| {
         partners::set_password(unit, id, &hash)
     })?;
     say!("partner {id} has a new password; sessions ended: {ended}")
 }
 
 fn end_sessions(args: &PartnerArgs) -> anyhow::Result<()> {
-    let (core, id) = (existing_core(&args.store)?, args.id);
-    let ended =
-        change(&core, "partner.end_sessions", Some(id), move |unit, _| partners::end_sessions(unit, id))?;
+    let (application, id) = (existing_application(&args.store)?, args.id);
+    let ended = change(&application, "partner.end_sessions", Some(id), move |unit, _| {
+        partners::end_sessions(unit, id)
+    })?;
     say!("sessions of partner {id} ended: {ended}")
 }

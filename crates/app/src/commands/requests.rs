@@ -8,9 +8,9 @@ use kopeck_service::stuck::{self, Outcome, StuckInstruction, StuckRequest};
 use serde_json::{Value, json};
 
 use super::audited::change;
-use super::existing_core;
+use super::existing_application;
 use crate::cli::{OutcomeArg, RequestsCommand, SettleArgs, StuckArgs};
-use crate::printing::say;
+use crate::command_output::say;
 
 /// Does what is asked with requests that no worker can finish.
 pub(super) fn run(command: RequestsCommand) -> anyhow::Result<()> {
@@ -21,7 +21,7 @@ pub(super) fn run(command: RequestsCommand) -> anyhow::Result<()> {
 }
 
 fn list(args: &StuckArgs) -> anyhow::Result<()> {
-    let stuck = transact(&*existing_core(&args.store)?.store(), Access::Read, stuck::list)?;
+    let stuck = transact(&*existing_application(&args.store)?.store(), Access::Read, stuck::list)?;
     let zone = args.store.utc_offset;
     if args.json {
         let shown: Vec<Value> = stuck.iter().map(|request| as_json(request, zone)).collect();
@@ -44,13 +44,13 @@ fn list(args: &StuckArgs) -> anyhow::Result<()> {
 }
 
 fn settle(args: SettleArgs) -> anyhow::Result<()> {
-    let core = existing_core(&args.store)?;
+    let application = existing_application(&args.store)?;
     let outcome = match args.outcome {
         OutcomeArg::Applied => Outcome::Applied,
         OutcomeArg::Refused => Outcome::Refused,
     };
-    let (env, request, card) = (Arc::clone(&core.env), args.id, args.card);
-    let settled = change(&core, "requests.settle", None, move |unit, entry| {
+    let (env, request, card) = (Arc::clone(&application.env), args.id, args.card);
+    let settled = change(&application, "requests.settle", None, move |unit, entry| {
         entry.subject = format!("request:{request}");
         stuck::settle(unit, &env, request, outcome, card)
     })?;

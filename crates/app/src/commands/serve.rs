@@ -12,21 +12,21 @@ use kopeck_service::audit::Notes;
 use kopeck_service::worker::ClockCheck;
 
 use super::first_start;
-use super::until_told::{self, OtherSignals, Signals};
+use super::shutdown::{self, IgnoredSignals, TerminationSignals};
 use crate::audit::HeadForwarder;
 use crate::bank::Bank;
 use crate::cli::{FrontArgs, ServeArgs, ServiceArgs};
-use crate::compose::{Core, Machine, Parts, Vault};
+use crate::compose::{Application, Parts, Storage, SystemAdapters};
 use crate::connections::{warn_about_plain_http, warn_about_proxy_header};
 use crate::folder::{DataFolder, ServerLock};
+use crate::liveness::LivenessRegistry;
 use crate::open_files;
-use crate::operations::{Clock, MeasuredBank, Operations, Teller};
-use crate::output;
+use crate::operations::{ClockLabel, InstrumentedBank, Operations, OperationsServer};
+use crate::periodic_check::PeriodicCheck;
 use crate::port::Port;
-use crate::pulse::Pulse;
-use crate::reload::Reloader;
-use crate::system_clock::{Look, SystemClock};
-use crate::tls::{Certificate, CertificateFiles, Looked};
+use crate::service_output;
+use crate::system_clock::{ClockReading, SystemClock};
+use crate::tls::{Certificate, CertificateFiles, CertificateRefresh};
 use crate::workers::Workers;
 
 /// Serves until told to stop; then answers what was accepted, and lets the workers settle what they told the bank.
@@ -37,13 +37,13 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     );
     open_files::raise_limit(Some(args.front.max_connections))?;
     let system = actix_web::rt::System::new();
-    let others = system.block_on(async { OtherSignals::listen() })?;
+    let others = system.block_on(async { IgnoredSignals::listen() })?;
     let certificate = certificate(&args.front)?;
     let pause = Duration::try_from(args.front.drain_pause).context("KOPECK_DRAIN_PAUSE")?;
     // Before anything is written: a start that finds its port in use leaves nothing behind.
     let port = Port::bind(args.listen)?;
     let process = Process::start(&args.service, args.service.sandbox_is_on(Some(args.listen)))?;
-    let reloader = process.follow_machine(certificate.clone())?;
+    let periodic_check = process.watch_files_and_clock(certificate.clone())?;
     let listener = port.listen()?;
     let address = listener.local_addr()?;
     // A trusted proxy in front is taken for one with TLS.
@@ -51,36 +51,36 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         warn_about_plain_http(address);
     }
     warn_about_proxy_header(&args.front.trusted_proxies, args.front.proxy_header);
-    let state = process.front_door(args);
+    let state = process.http_state(args);
     let workers = if args.no_workers {
-        process.operations.health.workers_are_started(Arc::new(Pulse::default()));
+        process.operations.health.workers_are_started(Arc::new(LivenessRegistry::default()));
         None
     } else {
         Some(process.workers(args.service.workers)?)
     };
 
-    let signals = system.block_on(async { Signals::listen() })?;
+    let signals = system.block_on(async { TerminationSignals::listen() })?;
     let scheme = if certificate.is_some() { "https" } else { "http" };
     let url = format!("{scheme}://{address}");
-    output::announce(&format!("kopeck serves on {url}\n"));
-    process.say_where_it_tells();
+    service_output::announce(&format!("kopeck serves on {url}\n"));
+    process.announce_operations_address();
     if args.docs {
-        output::announce(&format!("API reference on {url}/docs\n"));
+        service_output::announce(&format!("API reference on {url}/docs\n"));
     }
     if process.bank.power.is_some() {
-        first_start::demo_partner(&process.core, &process.folder, &url)?;
+        first_start::demo_partner(&process.application, &process.folder, &url)?;
     }
     let drain = Drain::new(&listener, &state)?;
     let served = system.block_on(async {
-        others.follow(read_again(&reloader));
+        others.follow(read_again(&periodic_check));
         let server = match certificate {
             Some(certificate) => {
                 kopeck_adapter_http::serve_tls(listener, state, certificate.server_config()?)?
             }
             None => kopeck_adapter_http::serve(listener, state)?,
         };
-        let end = signals.told_and_known(&process.operations.health, Some(&drain), pause);
-        until_told::serve_and_drain(server, &drain, end).await
+        let end = signals.recv_and_drain(&process.operations.health, Some(&drain), pause);
+        shutdown::serve_and_drain(server, &drain, end).await
     });
     process.stop(workers);
     served
@@ -90,24 +90,24 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
 pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
     open_files::raise_limit(None)?;
     let system = actix_web::rt::System::new();
-    let others = system.block_on(async { OtherSignals::listen() })?;
+    let others = system.block_on(async { IgnoredSignals::listen() })?;
     let process = Process::start(args, args.sandbox_is_on(None))?;
-    let reloader = process.follow_machine(None)?;
+    let periodic_check = process.watch_files_and_clock(None)?;
     let workers = process.workers(args.workers)?;
-    let signals = system.block_on(async { Signals::listen() })?;
-    output::announce("kopeck works\n");
-    process.say_where_it_tells();
+    let signals = system.block_on(async { TerminationSignals::listen() })?;
+    service_output::announce("kopeck works\n");
+    process.announce_operations_address();
     system.block_on(async {
-        others.follow(read_again(&reloader));
-        signals.told_and_known(&process.operations.health, None, Duration::ZERO).await;
+        others.follow(read_again(&periodic_check));
+        signals.recv_and_drain(&process.operations.health, None, Duration::ZERO).await;
     });
     process.stop(Some(workers));
     Ok(())
 }
 
 /// What is done at SIGHUP.
-fn read_again(reloader: &Reloader) -> impl Fn() + 'static {
-    let look = reloader.trigger();
+fn read_again(periodic_check: &PeriodicCheck) -> impl Fn() + 'static {
+    let look = periodic_check.trigger();
     move || {
         log::info!("SIGHUP: reading the master keys and the certificate again");
         look();
@@ -122,11 +122,11 @@ fn certificate(args: &FrontArgs) -> anyhow::Result<Option<Arc<Certificate>>> {
 
 /// What a process has that goes on until it is told to stop.
 struct Process {
-    machine: Machine,
+    adapters: SystemAdapters,
     /// The clock that the machine's time comes from.
     system_clock: Arc<SystemClock>,
     keys: Arc<KeyRing>,
-    core: Core,
+    application: Application,
     folder: DataFolder,
     bank: Bank,
     /// Entries of the audit log on their way.
@@ -137,7 +137,7 @@ struct Process {
     gateway: Arc<dyn BankGateway>,
     operations: Operations,
     /// Given up after the rest: it tells of the end too.
-    teller: Option<Teller>,
+    operations_server: Option<OperationsServer>,
     /// Given up with the rest.
     _lock: Option<ServerLock>,
 }
@@ -153,16 +153,17 @@ impl Process {
                 "the sandbox is on: every partner can deposit money and move the clock; KOPECK_SANDBOX=false switches it off"
             );
         }
-        let teller = args.operations.operations_listen.map(|listen| operations.tell(listen)).transpose()?;
+        let operations_server =
+            args.operations.operations_listen.map(|listen| operations.serve(listen)).transpose()?;
         let system_clock = Arc::new(SystemClock::default());
-        let machine = Machine::with_wall(Arc::clone(&system_clock) as _);
-        let vault = Vault::open(&args.store, &*machine.entropy, args.new_database)?;
-        let lock = vault.folder.lock()?;
-        let keys = vault.keys.ring()?;
-        super::migrate::apply(&args.store, &vault.folder, &keys)?;
-        let (machine, clock) = machine.with_clock_of(&vault.folder)?;
+        let adapters = SystemAdapters::with_wall(Arc::clone(&system_clock) as _);
+        let storage = Storage::open(&args.store, &*adapters.entropy, args.new_database)?;
+        let lock = storage.folder.lock()?;
+        let keys = storage.keys.ring()?;
+        super::migrate::apply(&args.store, &storage.folder, &keys)?;
+        let (adapters, clock) = adapters.with_clock_of(&storage.folder)?;
         let heads = Arc::new(HeadForwarder::new(
-            Arc::clone(&machine.wall),
+            Arc::clone(&adapters.wall),
             args.store.audit_heads.clone(),
             log::Level::Info,
             Some(Arc::clone(&operations.metrics)),
@@ -172,44 +173,47 @@ impl Process {
             audit_heads: Some(Arc::clone(&heads) as _),
             ..Parts::default()
         };
-        let core = Core::with_parts(args.store.database_url(), &keys, &machine, settings, parts)?;
-        operations.health.store_is_open(&core.store);
-        let bank = Bank::open(args, sandbox, &vault.folder, &machine, clock, settings)?;
-        let gateway = Arc::new(MeasuredBank::new(Arc::clone(&bank.gateway), Arc::clone(&operations.metrics)));
-        let audit = Notes::new(core.store(), Arc::clone(&machine.wall), Arc::clone(&operations.metrics) as _);
-        if vault.folder.is_embedded() {
+        let application =
+            Application::with_parts(args.store.database_url(), &keys, &adapters, settings, parts)?;
+        operations.health.store_is_open(&application.store);
+        let bank = Bank::open(args, sandbox, &storage.folder, &adapters, clock, settings)?;
+        let gateway =
+            Arc::new(InstrumentedBank::new(Arc::clone(&bank.gateway), Arc::clone(&operations.metrics)));
+        let audit =
+            Notes::new(application.store(), Arc::clone(&adapters.wall), Arc::clone(&operations.metrics) as _);
+        if storage.folder.is_embedded() {
             // Only this process works on an embedded database, so a lease that is there was left by one that was
             // killed. On a server it may be another's.
             let end = |unit: &mut dyn kopeck_port_store::UnitOfWork| -> Result<(), StoreError> {
                 unit.jobs().end_all_leases()
             };
-            transact(&*core.store(), Access::Write, end)?;
+            transact(&*application.store(), Access::Write, end)?;
         }
-        let folder = vault.folder;
+        let folder = storage.folder;
         Ok(Self {
-            machine,
+            adapters,
             system_clock,
             keys,
-            core,
+            application,
             folder,
             bank,
             audit,
             heads,
             gateway,
             operations,
-            teller,
+            operations_server,
             _lock: lock,
         })
     }
 
     /// The HTTP API.
-    fn front_door(&self, args: &ServeArgs) -> HttpState {
+    fn http_state(&self, args: &ServeArgs) -> HttpState {
         HttpState::new(HttpParts {
-            env: Arc::clone(&self.core.env),
-            wall: Arc::clone(&self.machine.wall),
-            store: self.core.store(),
+            env: Arc::clone(&self.application.env),
+            wall: Arc::clone(&self.adapters.wall),
+            store: self.application.store(),
             bank: Arc::clone(&self.gateway),
-            tokens: Arc::clone(&self.core.tokens),
+            tokens: Arc::clone(&self.application.tokens),
             sandbox: self.bank.power.clone(),
             observer: Arc::clone(&self.operations.metrics) as _,
             audit: Arc::clone(&self.audit),
@@ -228,29 +232,24 @@ impl Process {
 
     fn workers(&self, count: u8) -> anyhow::Result<Workers> {
         let bank = || Arc::clone(&self.gateway);
-        let (worker, refresher) = (self.core.worker(bank()), self.core.account_refresher(bank()));
-        let (store, env) = (self.core.store(), &self.core.env);
-        let workers = Workers::start(
-            count,
-            &store,
-            env,
-            &Arc::new(worker),
-            refresher,
-            self.look_at_clock_of_database(),
-        )?;
-        self.operations.health.workers_are_started(workers.pulse());
+        let (worker, refresher) =
+            (self.application.worker(bank()), self.application.account_refresher(bank()));
+        let (store, env) = (self.application.store(), &self.application.env);
+        let workers =
+            Workers::start(count, &store, env, &Arc::new(worker), refresher, self.database_clock_check())?;
+        self.operations.health.workers_are_started(workers.liveness());
         Ok(workers)
     }
 
     /// Brings work back from the future, and measures the clock of a database server. An embedded database goes by the
     /// machine's.
-    fn look_at_clock_of_database(&self) -> impl FnMut() -> Result<(), StoreError> + Send + 'static {
-        let mut watch = self.core.clock_watch();
+    fn database_clock_check(&self) -> impl FnMut() -> Result<(), StoreError> + Send + 'static {
+        let mut watch = self.application.clock_watch();
         let metrics = (!self.folder.is_embedded()).then(|| Arc::clone(&self.operations.metrics));
         move || {
             let ClockCheck { step, ahead_of_service, brought_back } = watch.check()?;
             if let Some(metrics) = &metrics {
-                metrics.clock_seen(Clock::Database, ahead_of_service, step);
+                metrics.clock_seen(ClockLabel::Database, ahead_of_service, step);
             }
             if brought_back > 0 {
                 log::warn!(requests = brought_back; "work was due in the future and is done now: a clock was set back");
@@ -261,26 +260,29 @@ impl Process {
 
     /// Takes changed keys and a changed certificate over, writes what the database could not take before, and notices if
     /// the machine's clock is set.
-    fn follow_machine(&self, certificate: Option<Arc<Certificate>>) -> anyhow::Result<Reloader> {
+    fn watch_files_and_clock(&self, certificate: Option<Arc<Certificate>>) -> anyhow::Result<PeriodicCheck> {
         let (keys, metrics) = (Arc::clone(&self.keys), Arc::clone(&self.operations.metrics));
         let (audit, heads) = (Arc::clone(&self.audit), Arc::clone(&self.heads));
         let clock = Arc::clone(&self.system_clock);
-        Reloader::start(move || {
-            let Look { step, offset } = clock.look();
-            metrics.clock_seen(Clock::Machine, offset, step);
+        PeriodicCheck::start(move || {
+            let ClockReading { step, offset } = clock.read();
+            metrics.clock_seen(ClockLabel::Machine, offset, step);
             keys.refresh();
             audit.tick();
             heads.tick();
             match certificate.as_ref().map(|certificate| certificate.refresh()) {
-                None | Some(Looked::Same) => {}
-                Some(looked) => metrics.certificate_changed(looked == Looked::Taken),
+                None | Some(CertificateRefresh::Unchanged) => {}
+                Some(looked) => metrics.certificate_changed(looked == CertificateRefresh::Replaced),
             }
         })
     }
 
-    fn say_where_it_tells(&self) {
-        if let Some(teller) = &self.teller {
-            output::announce(&format!("health and metrics on http://{}\n", teller.address()));
+    fn announce_operations_address(&self) {
+        if let Some(operations_server) = &self.operations_server {
+            service_output::announce(&format!(
+                "health and metrics on http://{}\n",
+                operations_server.address()
+            ));
         }
     }
 
@@ -289,9 +291,9 @@ impl Process {
             workers.stop();
         }
         self.audit.close();
-        self.core.store.close();
+        self.application.store.close();
         self.heads.send();
-        drop(self.teller);
+        drop(self.operations_server);
         log::info!("stopped");
     }
 }

@@ -7,7 +7,7 @@ use log::kv::{self, Error, Key, VisitSource, VisitValue};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
-use super::Moment;
+use super::Timestamp;
 
 /// The names that every line has. A pair with one of them is written with a `_` behind it.
 const OWN: [&str; 4] = ["time", "level", "target", "message"];
@@ -16,7 +16,7 @@ const OWN: [&str; 4] = ["time", "level", "target", "message"];
 pub(super) fn write(mut line: impl Write, now: OffsetDateTime, record: &Record<'_>) -> io::Result<()> {
     let mut event = Pairs(Map::new());
     let own = [
-        Moment(now).to_string(),
+        Timestamp(now).to_string(),
         record.level().to_string(),
         record.target().to_owned(),
         record.args().to_string(),
@@ -35,9 +35,9 @@ impl<'kvs> VisitSource<'kvs> for Pairs {
         if OWN.contains(&&*name) {
             name.push('_');
         }
-        let mut kept = Kept(None);
-        value.visit(&mut kept)?;
-        if let Some(value) = kept.0 {
+        let mut converted = JsonValue(None);
+        value.visit(&mut converted)?;
+        if let Some(value) = converted.0 {
             self.0.insert(name, value);
         }
         Ok(())
@@ -45,9 +45,9 @@ impl<'kvs> VisitSource<'kvs> for Pairs {
 }
 
 /// A value as JSON has it: numbers and booleans as what they are, all else as text. A pair without a value is left out.
-struct Kept(Option<Value>);
+struct JsonValue(Option<Value>);
 
-impl VisitValue<'_> for Kept {
+impl VisitValue<'_> for JsonValue {
     fn visit_any(&mut self, value: kv::Value<'_>) -> Result<(), Error> {
         self.0 = Some(Value::String(value.to_string()));
         Ok(())

@@ -10,11 +10,11 @@ use log::Record;
 use log::kv::{Error, Key, Value, VisitSource, VisitValue};
 use time::OffsetDateTime;
 
-use super::Moment;
+use super::Timestamp;
 
 /// `2026-03-02T09:00:00.000Z INFO kopeck::access request status=200 …`
 pub(super) fn write(mut line: impl Write, now: OffsetDateTime, record: &Record<'_>) -> io::Result<()> {
-    write!(line, "{} {} {} ", Moment(now), record.level(), record.target())?;
+    write!(line, "{} {} {} ", Timestamp(now), record.level(), record.target())?;
     write!(Escaped(&mut line), "{}", record.args()).map_err(io::Error::other)?;
     record.key_values().visit(&mut Pairs(&mut line)).map_err(io::Error::other)?;
     writeln!(line)

@@ -11,12 +11,12 @@ use super::Metrics;
 use super::metrics::{BankCalls, BankOutcome};
 
 /// A bank whose calls are counted by their outcome.
-pub struct MeasuredBank {
+pub struct InstrumentedBank {
     bank: Arc<dyn BankGateway>,
     metrics: Arc<Metrics>,
 }
 
-impl MeasuredBank {
+impl InstrumentedBank {
     /// Counts the calls of `bank` in `metrics`.
     #[must_use]
     pub fn new(bank: Arc<dyn BankGateway>, metrics: Arc<Metrics>) -> Self {
@@ -40,7 +40,7 @@ fn asked<T>(calls: &BankCalls, call: impl FnOnce() -> Result<T, BankError>) -> R
     answer
 }
 
-impl BankGateway for MeasuredBank {
+impl BankGateway for InstrumentedBank {
     fn repeat_is_safe(&self) -> bool {
         self.bank.repeat_is_safe()
     }

@@ -9,7 +9,7 @@ use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use crate::pulse::Pulse;
+use crate::liveness::LivenessRegistry;
 
 /// So long the database has for the answer to a question that costs nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub struct Health {
     store: OnceLock<Arc<DieselStore>>,
-    workers: OnceLock<Arc<Pulse>>,
+    workers: OnceLock<Arc<LivenessRegistry>>,
     stopping: AtomicBool,
     sandbox: AtomicBool,
 }
@@ -42,9 +42,9 @@ impl Health {
         let _ = self.store.set(Arc::clone(store));
     }
 
-    /// The workers of this process have started; those of a process that has none are an empty [`Pulse`].
-    pub fn workers_are_started(&self, pulse: Arc<Pulse>) {
-        let _ = self.workers.set(pulse);
+    /// The workers of this process have started; those of a process that has none are an empty [`LivenessRegistry`].
+    pub fn workers_are_started(&self, liveness: Arc<LivenessRegistry>) {
+        let _ = self.workers.set(liveness);
     }
 
     /// The process was told to stop: it does what it has, and wants no more.
@@ -65,7 +65,7 @@ impl Health {
         self.store.get()
     }
 
-    pub(super) fn workers(&self) -> Option<&Arc<Pulse>> {
+    pub(super) fn workers(&self) -> Option<&Arc<LivenessRegistry>> {
         self.workers.get()
     }
 
@@ -80,10 +80,10 @@ impl Health {
             }
             Err(reason) => Err(reason),
         };
-        let workers = match self.workers.get().map(|pulse| pulse.vitals()) {
+        let workers = match self.workers.get().map(|liveness| liveness.report()) {
             None => Err("not started yet"),
-            Some(vitals) if vitals.are_good() => Ok(()),
-            Some(vitals) if vitals.ended > 0 => Err("a thread has ended"),
+            Some(report) if report.is_healthy() => Ok(()),
+            Some(report) if report.ended > 0 => Err("a thread has ended"),
             Some(_) => Err("a thread gives no sign of life"),
         };
         Readiness {
@@ -176,11 +176,11 @@ mod tests {
 
     #[actix_web::test]
     async fn workers_that_end_and_a_process_that_stops_are_not_ready() {
-        let (health, pulse) = (Health::default(), Arc::new(Pulse::default()));
-        health.workers_are_started(Arc::clone(&pulse));
-        let heart = pulse.heart();
+        let (health, liveness) = (Health::default(), Arc::new(LivenessRegistry::default()));
+        health.workers_are_started(Arc::clone(&liveness));
+        let heartbeat = liveness.register();
         assert_eq!(health.readiness().await.workers, Ok(()));
-        drop(heart);
+        drop(heartbeat);
         assert_eq!(health.readiness().await.workers, Err("a thread has ended"));
         health.is_stopping();
         assert_eq!(health.readiness().await.process, Err("stopping"));

@@ -2,7 +2,7 @@
 //! together: labels are made once, at the start or at the first of its kind.
 
 mod clocks;
-mod figures;
+mod gauges;
 mod process;
 
 use std::collections::HashMap;
@@ -19,23 +19,23 @@ use prometheus::{
 };
 
 use super::Health;
-use super::glance::Memory;
-use crate::output;
-pub use clocks::Clock;
+use super::snapshot::SnapshotCache;
+use crate::service_output;
+pub use clocks::ClockLabel;
 use clocks::Clocks;
-use figures::Figures;
+use gauges::Gauges;
 
 /// The statuses that the service answers with; all others are counted as one.
 const STATUSES: [u16; 16] = [200, 201, 202, 400, 401, 402, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503];
 
-/// Upper bounds of the classes of latencies, in seconds.
-const CALL_CLASSES: [f64; 13] =
+/// Upper bounds of the buckets of latencies, in seconds.
+const CALL_BUCKETS: [f64; 13] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 /// Of waits for the database and of its use, in seconds.
-const STORE_CLASSES: [f64; 12] =
+const STORE_BUCKETS: [f64; 12] =
     [0.0001, 0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0];
 /// Of calls of the bank, in seconds.
-const BANK_CLASSES: [f64; 10] = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+const BANK_BUCKETS: [f64; 10] = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 /// All figures of the process.
 pub struct Metrics {
@@ -55,8 +55,8 @@ pub struct Metrics {
     bank: Bank,
     reloads: [IntCounter; 2],
     clocks: Clocks,
-    figures: Figures,
-    memory: Memory,
+    gauges: Gauges,
+    snapshots: SnapshotCache,
 }
 
 /// The calls of one operation.
@@ -98,13 +98,13 @@ pub(super) enum BankOutcome {
 }
 
 impl BankOutcome {
-    const WORDS: [&'static str; 4] = ["done", "declined", "unavailable", "unknown"];
+    const LABELS: [&'static str; 4] = ["done", "declined", "unavailable", "unknown"];
 }
 
 /// Makes figures and lists them.
-struct Maker<'a>(&'a Registry);
+struct Registrar<'a>(&'a Registry);
 
-impl Maker<'_> {
+impl Registrar<'_> {
     fn counter(&self, name: &str, help: &str) -> prometheus::Result<IntCounter> {
         let counter = IntCounter::new(name, help)?;
         self.0.register(Box::new(counter.clone()))?;
@@ -122,9 +122,9 @@ impl Maker<'_> {
         name: &str,
         help: &str,
         labels: &[&str],
-        classes: &[f64],
+        buckets: &[f64],
     ) -> prometheus::Result<HistogramVec> {
-        let options = HistogramOpts::new(name, help).buckets(classes.to_vec());
+        let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
         let histograms = HistogramVec::new(options, labels)?;
         self.0.register(Box::new(histograms.clone()))?;
         Ok(histograms)
@@ -144,25 +144,25 @@ impl Metrics {
     /// If two figures have one name.
     pub fn new() -> prometheus::Result<Self> {
         let registry = Registry::new();
-        registry.register(Box::new(output::dropped_lines()))?;
-        let maker = Maker(&registry);
-        let requests = maker.counters(
+        registry.register(Box::new(service_output::dropped_lines()))?;
+        let registrar = Registrar(&registry);
+        let requests = registrar.counters(
             "kopeck_http_requests_total",
             "Calls answered, by route and status.",
             &["method", "route", "status"],
         )?;
-        let seconds = maker.histograms(
+        let seconds = registrar.histograms(
             "kopeck_http_request_seconds",
             "From the head of a call to its answer, by route.",
             &["method", "route"],
-            &CALL_CLASSES,
+            &CALL_BUCKETS,
         )?;
-        let reloads = maker.counters(
+        let reloads = registrar.counters(
             "kopeck_certificate_reloads_total",
             "Changed certificates, by whether they could be taken over.",
             &["outcome"],
         )?;
-        let heads = maker.counters(
+        let heads = registrar.counters(
             "kopeck_audit_heads_total",
             "Attempts to send the chain heads of the audit log, by whether they were sent.",
             &["outcome"],
@@ -170,34 +170,34 @@ impl Metrics {
         Ok(Self {
             routes: routes(&seconds)?,
             requests,
-            refused_seals: maker.counter(
+            refused_seals: registrar.counter(
                 "kopeck_refused_seals_total",
                 "Values refused because they were not sealed rightly.",
             )?,
-            throttled_logins: maker
+            throttled_logins: registrar
                 .counter("kopeck_throttled_logins_total", "Logins refused after too many failures.")?,
-            throttled_refreshes: maker.counter(
+            throttled_refreshes: registrar.counter(
                 "kopeck_throttled_refreshes_total",
                 "Refreshes refused after too many failures of their address.",
             )?,
-            rate_limited: maker.counter(
+            rate_limited: registrar.counter(
                 "kopeck_rate_limited_total",
                 "Calls refused over the rate limit of their partner.",
             )?,
-            refused_bodies: maker.counter(
+            refused_bodies: registrar.counter(
                 "kopeck_refused_bodies_total",
                 "Requests refused because the memory for request bodies was used up.",
             )?,
-            audit_notes: audit_notes(&maker)?,
+            audit_notes: audit_notes(&registrar)?,
             audit_heads: both(&heads, ["sent", "failed"])?,
-            outages: outages(&maker)?,
-            reads: Thread::new(&maker, "read")?,
-            writes: Thread::new(&maker, "write")?,
-            bank: Bank::new(&maker)?,
+            outages: outages(&registrar)?,
+            reads: Thread::new(&registrar, "read")?,
+            writes: Thread::new(&registrar, "write")?,
+            bank: Bank::new(&registrar)?,
             reloads: both(&reloads, ["taken", "refused"])?,
-            clocks: Clocks::new(&maker)?,
-            figures: Figures::new(&maker)?,
-            memory: Memory::default(),
+            clocks: Clocks::new(&registrar)?,
+            gauges: Gauges::new(&registrar)?,
+            snapshots: SnapshotCache::default(),
             registry,
         })
     }
@@ -220,7 +220,7 @@ impl Metrics {
 
     /// A look at `clock` has shown that it stands so far `ahead`, and by how much it was set since the last look. A step is
     /// logged.
-    pub fn clock_seen(&self, clock: Clock, ahead: time::Duration, step: Option<time::Duration>) {
+    pub fn clock_seen(&self, clock: ClockLabel, ahead: time::Duration, step: Option<time::Duration>) {
         self.clocks.stands(clock, ahead);
         if let Some(by) = step {
             self.clocks.stepped(clock, by);
@@ -229,11 +229,11 @@ impl Metrics {
 
     /// All figures at this moment, in the text format of Prometheus.
     pub(super) async fn text(&self, health: &Health) -> prometheus::Result<Vec<u8>> {
-        let glance = match health.store() {
-            Some(store) => self.memory.glance(&**store).await,
+        let snapshot = match health.store() {
+            Some(store) => self.snapshots.get(&**store).await,
             None => None,
         };
-        self.figures.show(health, glance);
+        self.gauges.show(health, snapshot);
         let mut text = Vec::with_capacity(64 * 1024);
         TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
         Ok(text)
@@ -241,8 +241,8 @@ impl Metrics {
 }
 
 /// Those that are written, summarised, dropped.
-fn audit_notes(maker: &Maker<'_>) -> prometheus::Result<[IntCounter; 3]> {
-    let notes = maker.counters(
+fn audit_notes(registrar: &Registrar<'_>) -> prometheus::Result<[IntCounter; 3]> {
+    let notes = registrar.counters(
         "kopeck_audit_notes_total",
         "Entries of the audit log about what changed nothing, by what became of them.",
         &["outcome"],
@@ -255,8 +255,8 @@ fn audit_notes(maker: &Maker<'_>) -> prometheus::Result<[IntCounter; 3]> {
 }
 
 /// The outages of the database. Each begins at 0, so that the first of its kind is an increase.
-fn outages(maker: &Maker<'_>) -> prometheus::Result<IntCounterVec> {
-    let outages = maker.counters(
+fn outages(registrar: &Registrar<'_>) -> prometheus::Result<IntCounterVec> {
+    let outages = registrar.counters(
         "kopeck_database_failures_total",
         "Units of work that met an outage of the database, by reason.",
         &["reason"],
@@ -287,12 +287,12 @@ fn routes(seconds: &HistogramVec) -> prometheus::Result<HashMap<&'static str, Ro
 }
 
 impl Thread {
-    fn new(maker: &Maker<'_>, access: &str) -> prometheus::Result<Self> {
+    fn new(registrar: &Registrar<'_>, access: &str) -> prometheus::Result<Self> {
         let histogram = |name: &str, help: &str| {
             let options =
-                HistogramOpts::new(name, help).const_label("access", access).buckets(STORE_CLASSES.to_vec());
+                HistogramOpts::new(name, help).const_label("access", access).buckets(STORE_BUCKETS.to_vec());
             let histogram = Histogram::with_opts(options)?;
-            maker.0.register(Box::new(histogram.clone()))?;
+            registrar.0.register(Box::new(histogram.clone()))?;
             prometheus::Result::Ok(histogram)
         };
         Ok(Self {
@@ -309,21 +309,21 @@ impl Thread {
 }
 
 impl Bank {
-    fn new(maker: &Maker<'_>) -> prometheus::Result<Self> {
-        let calls = maker.counters(
+    fn new(registrar: &Registrar<'_>) -> prometheus::Result<Self> {
+        let calls = registrar.counters(
             "kopeck_bank_calls_total",
             "Calls of the bank, of submissions each instruction, by how they ended.",
             &["call", "outcome"],
         )?;
-        let seconds = maker.histograms(
+        let seconds = registrar.histograms(
             "kopeck_bank_call_seconds",
             "How long a call of the bank took.",
             &["call"],
-            &BANK_CLASSES,
+            &BANK_BUCKETS,
         )?;
         let of = |call: &str| -> prometheus::Result<BankCalls> {
             let [done, declined, unavailable, unknown] =
-                BankOutcome::WORDS.map(|outcome| calls.get_metric_with_label_values(&[call, outcome]));
+                BankOutcome::LABELS.map(|outcome| calls.get_metric_with_label_values(&[call, outcome]));
             Ok(BankCalls {
                 seconds: seconds.get_metric_with_label_values(&[call])?,
                 outcomes: [done?, declined?, unavailable?, unknown?],

@@ -1,7 +1,7 @@
 //! The audit log of the real binary against whoever has the database and not the key; its heads elsewhere, and its old
 //! entries removed.
 
-use kopeck::compose::Core;
+use kopeck::compose::Application;
 use kopeck_domain::audit::{Entry, Head, Record};
 use kopeck_port_store::{Access, StoreError, transact};
 use serde_json::json;
@@ -19,9 +19,9 @@ fn serve_a_refusal(installation: &Installation, settings: &[&str]) {
     assert!(running.stop("TERM").1, "{}", installation.log());
 }
 
-fn records(core: &Core, chain: u64) -> Vec<Record> {
+fn records(application: &Application, chain: u64) -> Vec<Record> {
     let read = move |unit: &mut dyn kopeck_port_store::UnitOfWork| unit.audit().records(chain, 0, 1_000);
-    transact(&*core.store, Access::Read, read).unwrap()
+    transact(&*application.store, Access::Read, read).unwrap()
 }
 
 /// Bytes as both databases read them.
@@ -42,7 +42,7 @@ fn hashes_that_somebody_computed_anew_are_found_out() {
     }
     let (whole, said) = verify(&installation, &["--require-signatures"]);
     assert!(whole && said.contains("entries: 4, chains: 1"), "{said}");
-    let records = records(&installation.core(), 1);
+    let records = records(&installation.application(), 1);
     let mut head: Head = records[0].head.clone();
     let mut statements = String::new();
     for Record { mut entry, .. } in records.into_iter().skip(1) {
@@ -101,15 +101,15 @@ fn heads_are_kept_elsewhere_and_tell_of_a_chain_that_was_cut() {
 fn old_entries_are_pruned_and_the_rest_verifies() {
     let installation = Installation::new();
     installation.create_partner(&[]);
-    let core = installation.core();
+    let application = installation.application();
     let old = OffsetDateTime::from_unix_timestamp(1_600_000_000).unwrap();
     let write = move |unit: &mut dyn kopeck_port_store::UnitOfWork| -> Result<(), StoreError> {
         (0..6).try_for_each(|day| {
             unit.audit().append(&Entry::new(old + Duration::days(day), "127.0.0.1", "token.access"))
         })
     };
-    transact(&*core.store, Access::Write, write).unwrap();
-    drop(core);
+    transact(&*application.store, Access::Write, write).unwrap();
+    drop(application);
     // The first is of 13.09.2020, 15:26 in the service's zone.
     let prune = |before: &str| installation.run(&["audit", "prune", "--before", before]);
     let said =

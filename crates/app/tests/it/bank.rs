@@ -123,7 +123,7 @@ async fn a_lost_answer_is_asked_for_and_nothing_is_sent_twice() {
         let requests = two_requests(&server, &api).await;
         behave(&server, behaviour);
         server.clock.advance(SETTINGS.processing_delay);
-        let worker = server.core.worker(server.bank.clone());
+        let worker = server.application.worker(server.bank.clone());
         assert_eq!(worker.run_once(&|| false).unwrap(), 2);
         expect_in_process(&api, &requests).await;
         // The bank still loses answers, but a question has one.
@@ -257,8 +257,8 @@ async fn another_worker_takes_over_when_the_first_has_stopped() {
             let (server, api) = start(100_000).await;
             let requests = two_requests(&server, &api).await;
             server.clock.advance(SETTINGS.processing_delay);
-            let first = server.core.worker(server.bank.clone());
-            let second = server.core.worker(server.bank.clone());
+            let first = server.application.worker(server.bank.clone());
+            let second = server.application.worker(server.bank.clone());
             let errands = first.take().unwrap();
             assert_eq!(errands.len(), 2);
             expect_in_process(&api, &requests).await;
@@ -301,7 +301,8 @@ async fn a_worker_whose_lease_is_over_tells_the_bank_nothing() {
     let requests = two_requests(&server, &api).await;
     behave(&server, Behaviour { duplicate_rate: 1.0, ..Behaviour::default() });
     server.clock.advance(SETTINGS.processing_delay);
-    let (first, second) = (server.core.worker(server.bank.clone()), server.core.worker(server.bank.clone()));
+    let (first, second) =
+        (server.application.worker(server.bank.clone()), server.application.worker(server.bank.clone()));
     let held_up = once_taken(|| {
         server.clock.advance(LEASE);
         while second.run_once(&|| false).unwrap() > 0 {}
@@ -317,7 +318,7 @@ async fn a_worker_that_was_held_up_alone_tries_again() {
     let (server, api) = start(100_000).await;
     let requests = two_requests(&server, &api).await;
     server.clock.advance(SETTINGS.processing_delay);
-    let worker = server.core.worker(server.bank.clone());
+    let worker = server.application.worker(server.bank.clone());
     let held_up = once_taken(|| {
         server.clock.advance(LEASE);
         false
@@ -335,7 +336,8 @@ async fn two_workers_with_the_same_request_settle_it_once() {
     let (server, api) = start(100_000).await;
     let requests = two_requests(&server, &api).await;
     server.clock.advance(SETTINGS.processing_delay);
-    let (first, second) = (server.core.worker(server.bank.clone()), server.core.worker(server.bank.clone()));
+    let (first, second) =
+        (server.application.worker(server.bank.clone()), server.application.worker(server.bank.clone()));
     let errands = first.take().unwrap();
     server.clock.advance(LEASE);
     let taken_over = second.take().unwrap();
@@ -357,7 +359,7 @@ async fn work_that_is_given_back_goes_on_at_once() {
     let (server, api) = start(100_000).await;
     let requests = two_requests(&server, &api).await;
     server.clock.advance(SETTINGS.processing_delay);
-    let worker = server.core.worker(server.bank.clone());
+    let worker = server.application.worker(server.bank.clone());
     assert_eq!(worker.run_once(&|| true).unwrap(), 0, "told to stop before it took anything");
     assert_eq!(worker.run_once(&once_taken(|| true)).unwrap(), 2, "told to stop before the first call");
     expect_in_process(&api, &requests).await;

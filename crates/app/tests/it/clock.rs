@@ -40,7 +40,7 @@ async fn faulty_moves_are_refused() {
         api.post(path, &json!({"seconds": seconds})).await.faulty(&["seconds"]);
     }
     api.post(path, &json!({})).await.faulty(&["seconds"]);
-    assert_eq!(server.core.env.now(), START);
+    assert_eq!(server.application.env.now(), START);
 }
 
 /// All that the jump ends is ended for the service's own clock; what is sealed goes by the machine's.
@@ -59,7 +59,7 @@ async fn tokens_expire_and_sealed_calls_go_on() {
     client.balance().await.unwrap();
     let balance = client.balance().await.unwrap();
     assert_eq!(balance.balance, 0);
-    assert_eq!(server.core.env.now() - START, time::Duration::days(40) + time::Duration::minutes(16));
+    assert_eq!(server.application.env.now() - START, time::Duration::days(40) + time::Duration::minutes(16));
 }
 
 /// The window of sealing stays that of the machine: who is off by more than five minutes of it is refused.
@@ -69,7 +69,7 @@ async fn a_sealed_value_is_judged_by_the_machines_time() {
     let partner = server.partner(SealingPolicy::Required, 0);
     let client = server.client(&partner);
     advance(&client, HOUR).await;
-    let by_service = server.client_on(&partner, std::sync::Arc::clone(&server.core.env.clock));
+    let by_service = server.client_on(&partner, std::sync::Arc::clone(&server.application.env.clock));
     let refused = by_service.balance().await.unwrap_err();
     assert!(matches!(refused.status(), Some(422 | 400)), "{refused:?}");
     client.balance().await.unwrap();
@@ -82,7 +82,7 @@ async fn a_repeated_move_moves_once() {
     for _ in 0..3 {
         client.sandbox().advance_clock(10 * DAY).idempotency_key(key.clone()).await.unwrap();
     }
-    assert_eq!(server.core.env.now() - START, time::Duration::days(10));
+    assert_eq!(server.application.env.now() - START, time::Duration::days(10));
     let other = client.sandbox().advance_clock(DAY).idempotency_key(key).await.unwrap_err();
     assert_eq!(other.status(), Some(422));
 }
@@ -117,7 +117,8 @@ async fn every_period_rolls_over_in_a_jump() {
         set_limit(&server, &client, card, &CardLimit::per(period.clone(), 100)).await;
         assert!(client.sandbox().purchase(card, &purchase(100, None)).await.unwrap().approved);
         for (noon, left) in [(last, 0), (next, 100)] {
-            let ahead = noon.assume_offset(server.core.env.settings.zone.offset()) - server.core.env.now();
+            let ahead = noon.assume_offset(server.application.env.settings.zone.offset())
+                - server.application.env.now();
             if ahead.is_positive() {
                 advance(&client, ahead.whole_seconds().unsigned_abs()).await;
             }
@@ -139,7 +140,7 @@ async fn cards_expire_everywhere_at_once() {
     let free = client.cards().available(None, Default::default()).await.unwrap().data.remove(0);
     assert_eq!(free.date_until, date!(2029 - 03 - 31));
     let last_day = datetime!(2029-03-31 20:59 UTC);
-    let seconds = (last_day - server.core.env.now()).whole_seconds();
+    let seconds = (last_day - server.application.env.now()).whole_seconds();
     advance(&client, seconds.unsigned_abs()).await;
     let listed = client.cards().available(None, Default::default()).await.unwrap().data;
     assert_eq!(listed, std::slice::from_ref(&free));
@@ -270,7 +271,7 @@ async fn work_in_hand_is_done_once_over_a_jump_of_days() {
         let limit = client.limits().set(&[card], &CardLimit::per(LimitPeriod::Day, 300)).await.unwrap();
         server.bank.set_behaviour(Behaviour { duplicate_rate: 1.0, ..Behaviour::default() }).unwrap();
         server.clock.advance(SETTINGS.processing_delay);
-        let worker = server.core.worker(server.bank.clone());
+        let worker = server.application.worker(server.bank.clone());
         let errands = worker.take().unwrap();
         assert_eq!(errands.len(), 3);
         advance(&client, 5 * DAY).await;

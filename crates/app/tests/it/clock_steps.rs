@@ -27,7 +27,7 @@ async fn order(client: &Client) -> Uuid {
 
 /// What is looked at every second, and the time that passes until nothing may wait any more.
 fn soon(server: &TestServer) {
-    server.look_at_clock();
+    server.check_clock();
     server.clock.advance(LONGEST_PAUSE);
     server.work_now();
 }
@@ -48,10 +48,10 @@ fn is_about(step: Option<Duration>, expected: Duration) -> bool {
 #[tokio::test]
 async fn a_glitch_of_three_years_holds_no_work_up() {
     let (server, client) = start_client(100_000);
-    server.look_at_clock();
+    server.check_clock();
     let before = order(&client).await;
     server.clock.step(YEARS);
-    assert!(is_about(server.look_at_clock().step, YEARS));
+    assert!(is_about(server.check_clock().step, YEARS));
     let meanwhile = order(&client).await;
     client.sandbox().bank(&BankBehaviour { down: true, ..HEALTHY }).await.unwrap();
     server.run_jobs();
@@ -59,7 +59,7 @@ async fn a_glitch_of_three_years_holds_no_work_up() {
     let untouched = order(&client).await;
     server.clock.step(-YEARS);
     let after = order(&client).await;
-    let look = server.look_at_clock();
+    let look = server.check_clock();
     assert!(is_about(look.step, -YEARS), "{:?}", look.step);
     assert_eq!(look.brought_back, 3);
     soon(&server);
@@ -72,7 +72,7 @@ async fn a_glitch_of_three_years_holds_no_work_up() {
 async fn a_clock_that_is_set_back_holds_no_work_up() {
     for step in [Duration::seconds(-7), Duration::hours(-5), -YEARS] {
         let (server, client) = start_client(100_000);
-        server.look_at_clock();
+        server.check_clock();
         let before = order(&client).await;
         server.clock.step(step);
         let after = order(&client).await;
@@ -88,12 +88,13 @@ async fn a_lease_from_the_future_ends_like_any_other() {
     let taken = order(&client).await;
     server.clock.step(YEARS);
     server.clock.advance(SETTINGS.processing_delay);
-    let claims = kopeck_port_store::transact(&*server.core.store, kopeck_port_store::Access::Write, |unit| {
-        unit.jobs().claim(Duration::seconds(30), 1)
-    });
+    let claims =
+        kopeck_port_store::transact(&*server.application.store, kopeck_port_store::Access::Write, |unit| {
+            unit.jobs().claim(Duration::seconds(30), 1)
+        });
     assert_eq!(claims.unwrap().len(), 1);
     server.clock.step(-YEARS);
-    assert_eq!(server.look_at_clock().step, None, "it is the first look");
+    assert_eq!(server.check_clock().step, None, "it is the first look");
     server.clock.advance(Duration::seconds(20));
     server.work_now();
     assert_eq!(client.orders().status(taken).await.unwrap().state, RequestState::New);
@@ -193,10 +194,10 @@ async fn a_glitch_lets_no_call_be_carried_out_twice() {
 
 /// What the housekeeping does every minute.
 fn sweep(server: &TestServer) {
-    let env = Arc::clone(&server.core.env);
+    let env = Arc::clone(&server.application.env);
     let sweep =
         move |unit: &mut dyn kopeck_port_store::UnitOfWork| kopeck_service::housekeeping::sweep(unit, &env);
-    kopeck_port_store::transact(&*server.core.store, kopeck_port_store::Access::Write, sweep).unwrap();
+    kopeck_port_store::transact(&*server.application.store, kopeck_port_store::Access::Write, sweep).unwrap();
 }
 
 /// Else it would be refreshed again in three years.
@@ -253,7 +254,7 @@ fn two_servers_bear_a_skew_of_250_seconds() {
         assert_eq!(get("/v1/balance").token(&token).send(other).status, 200);
         let ordered = post("/v1/order/virtualcards", &virtual_order(1, 5_000)).token(&token).send(issuer);
         first.clock.advance(SETTINGS.processing_delay);
-        other.look_at_clock();
+        other.check_clock();
         other.work_now();
         let id = ordered.text_of("orderId");
         let status = get(&format!("/v1/order/status/{id}")).token(&token).send(other);

@@ -194,7 +194,7 @@ impl Player {
     fn pending(&self) -> u64 {
         let count =
             |unit: &mut dyn kopeck_port_store::UnitOfWork| -> Result<_, StoreError> { unit.jobs().count() };
-        transact(&*self.server.core.store, Access::Read, count).unwrap()
+        transact(&*self.server.application.store, Access::Read, count).unwrap()
     }
 
     fn shell(&self, command: &str) -> Command {

@@ -7,7 +7,7 @@ mod driver;
 
 use std::collections::BTreeSet;
 
-use kopeck::compose::Machine;
+use kopeck::compose::SystemAdapters;
 use kopeck_adapter_http::HttpSettings;
 use kopeck_domain::partner::SealingPolicy;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ const TRY_VECTORS: &str = "
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Chromium and its driver: scripts/test-docs-page"]
 async fn the_page_works_in_a_browser_and_asks_nobody_else() {
-    let now = Machine::real().wall.now();
+    let now = SystemAdapters::real().wall.now();
     let server = TestServer::start_at(now, true, HttpSettings { workers: 1, ..HttpSettings::default() });
     let partner = server.partner(SealingPolicy::Required, 1_000_000);
     let browser = Browser::start().await;

@@ -188,9 +188,9 @@ struct Accounts;
 
 impl Accounts {
     fn due(server: &TestServer) -> usize {
-        let midnight = SETTINGS.zone.start_of(server.core.env.today());
+        let midnight = SETTINGS.zone.start_of(server.application.env.today());
         let day = midnight..midnight + time::Duration::DAY;
-        let due = transact(&*server.core.store, Access::Read, move |unit| {
+        let due = transact(&*server.application.store, Access::Read, move |unit| {
             unit.cards().accounts_due(day.clone(), 1_000)
         });
         due.unwrap().len()

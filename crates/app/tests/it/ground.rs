@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use kopeck::compose::Machine;
+use kopeck::compose::SystemAdapters;
 use kopeck::folder::DataFolder;
 use kopeck_adapter_http::{HttpSettings, SandboxPower};
 use kopeck_adapter_store_diesel::testing::{DatabaseProxy, Roles, TestDatabase};
@@ -154,10 +154,10 @@ impl Ground {
     }
 
     /// The machine; the service's time is the machine's. If it is `ahead`, it is another one than the others.
-    pub fn machine(&self, ahead: Duration) -> Machine {
+    pub fn adapters(&self, ahead: Duration) -> SystemAdapters {
         let clock = Arc::clone(&self.clock);
         let wall: Arc<dyn Clock> = if ahead.is_zero() { clock } else { Arc::new(Skewed { clock, ahead }) };
-        Machine {
+        SystemAdapters {
             clock: Arc::clone(&wall),
             wall,
             ids: Arc::<SeededIds>::clone(&self.ids),

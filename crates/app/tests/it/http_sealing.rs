@@ -16,8 +16,8 @@ use crate::server::{TestPartner, TestServer};
 use crate::world::{Things, samples_by_path};
 
 pub fn rotate(server: &TestServer, partner: &TestPartner) -> SealingKey {
-    let (desk, id) = (server.core.partners.clone(), partner.id);
-    let new = transact(&*server.core.store, Access::Write, move |unit| {
+    let (desk, id) = (server.application.partners.clone(), partner.id);
+    let new = transact(&*server.application.store, Access::Write, move |unit| {
         desk.rotate_keys(unit, id, FormerKey::Overlaps)
     })
     .unwrap()

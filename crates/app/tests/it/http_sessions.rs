@@ -59,7 +59,8 @@ fn all_sessions_of_a_partner_end_by_a_word_of_the_operator() {
     assert_eq!(all.map(status), [200; 4]);
 
     let id = partner.id;
-    let ended = transact(&*server.core.store, Access::Write, move |unit| partners::end_sessions(unit, id));
+    let ended =
+        transact(&*server.application.store, Access::Write, move |unit| partners::end_sessions(unit, id));
     assert_eq!(ended.map_err(|error: PartnerError| error.to_string()), Ok(2));
     server.clock.advance(Duration::seconds(5));
     assert_eq!(all.map(status), [401, 401, 401, 200]);

@@ -27,7 +27,7 @@ fn accepts(server: &TestServer, token: &str) -> bool {
 
 pub fn set_status(server: &TestServer, partner: &TestPartner, status: PartnerStatus) {
     let id = partner.id;
-    transact(&*server.core.store, Access::Write, move |unit| {
+    transact(&*server.application.store, Access::Write, move |unit| {
         partners::set_status(unit, id, status)?;
         Ok::<_, PartnerError>(())
     })

@@ -47,13 +47,13 @@ fn partner(server: &TestServer, key: SealingKey) -> TestPartner {
         password: Some(SecretString::from(password)),
         sealing: SealingPolicy::Required,
     };
-    let prepared = server.core.partners.prepare(new).unwrap();
-    let (desk, id) = (server.core.partners.clone(), key.id());
+    let prepared = server.application.partners.prepare(new).unwrap();
+    let (desk, id) = (server.application.partners.clone(), key.id());
     let secrets =
         MasterKeyBox::new(KeyRing::of(&MasterKey::from_bytes([7; 32])), Arc::new(SeededEntropy::new(9)));
     let plain = SecretSlice::from(key.expose_secret().to_vec());
-    let created_at = server.core.env.now();
-    let (made, shown) = transact(&*server.core.store, Access::Write, move |unit| {
+    let created_at = server.application.env.now();
+    let (made, shown) = transact(&*server.application.store, Access::Write, move |unit| {
         let (made, shown) = desk.create(unit, &prepared)?;
         let place = SecretPlace {
             table: "sealing_keys",

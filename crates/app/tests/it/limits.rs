@@ -94,7 +94,7 @@ async fn a_change_is_followed_to_its_result() {
     expect_state("NEW").await;
     result(&api, &id).await.refused(409, "request_not_processed");
     server.clock.advance(Duration::seconds(3));
-    let worker = server.core.worker(server.bank.clone());
+    let worker = server.application.worker(server.bank.clone());
     let errands = worker.take().unwrap();
     expect_state("IN_PROCESS").await;
     result(&api, &id).await.refused(409, "request_not_processed");
@@ -344,7 +344,7 @@ async fn a_change_of_many_cards_is_done_chunk_by_chunk() {
     let large = set(&api, &ids[..1_100], &daily(1)).await;
     let small = set(&api, &ids[1_100..], &daily(2)).await;
     server.clock.advance(Duration::seconds(3));
-    let worker = server.core.worker(server.bank.clone());
+    let worker = server.application.worker(server.bank.clone());
     worker.run_once(&|| false).unwrap();
     assert_eq!(
         (state(&api, &large).await, state(&api, &small).await),

@@ -140,7 +140,7 @@ async fn faulty_cards_are_told_one_by_one_the_unknown_first() {
     let conflicts = [("card_expired", expired), ("card_in_request", busy)];
     api.post(SET, &known).await.faulty_cards(409, &conflicts);
     server.clock.advance(Duration::seconds(3));
-    let errands = server.core.worker(server.bank.clone()).take().unwrap();
+    let errands = server.application.worker(server.bank.clone()).take().unwrap();
     assert_eq!(state(&api, &id).await, "IN_PROCESS");
     api.post(SET, &known).await.faulty_cards(409, &conflicts);
     drop(errands);

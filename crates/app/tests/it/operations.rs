@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kopeck::liveness::LivenessRegistry;
 use kopeck::operations::Operations;
-use kopeck::pulse::Pulse;
 use kopeck_client::VirtualItem;
 use serde_json::{Value, json};
 
@@ -133,10 +133,10 @@ fn a_silent_database_makes_the_process_unready_until_it_is_back() {
     let (ground, proxy) = Ground::behind_a_proxy(START);
     let server = TestServer::open(Arc::new(ground), Plan::default());
     let operations = Operations::new().unwrap();
-    operations.health.store_is_open(&server.core.store);
-    operations.health.workers_are_started(Arc::new(Pulse::default()));
-    let teller = operations.tell("127.0.0.1:0".parse().unwrap()).unwrap();
-    let url = format!("http://{}", teller.address());
+    operations.health.store_is_open(&server.application.store);
+    operations.health.workers_are_started(Arc::new(LivenessRegistry::default()));
+    let operations_server = operations.serve("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("http://{}", operations_server.address());
     ask_until(&url, "/health/ready", 200);
     proxy.freeze();
     let told = ask_until(&url, "/health/ready", 503);

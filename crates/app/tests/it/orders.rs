@@ -290,7 +290,7 @@ async fn an_order_goes_one_way_and_each_state_refuses_what_it_must() {
     let id = place(&api, VIRTUAL, &virtual_order(1, 5_000)).await;
     change(&api, "confirm", &id).await.refused(409, "order_not_confirmable");
     server.clock.advance(Duration::seconds(3));
-    let worker = server.core.worker(server.bank.clone());
+    let worker = server.application.worker(server.bank.clone());
     let errands = worker.take().unwrap();
     assert_eq!(api.order_state(&id).await, "IN_PROCESS");
     api.get(&format!("/v1/order/result/{id}")).await.refused(404, "order_not_processed");

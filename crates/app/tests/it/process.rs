@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use kopeck::compose::{Core, Machine};
+use kopeck::compose::{Application, SystemAdapters};
 use kopeck::keys::KeyFile;
 use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_adapter_store_diesel::testing::{TestDatabase, tamper};
@@ -194,14 +194,14 @@ impl Installation {
 
     /// Runs SQL on the database, past the service.
     /// The service behind the commands.
-    pub fn core(&self) -> Core {
+    pub fn application(&self) -> Application {
         let key = match &self.database {
             Database::Embedded(_) => {
                 KeyFile::at(self.folder.path().join("master.key")).read().unwrap().remove(0)
             }
             Database::Server(_) | Database::OfRoles(_) => MasterKey::parse(MASTER_KEY).unwrap(),
         };
-        Core::open(self.database.url(), &KeyRing::of(&key), &Machine::real(), SETTINGS).unwrap()
+        Application::open(self.database.url(), &KeyRing::of(&key), &SystemAdapters::real(), SETTINGS).unwrap()
     }
 
     pub fn tamper(&self, statements: &str) {

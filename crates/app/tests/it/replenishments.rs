@@ -71,7 +71,7 @@ async fn a_request_is_followed_in_every_form_to_its_result() {
     expect_state("NEW").await;
     api.expect_money(1_000_000, 0).await;
     server.clock.advance(Duration::seconds(3));
-    let worker = server.core.worker(server.bank.clone());
+    let worker = server.application.worker(server.bank.clone());
     let errands = worker.take().unwrap();
     expect_state("IN_PROCESS").await;
     api.expect_money(1_000_000, 100_002).await;

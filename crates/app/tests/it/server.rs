@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use actix_web::dev::ServerHandle;
-use kopeck::compose::{Core, Parts, simulator};
+use kopeck::compose::{Application, Parts, simulator};
 use kopeck::sandbox::SimulatorPower;
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, Unobserved};
@@ -60,7 +60,7 @@ pub struct TestServer {
     /// The machine's clock. The service's is ahead of it by what the sandbox was told.
     pub clock: Arc<FakeClock>,
     pub bank: Arc<Simulator>,
-    pub core: Core,
+    pub application: Application,
     worker: Worker,
     refresher: Mutex<AccountRefresher>,
     watch: Mutex<ClockWatch>,
@@ -98,22 +98,22 @@ impl TestServer {
     /// Over what another server may have left behind.
     pub fn open(ground: Arc<Ground>, plan: Plan) -> Self {
         let Plan { sandbox, http, worker, ports, passwords, clock_ahead } = plan;
-        let machine = ground.machine(clock_ahead);
-        let (machine, service_clock) = machine.with_clock_of(&ground.data).unwrap();
+        let adapters = ground.adapters(clock_ahead);
+        let (adapters, service_clock) = adapters.with_clock_of(&ground.data).unwrap();
         let keys = KeyRing::of(&MasterKey::from_bytes([7; 32]));
         let parts = Parts { passwords, ..Parts::default() };
-        let core = Core::with_parts(&ground.url, &keys, &machine, SETTINGS, parts).unwrap();
-        let bank = simulator(&ground.data, &machine, SETTINGS).unwrap();
+        let application = Application::with_parts(&ground.url, &keys, &adapters, SETTINGS, parts).unwrap();
+        let bank = simulator(&ground.data, &adapters, SETTINGS).unwrap();
         let power = Arc::new(SimulatorPower { bank: Arc::clone(&bank), clock: service_clock });
-        let ports = ports(Ports { store: core.store(), bank: bank.clone(), sandbox: power });
+        let ports = ports(Ports { store: application.store(), bank: bank.clone(), sandbox: power });
         let state = HttpState::new(HttpParts {
-            env: Arc::clone(&core.env),
-            wall: Arc::clone(&machine.wall),
+            env: Arc::clone(&application.env),
+            wall: Arc::clone(&adapters.wall),
             // Past the ports of the test: when it is written is not the call's affair.
-            audit: Notes::new(core.store(), Arc::clone(&machine.wall), Arc::new(NoObserver)),
+            audit: Notes::new(application.store(), Arc::clone(&adapters.wall), Arc::new(NoObserver)),
             store: Arc::clone(&ports.store),
             bank: Arc::clone(&ports.bank),
-            tokens: Arc::clone(&core.tokens),
+            tokens: Arc::clone(&application.tokens),
             sandbox: sandbox.then_some(ports.sandbox),
             observer: Arc::new(Unobserved),
             settings: http,
@@ -128,7 +128,7 @@ impl TestServer {
                 server.await.unwrap();
             });
         });
-        let env = || Arc::clone(&core.env);
+        let env = || Arc::clone(&application.env);
         let refresher = AccountRefresher::new(Arc::clone(&ports.store), Arc::clone(&ports.bank), env());
         let watch = ClockWatch::new(Arc::clone(&ports.store), env(), worker);
         let worker = Worker::new(ports.store, ports.bank, env(), worker);
@@ -136,7 +136,7 @@ impl TestServer {
             base_url,
             clock: Arc::clone(&ground.clock),
             bank,
-            core,
+            application,
             worker,
             refresher: refresher.into(),
             watch: watch.into(),
@@ -151,9 +151,9 @@ impl TestServer {
     pub fn partner(&self, sealing: SealingPolicy, deposit: i64) -> TestPartner {
         let login = format!("partner-{}", self.ground.partners.lock().unwrap().len() + 1);
         let new = NewPartner { name: "Test".to_owned(), login: Some(login), password: None, sealing };
-        let prepared = self.core.partners.prepare(new).unwrap();
-        let (desk, env) = (self.core.partners.clone(), Arc::clone(&self.core.env));
-        let (partner, secrets) = transact(&*self.core.store, Access::Write, move |unit| {
+        let prepared = self.application.partners.prepare(new).unwrap();
+        let (desk, env) = (self.application.partners.clone(), Arc::clone(&self.application.env));
+        let (partner, secrets) = transact(&*self.application.store, Access::Write, move |unit| {
             let made = desk.create(unit, &prepared)?;
             if deposit > 0 {
                 let reference = DepositReference::parse("opening").unwrap();
@@ -203,7 +203,7 @@ impl TestServer {
     }
 
     /// Looks at the clock that work goes by, as is done every second.
-    pub fn look_at_clock(&self) -> ClockCheck {
+    pub fn check_clock(&self) -> ClockCheck {
         self.watch.lock().unwrap().check().unwrap()
     }
 
@@ -234,12 +234,12 @@ impl TestServer {
     pub fn check(&self) -> u64 {
         for id in self.ground.partners.lock().unwrap().iter().copied() {
             let discrepancies =
-                transact(&*self.core.store, Access::Read, move |unit| reconciliation::check(unit, id))
+                transact(&*self.application.store, Access::Read, move |unit| reconciliation::check(unit, id))
                     .unwrap();
             assert!(discrepancies.is_empty(), "{discrepancies:?}");
         }
         assert!(self.bank.check().unwrap().is_empty());
-        transact(&*self.core.store, Access::Read, |unit| unit.jobs().count()).unwrap()
+        transact(&*self.application.store, Access::Read, |unit| unit.jobs().count()).unwrap()
     }
 
     /// Ends as a process does that is killed: whatever it was about stays as it is.
@@ -251,7 +251,7 @@ impl TestServer {
     /// The same, and keeps what it leaves behind. Threads of HTTP may go a moment after the server, and whoever is the
     /// last to hold store or bank closes their files; here that is the caller.
     pub fn leave(self) -> Snapshot {
-        let (store, bank) = (Arc::clone(&self.core.store), Arc::clone(&self.bank));
+        let (store, bank) = (Arc::clone(&self.application.store), Arc::clone(&self.bank));
         let ground = self.die();
         drop(held_alone(store));
         drop(held_alone(bank));

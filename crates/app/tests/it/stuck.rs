@@ -87,7 +87,8 @@ fn work(server: &TestServer, swallowed: &[String], lost: &[String]) -> Vec<Strin
     });
     let gateway = Arc::clone(&bank) as Arc<dyn BankGateway>;
     let settings = WorkerSettings { chunk: 2, ..WorkerSettings::default() };
-    let worker = Worker::new(server.core.store(), gateway, Arc::clone(&server.core.env), settings);
+    let worker =
+        Worker::new(server.application.store(), gateway, Arc::clone(&server.application.env), settings);
     for _ in 0..5 {
         server.clock.advance(Duration::seconds(10));
         while worker.run_once(&|| false).unwrap() > 0 {}
@@ -96,12 +97,12 @@ fn work(server: &TestServer, swallowed: &[String], lost: &[String]) -> Vec<Strin
 }
 
 fn stuck(server: &TestServer) -> Vec<StuckRequest> {
-    transact(&*server.core.store, Access::Read, stuck::list).unwrap()
+    transact(&*server.application.store, Access::Read, stuck::list).unwrap()
 }
 
 fn settle(server: &TestServer, request: &str, outcome: Outcome) -> Result<usize, StuckError> {
-    let (env, request) = (Arc::clone(&server.core.env), Uuid::parse_str(request).unwrap());
-    transact(&*server.core.store, Access::Write, move |unit| {
+    let (env, request) = (Arc::clone(&server.application.env), Uuid::parse_str(request).unwrap());
+    transact(&*server.application.store, Access::Write, move |unit| {
         stuck::settle(unit, &env, request, outcome, None)
     })
 }

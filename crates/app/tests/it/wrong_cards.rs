@@ -66,7 +66,8 @@ fn with_last(mut cards: Vec<IssuedCard>, change: impl FnOnce(&mut IssuedCard)) -
 fn work(server: &TestServer, lie: fn(u32, Vec<IssuedCard>) -> Vec<IssuedCard>) {
     let gateway = Arc::new(LyingBank { bank: Arc::clone(&server.bank), lie });
     let settings = WorkerSettings { chunk: 2, ..WorkerSettings::default() };
-    let worker = Worker::new(server.core.store(), gateway, Arc::clone(&server.core.env), settings);
+    let worker =
+        Worker::new(server.application.store(), gateway, Arc::clone(&server.application.env), settings);
     for _ in 0..3 {
         server.clock.advance(Duration::seconds(10));
         while worker.run_once(&|| false).unwrap() > 0 {}
@@ -74,13 +75,13 @@ fn work(server: &TestServer, lie: fn(u32, Vec<IssuedCard>) -> Vec<IssuedCard>) {
 }
 
 fn stuck_orders(server: &TestServer) -> Vec<String> {
-    let stuck = transact(&*server.core.store, Access::Read, stuck::list).unwrap();
+    let stuck = transact(&*server.application.store, Access::Read, stuck::list).unwrap();
     stuck.iter().map(|request| request.instructions[0].key.as_str().to_owned()).collect()
 }
 
 fn refuse(server: &TestServer, order: &str) -> Result<usize, StuckError> {
-    let (env, order) = (Arc::clone(&server.core.env), Uuid::parse_str(order).unwrap());
-    transact(&*server.core.store, Access::Write, move |unit| {
+    let (env, order) = (Arc::clone(&server.application.env), Uuid::parse_str(order).unwrap());
+    transact(&*server.application.store, Access::Write, move |unit| {
         stuck::settle(unit, &env, order, Outcome::Refused, None)
     })
 }

@@ -3,19 +3,19 @@
 use prometheus::{IntCounter, IntGauge};
 use time::Duration;
 
-use super::Maker;
+use super::Registrar;
 
 /// A clock that somebody can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clock {
+pub enum ClockLabel {
     /// The machine's, by which everything expires.
     Machine,
     /// The database server's, by which work is scheduled.
     Database,
 }
 
-impl Clock {
-    const fn word(self) -> &'static str {
+impl ClockLabel {
+    const fn label(self) -> &'static str {
         match self {
             Self::Machine => "machine",
             Self::Database => "database",
@@ -32,25 +32,25 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
-    pub(super) fn new(maker: &Maker<'_>) -> prometheus::Result<Self> {
-        let steps = maker.counters(
+    pub(super) fn new(registrar: &Registrar<'_>) -> prometheus::Result<Self> {
+        let steps = registrar.counters(
             "kopeck_clock_steps_total",
             "Times that a clock was set by more than three seconds, by direction.",
             &["clock", "direction"],
         )?;
-        let of = |clock: Clock| -> prometheus::Result<[IntCounter; 2]> {
+        let of = |clock: ClockLabel| -> prometheus::Result<[IntCounter; 2]> {
             Ok([
-                steps.get_metric_with_label_values(&[clock.word(), "ahead"])?,
-                steps.get_metric_with_label_values(&[clock.word(), "back"])?,
+                steps.get_metric_with_label_values(&[clock.label(), "ahead"])?,
+                steps.get_metric_with_label_values(&[clock.label(), "back"])?,
             ])
         };
         Ok(Self {
-            steps: [of(Clock::Machine)?, of(Clock::Database)?],
-            offset: maker.gauge(
+            steps: [of(ClockLabel::Machine)?, of(ClockLabel::Database)?],
+            offset: registrar.gauge(
                 "kopeck_clock_offset_seconds",
                 "How far the machine's clock was set ahead since the start of the process; back if negative.",
             )?,
-            database_offset: maker.gauge(
+            database_offset: registrar.gauge(
                 "kopeck_database_clock_offset_seconds",
                 "How far the database server's clock is ahead of the machine's; behind if negative.",
             )?,
@@ -58,26 +58,26 @@ impl Clocks {
     }
 
     /// `clock` was set.
-    pub(super) fn stepped(&self, clock: Clock, by: Duration) {
+    pub(super) fn stepped(&self, clock: ClockLabel, by: Duration) {
         let [machine, database] = &self.steps;
         let [ahead, back] = match clock {
-            Clock::Machine => machine,
-            Clock::Database => database,
+            ClockLabel::Machine => machine,
+            ClockLabel::Database => database,
         };
         if by.is_negative() {
             back.inc()
         } else {
             ahead.inc()
         }
-        log::warn!(seconds = by.whole_seconds(); "the {}'s clock was set; is it synchronised (NTP)?", clock.word());
+        log::warn!(seconds = by.whole_seconds(); "the {}'s clock was set; is it synchronised (NTP)?", clock.label());
     }
 
     /// `clock` stands so far ahead: the machine's of where it would be if nobody had set it, the database's of the
     /// machine's.
-    pub(super) fn stands(&self, clock: Clock, ahead: Duration) {
+    pub(super) fn stands(&self, clock: ClockLabel, ahead: Duration) {
         let gauge = match clock {
-            Clock::Machine => &self.offset,
-            Clock::Database => &self.database_offset,
+            ClockLabel::Machine => &self.offset,
+            ClockLabel::Database => &self.database_offset,
         };
         gauge.set(ahead.whole_seconds());
     }

@@ -7,7 +7,7 @@ use prometheus::{Counter, Gauge, IntGauge, Registry};
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Resource, getrlimit};
 
-use super::Maker;
+use super::Registrar;
 
 /// Metrics of the process.
 pub(super) struct ProcessMetrics {
@@ -33,9 +33,9 @@ struct Stat {
 
 impl ProcessMetrics {
     /// `None` where the system does not tell.
-    pub(super) fn new(maker: &Maker<'_>) -> prometheus::Result<Option<Self>> {
+    pub(super) fn new(registrar: &Registrar<'_>) -> prometheus::Result<Option<Self>> {
         let Some(stat) = Stat::read() else { return Ok(None) };
-        let Maker(registry) = maker;
+        let Registrar(registry) = registrar;
         if let Some(boot) = boot_time() {
             let start = Gauge::new(
                 "process_start_time_seconds",
@@ -46,11 +46,12 @@ impl ProcessMetrics {
         }
         let metrics = Self {
             cpu: cpu(registry)?,
-            resident: maker.gauge("process_resident_memory_bytes", "Resident memory size in bytes.")?,
-            virtual_memory: maker.gauge("process_virtual_memory_bytes", "Virtual memory size in bytes.")?,
-            open_files: maker.gauge("process_open_fds", "Number of open file descriptors.")?,
-            max_files: maker.gauge("process_max_fds", "Maximum number of open file descriptors.")?,
-            threads: maker.gauge("process_threads", "Number of threads of the process.")?,
+            resident: registrar.gauge("process_resident_memory_bytes", "Resident memory size in bytes.")?,
+            virtual_memory: registrar
+                .gauge("process_virtual_memory_bytes", "Virtual memory size in bytes.")?,
+            open_files: registrar.gauge("process_open_fds", "Number of open file descriptors.")?,
+            max_files: registrar.gauge("process_max_fds", "Maximum number of open file descriptors.")?,
+            threads: registrar.gauge("process_threads", "Number of threads of the process.")?,
         };
         Ok(Some(metrics))
     }

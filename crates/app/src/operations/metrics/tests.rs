@@ -5,7 +5,7 @@ use kopeck_port_bank::{BankError, BankGateway as _, BankKey, DeclineReason, Inst
 use kopeck_port_bank::{Submission, Verdict};
 
 use super::*;
-use crate::operations::MeasuredBank;
+use crate::operations::InstrumentedBank;
 
 async fn text(metrics: &Metrics) -> String {
     String::from_utf8(metrics.text(&Health::default()).await.unwrap()).unwrap()
@@ -52,9 +52,9 @@ async fn refusals_and_the_database_are_counted() {
     metrics.failed(Access::Write, Outage::Locked);
     metrics.certificate_changed(false);
     let seconds = time::Duration::seconds;
-    metrics.clock_seen(Clock::Machine, seconds(-18_000), Some(seconds(-18_000)));
-    metrics.clock_seen(Clock::Database, seconds(18_001), Some(seconds(4)));
-    metrics.clock_seen(Clock::Database, seconds(18_000), None);
+    metrics.clock_seen(ClockLabel::Machine, seconds(-18_000), Some(seconds(-18_000)));
+    metrics.clock_seen(ClockLabel::Database, seconds(18_001), Some(seconds(4)));
+    metrics.clock_seen(ClockLabel::Database, seconds(18_000), None);
     metrics.audit_heads_sent(true);
     metrics.audit_heads_sent(false);
     metrics.audit_heads_sent(false);
@@ -104,7 +104,7 @@ async fn calls_of_the_bank_are_counted_by_outcome() {
     });
     bank.expect_query().returning(|_| Err(BankError::Unavailable("it is down".to_owned())));
     bank.expect_card().returning(|_| Ok(None));
-    let bank = MeasuredBank::new(Arc::new(bank), Arc::clone(&metrics));
+    let bank = InstrumentedBank::new(Arc::new(bank), Arc::clone(&metrics));
     let number = kopeck_domain::card_number::CardNumber::parse("1000000007").unwrap();
     let submission = Submission {
         key: BankKey::new("k"),

@@ -243,5 +243,5 @@ fn stands_in(block: &Block<'_>, path: &Path) {
 fn pending(server: &TestServer) -> u64 {
     let count =
         |unit: &mut dyn kopeck_port_store::UnitOfWork| -> Result<_, StoreError> { unit.jobs().count() };
-    transact(&*server.core.store, Access::Read, count).unwrap()
+    transact(&*server.application.store, Access::Read, count).unwrap()
 }

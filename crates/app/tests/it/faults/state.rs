@@ -39,7 +39,7 @@ pub fn observe(server: &TestServer, token: &str, things: &Things) -> Vec<String>
     lines.extend(cards.map(|card| read(&format!("/v1/card/{card}"))));
     lines.push(read(&format!("/v1/card/{}/transactions", things.id("card"))));
     lines.push(format!("{:?}", server.bank.books().unwrap()));
-    let moved = server.core.env.clock.now() - server.clock.now();
+    let moved = server.application.env.clock.now() - server.clock.now();
     lines.push(format!("the clock was moved by {moved}"));
     lines
 }

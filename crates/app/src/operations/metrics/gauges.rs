@@ -1,20 +1,20 @@
-//! Figures that are looked up when somebody asks for them.
+//! Gauges that are looked up when somebody asks for them.
 
 use kopeck_port_store::Access;
 use prometheus::IntGauge;
 
-use super::Maker;
+use super::Registrar;
 use super::process::ProcessMetrics;
-use crate::operations::{Glance, Health};
+use crate::operations::{Health, StoreSnapshot};
 
-/// Figures of this moment.
-pub(super) struct Figures {
+/// Gauges of this moment.
+pub(super) struct Gauges {
     reads_waiting: IntGauge,
     writes_waiting: IntGauge,
     database_up: IntGauge,
     disk_free: IntGauge,
     disk_needed: IntGauge,
-    stored: Stored,
+    stored: StoredGauges,
     workers: IntGauge,
     workers_ended: IntGauge,
     silence: IntGauge,
@@ -22,8 +22,8 @@ pub(super) struct Figures {
     process: Option<ProcessMetrics>,
 }
 
-/// Figures of what stands in the database. While it does not answer they stay as they were.
-struct Stored {
+/// Gauges of what stands in the database. While it does not answer they stay as they were.
+struct StoredGauges {
     requests: IntGauge,
     due: IntGauge,
     oldest_due: IntGauge,
@@ -32,14 +32,14 @@ struct Stored {
     held: IntGauge,
 }
 
-impl Figures {
-    pub(super) fn new(maker: &Maker<'_>) -> prometheus::Result<Self> {
+impl Gauges {
+    pub(super) fn new(registrar: &Registrar<'_>) -> prometheus::Result<Self> {
         let waiting = |access: &str| {
             let options =
                 prometheus::Opts::new("kopeck_database_queue", "Units of work that wait for a connection.")
                     .const_label("access", access);
             let gauge = IntGauge::with_opts(options)?;
-            maker.0.register(Box::new(gauge.clone()))?;
+            registrar.0.register(Box::new(gauge.clone()))?;
             prometheus::Result::Ok(gauge)
         };
         let build =
@@ -47,43 +47,43 @@ impl Figures {
                 .const_label("version", env!("CARGO_PKG_VERSION"));
         let build = IntGauge::with_opts(build)?;
         build.set(1);
-        maker.0.register(Box::new(build))?;
+        registrar.0.register(Box::new(build))?;
         Ok(Self {
             reads_waiting: waiting("read")?,
             writes_waiting: waiting("write")?,
-            database_up: maker.gauge(
+            database_up: registrar.gauge(
                 "kopeck_database_up",
                 "1 if the database accepts changes and answered when the figures of what is stored were last asked for.",
             )?,
-            disk_free: maker.gauge(
+            disk_free: registrar.gauge(
                 "kopeck_database_disk_free_bytes",
                 "Free space on the volume of an embedded database, its log included; 0 with a database on a server.",
             )?,
-            disk_needed: maker.gauge(
+            disk_needed: registrar.gauge(
                 "kopeck_database_disk_needed_bytes",
                 "Free space that an embedded database needs; 0 with a database on a server.",
             )?,
-            stored: Stored::new(maker)?,
-            workers: maker
+            stored: StoredGauges::new(registrar)?,
+            workers: registrar
                 .gauge("kopeck_worker_threads", "Threads of this process that do asynchronous work.")?,
-            workers_ended: maker
+            workers_ended: registrar
                 .gauge("kopeck_worker_threads_ended", "Worker threads that exited unexpectedly.")?,
-            silence: maker.gauge(
+            silence: registrar.gauge(
                 "kopeck_worker_silence_seconds",
                 "How long the one that was silent longest has given no sign of life.",
             )?,
-            sandbox: maker.gauge("kopeck_sandbox", "1 if the sandbox is on in this process, else 0.")?,
-            process: ProcessMetrics::new(maker)?,
+            sandbox: registrar.gauge("kopeck_sandbox", "1 if the sandbox is on in this process, else 0.")?,
+            process: ProcessMetrics::new(registrar)?,
         })
     }
 
     /// Takes over how things stand.
-    pub(super) fn show(&self, health: &Health, glance: Option<Glance>) {
+    pub(super) fn show(&self, health: &Health, snapshot: Option<StoreSnapshot>) {
         let waiting = |access| health.store().map_or(0, |store| store.waiting(access));
         self.reads_waiting.set(whole(waiting(Access::Read)));
         self.writes_waiting.set(whole(waiting(Access::Write)));
         let accepts_changes = health.store().is_some_and(|store| store.outage().is_none());
-        self.database_up.set(i64::from(glance.is_some() && accepts_changes));
+        self.database_up.set(i64::from(snapshot.is_some() && accepts_changes));
         if let Some(space) = health.store().and_then(|store| store.disk_space()) {
             self.disk_free.set(whole(space.free));
             self.disk_needed.set(whole(space.needed));
@@ -92,36 +92,37 @@ impl Figures {
         if let Some(process) = &self.process {
             process.show();
         }
-        if let Some(glance) = glance {
-            self.stored.show(glance);
+        if let Some(snapshot) = snapshot {
+            self.stored.show(snapshot);
         }
-        if let Some(vitals) = health.workers().map(|pulse| pulse.vitals()) {
-            self.workers.set(whole(vitals.threads));
-            self.workers_ended.set(whole(vitals.ended));
-            self.silence.set(whole(vitals.longest_silence.as_secs()));
+        if let Some(report) = health.workers().map(|liveness| liveness.report()) {
+            self.workers.set(whole(report.threads));
+            self.workers_ended.set(whole(report.ended));
+            self.silence.set(whole(report.longest_silence.as_secs()));
         }
     }
 }
 
-impl Stored {
-    fn new(maker: &Maker<'_>) -> prometheus::Result<Self> {
+impl StoredGauges {
+    fn new(registrar: &Registrar<'_>) -> prometheus::Result<Self> {
         Ok(Self {
-            requests: maker.gauge("kopeck_work_requests", "Asynchronous requests that are not finished.")?,
-            due: maker.gauge("kopeck_work_due", "Those that are due and that no worker has in hand.")?,
-            oldest_due: maker.gauge(
+            requests: registrar
+                .gauge("kopeck_work_requests", "Asynchronous requests that are not finished.")?,
+            due: registrar.gauge("kopeck_work_due", "Those that are due and that no worker has in hand.")?,
+            oldest_due: registrar.gauge(
                 "kopeck_work_oldest_due_seconds",
                 "For how long the longest due of them has been waiting.",
             )?,
-            failing: maker.gauge(
+            failing: registrar.gauge(
                 "kopeck_work_failing",
                 "Unfinished requests whose latest try ended without a word from the bank.",
             )?,
-            stuck: maker.gauge("kopeck_work_stuck", "Unfinished requests that need a person.")?,
-            held: maker.gauge("kopeck_money_held_kopecks", "Money on hold, of all partners.")?,
+            stuck: registrar.gauge("kopeck_work_stuck", "Unfinished requests that need a person.")?,
+            held: registrar.gauge("kopeck_money_held_kopecks", "Money on hold, of all partners.")?,
         })
     }
 
-    fn show(&self, Glance { backlog, held }: Glance) {
+    fn show(&self, StoreSnapshot { backlog, held }: StoreSnapshot) {
         self.requests.set(whole(backlog.all));
         self.due.set(whole(backlog.due));
         self.oldest_due.set(backlog.oldest_due.whole_seconds());

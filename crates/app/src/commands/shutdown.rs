@@ -38,19 +38,19 @@ pub(super) async fn serve_and_drain(
 }
 
 /// SIGTERM and SIGINT, which do not end the process any more once this is there.
-pub(super) struct Signals {
+pub(super) struct TerminationSignals {
     terminate: Signal,
     interrupt: Signal,
 }
 
-impl Signals {
+impl TerminationSignals {
     /// Listens from now on. Has to be called within a runtime.
     pub(super) fn listen() -> anyhow::Result<Self> {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
     /// Waits for one of them; one that came before counts.
-    pub(super) async fn told(&mut self) {
+    pub(super) async fn recv(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => log::info!("SIGTERM: stopping"),
             _ = self.interrupt.recv() => log::info!("SIGINT: stopping"),
@@ -59,8 +59,8 @@ impl Signals {
 
     /// Waits for one of them, tells whoever asks for the health that the end is near, and leaves them the time of `pause`
     /// to send their calls elsewhere. A second signal ends that.
-    pub(super) async fn told_and_known(mut self, health: &Health, drain: Option<&Drain>, pause: Duration) {
-        self.told().await;
+    pub(super) async fn recv_and_drain(mut self, health: &Health, drain: Option<&Drain>, pause: Duration) {
+        self.recv().await;
         health.is_stopping();
         if let Some(drain) = drain {
             drain.start();
@@ -68,20 +68,20 @@ impl Signals {
         if !pause.is_zero() {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = self.told() => {}
+                () = self.recv() => {}
             }
         }
     }
 }
 
-/// Signals that end a process by default and must not end this one: SIGHUP, which administrators send for a reload and
+/// TerminationSignals that end a process by default and must not end this one: SIGHUP, which administrators send for a reload and
 /// a closing terminal sends, and SIGUSR1 and SIGUSR2, which rotators of logs send.
-pub(super) struct OtherSignals {
+pub(super) struct IgnoredSignals {
     hangup: Signal,
     user: [Signal; 2],
 }
 
-impl OtherSignals {
+impl IgnoredSignals {
     /// Listens from now on. Has to be called within a runtime.
     pub(super) fn listen() -> anyhow::Result<Self> {
         let user = [signal(SignalKind::user_defined1())?, signal(SignalKind::user_defined2())?];

@@ -40,7 +40,7 @@ pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
 
 /// `println!` by [`print`]: returns its error in place of a panic.
 macro_rules! say {
-    ($($line:tt)*) => { $crate::printing::print(format_args!("{}\n", format_args!($($line)*))) };
+    ($($line:tt)*) => { $crate::command_output::print(format_args!("{}\n", format_args!($($line)*))) };
 }
 pub(crate) use say;
 

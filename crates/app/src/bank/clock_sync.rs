@@ -15,13 +15,13 @@ use crate::clock::ServiceClock;
 const POLL: Duration = Duration::from_secs(1);
 
 /// A thread that asks for the simulator's time and takes the service there. Dropping it stops it.
-pub(super) struct ClockFollower {
+pub(super) struct ClockSync {
     /// Gone when the follower is dropped, which the thread notices at once.
     alive: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl ClockFollower {
+impl ClockSync {
     /// # Errors
     /// If the system gives no thread.
     pub(super) fn start(control: Arc<SimulatorControl>, clock: Arc<ServiceClock>) -> anyhow::Result<Self> {
@@ -36,7 +36,7 @@ impl ClockFollower {
     }
 }
 
-impl Drop for ClockFollower {
+impl Drop for ClockSync {
     fn drop(&mut self) {
         drop(self.alive.take());
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {

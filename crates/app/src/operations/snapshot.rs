@@ -9,13 +9,13 @@ use tokio::sync::Mutex;
 use super::health::ask;
 
 /// How long what was counted is good.
-const FRESH: Duration = Duration::from_secs(5);
+const TTL: Duration = Duration::from_secs(5);
 /// How long the database is not asked again that did not say. Its return is to be seen soon.
-const SILENT: Duration = Duration::from_millis(500);
+const TTL_OF_FAILURE: Duration = Duration::from_millis(500);
 
 /// What was counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Glance {
+pub struct StoreSnapshot {
     /// What lies before the workers.
     pub backlog: Backlog,
     /// What all partners together have on hold.
@@ -24,23 +24,23 @@ pub struct Glance {
 
 /// The latest count.
 #[derive(Default)]
-pub(super) struct Memory(Mutex<Option<(Instant, Option<Glance>)>>);
+pub(super) struct SnapshotCache(Mutex<Option<(Instant, Option<StoreSnapshot>)>>);
 
-impl Memory {
+impl SnapshotCache {
     /// What there is in `store`, at present or a few seconds ago; `None` while the database does not say.
-    pub(super) async fn glance(&self, store: &dyn Store) -> Option<Glance> {
+    pub(super) async fn get(&self, store: &dyn Store) -> Option<StoreSnapshot> {
         // Held while the store is asked: who asks at the same moment gets the same answer.
         let mut latest = self.0.lock().await;
-        if let Some((at, glance)) = *latest
-            && at.elapsed() < if glance.is_some() { FRESH } else { SILENT }
+        if let Some((at, snapshot)) = *latest
+            && at.elapsed() < if snapshot.is_some() { TTL } else { TTL_OF_FAILURE }
         {
-            return glance;
+            return snapshot;
         }
         let question = |unit: &mut dyn kopeck_port_store::UnitOfWork| {
-            Ok(Glance { backlog: unit.jobs().backlog()?, held: unit.reconciliation().held_by_all()? })
+            Ok(StoreSnapshot { backlog: unit.jobs().backlog()?, held: unit.reconciliation().held_by_all()? })
         };
-        let glance = ask(store, question).await.ok();
-        *latest = Some((Instant::now(), glance));
-        glance
+        let snapshot = ask(store, question).await.ok();
+        *latest = Some((Instant::now(), snapshot));
+        snapshot
     }
 }

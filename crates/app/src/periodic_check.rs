@@ -7,51 +7,51 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-/// How often it looks.
-const EVERY: Duration = Duration::from_secs(1);
+/// How often it checks.
+const INTERVAL: Duration = Duration::from_secs(1);
 
 enum Message {
-    Look,
+    Check,
     End,
 }
 
 /// Looks until it is dropped.
-pub struct Reloader {
+pub struct PeriodicCheck {
     sender: Sender<Message>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Reloader {
-    /// Starts looking: `look` is called again and again.
+impl PeriodicCheck {
+    /// Starts looking: `check` is called again and again.
     ///
     /// # Errors
     /// If the system gives no thread.
-    pub fn start(mut look: impl FnMut() + Send + 'static) -> anyhow::Result<Self> {
+    pub fn start(mut check: impl FnMut() + Send + 'static) -> anyhow::Result<Self> {
         let (sender, receiver) = channel();
         let run = move || {
-            while let Ok(Message::Look) | Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(EVERY) {
-                look();
+            while let Ok(Message::Check) | Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(INTERVAL) {
+                check();
             }
         };
         let thread = std::thread::Builder::new().name("files".to_owned()).spawn(run);
         Ok(Self { sender, thread: Some(thread.context("the system gives no thread")?) })
     }
 
-    /// What makes it look at once.
+    /// What makes it check at once.
     pub fn trigger(&self) -> impl Fn() + Send + 'static {
         let sender = self.sender.clone();
-        // After its end there is nothing to look at.
-        move || drop(sender.send(Message::Look))
+        // After its end there is nothing to check at.
+        move || drop(sender.send(Message::Check))
     }
 }
 
-impl Drop for Reloader {
+impl Drop for PeriodicCheck {
     fn drop(&mut self) {
         drop(self.sender.send(Message::End));
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            log::error!("the thread that looks after files panicked");
+            log::error!("the thread that checks after files panicked");
         }
     }
 }
@@ -62,13 +62,13 @@ mod tests {
 
     #[test]
     fn it_looks_on_demand_and_ends_though_a_trigger_is_left() {
-        let (looked, looks) = channel();
-        let reloader = Reloader::start(move || looked.send(()).unwrap()).unwrap();
-        let trigger = reloader.trigger();
+        let (checked, checks) = channel();
+        let periodic_check = PeriodicCheck::start(move || checked.send(()).unwrap()).unwrap();
+        let trigger = periodic_check.trigger();
         trigger();
-        looks.recv().unwrap();
-        drop(reloader);
+        checks.recv().unwrap();
+        drop(periodic_check);
         trigger();
-        assert!(looks.recv().is_err());
+        assert!(checks.recv().is_err());
     }
 }

@@ -1,10 +1,10 @@
 //! What the process tells of itself, on a port of its own: whether it lives, whether it is ready, and figures.
 
 mod bank;
-mod glance;
 mod health;
 mod metrics;
 mod server;
+mod snapshot;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use std::thread::JoinHandle;
 use actix_web::dev::ServerHandle;
 use anyhow::Context;
 
-pub use bank::MeasuredBank;
-pub use glance::Glance;
+pub use bank::InstrumentedBank;
 pub use health::Health;
-pub use metrics::{Clock, Metrics};
+pub use metrics::{ClockLabel, Metrics};
+pub use snapshot::StoreSnapshot;
 
 /// What a process can tell of itself. Everything of it can be measured and asked before anybody listens.
 #[derive(Clone)]
 pub struct Operations {
-    /// Figures.
+    /// Gauges.
     pub metrics: Arc<Metrics>,
     /// Life and readiness.
     pub health: Arc<Health>,
 }
 
 /// Tells it over HTTP, on a thread of its own, until it is dropped.
-pub struct Teller {
+pub struct OperationsServer {
     address: SocketAddr,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
@@ -47,7 +47,7 @@ impl Operations {
     ///
     /// # Errors
     /// If the address cannot be listened on.
-    pub fn tell(&self, listen: SocketAddr) -> anyhow::Result<Teller> {
+    pub fn serve(&self, listen: SocketAddr) -> anyhow::Result<OperationsServer> {
         let listener = TcpListener::bind(listen).with_context(|| format!("cannot listen on {listen}"))?;
         let address = listener.local_addr()?;
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
@@ -68,11 +68,11 @@ impl Operations {
         let thread = std::thread::Builder::new().name("operations".to_owned()).spawn(tell)?;
         let handle = receiver.recv().context("the operations thread ended")?.map_err(anyhow::Error::msg)?;
         log::info!(address:% = address; "operations endpoint listening");
-        Ok(Teller { address, handle, thread: Some(thread) })
+        Ok(OperationsServer { address, handle, thread: Some(thread) })
     }
 }
 
-impl Teller {
+impl OperationsServer {
     /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
@@ -80,7 +80,7 @@ impl Teller {
     }
 }
 
-impl Drop for Teller {
+impl Drop for OperationsServer {
     fn drop(&mut self) {
         // `stop` answers by a future that need not be waited for: the thread ends with the server.
         drop(self.handle.stop(false));

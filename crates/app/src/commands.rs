@@ -11,7 +11,7 @@ mod partner;
 mod password;
 mod requests;
 mod serve;
-mod until_told;
+mod shutdown;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use kopeck_adapter_store_diesel::AuditChain;
 
 use crate::audit::HeadForwarder;
 use crate::cli::{self, Cli, Command, StoreArgs};
-use crate::compose::{Core, Machine, Parts, Vault};
+use crate::command_output::print;
+use crate::compose::{Application, Parts, Storage, SystemAdapters};
 use crate::logging;
-use crate::printing::print;
 
 /// Runs the command that was given.
 ///
@@ -74,27 +74,28 @@ fn warn_about_unknown_variables() {
 }
 
 /// The service behind the commands that serve nobody but may be the first on a database.
-fn core(args: &StoreArgs) -> anyhow::Result<Core> {
-    let machine = Machine::real();
-    let vault = Vault::open(args, &*machine.entropy, false)?;
-    let (machine, _) = machine.with_clock_of(&vault.folder)?;
-    let keys = vault.keys.ring()?;
-    migrate::apply(args, &vault.folder, &keys)?;
-    Core::with_parts(args.database_url(), &keys, &machine, args.settings(), parts(args))
+fn application(args: &StoreArgs) -> anyhow::Result<Application> {
+    let adapters = SystemAdapters::real();
+    let storage = Storage::open(args, &*adapters.entropy, false)?;
+    let (adapters, _) = adapters.with_clock_of(&storage.folder)?;
+    let keys = storage.keys.ring()?;
+    migrate::apply(args, &storage.folder, &keys)?;
+    Application::with_parts(args.database_url(), &keys, &adapters, args.settings(), parts(args))
 }
 
 /// The service behind the commands that only make sense on a database that is there: they neither make nor migrate
 /// one.
-fn existing_core(args: &StoreArgs) -> anyhow::Result<Core> {
-    let machine = Machine::real();
-    let vault = Vault::open_existing(args)?;
-    let (machine, _) = machine.with_clock_of(&vault.folder)?;
-    let keys = vault.keys.ring()?;
-    Core::with_parts(args.database_url(), &keys, &machine, args.settings(), parts(args))
+fn existing_application(args: &StoreArgs) -> anyhow::Result<Application> {
+    let adapters = SystemAdapters::real();
+    let storage = Storage::open_existing(args)?;
+    let (adapters, _) = adapters.with_clock_of(&storage.folder)?;
+    let keys = storage.keys.ring()?;
+    Application::with_parts(args.database_url(), &keys, &adapters, args.settings(), parts(args))
 }
 
 /// Commands share a chain of the audit log, so that none of them can be cut out as a whole.
 fn parts(args: &StoreArgs) -> Parts {
-    let heads = HeadForwarder::new(Machine::real().wall, args.audit_heads.clone(), log::Level::Debug, None);
+    let heads =
+        HeadForwarder::new(SystemAdapters::real().wall, args.audit_heads.clone(), log::Level::Debug, None);
     Parts { audit_heads: Some(Arc::new(heads)), audit_chain: AuditChain::OfCommands, ..Parts::default() }
 }

@@ -1,6 +1,6 @@
 //! Which bank the service deals with: the simulator within, or one across the network.
 
-mod follow;
+mod clock_sync;
 mod remote;
 
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ use secrecy::{SecretSlice, SecretString};
 
 use crate::cli::{BankArgs, ServiceArgs};
 use crate::clock::ServiceClock;
-use crate::compose::{Machine, simulator};
+use crate::compose::{SystemAdapters, simulator};
 use crate::folder::DataFolder;
 use crate::sandbox::SimulatorPower;
-use follow::ClockFollower;
+use clock_sync::ClockSync;
 
 pub use remote::RemotePower;
 
@@ -33,7 +33,7 @@ pub struct Bank {
     /// What the sandbox can do with it, if there is a sandbox.
     pub power: Option<Arc<dyn SandboxPower>>,
     /// Keeps the service's clock with the simulator's across the network, until it is dropped.
-    _follower: Option<ClockFollower>,
+    _clock_sync: Option<ClockSync>,
 }
 
 impl Bank {
@@ -46,24 +46,24 @@ impl Bank {
         args: &ServiceArgs,
         sandbox: bool,
         folder: &DataFolder,
-        machine: &Machine,
+        adapters: &SystemAdapters,
         clock: Arc<ServiceClock>,
         settings: Settings,
     ) -> anyhow::Result<Self> {
         match &args.bank.bank_url {
-            Some(url) => Self::across_the_network(url, &args.bank, sandbox, machine, clock),
-            None => Self::within(sandbox, folder, machine, clock, settings),
+            Some(url) => Self::across_the_network(url, &args.bank, sandbox, adapters, clock),
+            None => Self::within(sandbox, folder, adapters, clock, settings),
         }
     }
 
     fn within(
         sandbox: bool,
         folder: &DataFolder,
-        machine: &Machine,
+        adapters: &SystemAdapters,
         clock: Arc<ServiceClock>,
         settings: Settings,
     ) -> anyhow::Result<Self> {
-        let bank = simulator(folder, machine, settings)?;
+        let bank = simulator(folder, adapters, settings)?;
         let power = SimulatorPower { bank: Arc::clone(&bank), clock };
         if !sandbox {
             log::warn!(
@@ -72,14 +72,14 @@ impl Bank {
             );
         }
         let power = sandbox.then(|| Arc::new(power) as Arc<dyn SandboxPower>);
-        Ok(Self { gateway: bank, power, _follower: None })
+        Ok(Self { gateway: bank, power, _clock_sync: None })
     }
 
     fn across_the_network(
         url: &str,
         args: &BankArgs,
         sandbox: bool,
-        machine: &Machine,
+        adapters: &SystemAdapters,
         clock: Arc<ServiceClock>,
     ) -> anyhow::Result<Self> {
         let secret: SecretString = args.bank_secret.clone().context("KOPECK_BANK_SECRET is missing")?;
@@ -91,12 +91,12 @@ impl Bank {
         let settings =
             HttpBankSettings { repeat_is_safe: args.bank_repeat_safe, guard: GuardSettings::default() };
         // The machine's own time: a sandbox that moves the service's must not end a rest from the bank.
-        let gateway = HttpBank::new(address.clone(), &settings, Arc::clone(&machine.wall))?;
-        let mut bank = Self { gateway: Arc::new(gateway), power: None, _follower: None };
+        let gateway = HttpBank::new(address.clone(), &settings, Arc::clone(&adapters.wall))?;
+        let mut bank = Self { gateway: Arc::new(gateway), power: None, _clock_sync: None };
         if sandbox {
             let control = Arc::new(SimulatorControl::new(address)?);
             meet(&control, &clock)?;
-            bank._follower = Some(ClockFollower::start(Arc::clone(&control), Arc::clone(&clock))?);
+            bank._clock_sync = Some(ClockSync::start(Arc::clone(&control), Arc::clone(&clock))?);
             bank.power = Some(Arc::new(RemotePower { control, clock }));
         }
         Ok(bank)
