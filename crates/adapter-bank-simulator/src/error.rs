@@ -1,6 +1,7 @@
 //! Why the books could not be read or written.
 
 use diesel::ConnectionError;
+use diesel::r2d2::PoolError;
 use diesel::result::Error as StoreError;
 
 /// The simulator itself failed. No refusal of the bank is one of these.
@@ -12,6 +13,9 @@ pub enum SimulatorError {
     /// The books could not be opened.
     #[error("the bank's books could not be opened: {0}")]
     Open(#[from] ConnectionError),
+    /// No connection to the books was free in time.
+    #[error("no connection to the bank's books: {0}")]
+    Pool(#[source] PoolError),
     /// The tables of the books could not be brought up to date.
     #[error("the bank's books could not be brought up to date: {0}")]
     Migration(String),

@@ -71,7 +71,7 @@ impl Simulator {
         }
         let again = || self.mood.strikes(behaviour.duplicate_rate);
         let answers = self
-            .writing
+            .database
             .write(|connection| submit::carry_out(connection, &self.press(), arrived, &again))
             .unwrap_or_else(|error| vec![Err(bank_error(&error)); arrived.len()]);
         answers
@@ -93,7 +93,7 @@ impl Simulator {
         let answer = if behaviour.down || self.mood.strikes(behaviour.error_rate) {
             Err(no_answer(&behaviour))
         } else {
-            self.reading.run(work).map_err(|error| bank_error(&error))
+            self.database.read(work).map_err(|error| bank_error(&error))
         };
         self.wait(&behaviour);
         answer
@@ -117,6 +117,7 @@ fn bank_error(error: &SimulatorError) -> BankError {
         SimulatorError::Commit(_) => BankError::Unknown(error.to_string()),
         SimulatorError::Path
         | SimulatorError::Open(_)
+        | SimulatorError::Pool(_)
         | SimulatorError::Migration(_)
         | SimulatorError::Store(_)
         | SimulatorError::Corrupt(_)

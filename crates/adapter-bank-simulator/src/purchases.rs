@@ -72,7 +72,7 @@ impl Simulator {
         let now = self.moment();
         let at = purchase.at.map_or(now, |at| self.moment_of(at));
         positive(purchase.amount)?;
-        self.writing.write(|connection| {
+        self.database.write(|connection| {
             let card = existing(connection, number)?;
             if let Some(transaction) = made(connection, purchase.once)? {
                 return Ok(PurchaseAnswer::Approved { transaction });
@@ -129,7 +129,7 @@ impl Simulator {
     pub fn refund(&self, number: CardNumber, refund: &Refund<'_>) -> Result<i64, SandboxError> {
         let now = self.moment();
         positive(refund.amount)?;
-        self.writing.write(|connection| {
+        self.database.write(|connection| {
             let paid =
                 Payment::find(connection, number, refund.payment)?.ok_or(SandboxError::UnknownPayment)?;
             if let Some(transaction) = made(connection, refund.once)? {

@@ -56,7 +56,7 @@ impl Simulator {
     /// the books.
     pub fn activate(&self, number: CardNumber, code: Option<&str>) -> Result<(), SandboxError> {
         let moment = self.moment();
-        self.writing.write(|connection| {
+        self.database.write(|connection| {
             if existing(connection, number)?.activated_at.is_some() {
                 return Ok(());
             }
@@ -92,7 +92,7 @@ impl Simulator {
     /// [`SandboxError::UnknownCard`], or a failure of the books.
     pub fn expire(&self, number: CardNumber) -> Result<(), SandboxError> {
         let yesterday = to_julian(self.moment().yesterday());
-        self.writing.write(|connection| {
+        self.database.write(|connection| {
             existing(connection, number)?;
             let valid =
                 cards_table::table.find(column(number)).filter(cards_table::valid_until.gt(yesterday));
@@ -102,7 +102,7 @@ impl Simulator {
     }
 
     fn stand(&self, number: CardNumber, standing: Standing) -> Result<(), SandboxError> {
-        self.writing.write(|connection| {
+        self.database.write(|connection| {
             let changed = diesel::update(cards_table::table.find(column(number)))
                 .set(cards_table::standing.eq(standing.as_str()))
                 .execute(connection)?;

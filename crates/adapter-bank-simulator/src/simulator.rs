@@ -14,7 +14,7 @@ use kopeck_port_bank::BankKey;
 use kopeck_port_system::{Clock, Entropy};
 
 use crate::behaviour::{Behaviour, BehaviourError, Mood};
-use crate::connection::Line;
+use crate::connection::Database;
 use crate::error::SimulatorError;
 use crate::instructions;
 use crate::issue::{self, Press};
@@ -29,8 +29,7 @@ const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations");
 /// Calls block, also each other: there is one connection that writes and one that reads. Several processes may have
 /// the same books open.
 pub struct Simulator {
-    pub(crate) writing: Line,
-    pub(crate) reading: Line,
+    pub(crate) database: Database,
     pub(crate) mood: Mood,
     pub(crate) repeat_is_safe: bool,
     /// Waits as long as an answer is late.
@@ -54,15 +53,13 @@ impl Simulator {
         zone: Zone,
     ) -> Result<Self, SimulatorError> {
         let path = path.to_str().ok_or(SimulatorError::Path)?;
-        let writing = Line::open(path)?;
-        // In one transaction, so that of several processes that begin the same books one does and the others wait.
-        let numbers = writing.write(|connection| {
+        // In one transaction: of several processes that open a new file, one migrates it and the others wait.
+        let (database, numbers) = Database::open(path, |connection| {
             migrate(connection)?;
             issue::numbers(connection, entropy.as_ref())
         })?;
         Ok(Self {
-            writing,
-            reading: Line::open(path)?,
+            database,
             mood: Mood::new(Arc::clone(&entropy)),
             repeat_is_safe: true,
             sleep: Box::new(thread::sleep),
@@ -105,7 +102,7 @@ impl Simulator {
     /// # Errors
     /// [`SimulatorError`] if the books cannot be read.
     pub fn applied(&self, key: &BankKey) -> Result<u32, SimulatorError> {
-        self.reading.run(|connection| instructions::applied(connection, key.as_str()))
+        self.database.read(|connection| instructions::applied(connection, key.as_str()))
     }
 
     /// The totals of the books.
@@ -113,7 +110,7 @@ impl Simulator {
     /// # Errors
     /// [`SimulatorError`] if the books cannot be read.
     pub fn books(&self) -> Result<Books, SimulatorError> {
-        self.reading.run(ledger::books)
+        self.database.read(ledger::books)
     }
 
     /// Recomputes the balance of every card from its transactions and gives those that are stored differently.
@@ -121,7 +118,7 @@ impl Simulator {
     /// # Errors
     /// [`SimulatorError`] if the books cannot be read.
     pub fn check(&self) -> Result<Vec<Discrepancy>, SimulatorError> {
-        self.reading.run(ledger::check)
+        self.database.read(ledger::check)
     }
 
     pub(crate) const fn zone(&self) -> Zone {
