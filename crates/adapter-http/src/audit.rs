@@ -1,6 +1,6 @@
 //! What the audit log is told of calls. This file alone decides what is told, and of which calls.
 //!
-//! A call that changes something has its entry in the unit of work that changes it ([`Signature::of_done`], used by
+//! A call that changes something has its entry in the unit of work that changes it ([`EntryDraft::completed`], used by
 //! [`crate::exchange`]). What was refused, repeated or shown is noted and written a moment later. Tokens are given out only
 //! after their entry is written.
 
@@ -25,7 +25,7 @@ pub(crate) use subject::Subject;
 
 /// What is known of who calls and of the call, as it goes on.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Trace {
+pub(crate) struct AuditContext {
     /// The partner; before the caller has proved to be it, the one whose API key was shown.
     pub(crate) partner: Option<PartnerId>,
     /// Whether the caller has proved to be it.
@@ -42,53 +42,53 @@ pub(crate) struct Trace {
 
 /// An entry about a call that has not come to its end.
 #[derive(Debug, Clone)]
-pub(crate) struct Signature {
+pub(crate) struct EntryDraft {
     entry: Entry,
     subject: Subject,
 }
 
-impl Signature {
+impl EntryDraft {
     /// The entry about this call, as far as it is known.
     pub(crate) fn new(
         shared: &Shared,
         route: &Route,
         address: ClientAddress,
         request_id: &RequestId,
-        trace: &Trace,
+        context: &AuditContext,
     ) -> Self {
-        let actor = if trace.is_proved { Actor::Partner(trace.pair) } else { Actor::Unknown };
+        let actor = if context.is_proved { Actor::Partner(context.pair) } else { Actor::Unknown };
         let entry = Entry {
             actor,
-            partner: trace.partner,
+            partner: context.partner,
             request_id: Some(request_id.audited()),
-            key: trace.key,
-            sealed: trace.sealed,
+            key: context.key,
+            sealed: context.sealed,
             ..Entry::new(shared.parts.wall.now(), address.to_string(), route.name)
         };
-        Self { entry, subject: trace.subject.clone() }
+        Self { entry, subject: context.subject.clone() }
     }
 
     /// It was done, and this was answered.
-    pub(crate) fn of_done(&self, status: u16, body: &[u8]) -> Entry {
-        let subject = self.subject.clone().with_answer(body).to_string();
+    pub(crate) fn completed(&self, status: u16, body: &[u8]) -> Entry {
+        let subject = self.subject.clone().with_response(body).to_string();
         Entry { subject, outcome: Outcome::Done, status: Some(status), ..self.entry.clone() }
     }
 
-    fn judged(self, verdict: Verdict) -> Entry {
-        let (subject, Verdict { outcome, status, code }) = (self.subject.to_string(), verdict);
+    fn with_outcome(self, entry_outcome: EntryOutcome) -> Entry {
+        let (subject, EntryOutcome { outcome, status, code }) = (self.subject.to_string(), entry_outcome);
         Entry { subject, outcome, status: Some(status.as_u16()), code: code.map(Into::into), ..self.entry }
     }
 }
 
 /// What came of a call, where its entry is not written yet.
-struct Verdict {
+struct EntryOutcome {
     outcome: Outcome,
     status: StatusCode,
     code: Option<&'static str>,
 }
 
 /// What is to be told of `outcome`, if anything.
-fn verdict(route: &Route, outcome: &route::Outcome) -> Option<Verdict> {
+fn entry_outcome(route: &Route, outcome: &route::HandlerResult) -> Option<EntryOutcome> {
     match outcome {
         Ok(answer) => {
             let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
@@ -100,7 +100,7 @@ fn verdict(route: &Route, outcome: &route::Outcome) -> Option<Verdict> {
                 Effect::Read(_) if route.discloses => Outcome::Done,
                 Effect::Read(_) => return None,
             };
-            Some(Verdict { outcome, status, code: None })
+            Some(EntryOutcome { outcome, status, code: None })
         }
         Err(error) => {
             let (status, code) = (error.status(), error.code());
@@ -112,7 +112,7 @@ fn verdict(route: &Route, outcome: &route::Outcome) -> Option<Verdict> {
                 Effect::Read(_) => code == ApiError::SEAL_REFUSED || route.discloses && is_looked_at,
             };
             let outcome = if status.is_server_error() { Outcome::Failed } else { Outcome::Refused };
-            is_told.then_some(Verdict { outcome, status, code: Some(code) })
+            is_told.then_some(EntryOutcome { outcome, status, code: Some(code) })
         }
     }
 }
@@ -121,14 +121,14 @@ fn verdict(route: &Route, outcome: &route::Outcome) -> Option<Verdict> {
 ///
 /// # Errors
 /// 503 instead of tokens whose entry cannot be written.
-pub(crate) async fn tell(
+pub(crate) async fn record(
     shared: &Arc<Shared>,
     route: &Route,
-    outcome: route::Outcome,
-    signature: impl FnOnce() -> Signature,
-) -> route::Outcome {
-    let Some(verdict) = verdict(route, &outcome) else { return outcome };
-    let entry = signature().judged(verdict);
+    outcome: route::HandlerResult,
+    draft: impl FnOnce() -> EntryDraft,
+) -> route::HandlerResult {
+    let Some(entry_outcome) = entry_outcome(route, &outcome) else { return outcome };
+    let entry = draft().with_outcome(entry_outcome);
     if outcome.is_err() || !matches!(route.effect, Effect::Login | Effect::Refresh) {
         shared.parts.audit.note(entry);
         return outcome;

@@ -11,8 +11,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::ApiError;
 
-/// How long a call waits for its turn behind a [`Gate`] before it is sent away.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a call cancel for its turn behind a [`ConcurrencyLimit`] before it is sent away.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Until when the work of a call is to be begun.
 #[derive(Debug, Clone, Copy)]
@@ -29,17 +29,17 @@ impl Deadline {
     }
 }
 
-/// Whoever waits for a unit of work, for as long as this is not dropped.
+/// Whoever cancel for a unit of work, for as long as this is not dropped.
 #[derive(Default)]
-struct Waits(Arc<AtomicBool>);
+struct CancelOnDrop(Arc<AtomicBool>);
 
-impl Drop for Waits {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// Runs `body` as a unit of work and waits for its result without holding a thread. The store answers in time, whatever
+/// Runs `body` as a unit of work and cancel for its result without holding a thread. The store answers in time, whatever
 /// its database does.
 ///
 /// Work whose turn comes after the deadline, or after its caller has gone away, is not begun. Once begun it is carried
@@ -72,8 +72,8 @@ where
     E: From<StoreError> + Send + 'static,
 {
     let (sender, receiver) = oneshot::channel();
-    let waits = Waits::default();
-    let gone = Arc::clone(&waits.0);
+    let cancel = CancelOnDrop::default();
+    let gone = Arc::clone(&cancel.0);
     let is_wanted = move || !gone.load(Ordering::Relaxed) && !deadline.is_over();
     submit_while(store, access, whose, is_wanted, body, move |result| {
         drop(kept);
@@ -84,28 +84,28 @@ where
 }
 
 /// Lets a bounded number of blocking calls run at once.
-pub(crate) struct Gate {
+pub(crate) struct ConcurrencyLimit {
     name: &'static str,
     permits: Arc<Semaphore>,
-    patience: Duration,
+    timeout: Duration,
 }
 
-impl Gate {
-    /// A gate that lets `at_once` calls through, at least one.
+impl ConcurrencyLimit {
+    /// A limit that lets `at_once` calls through, at least one.
     pub(crate) fn new(name: &'static str, at_once: usize) -> Self {
-        Self { name, permits: Arc::new(Semaphore::new(at_once.max(1))), patience: PATIENCE }
+        Self { name, permits: Arc::new(Semaphore::new(at_once.max(1))), timeout: TIMEOUT }
     }
 
-    /// Waits for a turn, which lasts as long as the pass is kept.
+    /// CancelOnDrop for a turn, which lasts as long as the pass is kept.
     ///
     /// # Errors
     /// A 503 if it does not come in time.
-    pub(crate) async fn pass(&self) -> Result<Pass, ApiError> {
-        tokio::time::timeout(self.patience, Arc::clone(&self.permits).acquire_owned())
+    pub(crate) async fn acquire(&self) -> Result<ConcurrencyPermit, ApiError> {
+        tokio::time::timeout(self.timeout, Arc::clone(&self.permits).acquire_owned())
             .await
             .map_err(|_| ApiError::busy(format!("{}: too many wait", self.name)))?
-            .map(Pass)
-            .map_err(|_| ApiError::internal(format!("{}: the gate is closed", self.name)))
+            .map(ConcurrencyPermit)
+            .map_err(|_| ApiError::internal(format!("{}: the limit is closed", self.name)))
     }
 
     /// Runs `work` on a blocking thread when its turn comes.
@@ -116,20 +116,20 @@ impl Gate {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let pass = self.pass().await?;
-        Ok(self.run_with(pass, work).await?.0)
+        let permit = self.acquire().await?;
+        Ok(self.run_with_permit(permit, work).await?.0)
     }
 
     /// Runs `work` on a blocking thread in the turn that has come, and gives the pass back.
     ///
     /// # Errors
     /// A 500 if it panics.
-    pub(crate) async fn run_with<T: Send + 'static>(
+    pub(crate) async fn run_with_permit<T: Send + 'static>(
         &self,
-        pass: Pass,
+        permit: ConcurrencyPermit,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<(T, Pass), ApiError> {
-        run_keeping(self.name, pass, work).await
+    ) -> Result<(T, ConcurrencyPermit), ApiError> {
+        run_keeping(self.name, permit, work).await
     }
 }
 
@@ -151,8 +151,10 @@ pub(crate) async fn run_keeping<T: Send + 'static, K: Send + 'static>(
     receiver.await.map_err(|_| ApiError::internal(format!("{name}: panicked")))
 }
 
-/// A turn behind a [`Gate`].
-pub(crate) struct Pass(#[expect(dead_code, reason = "it is kept, and dropped")] OwnedSemaphorePermit);
+/// A turn behind a [`ConcurrencyLimit`].
+pub(crate) struct ConcurrencyPermit(
+    #[expect(dead_code, reason = "it is kept, and dropped")] OwnedSemaphorePermit,
+);
 
 /// Boxed, so that the runtime's part is in the binary once.
 fn start(work: Box<dyn FnOnce() + Send>) {
@@ -226,22 +228,23 @@ mod tests {
 
     #[actix_web::test]
     async fn a_panic_behind_the_gate_is_a_500_and_the_gate_opens_again() {
-        let gate = Gate::new("test", 1);
-        let error = gate.run(|| panic!("boom")).await.unwrap_err();
+        let limit = ConcurrencyLimit::new("test", 1);
+        let error = limit.run(|| panic!("boom")).await.unwrap_err();
         assert_eq!(error.status(), 500);
-        assert_eq!(gate.run(|| 1).await.unwrap(), 1);
+        assert_eq!(limit.run(|| 1).await.unwrap(), 1);
     }
 
     #[actix_web::test]
     async fn who_waits_too_long_is_sent_away() {
-        let gate = Gate { patience: Duration::from_millis(20), ..Gate::new("test", 1) };
+        let limit =
+            ConcurrencyLimit { timeout: Duration::from_millis(20), ..ConcurrencyLimit::new("test", 1) };
         let (release, wait) = std::sync::mpsc::channel::<()>();
-        let slow = gate.run(move || {
+        let slow = limit.run(move || {
             let _ = wait.recv();
         });
         let second = async {
             tokio::task::yield_now().await;
-            let refused = gate.run(|| ()).await.unwrap_err();
+            let refused = limit.run(|| ()).await.unwrap_err();
             drop(release);
             refused
         };

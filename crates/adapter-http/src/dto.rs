@@ -14,7 +14,7 @@ mod tokens;
 mod transactions;
 
 pub(crate) use balance::BalanceDto;
-pub(crate) use cards::{CardBalanceDto, CardDto, FreeCardDto, LinkDto};
+pub(crate) use cards::{CardBalanceDto, CardDto, LinkDto, UnassignedCardDto};
 pub(crate) use categories::{CategoryDto, CategoryUseDto};
 pub(crate) use employees::{EmployeeDto, EmployeeWithCardsDto, PhoneAs};
 pub(crate) use limits::{
@@ -24,7 +24,7 @@ pub(crate) use orders::{OrderIdDto, OrderListDto, OrderResultDto, OrderResultIte
 pub(crate) use page::PageDto;
 pub(crate) use payments::ForecastDto;
 pub(crate) use replenishments::{
-    AcceptedDto, ReplenishmentItemDto, ReplenishmentListDto, ReplenishmentStateDto,
+    ReplenishmentAcceptedDto, ReplenishmentItemDto, ReplenishmentListDto, ReplenishmentStateDto,
 };
 pub(crate) use sandbox::{PurchaseDto, RefundDto};
 pub(crate) use tokens::TokensDto;
@@ -35,7 +35,7 @@ use serde::Serialize;
 use time::{Date, OffsetDateTime};
 
 use crate::openapi::json::Json;
-use crate::openapi::schema::{Components, Described, Property, component_name, described, object_of};
+use crate::openapi::schema::{Components, HasSchema, Property, api_type, component_name, object_of};
 
 /// What is said of a request that was taken in.
 const ACCEPTED: &str = "the request is accepted and awaits execution";
@@ -46,7 +46,7 @@ pub(crate) struct Data<T> {
     pub(crate) data: T,
 }
 
-impl<T: Described> Described for Data<T> {
+impl<T: HasSchema> HasSchema for Data<T> {
     fn schema(components: &mut Components) -> Json {
         let schema = T::schema(components);
         components.named(&format!("{}Data", component_name(&schema)), |_| {
@@ -55,16 +55,16 @@ impl<T: Described> Described for Data<T> {
     }
 }
 
-described! {
+api_type! {
     /// An answer that says nothing but that it came.
     #[derive(Clone, Copy)]
-    pub(crate) struct Done as "Done" {
+    pub(crate) struct SuccessDto as "Done" {
         /// `true`.
         success: bool,
     }
 }
 
-impl Done {
+impl SuccessDto {
     pub(crate) const fn new() -> Self {
         Self { success: true }
     }
@@ -73,9 +73,9 @@ impl Done {
 /// A day, shown as `DD.MM.YYYY`.
 #[derive(Serialize)]
 #[serde(transparent)]
-pub(crate) struct DayText(String);
+pub(crate) struct DateText(String);
 
-impl DayText {
+impl DateText {
     pub(crate) fn new(day: Date) -> Self {
         Self(date_text(day))
     }
@@ -86,7 +86,7 @@ impl DayText {
     }
 }
 
-impl Described for DayText {
+impl HasSchema for DateText {
     fn schema(components: &mut Components) -> Json {
         Date::schema(components)
     }
@@ -95,15 +95,15 @@ impl Described for DayText {
 /// A moment, shown as `DD.MM.YYYY HH:MM`.
 #[derive(Serialize)]
 #[serde(transparent)]
-pub(crate) struct MomentText(String);
+pub(crate) struct TimestampText(String);
 
-impl MomentText {
+impl TimestampText {
     pub(crate) fn new(moment: OffsetDateTime, zone: Zone) -> Self {
         Self(zone.moment_text(moment))
     }
 }
 
-impl Described for MomentText {
+impl HasSchema for TimestampText {
     fn schema(components: &mut Components) -> Json {
         OffsetDateTime::schema(components)
     }

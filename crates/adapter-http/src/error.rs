@@ -8,7 +8,7 @@ use kopeck_domain::{Fault, Faults};
 use serde::Serialize;
 
 use crate::code::Code;
-use crate::openapi::schema::described;
+use crate::openapi::schema::api_type;
 use crate::pipeline::{MUST_BE_SEALED, SEAL_REFUSED};
 
 /// A refused call. What the partner sees and what the log sees are two things: a 500 shows nothing but the id of the
@@ -16,7 +16,7 @@ use crate::pipeline::{MUST_BE_SEALED, SEAL_REFUSED};
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
-    shape: Shape,
+    body: ErrorBody,
     /// Seconds after which the same call may succeed.
     retry_after: Option<u64>,
     /// The methods that would have been right.
@@ -27,7 +27,7 @@ pub(crate) struct ApiError {
 
 /// The shapes of the interface's error bodies.
 #[derive(Debug)]
-enum Shape {
+enum ErrorBody {
     /// 422: every faulty field.
     Fields(Faults),
     /// Any other status.
@@ -38,7 +38,7 @@ enum Shape {
     Internal,
 }
 
-described! {
+api_type! {
     /// A card that stands in the way of a call for many cards.
     #[derive(Debug)]
     pub(crate) struct FaultyCard as "FaultyCard" {
@@ -64,7 +64,7 @@ impl ApiError {
 
     /// A refusal with a code.
     pub(crate) fn new(status: StatusCode, code: Code, message: impl Into<Cow<'static, str>>) -> Self {
-        Self::shaped(status, Shape::Coded { code, message: message.into() })
+        Self::with_body(status, ErrorBody::Coded { code, message: message.into() })
     }
 
     /// 422 for one field.
@@ -79,12 +79,15 @@ impl ApiError {
 
     /// 404 or 409 of a call for many cards.
     pub(crate) fn cards(status: StatusCode, cards: Vec<FaultyCard>) -> Self {
-        Self::shaped(status, Shape::Cards(cards))
+        Self::with_body(status, ErrorBody::Cards(cards))
     }
 
     /// 500; `reason` goes to the log.
     pub(crate) fn internal(reason: impl Into<String>) -> Self {
-        Self { log: Some(reason.into()), ..Self::shaped(StatusCode::INTERNAL_SERVER_ERROR, Shape::Internal) }
+        Self {
+            log: Some(reason.into()),
+            ..Self::with_body(StatusCode::INTERNAL_SERVER_ERROR, ErrorBody::Internal)
+        }
     }
 
     /// 503: nothing was done, and the same call may succeed in a moment; `reason` goes to the log.
@@ -112,8 +115,8 @@ impl ApiError {
         Self { allow: Some(methods), ..self }
     }
 
-    fn shaped(status: StatusCode, shape: Shape) -> Self {
-        Self { status, shape, retry_after: None, allow: None, log: None }
+    fn with_body(status: StatusCode, body: ErrorBody) -> Self {
+        Self { status, body, retry_after: None, allow: None, log: None }
     }
 
     /// The status of the answer.
@@ -123,12 +126,12 @@ impl ApiError {
 
     /// The reason as a word: the code of the answer or, of answers that have none, one of ours.
     pub(crate) fn code(&self) -> &'static str {
-        match &self.shape {
-            Shape::Fields(faults) if faults.as_slice().iter().any(is_refused_seal) => Self::SEAL_REFUSED,
-            Shape::Fields(_) => "incorrect_value",
-            Shape::Coded { code, .. } => code.as_str(),
-            Shape::Cards(cards) => cards.first().map_or("card_not_found", |card| card.code.as_str()),
-            Shape::Internal => Code::Internal.as_str(),
+        match &self.body {
+            ErrorBody::Fields(faults) if faults.as_slice().iter().any(is_refused_seal) => Self::SEAL_REFUSED,
+            ErrorBody::Fields(_) => "incorrect_value",
+            ErrorBody::Coded { code, .. } => code.as_str(),
+            ErrorBody::Cards(cards) => cards.first().map_or("card_not_found", |card| card.code.as_str()),
+            ErrorBody::Internal => Code::Internal.as_str(),
         }
     }
 
@@ -149,14 +152,14 @@ impl ApiError {
 
     /// The body of the answer.
     pub(crate) fn body(&self, request_id: &str) -> Vec<u8> {
-        match &self.shape {
-            Shape::Fields(faults) => json(&FieldsBody {
+        match &self.body {
+            ErrorBody::Fields(faults) => json(&FieldsBody {
                 success: false,
                 data: faults.as_slice().iter().map(FieldFault::from).collect(),
             }),
-            Shape::Coded { code, message } => json(&CodedBody { success: false, code: *code, message }),
-            Shape::Cards(cards) => json(cards),
-            Shape::Internal => {
+            ErrorBody::Coded { code, message } => json(&CodedBody { success: false, code: *code, message }),
+            ErrorBody::Cards(cards) => json(cards),
+            ErrorBody::Internal => {
                 let message = format!("internal error, request {request_id}");
                 json(&CodedBody { success: false, code: Code::Internal, message: &message })
             }
@@ -171,11 +174,11 @@ fn is_refused_seal(fault: &Fault) -> bool {
 /// 422.
 impl From<Faults> for ApiError {
     fn from(faults: Faults) -> Self {
-        Self::shaped(StatusCode::UNPROCESSABLE_ENTITY, Shape::Fields(faults))
+        Self::with_body(StatusCode::UNPROCESSABLE_ENTITY, ErrorBody::Fields(faults))
     }
 }
 
-described! {
+api_type! {
     /// 422: every faulty field of a call, named at once.
     pub(crate) struct FieldsBody<'a> as "FaultyFields" {
         /// `false`.
@@ -185,7 +188,7 @@ described! {
     }
 }
 
-described! {
+api_type! {
     /// A faulty field, parameter or header.
     struct FieldFault<'a> as "FaultyField" {
         /// Its name. An item of a list is named `cards[3].idCard`, a path identifier by its placeholder; `body` stands
@@ -207,7 +210,7 @@ impl<'a> From<&'a Fault> for FieldFault<'a> {
     }
 }
 
-described! {
+api_type! {
     /// Why a call was refused.
     pub(crate) struct CodedBody<'a> as "Error" {
         /// `false`.

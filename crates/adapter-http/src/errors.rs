@@ -4,9 +4,9 @@
 mod cards;
 mod categories;
 mod employees;
+pub(crate) mod idempotency;
 mod limits;
 pub(crate) mod orders;
-pub(crate) mod repeats;
 mod replenishments;
 mod requests;
 mod sandbox;

@@ -3,21 +3,21 @@
 use serde_json::{Map, Number, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::courtesy;
-use crate::input::Call;
+use crate::input::RequestInput;
 use crate::route::Route;
+use crate::yielding;
 
 /// The fingerprint of an opened call of `route`. `PATCH` is `PUT`; it makes no difference what of the call was sealed,
 /// in which order fields stand, or in which letter case an identifier is.
-pub(crate) fn of(route: &Route, call: &Call) -> [u8; 32] {
+pub(crate) fn of(route: &Route, input: &RequestInput) -> [u8; 32] {
     let mut digest = Sha256::new();
     text(&mut digest, route.method.as_str());
     text(&mut digest, route.path);
-    for (name, id) in &call.ids {
+    for (name, id) in &input.ids {
         text(&mut digest, name);
         text(&mut digest, &id.to_ascii_lowercase());
     }
-    object(&mut digest, &call.body);
+    object(&mut digest, &input.body);
     digest.finalize().into()
 }
 
@@ -46,7 +46,7 @@ fn value(digest: &mut Sha256, of: &Value) {
         Value::Bool(false) => digest.update("f"),
         Value::Number(number) => {
             digest.update("#");
-            text(digest, &plain(number));
+            text(digest, &canonical(number));
         }
         Value::String(string) => {
             digest.update("s");
@@ -55,7 +55,7 @@ fn value(digest: &mut Sha256, of: &Value) {
         Value::Array(items) => {
             digest.update("[");
             digest.update((items.len() as u64).to_le_bytes());
-            courtesy::between(items).for_each(|item| value(digest, item));
+            yielding::every_few(items).for_each(|item| value(digest, item));
         }
         Value::Object(fields) => {
             digest.update("{");
@@ -65,12 +65,12 @@ fn value(digest: &mut Sha256, of: &Value) {
 }
 
 /// The same text for the same number: `1`, `1.0` and `1e0` are one.
-fn plain(number: &Number) -> String {
+fn canonical(number: &Number) -> String {
     /// Below it every whole number is a double of its own.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match number.as_f64() {
         Some(double) if number.is_f64() && double.fract() == 0.0 && double.abs() < EXACT => {
-            // Adding nothing makes a plain nought of a negative one.
+            // Adding nothing makes a canonical nought of a negative one.
             format!("{:.0}", double + 0.0)
         }
         _ => number.to_string(),
@@ -87,12 +87,12 @@ mod tests {
     const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
     fn print(route: &str, id: &str, body: Value) -> [u8; 32] {
-        let call = Call {
+        let input = RequestInput {
             ids: vec![("idEmployee", id.to_owned())],
             body: body.as_object().cloned().unwrap(),
-            ..Call::default()
+            ..RequestInput::default()
         };
-        of(routes::named(route).unwrap(), &call)
+        of(routes::named(route).unwrap(), &input)
     }
 
     #[test]

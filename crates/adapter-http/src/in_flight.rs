@@ -11,7 +11,7 @@ use kopeck_domain::ids::PartnerId;
 use tokio::sync::watch;
 
 /// How long the second call waits.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 type Key = (PartnerId, String);
 
@@ -20,30 +20,30 @@ type Key = (PartnerId, String);
 pub(crate) struct InFlight {
     running: Arc<Mutex<HashMap<Key, watch::Receiver<()>>>>,
     /// How long the second call waits.
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Default for InFlight {
     fn default() -> Self {
-        Self { running: Arc::default(), patience: PATIENCE }
+        Self { running: Arc::default(), timeout: TIMEOUT }
     }
 }
 
 /// The right to carry out the calls under a key; ends when it is dropped.
-pub(crate) struct Ticket {
+pub(crate) struct InFlightGuard {
     calls: InFlight,
     key: Key,
-    /// Dropped with the ticket, which wakes whoever waits.
+    /// Dropped with the guard, which wakes whoever waits.
     _ended: watch::Sender<()>,
 }
 
 impl InFlight {
-    /// The ticket of a call, as soon as no other has it; `None` if that takes too long.
-    pub(crate) async fn take(&self, partner: PartnerId, key: &str) -> Option<Ticket> {
-        tokio::time::timeout(self.patience, async {
+    /// The guard of a call, as soon as no other has it; `None` if that takes too long.
+    pub(crate) async fn acquire(&self, partner: PartnerId, key: &str) -> Option<InFlightGuard> {
+        tokio::time::timeout(self.timeout, async {
             loop {
-                match self.try_take((partner, key.to_owned())) {
-                    Ok(ticket) => return ticket,
+                match self.try_acquire((partner, key.to_owned())) {
+                    Ok(guard) => return guard,
                     // Answers with an error when the sender is dropped: that is the end we wait for.
                     Err(mut running) => while running.changed().await.is_ok() {},
                 }
@@ -53,18 +53,18 @@ impl InFlight {
         .ok()
     }
 
-    fn try_take(&self, key: Key) -> Result<Ticket, watch::Receiver<()>> {
+    fn try_acquire(&self, key: Key) -> Result<InFlightGuard, watch::Receiver<()>> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(other) = running.get(&key) {
             return Err(other.clone());
         }
         let (ended, watched) = watch::channel(());
         running.insert(key.clone(), watched);
-        Ok(Ticket { calls: self.clone(), key, _ended: ended })
+        Ok(InFlightGuard { calls: self.clone(), key, _ended: ended })
     }
 }
 
-impl Drop for Ticket {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         self.calls.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
     }
@@ -86,16 +86,16 @@ mod tests {
     #[actix_web::test]
     async fn keys_are_the_partners_own() {
         let calls = InFlight::default();
-        let first = calls.take(partner(1), "key").await;
-        let second = calls.take(partner(2), "key").await;
+        let first = calls.acquire(partner(1), "key").await;
+        let second = calls.acquire(partner(2), "key").await;
         assert!(first.is_some() && second.is_some());
     }
 
     #[actix_web::test]
     async fn the_second_waits_for_the_first() {
         let calls = InFlight::default();
-        let first = calls.take(partner(1), "key").await;
-        let mut second = pin!(calls.take(partner(1), "key"));
+        let first = calls.acquire(partner(1), "key").await;
+        let mut second = pin!(calls.acquire(partner(1), "key"));
         assert!(second.as_mut().now_or_never().is_none(), "the first is being carried out");
         drop(first);
         let second = second.await;
@@ -106,9 +106,9 @@ mod tests {
 
     #[actix_web::test]
     async fn the_second_does_not_wait_for_ever() {
-        let calls = InFlight { patience: Duration::ZERO, ..InFlight::default() };
-        let _first = calls.take(partner(1), "key").await;
-        assert!(calls.take(partner(1), "key").await.is_none());
-        assert!(calls.take(partner(2), "key").await.is_some());
+        let calls = InFlight { timeout: Duration::ZERO, ..InFlight::default() };
+        let _first = calls.acquire(partner(1), "key").await;
+        assert!(calls.acquire(partner(1), "key").await.is_none());
+        assert!(calls.acquire(partner(2), "key").await.is_some());
     }
 }

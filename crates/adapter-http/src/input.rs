@@ -1,12 +1,12 @@
 //! What a call carries: how it is taken apart, and how its values are read.
 
 pub(crate) mod distinct;
-pub(crate) mod kinds;
+pub(crate) mod field_types;
 pub(crate) mod limit;
 pub(crate) mod object;
 pub(crate) mod query;
 pub(crate) mod reader;
-pub(crate) mod sketch;
+pub(crate) mod schema;
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) enum Param {
 
 /// A call after the opening: nothing in it is sealed any more.
 #[derive(Debug, Default)]
-pub(crate) struct Call {
+pub(crate) struct RequestInput {
     /// The path as called, without query and final slash, a sealed identifier as `*`.
     pub(crate) path: String,
     /// The identifiers of the path by their placeholder.

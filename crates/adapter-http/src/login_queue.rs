@@ -1,6 +1,6 @@
 //! Bounds how many passwords are checked at once: a semaphore with a priority queue in front of it.
 //!
-//! A flood of logins by strangers must not make partners wait. Requests with a right API key, and those from an address
+//! A flood of logins by unknown must not make partners wait. Requests with a right API key, and those from an address
 //! that logged in lately, are served first. Few wait of each of these sources, and few of all others together, so that
 //! no source starves another. What the waiting time tells an attacker, and why that is nothing new, is in ADR 26.
 
@@ -21,7 +21,7 @@ pub(crate) use known_addresses::KnownAddresses;
 /// How long a login waits for a permit.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How many logins of one known source, and how many of all strangers, wait for each permit: their checks take less than
+/// How many logins of one known source, and how many of all unknown, wait for each permit: their checks take less than
 /// half a second.
 const WAITERS_PER_PERMIT: usize = 8;
 
@@ -33,7 +33,7 @@ pub(crate) enum Priority {
     /// A client with a right API key, or from a network that logged in lately. Its source bounds its waiters.
     Known(RequestSource),
     /// Anybody else.
-    Stranger,
+    Unknown,
 }
 
 /// The permits to check a password, and who waits for one.
@@ -45,8 +45,8 @@ pub(crate) struct LoginQueue {
 struct Waiters {
     free: usize,
     known: VecDeque<(RequestSource, oneshot::Sender<Permit>)>,
-    strangers: VecDeque<oneshot::Sender<Permit>>,
-    /// How many may wait of one known source, and how many strangers.
+    unknown: VecDeque<oneshot::Sender<Permit>>,
+    /// How many may wait of one known source, and how many unknown.
     capacity: usize,
 }
 
@@ -57,9 +57,9 @@ impl LoginQueue {
     /// A queue in front of so many permits, at least one.
     pub(crate) fn new(at_once: usize) -> Self {
         let free = at_once.max(1);
-        let (known, strangers) = (VecDeque::new(), VecDeque::new());
+        let (known, unknown) = (VecDeque::new(), VecDeque::new());
         let capacity = free.saturating_mul(WAITERS_PER_PERMIT);
-        let waiters = Waiters { free, known, strangers, capacity };
+        let waiters = Waiters { free, known, unknown, capacity };
         Self { waiters: Arc::new(Mutex::new(waiters)), timeout: TIMEOUT }
     }
 
@@ -102,12 +102,12 @@ impl Waiters {
                 }
                 self.known.push_back((source, sender));
             }
-            Priority::Stranger => {
-                self.strangers.retain(|waiter| !waiter.is_closed());
-                if self.strangers.len() >= self.capacity {
+            Priority::Unknown => {
+                self.unknown.retain(|waiter| !waiter.is_closed());
+                if self.unknown.len() >= self.capacity {
                     return None;
                 }
-                self.strangers.push_back(sender);
+                self.unknown.push_back(sender);
             }
         }
         Some(receiver)
@@ -117,7 +117,7 @@ impl Waiters {
     fn next(&mut self) -> Option<oneshot::Sender<Permit>> {
         let mut waiters = std::iter::from_fn(|| {
             let known = self.known.pop_front().map(|(_, waiter)| waiter);
-            known.or_else(|| self.strangers.pop_front())
+            known.or_else(|| self.unknown.pop_front())
         });
         waiters.find(|waiter| !waiter.is_closed())
     }
@@ -172,9 +172,9 @@ mod tests {
     #[actix_web::test]
     async fn a_known_login_is_served_before_strangers_that_came_earlier() {
         let queue = LoginQueue::new(1);
-        let running = queue.permit(Priority::Stranger).await.ok().unwrap();
-        let mut first_stranger = ask(&queue, Priority::Stranger);
-        let mut second_stranger = ask(&queue, Priority::Stranger);
+        let running = queue.permit(Priority::Unknown).await.ok().unwrap();
+        let mut first_stranger = ask(&queue, Priority::Unknown);
+        let mut second_stranger = ask(&queue, Priority::Unknown);
         let mut first_known = ask(&queue, KNOWN);
         let mut second_known = ask(&queue, KNOWN);
         let mut permit = running;
@@ -190,18 +190,18 @@ mod tests {
     #[actix_web::test]
     async fn few_strangers_wait_and_the_others_are_refused_at_once() {
         let queue = LoginQueue::new(2);
-        let permits = [KNOWN, Priority::Stranger].map(|priority| queue.permit(priority));
+        let permits = [KNOWN, Priority::Unknown].map(|priority| queue.permit(priority));
         let permits = futures_util::future::join_all(permits).await;
-        let mut strangers: Vec<_> = (0..16).map(|_| ask(&queue, Priority::Stranger)).collect();
-        let refused = queue.permit(Priority::Stranger).await.err().unwrap();
+        let mut unknown: Vec<_> = (0..16).map(|_| ask(&queue, Priority::Unknown)).collect();
+        let refused = queue.permit(Priority::Unknown).await.err().unwrap();
         assert_eq!((refused.status().as_u16(), refused.retry_seconds()), (503, Some(1)));
         let mut known: Vec<_> = (0..16).map(|_| ask(&queue, KNOWN)).collect();
         // Strangers that have gone away leave room.
-        strangers.truncate(15);
-        let mut late = ask(&queue, Priority::Stranger);
+        unknown.truncate(15);
+        let mut late = ask(&queue, Priority::Unknown);
         drop(permits);
         assert!(served(known.first_mut().unwrap()).is_some());
-        drop((strangers, known));
+        drop((unknown, known));
         assert!(served(&mut late).is_some(), "waiters that have gone away are left out");
     }
 
@@ -236,14 +236,14 @@ mod tests {
     #[actix_web::test]
     async fn permits_come_back() {
         let queue = LoginQueue::new(1);
-        assert_eq!(queue.run(Priority::Stranger, || panic!("boom")).await.unwrap_err().status(), 500);
+        assert_eq!(queue.run(Priority::Unknown, || panic!("boom")).await.unwrap_err().status(), 500);
         assert_eq!(queue.run(KNOWN, || 1).await.unwrap(), 1);
         // Of a login that went away with its permit on the way.
         let running = queue.permit(KNOWN).await.ok().unwrap();
         let waiting = ask(&queue, KNOWN);
         drop(running);
         drop(waiting);
-        assert_eq!(queue.run(Priority::Stranger, || 2).await.unwrap(), 2);
+        assert_eq!(queue.run(Priority::Unknown, || 2).await.unwrap(), 2);
     }
 
     #[actix_web::test]

@@ -2,11 +2,11 @@
 //! answers and the words and bounds of the domain, so that it says what the service does. Prose and examples are those
 //! of `docs/API.md`, which a test plays.
 
+mod components;
 mod guide;
 pub(crate) mod json;
 mod operation;
-mod parts;
-mod rows;
+mod operation_docs;
 pub(crate) mod schema;
 
 use guide::Guide;
@@ -37,7 +37,7 @@ pub fn openapi() -> String {
         "externalDocs": object! {"url": "/docs", "description": "The same to read, with a form to try each call."},
         "tags": Json::list(guide.tags().map(|(name, about)| object! {"name": name, "description": about})),
         "paths": paths,
-        "components": parts::components(components, &guide),
+        "components": components::components(components, &guide),
     };
     // Serialising fails for maps with odd keys alone, and there are none.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
@@ -48,9 +48,9 @@ fn paths(guide: &Guide<'_>, components: &mut Components) -> Json {
     let mut paths: Vec<(String, Json)> = Vec::new();
     let sandbox = routes::sandbox().iter().map(|route| (route, true));
     for (route, sandbox) in routes::interface().iter().map(|route| (route, false)).chain(sandbox) {
-        let Some(row) = rows::named(route.name) else { continue };
+        let Some(docs) = operation_docs::named(route.name) else { continue };
         for method in route.methods() {
-            let operation = operation::describe(route, row, sandbox, guide, components);
+            let operation = operation::describe(route, docs, sandbox, guide, components);
             let item = match paths.iter_mut().find(|(path, _)| path == route.path) {
                 Some((_, item)) => item,
                 None => {

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-/// What a request is called: by an id of our own, and by the caller's if it sent a well-formed one. Callers may send one id
+/// What a request is called: by an id of our own, and by the caller's if it sent a well-formed one. CallerCache may send one id
 /// many times, or another partner's, so that logs and audit entries are told apart by ours.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestId {

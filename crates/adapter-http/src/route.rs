@@ -6,13 +6,13 @@ use std::pin::Pin;
 use actix_web::http::Method;
 
 use crate::error::ApiError;
-use crate::exchange::{Answer, Exchange};
+use crate::handler_context::{HandlerContext, Response};
 
 /// What a handler answers.
-pub(crate) type Outcome = Result<Answer, ApiError>;
+pub(crate) type HandlerResult = Result<Response, ApiError>;
 
 /// A handler: reads the values, runs the use case, shows its result.
-pub(crate) type Handler = fn(Exchange) -> Pin<Box<dyn Future<Output = Outcome>>>;
+pub(crate) type Handler = fn(HandlerContext) -> Pin<Box<dyn Future<Output = HandlerResult>>>;
 
 /// An operation.
 pub(crate) struct Route {
@@ -52,14 +52,14 @@ pub(crate) struct Field {
     /// Its name.
     pub(crate) name: &'static str,
     /// What a sealed one holds.
-    pub(crate) kind: FieldKind,
+    pub(crate) kind: FieldEncoding,
     /// Whether the interface lets it travel clear beside sealed ones.
     pub(crate) may_be_clear: bool,
 }
 
 /// What stands in a field, once it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum FieldKind {
+pub(crate) enum FieldEncoding {
     /// A text, as it is.
     Text,
     /// JSON: a number or a list.
@@ -88,8 +88,8 @@ impl Route {
     }
 
     /// What a sealed field of its body holds.
-    pub(crate) fn field_kind(&self, name: &str) -> FieldKind {
-        self.field(name).map_or(FieldKind::Text, |field| field.kind)
+    pub(crate) fn field_encoding(&self, name: &str) -> FieldEncoding {
+        self.field(name).map_or(FieldEncoding::Text, |field| field.kind)
     }
 
     /// Whether a field may travel clear in a body whose other fields are sealed.

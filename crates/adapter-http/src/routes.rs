@@ -3,7 +3,7 @@
 use actix_web::http::Method;
 
 use crate::handlers::{balance, cards, categories, employees, limits, orders, replenishments, sandbox};
-use crate::route::{Effect, Field, FieldKind, Handler, Route};
+use crate::route::{Effect, Field, FieldEncoding, Handler, Route};
 
 /// The operations of the interface. Where two paths fit a call, the one with fewer placeholders is taken.
 pub(crate) fn interface() -> &'static [Route] {
@@ -141,12 +141,12 @@ const TRANSACTIONS: &[Field] =
 
 /// A text that the interface marks encrypted.
 const fn text(name: &'static str) -> Field {
-    Field { name, kind: FieldKind::Text, may_be_clear: false }
+    Field { name, kind: FieldEncoding::Text, may_be_clear: false }
 }
 
 /// A number or list that the interface marks encrypted.
 const fn json(name: &'static str) -> Field {
-    Field { name, kind: FieldKind::Json, may_be_clear: false }
+    Field { name, kind: FieldEncoding::Json, may_be_clear: false }
 }
 
 /// The field, not marked encrypted.

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 ///
 /// What takes a [`CommandKey`] is done once under it: the effect lies outside of the unit of work that records the
 /// answer, so that a process may end between the two, and the caller comes again.
-pub trait SandboxPower: Send + Sync {
+pub trait SandboxControl: Send + Sync {
     /// Buys something with a card.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ pub trait SandboxPower: Send + Sync {
     ///
     /// # Errors
     /// [`SandboxRefusal`].
-    fn misbehave(&self, misbehaviour: Misbehaviour) -> Result<(), SandboxRefusal>;
+    fn inject_faults(&self, faults: SandboxFaults) -> Result<(), SandboxRefusal>;
 
     /// Moves the service's clock forward.
     ///
@@ -107,7 +107,7 @@ pub enum PurchaseOutcome {
 
 /// How a bank misbehaves; the default is not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Misbehaviour {
+pub struct SandboxFaults {
     /// By how much each answer is late.
     pub latency: Duration,
     /// How many calls fail before they have an effect: 0 to 1.

@@ -14,14 +14,14 @@ use actix_web::{App, FromRequest as _, HttpRequest, HttpResponse, HttpServer};
 use futures_util::stream::{self, StreamExt as _};
 
 use crate::code::Code;
+use crate::docs_page;
 use crate::error::ApiError;
 use crate::input::query;
-use crate::paths::Found;
 use crate::pipeline;
 use crate::pipeline::head::announced_length;
-use crate::reply::Told;
+use crate::response_builder::ResponseBuilder;
+use crate::router::RouteLookup;
 use crate::settings::HttpSettings;
-use crate::site;
 use crate::state::{HttpState, Shared};
 
 /// How long an idle connection is kept.
@@ -100,22 +100,22 @@ async fn announced_body(request: &HttpRequest, payload: Payload) -> actix_web::R
 /// The response to any call.
 async fn respond(shared: &Arc<Shared>, request: &HttpRequest, payload: Payload) -> HttpResponse {
     if !query::is_within_limits(request.query_string()) {
-        return Told::new(shared, None, request).answer(shared, Err(long_query()));
+        return ResponseBuilder::new(shared, None, request).build(shared, Err(long_query()));
     }
     let method = request.method();
     // With the framework's idea of escapes in a path.
     let path = request.match_info().as_str();
     let (route, error) = match shared.paths.find(method, path) {
-        Found::Operation(called) => return pipeline::serve(called, shared, request, payload).await,
-        Found::OtherMethods(routes) => {
+        RouteLookup::Match(called) => return pipeline::serve(called, shared, request, payload).await,
+        RouteLookup::OtherMethods(routes) => {
             let methods: Vec<Method> = routes.iter().flat_map(|route| route.methods()).collect();
             let methods = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
             (routes.first().copied(), other_methods(methods))
         }
-        Found::Nowhere if path == "/" && site::is_asked_for(shared, method) => {
-            return site::front_door(request.app_config().secure());
+        RouteLookup::NotFound if path == "/" && docs_page::is_served(shared, method) => {
+            return docs_page::redirect_to_docs(request.app_config().secure());
         }
-        Found::Nowhere => match site::file(path).filter(|_| shared.parts.settings.docs) {
+        RouteLookup::NotFound => match docs_page::file(path).filter(|_| shared.parts.settings.docs) {
             Some(file) if [Method::GET, Method::HEAD].contains(method) => {
                 match file.answer(shared, request).await {
                     Ok(response) => return response,
@@ -126,7 +126,7 @@ async fn respond(shared: &Arc<Shared>, request: &HttpRequest, payload: Payload) 
             None => (None, ApiError::new(StatusCode::NOT_FOUND, Code::NotFound, "there is no such path")),
         },
     };
-    Told::new(shared, route, request).answer(shared, Err(error))
+    ResponseBuilder::new(shared, route, request).build(shared, Err(error))
 }
 
 fn long_query() -> ApiError {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::client_address::{ProxyHeader, TrustedProxies};
-use crate::rate::RateLimit;
+use crate::rate_limit::RateLimit;
 
 /// Limits of the HTTP server.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,19 +11,19 @@ use kopeck_service::audit::Notes;
 use kopeck_service::tokens::TokenService;
 use tokio::sync::Semaphore;
 
-use crate::bridge::Gate;
+use crate::bridge::ConcurrencyLimit;
+use crate::docs_page;
 use crate::drain::Connections;
 use crate::in_flight::InFlight;
 use crate::login_queue::{KnownAddresses, LoginQueue};
-use crate::observer::Observer;
-use crate::paths::Paths;
+use crate::metrics::HttpMetrics;
+use crate::pipeline::authentication::CallerCache;
 use crate::pipeline::body::BodyMemory;
-use crate::pipeline::callers::Callers;
-use crate::rate::Rates;
+use crate::rate_limit::PartnerRateLimiter;
+use crate::router::RouteTable;
 use crate::routes;
-use crate::sandbox::SandboxPower;
+use crate::sandbox::SandboxControl;
 use crate::settings::HttpSettings;
-use crate::site;
 
 /// The parts that the HTTP API is made of.
 pub struct HttpParts {
@@ -39,9 +39,9 @@ pub struct HttpParts {
     /// Logins and tokens.
     pub tokens: Arc<TokenService>,
     /// Power over the bank simulator. Without it the sandbox's calls do not exist.
-    pub sandbox: Option<Arc<dyn SandboxPower>>,
+    pub sandbox: Option<Arc<dyn SandboxControl>>,
     /// Whoever counts what happens.
-    pub observer: Arc<dyn Observer>,
+    pub metrics: Arc<dyn HttpMetrics>,
     /// What is told of calls that change nothing.
     pub audit: Arc<Notes>,
     /// Limits of the server.
@@ -55,11 +55,11 @@ pub struct HttpState(pub(crate) Arc<Shared>);
 pub(crate) struct Shared {
     pub(crate) parts: HttpParts,
     /// Where the operations are.
-    pub(crate) paths: Paths,
-    /// Callers seen a moment ago.
-    pub(crate) callers: Callers,
+    pub(crate) paths: RouteTable,
+    /// CallerCache seen a moment ago.
+    pub(crate) callers: CallerCache,
     /// How often partners called, if that is limited.
-    pub(crate) rates: Option<Rates>,
+    pub(crate) rate_limiter: Option<PartnerRateLimiter>,
     /// Connections of clients.
     pub(crate) connections: Arc<Connections>,
     /// Calls that are being carried out.
@@ -69,13 +69,13 @@ pub(crate) struct Shared {
     /// Addresses that logged in lately.
     pub(crate) known_addresses: KnownAddresses,
     /// Calls that wait for the bank.
-    pub(crate) bank_calls: Gate,
+    pub(crate) bank_calls: ConcurrencyLimit,
     /// The memory for bodies.
     pub(crate) body_memory: BodyMemory,
     /// Files of the reference page that are being sent.
     pub(crate) documents: Arc<Semaphore>,
     /// Calls with large bodies, being taken apart.
-    pub(crate) large_calls: Gate,
+    pub(crate) large_calls: ConcurrencyLimit,
     /// Opens what is sealed under a key that is not known: in vain, but in the same time.
     pub(crate) dummy_key: SealingKey,
 }
@@ -96,22 +96,22 @@ impl HttpState {
             body_limit,
             ..
         } = parts.settings;
-        let rates = rate_limit.map(|limit| Rates::new(limit, Arc::clone(&parts.wall)));
+        let rate_limiter = rate_limit.map(|limit| PartnerRateLimiter::new(limit, Arc::clone(&parts.wall)));
         let sandbox = parts.sandbox.is_some().then(routes::sandbox).unwrap_or_default();
         Self(Arc::new(Shared {
             parts,
-            paths: Paths::of(routes::interface().iter().chain(sandbox)),
-            callers: Callers::default(),
-            rates,
+            paths: RouteTable::of(routes::interface().iter().chain(sandbox)),
+            callers: CallerCache::default(),
+            rate_limiter,
             connections: Arc::default(),
             in_flight: InFlight::default(),
             logins: LoginQueue::new(logins_at_once),
             known_addresses: KnownAddresses::default(),
-            bank_calls: Gate::new("bank calls", bank_calls_at_once),
+            bank_calls: ConcurrencyLimit::new("bank calls", bank_calls_at_once),
             body_memory: BodyMemory::new(body_memory, body_limit),
-            documents: Arc::new(Semaphore::new(site::SENT_AT_ONCE)),
+            documents: Arc::new(Semaphore::new(docs_page::SENT_AT_ONCE)),
             // Half of the processors are left for all the others.
-            large_calls: Gate::new("large calls", workers / 2),
+            large_calls: ConcurrencyLimit::new("large calls", workers / 2),
             dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),
         }))
     }

@@ -12,7 +12,7 @@ use kopeck_adapter_bank_http::{
     BankAddress, BankTls, ClientCertificate, ControlError, GuardSettings, HttpBank, HttpBankSettings,
     SimulatorControl,
 };
-use kopeck_adapter_http::SandboxPower;
+use kopeck_adapter_http::SandboxControl;
 use kopeck_port_bank::BankGateway;
 use kopeck_service::Settings;
 use secrecy::{SecretSlice, SecretString};
@@ -31,7 +31,7 @@ pub struct Bank {
     /// The way to it.
     pub gateway: Arc<dyn BankGateway>,
     /// What the sandbox can do with it, if there is a sandbox.
-    pub power: Option<Arc<dyn SandboxPower>>,
+    pub power: Option<Arc<dyn SandboxControl>>,
     /// Keeps the service's clock with the simulator's across the network, until it is dropped.
     _clock_sync: Option<ClockSync>,
 }
@@ -71,7 +71,7 @@ impl Bank {
                  KOPECK_SANDBOX=true for a sandbox"
             );
         }
-        let power = sandbox.then(|| Arc::new(power) as Arc<dyn SandboxPower>);
+        let power = sandbox.then(|| Arc::new(power) as Arc<dyn SandboxControl>);
         Ok(Self { gateway: bank, power, _clock_sync: None })
     }
 

@@ -7,7 +7,7 @@ use kopeck_adapter_bank_simulator::{
     Behaviour, Once, Purchase, PurchaseAnswer, Refund, SandboxError, Simulator,
 };
 use kopeck_adapter_http::{
-    CommandKey, Misbehaviour, PurchaseOutcome, SandboxPower, SandboxPurchase, SandboxRefusal,
+    CommandKey, PurchaseOutcome, SandboxControl, SandboxFaults, SandboxPurchase, SandboxRefusal,
 };
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
@@ -22,7 +22,7 @@ pub struct SimulatorPower {
     pub clock: Arc<ServiceClock>,
 }
 
-impl SandboxPower for SimulatorPower {
+impl SandboxControl for SimulatorPower {
     fn purchase(
         &self,
         card: CardNumber,
@@ -71,8 +71,8 @@ impl SandboxPower for SimulatorPower {
         self.bank.activate(card, code).map_err(refusal)
     }
 
-    fn misbehave(&self, misbehaviour: Misbehaviour) -> Result<(), SandboxRefusal> {
-        let Misbehaviour { latency, error_rate, lose_answer_rate, duplicate_rate, down } = misbehaviour;
+    fn inject_faults(&self, faults: SandboxFaults) -> Result<(), SandboxRefusal> {
+        let SandboxFaults { latency, error_rate, lose_answer_rate, duplicate_rate, down } = faults;
         let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
         let behaviour = Behaviour { latency_ms, error_rate, lose_answer_rate, duplicate_rate, down };
         self.bank.set_behaviour(behaviour).map_err(|error| SandboxRefusal::Rate(error.0))

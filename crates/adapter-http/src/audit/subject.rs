@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::input::Call;
+use crate::input::RequestInput;
 
 /// Names of identifiers in paths and bodies, and what the log calls them.
 const NAMES: [(&str, &str); 9] = [
@@ -24,7 +24,7 @@ const NAMES: [(&str, &str); 9] = [
 /// The identifiers of an answer. Whatever else is in it is passed over unread.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Answered<'a> {
+struct ResponseIds<'a> {
     #[serde(borrow)]
     id_employee: Option<&'a str>,
     #[serde(borrow)]
@@ -45,19 +45,19 @@ pub(crate) struct Subject(Vec<(&'static str, Uuid)>);
 
 impl Subject {
     /// What an opened call names. A category among the fields of an employee is a property, and not what is dealt with.
-    pub(crate) fn of(call: &Call) -> Self {
+    pub(crate) fn of(input: &RequestInput) -> Self {
         let mut subject = Self::default();
-        for (name, text) in &call.ids {
+        for (name, text) in &input.ids {
             subject.add(name, text);
         }
-        subject.add_fields(&call.body);
+        subject.add_fields(&input.body);
         subject
     }
 
     /// With what the answer names.
-    pub(crate) fn with_answer(mut self, body: &[u8]) -> Self {
+    pub(crate) fn with_response(mut self, body: &[u8]) -> Self {
         // A body without any of them, or whose fields are of another kind, names nothing.
-        let found: Answered<'_> = serde_json::from_slice(body).unwrap_or_default();
+        let found: ResponseIds<'_> = serde_json::from_slice(body).unwrap_or_default();
         let found = [
             ("idEmployee", found.id_employee),
             ("idCard", found.id_card),
@@ -110,37 +110,40 @@ mod tests {
     const ONE: &str = "00000000-0000-0000-0000-000000000001";
     const TWO: &str = "00000000-0000-0000-0000-000000000002";
 
-    fn call(ids: &[(&'static str, &str)], body: Value) -> Call {
+    fn input(ids: &[(&'static str, &str)], body: Value) -> RequestInput {
         let ids = ids.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
         let Value::Object(body) = body else { panic!("an object") };
-        Call { ids, body, ..Call::default() }
+        RequestInput { ids, body, ..RequestInput::default() }
     }
 
     #[test]
     fn a_call_names_its_path_and_its_answer() {
-        let link = call(&[("idEmployee", ONE)], json!({"customIdCard": "4006381333931"}));
+        let link = input(&[("idEmployee", ONE)], json!({"customIdCard": "4006381333931"}));
         let answer = json!({"success": true, "idEmployee": ONE, "idCard": TWO, "statusCard": "MAIN"});
-        let subject = Subject::of(&link).with_answer(answer.to_string().as_bytes());
+        let subject = Subject::of(&link).with_response(answer.to_string().as_bytes());
         assert_eq!(subject.to_string(), format!("employee:{ONE} card:{TWO}"));
-        let cancel = call(&[], json!({"orderId": ONE}));
+        let cancel = input(&[], json!({"orderId": ONE}));
         assert_eq!(Subject::of(&cancel).to_string(), format!("order:{ONE}"));
     }
 
     #[test]
     fn the_category_of_an_employee_is_not_what_a_call_is_about() {
-        let add = call(&[], json!({"customId": "T-1", "idCategory": TWO}));
+        let add = input(&[], json!({"customId": "T-1", "idCategory": TWO}));
         let answer = json!({"idEmployee": ONE, "idCategory": TWO}).to_string();
-        assert_eq!(Subject::of(&add).with_answer(answer.as_bytes()).to_string(), format!("employee:{ONE}"));
+        assert_eq!(Subject::of(&add).with_response(answer.as_bytes()).to_string(), format!("employee:{ONE}"));
         let create = json!({"idCategory": TWO, "nameCategory": "Повара"}).to_string();
-        assert_eq!(Subject::default().with_answer(create.as_bytes()).to_string(), format!("category:{TWO}"));
+        assert_eq!(
+            Subject::default().with_response(create.as_bytes()).to_string(),
+            format!("category:{TWO}")
+        );
     }
 
     #[test]
     fn what_is_no_identifier_is_left_out() {
         let odd =
-            call(&[("idEmployee", "Ёжиков"), ("idCard", "9031234567")], json!({"orderId": "9031234567"}));
+            input(&[("idEmployee", "Ёжиков"), ("idCard", "9031234567")], json!({"orderId": "9031234567"}));
         for body in ["[]", "", "{\"idEmployee\":7}", "{\"idEmployee\":\"Ёжиков\"}"] {
-            assert_eq!(Subject::of(&odd).with_answer(body.as_bytes()), Subject::default(), "{body}");
+            assert_eq!(Subject::of(&odd).with_response(body.as_bytes()), Subject::default(), "{body}");
         }
     }
 }

@@ -5,10 +5,10 @@ use kopeck_domain::calendar::Zone;
 use kopeck_domain::money::AmountOverflow;
 use kopeck_port_store::BalanceSheet;
 
-use super::MomentText;
-use crate::openapi::schema::described;
+use super::TimestampText;
+use crate::openapi::schema::api_type;
 
-described! {
+api_type! {
     /// Your balance.
     pub(crate) struct BalanceDto as "Balance" {
         /// All of your money, kopecks.
@@ -18,7 +18,7 @@ described! {
         /// `balance - hold`, what you can spend; never negative.
         available: Kopecks,
         /// The moment of the last movement.
-        updated_at: MomentText,
+        updated_at: TimestampText,
     }
 }
 
@@ -28,7 +28,7 @@ impl BalanceDto {
             balance: sheet.balances.balance()?,
             hold: sheet.balances.held,
             available: sheet.balances.available,
-            updated_at: MomentText::new(sheet.updated_at, zone),
+            updated_at: TimestampText::new(sheet.updated_at, zone),
         })
     }
 }

@@ -6,11 +6,11 @@ use kopeck_domain::card::{AccountBalance, Card, CardStatus, CardType};
 use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_port_store::CardRecord;
 
-use crate::openapi::schema::described;
+use crate::openapi::schema::api_type;
 
-use super::{DayText, LimitDto, MomentText};
+use super::{DateText, LimitDto, TimestampText};
 
-described! {
+api_type! {
     /// A card, free or linked.
     pub(crate) struct CardDto as "Card" {
         /// Our identifier.
@@ -25,7 +25,7 @@ described! {
         /// Its status; `null` for a free card.
         status_card: Option<CardStatus>,
         /// Its last day.
-        date_until: DayText,
+        date_until: DateText,
         /// Its account at the bank.
         balance_account: AccountDto,
         /// The money on it, kopecks.
@@ -37,17 +37,17 @@ described! {
         /// Whether it can be used.
         activated: bool,
         /// Since when; a plastic card from its issue.
-        activated_at: Option<DayText>,
+        activated_at: Option<DateText>,
         /// `true`.
         success: bool,
     }
 }
 
-described! {
+api_type! {
     /// A card's account at the bank as of the last daily refresh.
     struct AccountDto as "CardAccount" {
         /// The moment of the refresh.
-        update_at: MomentText,
+        update_at: TimestampText,
         /// The money on it then, kopecks.
         value: Kopecks,
     }
@@ -55,7 +55,7 @@ described! {
 
 impl AccountDto {
     fn new(account: &AccountBalance, zone: Zone) -> Self {
-        Self { update_at: MomentText::new(account.updated_at, zone), value: account.value }
+        Self { update_at: TimestampText::new(account.updated_at, zone), value: account.value }
     }
 }
 
@@ -68,19 +68,19 @@ impl CardDto {
             custom_card_id: card.number.get(),
             kind: card.kind,
             status_card: card.link.map(|link| link.status),
-            date_until: DayText::new(card.valid_until),
+            date_until: DateText::new(card.valid_until),
             balance_account: AccountDto::new(account, zone),
             balance: bank.balance,
             can_to_up: bank.can_to_up,
             limit: LimitDto::from(limit),
             activated: bank.activated_at.is_some(),
-            activated_at: bank.activated_at.map(|at| DayText::of(at, zone)),
+            activated_at: bank.activated_at.map(|at| DateText::of(at, zone)),
             success: true,
         }
     }
 }
 
-described! {
+api_type! {
     /// The balance of a card.
     pub(crate) struct CardBalanceDto as "CardBalance" {
         /// The card.
@@ -105,9 +105,9 @@ impl CardBalanceDto {
     }
 }
 
-described! {
+api_type! {
     /// A free card in a list.
-    pub(crate) struct FreeCardDto as "FreeCard" {
+    pub(crate) struct UnassignedCardDto as "FreeCard" {
         /// Our identifier.
         id_card: CardId,
         /// The bank's number: 13 digits (EAN) for plastic, 10 for virtual. You link it by this number.
@@ -115,22 +115,22 @@ described! {
         /// Its type.
         type_card: CardType,
         /// Its last day.
-        date_until: DayText,
+        date_until: DateText,
     }
 }
 
-impl From<&Card> for FreeCardDto {
+impl From<&Card> for UnassignedCardDto {
     fn from(card: &Card) -> Self {
         Self {
             id_card: card.id,
             custom_id_card: card.number.to_string(),
             type_card: card.kind,
-            date_until: DayText::new(card.valid_until),
+            date_until: DateText::new(card.valid_until),
         }
     }
 }
 
-described! {
+api_type! {
     /// What a card is to its employee.
     pub(crate) struct LinkDto as "Link" {
         /// The employee.

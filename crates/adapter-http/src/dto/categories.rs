@@ -4,9 +4,9 @@ use kopeck_domain::category::Category;
 use kopeck_domain::ids::CategoryId;
 use kopeck_port_store::CategoryUse;
 
-use crate::openapi::schema::described;
+use crate::openapi::schema::api_type;
 
-described! {
+api_type! {
     /// A category.
     pub(crate) struct CategoryDto as "Category" {
         /// Its name as you spelt it.
@@ -22,7 +22,7 @@ impl From<Category> for CategoryDto {
     }
 }
 
-described! {
+api_type! {
     /// A category in a list.
     pub(crate) struct CategoryUseDto<'a> as "CategoryInList" {
         /// Our identifier.

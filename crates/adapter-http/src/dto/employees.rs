@@ -8,9 +8,9 @@ use kopeck_domain::person::{Email, PersonName, Phone};
 use kopeck_service::employees::EmployeeWithCards;
 use serde::Serialize;
 
-use super::DayText;
+use super::DateText;
 use crate::openapi::json::{Json, object};
-use crate::openapi::schema::{Components, Described, described};
+use crate::openapi::schema::{Components, HasSchema, api_type};
 
 /// How a phone is shown: the interface has it as a text in the answers to writes and as a number in those to reads.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ enum PhoneDto {
     Number(u64),
 }
 
-impl Described for PhoneDto {
+impl HasSchema for PhoneDto {
     fn schema(_: &mut Components) -> Json {
         object! {"type": ["string", "integer"]}
     }
@@ -41,7 +41,7 @@ impl PhoneAs {
     }
 }
 
-described! {
+api_type! {
     /// An employee. Every field is there, `null` where it is empty.
     pub(crate) struct EmployeeDto as "Employee" {
         /// Our identifier.
@@ -64,9 +64,9 @@ described! {
         /// Status.
         status: EmployeeStatus,
         /// The day of the addition.
-        created_at: DayText,
+        created_at: DateText,
         /// The day of the last change of `status`; at first that of the addition.
-        status_updated_at: DayText,
+        status_updated_at: DateText,
     }
 }
 
@@ -83,13 +83,13 @@ impl EmployeeDto {
             email: employee.email.as_ref().map(Email::as_str).map(str::to_owned),
             id_category: employee.category,
             status: employee.status,
-            created_at: DayText::of(employee.created_at, zone),
-            status_updated_at: DayText::of(employee.status_updated_at, zone),
+            created_at: DateText::of(employee.created_at, zone),
+            status_updated_at: DateText::of(employee.status_updated_at, zone),
         }
     }
 }
 
-described! {
+api_type! {
     /// An employee with the cards linked to them.
     pub(crate) struct EmployeeWithCardsDto as "EmployeeWithCards" {
         /// The employee.
@@ -100,7 +100,7 @@ described! {
     }
 }
 
-described! {
+api_type! {
     /// A card linked to an employee.
     struct LinkedCardDto as "LinkedCard" {
         /// The card.

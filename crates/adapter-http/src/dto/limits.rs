@@ -7,10 +7,10 @@ use kopeck_domain::limit::{Limit, Period, Window};
 use kopeck_domain::limit_change::{ItemState, LimitChange, LimitChangeItem, LimitChangeRefusal};
 use kopeck_domain::request::RequestState;
 
-use super::MomentText;
-use crate::openapi::schema::described;
+use super::TimestampText;
+use crate::openapi::schema::api_type;
 
-described! {
+api_type! {
     /// What a card may be spent on.
     pub(crate) struct LimitDto as "Limit" {
         /// `true`: any time, any day, as far as the card's balance goes.
@@ -26,7 +26,7 @@ described! {
     }
 }
 
-described! {
+api_type! {
     /// A part of the day. From a later time to an earlier one it runs over midnight.
     struct WindowDto as "Window" {
         /// The first minute, `HH:MM`.
@@ -55,7 +55,7 @@ impl From<&Window> for WindowDto {
     }
 }
 
-described! {
+api_type! {
     /// A limit change that was accepted.
     pub(crate) struct LimitChangeAcceptedDto as "LimitChangeAccepted" {
         /// Says so in words.
@@ -71,7 +71,7 @@ impl From<LimitChange> for LimitChangeAcceptedDto {
     }
 }
 
-described! {
+api_type! {
     /// Where a limit change stands.
     pub(crate) struct LimitChangeStateDto as "LimitChangeState" {
         /// Its state.
@@ -87,7 +87,7 @@ impl From<LimitChange> for LimitChangeStateDto {
     }
 }
 
-described! {
+api_type! {
     /// What became of one card of a limit change.
     pub(crate) struct LimitChangeItemDto as "LimitChangeResult" {
         /// The card.
@@ -112,7 +112,7 @@ impl From<&LimitChangeItem> for LimitChangeItemDto {
     }
 }
 
-described! {
+api_type! {
     /// A limit change in a list.
     pub(crate) struct LimitChangeListDto as "LimitChange" {
         /// The change.
@@ -122,9 +122,9 @@ described! {
         /// How many cards it is about.
         number_cards: u32,
         /// When it was accepted.
-        created_at: MomentText,
+        created_at: TimestampText,
         /// When its state changed last.
-        status_updated_at: MomentText,
+        status_updated_at: TimestampText,
     }
 }
 
@@ -134,8 +134,8 @@ impl LimitChangeListDto {
             set_limits_cards_id: request.id,
             status: request.state,
             number_cards: request.cards,
-            created_at: MomentText::new(request.created_at, zone),
-            status_updated_at: MomentText::new(request.state_since, zone),
+            created_at: TimestampText::new(request.created_at, zone),
+            status_updated_at: TimestampText::new(request.state_since, zone),
         }
     }
 }

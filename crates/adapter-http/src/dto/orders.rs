@@ -8,10 +8,10 @@ use kopeck_domain::order::{Order, OrderKind};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::OrderResultItem;
 
-use super::{DayText, MomentText};
-use crate::openapi::schema::{Following, described};
+use super::{DateText, TimestampText};
+use crate::openapi::schema::{Following, api_type};
 
-described! {
+api_type! {
     /// An order that was accepted.
     pub(crate) struct OrderIdDto as "OrderAccepted" {
         /// The identifier of the order.
@@ -25,7 +25,7 @@ impl From<Order> for OrderIdDto {
     }
 }
 
-described! {
+api_type! {
     /// Where an order stands.
     pub(crate) struct OrderStateDto as "OrderState" {
         /// Its state.
@@ -41,7 +41,7 @@ impl From<Order> for OrderStateDto {
     }
 }
 
-described! {
+api_type! {
     /// The cards of an order.
     pub(crate) struct OrderResultDto as "OrderResult" {
         /// The order.
@@ -54,7 +54,7 @@ described! {
     }
 }
 
-described! {
+api_type! {
     /// One card of an order; a plastic one has its type and number alone.
     pub(crate) struct OrderResultItemDto<'a> as "OrderedCard" {
         /// The type of this card.
@@ -67,13 +67,13 @@ described! {
     }
 }
 
-described! {
+api_type! {
     /// What only virtual cards have.
     struct ActivationDto<'a> as "Activation" {
         /// Virtual cards: the code that activates the card. Keep it secret.
         activation_code: &'a str,
         /// Virtual cards: the last day of the code.
-        validity_period: DayText,
+        validity_period: DateText,
         /// Virtual cards: the first top-up, kopecks.
         amount: Kopecks,
     }
@@ -92,14 +92,14 @@ impl<'a> From<&'a OrderResultItem> for OrderResultItemDto<'a> {
             custom_id_card: item.number.to_string(),
             activation: item.activation.as_ref().map(|activation| ActivationDto {
                 activation_code: &activation.code,
-                validity_period: DayText::new(activation.valid_until),
+                validity_period: DateText::new(activation.valid_until),
                 amount: activation.first_top_up,
             }),
         }
     }
 }
 
-described! {
+api_type! {
     /// An order in a list.
     pub(crate) struct OrderListDto as "Order" {
         /// The order.
@@ -115,9 +115,9 @@ described! {
         /// The whole cost, kopecks; 0 for plastic.
         amount: Kopecks,
         /// When it was accepted.
-        created_at: MomentText,
+        created_at: TimestampText,
         /// When its state changed last.
-        status_updated_at: MomentText,
+        status_updated_at: TimestampText,
     }
 }
 
@@ -130,8 +130,8 @@ impl OrderListDto {
             type_card: order.card_type,
             number_cards: order.cards,
             amount: order.cost,
-            created_at: MomentText::new(order.created_at, zone),
-            status_updated_at: MomentText::new(order.state_since, zone),
+            created_at: TimestampText::new(order.created_at, zone),
+            status_updated_at: TimestampText::new(order.state_since, zone),
         }
     }
 }

@@ -4,7 +4,7 @@ use kopeck_domain::page::{Listed, Page, PageMeta};
 use serde::Serialize;
 
 use crate::openapi::json::Json;
-use crate::openapi::schema::{Components, Described, Property, component_name, described, object_of};
+use crate::openapi::schema::{Components, HasSchema, Property, api_type, component_name, object_of};
 
 /// A page of a list.
 #[derive(Serialize)]
@@ -13,7 +13,7 @@ pub(crate) struct PageDto<'a, T> {
     meta: MetaDto<'a>,
 }
 
-described! {
+api_type! {
     /// Where a page stands in its list.
     struct MetaDto<'a> as "PageMeta" {
         /// This page.
@@ -36,7 +36,7 @@ described! {
     }
 }
 
-impl<T: Described> Described for PageDto<'_, T> {
+impl<T: HasSchema> HasSchema for PageDto<'_, T> {
     fn schema(components: &mut Components) -> Json {
         let property = |name: &str, schema| Property { name: name.to_owned(), required: true, schema };
         let data = Vec::<T>::schema(components);

@@ -4,10 +4,10 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_service::payments::Forecast;
 
-use super::MomentText;
-use crate::openapi::schema::described;
+use super::TimestampText;
+use crate::openapi::schema::api_type;
 
-described! {
+api_type! {
     /// Whether a card would pay.
     pub(crate) struct ForecastDto as "Forecast" {
         /// Whether it would pay.
@@ -17,7 +17,7 @@ described! {
         /// What the limit leaves in the period of the payment, before it, kopecks; `null` if the limit has no `amount`.
         remaining: Option<Kopecks>,
         /// The start of the next period, when the whole `amount` is there again; `null` if the limit has no `amount`.
-        resets_at: Option<MomentText>,
+        resets_at: Option<TimestampText>,
     }
 }
 
@@ -28,7 +28,7 @@ impl ForecastDto {
             allowed: refusal.is_none(),
             reason: refusal.map(|refusal| refusal.to_string()),
             remaining: *remaining,
-            resets_at: resets_at.map(|at| MomentText::new(at, zone)),
+            resets_at: resets_at.map(|at| TimestampText::new(at, zone)),
         }
     }
 }

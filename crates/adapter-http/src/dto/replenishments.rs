@@ -6,12 +6,12 @@ use kopeck_domain::ids::{CardId, ReplenishmentId};
 use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem, TopUpRefusal};
 use kopeck_domain::request::RequestState;
 
-use super::MomentText;
-use crate::openapi::schema::described;
+use super::TimestampText;
+use crate::openapi::schema::api_type;
 
-described! {
+api_type! {
     /// A replenishment that was accepted.
-    pub(crate) struct AcceptedDto as "ReplenishmentAccepted" {
+    pub(crate) struct ReplenishmentAcceptedDto as "ReplenishmentAccepted" {
         /// Says so in words.
         message: &'static str,
         /// The identifier of the replenishment.
@@ -19,13 +19,13 @@ described! {
     }
 }
 
-impl From<Replenishment> for AcceptedDto {
+impl From<Replenishment> for ReplenishmentAcceptedDto {
     fn from(request: Replenishment) -> Self {
         Self { message: super::ACCEPTED, replenishment_id: request.id }
     }
 }
 
-described! {
+api_type! {
     /// Where a replenishment stands.
     pub(crate) struct ReplenishmentStateDto as "ReplenishmentState" {
         /// Its state.
@@ -41,7 +41,7 @@ impl From<Replenishment> for ReplenishmentStateDto {
     }
 }
 
-described! {
+api_type! {
     /// What became of one card of a replenishment.
     pub(crate) struct ReplenishmentItemDto as "ReplenishmentResult" {
         /// The card.
@@ -73,7 +73,7 @@ impl From<&ReplenishmentItem> for ReplenishmentItemDto {
     }
 }
 
-described! {
+api_type! {
     /// A replenishment in a list.
     pub(crate) struct ReplenishmentListDto as "Replenishment" {
         /// The replenishment.
@@ -85,9 +85,9 @@ described! {
         /// The sum asked for, kopecks.
         amount: Kopecks,
         /// When it was accepted.
-        created_at: MomentText,
+        created_at: TimestampText,
         /// When its state changed last.
-        status_updated_at: MomentText,
+        status_updated_at: TimestampText,
     }
 }
 
@@ -98,8 +98,8 @@ impl ReplenishmentListDto {
             status: request.state,
             number_cards: request.cards,
             amount: request.amount,
-            created_at: MomentText::new(request.created_at, zone),
-            status_updated_at: MomentText::new(request.state_since, zone),
+            created_at: TimestampText::new(request.created_at, zone),
+            status_updated_at: TimestampText::new(request.state_since, zone),
         }
     }
 }

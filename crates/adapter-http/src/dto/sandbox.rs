@@ -1,9 +1,9 @@
 //! What the sandbox answers.
 
-use crate::openapi::schema::described;
+use crate::openapi::schema::api_type;
 use crate::sandbox::PurchaseOutcome;
 
-described! {
+api_type! {
     /// What became of a purchase.
     #[derive(Clone)]
     pub(crate) struct PurchaseDto as "Purchase" {
@@ -27,7 +27,7 @@ impl From<PurchaseOutcome> for PurchaseDto {
     }
 }
 
-described! {
+api_type! {
     /// A refund, which is a transaction of its own.
     #[derive(Clone, Copy)]
     pub(crate) struct RefundDto as "Refund" {

@@ -2,9 +2,9 @@
 
 use kopeck_service::tokens::IssuedTokens;
 
-use crate::openapi::schema::described;
+use crate::openapi::schema::api_type;
 
-described! {
+api_type! {
     /// A pair of tokens.
     pub(crate) struct TokensDto<'a> as "Tokens" {
         /// `bearer`.

@@ -4,16 +4,16 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::transaction::{Transaction, TransactionType};
 
-use super::DayText;
-use crate::openapi::schema::described;
+use super::DateText;
+use crate::openapi::schema::api_type;
 
-described! {
+api_type! {
     /// A transaction in a list.
     pub(crate) struct TransactionDto<'a> as "Transaction" {
         /// Its number.
         id: i64,
         /// The day.
-        date_execution_at: DayText,
+        date_execution_at: DateText,
         /// The time of the day, `HH:MM`.
         time_execution_at: String,
         /// What it is; it tells the direction.
@@ -34,7 +34,7 @@ impl<'a> TransactionDto<'a> {
     pub(crate) fn new(transaction: &'a Transaction, zone: Zone) -> Self {
         Self {
             id: transaction.id,
-            date_execution_at: DayText::of(transaction.executed_at, zone),
+            date_execution_at: DateText::of(transaction.executed_at, zone),
             time_execution_at: zone.time_text(transaction.executed_at),
             kind: transaction.kind,
             amount: transaction.amount,

@@ -5,11 +5,11 @@ use kopeck_service::balance;
 
 use crate::dto::BalanceDto;
 use crate::error::ApiError;
-use crate::exchange::{Answer, Exchange};
-use crate::route::Outcome;
+use crate::handler_context::{HandlerContext, Response};
+use crate::route::HandlerResult;
 
-pub(crate) async fn get(x: Exchange) -> Outcome {
-    let sheet = x.read(Ok(()), |unit, _env, partner, ()| balance::get(unit, partner)).await?;
-    let shown = BalanceDto::new(&sheet, x.zone()).map_err(|error| ApiError::internal(error.to_string()))?;
-    Answer::json(StatusCode::OK, &shown)
+pub(crate) async fn get(ctx: HandlerContext) -> HandlerResult {
+    let sheet = ctx.read(Ok(()), |unit, _env, partner, ()| balance::get(unit, partner)).await?;
+    let shown = BalanceDto::new(&sheet, ctx.zone()).map_err(|error| ApiError::internal(error.to_string()))?;
+    Response::json(StatusCode::OK, &shown)
 }

@@ -14,106 +14,110 @@ use kopeck_service::{payments, transactions};
 use time::{Date, OffsetDateTime};
 
 use super::employees::{LIST_SIZE, read_id as read_employee};
-use crate::dto::{CardBalanceDto, CardDto, Data, ForecastDto, FreeCardDto, LinkDto, PageDto, TransactionDto};
+use crate::dto::{
+    CardBalanceDto, CardDto, Data, ForecastDto, LinkDto, PageDto, TransactionDto, UnassignedCardDto,
+};
 use crate::error::ApiError;
-use crate::exchange::{Answer, Exchange};
-use crate::input::kinds::{amount, id, text, word};
+use crate::handler_context::{HandlerContext, Response};
+use crate::input::field_types::{amount, id, string_enum, text};
 use crate::input::reader::Reader;
-use crate::route::Outcome;
+use crate::route::HandlerResult;
 
 /// Transactions on a page unless the call says another number.
 const TRANSACTIONS_SIZE: u32 = 100;
 
-pub(crate) async fn info(x: Exchange) -> Outcome {
-    let record = look(&x).await?;
-    Answer::json(StatusCode::OK, &Data { data: CardDto::new(&record, x.zone()) })
+pub(crate) async fn info(ctx: HandlerContext) -> HandlerResult {
+    let record = look(&ctx).await?;
+    Response::json(StatusCode::OK, &Data { data: CardDto::new(&record, ctx.zone()) })
 }
 
-pub(crate) async fn balance(x: Exchange) -> Outcome {
-    let record = look(&x).await?;
-    Answer::json(StatusCode::OK, &CardBalanceDto::new(&record, x.zone()))
+pub(crate) async fn balance(ctx: HandlerContext) -> HandlerResult {
+    let record = look(&ctx).await?;
+    Response::json(StatusCode::OK, &CardBalanceDto::new(&record, ctx.zone()))
 }
 
-pub(crate) async fn available(x: Exchange) -> Outcome {
-    let values = x.call.values(read_available);
+pub(crate) async fn available(ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.input.values(read_available);
     let (page, kind) = values?;
-    let listed = x
+    let listed = ctx
         .read(Ok(page), move |unit, env, partner, page| cards::available(unit, env, partner, kind, *page))
         .await?;
-    Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, FreeCardDto::from))
+    Response::json(StatusCode::OK, &PageDto::new(&listed, page, &ctx.input.path, UnassignedCardDto::from))
 }
 
-pub(crate) async fn transactions(x: Exchange) -> Outcome {
-    let zone = x.zone();
-    let (card, page, filter) = x.call.values(|r| read_transactions(r, zone))?;
-    let synced = x.ask_bank(move |shared, partner| {
+pub(crate) async fn transactions(ctx: HandlerContext) -> HandlerResult {
+    let zone = ctx.zone();
+    let (card, page, filter) = ctx.input.values(|r| read_transactions(r, zone))?;
+    let synced = ctx.ask_bank(move |shared, partner| {
         let parts = &shared.parts;
         transactions::sync(&*parts.store, &*parts.bank, &parts.env, partner, card)
     });
     synced.await??;
-    let listed = x
+    let listed = ctx
         .read(Ok(page), move |unit, _env, partner, page| {
             transactions::list(unit, partner, card, filter, *page)
         })
         .await?;
     let show = |transaction| TransactionDto::new(transaction, zone);
-    Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
+    Response::json(StatusCode::OK, &PageDto::new(&listed, page, &ctx.input.path, show))
 }
 
-pub(crate) async fn can_pay(x: Exchange) -> Outcome {
-    let zone = x.zone();
-    let (card, amount, at) = x.call.values(|r| read_question(r, zone))?;
-    let prepared = x.ask_bank(move |shared, partner| {
+pub(crate) async fn can_pay(ctx: HandlerContext) -> HandlerResult {
+    let zone = ctx.zone();
+    let (card, amount, at) = ctx.input.values(|r| read_question(r, zone))?;
+    let prepared = ctx.ask_bank(move |shared, partner| {
         let parts = &shared.parts;
         payments::prepare(&*parts.store, &*parts.bank, &parts.env, partner, card)
     });
     prepared.await??;
-    let forecast = x
+    let forecast = ctx
         .read(Ok(()), move |unit, env, partner, ()| payments::can_pay(unit, env, partner, card, amount, at))
         .await?;
-    Answer::json(StatusCode::OK, &ForecastDto::new(&forecast, zone))
+    Response::json(StatusCode::OK, &ForecastDto::new(&forecast, zone))
 }
 
-pub(crate) async fn link(x: Exchange) -> Outcome {
-    let values = x.call.values(read_link);
-    let turn = x.turn().await?;
-    if let Some(answer) = turn.replay().await? {
+pub(crate) async fn link(ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.input.values(read_link);
+    let mutation = ctx.begin_mutation().await?;
+    if let Some(answer) = mutation.replay().await? {
         return Ok(answer);
     }
     let values = values?;
-    turn.exchange().prepare_card(CardKey::Number(values.1)).await?;
-    turn.once(StatusCode::OK, values, |unit, env, partner, (employee, number, status)| {
-        cards::link(unit, env, partner, *employee, *number, *status)
-            .map(|card| LinkDto::new(*employee, card.id, *status))
-    })
-    .await
+    mutation.context().prepare_card(CardKey::Number(values.1)).await?;
+    mutation
+        .once(StatusCode::OK, values, |unit, env, partner, (employee, number, status)| {
+            cards::link(unit, env, partner, *employee, *number, *status)
+                .map(|card| LinkDto::new(*employee, card.id, *status))
+        })
+        .await
 }
 
-pub(crate) async fn switch(x: Exchange) -> Outcome {
-    let values = x.call.values(read_switch);
-    let turn = x.turn().await?;
-    if let Some(answer) = turn.replay().await? {
+pub(crate) async fn switch(ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.input.values(read_switch);
+    let mutation = ctx.begin_mutation().await?;
+    if let Some(answer) = mutation.replay().await? {
         return Ok(answer);
     }
     let values = values?;
-    turn.exchange().prepare_card(CardKey::Id(values.1)).await?;
-    turn.once(StatusCode::OK, values, |unit, env, partner, (employee, card, status)| {
-        cards::switch(unit, env, partner, *employee, *card, *status)
-            .map(|card| LinkDto::new(*employee, card.id, *status))
-    })
-    .await
+    mutation.context().prepare_card(CardKey::Id(values.1)).await?;
+    mutation
+        .once(StatusCode::OK, values, |unit, env, partner, (employee, card, status)| {
+            cards::switch(unit, env, partner, *employee, *card, *status)
+                .map(|card| LinkDto::new(*employee, card.id, *status))
+        })
+        .await
 }
 
 /// The card of the path, as the bank sees it now or saw it a moment ago.
-async fn look(x: &Exchange) -> Result<CardRecord, ApiError> {
-    let id = x.call.values(read_id);
+async fn look(ctx: &HandlerContext) -> Result<CardRecord, ApiError> {
+    let id = ctx.input.values(read_id);
     let Look { record, fresh } =
-        x.read(id, |unit, env, partner, id| cards::look(unit, env, partner, *id)).await?;
+        ctx.read(id, |unit, env, partner, id| cards::look(unit, env, partner, *id)).await?;
     if fresh {
         return Ok(record);
     }
     let copy = record.clone();
-    let refreshed = x.ask_bank(move |shared, partner| {
+    let refreshed = ctx.ask_bank(move |shared, partner| {
         let parts = &shared.parts;
         cards::refresh(&*parts.store, &*parts.bank, &parts.env, partner, record)
     });
@@ -132,7 +136,7 @@ pub(crate) fn read_id(r: &mut Reader<'_>) -> Option<CardId> {
 
 pub(crate) fn read_available(r: &mut Reader<'_>) -> Option<(Page, Option<CardType>)> {
     let page = r.page(LIST_SIZE);
-    let kind = r.param("typeCard", word::<CardType>().about("Only cards of this type."));
+    let kind = r.param("typeCard", string_enum::<CardType>().about("Only cards of this type."));
     Some((page?, kind))
 }
 
@@ -144,7 +148,7 @@ pub(crate) fn read_transactions(r: &mut Reader<'_>, zone: Zone) -> Option<(CardI
     let filter = TransactionFilter {
         from: from.map(|day| start_of(clamped(day), zone)),
         before: to.map(|day| end_of(clamped(day), zone)),
-        kind: r.param("type", word::<TransactionType>().about("Only of this type.")),
+        kind: r.param("type", string_enum::<TransactionType>().about("Only of this type.")),
     };
     Some((card?, page?, filter))
 }
@@ -166,7 +170,7 @@ pub(crate) fn read_link(r: &mut Reader<'_>) -> Option<(EmployeeId, CardNumber, C
     let number =
         text(CardNumber::parse).about("The bank's number of a free card: 13 digits (EAN) or 10 (virtual).");
     let number = body.required("customIdCard", number);
-    let status = body.required("statusCard", word::<CardStatus>());
+    let status = body.required("statusCard", string_enum::<CardStatus>());
     Some((employee?, number?, status?))
 }
 
@@ -174,7 +178,7 @@ pub(crate) fn read_switch(r: &mut Reader<'_>) -> Option<(EmployeeId, CardId, Car
     let employee = read_employee(r);
     let mut body = r.body();
     let card = body.required("idCard", id::<CardId>().about("A card of this employee."));
-    let status = body.required("statusCard", word::<CardStatus>());
+    let status = body.required("statusCard", string_enum::<CardStatus>());
     Some((employee?, card?, status?))
 }
 

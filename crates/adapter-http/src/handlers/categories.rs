@@ -8,39 +8,40 @@ use kopeck_service::categories;
 
 use super::employees::LIST_SIZE;
 use crate::dto::{CategoryDto, CategoryUseDto, PageDto};
-use crate::exchange::{Answer, Exchange};
-use crate::input::kinds::text;
+use crate::handler_context::{HandlerContext, Response};
+use crate::input::field_types::text;
 use crate::input::reader::Reader;
-use crate::route::Outcome;
+use crate::route::HandlerResult;
 
-pub(crate) async fn create(x: Exchange) -> Outcome {
-    let name = x.call.values(read_name);
-    x.mutate(StatusCode::CREATED, name, |unit, env, partner, name| {
+pub(crate) async fn create(ctx: HandlerContext) -> HandlerResult {
+    let name = ctx.input.values(read_name);
+    ctx.mutate(StatusCode::CREATED, name, |unit, env, partner, name| {
         categories::create(unit, env, partner, name.clone()).map(CategoryDto::from)
     })
     .await
 }
 
-pub(crate) async fn rename(x: Exchange) -> Outcome {
-    let values = x.call.values(read_renaming);
-    x.mutate(StatusCode::OK, values, |unit, _env, partner, (id, name)| {
+pub(crate) async fn rename(ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.input.values(read_renaming);
+    ctx.mutate(StatusCode::OK, values, |unit, _env, partner, (id, name)| {
         categories::rename(unit, partner, *id, name.clone()).map(CategoryDto::from)
     })
     .await
 }
 
-pub(crate) async fn delete(x: Exchange) -> Outcome {
-    let id = x.call.values(read_id);
-    x.mutate(StatusCode::OK, id, |unit, _env, partner, id| {
+pub(crate) async fn delete(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    ctx.mutate(StatusCode::OK, id, |unit, _env, partner, id| {
         categories::delete(unit, partner, *id).map(CategoryDto::from)
     })
     .await
 }
 
-pub(crate) async fn list(x: Exchange) -> Outcome {
-    let page = x.call.values(read_list)?;
-    let listed = x.read(Ok(page), |unit, _env, partner, page| categories::list(unit, partner, *page)).await?;
-    Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, CategoryUseDto::from))
+pub(crate) async fn list(ctx: HandlerContext) -> HandlerResult {
+    let page = ctx.input.values(read_list)?;
+    let listed =
+        ctx.read(Ok(page), |unit, _env, partner, page| categories::list(unit, partner, *page)).await?;
+    Response::json(StatusCode::OK, &PageDto::new(&listed, page, &ctx.input.path, CategoryUseDto::from))
 }
 
 pub(crate) fn read_name(r: &mut Reader<'_>) -> Option<CategoryName> {

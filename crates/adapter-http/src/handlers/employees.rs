@@ -11,12 +11,12 @@ use kopeck_port_store::EmployeeFilter;
 use kopeck_service::employees::{self, EmployeeDraft};
 
 use crate::dto::{Data, EmployeeDto, EmployeeWithCardsDto, PageDto, PhoneAs};
-use crate::exchange::{Answer, Exchange};
-use crate::input::kinds::{id, text, word};
+use crate::handler_context::{HandlerContext, Response};
+use crate::input::field_types::{id, string_enum, text};
 use crate::input::reader::Reader;
 use crate::openapi::json::{Json, object};
 use crate::openapi::schema::integer;
-use crate::route::Outcome;
+use crate::route::HandlerResult;
 
 /// Records on a page unless the call says another number.
 pub(crate) const LIST_SIZE: u32 = 15;
@@ -24,41 +24,41 @@ pub(crate) const LIST_SIZE: u32 = 15;
 /// The longest text to search for; no field that is searched is longer.
 const MAX_QUERY_CHARS: usize = 64;
 
-pub(crate) async fn add(x: Exchange) -> Outcome {
+pub(crate) async fn add(ctx: HandlerContext) -> HandlerResult {
     // The use case adds what only the store knows to these faults, so that all of them are reported at once.
-    let draft = x.call.gather(read_draft);
-    x.mutate(StatusCode::OK, Ok(draft), |unit, env, partner, (draft, faults)| {
+    let draft = ctx.input.gather(read_draft);
+    ctx.mutate(StatusCode::OK, Ok(draft), |unit, env, partner, (draft, faults)| {
         employees::add(unit, env, partner, draft.clone(), faults.clone())
             .map(|employee| EmployeeDto::new(&employee, PhoneAs::Text, env.settings.zone))
     })
     .await
 }
 
-pub(crate) async fn update(x: Exchange) -> Outcome {
-    let ((id, update), faults) = x.call.gather(read_update);
+pub(crate) async fn update(ctx: HandlerContext) -> HandlerResult {
+    let ((id, update), faults) = ctx.input.gather(read_update);
     // Without an identifier there is nobody to ask the store about.
     let values = id.ok_or_else(|| faults.clone()).map(|id| (id, update, faults));
-    x.mutate(StatusCode::OK, values, |unit, env, partner, (id, update, faults)| {
+    ctx.mutate(StatusCode::OK, values, |unit, env, partner, (id, update, faults)| {
         employees::update(unit, env, partner, *id, update.clone(), faults.clone())
             .map(|employee| EmployeeDto::new(&employee, PhoneAs::Text, env.settings.zone))
     })
     .await
 }
 
-pub(crate) async fn get(x: Exchange) -> Outcome {
-    let id = x.call.values(read_id);
-    let found = x.read(id, |unit, _env, partner, id| employees::get(unit, partner, *id)).await?;
-    Answer::json(StatusCode::OK, &Data { data: EmployeeWithCardsDto::new(&found, x.zone()) })
+pub(crate) async fn get(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    let found = ctx.read(id, |unit, _env, partner, id| employees::get(unit, partner, *id)).await?;
+    Response::json(StatusCode::OK, &Data { data: EmployeeWithCardsDto::new(&found, ctx.zone()) })
 }
 
-pub(crate) async fn list(x: Exchange) -> Outcome {
-    let (page, filter) = x.call.values(read_list)?;
-    let listed = x
+pub(crate) async fn list(ctx: HandlerContext) -> HandlerResult {
+    let (page, filter) = ctx.input.values(read_list)?;
+    let listed = ctx
         .read(Ok(filter), move |unit, _env, partner, filter| employees::list(unit, partner, filter, page))
         .await?;
-    let zone = x.zone();
+    let zone = ctx.zone();
     let show = |employee| EmployeeDto::new(employee, PhoneAs::Number, zone);
-    Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
+    Response::json(StatusCode::OK, &PageDto::new(&listed, page, &ctx.input.path, show))
 }
 
 /// The employee of the path.
@@ -69,7 +69,7 @@ pub(crate) fn read_id(r: &mut Reader<'_>) -> Option<EmployeeId> {
 pub(crate) fn read_list(r: &mut Reader<'_>) -> Option<(Page, EmployeeFilter)> {
     let page = r.page(LIST_SIZE);
     let filter = EmployeeFilter {
-        status: r.param("status", word::<EmployeeStatus>().about("Only employees with this status.")),
+        status: r.param("status", string_enum::<EmployeeStatus>().about("Only employees with this status.")),
         category: r.param("idCategory", id::<CategoryId>().about("Only employees of this category.")),
         custom_id: r
             .param("customId", text(CustomId::parse).about("Only the employee with this `customId`.")),
@@ -93,7 +93,7 @@ pub(crate) fn read_draft(r: &mut Reader<'_>) -> EmployeeDraft {
         phone: body.optional("phone", text(Phone::parse).about("Without a country code.")),
         email: body.optional("email", text(Email::parse)),
         category: body.optional("idCategory", id::<CategoryId>().about("One of your categories.")),
-        status: body.optional("status", word::<EmployeeStatus>().about("`WORK` if absent.")),
+        status: body.optional("status", string_enum::<EmployeeStatus>().about("`WORK` if absent.")),
     }
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn read_update(r: &mut Reader<'_>) -> (Option<EmployeeId>, EmployeeUp
         phone: body.change("phone", text(Phone::parse).about("Without a country code.")),
         email: body.change("email", text(Email::parse)),
         category: body.change("idCategory", id::<CategoryId>().about("One of your categories.")),
-        status: body.replacement("status", word::<EmployeeStatus>()),
+        status: body.replacement("status", string_enum::<EmployeeStatus>()),
     };
     (employee, update)
 }

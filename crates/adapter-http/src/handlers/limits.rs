@@ -12,59 +12,60 @@ use kopeck_service::limits;
 use crate::dto::{
     LimitChangeAcceptedDto, LimitChangeItemDto, LimitChangeListDto, LimitChangeStateDto, PageDto,
 };
-use crate::exchange::{Answer, Exchange};
-use crate::input::kinds::id;
+use crate::handler_context::{HandlerContext, Response};
+use crate::input::field_types::id;
 use crate::input::limit;
 use crate::input::reader::Reader;
-use crate::pages::{self, Listing, NoHead, PAGE};
-use crate::route::Outcome;
+use crate::list_stream::{self, ListSource, NoFields, PAGE};
+use crate::route::HandlerResult;
 
 /// The name of a limit change, in paths and in bodies.
 const ID: &str = "setLimitsCardsId";
 
-pub(crate) async fn set(mut x: Exchange) -> Outcome {
-    let values = x.values_of_list(read_change).await?;
-    x.mutate(StatusCode::ACCEPTED, values, |unit, env, partner, (cards, limit)| {
+pub(crate) async fn set(mut ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.values_of_list(read_change).await?;
+    ctx.mutate(StatusCode::ACCEPTED, values, |unit, env, partner, (cards, limit)| {
         limits::set(unit, env, partner, cards, limit).map(LimitChangeAcceptedDto::from)
     })
     .await
 }
 
-pub(crate) async fn status(x: Exchange) -> Outcome {
-    let id = x.call.values(read_asked);
-    let request = x.read(id, |unit, _env, partner, id| limits::status(unit, partner, *id)).await?;
-    Answer::json(StatusCode::OK, &LimitChangeStateDto::from(request))
+pub(crate) async fn status(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_asked);
+    let request = ctx.read(id, |unit, _env, partner, id| limits::status(unit, partner, *id)).await?;
+    Response::json(StatusCode::OK, &LimitChangeStateDto::from(request))
 }
 
-pub(crate) async fn cancel(x: Exchange) -> Outcome {
-    let id = x.call.values(read_cancelled);
-    x.mutate(StatusCode::OK, id, |unit, env, partner, id| {
+pub(crate) async fn cancel(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_cancelled);
+    ctx.mutate(StatusCode::OK, id, |unit, env, partner, id| {
         limits::cancel(unit, env, partner, *id).map(LimitChangeStateDto::from)
     })
     .await
 }
 
-pub(crate) async fn result(x: Exchange) -> Outcome {
-    let id = x.call.values(read_id);
-    let result = x.read(id, |unit, _env, partner, id| limits::result(unit, partner, *id, PAGE));
+pub(crate) async fn result(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    let result = ctx.read(id, |unit, _env, partner, id| limits::result(unit, partner, *id, PAGE));
     let (request, items) = result.await?;
     let id = request.id;
-    let listing = Listing {
+    let listing = ListSource {
         read: move |unit: &mut dyn UnitOfWork, partner, from| {
             limits::more_of_result(unit, partner, id, from, PAGE)
         },
         show: |row, out| serde_json::to_writer(out, &LimitChangeItemDto::from(row)),
     };
-    pages::answer(&x, &NoHead {}, request.cards, &items, listing)
+    list_stream::response(&ctx, &NoFields {}, request.cards, &items, listing)
 }
 
-pub(crate) async fn list(x: Exchange) -> Outcome {
-    let (page, status) = x.call.values(super::read_list_of_requests)?;
-    let listed =
-        x.read(Ok(page), move |unit, _env, partner, page| limits::list(unit, partner, status, *page)).await?;
-    let zone = x.zone();
+pub(crate) async fn list(ctx: HandlerContext) -> HandlerResult {
+    let (page, status) = ctx.input.values(super::read_list_of_requests)?;
+    let listed = ctx
+        .read(Ok(page), move |unit, _env, partner, page| limits::list(unit, partner, status, *page))
+        .await?;
+    let zone = ctx.zone();
     let show = |request| LimitChangeListDto::new(request, zone);
-    Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
+    Response::json(StatusCode::OK, &PageDto::new(&listed, page, &ctx.input.path, show))
 }
 
 /// The cards and the limit of a new change.

@@ -14,24 +14,24 @@ use kopeck_service::orders::{self, OrderResult};
 
 use crate::dto::{OrderIdDto, OrderListDto, OrderResultDto, OrderResultItemDto, OrderStateDto, PageDto};
 use crate::errors::orders::OrderChange;
-use crate::exchange::{Answer, Exchange};
-use crate::input::kinds::{id, integer, integer_or_digits, text};
+use crate::handler_context::{HandlerContext, Response};
+use crate::input::field_types::{id, integer, integer_or_digits, text};
 use crate::input::reader::{Fields, Reader};
+use crate::list_stream::{self, ListSource, PAGE};
 use crate::openapi::json::Json;
 use crate::openapi::schema::words;
-use crate::pages::{self, Listing, PAGE};
-use crate::route::Outcome;
+use crate::route::HandlerResult;
 
-pub(crate) async fn plastic(x: Exchange) -> Outcome {
-    place(x, OrderKind::Plastic, plastic_line).await
+pub(crate) async fn plastic(ctx: HandlerContext) -> HandlerResult {
+    place(ctx, OrderKind::Plastic, plastic_line).await
 }
 
 pub(crate) fn read_plastic(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
     read_lines(r, plastic_line)
 }
 
-pub(crate) async fn virtual_(x: Exchange) -> Outcome {
-    place(x, OrderKind::Virtual, virtual_line).await
+pub(crate) async fn virtual_(ctx: HandlerContext) -> HandlerResult {
+    place(ctx, OrderKind::Virtual, virtual_line).await
 }
 
 pub(crate) fn read_virtual(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
@@ -41,59 +41,60 @@ pub(crate) fn read_virtual(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
 /// Reads an item, and adds its cards to those of the items before it.
 type ReadLine = fn(&mut Fields<'_>, &mut u32) -> Option<OrderLine>;
 
-async fn place(mut x: Exchange, kind: OrderKind, line: ReadLine) -> Outcome {
-    let lines = x.values_of_list(move |r| read_lines(r, line)).await?;
-    x.mutate(StatusCode::ACCEPTED, lines, move |unit, env, partner, lines| {
+async fn place(mut ctx: HandlerContext, kind: OrderKind, line: ReadLine) -> HandlerResult {
+    let lines = ctx.values_of_list(move |r| read_lines(r, line)).await?;
+    ctx.mutate(StatusCode::ACCEPTED, lines, move |unit, env, partner, lines| {
         orders::place(unit, env, partner, kind, lines).map(OrderIdDto::from)
     })
     .await
 }
 
-pub(crate) async fn status(x: Exchange) -> Outcome {
-    let id = x.call.values(read_id);
-    let order = x.read(id, |unit, _env, partner, id| orders::status(unit, partner, *id)).await?;
-    Answer::json(StatusCode::OK, &OrderStateDto::from(order))
+pub(crate) async fn status(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    let order = ctx.read(id, |unit, _env, partner, id| orders::status(unit, partner, *id)).await?;
+    Response::json(StatusCode::OK, &OrderStateDto::from(order))
 }
 
-pub(crate) async fn result(x: Exchange) -> Outcome {
-    let id = x.call.values(read_id);
-    let result = x.read(id, |unit, _env, partner, id| orders::result(unit, partner, *id, PAGE)).await?;
+pub(crate) async fn result(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    let result = ctx.read(id, |unit, _env, partner, id| orders::result(unit, partner, *id, PAGE)).await?;
     let OrderResult { order, items } = &result;
     let id = order.id;
-    let listing = Listing {
+    let listing = ListSource {
         read: move |unit: &mut dyn UnitOfWork, partner, from| {
             orders::more_of_result(unit, partner, id, from, PAGE)
         },
         show: |row, out| serde_json::to_writer(out, &OrderResultItemDto::from(row)),
     };
-    pages::answer(&x, &OrderResultDto::from(order), order.cards, items, listing)
+    list_stream::response(&ctx, &OrderResultDto::from(order), order.cards, items, listing)
 }
 
-pub(crate) async fn confirm(x: Exchange) -> Outcome {
-    let id = x.call.values(read_confirmed);
-    x.mutate(StatusCode::OK, id, |unit, env, partner, id| {
+pub(crate) async fn confirm(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_confirmed);
+    ctx.mutate(StatusCode::OK, id, |unit, env, partner, id| {
         let order = orders::confirm(unit, env, partner, *id);
         order.map(OrderStateDto::from).map_err(|error| OrderChange::Confirm.refusal(error))
     })
     .await
 }
 
-pub(crate) async fn cancel(x: Exchange) -> Outcome {
-    let id = x.call.values(read_cancelled);
-    x.mutate(StatusCode::OK, id, |unit, env, partner, id| {
+pub(crate) async fn cancel(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_cancelled);
+    ctx.mutate(StatusCode::OK, id, |unit, env, partner, id| {
         let order = orders::cancel(unit, env, partner, *id);
         order.map(OrderStateDto::from).map_err(|error| OrderChange::Cancel.refusal(error))
     })
     .await
 }
 
-pub(crate) async fn list(x: Exchange) -> Outcome {
-    let (page, status) = x.call.values(super::read_list_of_requests)?;
-    let listed =
-        x.read(Ok(page), move |unit, _env, partner, page| orders::list(unit, partner, status, *page)).await?;
-    let zone = x.zone();
+pub(crate) async fn list(ctx: HandlerContext) -> HandlerResult {
+    let (page, status) = ctx.input.values(super::read_list_of_requests)?;
+    let listed = ctx
+        .read(Ok(page), move |unit, _env, partner, page| orders::list(unit, partner, status, *page))
+        .await?;
+    let zone = ctx.zone();
     let show = |order| OrderListDto::new(order, zone);
-    Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
+    Response::json(StatusCode::OK, &PageDto::new(&listed, page, &ctx.input.path, show))
 }
 
 fn read_lines(r: &mut Reader<'_>, line: ReadLine) -> Option<Vec<OrderLine>> {

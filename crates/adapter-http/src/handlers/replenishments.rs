@@ -9,80 +9,82 @@ use kopeck_domain::replenishment::{MAX_AMOUNT, MAX_CARDS, top_up_amount};
 use kopeck_port_store::UnitOfWork;
 use kopeck_service::replenishments::{self, TopUp};
 
-use crate::dto::{AcceptedDto, PageDto, ReplenishmentItemDto, ReplenishmentListDto, ReplenishmentStateDto};
-use crate::exchange::{Answer, Exchange};
-use crate::input::kinds::{id, integer};
+use crate::dto::{
+    PageDto, ReplenishmentAcceptedDto, ReplenishmentItemDto, ReplenishmentListDto, ReplenishmentStateDto,
+};
+use crate::handler_context::{HandlerContext, Response};
+use crate::input::field_types::{id, integer};
 use crate::input::reader::Reader;
-use crate::pages::{self, Listing, NoHead, PAGE};
-use crate::route::Outcome;
+use crate::list_stream::{self, ListSource, NoFields, PAGE};
+use crate::route::HandlerResult;
 
 /// The names that the query forms give the request.
 const IN_QUERY: [&str; 2] = ["idReplenishment", "replenishmentId"];
 /// The name that the path forms give it.
 const IN_PATH: &str = "replenishmentId";
 
-pub(crate) async fn create(mut x: Exchange) -> Outcome {
-    let top_ups = x.values_of_list(read_top_ups).await?;
-    x.mutate(StatusCode::ACCEPTED, top_ups, |unit, env, partner, top_ups| {
-        replenishments::create(unit, env, partner, top_ups).map(AcceptedDto::from)
+pub(crate) async fn create(mut ctx: HandlerContext) -> HandlerResult {
+    let top_ups = ctx.values_of_list(read_top_ups).await?;
+    ctx.mutate(StatusCode::ACCEPTED, top_ups, |unit, env, partner, top_ups| {
+        replenishments::create(unit, env, partner, top_ups).map(ReplenishmentAcceptedDto::from)
     })
     .await
 }
 
-pub(crate) async fn status_by_query(x: Exchange) -> Outcome {
-    let id = x.call.values(read_asked);
-    status(x, id).await
+pub(crate) async fn status_by_query(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_asked);
+    status(ctx, id).await
 }
 
-pub(crate) async fn status_by_path(x: Exchange) -> Outcome {
-    let id = x.call.values(read_id);
-    status(x, id).await
+pub(crate) async fn status_by_path(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    status(ctx, id).await
 }
 
-pub(crate) async fn result_by_query(x: Exchange) -> Outcome {
-    let id = x.call.values(read_asked);
-    result(x, id).await
+pub(crate) async fn result_by_query(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_asked);
+    result(ctx, id).await
 }
 
-pub(crate) async fn result_by_path(x: Exchange) -> Outcome {
-    let id = x.call.values(read_id);
-    result(x, id).await
+pub(crate) async fn result_by_path(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    result(ctx, id).await
 }
 
-pub(crate) async fn cancel(x: Exchange) -> Outcome {
-    let id = x.call.values(read_id);
-    x.mutate(StatusCode::OK, id, |unit, env, partner, id| {
+pub(crate) async fn cancel(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    ctx.mutate(StatusCode::OK, id, |unit, env, partner, id| {
         replenishments::cancel(unit, env, partner, *id).map(ReplenishmentStateDto::from)
     })
     .await
 }
 
-pub(crate) async fn list(x: Exchange) -> Outcome {
-    let (page, status) = x.call.values(super::read_list_of_requests)?;
-    let listed = x
+pub(crate) async fn list(ctx: HandlerContext) -> HandlerResult {
+    let (page, status) = ctx.input.values(super::read_list_of_requests)?;
+    let listed = ctx
         .read(Ok(page), move |unit, _env, partner, page| replenishments::list(unit, partner, status, *page))
         .await?;
-    let zone = x.zone();
+    let zone = ctx.zone();
     let show = |request| ReplenishmentListDto::new(request, zone);
-    Answer::json(StatusCode::OK, &PageDto::new(&listed, page, &x.call.path, show))
+    Response::json(StatusCode::OK, &PageDto::new(&listed, page, &ctx.input.path, show))
 }
 
-async fn status(x: Exchange, id: Result<ReplenishmentId, Faults>) -> Outcome {
-    let request = x.read(id, |unit, _env, partner, id| replenishments::status(unit, partner, *id)).await?;
-    Answer::json(StatusCode::OK, &ReplenishmentStateDto::from(request))
+async fn status(ctx: HandlerContext, id: Result<ReplenishmentId, Faults>) -> HandlerResult {
+    let request = ctx.read(id, |unit, _env, partner, id| replenishments::status(unit, partner, *id)).await?;
+    Response::json(StatusCode::OK, &ReplenishmentStateDto::from(request))
 }
 
-async fn result(x: Exchange, id: Result<ReplenishmentId, Faults>) -> Outcome {
-    let result = x.read(id, |unit, _env, partner, id| replenishments::result(unit, partner, *id, PAGE));
+async fn result(ctx: HandlerContext, id: Result<ReplenishmentId, Faults>) -> HandlerResult {
+    let result = ctx.read(id, |unit, _env, partner, id| replenishments::result(unit, partner, *id, PAGE));
     let (request, items) = result.await?;
     let id = request.id;
-    let listing = Listing {
+    let listing = ListSource {
         read: move |unit: &mut dyn UnitOfWork, partner, from| {
             replenishments::more_of_result(unit, partner, id, from, PAGE)
         },
         show: |row, out| serde_json::to_writer(out, &ReplenishmentItemDto::from(row)),
     };
-    pages::answer(&x, &NoHead {}, request.cards, &items, listing)
+    list_stream::response(&ctx, &NoFields {}, request.cards, &items, listing)
 }
 
 /// The cards of a request.

@@ -12,14 +12,14 @@ use kopeck_domain::{Faults, Kopecks};
 use kopeck_service::{balance, cards, partners};
 use serde::Serialize;
 
-use crate::dto::{BalanceDto, Done, PurchaseDto, RefundDto};
+use crate::dto::{BalanceDto, PurchaseDto, RefundDto, SuccessDto};
 use crate::error::ApiError;
-use crate::exchange::Exchange;
-use crate::input::kinds::{Given, Kind, amount, boolean, integer, rate, text};
+use crate::handler_context::HandlerContext;
+use crate::input::field_types::{FieldType, InputValue, amount, boolean, integer, rate, text};
 use crate::input::reader::Reader;
 use crate::openapi::schema::chars;
-use crate::route::Outcome;
-use crate::sandbox::{CommandKey, Misbehaviour, SandboxPower, SandboxPurchase, SandboxRefusal};
+use crate::route::HandlerResult;
+use crate::sandbox::{CommandKey, SandboxControl, SandboxFaults, SandboxPurchase, SandboxRefusal};
 
 /// The most characters in a text about a merchant.
 const LONGEST_TEXT: usize = 256;
@@ -30,9 +30,9 @@ const LONGEST_LATENCY_MS: i64 = 60_000;
 /// The farthest that the clock moves at once: ten years.
 const FARTHEST_SECONDS: i64 = 10 * 365 * 24 * 60 * 60;
 
-pub(crate) async fn deposit(x: Exchange) -> Outcome {
-    let amount = x.call.values(read_deposit);
-    x.mutate(StatusCode::OK, amount, |unit, env, partner, amount| {
+pub(crate) async fn deposit(ctx: HandlerContext) -> HandlerResult {
+    let amount = ctx.input.values(read_deposit);
+    ctx.mutate(StatusCode::OK, amount, |unit, env, partner, amount| {
         let reference = DepositReference::parse(&format!("sandbox-{}", env.ids.next_id()))
             .map_err(|error| ApiError::internal(error.to_string()))?;
         partners::deposit(unit, env, partner, *amount, &reference)?;
@@ -42,96 +42,96 @@ pub(crate) async fn deposit(x: Exchange) -> Outcome {
     .await
 }
 
-pub(crate) async fn purchase(x: Exchange) -> Outcome {
-    let zone = x.zone();
+pub(crate) async fn purchase(ctx: HandlerContext) -> HandlerResult {
+    let zone = ctx.zone();
     on_card(
-        x,
+        ctx,
         |r| read_purchase(r, zone),
-        |power, card, purchase, key| power.purchase(card, &purchase, key).map(PurchaseDto::from),
+        |sandbox, card, purchase, key| sandbox.purchase(card, &purchase, key).map(PurchaseDto::from),
     )
     .await
 }
 
-pub(crate) async fn refund(x: Exchange) -> Outcome {
-    on_card(x, read_refund, |power, card, (transaction, amount), key| {
-        power.refund(card, transaction, amount, key).map(RefundDto::new)
+pub(crate) async fn refund(ctx: HandlerContext) -> HandlerResult {
+    on_card(ctx, read_refund, |sandbox, card, (transaction, amount), key| {
+        sandbox.refund(card, transaction, amount, key).map(RefundDto::new)
     })
     .await
 }
 
-pub(crate) async fn block(x: Exchange) -> Outcome {
-    on_card(x, |_| Some(()), |power, card, (), _| power.block(card).map(|()| Done::new())).await
+pub(crate) async fn block(ctx: HandlerContext) -> HandlerResult {
+    on_card(ctx, |_| Some(()), |sandbox, card, (), _| sandbox.block(card).map(|()| SuccessDto::new())).await
 }
 
-pub(crate) async fn unblock(x: Exchange) -> Outcome {
-    on_card(x, |_| Some(()), |power, card, (), _| power.unblock(card).map(|()| Done::new())).await
+pub(crate) async fn unblock(ctx: HandlerContext) -> HandlerResult {
+    on_card(ctx, |_| Some(()), |sandbox, card, (), _| sandbox.unblock(card).map(|()| SuccessDto::new())).await
 }
 
-pub(crate) async fn expire(x: Exchange) -> Outcome {
-    on_card(x, |_| Some(()), |power, card, (), _| power.expire(card).map(|()| Done::new())).await
+pub(crate) async fn expire(ctx: HandlerContext) -> HandlerResult {
+    on_card(ctx, |_| Some(()), |sandbox, card, (), _| sandbox.expire(card).map(|()| SuccessDto::new())).await
 }
 
-pub(crate) async fn activate(x: Exchange) -> Outcome {
-    on_card(x, read_activation, |power, card, code, _| {
-        power.activate(card, code.as_deref()).map(|()| Done::new())
+pub(crate) async fn activate(ctx: HandlerContext) -> HandlerResult {
+    on_card(ctx, read_activation, |sandbox, card, code, _| {
+        sandbox.activate(card, code.as_deref()).map(|()| SuccessDto::new())
     })
     .await
 }
 
-/// What is not given is as it is with a bank in good order, so that an empty object ends all misbehaviour.
-pub(crate) async fn bank(x: Exchange) -> Outcome {
-    let misbehaviour = x.call.values(read_misbehaviour);
-    on_service(x, misbehaviour, |power, misbehaviour, _| power.misbehave(misbehaviour)).await
+/// What is not given is as it is with a bank in good order, so that an empty object ends all faults.
+pub(crate) async fn bank(ctx: HandlerContext) -> HandlerResult {
+    let faults = ctx.input.values(read_fault_injection);
+    on_service(ctx, faults, |sandbox, faults, _| sandbox.inject_faults(faults)).await
 }
 
-pub(crate) async fn advance_clock(x: Exchange) -> Outcome {
-    let by = x.call.values(read_seconds);
-    on_service(x, by, |power, by, key| power.advance_clock(by, key)).await
+pub(crate) async fn advance_clock(ctx: HandlerContext) -> HandlerResult {
+    let by = ctx.input.values(read_seconds);
+    on_service(ctx, by, |sandbox, by, key| sandbox.advance_clock(by, key)).await
 }
 
 /// Lets something happen to the card of the path, and brings the copy of the card up to date.
 async fn on_card<V, T>(
-    x: Exchange,
+    ctx: HandlerContext,
     read: impl FnOnce(&mut Reader<'_>) -> Option<V>,
-    happen: impl FnOnce(&dyn SandboxPower, CardNumber, V, &CommandKey) -> Result<T, SandboxRefusal>
+    happen: impl FnOnce(&dyn SandboxControl, CardNumber, V, &CommandKey) -> Result<T, SandboxRefusal>
     + Send
     + 'static,
-) -> Outcome
+) -> HandlerResult
 where
     V: Send + 'static,
     T: Clone + Serialize + Send + 'static,
 {
-    let values = x.call.values(|r| {
+    let values = ctx.input.values(|r| {
         let id = read_card(r);
         let values = read(r);
         Some((id?, values?))
     });
-    let turn = x.turn().await?;
-    if let Some(answer) = turn.replay().await? {
+    let mutation = ctx.begin_mutation().await?;
+    if let Some(answer) = mutation.replay().await? {
         return Ok(answer);
     }
     let (id, values) = values?;
-    let x = turn.exchange();
-    let look = x.read(Ok(id), |unit, env, partner, id| cards::look(unit, env, partner, *id)).await?;
+    let ctx = mutation.context();
+    let look = ctx.read(Ok(id), |unit, env, partner, id| cards::look(unit, env, partner, *id)).await?;
     let number = look.record.card.number;
-    let happened = turn.command(move |power, key| happen(power, number, values, key)).await?;
-    x.renew_card(id).await?;
-    turn.once(StatusCode::OK, happened, |_, _, _, happened| Ok::<_, ApiError>(happened.clone())).await
+    let happened = mutation.command(move |sandbox, key| happen(sandbox, number, values, key)).await?;
+    ctx.renew_card(id).await?;
+    mutation.once(StatusCode::OK, happened, |_, _, _, happened| Ok::<_, ApiError>(happened.clone())).await
 }
 
 /// Lets something happen to the bank or the clock as a whole.
 async fn on_service<V: Send + 'static>(
-    x: Exchange,
+    ctx: HandlerContext,
     values: Result<V, Faults>,
-    happen: impl FnOnce(&dyn SandboxPower, V, &CommandKey) -> Result<(), SandboxRefusal> + Send + 'static,
-) -> Outcome {
-    let turn = x.turn().await?;
-    if let Some(answer) = turn.replay().await? {
+    happen: impl FnOnce(&dyn SandboxControl, V, &CommandKey) -> Result<(), SandboxRefusal> + Send + 'static,
+) -> HandlerResult {
+    let mutation = ctx.begin_mutation().await?;
+    if let Some(answer) = mutation.replay().await? {
         return Ok(answer);
     }
     let values = values?;
-    turn.command(move |power, key| happen(power, values, key)).await?;
-    turn.once(StatusCode::OK, (), |_, _, _, ()| Ok::<_, ApiError>(Done::new())).await
+    mutation.command(move |sandbox, key| happen(sandbox, values, key)).await?;
+    mutation.once(StatusCode::OK, (), |_, _, _, ()| Ok::<_, ApiError>(SuccessDto::new())).await
 }
 
 /// The card of the path, for calls that say nothing else.
@@ -166,7 +166,7 @@ pub(crate) fn read_activation(r: &mut Reader<'_>) -> Option<Option<String>> {
     Some(r.body().optional("activationCode", text(|code| Ok(code.to_owned())).about(about)))
 }
 
-pub(crate) fn read_misbehaviour(r: &mut Reader<'_>) -> Option<Misbehaviour> {
+pub(crate) fn read_fault_injection(r: &mut Reader<'_>) -> Option<SandboxFaults> {
     let mut body = r.body();
     let latency = integer(latency).between(0, LONGEST_LATENCY_MS).about("Answers that much later.");
     let latency = body.optional("latencyMs", latency).unwrap_or_default();
@@ -177,7 +177,7 @@ pub(crate) fn read_misbehaviour(r: &mut Reader<'_>) -> Option<Misbehaviour> {
     ]
     .map(|(name, about)| body.optional(name, rate().about(about)).unwrap_or_default());
     let down = body.optional("down", boolean().about("Answers nothing at all.")).unwrap_or_default();
-    Some(Misbehaviour { latency, error_rate, lose_answer_rate, duplicate_rate, down })
+    Some(SandboxFaults { latency, error_rate, lose_answer_rate, duplicate_rate, down })
 }
 
 pub(crate) fn read_seconds(r: &mut Reader<'_>) -> Option<Duration> {
@@ -185,7 +185,7 @@ pub(crate) fn read_seconds(r: &mut Reader<'_>) -> Option<Duration> {
 }
 
 /// A text about a merchant, as the bank would print it.
-fn merchant_text() -> Kind<impl Fn(Given<'_>) -> Result<String, Invalid>> {
+fn merchant_text() -> FieldType<impl Fn(InputValue<'_>) -> Result<String, Invalid>> {
     let read = |text: &str| {
         if (1..=LONGEST_TEXT).contains(&text.chars().count()) {
             Ok(text.to_owned())

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::courtesy;
+use crate::yielding;
 
 /// The value of a JSON text. `None` for a name that is given twice, and for what is no JSON or cannot be held: values
 /// nested too deeply, numbers out of range and halves of characters.
@@ -60,7 +60,7 @@ impl<'de> Visitor<'de> for DistinctVisitor {
         let mut list = Vec::new();
         while let Some(Distinct(item)) = items.next_element()? {
             list.push(item);
-            courtesy::after_items(list.len());
+            yielding::after_items(list.len());
         }
         Ok(Value::Array(list))
     }

@@ -5,9 +5,9 @@ use kopeck_domain::draft::Invalid;
 use kopeck_domain::limit::{LimitDraft, MAX_WINDOWS, Part, Period, WindowDraft};
 use serde_json::{Map, Value};
 
-use super::kinds::{Given, boolean, integer, text};
+use super::field_types::{InputValue, boolean, integer, text};
 use crate::openapi::json::{Json, object};
-use crate::openapi::schema::{Components, Described as _, integer as number_of, or_null, pattern};
+use crate::openapi::schema::{Components, HasSchema as _, integer as number_of, or_null, pattern};
 
 /// The parts of a limit. `null` is the same as missing; what is of a wrong type says so in its place.
 pub(crate) fn draft(limit: &Map<String, Value>) -> LimitDraft {
@@ -70,13 +70,13 @@ fn window(value: &Value) -> Result<WindowDraft, Invalid> {
 fn part<T>(
     object: &Map<String, Value>,
     name: &str,
-    kind: impl Fn(Given<'_>) -> Result<T, Invalid>,
+    kind: impl Fn(InputValue<'_>) -> Result<T, Invalid>,
 ) -> Part<T> {
     let value = object.get(name).filter(|value| !value.is_null())?;
-    Some(kind(Given::Json(value)))
+    Some(kind(InputValue::Json(value)))
 }
 
-fn owned(given: Given<'_>) -> Result<String, Invalid> {
+fn owned(given: InputValue<'_>) -> Result<String, Invalid> {
     (text(|text| Ok(text.to_owned())).read)(given)
 }
 
@@ -84,10 +84,10 @@ fn number(value: &Value) -> Result<i64, Invalid> {
     value.as_i64().ok_or_else(|| Invalid::new("must be a list of integers"))
 }
 
-fn list(given: Given<'_>) -> Result<&[Value], Invalid> {
+fn list(given: InputValue<'_>) -> Result<&[Value], Invalid> {
     match given {
-        Given::Json(Value::Array(list)) => Ok(list),
-        Given::Json(_) | Given::Text(_) => Err(Invalid::new("must be a list")),
+        InputValue::Json(Value::Array(list)) => Ok(list),
+        InputValue::Json(_) | InputValue::Text(_) => Err(Invalid::new("must be a list")),
     }
 }
 

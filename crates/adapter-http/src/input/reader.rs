@@ -11,12 +11,12 @@ use kopeck_domain::page::Page;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::kinds::{self, Given, Kind, Shape};
-use super::sketch::{Input, Need, Place};
-use super::{Call, Param};
-use crate::courtesy;
+use super::field_types::{self, FieldSchema, FieldType, InputValue};
+use super::schema::{InputField, Location, Presence};
+use super::{Param, RequestInput};
 use crate::openapi::json::Json;
-use crate::openapi::schema::{Components, Described};
+use crate::openapi::schema::{Components, HasSchema};
+use crate::yielding;
 
 /// What the size of a page is called.
 const SIZE_NAMES: [&str; 2] = ["per_page", "perPage"];
@@ -27,21 +27,21 @@ const MAX_FAULTS: usize = 1_000;
 
 /// Reads a call. A value that is missing or faulty is `None`, and its fault is kept.
 pub(crate) struct Reader<'a> {
-    call: &'a Call,
+    input: &'a RequestInput,
     faults: Faults,
     /// What was asked for, if nothing is to be read at all.
-    sketch: Option<Vec<Input>>,
+    inputs: Option<Vec<InputField>>,
 }
 
-impl Call {
-    /// What `read` makes of the call, and the faults it met.
+impl RequestInput {
+    /// InputType `read` makes of the call, and the faults it met.
     pub(crate) fn gather<T>(&self, read: impl FnOnce(&mut Reader<'_>) -> T) -> (T, Faults) {
-        let mut reader = Reader { call: self, faults: Faults::new(), sketch: None };
+        let mut reader = Reader { input: self, faults: Faults::new(), inputs: None };
         let values = read(&mut reader);
         (values, reader.faults)
     }
 
-    /// What `read` makes of the call, if nothing in it is faulty.
+    /// InputType `read` makes of the call, if nothing in it is faulty.
     ///
     /// # Errors
     /// The faults.
@@ -55,56 +55,67 @@ impl Call {
 
 impl<'a> Reader<'a> {
     /// One that reads nothing and notes what it is asked for.
-    pub(super) fn sketching(nothing: &'a Call) -> Self {
-        Self { call: nothing, faults: Faults::new(), sketch: Some(Vec::new()) }
+    pub(super) fn collecting_schema(nothing: &'a RequestInput) -> Self {
+        Self { input: nothing, faults: Faults::new(), inputs: Some(Vec::new()) }
     }
 
     /// What it was asked for.
-    pub(super) fn into_sketch(self) -> Vec<Input> {
-        self.sketch.unwrap_or_default()
+    pub(super) fn into_inputs(self) -> Vec<InputField> {
+        self.inputs.unwrap_or_default()
     }
 
     /// An identifier of the path.
-    pub(crate) fn id<T: Described + From<Uuid>>(&mut self, placeholder: &str) -> Option<T> {
-        let kind = kinds::id::<T>();
-        if let Some(sketch) = &mut self.sketch {
-            sketch.push(Input::value(placeholder, Place::Path, Need::Required, kind.shape));
+    pub(crate) fn id<T: HasSchema + From<Uuid>>(&mut self, placeholder: &str) -> Option<T> {
+        let field_type = field_types::id::<T>();
+        if let Some(inputs) = &mut self.inputs {
+            inputs.push(InputField::value(
+                placeholder,
+                Location::Path,
+                Presence::Required,
+                field_type.schema,
+            ));
             return None;
         }
-        let text = self.call.ids.iter().find(|(name, _)| *name == placeholder).map(|(_, text)| text.as_str());
-        self.faults.take(placeholder, (kind.read)(Given::Text(text.unwrap_or_default())))
+        let text =
+            self.input.ids.iter().find(|(name, _)| *name == placeholder).map(|(_, text)| text.as_str());
+        self.faults.take(placeholder, (field_type.read)(InputValue::Text(text.unwrap_or_default())))
     }
 
     /// The fields of the body.
     pub(crate) fn body(&mut self) -> Fields<'_> {
-        Fields { object: &self.call.body, item: None, faults: &mut self.faults, sketch: self.sketch.as_mut() }
+        Fields {
+            object: &self.input.body,
+            item: None,
+            faults: &mut self.faults,
+            inputs: self.inputs.as_mut(),
+        }
     }
 
     /// An optional parameter of a call that reads.
     pub(crate) fn param<T>(
         &mut self,
         name: &str,
-        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
+        field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
-        if let Some(sketch) = &mut self.sketch {
-            sketch.push(Input::value(name, Place::Parameter, Need::Optional, kind.shape));
+        if let Some(inputs) = &mut self.inputs {
+            inputs.push(InputField::value(name, Location::Parameter, Presence::Optional, field_type.schema));
         }
-        let param = self.call.params.get(name)?;
-        self.faults.take(name, (kind.read)(param.into()))
+        let param = self.input.params.get(name)?;
+        self.faults.take(name, (field_type.read)(param.into()))
     }
 
     /// A required parameter of a call that reads.
     pub(crate) fn needed<T>(
         &mut self,
         name: &str,
-        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
+        field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
-        if let Some(sketch) = &mut self.sketch {
-            sketch.push(Input::value(name, Place::Parameter, Need::Required, kind.shape));
+        if let Some(inputs) = &mut self.inputs {
+            inputs.push(InputField::value(name, Location::Parameter, Presence::Required, field_type.schema));
             return None;
         }
-        let parsed = match self.call.params.get(name) {
-            Some(param) => (kind.read)(param.into()),
+        let parsed = match self.input.params.get(name) {
+            Some(param) => (field_type.read)(param.into()),
             None => Err(Invalid::new("is required")),
         };
         self.faults.take(name, parsed)
@@ -114,16 +125,16 @@ impl<'a> Reader<'a> {
     pub(crate) fn required_param<T>(
         &mut self,
         names: [&'static str; 2],
-        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
+        field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
         let [first, second] = names;
-        if let Some(sketch) = &mut self.sketch {
-            let input = Input::value(first, Place::Parameter, Need::Required, kind.shape);
-            sketch.push(input.or_as(second));
+        if let Some(inputs) = &mut self.inputs {
+            let input = InputField::value(first, Location::Parameter, Presence::Required, field_type.schema);
+            inputs.push(input.or_as(second));
             return None;
         }
         match self.either(names)? {
-            Some((name, param)) => self.faults.take(name, (kind.read)(param)),
+            Some((name, param)) => self.faults.take(name, (field_type.read)(param)),
             None => {
                 self.faults.push(first, "is required");
                 None
@@ -133,15 +144,16 @@ impl<'a> Reader<'a> {
 
     /// The page asked for.
     pub(crate) fn page(&mut self, default_size: u32) -> Option<Page> {
-        let (numbers, sizes) = (kinds::page_number(), kinds::page_size());
-        if let Some(sketch) = &mut self.sketch {
-            let input = |name, shape| Input::value(name, Place::Parameter, Need::Optional, shape);
+        let (numbers, sizes) = (field_types::page_number(), field_types::page_size());
+        if let Some(inputs) = &mut self.inputs {
+            let input =
+                |name, schema| InputField::value(name, Location::Parameter, Presence::Optional, schema);
             let [_, also] = SIZE_NAMES;
-            sketch.push(input("page", numbers.shape).by_default(1));
-            sketch.push(input("per_page", sizes.shape).by_default(default_size).or_as(also));
+            inputs.push(input("page", numbers.schema).by_default(1));
+            inputs.push(input("per_page", sizes.schema).by_default(default_size).or_as(also));
             return None;
         }
-        let number = match self.call.params.get("page") {
+        let number = match self.input.params.get("page") {
             Some(page) => self.faults.take("page", (numbers.read)(page.into())),
             None => Some(1),
         };
@@ -155,10 +167,10 @@ impl<'a> Reader<'a> {
 
     /// The page size under either of its names. Of one in the query and one in the body the query wins, as it does
     /// under one name.
-    fn size(&mut self) -> Option<Option<(&'static str, Given<'a>)>> {
+    fn size(&mut self) -> Option<Option<(&'static str, InputValue<'a>)>> {
         let [first, second] = SIZE_NAMES;
-        let call = self.call;
-        match (call.params.get(first), call.params.get(second)) {
+        let input = self.input;
+        match (input.params.get(first), input.params.get(second)) {
             (Some(size @ Param::Text(_)), Some(Param::Json(_))) => Some(Some((first, size.into()))),
             (Some(Param::Json(_)), Some(size @ Param::Text(_))) => Some(Some((second, size.into()))),
             _ => self.either(SIZE_NAMES),
@@ -166,10 +178,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The parameter under the one of two names that is given; `None` if the two contradict each other.
-    fn either<'n>(&mut self, names: [&'n str; 2]) -> Option<Option<(&'n str, Given<'a>)>> {
+    fn either<'n>(&mut self, names: [&'n str; 2]) -> Option<Option<(&'n str, InputValue<'a>)>> {
         let [first, second] = names;
-        let call = self.call;
-        match (call.params.get(first), call.params.get(second)) {
+        let input = self.input;
+        match (input.params.get(first), input.params.get(second)) {
             (Some(one), Some(other)) if plain(one) != plain(other) => {
                 self.faults.push(second, format!("contradicts {first}"));
                 None
@@ -196,7 +208,7 @@ pub(crate) struct Fields<'a> {
     item: Option<(&'a str, usize)>,
     faults: &'a mut Faults,
     /// What was asked for, if nothing is to be read at all.
-    sketch: Option<&'a mut Vec<Input>>,
+    inputs: Option<&'a mut Vec<InputField>>,
 }
 
 impl Fields<'_> {
@@ -204,22 +216,22 @@ impl Fields<'_> {
     pub(crate) fn optional<T>(
         &mut self,
         name: &str,
-        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
+        field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
-        self.note(name, Need::Optional, kind.shape);
-        self.given(name, kind)
+        self.note(name, Presence::Optional, field_type.schema);
+        self.given(name, field_type)
     }
 
     /// A field that must be there.
     pub(crate) fn required<T>(
         &mut self,
         name: &str,
-        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
+        field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
-        self.note(name, Need::Required, kind.shape);
+        self.note(name, Presence::Required, field_type.schema);
         match self.object.get(name).filter(|value| !value.is_null()) {
             Some(value) => {
-                let parsed = (kind.read)(Given::Json(value));
+                let parsed = (field_type.read)(InputValue::Json(value));
                 self.take(name, parsed)
             }
             None => self.take(name, Err(Invalid::new("is required"))),
@@ -230,13 +242,13 @@ impl Fields<'_> {
     pub(crate) fn change<T>(
         &mut self,
         name: &str,
-        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
+        field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Change<T> {
-        self.note(name, Need::Optional, kind.shape);
+        self.note(name, Presence::Optional, field_type.schema);
         match self.object.get(name) {
             None => Change::Keep,
             Some(Value::Null) => Change::Clear,
-            Some(_) => self.given(name, kind).map_or(Change::Keep, Change::Set),
+            Some(_) => self.given(name, field_type).map_or(Change::Keep, Change::Set),
         }
     }
 
@@ -244,13 +256,13 @@ impl Fields<'_> {
     pub(crate) fn replacement<T>(
         &mut self,
         name: &str,
-        kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>,
+        field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
-        self.note(name, Need::NeverNull, kind.shape);
+        self.note(name, Presence::NeverNull, field_type.schema);
         if self.object.get(name).is_some_and(Value::is_null) {
             return self.take(name, Err(Invalid::new("cannot be cleared")));
         }
-        self.given(name, kind)
+        self.given(name, field_type)
     }
 
     /// A list of objects that must be there, of a length in `lengths`, each read by `item`.
@@ -260,10 +272,10 @@ impl Fields<'_> {
         lengths: RangeInclusive<usize>,
         mut item: impl FnMut(&mut Fields<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
-        if let Some(sketch) = self.sketch.as_deref_mut() {
+        if let Some(inputs) = self.inputs.as_deref_mut() {
             let (empty, mut faults, mut asked) = (Map::new(), Faults::new(), Vec::new());
-            item(&mut Fields { object: &empty, item: None, faults: &mut faults, sketch: Some(&mut asked) });
-            sketch.push(Input::list(name, lengths, asked));
+            item(&mut Fields { object: &empty, item: None, faults: &mut faults, inputs: Some(&mut asked) });
+            inputs.push(InputField::list(name, lengths, asked));
             return None;
         }
         let length = || format!("must be a list of {} to {} items", lengths.start(), lengths.end());
@@ -273,13 +285,13 @@ impl Fields<'_> {
             Some(_) => return self.take(name, Err(Invalid::new(length()))),
         };
         let mut values = Vec::with_capacity(list.len());
-        for (index, value) in courtesy::between(list).enumerate() {
+        for (index, value) in yielding::every_few(list).enumerate() {
             match value.as_object() {
                 Some(object) => values.extend(item(&mut Fields {
                     object,
                     item: Some((name, index)),
                     faults: &mut *self.faults,
-                    sketch: None,
+                    inputs: None,
                 })),
                 None => self.faults.push(format!("{name}[{index}]"), "must be an object"),
             }
@@ -306,8 +318,8 @@ impl Fields<'_> {
         schema: fn(&mut Components) -> Json,
         read: impl FnOnce(&Map<String, Value>, &mut Faults) -> Option<T>,
     ) -> Option<T> {
-        if let Some(sketch) = self.sketch.as_deref_mut() {
-            sketch.push(Input::object(name, schema));
+        if let Some(inputs) = self.inputs.as_deref_mut() {
+            inputs.push(InputField::object(name, schema));
         }
         match self.object.get(name) {
             Some(Value::Object(object)) => read(object, self.faults),
@@ -317,12 +329,12 @@ impl Fields<'_> {
     }
 
     /// An identifier that must be there; one that was `seen` before is faulty in its second place.
-    pub(crate) fn distinct<T: Described + From<Uuid> + Copy + Eq + Hash>(
+    pub(crate) fn distinct<T: HasSchema + From<Uuid> + Copy + Eq + Hash>(
         &mut self,
         name: &str,
         seen: &mut HashSet<T>,
     ) -> Option<T> {
-        let id = self.required(name, kinds::id::<T>())?;
+        let id = self.required(name, field_types::id::<T>())?;
         if !seen.insert(id) {
             return self.take(name, Err(Invalid::new("stands twice in the request")));
         }
@@ -330,15 +342,19 @@ impl Fields<'_> {
     }
 
     /// The value, if one is given that is not `null`.
-    fn given<T>(&mut self, name: &str, kind: Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>) -> Option<T> {
+    fn given<T>(
+        &mut self,
+        name: &str,
+        field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
+    ) -> Option<T> {
         let value = self.object.get(name).filter(|value| !value.is_null())?;
-        let parsed = (kind.read)(Given::Json(value));
+        let parsed = (field_type.read)(InputValue::Json(value));
         self.take(name, parsed)
     }
 
-    fn note(&mut self, name: &str, need: Need, shape: Shape) {
-        if let Some(sketch) = self.sketch.as_deref_mut() {
-            sketch.push(Input::value(name, Place::Body, need, shape));
+    fn note(&mut self, name: &str, presence: Presence, schema: FieldSchema) {
+        if let Some(inputs) = self.inputs.as_deref_mut() {
+            inputs.push(InputField::value(name, Location::Body, presence, schema));
         }
     }
 
@@ -360,16 +376,16 @@ mod tests {
     use kopeck_domain::person::{CustomId, Phone};
     use serde_json::json;
 
-    use super::super::kinds::{id, integer, text};
+    use super::super::field_types::{id, integer, text};
     use super::*;
 
-    fn call(body: Value) -> Call {
-        Call { body: body.as_object().cloned().unwrap_or_default(), ..Call::default() }
+    fn call(body: Value) -> RequestInput {
+        RequestInput { body: body.as_object().cloned().unwrap_or_default(), ..RequestInput::default() }
     }
 
-    fn reading(params: &[(&str, Param)]) -> Call {
+    fn reading(params: &[(&str, Param)]) -> RequestInput {
         let params = params.iter().map(|(name, param)| ((*name).to_owned(), param.clone())).collect();
-        Call { params, ..Call::default() }
+        RequestInput { params, ..RequestInput::default() }
     }
 
     fn fields(faults: &Faults) -> Vec<&str> {
@@ -382,8 +398,10 @@ mod tests {
 
     #[test]
     fn all_faulty_fields_are_reported_at_once() {
-        let call =
-            Call { ids: vec![("idCard", "x".to_owned())], ..call(json!({"phone": "1", "customId": null})) };
+        let call = RequestInput {
+            ids: vec![("idCard", "x".to_owned())],
+            ..call(json!({"phone": "1", "customId": null}))
+        };
         let (_, faults) = call.gather(|r| {
             r.id::<CardId>("idCard");
             let mut body = r.body();
@@ -410,7 +428,7 @@ mod tests {
 
     #[test]
     fn items_are_named_by_their_place() {
-        let read = |call: &Call| {
+        let read = |call: &RequestInput| {
             call.values(|r| r.body().items("cards", 1..=3, |item| item.required("amount", integer(Ok))))
                 .map_err(|faults| fields(&faults).join(" "))
         };
@@ -451,7 +469,7 @@ mod tests {
 
     #[test]
     fn pages_come_from_query_and_body() {
-        let page = |call: &Call| {
+        let page = |call: &RequestInput| {
             call.values(|r| r.page(15))
                 .map(|page| (page.number(), page.size()))
                 .map_err(|faults| fields(&faults).join(" "))
@@ -483,7 +501,7 @@ mod tests {
     #[test]
     fn a_required_parameter_goes_by_two_names() {
         let names = ["idReplenishment", "replenishmentId"];
-        let read = |call: &Call| {
+        let read = |call: &RequestInput| {
             call.values(|r| r.required_param(names, id::<CardId>()))
                 .map_err(|faults| fields(&faults).join(" "))
         };

@@ -2,13 +2,13 @@
 
 use actix_web::http::Method;
 
+use super::components as shared;
 use super::guide::Guide;
 use super::json::{Json, object};
-use super::parts;
-use super::rows::{Refusal, Row};
+use super::operation_docs::{ErrorResponse, OperationDocs};
 use super::schema::{Components, reference};
 use crate::code::Code;
-use crate::input::sketch::{Input, Need, Place, inputs, object_schema};
+use crate::input::schema::{InputField, Location, Presence, inputs, object_schema};
 use crate::route::{Effect, Route};
 
 /// How many examples stand at one place.
@@ -17,12 +17,12 @@ const EXAMPLES: usize = 3;
 /// Describes the operation of `route`.
 pub(super) fn describe(
     route: &Route,
-    row: &Row,
+    docs: &OperationDocs,
     sandbox: bool,
     guide: &Guide<'_>,
     components: &mut Components,
 ) -> Json {
-    let about = About { route, row, sandbox, guide, inputs: inputs(row.reads) };
+    let about = OperationBuilder { route, docs, sandbox, guide, inputs: inputs(docs.reads) };
     let (tag, title, text) = guide.operation(route);
     object! {
         "tags": [tag],
@@ -32,22 +32,22 @@ pub(super) fn describe(
     }
     .with_some("x-sandbox", sandbox.then_some(true))
     .with("x-changes", matches!(route.effect, Effect::Mutate(_)))
-    .with("security", vec![parts::security(route.effect)])
+    .with("security", vec![shared::security(route.effect)])
     .with("parameters", about.parameters(components))
     .with_some("requestBody", about.body(components))
     .with("responses", about.responses(components))
 }
 
 /// What is known of an operation.
-struct About<'a> {
+struct OperationBuilder<'a> {
     route: &'a Route,
-    row: &'a Row,
+    docs: &'a OperationDocs,
     sandbox: bool,
     guide: &'a Guide<'a>,
-    inputs: Vec<Input>,
+    inputs: Vec<InputField>,
 }
 
-impl About<'_> {
+impl OperationBuilder<'_> {
     fn changes(&self) -> bool {
         matches!(self.route.effect, Effect::Mutate(_))
     }
@@ -67,20 +67,20 @@ impl About<'_> {
         all.extend(self.changes().then(|| reference("parameters", "IdempotencyKey")));
         all.push(reference("parameters", "RequestId"));
         for input in &self.inputs {
-            match input.place {
-                Place::Path => all.push(self.parameter(input, "path", components)),
-                Place::Parameter if self.asks_by_query() => {
+            match input.location {
+                Location::Path => all.push(self.parameter(input, "path", components)),
+                Location::Parameter if self.asks_by_query() => {
                     all.push(self.parameter(input, "query", components))
                 }
-                Place::Parameter | Place::Body => {}
+                Location::Parameter | Location::Body => {}
             }
         }
         Json::List(all)
     }
 
-    fn parameter(&self, input: &Input, place: &str, components: &mut Components) -> Json {
+    fn parameter(&self, input: &InputField, place: &str, components: &mut Components) -> Json {
         let about = input.about();
-        object! {"name": input.name.as_str(), "in": place, "required": input.need == Need::Required}
+        object! {"name": input.name.as_str(), "in": place, "required": input.presence == Presence::Required}
             .with_some("description", (!about.is_empty()).then_some(about))
             .with("schema", input.schema(components))
             .with("x-seal-slot", format!("{place}:{}", input.name))
@@ -88,7 +88,7 @@ impl About<'_> {
 
     fn body(&self, components: &mut Components) -> Option<Json> {
         let by_query = self.asks_by_query();
-        let fields = || self.inputs.iter().filter(|input| input.place != Place::Path);
+        let fields = || self.inputs.iter().filter(|input| input.location != Location::Path);
         // A list takes its parameters in a body too.
         let paged = fields().any(|input| input.default.is_some());
         if fields().next().is_none() || (by_query && !paged) {
@@ -122,7 +122,7 @@ impl About<'_> {
             object! {
                 "description": description,
                 "required": self.route.needs_body,
-                "content": parts::content(media),
+                "content": shared::content(media),
             }
             .with_some("x-may-be-clear", (!clear.is_empty()).then(|| Json::list(clear))),
         )
@@ -130,7 +130,7 @@ impl About<'_> {
 
     /// The answers by status.
     fn responses(&self, components: &mut Components) -> Json {
-        let mut statuses = vec![(self.row.status, self.success(components))];
+        let mut statuses = vec![(self.docs.status, self.success(components))];
         for status in [400, 401, 402, 404, 405, 408, 409, 413, 414, 415, 422, 429, 500, 503] {
             statuses.extend(self.refusal(status, components).map(|response| (status, response)));
         }
@@ -138,11 +138,11 @@ impl About<'_> {
     }
 
     fn success(&self, components: &mut Components) -> Json {
-        let schema = (self.row.answer)(components);
-        let of_partner: &[&str] = if self.of_partner() { &parts::OF_PARTNER } else { &[] };
+        let schema = (self.docs.response)(components);
+        let of_partner: &[&str] = if self.of_partner() { &shared::OF_PARTNER } else { &[] };
         let of_change: &[&str] = if self.changes() { &["IdempotentReplayed"] } else { &[] };
         let headers = [of_partner, of_change].concat();
-        let description = match self.row.status {
+        let description = match self.docs.status {
             201 => "Created.",
             202 => "Accepted, and carried out afterwards.",
             _ if self.route.discloses => {
@@ -150,16 +150,16 @@ impl About<'_> {
             }
             _ => "Done.",
         };
-        parts::response(description, schema, &headers, self.examples(self.row.status))
+        shared::response(description, schema, &headers, self.examples(self.docs.status))
     }
 
     fn refusal(&self, status: u16, components: &mut Components) -> Option<Json> {
         let (mut coded, mut cards): (Vec<Code>, Vec<Code>) = (Vec::new(), Vec::new());
-        for refusal in self.row.refusals {
+        for refusal in self.docs.errors {
             match refusal {
-                Refusal::Coded(of, codes) if *of == status => coded.extend(*codes),
-                Refusal::Cards(of, codes) if *of == status => cards.extend(*codes),
-                Refusal::Coded(..) | Refusal::Cards(..) => {}
+                ErrorResponse::Coded(of, codes) if *of == status => coded.extend(*codes),
+                ErrorResponse::Cards(of, codes) if *of == status => cards.extend(*codes),
+                ErrorResponse::Coded(..) | ErrorResponse::Cards(..) => {}
             }
         }
         let special = !coded.is_empty() || !cards.is_empty();
@@ -171,12 +171,12 @@ impl About<'_> {
         let examples = self.examples(status);
         match (coded.is_empty() && cards.is_empty(), status) {
             (true, 422) if !examples.is_empty() => {}
-            (true, 422) => return Some(reference("responses", parts::FAULTY)),
+            (true, 422) => return Some(reference("responses", shared::FAULTY)),
             (true, _) => return None,
             (false, _) if special || (status == 404 && self.sandbox) => {}
-            (false, _) => return Some(reference("responses", parts::common_name(status))),
+            (false, _) => return Some(reference("responses", shared::common_name(status))),
         }
-        Some(parts::refusal(status, (&coded, &cards), examples, self.guide, components))
+        Some(shared::refusal(status, (&coded, &cards), examples, self.guide, components))
     }
 
     /// The code that every call like this one can be answered with.
@@ -185,7 +185,7 @@ impl About<'_> {
             401 if !matches!(self.route.effect, Effect::Login) => Some(Code::Unauthorized),
             409 if self.changes() => Some(Code::RequestInProgress),
             429 if !self.of_partner() => None,
-            405 | 408 | 413 | 414 | 415 | 429 | 500 | 503 => parts::common_code(status),
+            405 | 408 | 413 | 414 | 415 | 429 | 500 | 503 => shared::common_code(status),
             _ => None,
         }
     }

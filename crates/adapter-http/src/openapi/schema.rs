@@ -23,7 +23,7 @@ use super::json::{Json, object};
 use crate::code::Code;
 
 /// A type whose values stand in calls or answers.
-pub(crate) trait Described {
+pub(crate) trait HasSchema {
     /// Its schema. Those with a name are put among `components` and referred to.
     fn schema(components: &mut Components) -> Json;
 }
@@ -34,7 +34,7 @@ pub(crate) trait Properties {
     fn properties(components: &mut Components) -> Vec<Property>;
 }
 
-/// A list that is written behind the other fields of its object, row by row (see [`crate::pages`]): the object is
+/// A list that is written behind the other fields of its object, row by row (see [`crate::list_stream`]): the object is
 /// serialised without it, and described with it.
 #[derive(Serialize)]
 pub(crate) struct Following<T>(PhantomData<T>);
@@ -162,7 +162,7 @@ pub(crate) fn prose(lines: &[&str]) -> String {
 
 /// Declares a body of an answer: the type that is serialised, and its schema under a name of its own. Doc comments are
 /// what the partner reads.
-macro_rules! described {
+macro_rules! api_type {
     (
         $(#[doc = $about:literal])*
         $(#[derive($($derived:ident),*)])?
@@ -194,7 +194,7 @@ macro_rules! described {
             }
         }
 
-        impl $(<$life>)? $crate::openapi::schema::Described for $name $(<$life>)? {
+        impl $(<$life>)? $crate::openapi::schema::HasSchema for $name $(<$life>)? {
             fn schema(components: &mut $crate::openapi::schema::Components) -> $crate::openapi::json::Json {
                 use $crate::openapi::schema::{Properties as _, object_of, prose};
                 components.named($title, |components| {
@@ -204,7 +204,7 @@ macro_rules! described {
         }
     };
 }
-pub(crate) use described;
+pub(crate) use api_type;
 
 /// Adds a field to `$all`, or those of a flattened one.
 macro_rules! property {
@@ -225,14 +225,14 @@ macro_rules! property {
         $all.push($crate::openapi::schema::Property {
             name: $name,
             required: true,
-            schema: <$type as $crate::openapi::schema::Described>::schema($components)
+            schema: <$type as $crate::openapi::schema::HasSchema>::schema($components)
                 .with("description", $crate::openapi::schema::prose(&[$($what),*])),
         });
     };
 }
 pub(crate) use property;
 
-impl<T: Described> Described for Option<T> {
+impl<T: HasSchema> HasSchema for Option<T> {
     fn schema(components: &mut Components) -> Json {
         or_null(T::schema(components))
     }
@@ -246,7 +246,7 @@ impl<T: Properties> Properties for Option<T> {
     }
 }
 
-impl<T: Described> Described for Vec<T> {
+impl<T: HasSchema> HasSchema for Vec<T> {
     fn schema(components: &mut Components) -> Json {
         object! {"type": "array", "items": T::schema(components)}
     }
@@ -265,7 +265,7 @@ impl<T> Following<T> {
     }
 }
 
-impl<T: Described> Described for Following<T> {
+impl<T: HasSchema> HasSchema for Following<T> {
     fn schema(components: &mut Components) -> Json {
         Vec::<T>::schema(components)
     }
@@ -274,7 +274,7 @@ impl<T: Described> Described for Following<T> {
 /// Types whose schema is an expression.
 macro_rules! plain {
     ($($type:ty => $schema:expr;)*) => {$(
-        impl Described for $type {
+        impl HasSchema for $type {
             fn schema(_: &mut Components) -> Json {
                 $schema
             }
@@ -317,7 +317,7 @@ identifiers!(EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, LimitChan
 /// Word lists of the domain, each with its words and what it is.
 macro_rules! vocabularies {
     ($($type:ident: $about:literal;)*) => {$(
-        impl Described for $type {
+        impl HasSchema for $type {
             fn schema(components: &mut Components) -> Json {
                 components.named(stringify!($type), |_| {
                     words(Self::ALL.iter().map(|word| word.as_str())).with("description", $about)
@@ -342,7 +342,7 @@ vocabularies! {
 mod tests {
     use super::*;
 
-    described! {
+    api_type! {
         /// Something
         /// to test.
         struct Thing<'a> as "Thing" {
@@ -356,7 +356,7 @@ mod tests {
         }
     }
 
-    described! {
+    api_type! {
         /// What may be missing.
         struct Rest as "Rest" {
             /// Third.

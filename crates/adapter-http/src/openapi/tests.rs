@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::code::Code;
-use crate::input::sketch::{Place, inputs};
+use crate::input::schema::{Location, inputs};
 
 fn document() -> Value {
     serde_json::from_str(&openapi()).unwrap()
@@ -22,19 +22,19 @@ fn every_route_has_one_operation_and_one_row() {
         assert_eq!(operation(&document, route)["operationId"], route.name, "{}", route.path);
         named.insert(route.name);
     }
-    let rows: Vec<&str> = rows::all().map(|row| row.name).collect();
-    assert_eq!(rows.len(), named.len());
-    assert_eq!(rows.into_iter().collect::<BTreeSet<_>>(), named);
+    let operation_docs: Vec<&str> = operation_docs::all().map(|docs| docs.name).collect();
+    assert_eq!(operation_docs.len(), named.len());
+    assert_eq!(operation_docs.into_iter().collect::<BTreeSet<_>>(), named);
 }
 
 /// The table tells which fields can be sealed, the readers which are read: they are the same.
 #[test]
 fn an_operation_reads_the_fields_of_its_route() {
     for route in routes::all() {
-        let row = rows::named(route.name).unwrap();
-        let inputs = inputs(row.reads);
+        let docs = operation_docs::named(route.name).unwrap();
+        let inputs = inputs(docs.reads);
         let of = |in_path: bool| {
-            let inputs = inputs.iter().filter(|input| (input.place == Place::Path) == in_path);
+            let inputs = inputs.iter().filter(|input| (input.location == Location::Path) == in_path);
             inputs
                 .flat_map(|input| [Some(input.name.as_str()), input.also])
                 .flatten()
@@ -63,15 +63,16 @@ fn every_code_stands_in_it() {
     assert!(text.ends_with("}\n"));
 }
 
-/// The page and the rows were written by different hands. A sandbox call may find no bank; the page says so once.
+/// The page and the operation_docs were written by different hands. A sandbox call may find no bank; the page says so once.
 #[test]
 fn an_operation_refuses_for_the_reasons_that_the_page_gives() {
     let guide = Guide::read();
     for route in routes::all() {
-        let row = rows::named(route.name).unwrap();
+        let docs = operation_docs::named(route.name).unwrap();
         let mut told = BTreeSet::new();
-        for refusal in row.refusals {
-            let (rows::Refusal::Coded(status, codes) | rows::Refusal::Cards(status, codes)) = refusal;
+        for refusal in docs.errors {
+            let (operation_docs::ErrorResponse::Coded(status, codes)
+            | operation_docs::ErrorResponse::Cards(status, codes)) = refusal;
             told.extend(codes.iter().map(|code| (*status, code.as_str().to_owned())));
         }
         if route.path.starts_with("/sandbox") {
@@ -102,10 +103,11 @@ fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
 #[test]
 fn every_refusal_says_what_it_means() {
     let guide = Guide::read();
-    for row in rows::all() {
-        for refusal in row.refusals {
-            let (rows::Refusal::Coded(status, codes) | rows::Refusal::Cards(status, codes)) = refusal;
-            assert!(codes.iter().all(|code| guide.code(*status, *code).is_some()), "{} {status}", row.name);
+    for docs in operation_docs::all() {
+        for refusal in docs.errors {
+            let (operation_docs::ErrorResponse::Coded(status, codes)
+            | operation_docs::ErrorResponse::Cards(status, codes)) = refusal;
+            assert!(codes.iter().all(|code| guide.code(*status, *code).is_some()), "{} {status}", docs.name);
         }
     }
     assert!(guide.code(503, Code::Internal) != guide.code(500, Code::Internal));
@@ -123,8 +125,8 @@ fn every_operation_is_told_of_with_an_example_of_its_success() {
         assert!(!operation["summary"].as_str().unwrap().is_empty(), "{}", route.name);
         let tags: Vec<_> = document["tags"].as_array().unwrap().iter().map(|tag| &tag["name"]).collect();
         assert!(tags.contains(&&operation["tags"][0]), "{}", route.name);
-        let row = rows::named(route.name).unwrap();
-        let answer = &operation["responses"][row.status.to_string()]["content"]["application/json"];
+        let docs = operation_docs::named(route.name).unwrap();
+        let answer = &operation["responses"][docs.status.to_string()]["content"]["application/json"];
         assert!(answer["examples"]["1"].is_object(), "{}", route.name);
     }
 }
@@ -133,7 +135,9 @@ fn every_operation_is_told_of_with_an_example_of_its_success() {
 #[test]
 fn bodies_have_names() {
     fn is_named(schema: &Value) -> bool {
-        let all = |parts: &Value| parts.as_array().is_some_and(|parts| parts.iter().all(is_named));
+        let all = |components: &Value| {
+            components.as_array().is_some_and(|components| components.iter().all(is_named))
+        };
         schema.get("$ref").is_some()
             || schema.get("items").is_some_and(is_named)
             || schema.get("anyOf").is_some_and(all)
@@ -198,7 +202,7 @@ fn prose_ends_and_its_links_lead_somewhere() {
         for target in prose.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let leads = match target.strip_prefix("/docs#") {
                 Some(anchor) => anchors.contains(anchor),
-                None => crate::site::file(target).is_some(),
+                None => crate::docs_page::file(target).is_some(),
             };
             assert!(leads, "{target} in: {prose}");
             links += 1;

@@ -110,7 +110,7 @@ impl Drop for Reservation {
 }
 
 /// How a body is read.
-pub(crate) struct Terms {
+pub(crate) struct BodyLimits {
     /// The length that the head announces; 0 if it announces none.
     pub(crate) announced: usize,
     /// The most bytes.
@@ -137,19 +137,19 @@ impl AsRef<[u8]> for BodyBuffer {
 
 impl BodyBuffer {
     /// Reserves the announced length at once: a body that was begun can come to its end.
-    fn new(terms: &Terms) -> Result<Self, ApiError> {
-        let memory = terms.budget.reserve(terms.source, terms.announced)?;
-        Ok(Self { bytes: Vec::with_capacity(terms.announced), memory })
+    fn new(limits: &BodyLimits) -> Result<Self, ApiError> {
+        let memory = limits.budget.reserve(limits.source, limits.announced)?;
+        Ok(Self { bytes: Vec::with_capacity(limits.announced), memory })
     }
 
-    fn push(&mut self, chunk: &[u8], terms: &Terms) -> Result<(), ApiError> {
+    fn push(&mut self, chunk: &[u8], limits: &BodyLimits) -> Result<(), ApiError> {
         let needed = self.bytes.len() + chunk.len();
-        if needed > terms.limit {
-            return Err(too_large(terms.limit));
+        if needed > limits.limit {
+            return Err(too_large(limits.limit));
         }
         let reserved = self.memory.bytes;
         if needed > reserved {
-            let grown = needed.max(reserved * 2).min(terms.limit);
+            let grown = needed.max(reserved * 2).min(limits.limit);
             self.memory.grow(grown - reserved)?;
             self.bytes.reserve_exact(grown - self.bytes.len());
         }
@@ -165,17 +165,17 @@ impl BodyBuffer {
 /// breaks off.
 pub(crate) async fn read<E>(
     mut payload: impl Stream<Item = Result<Bytes, E>> + Unpin,
-    terms: Terms,
+    limits: BodyLimits,
 ) -> Result<Bytes, ApiError> {
-    let mut body = BodyBuffer::new(&terms)?;
+    let mut body = BodyBuffer::new(&limits)?;
     let whole = async {
         while let Some(chunk) = payload.next().await {
             let chunk = chunk.map_err(|_| ApiError::field("body", "broke off"))?;
-            body.push(&chunk, &terms)?;
+            body.push(&chunk, &limits)?;
         }
         Ok(if body.bytes.is_empty() { Bytes::new() } else { Bytes::from_owner(body) })
     };
-    tokio::time::timeout(terms.deadline, whole).await.unwrap_or_else(|_| {
+    tokio::time::timeout(limits.deadline, whole).await.unwrap_or_else(|_| {
         let message = "the body did not arrive in time";
         Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, Code::RequestTimeout, message))
     })
@@ -204,23 +204,23 @@ mod tests {
         Budget::new(bytes, bytes)
     }
 
-    fn terms(announced: usize, limit: usize, budget: &Budget) -> Terms {
-        Terms { announced, limit, budget: budget.clone(), source: STRANGERS, deadline: SOON }
+    fn limits(announced: usize, limit: usize, budget: &Budget) -> BodyLimits {
+        BodyLimits { announced, limit, budget: budget.clone(), source: STRANGERS, deadline: SOON }
     }
 
     #[actix_web::test]
     async fn a_body_is_put_together() {
         let budget = budget(3);
         for announced in [0, 3] {
-            assert_eq!(read(chunks(&["ab", "", "c"]), terms(announced, 3, &budget)).await.unwrap(), "abc");
+            assert_eq!(read(chunks(&["ab", "", "c"]), limits(announced, 3, &budget)).await.unwrap(), "abc");
         }
-        assert_eq!(read(chunks(&[]), terms(0, 3, &budget)).await.unwrap(), "");
+        assert_eq!(read(chunks(&[]), limits(0, 3, &budget)).await.unwrap(), "");
     }
 
     #[actix_web::test]
     async fn a_body_has_a_limit_a_deadline_and_an_end() {
         let budget = budget(100);
-        let three = || terms(0, 3, &budget);
+        let three = || limits(0, 3, &budget);
         assert_eq!(read(chunks(&["ab", "cd"]), three()).await.unwrap_err().status(), 413);
         let slow = stream::pending::<Result<Bytes, ()>>();
         assert_eq!(read(slow, three()).await.unwrap_err().status(), 408);
@@ -232,14 +232,14 @@ mod tests {
     async fn bodies_share_a_budget_until_they_are_dropped() {
         let budget = budget(8);
         let refused = |error: ApiError| (error.status().as_u16(), error.retry_seconds());
-        let first = read(chunks(&["abcde"]), terms(5, 100, &budget)).await.unwrap();
+        let first = read(chunks(&["abcde"]), limits(5, 100, &budget)).await.unwrap();
         // What the head announces is reserved before anything has arrived.
         let waiting = stream::pending::<Result<Bytes, ()>>();
-        assert_eq!(read(waiting, terms(4, 100, &budget)).await.map_err(refused), Err((503, Some(1))));
+        assert_eq!(read(waiting, limits(4, 100, &budget)).await.map_err(refused), Err((503, Some(1))));
         // What it does not announce is, as it arrives.
-        let unannounced = read(chunks(&["ab", "cd"]), terms(0, 100, &budget)).await;
+        let unannounced = read(chunks(&["ab", "cd"]), limits(0, 100, &budget)).await;
         assert_eq!(unannounced.map_err(refused), Err((503, Some(1))));
-        let second = read(chunks(&["ab", "c"]), terms(3, 100, &budget)).await.unwrap();
+        let second = read(chunks(&["ab", "c"]), limits(3, 100, &budget)).await.unwrap();
         assert_eq!(free(&budget), 0);
         let part = first.slice(1..2);
         drop(first);

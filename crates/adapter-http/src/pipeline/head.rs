@@ -63,14 +63,14 @@ pub(crate) enum BodyType {
 
 /// The key under which a call is carried out once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RepeatKey {
+pub(crate) struct IdempotencyKey {
     /// The key.
     pub(crate) key: String,
     /// The header that it came in.
     pub(crate) header: &'static str,
 }
 
-impl RepeatKey {
+impl IdempotencyKey {
     /// The key if it came as `Idempotency-Key`; `None` if the nonce stands for one.
     pub(crate) fn idempotency_key(&self) -> Option<&str> {
         (self.header == IDEMPOTENCY_KEY.as_str()).then_some(self.key.as_str())
@@ -187,7 +187,7 @@ impl Head {
     ///
     /// # Errors
     /// 422 naming the headers that are missing or malformed.
-    pub(crate) fn nonce_and_key(&self, effect: Effect) -> Result<(&str, Option<RepeatKey>), ApiError> {
+    pub(crate) fn nonce_and_key(&self, effect: Effect) -> Result<(&str, Option<IdempotencyKey>), ApiError> {
         let mut faults = Faults::new();
         if self.nonce.is_none() {
             faults.push(NONCE.as_str(), "is required: 16 to 64 of A-Z a-z 0-9 . _ ~ + / = -");
@@ -195,14 +195,14 @@ impl Head {
         let key = match (effect, &self.idempotency_key) {
             (Effect::Login | Effect::Refresh | Effect::Read(_), _) => None,
             (Effect::Mutate(_), Some(Ok(key))) => {
-                Some(RepeatKey { key: key.clone(), header: IDEMPOTENCY_KEY.as_str() })
+                Some(IdempotencyKey { key: key.clone(), header: IDEMPOTENCY_KEY.as_str() })
             }
             (Effect::Mutate(_), Some(Err(()))) => {
                 faults.push(IDEMPOTENCY_KEY.as_str(), "must have 1 to 255 visible ASCII characters");
                 None
             }
             (Effect::Mutate(_), None) => {
-                self.nonce.clone().map(|nonce| RepeatKey { key: nonce, header: NONCE.as_str() })
+                self.nonce.clone().map(|nonce| IdempotencyKey { key: nonce, header: NONCE.as_str() })
             }
         };
         faults.check()?;

@@ -16,25 +16,25 @@ use kopeck_service::tokens::{
 };
 use secrecy::SecretString;
 
-use super::Way;
-use super::arrived::TakenApart;
-use super::callers::Identity;
+use super::Pipeline;
+use super::authentication::Identity;
+use super::decoding::DecodedRequest;
 use super::head::Head;
 use crate::bridge::{Deadline, in_store};
 use crate::dto::TokensDto;
 use crate::error::ApiError;
-use crate::exchange::Answer;
-use crate::input::Call;
-use crate::input::kinds::text;
+use crate::handler_context::Response;
+use crate::input::RequestInput;
+use crate::input::field_types::text;
 use crate::input::reader::Reader;
 use crate::login_queue::Priority;
-use crate::reply::Seal;
 use crate::request_source::RequestSource;
-use crate::route::Outcome;
+use crate::response_builder::ResponseSeal;
+use crate::route::HandlerResult;
 
-impl Way<'_> {
+impl Pipeline<'_> {
     /// Gives tokens for login and password.
-    pub(super) async fn login(&mut self, head: Head, payload: Payload) -> Outcome {
+    pub(super) async fn login(&mut self, head: Head, payload: Payload) -> HandlerResult {
         // Before the API key is looked at, so that a malformed nonce does not tell a right key from a wrong one.
         let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
@@ -44,9 +44,9 @@ impl Way<'_> {
         let body = self.read_body(&head, payload).await?;
         let identity = known.as_ref().map(identity);
         let opened = self.open(head, nonce, body, identity.clone()).await?;
-        let TakenApart { head, nonce, call, used, .. } = opened;
-        self.known.trace.sealed = used.is_some();
-        let (body, faults) = match call.map(|call| login_body(&call)) {
+        let DecodedRequest { head, nonce, input, used, .. } = opened;
+        self.state.audit.sealed = used.is_some();
+        let (body, faults) = match input.map(|input| login_body(&input)) {
             Ok(Ok(body)) => (body, None),
             Ok(Err(faults)) if known.is_some() => (LoginBody::Faulty, Some(faults)),
             Err(faults) if known.is_some() => (LoginBody::Unreadable, Some(faults)),
@@ -55,7 +55,7 @@ impl Way<'_> {
         };
         // Faulty values count as no failure, so that nothing else bounds them: they get no priority.
         let is_faulty = matches!(body, LoginBody::Faulty);
-        let priority = if is_faulty { Priority::Stranger } else { self.priority(known.as_ref()) };
+        let priority = if is_faulty { Priority::Unknown } else { self.priority(known.as_ref()) };
         let attempt =
             LoginAttempt { known, api_key: SecretString::from(api_key), nonce: nonce.clone(), address, body };
         let shared = Arc::clone(self.shared);
@@ -69,11 +69,11 @@ impl Way<'_> {
             self.shared.known_addresses.remember(network, self.shared.parts.wall.steady());
         }
         self.accept(&head, &nonce, identity, used, &issued);
-        answer(&issued)
+        response(&issued)
     }
 
     /// Gives tokens for a refresh token.
-    pub(super) async fn refresh(&mut self, head: Head, payload: Payload) -> Outcome {
+    pub(super) async fn refresh(&mut self, head: Head, payload: Payload) -> HandlerResult {
         // As in `login`: a malformed nonce does not tell a right API key from a wrong one.
         let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
@@ -89,26 +89,26 @@ impl Way<'_> {
         let body = self.read_body(&head, payload).await?;
         let identity = identity(&known);
         let opened = self.open(head, nonce, body, Some(Arc::clone(&identity))).await?;
-        let TakenApart { head, nonce, call, used, .. } = opened;
-        self.known.trace.sealed = used.is_some();
-        let call = match call {
-            Ok(call) => call,
+        let DecodedRequest { head, nonce, input, used, .. } = opened;
+        self.state.audit.sealed = used.is_some();
+        let input = match input {
+            Ok(input) => input,
             Err(faults) => {
                 self.count_failure(address).await?;
                 return Err(faults.into());
             }
         };
-        let token = call.values(read_token)?;
+        let token = input.values(read_token)?;
 
-        let desk = Arc::clone(&self.shared.parts.tokens);
+        let tokens = Arc::clone(&self.shared.parts.tokens);
         let spent = nonce.clone();
         let outcome = in_store(&*self.shared.parts.store, Access::Write, self.deadline(), move |unit| {
-            desk.refresh(unit, Some(&known), &api_key, &spent, &token, address.as_deref())
+            tokens.refresh(unit, Some(&known), &api_key, &spent, &token, address.as_deref())
         });
         match outcome.await? {
             RefreshOutcome::Issued(issued) => {
                 self.accept(&head, &nonce, Some(identity), used, &issued);
-                answer(&issued)
+                response(&issued)
             }
             RefreshOutcome::Refused => Err(ApiError::unauthorized()),
             RefreshOutcome::Revoked(session) => {
@@ -128,20 +128,20 @@ impl Way<'_> {
         api_key: &str,
         address: Option<String>,
     ) -> Result<Option<KnownPartner>, TokenError> {
-        let desk = Arc::clone(&self.shared.parts.tokens);
+        let tokens = Arc::clone(&self.shared.parts.tokens);
         let api_key = api_key.to_owned();
         in_store(&*self.shared.parts.store, Access::Read, self.deadline(), move |unit| {
-            desk.check_address(unit, address.as_deref())?;
-            desk.identify(unit, &api_key)
+            tokens.check_address(unit, address.as_deref())?;
+            tokens.identify(unit, &api_key)
         })
         .await
     }
 
     /// Counts a failed refresh for the client's address.
     async fn count_failure(&self, address: Option<String>) -> Result<(), TokenError> {
-        let desk = Arc::clone(&self.shared.parts.tokens);
+        let tokens = Arc::clone(&self.shared.parts.tokens);
         in_store(&*self.shared.parts.store, Access::Write, self.deadline(), move |unit| {
-            desk.count_failure(unit, address.as_deref())
+            tokens.count_failure(unit, address.as_deref())
         })
         .await
     }
@@ -158,12 +158,12 @@ impl Way<'_> {
         let partner = known.map(|known| RequestSource::Partner(known.credentials.partner.id));
         let source = partner
             .or_else(|| self.address.network().filter(is_known).map(|net| RequestSource::Network(Some(net))));
-        source.map_or(Priority::Stranger, Priority::Known)
+        source.map_or(Priority::Unknown, Priority::Known)
     }
 
     /// The caller has shown the API key of this partner, which proves nothing yet.
     fn claims_to_be(&mut self, known: Option<&KnownPartner>) {
-        self.known.trace.partner = known.map(|known| known.credentials.partner.id);
+        self.state.audit.partner = known.map(|known| known.credentials.partner.id);
     }
 
     /// From now on the caller is known, and the answer may be sealed.
@@ -177,8 +177,8 @@ impl Way<'_> {
     ) {
         let Some(identity) = identity else { return };
         self.is_proved(identity.partner);
-        self.known.trace.pair = Some(issued.pair);
-        self.known.seal = Some(Seal::new(head, nonce, identity, used));
+        self.state.audit.pair = Some(issued.pair);
+        self.state.seal = Some(ResponseSeal::new(head, nonce, identity, used));
     }
 }
 
@@ -187,8 +187,8 @@ fn identity(known: &KnownPartner) -> Arc<Identity> {
     Arc::new(Identity::new(partner.id, partner.sealing, &known.keys))
 }
 
-fn login_body(call: &Call) -> Result<LoginBody, Faults> {
-    call.values(read_login)
+fn login_body(input: &RequestInput) -> Result<LoginBody, Faults> {
+    input.values(read_login)
 }
 
 pub(crate) fn read_login(r: &mut Reader<'_>) -> Option<LoginBody> {
@@ -202,6 +202,6 @@ pub(crate) fn read_token(r: &mut Reader<'_>) -> Option<String> {
     r.body().required("token", text(|token| Ok(token.to_owned())).about("The refresh token."))
 }
 
-fn answer(issued: &IssuedTokens) -> Outcome {
-    Answer::json(StatusCode::OK, &TokensDto::from(issued))
+fn response(issued: &IssuedTokens) -> HandlerResult {
+    Response::json(StatusCode::OK, &TokensDto::from(issued))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix_web::http::Method;
 use kopeck_adapter_http::{
-    CommandKey, HttpParts, HttpState, Misbehaviour, PurchaseOutcome, SandboxPower, SandboxPurchase,
+    CommandKey, HttpParts, HttpState, PurchaseOutcome, SandboxControl, SandboxFaults, SandboxPurchase,
     SandboxRefusal,
 };
 use kopeck_domain::Kopecks;
@@ -36,7 +36,7 @@ impl Power {
     }
 }
 
-impl SandboxPower for Power {
+impl SandboxControl for Power {
     fn purchase(
         &self,
         card: CardNumber,
@@ -82,11 +82,11 @@ impl SandboxPower for Power {
         code.map(|_| ()).ok_or(SandboxRefusal::WrongCode)
     }
 
-    fn misbehave(&self, misbehaviour: Misbehaviour) -> Result<(), SandboxRefusal> {
-        if misbehaviour.down {
+    fn inject_faults(&self, faults: SandboxFaults) -> Result<(), SandboxRefusal> {
+        if faults.down {
             return Err(SandboxRefusal::Rate("errorRate"));
         }
-        self.note(format!("{misbehaviour:?}"))
+        self.note(format!("{faults:?}"))
     }
 
     fn advance_clock(&self, by: Duration, key: &CommandKey) -> Result<(), SandboxRefusal> {
@@ -100,7 +100,7 @@ impl SandboxPower for Power {
 
 fn sandbox() -> (HttpState, Arc<Power>) {
     let power = Arc::new(Power::default());
-    let commanded = Arc::clone(&power) as Arc<dyn SandboxPower>;
+    let commanded = Arc::clone(&power) as Arc<dyn SandboxControl>;
     let unit = one_card(Some(CardStatus::Additional));
     (HttpState::new(HttpParts { sandbox: Some(commanded), ..api(unit, Standing::Blocked) }), power)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, Unobserved};
+use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, NoopMetrics};
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
@@ -189,7 +189,7 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
         store,
         bank: Arc::new(MockBankGateway::new()),
         sandbox: None,
-        observer: Arc::new(Unobserved),
+        metrics: Arc::new(NoopMetrics),
         settings: HttpSettings { body_limit: 1_000, ..HttpSettings::default() },
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kopeck_adapter_bank_http::{ControlError, SimulatorControl};
 use kopeck_adapter_http::{
-    CommandKey, Misbehaviour, PurchaseOutcome, SandboxPower, SandboxPurchase, SandboxRefusal,
+    CommandKey, PurchaseOutcome, SandboxControl, SandboxFaults, SandboxPurchase, SandboxRefusal,
 };
 use kopeck_bank_protocol::simulator::{
     AdvanceRequest, BehaviourDto, OnceDto, PurchaseAnswer, PurchaseRequest, RefundRequest,
@@ -24,7 +24,7 @@ pub struct RemotePower {
     pub clock: Arc<ServiceClock>,
 }
 
-impl SandboxPower for RemotePower {
+impl SandboxControl for RemotePower {
     fn purchase(
         &self,
         card: CardNumber,
@@ -66,8 +66,8 @@ impl SandboxPower for RemotePower {
         self.control.activate(card, code).map_err(refusal)
     }
 
-    fn misbehave(&self, misbehaviour: Misbehaviour) -> Result<(), SandboxRefusal> {
-        let Misbehaviour { latency, error_rate, lose_answer_rate, duplicate_rate, down } = misbehaviour;
+    fn inject_faults(&self, faults: SandboxFaults) -> Result<(), SandboxRefusal> {
+        let SandboxFaults { latency, error_rate, lose_answer_rate, duplicate_rate, down } = faults;
         let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
         let behaviour = BehaviourDto { latency_ms, error_rate, lose_answer_rate, duplicate_rate, down };
         self.control.behave(&behaviour).map_err(refusal)

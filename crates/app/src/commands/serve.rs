@@ -215,7 +215,7 @@ impl Process {
             bank: Arc::clone(&self.gateway),
             tokens: Arc::clone(&self.application.tokens),
             sandbox: self.bank.power.clone(),
-            observer: Arc::clone(&self.operations.metrics) as _,
+            metrics: Arc::clone(&self.operations.metrics) as _,
             audit: Arc::clone(&self.audit),
             settings: HttpSettings {
                 body_limit: args.body_limit,

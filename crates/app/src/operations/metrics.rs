@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use kopeck_adapter_http::{Observer, Refusal, operations};
+use kopeck_adapter_http::{HttpMetrics, RefusalKind, operations};
 use kopeck_adapter_store_diesel::{Outage, StoreObserver};
 use kopeck_port_store::Access;
 use kopeck_service::audit::NotesObserver;
@@ -355,8 +355,8 @@ impl BankCalls {
     }
 }
 
-impl Observer for Metrics {
-    fn answered(&self, operation: &'static str, status: u16, took: Duration) {
+impl HttpMetrics for Metrics {
+    fn record_response(&self, operation: &'static str, status: u16, took: Duration) {
         let Some(route) = self.routes.get(operation) else { return };
         route.seconds.observe(took.as_secs_f64());
         let known = STATUSES.iter().position(|known| *known == status);
@@ -369,13 +369,13 @@ impl Observer for Metrics {
         answers.get_or_init(first).inc();
     }
 
-    fn refused(&self, what: Refusal) {
+    fn record_refusal(&self, what: RefusalKind) {
         match what {
-            Refusal::Sealing => self.refused_seals.inc(),
-            Refusal::Login => self.throttled_logins.inc(),
-            Refusal::Refresh => self.throttled_refreshes.inc(),
-            Refusal::Rate => self.rate_limited.inc(),
-            Refusal::Memory => self.refused_bodies.inc(),
+            RefusalKind::Sealing => self.refused_seals.inc(),
+            RefusalKind::Login => self.throttled_logins.inc(),
+            RefusalKind::Refresh => self.throttled_refreshes.inc(),
+            RefusalKind::Rate => self.rate_limited.inc(),
+            RefusalKind::Memory => self.refused_bodies.inc(),
         }
     }
 }

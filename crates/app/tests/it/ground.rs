@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use kopeck::compose::SystemAdapters;
 use kopeck::folder::DataFolder;
-use kopeck_adapter_http::{HttpSettings, SandboxPower};
+use kopeck_adapter_http::{HttpSettings, SandboxControl};
 use kopeck_adapter_store_diesel::testing::{DatabaseProxy, Roles, TestDatabase};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_bank::BankGateway;
@@ -91,7 +91,7 @@ impl Clock for Skewed {
 pub struct Ports {
     pub store: Arc<dyn Store>,
     pub bank: Arc<dyn BankGateway>,
-    pub sandbox: Arc<dyn SandboxPower>,
+    pub sandbox: Arc<dyn SandboxControl>,
 }
 
 impl Default for Plan {

@@ -9,7 +9,7 @@ use actix_web::dev::ServerHandle;
 use kopeck::compose::{Application, Parts, simulator};
 use kopeck::sandbox::SimulatorPower;
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, Unobserved};
+use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, NoopMetrics};
 use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
@@ -115,7 +115,7 @@ impl TestServer {
             bank: Arc::clone(&ports.bank),
             tokens: Arc::clone(&application.tokens),
             sandbox: sandbox.then_some(ports.sandbox),
-            observer: Arc::new(Unobserved),
+            metrics: Arc::new(NoopMetrics),
             settings: http,
         });
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use actix_web::rt::System;
 use anyhow::Context as _;
 use clap::ValueEnum;
-use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, Unobserved};
+use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, NoopMetrics};
 use kopeck_adapter_security::{Argon2Passwords, JwtTokens, KeyRing, MasterKey, MasterKeyBox};
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::session::Lifetimes;
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         bank: Arc::new(unit::NoBank),
         tokens: Arc::new(tokens),
         sandbox: None,
-        observer: Arc::new(Unobserved),
+        metrics: Arc::new(NoopMetrics),
         settings: HttpSettings::default(),
     });
     let listener = TcpListener::bind(args.listen)?;

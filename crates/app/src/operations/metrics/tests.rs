@@ -20,12 +20,12 @@ fn shows(text: &str, line: &str) {
 async fn calls_are_counted_by_route_and_status() {
     let metrics = Metrics::new().unwrap();
     let millis = Duration::from_millis;
-    metrics.answered("balance", 200, millis(3));
-    metrics.answered("balance", 200, millis(30));
-    metrics.answered("balance", 401, millis(1));
-    metrics.answered("card.info", 418, millis(1));
-    metrics.answered("-", 404, millis(1));
-    metrics.answered("unheard of", 200, millis(1));
+    metrics.record_response("balance", 200, millis(3));
+    metrics.record_response("balance", 200, millis(30));
+    metrics.record_response("balance", 401, millis(1));
+    metrics.record_response("card.info", 418, millis(1));
+    metrics.record_response("-", 404, millis(1));
+    metrics.record_response("unheard of", 200, millis(1));
     let text = text(&metrics).await;
     let labels = r#"method="GET",route="/v1/balance""#;
     shows(&text, &format!("kopeck_http_requests_total{{{labels},status=\"200\"}} 2"));
@@ -40,12 +40,12 @@ async fn calls_are_counted_by_route_and_status() {
 #[actix_web::test]
 async fn refusals_and_the_database_are_counted() {
     let metrics = Metrics::new().unwrap();
-    metrics.refused(Refusal::Sealing);
-    metrics.refused(Refusal::Login);
-    metrics.refused(Refusal::Refresh);
-    metrics.refused(Refusal::Rate);
-    metrics.refused(Refusal::Rate);
-    metrics.refused(Refusal::Memory);
+    metrics.record_refusal(RefusalKind::Sealing);
+    metrics.record_refusal(RefusalKind::Login);
+    metrics.record_refusal(RefusalKind::Refresh);
+    metrics.record_refusal(RefusalKind::Rate);
+    metrics.record_refusal(RefusalKind::Rate);
+    metrics.record_refusal(RefusalKind::Memory);
     metrics.began(Access::Write, Duration::from_micros(200));
     metrics.ended(Access::Write, Duration::from_millis(2));
     metrics.failed(Access::Read, Outage::Locked);

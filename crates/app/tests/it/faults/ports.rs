@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kopeck_adapter_http::{
-    CommandKey, Misbehaviour, PurchaseOutcome, SandboxPower, SandboxPurchase, SandboxRefusal,
+    CommandKey, PurchaseOutcome, SandboxControl, SandboxFaults, SandboxPurchase, SandboxRefusal,
 };
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
@@ -51,7 +51,7 @@ struct State {
 
 struct WatchedStore(Arc<dyn Store>, Arc<Watch>);
 struct WatchedBank(Arc<dyn BankGateway>, Arc<Watch>);
-struct WatchedSandbox(Arc<dyn SandboxPower>, Arc<Watch>);
+struct WatchedSandbox(Arc<dyn SandboxControl>, Arc<Watch>);
 
 impl Fault {
     /// Those that make a difference at this step.
@@ -204,14 +204,14 @@ impl BankGateway for WatchedBank {
 impl WatchedSandbox {
     fn command<T>(
         &self,
-        command: impl FnOnce(&dyn SandboxPower) -> Result<T, SandboxRefusal>,
+        command: impl FnOnce(&dyn SandboxControl) -> Result<T, SandboxRefusal>,
     ) -> Result<T, SandboxRefusal> {
         let failed = |_| Err(SandboxRefusal::Failed("as the test has it".to_owned()));
         self.1.call(("sandbox", true), || command(&*self.0), failed)
     }
 }
 
-impl SandboxPower for WatchedSandbox {
+impl SandboxControl for WatchedSandbox {
     fn purchase(
         &self,
         card: CardNumber,
@@ -247,8 +247,8 @@ impl SandboxPower for WatchedSandbox {
         self.command(|power| power.activate(card, code))
     }
 
-    fn misbehave(&self, misbehaviour: Misbehaviour) -> Result<(), SandboxRefusal> {
-        self.command(|power| power.misbehave(misbehaviour))
+    fn inject_faults(&self, faults: SandboxFaults) -> Result<(), SandboxRefusal> {
+        self.command(|power| power.inject_faults(faults))
     }
 
     fn advance_clock(&self, by: Duration, key: &CommandKey) -> Result<(), SandboxRefusal> {

@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 /// Counts what happens at the front door. It is called on the threads that serve calls, so it must not wait.
-pub trait Observer: Send + Sync {
+pub trait HttpMetrics: Send + Sync {
     /// A call was answered. `operation` is its [name](crate::Operation), or `-` where the path is none of ours.
-    fn answered(&self, operation: &'static str, status: u16, took: Duration);
+    fn record_response(&self, operation: &'static str, status: u16, took: Duration);
 
     /// Something was refused that an operator wants to see beside the statuses.
-    fn refused(&self, what: Refusal);
+    fn record_refusal(&self, what: RefusalKind);
 }
 
 /// What an operator wants to see refused beside the statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum RefusalKind {
     /// A sealed value that does not open, or that has to be sealed and is not.
     Sealing,
     /// A login after too many failures.
@@ -28,10 +28,10 @@ pub enum Refusal {
 
 /// Counts nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unobserved;
+pub struct NoopMetrics;
 
-impl Observer for Unobserved {
-    fn answered(&self, _operation: &'static str, _status: u16, _took: Duration) {}
+impl HttpMetrics for NoopMetrics {
+    fn record_response(&self, _operation: &'static str, _status: u16, _took: Duration) {}
 
-    fn refused(&self, _what: Refusal) {}
+    fn record_refusal(&self, _what: RefusalKind) {}
 }

@@ -21,14 +21,14 @@ use crate::code::Code;
 use crate::error::ApiError;
 use crate::openapi::openapi;
 use crate::pipeline::head::{self, JSON};
-use crate::reply::STRICT_TRANSPORT_SECURITY;
+use crate::response_builder::STRICT_TRANSPORT_SECURITY;
 use crate::state::Shared;
 
 /// How many of these files are sent at once. Anybody can ask for them, and the largest has half a megabyte.
 pub(crate) const SENT_AT_ONCE: usize = 32;
 
 /// How much of a file is handed to the server at a time: it keeps what the client has not read yet.
-const PIECE: usize = 16 * 1024;
+const CHUNK: usize = 16 * 1024;
 
 /// What the page may do: load what is served here, and call the service that serves it.
 const POLICY: &str =
@@ -106,12 +106,12 @@ fn compressed(body: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// A file that is being sent, piece by piece.
-struct Sending {
+struct FileBody {
     rest: Bytes,
     _permit: OwnedSemaphorePermit,
 }
 
-impl MessageBody for Sending {
+impl MessageBody for FileBody {
     type Error = Infallible;
 
     fn size(&self) -> BodySize {
@@ -123,7 +123,7 @@ impl MessageBody for Sending {
         _context: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, Infallible>>> {
         let rest = &mut self.get_mut().rest;
-        let length = rest.len().min(PIECE);
+        let length = rest.len().min(CHUNK);
         Poll::Ready((length > 0).then(|| Ok(rest.split_to(length))))
     }
 }
@@ -181,17 +181,17 @@ impl File {
             response.insert_header((header::CONTENT_ENCODING, "gzip"));
         }
         response.insert_header((header::CONTENT_TYPE, self.media));
-        Ok(response.body(Sending { rest: body.clone(), _permit: permit }))
+        Ok(response.body(FileBody { rest: body.clone(), _permit: permit }))
     }
 }
 
 /// Whether a call with this method may be for something of this page.
-pub(crate) fn is_asked_for(shared: &Shared, method: &Method) -> bool {
+pub(crate) fn is_served(shared: &Shared, method: &Method) -> bool {
     shared.parts.settings.docs && [Method::GET, Method::HEAD].contains(method)
 }
 
 /// Leads a browser that was given nothing but the address of the service to the reference page.
-pub(crate) fn front_door(secure: bool) -> HttpResponse {
+pub(crate) fn redirect_to_docs(secure: bool) -> HttpResponse {
     let mut response = HttpResponse::Found();
     response
         .insert_header((header::LOCATION, "/docs"))

@@ -1,4 +1,4 @@
-//! Opens a call: from the head and the bytes of the body to a [`Call`] in which nothing is sealed.
+//! Opens a call: from the head and the bytes of the body to a [`RequestInput`] in which nothing is sealed.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
 use super::head::{BodyType, Head};
-use super::opener::{Opener, RefusedSeals, Seals};
-use crate::courtesy;
+use super::value_opener::{OpeningContext, RefusedSeals, ValueOpener};
 use crate::input::distinct;
 use crate::input::object::{Object, bound_text, value_of};
 use crate::input::query::{self, QUERY};
-use crate::input::{Call, Param};
-use crate::route::{FieldKind, Route};
+use crate::input::{Param, RequestInput};
+use crate::route::{FieldEncoding, Route};
+use crate::yielding;
 
 /// What a body is called where it is faulty as a whole.
 const BODY: &str = "body";
@@ -27,23 +27,23 @@ const CLEAR_AND_SEALED: &str = "is given twice, and one of the two is sealed";
 const SEALED_TWICE: &str = "is sealed twice";
 pub(crate) const MUST_BE_SEALED: &str = "must be sealed";
 /// The most sealed fields of a body. No operation has as many fields; and as each sealed field is bound to all clear ones,
-/// the work of opening them grows with their number times the length of the body.
+/// the work of opener them grows with their number times the length of the body.
 const MAX_SEALED_FIELDS: usize = 32;
 const TOO_MANY_SEALED: &str = "has more than 32 sealed fields";
 const UNREADABLE: &str = "holds a field that is given twice, a value nested too deeply, a number out of range, or half a character";
 
 /// A call as it came.
 #[derive(Clone, Copy)]
-pub(crate) struct Received<'a> {
+pub(crate) struct RawRequest<'a> {
     pub(crate) route: &'a Route,
     pub(crate) head: &'a Head,
     pub(crate) body: &'a [u8],
 }
 
 /// A call whose values are opened, or what is wrong with it.
-pub(crate) struct Opened {
+pub(crate) struct OpenedRequest {
     /// The call.
-    pub(crate) call: Result<Call, Faults>,
+    pub(crate) input: Result<RequestInput, Faults>,
     /// The key that it was sealed with, if any of it was.
     pub(crate) used: Option<KeyId>,
     /// The sealed values that did not open.
@@ -52,27 +52,31 @@ pub(crate) struct Opened {
 
 /// Opens `received` under the keys of `seals`, and holds it to `policy`. Every value is opened, also after one was
 /// refused: the faults are all reported at once, and the time tells less.
-pub(crate) fn open(received: Received<'_>, seals: Seals<'_>, policy: SealingPolicy) -> Opened {
-    let mut opening = Opening { received, opener: Opener::new(seals) };
-    let ids = opening.ids();
-    let query = opening.query();
-    let body = opening.body(policy);
+pub(crate) fn open(
+    received: RawRequest<'_>,
+    seals: OpeningContext<'_>,
+    policy: SealingPolicy,
+) -> OpenedRequest {
+    let mut opener = RequestOpener { received, opener: ValueOpener::new(seals) };
+    let ids = opener.ids();
+    let query = opener.query();
+    let body = opener.body(policy);
     let neighbours = neighbours(&query, &body);
-    let query = opening.query_values(query, &neighbours);
-    let body = opening.body_values(body, &neighbours);
-    let call = opening.assemble(ids, query, body);
-    let Opener { faults, used, refused, .. } = opening.opener;
-    Opened { call: faults.check().map(|()| call), used, refused }
+    let query = opener.query_values(query, &neighbours);
+    let body = opener.body_values(body, &neighbours);
+    let input = opener.assemble(ids, query, body);
+    let ValueOpener { faults, used, refused, .. } = opener.opener;
+    OpenedRequest { input: faults.check().map(|()| input), used, refused }
 }
 
 /// The query or the body: sealed as a whole and already opened, or value by value.
-enum Container<T> {
+enum Sealable<T> {
     Whole(Zeroizing<String>),
-    Singly(Vec<T>),
+    ByValue(Vec<T>),
 }
 
-type Query = Container<(String, String)>;
-type Body<'a> = Container<BodyField<'a>>;
+type QueryValues = Sealable<(String, String)>;
+type BodyValues<'a> = Sealable<BodyField<'a>>;
 
 /// A field of a body.
 struct BodyField<'a> {
@@ -83,18 +87,18 @@ struct BodyField<'a> {
 }
 
 /// A value in clear, by its name.
-struct Named<T> {
+struct NamedValue<T> {
     name: String,
     value: T,
     was_sealed: bool,
 }
 
-struct Opening<'a> {
-    received: Received<'a>,
-    opener: Opener<'a>,
+struct RequestOpener<'a> {
+    received: RawRequest<'a>,
+    opener: ValueOpener<'a>,
 }
 
-impl<'a> Opening<'a> {
+impl<'a> RequestOpener<'a> {
     fn ids(&mut self) -> Vec<(&'static str, String)> {
         let mut ids = Vec::with_capacity(self.received.head.ids.len());
         for (name, text) in &self.received.head.ids {
@@ -107,14 +111,14 @@ impl<'a> Opening<'a> {
         ids
     }
 
-    fn query(&mut self) -> Query {
+    fn query(&mut self) -> QueryValues {
         let known = |name: &str| name == SEALED || self.received.route.has_field(name);
         let parameters = query::parse(&self.received.head.query, known).unwrap_or_else(|faults| {
             self.opener.fault_all(&faults);
             Vec::new()
         });
         let Some((_, sealed)) = parameters.iter().find(|(name, _)| name == SEALED) else {
-            return Container::Singly(parameters);
+            return Sealable::ByValue(parameters);
         };
         // What stands beside a sealed query is bound to nothing, so that anybody could put it there.
         for (name, _) in parameters.iter().filter(|(name, _)| name != SEALED) {
@@ -122,22 +126,22 @@ impl<'a> Opening<'a> {
             self.opener.faults.push(field, "stands clear beside a sealed query");
         }
         let opened = self.opener.open(Slot::Query, SEALED, Clear::none(), sealed);
-        opened.map_or_else(Container::nothing, Container::Whole)
+        opened.map_or_else(Sealable::nothing, Sealable::Whole)
     }
 
-    fn body(&mut self, policy: SealingPolicy) -> Body<'a> {
-        let Received { route, head, body } = self.received;
+    fn body(&mut self, policy: SealingPolicy) -> BodyValues<'a> {
+        let RawRequest { route, head, body } = self.received;
         if body.is_empty() {
             if route.needs_body {
                 self.opener.faults.push(BODY, "is required");
             }
-            return Container::nothing();
+            return Sealable::nothing();
         }
         let fields = match body_fields(body) {
             Ok(fields) => fields,
             Err(detail) => {
                 self.opener.faults.push(BODY, detail);
-                return Container::nothing();
+                return Sealable::nothing();
             }
         };
         if let Some(field) = fields.iter().find(|field| field.name == SEALED) {
@@ -150,54 +154,54 @@ impl<'a> Opening<'a> {
         }
         if fields.iter().filter(|field| field.sealed.is_some()).count() > MAX_SEALED_FIELDS {
             self.opener.faults.push(BODY, TOO_MANY_SEALED);
-            return Container::nothing();
+            return Sealable::nothing();
         }
         match policy {
             SealingPolicy::Required if !sealed_enough(route, &fields) => {
                 self.opener.faults.push(BODY, MUST_BE_SEALED);
-                Container::nothing()
+                Sealable::nothing()
             }
-            SealingPolicy::Required | SealingPolicy::Optional => Container::Singly(fields),
+            SealingPolicy::Required | SealingPolicy::Optional => Sealable::ByValue(fields),
         }
     }
 
-    fn whole_body(&mut self, sealed: Option<&str>) -> Body<'a> {
+    fn whole_body(&mut self, sealed: Option<&str>) -> BodyValues<'a> {
         let Some(sealed) = sealed else {
             self.opener.refuse(BODY);
-            return Container::nothing();
+            return Sealable::nothing();
         };
-        courtesy::around_bytes(sealed.len());
+        yielding::around_large(sealed.len());
         let opened = self.opener.open(Slot::Body, BODY, Clear::none(), sealed);
-        courtesy::around_bytes(sealed.len());
-        opened.map_or_else(Container::nothing, Container::Whole)
+        yielding::around_large(sealed.len());
+        opened.map_or_else(Sealable::nothing, Sealable::Whole)
     }
 
     /// The values of the query, each as text.
-    fn query_values(&mut self, query: Query, neighbours: &Clear<'_>) -> Vec<Named<String>> {
+    fn query_values(&mut self, query: QueryValues, neighbours: &Clear<'_>) -> Vec<NamedValue<String>> {
         let parameters = match query {
-            Container::Whole(opened) => return self.query_of_whole(&opened),
-            Container::Singly(parameters) => parameters,
+            Sealable::Whole(opened) => return self.query_of_whole(&opened),
+            Sealable::ByValue(parameters) => parameters,
         };
         let mut values = Vec::with_capacity(parameters.len());
         for (name, text) in parameters {
             if !looks_sealed(&text) {
-                values.push(Named { name, value: text, was_sealed: false });
+                values.push(NamedValue { name, value: text, was_sealed: false });
                 continue;
             }
             let field = self.field(QUERY, &name);
             let opened = self.opener.open(Slot::QueryParameter(&name), field, neighbours, &text);
             if let Some(value) = opened.and_then(|opened| self.once(field, opened.to_string())) {
-                values.push(Named { name, value, was_sealed: true });
+                values.push(NamedValue { name, value, was_sealed: true });
             }
         }
         values
     }
 
     /// The parameters of a query that was sealed as a whole: a JSON object of texts and numbers.
-    fn query_of_whole(&mut self, opened: &str) -> Vec<Named<String>> {
+    fn query_of_whole(&mut self, opened: &str) -> Vec<NamedValue<String>> {
         let Some(values) = self.object_of_whole(SEALED, opened) else { return Vec::new() };
         let mut parameters = Vec::with_capacity(values.len());
-        for Named { name, value, was_sealed } in values {
+        for NamedValue { name, value, was_sealed } in values {
             let value = match value {
                 Value::Null => continue,
                 Value::String(text) => text,
@@ -208,21 +212,21 @@ impl<'a> Opening<'a> {
                     continue;
                 }
             };
-            parameters.push(Named { name, value, was_sealed });
+            parameters.push(NamedValue { name, value, was_sealed });
         }
         parameters
     }
 
     /// The values of the body.
-    fn body_values(&mut self, body: Body<'_>, neighbours: &Clear<'_>) -> Vec<Named<Value>> {
+    fn body_values(&mut self, body: BodyValues<'_>, neighbours: &Clear<'_>) -> Vec<NamedValue<Value>> {
         let fields = match body {
-            Container::Whole(opened) => {
+            Sealable::Whole(opened) => {
                 let values = self.object_of_whole(BODY, &opened).unwrap_or_default();
                 // The text is wiped next.
-                courtesy::around_bytes(opened.len());
+                yielding::around_large(opened.len());
                 return values;
             }
-            Container::Singly(fields) => fields,
+            Sealable::ByValue(fields) => fields,
         };
         let mut values = Vec::with_capacity(fields.len());
         for BodyField { name, raw, sealed } in fields {
@@ -232,26 +236,26 @@ impl<'a> Opening<'a> {
                     let field = self.field(BODY, &name);
                     let opened = self.opener.open(Slot::Field(&name), field, neighbours, &text);
                     let once = opened.and_then(|opened| self.once(field, opened.to_string()));
-                    (once.map(|text| field_value(self.received.route.field_kind(&name), text)), true)
+                    (once.map(|text| field_value(self.received.route.field_encoding(&name), text)), true)
                 }
             };
-            values.extend(value.map(|value| Named { name, value, was_sealed }));
+            values.extend(value.map(|value| NamedValue { name, value, was_sealed }));
         }
         values
     }
 
     /// The fields of an object that was sealed as a whole; `None` if it is none.
-    fn object_of_whole(&mut self, container: &'static str, opened: &str) -> Option<Vec<Named<Value>>> {
+    fn object_of_whole(&mut self, container: &'static str, opened: &str) -> Option<Vec<NamedValue<Value>>> {
         let fields = body_fields(opened.as_bytes());
         let fields = fields.map_err(|detail| self.opener.faults.push(container, detail)).ok()?;
-        courtesy::around_bytes(opened.len());
+        yielding::around_large(opened.len());
         let mut values = Vec::with_capacity(fields.len());
         for BodyField { name, raw, sealed } in fields {
             if sealed.is_some() {
                 let field = self.field(container, &name);
                 self.opener.faults.push(field, SEALED_TWICE);
             } else if let Some(value) = self.value(raw) {
-                values.push(Named { name, value, was_sealed: true });
+                values.push(NamedValue { name, value, was_sealed: true });
             }
         }
         Some(values)
@@ -284,10 +288,11 @@ impl<'a> Opening<'a> {
     fn assemble(
         &mut self,
         ids: Vec<(&'static str, String)>,
-        query: Vec<Named<String>>,
-        body: Vec<Named<Value>>,
-    ) -> Call {
-        let mut call = Call { path: self.received.head.path.clone(), ids, ..Call::default() };
+        query: Vec<NamedValue<String>>,
+        body: Vec<NamedValue<Value>>,
+    ) -> RequestInput {
+        let mut input =
+            RequestInput { path: self.received.head.path.clone(), ids, ..RequestInput::default() };
         if self.received.route.reads() {
             let parameters: BTreeMap<&str, bool> =
                 query.iter().map(|parameter| (parameter.name.as_str(), parameter.was_sealed)).collect();
@@ -299,24 +304,24 @@ impl<'a> Opening<'a> {
                     }
                     // A `null` is the same as an absent value.
                     _ if field.value.is_null() => {}
-                    _ => drop(call.params.insert(field.name, Param::Json(field.value))),
+                    _ => drop(input.params.insert(field.name, Param::Json(field.value))),
                 }
             }
         } else {
-            call.body = body.into_iter().map(|field| (field.name, field.value)).collect();
+            input.body = body.into_iter().map(|field| (field.name, field.value)).collect();
         }
         // After the body: what stands in both is the query's.
-        call.params.extend(query.into_iter().map(|named| (named.name, Param::Text(named.value))));
-        call
+        input.params.extend(query.into_iter().map(|named| (named.name, Param::Text(named.value))));
+        input
     }
 }
 
 /// Everything that travels clear in query and body. Put together only if something beside it is sealed: a list of
 /// ten thousand cards is not copied for nothing.
-fn neighbours(query: &Query, body: &Body<'_>) -> Clear<'static> {
+fn neighbours(query: &QueryValues, body: &BodyValues<'_>) -> Clear<'static> {
     let mut clear = Clear::new();
-    let parameters = query.singly();
-    let fields = body.singly();
+    let parameters = query.values();
+    let fields = body.values();
     let sealed = parameters.iter().any(|(_, text)| looks_sealed(text))
         || fields.iter().any(|field| field.sealed.is_some());
     if sealed {
@@ -330,15 +335,15 @@ fn neighbours(query: &Query, body: &Body<'_>) -> Clear<'static> {
     clear
 }
 
-impl<T> Container<T> {
+impl<T> Sealable<T> {
     const fn nothing() -> Self {
-        Self::Singly(Vec::new())
+        Self::ByValue(Vec::new())
     }
 
-    fn singly(&self) -> &[T] {
+    fn values(&self) -> &[T] {
         match self {
             Self::Whole(_) => &[],
-            Self::Singly(values) => values,
+            Self::ByValue(values) => values,
         }
     }
 }
@@ -367,10 +372,10 @@ fn text_of(raw: &RawValue) -> Option<String> {
 
 /// The value behind the text of a sealed field. What is no JSON where JSON should be, or has a name twice, stays a text,
 /// which the reader of the field refuses.
-fn field_value(kind: FieldKind, text: String) -> Value {
+fn field_value(kind: FieldEncoding, text: String) -> Value {
     match kind {
-        FieldKind::Text => Value::String(text),
-        FieldKind::Json => distinct::parse(&text).unwrap_or(Value::String(text)),
+        FieldEncoding::Text => Value::String(text),
+        FieldEncoding::Json => distinct::parse(&text).unwrap_or(Value::String(text)),
     }
 }
 

@@ -6,12 +6,12 @@ mod requests;
 mod sandbox;
 
 use super::json::Json;
-use super::schema::{Components, Described};
+use super::schema::{Components, HasSchema};
 use crate::code::Code;
 use crate::input::reader::Reader;
 
 /// An operation.
-pub(super) struct Row {
+pub(super) struct OperationDocs {
     /// Its name in the table of routes.
     pub(super) name: &'static str,
     /// Reads its values; run over no call, it tells what it asks for.
@@ -19,13 +19,13 @@ pub(super) struct Row {
     /// The status of its answer.
     pub(super) status: u16,
     /// The schema of its answer.
-    pub(super) answer: fn(&mut Components) -> Json,
+    pub(super) response: fn(&mut Components) -> Json,
     /// Why it may refuse, beside what every call may be refused for.
-    pub(super) refusals: &'static [Refusal],
+    pub(super) errors: &'static [ErrorResponse],
 }
 
 /// A reason to refuse.
-pub(super) enum Refusal {
+pub(super) enum ErrorResponse {
     /// With one of these codes.
     Coded(u16, &'static [Code]),
     /// With a list of cards, each with one of these codes.
@@ -33,27 +33,27 @@ pub(super) enum Refusal {
 }
 
 /// The row of the operation with this name.
-pub(super) fn named(name: &str) -> Option<&'static Row> {
-    all().find(|row| row.name == name)
+pub(super) fn named(name: &str) -> Option<&'static OperationDocs> {
+    all().find(|docs| docs.name == name)
 }
 
 /// Every row.
-pub(super) fn all() -> impl Iterator<Item = &'static Row> {
-    people::ROWS.iter().chain(cards::ROWS).chain(requests::ROWS).chain(sandbox::ROWS)
+pub(super) fn all() -> impl Iterator<Item = &'static OperationDocs> {
+    people::OPERATIONS.iter().chain(cards::OPERATIONS).chain(requests::OPERATIONS).chain(sandbox::OPERATIONS)
 }
 
 /// An operation that answers `T` with 200.
-const fn row<T: Described>(
+const fn docs<T: HasSchema>(
     name: &'static str,
     reads: fn(&mut Reader<'_>),
-    refusals: &'static [Refusal],
-) -> Row {
-    Row { name, reads, status: 200, answer: T::schema, refusals }
+    errors: &'static [ErrorResponse],
+) -> OperationDocs {
+    OperationDocs { name, reads, status: 200, response: T::schema, errors }
 }
 
-impl Row {
+impl OperationDocs {
     /// The same with another status.
-    const fn answering(self, status: u16) -> Self {
+    const fn with_status(self, status: u16) -> Self {
         Self { status, ..self }
     }
 }

@@ -6,7 +6,7 @@ use kopeck_service::idempotency::{OnceError, ReplayError};
 
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::pipeline::head::RepeatKey;
+use crate::pipeline::head::IdempotencyKey;
 
 /// 409 while the first call under the key is still being carried out.
 pub(crate) fn in_progress() -> ApiError {
@@ -15,7 +15,7 @@ pub(crate) fn in_progress() -> ApiError {
 }
 
 /// 422, naming the header that the key came in.
-fn key_reused(key: &RepeatKey) -> ApiError {
+fn key_reused(key: &IdempotencyKey) -> ApiError {
     ApiError::field(key.header, "was used for another call")
 }
 
@@ -25,7 +25,7 @@ fn nonce_spent() -> ApiError {
 }
 
 /// What the caller is told when its earlier answer cannot be looked up.
-pub(crate) fn of_replay(error: ReplayError, key: &RepeatKey) -> ApiError {
+pub(crate) fn of_replay(error: ReplayError, key: &IdempotencyKey) -> ApiError {
     match error {
         ReplayError::KeyReused => key_reused(key),
         ReplayError::NonceSpent => nonce_spent(),
@@ -36,7 +36,7 @@ pub(crate) fn of_replay(error: ReplayError, key: &RepeatKey) -> ApiError {
 }
 
 /// What the caller is told when its call was not carried out.
-pub(crate) fn of_once<E: Into<ApiError>>(error: OnceError<E>, key: &RepeatKey) -> ApiError {
+pub(crate) fn of_once<E: Into<ApiError>>(error: OnceError<E>, key: &IdempotencyKey) -> ApiError {
     match error {
         OnceError::KeyReused => key_reused(key),
         OnceError::NonceSpent => nonce_spent(),

@@ -9,7 +9,7 @@ use matchit::Router;
 use crate::route::Route;
 
 /// What a call is of.
-pub(crate) struct Called {
+pub(crate) struct RouteMatch {
     /// The operation.
     pub(crate) route: &'static Route,
     /// The identifiers of the path by their placeholder, as they came.
@@ -17,19 +17,19 @@ pub(crate) struct Called {
 }
 
 /// What a path and a method lead to.
-pub(crate) enum Found<'p> {
+pub(crate) enum RouteLookup<'p> {
     /// An operation.
-    Operation(Called),
+    Match(RouteMatch),
     /// Operations that take other methods; one at least.
     OtherMethods(&'p [&'static Route]),
     /// Nothing.
-    Nowhere,
+    NotFound,
 }
 
 /// The paths of the interface.
-pub(crate) struct Paths(Router<Vec<&'static Route>>);
+pub(crate) struct RouteTable(Router<Vec<&'static Route>>);
 
-impl Paths {
+impl RouteTable {
     /// The paths of these operations.
     #[expect(clippy::expect_used, reason = "a test makes them of every operation there is")]
     pub(crate) fn of(routes: impl Iterator<Item = &'static Route>) -> Self {
@@ -48,13 +48,13 @@ impl Paths {
     }
 
     /// Looks a path up, with or without a slash at its end. Where two fit, the one with fewer placeholders is taken.
-    pub(crate) fn find(&self, method: &Method, path: &str) -> Found<'_> {
-        let Ok(at) = self.0.at(path.strip_suffix('/').unwrap_or(path)) else { return Found::Nowhere };
+    pub(crate) fn find(&self, method: &Method, path: &str) -> RouteLookup<'_> {
+        let Ok(at) = self.0.at(path.strip_suffix('/').unwrap_or(path)) else { return RouteLookup::NotFound };
         let Some(route) = at.value.iter().find(|route| route.takes(method)) else {
-            return Found::OtherMethods(at.value);
+            return RouteLookup::OtherMethods(at.value);
         };
         let id = |name| (name, at.params.get(name).unwrap_or_default().to_owned());
-        Found::Operation(Called { route, ids: route.placeholders().map(id).collect() })
+        RouteLookup::Match(RouteMatch { route, ids: route.placeholders().map(id).collect() })
     }
 }
 
@@ -63,20 +63,20 @@ mod tests {
     use super::*;
     use crate::routes;
 
-    fn paths() -> Paths {
-        Paths::of(routes::interface().iter().chain(routes::sandbox()))
+    fn paths() -> RouteTable {
+        RouteTable::of(routes::interface().iter().chain(routes::sandbox()))
     }
 
     fn found(method: Method, path: &str) -> String {
         match paths().find(&method, path) {
-            Found::Operation(Called { route, ids }) => {
+            RouteLookup::Match(RouteMatch { route, ids }) => {
                 let ids = ids.iter().map(|(name, id)| format!(" {name}={id}"));
                 format!("{}{}", route.name, ids.collect::<String>())
             }
-            Found::OtherMethods(routes) => {
+            RouteLookup::OtherMethods(routes) => {
                 routes.iter().map(|route| format!("not {}", route.name)).collect::<Vec<_>>().join(", ")
             }
-            Found::Nowhere => "nothing".to_owned(),
+            RouteLookup::NotFound => "nothing".to_owned(),
         }
     }
 

@@ -3,30 +3,30 @@
 
 use std::ops::RangeInclusive;
 
-use super::Call;
-use super::kinds::Shape;
+use super::RequestInput;
+use super::field_types::FieldSchema;
 use super::reader::Reader;
 use crate::openapi::json::{Json, object};
 use crate::openapi::schema::{Components, Property, integer, object_of, or_null};
 
 /// A value that a call may carry.
-pub(crate) struct Input {
+pub(crate) struct InputField {
     /// Its name.
     pub(crate) name: String,
     /// Another name that it goes by.
     pub(crate) also: Option<&'static str>,
     /// Where it stands.
-    pub(crate) place: Place,
+    pub(crate) location: Location,
     /// Whether it may be missing.
-    pub(crate) need: Need,
+    pub(crate) presence: Presence,
     /// What stands for it if it is missing.
     pub(crate) default: Option<i64>,
-    what: What,
+    what: InputType,
 }
 
 /// Where a value stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     /// In the path.
     Path,
     /// A parameter of a call that reads: in the query or in the body.
@@ -37,7 +37,7 @@ pub(crate) enum Place {
 
 /// Whether a value may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum Presence {
     /// It must be there.
     Required,
     /// It may be missing or `null`.
@@ -46,32 +46,46 @@ pub(crate) enum Need {
     NeverNull,
 }
 
-enum What {
-    Value(Shape),
-    List(RangeInclusive<usize>, Vec<Input>),
+enum InputType {
+    Value(FieldSchema),
+    List(RangeInclusive<usize>, Vec<InputField>),
     Object(fn(&mut Components) -> Json),
 }
 
-impl Input {
-    pub(super) fn value(name: &str, place: Place, need: Need, shape: Shape) -> Self {
-        Self { name: name.to_owned(), also: None, place, need, default: None, what: What::Value(shape) }
-    }
-
-    pub(super) fn list(name: &str, lengths: RangeInclusive<usize>, item: Vec<Self>) -> Self {
-        let (place, need) = (Place::Body, Need::Required);
+impl InputField {
+    pub(super) fn value(name: &str, location: Location, presence: Presence, schema: FieldSchema) -> Self {
         Self {
             name: name.to_owned(),
             also: None,
-            place,
-            need,
+            location,
+            presence,
             default: None,
-            what: What::List(lengths, item),
+            what: InputType::Value(schema),
+        }
+    }
+
+    pub(super) fn list(name: &str, lengths: RangeInclusive<usize>, item: Vec<Self>) -> Self {
+        let (location, presence) = (Location::Body, Presence::Required);
+        Self {
+            name: name.to_owned(),
+            also: None,
+            location,
+            presence,
+            default: None,
+            what: InputType::List(lengths, item),
         }
     }
 
     pub(super) fn object(name: &str, schema: fn(&mut Components) -> Json) -> Self {
-        let (place, need) = (Place::Body, Need::Required);
-        Self { name: name.to_owned(), also: None, place, need, default: None, what: What::Object(schema) }
+        let (location, presence) = (Location::Body, Presence::Required);
+        Self {
+            name: name.to_owned(),
+            also: None,
+            location,
+            presence,
+            default: None,
+            what: InputType::Object(schema),
+        }
     }
 
     pub(super) fn or_as(self, also: &'static str) -> Self {
@@ -85,14 +99,14 @@ impl Input {
     /// What it looks like where it stands for itself, as in a path or a query.
     pub(crate) fn schema(&self, components: &mut Components) -> Json {
         let schema = match &self.what {
-            What::Value(shape) => shape.schema(components),
-            What::List(lengths, item) => object! {
+            InputType::Value(schema) => schema.schema(components),
+            InputType::List(lengths, item) => object! {
                 "type": "array",
                 "minItems": integer(*lengths.start()),
                 "maxItems": integer(*lengths.end()),
                 "items": object_schema(item, components),
             },
-            What::Object(schema) => schema(components),
+            InputType::Object(schema) => schema(components),
         };
         schema.with_some("default", self.default)
     }
@@ -100,8 +114,8 @@ impl Input {
     /// What is said of it in words.
     pub(crate) fn about(&self) -> String {
         let about = match &self.what {
-            What::Value(shape) => shape.about,
-            What::List(..) | What::Object(_) => "",
+            InputType::Value(schema) => schema.about,
+            InputType::List(..) | InputType::Object(_) => "",
         };
         match self.also {
             Some(also) => format!("{about} `{also}` is accepted too.").trim_start().to_owned(),
@@ -111,18 +125,18 @@ impl Input {
 
     fn property(&self, components: &mut Components) -> Property {
         let schema = self.schema(components);
-        let schema = if self.need == Need::Optional { or_null(schema) } else { schema };
+        let schema = if self.presence == Presence::Optional { or_null(schema) } else { schema };
         let about = self.about();
         let about = (!about.is_empty()).then_some(about);
         Property {
             name: self.name.clone(),
-            required: self.need == Need::Required,
+            required: self.presence == Presence::Required,
             schema: schema.with_some("description", about),
         }
     }
 }
 
-impl Shape {
+impl FieldSchema {
     fn schema(&self, components: &mut Components) -> Json {
         let schema = (self.schema)(components);
         let Some((least, most)) = self.range else { return schema };
@@ -131,17 +145,17 @@ impl Shape {
     }
 }
 
-/// What `read` asks for, in its order.
-pub(crate) fn inputs(read: fn(&mut Reader<'_>)) -> Vec<Input> {
-    let nothing = Call::default();
-    let mut reader = Reader::sketching(&nothing);
+/// InputType `read` asks for, in its order.
+pub(crate) fn inputs(read: fn(&mut Reader<'_>)) -> Vec<InputField> {
+    let nothing = RequestInput::default();
+    let mut reader = Reader::collecting_schema(&nothing);
     read(&mut reader);
-    reader.into_sketch()
+    reader.into_inputs()
 }
 
 /// The schema of an object with these fields.
 pub(crate) fn object_schema<'a>(
-    inputs: impl IntoIterator<Item = &'a Input>,
+    inputs: impl IntoIterator<Item = &'a InputField>,
     components: &mut Components,
 ) -> Json {
     object_of(inputs.into_iter().map(|input| input.property(components)).collect())

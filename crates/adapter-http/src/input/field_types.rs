@@ -10,18 +10,18 @@ use uuid::Uuid;
 
 use super::Param;
 use crate::openapi::json::{Json, object};
-use crate::openapi::schema::{Components, Described};
+use crate::openapi::schema::{Components, HasSchema};
 
 /// A value that is about to be read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Given<'a> {
+pub(crate) enum InputValue<'a> {
     /// Text of the path or the query.
     Text(&'a str),
     /// A value of a JSON body.
     Json(&'a Value),
 }
 
-impl<'a> From<&'a Param> for Given<'a> {
+impl<'a> From<&'a Param> for InputValue<'a> {
     fn from(param: &'a Param) -> Self {
         match param {
             Param::Text(text) => Self::Text(text),
@@ -30,7 +30,7 @@ impl<'a> From<&'a Param> for Given<'a> {
     }
 }
 
-impl<'a> Given<'a> {
+impl<'a> InputValue<'a> {
     fn as_text(self) -> Option<&'a str> {
         match self {
             Self::Text(text) => Some(text),
@@ -49,16 +49,16 @@ impl<'a> Given<'a> {
 /// A kind of values: how one is read, and what the description of the API says of it. Made without allocating, as it is
 /// at every call.
 #[derive(Clone, Copy)]
-pub(crate) struct Kind<R> {
+pub(crate) struct FieldType<R> {
     /// From a value of a call to one of the domain.
     pub(crate) read: R,
     /// What it looks like to a caller.
-    pub(crate) shape: Shape,
+    pub(crate) schema: FieldSchema,
 }
 
 /// What a value of a kind looks like to a caller.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct FieldSchema {
     /// The schema.
     pub(crate) schema: fn(&mut Components) -> Json,
     /// The least and the greatest number.
@@ -67,53 +67,53 @@ pub(crate) struct Shape {
     pub(crate) about: &'static str,
 }
 
-impl<R> Kind<R> {
+impl<R> FieldType<R> {
     const fn new(schema: fn(&mut Components) -> Json, read: R) -> Self {
-        Self { read, shape: Shape { schema, range: None, about: "" } }
+        Self { read, schema: FieldSchema { schema, range: None, about: "" } }
     }
 
     /// Says something of it in words.
     pub(crate) fn about(self, about: &'static str) -> Self {
-        Self { shape: Shape { about, ..self.shape }, ..self }
+        Self { schema: FieldSchema { about, ..self.schema }, ..self }
     }
 
     /// Says which numbers its reader takes.
     pub(crate) fn between(self, least: i64, most: i64) -> Self {
-        Self { shape: Shape { range: Some((least, most)), ..self.shape }, ..self }
+        Self { schema: FieldSchema { range: Some((least, most)), ..self.schema }, ..self }
     }
 
     /// Says more of it than its type does.
     pub(crate) fn looks_like(self, schema: fn(&mut Components) -> Json) -> Self {
-        Self { shape: Shape { schema, ..self.shape }, ..self }
+        Self { schema: FieldSchema { schema, ..self.schema }, ..self }
     }
 }
 
 /// A text.
-pub(crate) fn text<T: Described>(
+pub(crate) fn text<T: HasSchema>(
     parse: impl Fn(&str) -> Result<T, Invalid>,
-) -> Kind<impl Fn(Given<'_>) -> Result<T, Invalid>> {
-    Kind::new(T::schema, move |given: Given<'_>| {
+) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
+    FieldType::new(T::schema, move |given: InputValue<'_>| {
         parse(given.as_text().ok_or_else(|| Invalid::new("must be a string"))?)
     })
 }
 
 /// A word of a closed list.
-pub(crate) fn word<T: Described + FromStr<Err = Invalid>>() -> Kind<impl Fn(Given<'_>) -> Result<T, Invalid>>
-{
+pub(crate) fn string_enum<T: HasSchema + FromStr<Err = Invalid>>()
+-> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
     text(str::parse)
 }
 
 /// An integer.
 pub(crate) fn integer<T>(
     parse: impl Fn(i64) -> Result<T, Invalid>,
-) -> Kind<impl Fn(Given<'_>) -> Result<T, Invalid>> {
-    Kind::new(i64::schema, move |given: Given<'_>| {
+) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
+    FieldType::new(i64::schema, move |given: InputValue<'_>| {
         parse(given.as_integer().ok_or_else(|| Invalid::new("must be an integer"))?)
     })
 }
 
 /// An amount of at least one kopeck.
-pub(crate) fn amount() -> Kind<impl Fn(Given<'_>) -> Result<Kopecks, Invalid>> {
+pub(crate) fn amount() -> FieldType<impl Fn(InputValue<'_>) -> Result<Kopecks, Invalid>> {
     integer(positive).between(1, i64::MAX)
 }
 
@@ -124,41 +124,41 @@ fn positive(kopecks: i64) -> Result<Kopecks, Invalid> {
 /// An integer, in a body also as a string of digits.
 pub(crate) fn integer_or_digits<T>(
     parse: impl Fn(i64) -> Result<T, Invalid>,
-) -> Kind<impl Fn(Given<'_>) -> Result<T, Invalid>> {
+) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
     let schema = |_: &mut Components| object! {"type": ["integer", "string"], "pattern": "^[0-9]+$", "x-form": "digits"};
-    Kind::new(schema, move |given: Given<'_>| {
+    FieldType::new(schema, move |given: InputValue<'_>| {
         let number = given.as_integer().or_else(|| given.as_text().and_then(digits));
         parse(number.ok_or_else(|| Invalid::new("must be an integer or a string of digits"))?)
     })
 }
 
 /// `true` or `false`.
-pub(crate) fn boolean() -> Kind<impl Fn(Given<'_>) -> Result<bool, Invalid>> {
-    Kind::new(bool::schema, |given: Given<'_>| {
+pub(crate) fn boolean() -> FieldType<impl Fn(InputValue<'_>) -> Result<bool, Invalid>> {
+    FieldType::new(bool::schema, |given: InputValue<'_>| {
         let boolean = match given {
-            Given::Text(text) => text.parse().ok(),
-            Given::Json(value) => value.as_bool(),
+            InputValue::Text(text) => text.parse().ok(),
+            InputValue::Json(value) => value.as_bool(),
         };
         boolean.ok_or_else(|| Invalid::new("must be true or false"))
     })
 }
 
 /// A probability.
-pub(crate) fn rate() -> Kind<impl Fn(Given<'_>) -> Result<f64, Invalid>> {
-    let read = |given: Given<'_>| {
+pub(crate) fn rate() -> FieldType<impl Fn(InputValue<'_>) -> Result<f64, Invalid>> {
+    let read = |given: InputValue<'_>| {
         let rate = match given {
-            Given::Text(text) => text.parse().ok(),
-            Given::Json(value) => value.as_f64(),
+            InputValue::Text(text) => text.parse().ok(),
+            InputValue::Json(value) => value.as_f64(),
         };
         rate.filter(|rate| (0.0..=1.0).contains(rate))
             .ok_or_else(|| Invalid::new("must be a number from 0 to 1"))
     };
-    Kind::new(f64::schema, read).between(0, 1)
+    FieldType::new(f64::schema, read).between(0, 1)
 }
 
 /// An identifier: a uuid with its hyphens.
-pub(crate) fn id<T: Described + From<Uuid>>() -> Kind<impl Fn(Given<'_>) -> Result<T, Invalid>> {
-    Kind::new(T::schema, |given: Given<'_>| {
+pub(crate) fn id<T: HasSchema + From<Uuid>>() -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
+    FieldType::new(T::schema, |given: InputValue<'_>| {
         let text = given.as_text().filter(|text| text.len() == uuid::fmt::Hyphenated::LENGTH);
         text.and_then(|text| Uuid::try_parse(text).ok())
             .map(T::from)
@@ -167,13 +167,13 @@ pub(crate) fn id<T: Described + From<Uuid>>() -> Kind<impl Fn(Given<'_>) -> Resu
 }
 
 /// Which page of a list.
-pub(crate) fn page_number() -> Kind<impl Fn(Given<'_>) -> Result<u32, Invalid>> {
+pub(crate) fn page_number() -> FieldType<impl Fn(InputValue<'_>) -> Result<u32, Invalid>> {
     let about = "Which page, from 1; one past the end is empty.";
     integer(Page::number_in_range).between(1, Page::MAX_NUMBER.into()).about(about)
 }
 
 /// How many records are on a page.
-pub(crate) fn page_size() -> Kind<impl Fn(Given<'_>) -> Result<u32, Invalid>> {
+pub(crate) fn page_size() -> FieldType<impl Fn(InputValue<'_>) -> Result<u32, Invalid>> {
     integer(Page::size_in_range).between(1, Page::MAX_SIZE.into()).about("Records on a page.")
 }
 
@@ -195,8 +195,8 @@ mod tests {
 
     #[test]
     fn a_number_is_a_number_in_a_body_and_digits_in_a_query() {
-        assert_eq!((integer(any).read)(Given::Text("-12")), Ok(-12));
-        assert_eq!((integer(any).read)(Given::Json(&json!(12))), Ok(12));
+        assert_eq!((integer(any).read)(InputValue::Text("-12")), Ok(-12));
+        assert_eq!((integer(any).read)(InputValue::Json(&json!(12))), Ok(12));
         for value in [
             json!("12"),
             json!(1.0),
@@ -205,56 +205,59 @@ mod tests {
             json!([1]),
             json!(9_223_372_036_854_775_808_u64),
         ] {
-            assert!((integer(any).read)(Given::Json(&value)).is_err(), "{value}");
+            assert!((integer(any).read)(InputValue::Json(&value)).is_err(), "{value}");
         }
         for text in ["", "+1", "1.0", " 1", "1e3", "９", "9223372036854775808"] {
-            assert!((integer(any).read)(Given::Text(text)).is_err(), "{text}");
+            assert!((integer(any).read)(InputValue::Text(text)).is_err(), "{text}");
         }
     }
 
     #[test]
     fn an_amount_may_be_a_string_of_digits() {
-        assert_eq!((integer_or_digits(any).read)(Given::Json(&json!("5000"))), Ok(5_000));
-        assert_eq!((integer_or_digits(any).read)(Given::Json(&json!(5000))), Ok(5_000));
-        assert!((integer_or_digits(any).read)(Given::Json(&json!("5e3"))).is_err());
+        assert_eq!((integer_or_digits(any).read)(InputValue::Json(&json!("5000"))), Ok(5_000));
+        assert_eq!((integer_or_digits(any).read)(InputValue::Json(&json!(5000))), Ok(5_000));
+        assert!((integer_or_digits(any).read)(InputValue::Json(&json!("5e3"))).is_err());
     }
 
     #[test]
     fn a_rate_lies_between_none_and_all() {
         for (value, expected) in [(json!(0), 0.0), (json!(1), 1.0), (json!(0.25), 0.25), (json!(1e-3), 0.001)]
         {
-            assert_eq!((rate().read)(Given::Json(&value)), Ok(expected));
+            assert_eq!((rate().read)(InputValue::Json(&value)), Ok(expected));
         }
         for value in [json!(-0.1), json!(1.1), json!("0.5"), json!(true), json!(null)] {
-            assert!((rate().read)(Given::Json(&value)).is_err(), "{value}");
+            assert!((rate().read)(InputValue::Json(&value)).is_err(), "{value}");
         }
-        assert!((rate().read)(Given::Text("NaN")).is_err());
+        assert!((rate().read)(InputValue::Text("NaN")).is_err());
     }
 
     #[test]
     fn a_boolean_is_no_number_and_no_text() {
         assert_eq!(
-            ((boolean().read)(Given::Json(&json!(true))), (boolean().read)(Given::Text("false"))),
+            ((boolean().read)(InputValue::Json(&json!(true))), (boolean().read)(InputValue::Text("false"))),
             (Ok(true), Ok(false))
         );
         for value in [json!(0), json!("true"), json!(null)] {
-            assert!((boolean().read)(Given::Json(&value)).is_err(), "{value}");
+            assert!((boolean().read)(InputValue::Json(&value)).is_err(), "{value}");
         }
     }
 
     #[test]
     fn an_identifier_has_its_hyphens() {
         let text = "0F8FAD5B-D9CB-469F-A165-70867728950e";
-        assert_eq!((id::<CardId>().read)(Given::Text(text)).unwrap().to_string(), text.to_lowercase());
+        assert_eq!((id::<CardId>().read)(InputValue::Text(text)).unwrap().to_string(), text.to_lowercase());
         for text in ["", "x", "0f8fad5bd9cb469fa16570867728950e", "{0f8fad5b-d9cb-469f-a165-70867728950e}"] {
-            assert!((id::<CardId>().read)(Given::Text(text)).is_err(), "{text}");
+            assert!((id::<CardId>().read)(InputValue::Text(text)).is_err(), "{text}");
         }
-        assert!((id::<CardId>().read)(Given::Json(&json!(7))).is_err());
+        assert!((id::<CardId>().read)(InputValue::Json(&json!(7))).is_err());
     }
 
     #[test]
     fn a_text_is_no_number() {
-        assert!((text(|text| Ok(text.to_owned())).read)(Given::Json(&json!(7))).is_err());
-        assert_eq!((text(|text| Ok(text.to_owned())).read)(Given::Json(&json!("7"))), Ok("7".to_owned()));
+        assert!((text(|text| Ok(text.to_owned())).read)(InputValue::Json(&json!(7))).is_err());
+        assert_eq!(
+            (text(|text| Ok(text.to_owned())).read)(InputValue::Json(&json!("7"))),
+            Ok("7".to_owned())
+        );
     }
 }

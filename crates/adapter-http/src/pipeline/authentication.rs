@@ -44,7 +44,7 @@ impl Identity {
     }
 
     /// The key to seal an answer under: the one that the call was sealed with, else the active one.
-    pub(crate) fn answering_key(&self, used: Option<KeyId>) -> Option<&SealingKey> {
+    pub(crate) fn response_key(&self, used: Option<KeyId>) -> Option<&SealingKey> {
         self.keys.iter().find(|key| Some(key.id()) == used).or_else(|| self.keys.first())
     }
 }
@@ -57,36 +57,36 @@ fn sealing_key(key: &AcceptedKey, partner: PartnerId) -> Option<SealingKey> {
     Some(SealingKey::new(KeyId::from_bytes(key.id), secret))
 }
 
-/// Callers seen a moment ago, by the access token that they showed: neither is its signature checked anew, nor is the
+/// CallerCache seen a moment ago, by the access token that they showed: neither is its signature checked anew, nor is the
 /// store asked.
-pub(crate) struct Callers {
-    seen: Mutex<LruCache<Box<str>, Seen>>,
+pub(crate) struct CallerCache {
+    seen: Mutex<LruCache<Box<str>, CacheEntry>>,
 }
 
 /// A caller as it was seen.
-struct Seen {
+struct CacheEntry {
     /// When, by the steady time.
     at: Duration,
     /// When its token ends, in Unix seconds.
     expires_at: i64,
     session: SessionId,
-    caller: Recognised,
+    caller: AuthenticatedCaller,
 }
 
 /// The pair that a caller's token was issued in, and who it is.
-type Recognised = (TokenPairId, Arc<Identity>);
+type AuthenticatedCaller = (TokenPairId, Arc<Identity>);
 
-impl Default for Callers {
+impl Default for CallerCache {
     fn default() -> Self {
         Self { seen: Mutex::new(LruCache::new(CAPACITY)) }
     }
 }
 
-impl Callers {
+impl CallerCache {
     /// `steady` says how long ago the caller was seen, `now` whether its token is over.
-    fn recall(&self, token: &str, steady: Duration, now: OffsetDateTime) -> Option<Recognised> {
+    fn recall(&self, token: &str, steady: Duration, now: OffsetDateTime) -> Option<AuthenticatedCaller> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let Seen { at, expires_at, caller, session: _ } = seen.get(token)?;
+        let CacheEntry { at, expires_at, caller, session: _ } = seen.get(token)?;
         if steady - *at < MEMORY && now.unix_timestamp() < *expires_at {
             return Some(caller.clone());
         }
@@ -94,7 +94,7 @@ impl Callers {
         None
     }
 
-    fn remember(&self, token: &str, seen: Seen) {
+    fn remember(&self, token: &str, seen: CacheEntry) {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).put(token.into(), seen);
     }
 
@@ -113,7 +113,10 @@ impl Callers {
 ///
 /// # Errors
 /// 401 unless the token is good at this moment.
-pub(crate) async fn authenticate(state: &Arc<Shared>, token: Option<&str>) -> Result<Recognised, ApiError> {
+pub(crate) async fn authenticate(
+    state: &Arc<Shared>,
+    token: Option<&str>,
+) -> Result<AuthenticatedCaller, ApiError> {
     let parts = &state.parts;
     let token = token.ok_or_else(ApiError::unauthorized)?;
     // Before the look into the store: what is remembered is at least as old as it says.
@@ -122,17 +125,17 @@ pub(crate) async fn authenticate(state: &Arc<Shared>, token: Option<&str>) -> Re
         return Ok(known);
     }
     let claims = parts.tokens.verify(token)?;
-    let (desk, of) = (Arc::clone(&parts.tokens), claims.clone());
+    let (tokens, of) = (Arc::clone(&parts.tokens), claims.clone());
     let deadline = Deadline::within(parts.settings.deadline);
     let caller: Caller =
-        in_store(&*parts.store, Access::Read, deadline, move |unit| desk.session(unit, &of)).await?;
+        in_store(&*parts.store, Access::Read, deadline, move |unit| tokens.session(unit, &of)).await?;
     let (pair, session, expires_at) = (claims.pair, claims.session, claims.expires_at);
     if !caller.pair_used {
-        let desk = Arc::clone(&parts.tokens);
-        in_store(&*parts.store, Access::Write, deadline, move |unit| desk.mark_used(unit, &claims)).await?;
+        let tokens = Arc::clone(&parts.tokens);
+        in_store(&*parts.store, Access::Write, deadline, move |unit| tokens.mark_used(unit, &claims)).await?;
     }
     let known = (pair, Arc::new(Identity::new(caller.partner, caller.sealing, &caller.keys)));
-    state.callers.remember(token, Seen { at, expires_at, session, caller: known.clone() });
+    state.callers.remember(token, CacheEntry { at, expires_at, session, caller: known.clone() });
     Ok(known)
 }
 
@@ -156,7 +159,7 @@ mod tests {
         let identity = identity(&[key(1, false, 32), key(2, true, 32), key(3, false, 31)]);
         let answering = |used: Option<u8>| {
             let used = used.map(|id| KeyId::from_bytes([id; 8]));
-            identity.answering_key(used).map(|key| key.id().as_bytes()[0])
+            identity.response_key(used).map(|key| key.id().as_bytes()[0])
         };
         assert_eq!(answering(None), Some(2));
         assert_eq!(answering(Some(1)), Some(1));
@@ -169,8 +172,8 @@ mod tests {
         let session = SessionId::new(Uuid::from_u128(1));
         let knowing = |expires_at| {
             let caller = (TokenPairId::new(Uuid::nil()), Arc::new(identity(&[])));
-            let callers = Callers::default();
-            callers.remember("token", Seen { at, expires_at, session, caller });
+            let callers = CallerCache::default();
+            callers.remember("token", CacheEntry { at, expires_at, session, caller });
             callers
         };
         let knows = |expires_at, passed: Duration| {

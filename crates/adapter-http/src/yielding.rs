@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 /// After so many items of a list others have their turn: some tens of microseconds of work.
 const ITEMS: usize = 64;
 /// From so many bytes on a body is large.
-pub(crate) const LARGE: usize = 32 * 1024;
+pub(crate) const LARGE_BODY: usize = 32 * 1024;
 
 /// Lets others have their turn if `done` items are a good place for it.
 pub(crate) fn after_items(done: usize) {
@@ -22,7 +22,7 @@ pub(crate) fn after_items(done: usize) {
 }
 
 /// The items, between which others have their turn now and again.
-pub(crate) fn between<T>(items: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+pub(crate) fn every_few<T>(items: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
     items.into_iter().zip(1..).map(|(item, number)| {
         after_items(number);
         item
@@ -30,17 +30,17 @@ pub(crate) fn between<T>(items: impl IntoIterator<Item = T>) -> impl Iterator<It
 }
 
 /// Lets others have their turn before or after a step that goes over so many bytes, if these are many.
-pub(crate) fn around_bytes(bytes: usize) {
-    if bytes >= LARGE {
+pub(crate) fn around_large(bytes: usize) {
+    if bytes >= LARGE_BODY {
         thread::yield_now();
     }
 }
 
 /// Frees the values of a body, and lets others have their turn meanwhile.
-pub(crate) fn free(body: Map<String, Value>) {
+pub(crate) fn drop_body(body: Map<String, Value>) {
     for (_, value) in body {
         if let Value::Array(items) = value {
-            between(items).for_each(drop);
+            every_few(items).for_each(drop);
         }
     }
 }
@@ -51,6 +51,6 @@ mod tests {
 
     #[test]
     fn nothing_gets_lost_between_the_turns() {
-        assert_eq!(between(0..200).collect::<Vec<_>>(), (0..200).collect::<Vec<_>>());
+        assert_eq!(every_few(0..200).collect::<Vec<_>>(), (0..200).collect::<Vec<_>>());
     }
 }

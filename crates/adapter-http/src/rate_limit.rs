@@ -30,32 +30,32 @@ pub struct RateLimit {
 
 /// What is left to a partner after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct RemainingQuota {
     limit: RateLimit,
     remaining: u32,
 }
 
 /// A partner called too often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TooOften {
+pub(crate) struct RateLimitExceeded {
     /// What is left: nothing.
-    pub(crate) left: Left,
+    pub(crate) quota: RemainingQuota,
     /// In so many seconds the next call is let through; at least one.
     pub(crate) retry_after: u64,
 }
 
 /// The calls of all partners, counted.
-pub(crate) struct Rates {
+pub(crate) struct PartnerRateLimiter {
     limit: RateLimit,
-    limiter: RateLimiter<PartnerId, HashMapStateStore<PartnerId>, MachineTime, StateInformationMiddleware>,
+    limiter: RateLimiter<PartnerId, HashMapStateStore<PartnerId>, SteadyTime, StateInformationMiddleware>,
 }
 
 /// The machine's steady time: neither a sandbox that moves the service's clock nor an administrator who sets the
 /// machine's gives or takes calls.
 #[derive(Clone)]
-struct MachineTime(Arc<dyn Clock>);
+struct SteadyTime(Arc<dyn Clock>);
 
-impl governor::clock::Clock for MachineTime {
+impl governor::clock::Clock for SteadyTime {
     type Instant = Duration;
 
     fn now(&self) -> Duration {
@@ -64,32 +64,32 @@ impl governor::clock::Clock for MachineTime {
     }
 }
 
-impl Rates {
+impl PartnerRateLimiter {
     /// Nobody has called yet.
     pub(crate) fn new(limit: RateLimit, wall: Arc<dyn Clock>) -> Self {
         let quota = Quota::per_second(limit.per_second).allow_burst(limit.burst);
-        let limiter = RateLimiter::hashmap_with_clock(quota, MachineTime(wall)).with_middleware();
+        let limiter = RateLimiter::hashmap_with_clock(quota, SteadyTime(wall)).with_middleware();
         Self { limit, limiter }
     }
 
     /// Counts a call of `partner`.
     ///
     /// # Errors
-    /// [`TooOften`] if it is one too many.
-    pub(crate) fn count(&self, partner: PartnerId) -> Result<Left, TooOften> {
-        let left = |remaining| Left { limit: self.limit, remaining };
+    /// [`RateLimitExceeded`] if it is one too many.
+    pub(crate) fn count(&self, partner: PartnerId) -> Result<RemainingQuota, RateLimitExceeded> {
+        let quota = |remaining| RemainingQuota { limit: self.limit, remaining };
         match self.limiter.check_key(&partner) {
-            Ok(state) => Ok(left(state.remaining_burst_capacity())),
+            Ok(state) => Ok(quota(state.remaining_burst_capacity())),
             Err(refused) => {
                 let wait = refused.wait_time_from(self.limiter.clock().now());
                 let started = u64::from(wait.subsec_nanos() > 0);
-                Err(TooOften { left: left(0), retry_after: (wait.as_secs() + started).max(1) })
+                Err(RateLimitExceeded { quota: quota(0), retry_after: (wait.as_secs() + started).max(1) })
             }
         }
     }
 }
 
-impl Left {
+impl RemainingQuota {
     /// `RateLimit-Policy`, a structured field: what may be called, and in how many seconds.
     pub(crate) fn policy(&self) -> String {
         let RateLimit { burst, .. } = self.limit;
@@ -120,13 +120,13 @@ mod tests {
         PartnerId::new(Uuid::from_u128(number))
     }
 
-    fn rates(per_second: u32, burst: u32) -> (Rates, Arc<FakeClock>) {
+    fn rates(per_second: u32, burst: u32) -> (PartnerRateLimiter, Arc<FakeClock>) {
         let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH + time::Duration::days(1)));
         let limit = RateLimit {
             per_second: NonZeroU32::new(per_second).unwrap(),
             burst: NonZeroU32::new(burst).unwrap(),
         };
-        (Rates::new(limit, Arc::clone(&clock) as Arc<dyn Clock>), clock)
+        (PartnerRateLimiter::new(limit, Arc::clone(&clock) as Arc<dyn Clock>), clock)
     }
 
     #[test]
@@ -167,10 +167,10 @@ mod tests {
     #[test]
     fn the_headers_are_structured_fields() {
         let (rates, _) = rates(3, 10);
-        let left = rates.count(partner(1)).unwrap();
-        assert_eq!(left.policy(), "\"partner\";q=10;w=4");
-        assert_eq!(left.rate(), "\"partner\";r=9;t=1");
-        let none = Left { remaining: 0, ..left };
+        let quota = rates.count(partner(1)).unwrap();
+        assert_eq!(quota.policy(), "\"partner\";q=10;w=4");
+        assert_eq!(quota.rate(), "\"partner\";r=9;t=1");
+        let none = RemainingQuota { remaining: 0, ..quota };
         assert_eq!(none.rate(), "\"partner\";r=0;t=4");
     }
 }

@@ -17,24 +17,24 @@ use serde::Serialize;
 
 use crate::bridge::{Deadline, in_store};
 use crate::error::ApiError;
-use crate::exchange::{Answer, Body, Exchange};
-use crate::route::Outcome;
+use crate::handler_context::{HandlerContext, Response, ResponseBody};
+use crate::route::HandlerResult;
 use crate::state::Shared;
 
 /// Rows of a page: few enough for one unit of work, many enough that the pages do not cost more than their rows.
 pub(crate) const PAGE: u32 = 1_000;
 
 /// The pieces of a body, in their order.
-pub(crate) type Pieces = Pin<Box<dyn Stream<Item = Result<Vec<u8>, ApiError>>>>;
+pub(crate) type BodyStream = Pin<Box<dyn Stream<Item = Result<Vec<u8>, ApiError>>>>;
 
 /// Shows a row: appends its JSON.
-pub(crate) type Show<R> = fn(&R, &mut Vec<u8>) -> serde_json::Result<()>;
+pub(crate) type WriteRow<R> = fn(&R, &mut Vec<u8>) -> serde_json::Result<()>;
 
 /// What is listed: how to read rows of it from a number on, [`PAGE`] at most, and how to show one.
 #[derive(Clone, Copy)]
-pub(crate) struct Listing<F, R> {
+pub(crate) struct ListSource<F, R> {
     pub(crate) read: F,
-    pub(crate) show: Show<R>,
+    pub(crate) show: WriteRow<R>,
 }
 
 /// Reads rows from a number on.
@@ -50,42 +50,42 @@ impl<R, F> ReadFrom<R> for F where
 
 /// Nothing: `data` is the answer's only field.
 #[derive(Serialize)]
-pub(crate) struct NoHead {}
+pub(crate) struct NoFields {}
 
 /// An answer `{…, "data": […]}` that has `rows` rows in all, of which `first` are read.
-pub(crate) fn answer<R: Send + 'static>(
-    x: &Exchange,
+pub(crate) fn response<R: Send + 'static>(
+    ctx: &HandlerContext,
     head: &impl Serialize,
     rows: u32,
     first: &[R],
-    listing: Listing<impl ReadFrom<R>, R>,
-) -> Outcome {
-    let mut piece = opening(head)?;
+    listing: ListSource<impl ReadFrom<R>, R>,
+) -> HandlerResult {
+    let mut piece = list_head(head)?;
     let shown = add(&mut piece, 0, first, listing.show)?;
     if shown >= rows {
         piece.extend_from_slice(b"]}");
-        return Ok(Answer::ok(Body::Whole(piece)));
+        return Ok(Response::ok(ResponseBody::Whole(piece)));
     }
     if shown < PAGE {
         return Err(missing(rows, shown));
     }
-    let (shared, partner) = (Arc::clone(&x.shared), x.partner);
-    let state = Progress { shared, partner, listing, rows, shown, piece: Some(piece) };
-    Ok(Answer::ok(Body::Pieces(Box::pin(stream::try_unfold(state, Progress::next)))))
+    let (shared, partner) = (Arc::clone(&ctx.shared), ctx.partner);
+    let state = ListStream { shared, partner, listing, rows, shown, piece: Some(piece) };
+    Ok(Response::ok(ResponseBody::Stream(Box::pin(stream::try_unfold(state, ListStream::next)))))
 }
 
 /// How far the making of an answer has come.
-struct Progress<F, R> {
+struct ListStream<F, R> {
     shared: Arc<Shared>,
     partner: PartnerId,
-    listing: Listing<F, R>,
+    listing: ListSource<F, R>,
     rows: u32,
     shown: u32,
     /// What is ready.
     piece: Option<Vec<u8>>,
 }
 
-impl<R: Send + 'static, F: ReadFrom<R>> Progress<F, R> {
+impl<R: Send + 'static, F: ReadFrom<R>> ListStream<F, R> {
     async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, ApiError> {
         if let Some(piece) = self.piece.take() {
             return Ok(Some((piece, self)));
@@ -117,24 +117,24 @@ impl<R: Send + 'static, F: ReadFrom<R>> Progress<F, R> {
 const ROW: usize = 160;
 
 /// The answer up to its first row.
-fn opening(head: &impl Serialize) -> Result<Vec<u8>, ApiError> {
-    let mut opening = serde_json::to_vec(head).map_err(unshown)?;
+fn list_head(head: &impl Serialize) -> Result<Vec<u8>, ApiError> {
+    let mut text = serde_json::to_vec(head).map_err(serialization_error)?;
     // An object without its end; a head without fields has no comma either.
-    opening.pop();
-    if opening.len() > 1 {
-        opening.push(b',');
+    text.pop();
+    if text.len() > 1 {
+        text.push(b',');
     }
-    opening.extend_from_slice(b"\"data\":[");
-    Ok(opening)
+    text.extend_from_slice(b"\"data\":[");
+    Ok(text)
 }
 
 /// Appends rows behind `shown` others; answers how many there are then.
-fn add<R>(piece: &mut Vec<u8>, mut shown: u32, rows: &[R], show: Show<R>) -> Result<u32, ApiError> {
+fn add<R>(piece: &mut Vec<u8>, mut shown: u32, rows: &[R], show: WriteRow<R>) -> Result<u32, ApiError> {
     for row in rows {
         if shown > 0 {
             piece.push(b',');
         }
-        show(row, piece).map_err(unshown)?;
+        show(row, piece).map_err(serialization_error)?;
         shown += 1;
     }
     Ok(shown)
@@ -144,6 +144,6 @@ fn missing(rows: u32, shown: u32) -> ApiError {
     ApiError::internal(format!("of {rows} rows {shown} are there"))
 }
 
-fn unshown(error: serde_json::Error) -> ApiError {
+fn serialization_error(error: serde_json::Error) -> ApiError {
     ApiError::internal(error.to_string())
 }

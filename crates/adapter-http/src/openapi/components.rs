@@ -3,13 +3,13 @@
 use super::guide::Guide;
 use super::json::{Json, object};
 use super::operation::with_examples;
-use super::schema::{Components, Described as _, Property, integer, object_of, pattern, reference, words};
+use super::schema::{Components, HasSchema as _, Property, integer, object_of, pattern, reference, words};
 use crate::code::Code;
 use crate::error::{CodedBody, FaultyCard, FieldsBody};
 use crate::pipeline::head::{
     JSON, KEY_CHARS, KEY_PATTERN, NONCE_CHARS, NONCE_PATTERN, REQUEST_ID_PATTERN, SEALED_JSON,
 };
-use crate::rate::{RATE_LIMIT, RATE_LIMIT_PATTERN, RATE_LIMIT_POLICY, RATE_LIMIT_POLICY_PATTERN};
+use crate::rate_limit::{RATE_LIMIT, RATE_LIMIT_PATTERN, RATE_LIMIT_POLICY, RATE_LIMIT_POLICY_PATTERN};
 use crate::route::Effect;
 
 /// Statuses that any call can be answered with, the names of these answers, and their codes.

@@ -7,20 +7,20 @@ use kopeck_domain::Faults;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::KeyId;
 
-use super::callers::Identity;
+use super::authentication::Identity;
 use super::head::Head;
-use super::opener::{RefusedSeals, Seals};
-use super::opening::{self, Opened, Received};
-use crate::bridge::Pass;
-use crate::courtesy;
+use super::request_opener::{self, OpenedRequest, RawRequest};
+use super::value_opener::{OpeningContext, RefusedSeals};
+use crate::bridge::ConcurrencyPermit;
 use crate::error::ApiError;
 use crate::fingerprint;
-use crate::input::Call;
+use crate::input::RequestInput;
 use crate::route::{Effect, Route};
 use crate::state::Shared;
+use crate::yielding;
 
 /// A call with its body.
-pub(super) struct Arrived {
+pub(super) struct ReceivedRequest {
     pub(super) shared: Arc<Shared>,
     pub(super) route: &'static Route,
     pub(super) head: Head,
@@ -32,11 +32,11 @@ pub(super) struct Arrived {
 }
 
 /// A call of which nothing is sealed any more.
-pub(super) struct TakenApart {
+pub(super) struct DecodedRequest {
     pub(super) head: Head,
     pub(super) nonce: String,
     /// The call, or what is wrong with it.
-    pub(super) call: Result<Call, Faults>,
+    pub(super) input: Result<RequestInput, Faults>,
     /// The key that it was sealed with, if any of it was.
     pub(super) used: Option<KeyId>,
     /// The sealed values that did not open, for the log.
@@ -44,35 +44,35 @@ pub(super) struct TakenApart {
     /// Of a good call that changes something, see [`fingerprint::of`].
     pub(super) fingerprint: Option<[u8; 32]>,
     /// The turn of one with a large body, which lasts until its values are read as well.
-    pub(super) large: Option<Pass>,
+    pub(super) large: Option<ConcurrencyPermit>,
 }
 
-impl Arrived {
+impl ReceivedRequest {
     /// Opens the call.
     ///
     /// # Errors
     /// 503 if it is large and too many such calls wait.
-    pub(super) async fn take_apart(self) -> Result<TakenApart, ApiError> {
-        if self.body.len() < courtesy::LARGE {
-            return Ok(self.take_apart_here());
+    pub(super) async fn decode(self) -> Result<DecodedRequest, ApiError> {
+        if self.body.len() < yielding::LARGE_BODY {
+            return Ok(self.decode_here());
         }
         let shared = Arc::clone(&self.shared);
-        let gate = &shared.large_calls;
-        let pass = gate.pass().await?;
-        let (taken_apart, pass) = gate.run_with(pass, move || self.take_apart_here()).await?;
+        let limit = &shared.large_calls;
+        let permit = limit.acquire().await?;
+        let (decoded, permit) = limit.run_with_permit(permit, move || self.decode_here()).await?;
         // Calls that only read have no list to read values from.
-        let large = taken_apart.fingerprint.is_some().then_some(pass);
-        Ok(TakenApart { large, ..taken_apart })
+        let large = decoded.fingerprint.is_some().then_some(permit);
+        Ok(DecodedRequest { large, ..decoded })
     }
 
-    fn take_apart_here(self) -> TakenApart {
+    fn decode_here(self) -> DecodedRequest {
         let Self { shared, route, head, nonce, body, sender } = self;
         let now = shared.parts.wall.now().unix_timestamp();
         let (keys, policy) = match &sender {
             Some(identity) => (&identity.keys[..], identity.policy),
             None => (&[][..], SealingPolicy::Optional),
         };
-        let seals = Seals {
+        let context = OpeningContext {
             keys,
             dummy: &shared.dummy_key,
             method: head.method.as_str(),
@@ -81,12 +81,12 @@ impl Arrived {
             // The clock stands after 1970.
             now_unix: u64::try_from(now).unwrap_or(0),
             route,
-            observer: &*shared.parts.observer,
+            metrics: &*shared.parts.metrics,
         };
-        let Opened { call, used, refused } =
-            opening::open(Received { route, head: &head, body: &body }, seals, policy);
+        let OpenedRequest { input, used, refused } =
+            request_opener::open(RawRequest { route, head: &head, body: &body }, context, policy);
         let changes = matches!(route.effect, Effect::Mutate(_));
-        let fingerprint = call.as_ref().ok().filter(|_| changes).map(|call| fingerprint::of(route, call));
-        TakenApart { head, nonce, call, used, refused, fingerprint, large: None }
+        let fingerprint = input.as_ref().ok().filter(|_| changes).map(|input| fingerprint::of(route, input));
+        DecodedRequest { head, nonce, input, used, refused, fingerprint, large: None }
     }
 }

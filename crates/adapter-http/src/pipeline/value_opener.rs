@@ -4,7 +4,7 @@ use kopeck_domain::Faults;
 use kopeck_sealing::{Clear, KeyId, RequestContext, SealingKey, Slot, key_id_of, open_request};
 use zeroize::Zeroizing;
 
-use crate::observer::{Observer, Refusal};
+use crate::metrics::{HttpMetrics, RefusalKind};
 use crate::route::Route;
 
 /// What the caller is told of any value that does not open; the reason stands in the log.
@@ -12,7 +12,7 @@ pub(crate) const REFUSED: &str = "the sealed value was refused";
 
 /// What opening needs to know of the call.
 #[derive(Clone, Copy)]
-pub(crate) struct Seals<'a> {
+pub(crate) struct OpeningContext<'a> {
     /// The keys of whoever calls.
     pub(crate) keys: &'a [SealingKey],
     /// Used in vain where the key is not known.
@@ -28,7 +28,7 @@ pub(crate) struct Seals<'a> {
     /// The operation, whose own names the log may have.
     pub(crate) route: &'a Route,
     /// Counts what is refused.
-    pub(crate) observer: &'a dyn Observer,
+    pub(crate) metrics: &'a dyn HttpMetrics,
 }
 
 /// The sealed values of a request that were refused: what its one log line says of them, however many they are.
@@ -43,8 +43,8 @@ pub(crate) struct RefusedSeals {
 }
 
 /// Opens the values of one call.
-pub(crate) struct Opener<'a> {
-    seals: Seals<'a>,
+pub(crate) struct ValueOpener<'a> {
+    context: OpeningContext<'a>,
     /// What is wrong with the call so far.
     pub(crate) faults: Faults,
     /// The key of the first value that opened.
@@ -53,9 +53,9 @@ pub(crate) struct Opener<'a> {
     pub(crate) refused: Option<RefusedSeals>,
 }
 
-impl<'a> Opener<'a> {
-    pub(crate) fn new(seals: Seals<'a>) -> Self {
-        Self { seals, faults: Faults::new(), used: None, refused: None }
+impl<'a> ValueOpener<'a> {
+    pub(crate) fn new(context: OpeningContext<'a>) -> Self {
+        Self { context, faults: Faults::new(), used: None, refused: None }
     }
 
     /// Opens a value. One that does not open is a fault of `field`, whatever the reason.
@@ -66,11 +66,11 @@ impl<'a> Opener<'a> {
         clear: &Clear<'_>,
         text: &str,
     ) -> Option<Zeroizing<String>> {
-        let Seals { keys, dummy, method, path, nonce, now_unix, route, observer: _ } = self.seals;
+        let OpeningContext { keys, dummy, method, path, nonce, now_unix, route, metrics: _ } = self.context;
         let named = key_id_of(text).ok().and_then(|id| keys.iter().find(|key| key.id() == id));
         let key = named.unwrap_or(dummy);
-        let context = RequestContext { method, path, nonce, slot, clear };
-        match open_request(key, &context, now_unix, text) {
+        let request = RequestContext { method, path, nonce, slot, clear };
+        match open_request(key, &request, now_unix, text) {
             Ok(plain) => {
                 self.used.get_or_insert(key.id());
                 Some(plain)
@@ -90,7 +90,7 @@ impl<'a> Opener<'a> {
 
     /// Refuses a value that is no sealed value though it has to be one.
     pub(crate) fn refuse(&mut self, field: &str) {
-        self.seals.observer.refused(Refusal::Sealing);
+        self.context.metrics.record_refusal(RefusalKind::Sealing);
         self.faults.push(field, REFUSED);
     }
 

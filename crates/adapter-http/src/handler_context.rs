@@ -11,55 +11,55 @@ use kopeck_service::idempotency::{self, Once, OnceError, ReplayError, SealedNonc
 use kopeck_service::{Env, cards};
 use serde::Serialize;
 
-use crate::audit::Signature;
-use crate::bridge::{Deadline, Pass, in_store, in_store_keeping};
-use crate::courtesy;
+use crate::audit::EntryDraft;
+use crate::bridge::{ConcurrencyPermit, Deadline, in_store, in_store_keeping};
 use crate::error::ApiError;
-use crate::errors::repeats;
-use crate::in_flight::Ticket;
-use crate::input::Call;
+use crate::errors::idempotency as idempotency_errors;
+use crate::in_flight::InFlightGuard;
+use crate::input::RequestInput;
 use crate::input::reader::Reader;
-use crate::pages::Pieces;
-use crate::pipeline::head::RepeatKey;
-use crate::route::Outcome;
-use crate::sandbox::{CommandKey, SandboxPower, SandboxRefusal};
+use crate::list_stream::BodyStream;
+use crate::pipeline::head::IdempotencyKey;
+use crate::route::HandlerResult;
+use crate::sandbox::{CommandKey, SandboxControl, SandboxRefusal};
 use crate::state::Shared;
+use crate::yielding;
 
 /// An answer of 2xx, before sealing.
-pub(crate) struct Answer {
+pub(crate) struct Response {
     /// The status.
     pub(crate) status: u16,
     /// JSON.
-    pub(crate) body: Body,
+    pub(crate) body: ResponseBody,
     /// Whether it was given before.
     pub(crate) replayed: bool,
 }
 
 /// The body of an answer.
-pub(crate) enum Body {
+pub(crate) enum ResponseBody {
     /// All of it.
     Whole(Vec<u8>),
     /// What is made while it is sent.
-    Pieces(Pieces),
+    Stream(BodyStream),
 }
 
-impl Answer {
+impl Response {
     /// An answer with the JSON of `body`.
     pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Result<Self, ApiError> {
-        Ok(Self { status: status.as_u16(), body: Body::Whole(to_json(body)?), replayed: false })
+        Ok(Self { status: status.as_u16(), body: ResponseBody::Whole(to_json(body)?), replayed: false })
     }
 
     /// An answer with status 200.
-    pub(crate) fn ok(body: Body) -> Self {
+    pub(crate) fn ok(body: ResponseBody) -> Self {
         Self { status: StatusCode::OK.as_u16(), body, replayed: false }
     }
 
     fn first(answer: idempotency::Answer) -> Self {
-        Self { status: answer.status, body: Body::Whole(answer.body), replayed: false }
+        Self { status: answer.status, body: ResponseBody::Whole(answer.body), replayed: false }
     }
 
     fn replayed(answer: idempotency::Answer) -> Self {
-        Self { status: answer.status, body: Body::Whole(answer.body), replayed: true }
+        Self { status: answer.status, body: ResponseBody::Whole(answer.body), replayed: true }
     }
 }
 
@@ -68,52 +68,52 @@ fn to_json(body: &impl Serialize) -> Result<Vec<u8>, ApiError> {
 }
 
 /// An authenticated, opened call.
-pub(crate) struct Exchange {
+pub(crate) struct HandlerContext {
     pub(crate) shared: Arc<Shared>,
     pub(crate) partner: PartnerId,
-    pub(crate) call: Call,
+    pub(crate) input: RequestInput,
     /// The turn of one whose body is so large that it takes long to read the values.
-    large: Option<Pass>,
+    large: Option<ConcurrencyPermit>,
     deadline: Deadline,
     /// Of a call that changes something.
-    change: Option<Change>,
+    change: Option<MutationDetails>,
 }
 
 /// What a call that changes something has beside.
-pub(crate) struct Change {
+pub(crate) struct MutationDetails {
     /// The key under which it is carried out once.
-    pub(crate) key: RepeatKey,
+    pub(crate) key: IdempotencyKey,
     /// SHA-256 over the call by value.
     pub(crate) fingerprint: [u8; 32],
     /// Its nonce, if anything in it was sealed.
     pub(crate) sealed: Option<SealedNonce>,
     /// For the audit log.
-    pub(crate) signature: Signature,
+    pub(crate) audit_entry: EntryDraft,
 }
 
 /// A call that is to be carried out once, and whose turn it is.
-pub(crate) struct Turn {
-    exchange: Exchange,
-    key: Arc<RepeatKey>,
+pub(crate) struct Mutation {
+    context: HandlerContext,
+    key: Arc<IdempotencyKey>,
     call: Arc<idempotency::Call>,
-    signature: Arc<Signature>,
+    audit_entry: Arc<EntryDraft>,
     /// Kept for the unit of work too: the turn lasts until the store has answered, even if the caller goes away. It does
     /// not last as long as a silent database, which may have the work for minutes: what comes of that is found in the
     /// store by the key.
-    ticket: Arc<Ticket>,
+    guard: Arc<InFlightGuard>,
 }
 
-impl Exchange {
+impl HandlerContext {
     /// A call of `partner`, whose work is to be begun before `deadline`.
     pub(crate) fn new(
         shared: Arc<Shared>,
         partner: PartnerId,
-        call: Call,
-        large: Option<Pass>,
+        input: RequestInput,
+        large: Option<ConcurrencyPermit>,
         deadline: Deadline,
-        change: Option<Change>,
+        change: Option<MutationDetails>,
     ) -> Self {
-        Self { shared, partner, call, large, deadline, change }
+        Self { shared, partner, input, large, deadline, change }
     }
 
     /// The values of a body that may be large. Such a one is read on a thread that may be busy for long, and is gone
@@ -125,15 +125,15 @@ impl Exchange {
         &mut self,
         read: impl FnOnce(&mut Reader<'_>) -> Option<V> + Send + 'static,
     ) -> Result<Result<V, Faults>, ApiError> {
-        let Some(pass) = self.large.take() else { return Ok(self.call.values(read)) };
-        let mut call = std::mem::take(&mut self.call);
+        let Some(permit) = self.large.take() else { return Ok(self.input.values(read)) };
+        let mut input = std::mem::take(&mut self.input);
         let read = move || {
-            let values = call.values(read);
-            courtesy::free(std::mem::take(&mut call.body));
-            (values, call)
+            let values = input.values(read);
+            yielding::drop_body(std::mem::take(&mut input.body));
+            (values, input)
         };
-        let ((values, call), _) = self.shared.large_calls.run_with(pass, read).await?;
-        self.call = call;
+        let ((values, input), _) = self.shared.large_calls.run_with_permit(permit, read).await?;
+        self.input = input;
         Ok(values)
     }
 
@@ -195,7 +195,7 @@ impl Exchange {
     /// Lets the sandbox do something.
     async fn command<T: Send + 'static>(
         &self,
-        command: impl FnOnce(&dyn SandboxPower) -> Result<T, SandboxRefusal> + Send + 'static,
+        command: impl FnOnce(&dyn SandboxControl) -> Result<T, SandboxRefusal> + Send + 'static,
     ) -> Result<T, ApiError> {
         let told = self.ask_bank(move |shared, _| match &shared.parts.sandbox {
             Some(power) => command(&**power).map_err(ApiError::from),
@@ -211,16 +211,16 @@ impl Exchange {
         status: StatusCode,
         values: Result<V, Faults>,
         work: impl Fn(&mut dyn UnitOfWork, &Env, PartnerId, &V) -> Result<T, E> + Send + 'static,
-    ) -> Outcome
+    ) -> HandlerResult
     where
         V: Send + 'static,
         T: Serialize,
         E: Into<ApiError>,
     {
-        let turn = self.turn().await?;
+        let mutation = self.begin_mutation().await?;
         match values {
-            Ok(values) => turn.once(status, values, work).await,
-            Err(faults) => turn.replay().await?.ok_or_else(|| faults.into()),
+            Ok(values) => mutation.once(status, values, work).await,
+            Err(faults) => mutation.replay().await?.ok_or_else(|| faults.into()),
         }
     }
 
@@ -228,24 +228,24 @@ impl Exchange {
     ///
     /// # Errors
     /// 409 if a call under the same key takes too long.
-    pub(crate) async fn turn(mut self) -> Result<Turn, ApiError> {
+    pub(crate) async fn begin_mutation(mut self) -> Result<Mutation, ApiError> {
         // Whoever waits for the store needs no turn to read.
         self.large = None;
-        let Some(Change { key, fingerprint, sealed, signature }) = self.change.take() else {
+        let Some(MutationDetails { key, fingerprint, sealed, audit_entry }) = self.change.take() else {
             return Err(ApiError::internal("a call without a key changes something"));
         };
-        let ticket = self.shared.in_flight.take(self.partner, &key.key).await;
-        let ticket = Arc::new(ticket.ok_or_else(repeats::in_progress)?);
+        let guard = self.shared.in_flight.acquire(self.partner, &key.key).await;
+        let guard = Arc::new(guard.ok_or_else(idempotency_errors::in_progress)?);
         let call = idempotency::Call { partner: self.partner, key: key.key.clone(), fingerprint, sealed };
-        let (key, call, signature) = (Arc::new(key), Arc::new(call), Arc::new(signature));
-        Ok(Turn { exchange: self, key, call, signature, ticket })
+        let (key, call, audit_entry) = (Arc::new(key), Arc::new(call), Arc::new(audit_entry));
+        Ok(Mutation { context: self, key, call, audit_entry, guard })
     }
 }
 
-impl Turn {
+impl Mutation {
     /// The call.
-    pub(crate) const fn exchange(&self) -> &Exchange {
-        &self.exchange
+    pub(crate) const fn context(&self) -> &HandlerContext {
+        &self.context
     }
 
     /// The name of this very call, for an effect outside of its unit of work. A key that is used for another call
@@ -253,7 +253,7 @@ impl Turn {
     fn command_key(&self) -> CommandKey {
         let idempotency::Call { partner, key, fingerprint, .. } = &*self.call;
         let fingerprint: String = fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
-        let env = self.exchange.env();
+        let env = self.context.env();
         let since = env.now() - env.settings.idempotency_retention;
         CommandKey { text: format!("{partner}/{fingerprint}/{key}"), since }
     }
@@ -262,18 +262,18 @@ impl Turn {
     ///
     /// # Errors
     /// 422 if the key was used for another call, or the nonce of a sealed call with another key.
-    pub(crate) async fn replay(&self) -> Result<Option<Answer>, ApiError> {
-        let (env, call) = (Arc::clone(self.exchange.env()), Arc::clone(&self.call));
-        let store = &*self.exchange.shared.parts.store;
-        let looked = in_store(store, Access::Read, self.exchange.deadline, move |unit| {
+    pub(crate) async fn replay(&self) -> Result<Option<Response>, ApiError> {
+        let (env, call) = (Arc::clone(self.context.env()), Arc::clone(&self.call));
+        let store = &*self.context.shared.parts.store;
+        let looked = in_store(store, Access::Read, self.context.deadline, move |unit| {
             idempotency::look(unit, &env, &call)
         });
-        let recorded = looked.await.map_err(|error| repeats::of_replay(error, &self.key))?;
+        let recorded = looked.await.map_err(|error| idempotency_errors::of_replay(error, &self.key))?;
         let answer = match recorded {
             Some(recorded) if !recorded.is_nonce_spent => self.write(idempotency::replay).await?,
             recorded => recorded.map(|recorded| recorded.answer),
         };
-        Ok(answer.map(Answer::replayed))
+        Ok(answer.map(Response::replayed))
     }
 
     /// Lets the sandbox do something in the name of this call. That lies outside of the unit of work that records the
@@ -283,13 +283,13 @@ impl Turn {
     /// 422 if the nonce of a sealed call was spent with another key; the sandbox's refusal.
     pub(crate) async fn command<T: Send + 'static>(
         &self,
-        command: impl FnOnce(&dyn SandboxPower, &CommandKey) -> Result<T, SandboxRefusal> + Send + 'static,
+        command: impl FnOnce(&dyn SandboxControl, &CommandKey) -> Result<T, SandboxRefusal> + Send + 'static,
     ) -> Result<T, ApiError> {
         if self.call.sealed.is_some() {
             self.write(idempotency::claim_nonce).await?;
         }
         let key = self.command_key();
-        self.exchange.command(move |power| command(power, &key)).await
+        self.context.command(move |power| command(power, &key)).await
     }
 
     /// Runs `record` on what is recorded of this call, as a writing unit of work.
@@ -297,13 +297,13 @@ impl Turn {
         &self,
         record: fn(&mut dyn UnitOfWork, &Env, &idempotency::Call) -> Result<T, ReplayError>,
     ) -> Result<T, ApiError> {
-        let (env, call) = (Arc::clone(self.exchange.env()), Arc::clone(&self.call));
-        let (ticket, partner) = (Arc::clone(&self.ticket), Some(self.call.partner));
-        let (store, deadline) = (&*self.exchange.shared.parts.store, self.exchange.deadline);
-        let written = in_store_keeping(ticket, partner, store, Access::Write, deadline, move |unit| {
+        let (env, call) = (Arc::clone(self.context.env()), Arc::clone(&self.call));
+        let (guard, partner) = (Arc::clone(&self.guard), Some(self.call.partner));
+        let (store, deadline) = (&*self.context.shared.parts.store, self.context.deadline);
+        let written = in_store_keeping(guard, partner, store, Access::Write, deadline, move |unit| {
             record(unit, &env, &call)
         });
-        written.await.map_err(|error| repeats::of_replay(error, &self.key))
+        written.await.map_err(|error| idempotency_errors::of_replay(error, &self.key))
     }
 
     /// Carries out `work` and records its answer, with an entry in the audit log, or gives the answer that was recorded before.
@@ -312,40 +312,40 @@ impl Turn {
         status: StatusCode,
         values: V,
         work: impl Fn(&mut dyn UnitOfWork, &Env, PartnerId, &V) -> Result<T, E> + Send + 'static,
-    ) -> Outcome
+    ) -> HandlerResult
     where
         V: Send + 'static,
         T: Serialize,
         E: Into<ApiError>,
     {
-        let (env, call) = (Arc::clone(self.exchange.env()), Arc::clone(&self.call));
-        let (ticket, signature) = (Arc::clone(&self.ticket), Arc::clone(&self.signature));
-        let store = &*self.exchange.shared.parts.store;
-        let (deadline, partner) = (self.exchange.deadline, Some(self.call.partner));
-        let carried_out = in_store_keeping(ticket, partner, store, Access::Write, deadline, move |unit| {
+        let (env, call) = (Arc::clone(self.context.env()), Arc::clone(&self.call));
+        let (guard, audit_entry) = (Arc::clone(&self.guard), Arc::clone(&self.audit_entry));
+        let store = &*self.context.shared.parts.store;
+        let (deadline, partner) = (self.context.deadline, Some(self.call.partner));
+        let carried_out = in_store_keeping(guard, partner, store, Access::Write, deadline, move |unit| {
             let once = idempotency::once(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
                 Ok::<_, ApiError>(idempotency::Answer { status: status.as_u16(), body: to_json(&shown)? })
             })?;
             if let Once::First(answer) = &once {
-                unit.audit().append(&signature.of_done(answer.status, &answer.body))?;
+                unit.audit().append(&audit_entry.completed(answer.status, &answer.body))?;
             }
             Ok::<_, OnceError<ApiError>>(once)
         });
         match carried_out.await {
-            Ok(Once::First(answer)) => Ok(Answer::first(answer)),
-            Ok(Once::Replayed(answer)) => Ok(Answer::replayed(answer)),
+            Ok(Once::First(answer)) => Ok(Response::first(answer)),
+            Ok(Once::Replayed(answer)) => Ok(Response::replayed(answer)),
             // On another instance the first call may have won between our look and our write: what refused us is
             // then its effect, and its answer is ours.
             Err(OnceError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce))) => {
-                self.replay().await?.ok_or_else(repeats::in_progress)
+                self.replay().await?.ok_or_else(idempotency_errors::in_progress)
             }
             Err(OnceError::UseCase(refusal)) => match self.replay().await {
                 Ok(Some(answer)) => Ok(answer),
                 Ok(None) | Err(_) => Err(refusal),
             },
             Err(error @ (OnceError::KeyReused | OnceError::NonceSpent | OnceError::Store(_))) => {
-                Err(repeats::of_once(error, &self.key))
+                Err(idempotency_errors::of_once(error, &self.key))
             }
         }
     }

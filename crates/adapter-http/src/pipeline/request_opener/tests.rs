@@ -15,7 +15,7 @@ fn key(id: u8) -> SealingKey {
 }
 
 /// A call that is put together by hand.
-struct Sent {
+struct TestRequestParts {
     route: &'static str,
     path: String,
     ids: Vec<(&'static str, String)>,
@@ -25,7 +25,7 @@ struct Sent {
     policy: SealingPolicy,
 }
 
-impl Sent {
+impl TestRequestParts {
     fn to(route: &'static str, path: &str) -> Self {
         Self {
             route,
@@ -49,7 +49,7 @@ impl Sent {
         self.seal_with(&key(1), slot, Clear::none(), plain)
     }
 
-    fn open(&self) -> Opened {
+    fn open(&self) -> OpenedRequest {
         let route = routes::named(self.route).unwrap();
         let content_type = if self.sealed_type { "application/sealed+json" } else { "application/json" };
         let request = TestRequest::default().insert_header(("content-type", content_type));
@@ -57,7 +57,7 @@ impl Sent {
         head.path.clone_from(&self.path);
         head.query.clone_from(&self.query);
         let (keys, dummy) = ([key(1), key(2)], key(9));
-        let seals = Seals {
+        let context = OpeningContext {
             keys: &keys,
             dummy: &dummy,
             method: route.method.as_str(),
@@ -65,18 +65,18 @@ impl Sent {
             nonce: NONCE,
             now_unix: NOW + 5,
             route,
-            observer: &crate::observer::Unobserved,
+            metrics: &crate::metrics::NoopMetrics,
         };
-        open(Received { route, head: &head, body: self.body.as_bytes() }, seals, self.policy)
+        open(RawRequest { route, head: &head, body: self.body.as_bytes() }, context, self.policy)
     }
 
-    fn call(&self) -> Call {
-        self.open().call.unwrap_or_else(|faults| panic!("{faults:?}"))
+    fn input(&self) -> RequestInput {
+        self.open().input.unwrap_or_else(|faults| panic!("{faults:?}"))
     }
 
     /// The faulty fields with their details.
     fn faults(&self) -> Vec<(String, String)> {
-        let Err(faults) = self.open().call else { panic!("nothing is faulty") };
+        let Err(faults) = self.open().input else { panic!("nothing is faulty") };
         faults.as_slice().iter().map(|fault| (fault.field.clone(), fault.detail.clone())).collect()
     }
 
@@ -91,19 +91,19 @@ fn text(value: &str) -> Param {
 
 #[test]
 fn identifiers_open_and_clear_ones_stay() {
-    let mut sent = Sent::to("card.info", "/v1/card/*");
+    let mut sent = TestRequestParts::to("card.info", "/v1/card/*");
     sent.ids = vec![("idCard", sent.seal(Slot::Path("idCard"), CARD))];
-    assert_eq!(sent.call().ids, [("idCard", CARD.to_owned())]);
+    assert_eq!(sent.input().ids, [("idCard", CARD.to_owned())]);
     assert_eq!(sent.open().used, Some(key(1).id()));
 
     sent.ids = vec![("idCard", CARD.to_owned())];
-    assert_eq!(sent.call().ids, [("idCard", CARD.to_owned())]);
+    assert_eq!(sent.input().ids, [("idCard", CARD.to_owned())]);
     assert_eq!(sent.open().used, None);
 }
 
 #[test]
 fn every_refusal_is_one_and_the_same() {
-    let sent = Sent::to("card.info", "/v1/card/*");
+    let sent = TestRequestParts::to("card.info", "/v1/card/*");
     let good = sent.seal(Slot::Path("idCard"), CARD);
     let unknown = sent.seal_with(&key(3), Slot::Path("idCard"), Clear::none(), CARD);
     let foreign = SealingKey::new(KeyId::from_bytes([1; 8]), [3; 32]);
@@ -111,7 +111,10 @@ fn every_refusal_is_one_and_the_same() {
     let slot = sent.seal(Slot::Path("idEmployee"), CARD);
     let long = sent.seal(Slot::Path("idCard"), &"x".repeat(400));
     for bad in [&unknown, &foreign, &slot, &long, &good[..50], "s1.", "s1.%%%"] {
-        let sent = Sent { ids: vec![("idCard", bad.to_owned())], ..Sent::to("card.info", "/v1/card/*") };
+        let sent = TestRequestParts {
+            ids: vec![("idCard", bad.to_owned())],
+            ..TestRequestParts::to("card.info", "/v1/card/*")
+        };
         assert_eq!(
             sent.faults(),
             [("idCard".to_owned(), "the sealed value was refused".to_owned())],
@@ -122,10 +125,10 @@ fn every_refusal_is_one_and_the_same() {
 
 #[test]
 fn a_query_opens_as_a_whole() {
-    let mut sent = Sent::to("card.transactions", "/v1/card/*/transactions");
+    let mut sent = TestRequestParts::to("card.transactions", "/v1/card/*/transactions");
     let whole = r#"{"page":2,"per_page":"50","type":null}"#;
     sent.query = format!("sealed={}", sent.seal(Slot::Query, whole));
-    let params = sent.call().params;
+    let params = sent.input().params;
     assert_eq!(
         params.into_iter().collect::<Vec<_>>(),
         [("page".to_owned(), text("2")), ("per_page".to_owned(), text("50"))]
@@ -146,13 +149,13 @@ fn a_query_opens_as_a_whole() {
 
 #[test]
 fn parameters_open_singly_and_are_bound_to_their_clear_neighbours() {
-    let mut sent = Sent::to("card.transactions", "/v1/card/*/transactions");
+    let mut sent = TestRequestParts::to("card.transactions", "/v1/card/*/transactions");
     let mut clear = Clear::new();
     clear.add(Slot::QueryParameter("per_page"), "50");
     clear.add(Slot::QueryParameter("q"), "a b");
     let page = sent.seal_with(&key(2), Slot::QueryParameter("page"), &clear, "2");
     sent.query = format!("q=a+b&page={page}&per_page=50");
-    assert_eq!(sent.call().params.get("page"), Some(&text("2")));
+    assert_eq!(sent.input().params.get("page"), Some(&text("2")));
     assert_eq!(sent.open().used, Some(key(2).id()));
     sent.query = format!("q=a+b&page={page}&per_page=51");
     assert_eq!(sent.faulty_fields(), "page");
@@ -162,10 +165,10 @@ fn parameters_open_singly_and_are_bound_to_their_clear_neighbours() {
 
 #[test]
 fn the_query_wins_over_the_body_unless_one_is_sealed() {
-    let mut sent = Sent::to("employee.list", "/v1/employees");
+    let mut sent = TestRequestParts::to("employee.list", "/v1/employees");
     sent.query = "page=2".to_owned();
     sent.body = r#"{"page":3,"per_page":5,"q":null}"#.to_owned();
-    let params = sent.call().params;
+    let params = sent.input().params;
     assert_eq!(params.get("page"), Some(&text("2")));
     assert_eq!(params.get("per_page"), Some(&Param::Json(json!(5))));
     assert_eq!(params.get("q"), None);
@@ -173,18 +176,18 @@ fn the_query_wins_over_the_body_unless_one_is_sealed() {
     sent.body = format!(r#"{{"sealed":"{}"}}"#, sent.seal(Slot::Body, r#"{"page":3}"#));
     assert_eq!(sent.faulty_fields(), "page");
     sent.query.clear();
-    assert_eq!(sent.call().params.get("page"), Some(&Param::Json(json!(3))));
+    assert_eq!(sent.input().params.get("page"), Some(&Param::Json(json!(3))));
 }
 
 #[test]
 fn a_body_opens_as_a_whole_under_either_type() {
-    let mut sent = Sent::to("category.create", "/v1/category");
+    let mut sent = TestRequestParts::to("category.create", "/v1/category");
     sent.policy = SealingPolicy::Required;
     let sealed = sent.seal(Slot::Body, r#"{"nameCategory":"Офис"}"#);
     sent.body = json!({ "sealed": sealed }).to_string();
     for sealed_type in [true, false] {
         sent.sealed_type = sealed_type;
-        assert_eq!(sent.call().body.get("nameCategory"), Some(&json!("Офис")));
+        assert_eq!(sent.input().body.get("nameCategory"), Some(&json!("Офис")));
     }
     let bodies = [
         json!({"sealed": sealed, "nameCategory": "x"}),
@@ -208,7 +211,7 @@ fn a_body_opens_as_a_whole_under_either_type() {
 #[test]
 fn fields_open_singly_and_are_bound_to_their_clear_neighbours() {
     let path = format!("/v1/employee/{OTHER}/card/switch");
-    let mut sent = Sent::to("card.switch", &path);
+    let mut sent = TestRequestParts::to("card.switch", &path);
     sent.policy = SealingPolicy::Required;
     sent.ids = vec![("idEmployee", OTHER.to_owned())];
     let mut clear = Clear::new();
@@ -216,7 +219,7 @@ fn fields_open_singly_and_are_bound_to_their_clear_neighbours() {
     clear.add(Slot::Field("note"), "[1, 2]");
     let status = sent.seal_with(&key(1), Slot::Field("statusCard"), &clear, "MAIN");
     sent.body = format!(r#"{{"statusCard":"{status}", "idCard":"{CARD}", "note": [1, 2]}}"#);
-    let body = sent.call().body;
+    let body = sent.input().body;
     assert_eq!(body.get("statusCard"), Some(&json!("MAIN")));
     assert_eq!(body.get("idCard"), Some(&json!(CARD)));
 
@@ -226,12 +229,12 @@ fn fields_open_singly_and_are_bound_to_their_clear_neighbours() {
 
 #[test]
 fn a_sealed_list_is_a_list() {
-    let mut sent = Sent::to("replenishment.create", "/v1/replenishment");
+    let mut sent = TestRequestParts::to("replenishment.create", "/v1/replenishment");
     let cards = json!([{"idCard": CARD, "amountReplenishment": 1}]);
     sent.body = json!({"cards": sent.seal(Slot::Field("cards"), &cards.to_string())}).to_string();
-    assert_eq!(sent.call().body.get("cards"), Some(&cards));
+    assert_eq!(sent.input().body.get("cards"), Some(&cards));
     sent.body = json!({"cards": sent.seal(Slot::Field("cards"), "no json")}).to_string();
-    assert_eq!(sent.call().body.get("cards"), Some(&json!("no json")));
+    assert_eq!(sent.input().body.get("cards"), Some(&json!("no json")));
     let again = sent.seal(Slot::Field("cards"), "[]");
     sent.body = json!({"cards": sent.seal(Slot::Field("cards"), &again)}).to_string();
     assert_eq!(sent.faults(), [("cards".to_owned(), SEALED_TWICE.to_owned())]);
@@ -240,7 +243,7 @@ fn a_sealed_list_is_a_list() {
 #[test]
 fn a_partner_that_has_to_seal_has_to_seal_what_is_marked() {
     let refused = [("body".to_owned(), MUST_BE_SEALED.to_owned())];
-    let mut sent = Sent::to("card.switch", "/v1/employee/x/card/switch");
+    let mut sent = TestRequestParts::to("card.switch", "/v1/employee/x/card/switch");
     sent.policy = SealingPolicy::Required;
     for body in [json!({}), json!({"idCard": CARD}), json!({"idCard": CARD, "statusCard": "MAIN"})] {
         sent.body = body.to_string();
@@ -251,29 +254,29 @@ fn a_partner_that_has_to_seal_has_to_seal_what_is_marked() {
     sent.body = json!({"idCard": card, "statusCard": null}).to_string();
     assert_eq!(sent.faults(), refused);
 
-    let mut list = Sent::to("employee.list", "/v1/employees");
+    let mut list = TestRequestParts::to("employee.list", "/v1/employees");
     list.policy = SealingPolicy::Required;
     list.query = "page=1".to_owned();
-    assert!(list.open().call.is_ok());
+    assert!(list.open().input.is_ok());
     list.body = r#"{"page":1}"#.to_owned();
     assert_eq!(list.faults(), refused);
 }
 
 #[test]
 fn a_missing_or_malformed_body_is_faulty() {
-    let mut sent = Sent::to("category.create", "/v1/category");
+    let mut sent = TestRequestParts::to("category.create", "/v1/category");
     assert_eq!(sent.faulty_fields(), "body");
     for body in ["[1]", "{", "\"x\"", "{\"a\":1,\"a\":2}"] {
         sent.body = body.to_owned();
         assert_eq!(sent.faulty_fields(), "body", "{body}");
     }
-    assert!(Sent::to("category.delete", "/v1/category/x").open().call.is_ok());
+    assert!(TestRequestParts::to("category.delete", "/v1/category/x").open().input.is_ok());
 }
 
 /// A name that the operation does not have is the caller's text.
 #[test]
 fn names_of_the_caller_are_reported_as_their_container() {
-    let mut sent = Sent::to("employee.list", "/v1/employees");
+    let mut sent = TestRequestParts::to("employee.list", "/v1/employees");
     sent.query = "mine=s1.x&page=s1.x&other=1&other=2".to_owned();
     assert_eq!(sent.faulty_fields(), "query");
     sent.query = "mine=s1.x&page=s1.x".to_owned();
@@ -287,10 +290,10 @@ fn names_of_the_caller_are_reported_as_their_container() {
     assert_eq!(sent.faulty_fields(), "body body");
 }
 
-/// Each sealed field is bound to all clear ones: the work of opening them grows with the product.
+/// Each sealed field is bound to all clear ones: the work of opener them grows with the product.
 #[test]
 fn a_body_has_at_most_32_sealed_fields() {
-    let mut sent = Sent::to("category.create", "/v1/category");
+    let mut sent = TestRequestParts::to("category.create", "/v1/category");
     let body = |count: usize| {
         let fields = (0..count).map(|n| (format!("x{n:02}"), json!("s1.x"))).collect::<Map<_, _>>();
         Value::Object(fields).to_string()
@@ -303,7 +306,7 @@ fn a_body_has_at_most_32_sealed_fields() {
 
 #[test]
 fn all_that_is_wrong_is_reported_at_once() {
-    let mut sent = Sent::to("employee.update", "/v1/employee/*");
+    let mut sent = TestRequestParts::to("employee.update", "/v1/employee/*");
     sent.ids = vec![("idEmployee", "s1.x".to_owned())];
     sent.query = "a=%ff".to_owned();
     sent.body = json!({"phone": "s1.x", "email": "s1.y", "name": "N"}).to_string();

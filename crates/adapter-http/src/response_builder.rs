@@ -13,14 +13,14 @@ use kopeck_sealing::{KeyId, ResponseContext, ResponseSealer};
 
 use crate::client_address::ClientAddress;
 use crate::error::ApiError;
-use crate::exchange::Body;
-use crate::pages::Pieces;
+use crate::handler_context::ResponseBody;
+use crate::list_stream::BodyStream;
 use crate::pipeline::RefusedSeals;
-use crate::pipeline::callers::Identity;
+use crate::pipeline::authentication::Identity;
 use crate::pipeline::head::{self, Head, SEALED_JSON};
-use crate::rate::{Left, RATE_LIMIT, RATE_LIMIT_POLICY};
+use crate::rate_limit::{RATE_LIMIT, RATE_LIMIT_POLICY, RemainingQuota};
 use crate::request_id::RequestId;
-use crate::route::{Outcome, Route};
+use crate::route::{HandlerResult, Route};
 use crate::state::Shared;
 
 /// Over TLS every response tells browsers to come back by HTTPS only, for two years, and its subdomains too.
@@ -32,7 +32,7 @@ const CONTENT_SECURITY_POLICY: (header::HeaderName, &str) =
     (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'");
 
 /// What the answer and the log have to know of a call.
-pub(crate) struct Told {
+pub(crate) struct ResponseBuilder {
     /// The ids of the request.
     pub(crate) request_id: RequestId,
     /// The client's address.
@@ -40,9 +40,9 @@ pub(crate) struct Told {
     /// The partner, once it is known.
     pub(crate) partner: Option<PartnerId>,
     /// How to seal the answer, once the caller is authenticated.
-    pub(crate) seal: Option<Seal>,
-    /// What is left of the partner's rate limit, if there is one and the partner is known.
-    pub(crate) left: Option<Left>,
+    pub(crate) seal: Option<ResponseSeal>,
+    /// What is quota of the partner's rate limit, if there is one and the partner is known.
+    pub(crate) quota: Option<RemainingQuota>,
     /// The sealed values that did not open, for the log.
     pub(crate) refused: Option<RefusedSeals>,
     method: String,
@@ -53,13 +53,13 @@ pub(crate) struct Told {
     /// Whether a success shows secrets of the partner's.
     discloses: bool,
     over_tls: bool,
-    /// For the log and the observer alone; every rule goes by the service's clock.
+    /// For the log and the metrics alone; every rule goes by the service's clock.
     began: Instant,
 }
 
 /// What an answer is sealed with.
 #[derive(Debug, Clone)]
-pub(crate) struct Seal {
+pub(crate) struct ResponseSeal {
     method: String,
     path: String,
     nonce: String,
@@ -68,7 +68,7 @@ pub(crate) struct Seal {
     used: Option<KeyId>,
 }
 
-impl Seal {
+impl ResponseSeal {
     /// For an answer to the call with this head, which was sealed with the key `used`.
     pub(crate) fn new(head: &Head, nonce: &str, identity: Arc<Identity>, used: Option<KeyId>) -> Self {
         let (method, path) = (head.method.as_str().to_owned(), head.path.clone());
@@ -77,16 +77,16 @@ impl Seal {
 
     /// What seals the body of an answer, and what comes before its sealed form; `None` if the partner has no key.
     fn sealer(&self, shared: &Shared, status: StatusCode) -> Option<(ResponseSealer, String)> {
-        let key = self.identity.answering_key(self.used)?;
+        let key = self.identity.response_key(self.used)?;
         let mut salt = [0; 16];
         shared.parts.env.entropy.fill(&mut salt);
         let (method, path, nonce) = (self.method.as_str(), self.path.as_str(), self.nonce.as_str());
         let context = ResponseContext { method, path, nonce, status: status.as_u16() };
         let now = u64::try_from(shared.parts.wall.now().unix_timestamp()).unwrap_or(0);
         // A sealed value has no character that JSON would have to escape.
-        let mut opening = String::from("{\"sealed\":\"");
-        let sealer = ResponseSealer::start(key, &context, now, salt, &mut opening);
-        Some((sealer, opening))
+        let mut prefix = String::from("{\"sealed\":\"");
+        let sealer = ResponseSealer::start(key, &context, now, salt, &mut prefix);
+        Some((sealer, prefix))
     }
 }
 
@@ -101,14 +101,14 @@ fn sealed_whole((mut sealer, mut out): (ResponseSealer, String), body: &[u8]) ->
     out.into_bytes()
 }
 
-/// The sealed form of `pieces`, piece by piece.
-fn sealed_pieces((sealer, opening): (ResponseSealer, String), pieces: Pieces) -> Pieces {
-    let state = (Some((sealer, opening)), pieces);
-    Box::pin(stream::try_unfold(state, |(sealing, mut pieces)| async move {
+/// The sealed form of `chunks`, chunk by chunk.
+fn sealed_chunks((sealer, prefix): (ResponseSealer, String), chunks: BodyStream) -> BodyStream {
+    let state = (Some((sealer, prefix)), chunks);
+    Box::pin(stream::try_unfold(state, |(sealing, mut chunks)| async move {
         let Some((mut sealer, mut out)) = sealing else { return Ok(None) };
-        let rest = match pieces.next().await.transpose()? {
-            Some(piece) => {
-                sealer.push(&piece, &mut out);
+        let rest = match chunks.next().await.transpose()? {
+            Some(chunk) => {
+                sealer.push(&chunk, &mut out);
                 Some((sealer, String::new()))
             }
             None => {
@@ -117,11 +117,11 @@ fn sealed_pieces((sealer, opening): (ResponseSealer, String), pieces: Pieces) ->
                 None
             }
         };
-        Ok(Some((out.into_bytes(), (rest, pieces))))
+        Ok(Some((out.into_bytes(), (rest, chunks))))
     }))
 }
 
-impl Told {
+impl ResponseBuilder {
     /// For a call that has just come in.
     pub(crate) fn new(shared: &Shared, route: Option<&Route>, request: &HttpRequest) -> Self {
         let headers = request.headers();
@@ -132,7 +132,7 @@ impl Told {
             address: ClientAddress::of(request, &settings.trusted_proxies, settings.proxy_header),
             partner: None,
             seal: None,
-            left: None,
+            quota: None,
             refused: None,
             method: request.method().as_str().to_owned(),
             route: route.map_or("-", |route| route.path),
@@ -145,7 +145,7 @@ impl Told {
     }
 
     fn can_seal(&self) -> bool {
-        self.seal.as_ref().is_some_and(|seal| seal.identity.answering_key(seal.used).is_some())
+        self.seal.as_ref().is_some_and(|seal| seal.identity.response_key(seal.used).is_some())
     }
 
     /// Whether a success has to be sealed whatever `Accept` says, which anybody on its way can change.
@@ -155,7 +155,7 @@ impl Told {
     }
 
     /// The answer that `outcome` makes.
-    pub(crate) fn answer(&self, shared: &Shared, outcome: Outcome) -> HttpResponse {
+    pub(crate) fn build(&self, shared: &Shared, outcome: HandlerResult) -> HttpResponse {
         let must_seal = self.must_seal() && outcome.is_ok();
         let outcome = if must_seal && !self.can_seal() {
             Err(ApiError::internal("the partner has no sealing key"))
@@ -171,9 +171,9 @@ impl Told {
         if self.over_tls {
             response.insert_header(STRICT_TRANSPORT_SECURITY);
         }
-        if let Some(left) = &self.left {
-            response.insert_header((RATE_LIMIT_POLICY, left.policy()));
-            response.insert_header((RATE_LIMIT, left.rate()));
+        if let Some(quota) = &self.quota {
+            response.insert_header((RATE_LIMIT_POLICY, quota.policy()));
+            response.insert_header((RATE_LIMIT, quota.rate()));
         }
         // What the log has and the caller is not told.
         let mut reason = None;
@@ -186,40 +186,40 @@ impl Told {
             }
             Err(error) => {
                 reason = error.log_reason().map(str::to_owned);
-                head_of(&error, &mut response);
-                (error.status(), Body::Whole(error.body(self.request_id.shown())))
+                insert_error_headers(&error, &mut response);
+                (error.status(), ResponseBody::Whole(error.body(self.request_id.shown())))
             }
         };
         let seal = self.seal.as_ref().filter(|_| self.wants_sealed || must_seal);
         let sealer = seal.and_then(|seal| seal.sealer(shared, status));
         let media = if sealer.is_some() { SEALED_JSON } else { "application/json" };
         let took = self.began.elapsed();
-        shared.parts.observer.answered(self.operation, status.as_u16(), took);
+        shared.parts.metrics.record_response(self.operation, status.as_u16(), took);
         self.log_request(status, took, reason);
         response.status(status).insert_header((header::CONTENT_TYPE, media));
         match (body, sealer) {
-            (Body::Whole(body), None) => response.body(body),
-            (Body::Whole(body), Some(sealer)) => response.body(sealed_whole(sealer, &body)),
-            (Body::Pieces(pieces), None) => response.streaming(self.watched(pieces)),
-            (Body::Pieces(pieces), Some(sealer)) => {
-                response.streaming(self.watched(sealed_pieces(sealer, pieces)))
+            (ResponseBody::Whole(body), None) => response.body(body),
+            (ResponseBody::Whole(body), Some(sealer)) => response.body(sealed_whole(sealer, &body)),
+            (ResponseBody::Stream(chunks), None) => response.streaming(self.logged(chunks)),
+            (ResponseBody::Stream(chunks), Some(sealer)) => {
+                response.streaming(self.logged(sealed_chunks(sealer, chunks)))
             }
         }
     }
 
-    /// `pieces` as the server takes them. It breaks the connection off at an error, of which the caller is told nothing:
+    /// `chunks` as the server takes them. It breaks the connection off at an error, of which the caller is told nothing:
     /// the log is.
-    fn watched(&self, pieces: Pieces) -> impl Stream<Item = Result<Bytes, BrokenOff>> + 'static {
+    fn logged(&self, chunks: BodyStream) -> impl Stream<Item = Result<Bytes, StreamAborted>> + 'static {
         let (request_id, operation) = (self.request_id.clone(), self.operation);
-        pieces.map(move |piece| {
-            piece.map(Bytes::from).map_err(|error| {
+        chunks.map(move |chunk| {
+            chunk.map(Bytes::from).map_err(|error| {
                 let (own, caller) = (request_id.own(), request_id.caller());
                 let reason = error.log_reason().unwrap_or_default();
                 log::error!(
                     request_id = own, caller_request_id = caller, operation, reason;
                     "an answer broke off"
                 );
-                BrokenOff
+                StreamAborted
             })
         })
     }
@@ -258,10 +258,10 @@ impl Told {
 /// Ends a body before its end.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer broke off")]
-struct BrokenOff;
+struct StreamAborted;
 
 /// The headers that only refusals have.
-fn head_of(error: &ApiError, response: &mut HttpResponseBuilder) {
+fn insert_error_headers(error: &ApiError, response: &mut HttpResponseBuilder) {
     if let Some(seconds) = error.retry_seconds() {
         response.insert_header((header::RETRY_AFTER, seconds));
     }
