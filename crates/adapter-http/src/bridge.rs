@@ -1,5 +1,5 @@
-//! From the asynchronous front door to the synchronous use cases: the store's own threads for units of work, a bounded
-//! number of the runtime's blocking threads for what thinks long or asks the bank.
+//! The bridge from async handlers to synchronous use cases: the store's threads run units of work, a bounded number of
+//! blocking threads runs long computations and calls to the bank.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,15 +11,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::ApiError;
 
-/// How long a call cancel for its turn behind a [`ConcurrencyLimit`] before it is sent away.
+/// How long a request waits for a permit of a [`ConcurrencyLimit`].
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Until when the work of a call is to be begun.
+/// The latest start of a request's work.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline(Instant);
 
 impl Deadline {
-    /// So long from now.
+    /// The time `time` from now.
     pub(crate) fn within(time: Duration) -> Self {
         Self(Instant::now() + time)
     }
@@ -29,7 +29,7 @@ impl Deadline {
     }
 }
 
-/// Whoever cancel for a unit of work, for as long as this is not dropped.
+/// Cancels submitted work when its waiting future is dropped.
 #[derive(Default)]
 struct CancelOnDrop(Arc<AtomicBool>);
 
@@ -39,11 +39,11 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Runs `body` as a unit of work and cancel for its result without holding a thread. The store answers in time, whatever
-/// its database does.
+/// Runs `body` in a unit of work and awaits its result without blocking a thread. The store responds in time even if
+/// its database is silent.
 ///
-/// Work whose turn comes after the deadline, or after its caller has gone away, is not begun. Once begun it is carried
-/// out and committed, or refused, whatever becomes of the caller.
+/// Work does not start after the deadline or after the client has disconnected. Started work runs to its commit or
+/// rollback in any case.
 pub(crate) async fn in_store<T, E>(
     store: &dyn Store,
     access: Access,
@@ -57,8 +57,8 @@ where
     in_store_keeping((), None, store, access, deadline, body).await
 }
 
-/// The same, for work on the data of one partner alone if `whose` names one; keeps `kept` until the store has answered,
-/// also if the caller goes away before.
+/// Like [`in_store`], for the data of one partner if `whose` names one. Keeps `kept` until the store responds, even if
+/// the client disconnects earlier.
 pub(crate) async fn in_store_keeping<T, E>(
     kept: impl Send + 'static,
     whose: Option<PartnerId>,
@@ -77,13 +77,13 @@ where
     let is_wanted = move || !gone.load(Ordering::Relaxed) && !deadline.is_over();
     submit_while(store, access, whose, is_wanted, body, move |result| {
         drop(kept);
-        // The receiver is gone if the caller went away; nobody wants the result then.
+        // The receiver is gone if the client has disconnected.
         let _ = sender.send(result);
     });
     receiver.await.unwrap_or_else(|_| Err(StoreError::Failed("the store dropped the work".to_owned()).into()))
 }
 
-/// Lets a bounded number of blocking calls run at once.
+/// A semaphore for blocking work.
 pub(crate) struct ConcurrencyLimit {
     name: &'static str,
     permits: Arc<Semaphore>,
@@ -91,15 +91,15 @@ pub(crate) struct ConcurrencyLimit {
 }
 
 impl ConcurrencyLimit {
-    /// A limit that lets `at_once` calls through, at least one.
+    /// A semaphore with `at_once` permits, at least one.
     pub(crate) fn new(name: &'static str, at_once: usize) -> Self {
         Self { name, permits: Arc::new(Semaphore::new(at_once.max(1))), timeout: TIMEOUT }
     }
 
-    /// CancelOnDrop for a turn, which lasts as long as the pass is kept.
+    /// Waits for a permit.
     ///
     /// # Errors
-    /// A 503 if it does not come in time.
+    /// 503 after a timeout.
     pub(crate) async fn acquire(&self) -> Result<ConcurrencyPermit, ApiError> {
         tokio::time::timeout(self.timeout, Arc::clone(&self.permits).acquire_owned())
             .await
@@ -108,10 +108,10 @@ impl ConcurrencyLimit {
             .map_err(|_| ApiError::internal(format!("{}: the limit is closed", self.name)))
     }
 
-    /// Runs `work` on a blocking thread when its turn comes.
+    /// Runs `work` on a blocking thread under a permit.
     ///
     /// # Errors
-    /// A 503 if its turn does not come in time, a 500 if it panics.
+    /// 503 if no permit is free in time, 500 if `work` panics.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -120,10 +120,10 @@ impl ConcurrencyLimit {
         Ok(self.run_with_permit(permit, work).await?.0)
     }
 
-    /// Runs `work` on a blocking thread in the turn that has come, and gives the pass back.
+    /// Runs `work` on a blocking thread under `permit`, and returns the permit.
     ///
     /// # Errors
-    /// A 500 if it panics.
+    /// 500 if `work` panics.
     pub(crate) async fn run_with_permit<T: Send + 'static>(
         &self,
         permit: ConcurrencyPermit,
@@ -133,10 +133,10 @@ impl ConcurrencyLimit {
     }
 }
 
-/// Runs `work` on a blocking thread. What is `kept` goes with it, also if the caller goes away, and is given back.
+/// Runs `work` on a blocking thread, which keeps `kept` even if the client disconnects, and returns both.
 ///
 /// # Errors
-/// A 500 if it panics.
+/// 500 if `work` panics.
 pub(crate) async fn run_keeping<T: Send + 'static, K: Send + 'static>(
     name: &'static str,
     kept: K,
@@ -145,18 +145,18 @@ pub(crate) async fn run_keeping<T: Send + 'static, K: Send + 'static>(
     let (sender, receiver) = oneshot::channel();
     start(Box::new(move || {
         let done = work();
-        // The receiver is gone if the caller went away; nobody wants the result then.
+        // The receiver is gone if the client has disconnected.
         let _ = sender.send((done, kept));
     }));
     receiver.await.map_err(|_| ApiError::internal(format!("{name}: panicked")))
 }
 
-/// A turn behind a [`ConcurrencyLimit`].
+/// A permit of a [`ConcurrencyLimit`].
 pub(crate) struct ConcurrencyPermit(
     #[expect(dead_code, reason = "it is kept, and dropped")] OwnedSemaphorePermit,
 );
 
-/// Boxed, so that the runtime's part is in the binary once.
+/// Boxed, so that the binary has one copy of the runtime's code.
 fn start(work: Box<dyn FnOnce() + Send>) {
     tokio::task::spawn_blocking(work);
 }
@@ -176,7 +176,7 @@ mod tests {
         Deadline::within(Duration::from_secs(60))
     }
 
-    /// Keeps what is submitted until it is told to run it.
+    /// Keeps submitted work until `run`.
     #[derive(Default)]
     struct PatientStore(Mutex<Vec<(Work, Done)>>);
 

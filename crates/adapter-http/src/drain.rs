@@ -1,8 +1,8 @@
-//! Connection draining: clients are told to close their connections before the server closes any.
+//! Connection draining: clients close their connections before the server does.
 //!
-//! A server that closes a keep-alive connection cannot know whether the next request is on its way already. So while it
-//! drains, each response says `Connection: close`, and connections that are in use end after a response. A moment later
-//! those that are left are idle, and the server closes them.
+//! A server that closes a keep-alive connection cannot know whether a request is on its way. While it drains, each
+//! response says `Connection: close`, so connections in use end after a response. A moment later the remaining
+//! connections are idle, and the server closes them.
 
 use std::io;
 use std::net::TcpListener;
@@ -17,13 +17,13 @@ use tokio::sync::watch;
 
 use crate::state::HttpState;
 
-/// How long connections are waited for on which no request comes.
+/// How long the drain waits for the next request on open connections.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How long after the last new connection those that the system has set up are accepted.
+/// How long after the last new connection the server accepts connections from the kernel's queue.
 const BACKLOG: Duration = Duration::from_millis(100);
 
-/// The open connections, and whether their clients are told to close them.
+/// The open connections, and whether they are draining.
 pub(crate) struct Connections {
     is_draining: AtomicBool,
     open: watch::Sender<usize>,
@@ -42,7 +42,7 @@ impl Connections {
         OpenConnection(Arc::clone(self))
     }
 
-    /// Tells the client to close its connection, if the server drains.
+    /// Adds `Connection: close` while the server drains.
     pub(crate) fn close_if_draining(&self, response: &mut HttpResponse) {
         if self.is_draining.load(Ordering::Relaxed) {
             response.head_mut().set_connection_type(ConnectionType::Close);
@@ -50,7 +50,7 @@ impl Connections {
     }
 }
 
-/// A connection that is open.
+/// Counts as open until it is dropped.
 pub(crate) struct OpenConnection(Arc<Connections>);
 
 impl Drop for OpenConnection {
@@ -59,14 +59,14 @@ impl Drop for OpenConnection {
     }
 }
 
-/// The end of serving at a listener.
+/// Ends serving at a listener.
 pub struct Drain {
     listener: TcpListener,
     connections: Arc<Connections>,
 }
 
 impl Drain {
-    /// For the server that `state` is served by at `listener`.
+    /// For the server that serves `state` at `listener`.
     ///
     /// # Errors
     /// If the process can open no more files.
@@ -74,37 +74,37 @@ impl Drain {
         Ok(Self { listener: listener.try_clone()?, connections: Arc::clone(&state.0.connections) })
     }
 
-    /// From now on every response tells its client to close the connection.
+    /// From now on every response says `Connection: close`.
     pub fn start(&self) {
         self.connections.is_draining.store(true, Ordering::Relaxed);
     }
 
-    /// Takes no more new connections, and waits until those in use have been closed: at most a second or so. What is left
-    /// then is idle, or has a request under way that takes long.
+    /// Accepts no new connections, and waits about a second until connections in use are closed. The rest are idle, or
+    /// have a long request in flight.
     pub async fn finish(&self) {
         refuse_connections(&self.listener).await;
-        // Whether it was in time, the caller goes on.
+        // The caller stops the server in either case.
         let _ = tokio::time::timeout(GRACE, self.closed()).await;
     }
 
-    /// Waits until no connection is open. Connections whose TLS handshake is not over do not count.
+    /// Waits until no connection is open. Connections in their TLS handshake do not count.
     pub async fn closed(&self) {
         // The sender is here, so this cannot fail.
         let _ = self.connections.open.subscribe().wait_for(|open| *open == 0).await;
     }
 }
 
-/// Lets the system refuse new connections, without losing one that it has accepted and the server has not.
+/// Lets the kernel refuse new connections, without losing one that it has accepted and the server has not.
 async fn refuse_connections(listener: &TcpListener) {
     let socket = SockRef::from(listener);
-    // A listener that is closed resets the connections in its queue. So requests for new ones are ignored first, until the
-    // queue is empty; clients repeat them after a second and are refused then. Where the system cannot filter them, a
+    // Closing a listener resets the connections in its queue. A socket filter first ignores new SYN segments until the
+    // queue is empty; clients repeat them after a second and are refused then. Where the system has no such filter, a
     // connection may be reset.
     #[cfg(target_os = "linux")]
     if socket.attach_filter(&IGNORE_SYN).is_ok() {
         tokio::time::sleep(BACKLOG).await;
     }
-    // The server has a descriptor of the same socket, so that dropping this one would close nothing.
+    // The server holds another descriptor of the socket, so dropping this one would close nothing.
     let _ = socket.shutdown(std::net::Shutdown::Both);
 }
 

@@ -1,4 +1,4 @@
-//! What a caller is told when a call fails, and what the log is told.
+//! Errors of the API: the response body and the log line.
 
 use std::borrow::Cow;
 
@@ -11,28 +11,28 @@ use crate::code::Code;
 use crate::openapi::schema::api_type;
 use crate::pipeline::{MUST_BE_SEALED, SEAL_REFUSED};
 
-/// A refused call. What the partner sees and what the log sees are two things: a 500 shows nothing but the id of the
-/// request, and the reason why a sealed value was refused stands in the log alone.
+/// An error response. Partner and log see different things: a 500 shows only the request id, and the reason of a
+/// refused sealed value is in the log alone.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
     body: ErrorBody,
-    /// Seconds after which the same call may succeed.
+    /// Seconds until a retry may succeed.
     retry_after: Option<u64>,
-    /// The methods that would have been right.
+    /// The methods of the path.
     allow: Option<String>,
-    /// What only the log is told.
+    /// Logged, and not sent.
     log: Option<String>,
 }
 
-/// The shapes of the interface's error bodies.
+/// The error bodies of the interface.
 #[derive(Debug)]
 enum ErrorBody {
-    /// 422: every faulty field.
+    /// 422: the faulty fields.
     Fields(Faults),
     /// Any other status.
     Coded { code: Code, message: Cow<'static, str> },
-    /// The 404 and 409 of calls for many cards: one object a faulty card.
+    /// 404 and 409 of card batches: one object a faulty card.
     Cards(Vec<FaultyCard>),
     /// A 500.
     Internal,
@@ -59,10 +59,11 @@ impl FaultyCard {
 }
 
 impl ApiError {
-    /// The [code](Self::code) of a call with a sealed value that does not open, or with a clear one that has to be sealed.
+    /// The [code](Self::code) of a request with a sealed value that does not open, or with a plaintext value that has
+    /// to be sealed.
     pub(crate) const SEAL_REFUSED: &'static str = "sealed_value_refused";
 
-    /// A refusal with a code.
+    /// An error with a code.
     pub(crate) fn new(status: StatusCode, code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self::with_body(status, ErrorBody::Coded { code, message: message.into() })
     }
@@ -72,17 +73,17 @@ impl ApiError {
         Faults::of(field, detail).into()
     }
 
-    /// 401. The reason is told to nobody: a token is good or it is not.
+    /// 401. The response gives no reason, and so tells nothing about a token.
     pub(crate) fn unauthorized() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, Code::Unauthorized, "not authorized, the token failed validation")
     }
 
-    /// 404 or 409 of a call for many cards.
+    /// 404 or 409 of a card batch.
     pub(crate) fn cards(status: StatusCode, cards: Vec<FaultyCard>) -> Self {
         Self::with_body(status, ErrorBody::Cards(cards))
     }
 
-    /// 500; `reason` goes to the log.
+    /// 500; the log gets `reason`.
     pub(crate) fn internal(reason: impl Into<String>) -> Self {
         Self {
             log: Some(reason.into()),
@@ -90,7 +91,7 @@ impl ApiError {
         }
     }
 
-    /// 503: nothing was done, and the same call may succeed in a moment; `reason` goes to the log.
+    /// 503: nothing was done, and a retry may succeed. The log gets `reason`.
     pub(crate) fn busy(reason: impl Into<String>) -> Self {
         Self::unavailable(Code::Internal, "the service is busy, try again").because(reason)
     }
@@ -100,17 +101,17 @@ impl ApiError {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(1)
     }
 
-    /// Tells the log, and nobody else, the reason.
+    /// Adds a reason for the log.
     pub(crate) fn because(self, reason: impl Into<String>) -> Self {
         Self { log: Some(reason.into()), ..self }
     }
 
-    /// Says when the call may be tried again.
+    /// Adds `Retry-After`.
     pub(crate) fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
     }
 
-    /// Says which methods would have been right.
+    /// Adds `Allow`.
     pub(crate) fn allow(self, methods: String) -> Self {
         Self { allow: Some(methods), ..self }
     }
@@ -119,12 +120,12 @@ impl ApiError {
         Self { status, body, retry_after: None, allow: None, log: None }
     }
 
-    /// The status of the answer.
+    /// The status code.
     pub(crate) const fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The reason as a word: the code of the answer or, of answers that have none, one of ours.
+    /// The error code; for bodies without one, a code for the audit log.
     pub(crate) fn code(&self) -> &'static str {
         match &self.body {
             ErrorBody::Fields(faults) if faults.as_slice().iter().any(is_refused_seal) => Self::SEAL_REFUSED,
@@ -135,22 +136,22 @@ impl ApiError {
         }
     }
 
-    /// The value of `Retry-After`, if the answer has one.
+    /// The value of `Retry-After`.
     pub(crate) const fn retry_seconds(&self) -> Option<u64> {
         self.retry_after
     }
 
-    /// The value of `Allow`, if the answer has one.
+    /// The value of `Allow`.
     pub(crate) fn allowed_methods(&self) -> Option<&str> {
         self.allow.as_deref()
     }
 
-    /// What only the log is told.
+    /// The reason for the log.
     pub(crate) fn log_reason(&self) -> Option<&str> {
         self.log.as_deref()
     }
 
-    /// The body of the answer.
+    /// The response body.
     pub(crate) fn body(&self, request_id: &str) -> Vec<u8> {
         match &self.body {
             ErrorBody::Fields(faults) => json(&FieldsBody {
@@ -204,7 +205,7 @@ api_type! {
 
 impl<'a> From<&'a Fault> for FieldFault<'a> {
     fn from(fault: &'a Fault) -> Self {
-        // A field of the body may have no name.
+        // The domain leaves the name empty for a fault of the whole body.
         let field = if fault.field.is_empty() { "body" } else { &fault.field };
         Self { field, message: "incorrect value passed", detail: &fault.detail }
     }
@@ -222,7 +223,8 @@ api_type! {
     }
 }
 
-/// The JSON text of a body of ours. Serialising can only fail for maps with odd keys, which none of them has.
+/// The JSON text of an error body. Serialization fails only for maps with keys that are no strings, and there are
+/// none.
 fn json(body: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(body).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! From the refusals of the use cases to what the caller is told: one file a group, every match exhaustive, so that a
-//! new refusal does not compile before it has its status and code.
+//! Maps the errors of use cases to responses: one file a group, every match exhaustive, so that a new error compiles
+//! only with a status code and an error code.
 
 mod cards;
 mod categories;

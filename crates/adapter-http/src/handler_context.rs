@@ -1,4 +1,4 @@
-//! What a handler works with: an authenticated, opened call, and the ways to carry it out.
+//! The context of a handler: an authenticated request without sealed values, and the ways to carry it out.
 
 use std::sync::Arc;
 
@@ -25,31 +25,31 @@ use crate::sandbox::{CommandKey, SandboxControl, SandboxRefusal};
 use crate::state::Shared;
 use crate::yielding;
 
-/// An answer of 2xx, before sealing.
+/// A response of 2xx, before sealing.
 pub(crate) struct Response {
-    /// The status.
+    /// The status code.
     pub(crate) status: u16,
-    /// JSON.
+    /// The JSON text.
     pub(crate) body: ResponseBody,
-    /// Whether it was given before.
+    /// Whether it is a recorded response.
     pub(crate) replayed: bool,
 }
 
-/// The body of an answer.
+/// The body of a response.
 pub(crate) enum ResponseBody {
-    /// All of it.
+    /// The complete text.
     Whole(Vec<u8>),
-    /// What is made while it is sent.
+    /// Chunks, each made when the connection can take it.
     Stream(BodyStream),
 }
 
 impl Response {
-    /// An answer with the JSON of `body`.
+    /// A response with the JSON of `body`.
     pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Result<Self, ApiError> {
         Ok(Self { status: status.as_u16(), body: ResponseBody::Whole(to_json(body)?), replayed: false })
     }
 
-    /// An answer with status 200.
+    /// A response with status code 200.
     pub(crate) fn ok(body: ResponseBody) -> Self {
         Self { status: StatusCode::OK.as_u16(), body, replayed: false }
     }
@@ -67,27 +67,27 @@ fn to_json(body: &impl Serialize) -> Result<Vec<u8>, ApiError> {
     serde_json::to_vec(body).map_err(|error| ApiError::internal(error.to_string()))
 }
 
-/// An authenticated, opened call.
+/// An authenticated request without sealed values.
 pub(crate) struct HandlerContext {
     pub(crate) shared: Arc<Shared>,
     pub(crate) partner: PartnerId,
     pub(crate) input: RequestInput,
-    /// The turn of one whose body is so large that it takes long to read the values.
+    /// The permit of a request with a large body: reading its values takes long.
     large: Option<ConcurrencyPermit>,
     deadline: Deadline,
-    /// Of a call that changes something.
+    /// For a mutation.
     change: Option<MutationDetails>,
 }
 
-/// What a call that changes something has beside.
+/// A mutation that holds the in-flight guard of its key.
 pub(crate) struct MutationDetails {
-    /// The key under which it is carried out once.
+    /// The effect happens once under this key.
     pub(crate) key: IdempotencyKey,
-    /// SHA-256 over the call by value.
+    /// SHA-256 over the request by value.
     pub(crate) fingerprint: [u8; 32],
-    /// Its nonce, if anything in it was sealed.
+    /// The nonce, if any value of the request was sealed.
     pub(crate) sealed: Option<SealedNonce>,
-    /// For the audit log.
+    /// The draft of its audit entry.
     pub(crate) audit_entry: EntryDraft,
 }
 
@@ -97,14 +97,14 @@ pub(crate) struct Mutation {
     key: Arc<IdempotencyKey>,
     call: Arc<idempotency::Call>,
     audit_entry: Arc<EntryDraft>,
-    /// Kept for the unit of work too: the turn lasts until the store has answered, even if the caller goes away. It does
-    /// not last as long as a silent database, which may have the work for minutes: what comes of that is found in the
-    /// store by the key.
+    /// Shared with the unit of work: the guard lasts until the store responds, even if the client disconnects. It does
+    /// not last as long as a silent database, which may keep the work for minutes; the record in the store decides
+    /// then.
     guard: Arc<InFlightGuard>,
 }
 
 impl HandlerContext {
-    /// A call of `partner`, whose work is to be begun before `deadline`.
+    /// A request of `partner`; its work has to start before `deadline`.
     pub(crate) fn new(
         shared: Arc<Shared>,
         partner: PartnerId,
@@ -116,8 +116,7 @@ impl HandlerContext {
         Self { shared, partner, input, large, deadline, change }
     }
 
-    /// The values of a body that may be large. Such a one is read on a thread that may be busy for long, and is gone
-    /// afterwards.
+    /// The values of a body that may be large. A large body is read and freed on a blocking thread.
     ///
     /// # Errors
     /// 500 if reading panics.
@@ -137,7 +136,7 @@ impl HandlerContext {
         Ok(values)
     }
 
-    /// The zone of every date in an answer.
+    /// The time zone of every date in a response.
     pub(crate) fn zone(&self) -> Zone {
         self.env().settings.zone
     }
@@ -146,7 +145,7 @@ impl HandlerContext {
         &self.shared.parts.env
     }
 
-    /// Reads through `work`.
+    /// Runs `work` in a reading unit of work.
     pub(crate) async fn read<V, T, E>(
         &self,
         values: Result<V, Faults>,
@@ -165,7 +164,7 @@ impl HandlerContext {
         .await
     }
 
-    /// Asks the bank through `work`, on a thread that may block.
+    /// Runs `work`, which calls the bank, on a blocking thread.
     pub(crate) async fn ask_bank<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared, PartnerId) -> T + Send + 'static,
@@ -174,7 +173,7 @@ impl HandlerContext {
         self.shared.bank_calls.run(move || work(&shared, partner)).await
     }
 
-    /// Brings the copy of a card up to date after something happened to it at the bank.
+    /// Refreshes the copy of a card after a change at the bank.
     pub(crate) async fn renew_card(&self, card: CardId) -> Result<(), ApiError> {
         let asked = self.ask_bank(move |shared, partner| {
             let parts = &shared.parts;
@@ -183,7 +182,7 @@ impl HandlerContext {
         Ok(asked.await??)
     }
 
-    /// Brings the copy of a card up to date before its link changes.
+    /// Refreshes the copy of a card before its link changes.
     pub(crate) async fn prepare_card(&self, card: cards::CardKey) -> Result<(), ApiError> {
         let asked = self.ask_bank(move |shared, partner| {
             let parts = &shared.parts;
@@ -192,7 +191,7 @@ impl HandlerContext {
         Ok(asked.await??)
     }
 
-    /// Lets the sandbox do something.
+    /// Runs a sandbox command.
     async fn command<T: Send + 'static>(
         &self,
         command: impl FnOnce(&dyn SandboxControl) -> Result<T, SandboxRefusal> + Send + 'static,
@@ -204,8 +203,8 @@ impl HandlerContext {
         told.await?
     }
 
-    /// Changes something through `work`, once: reads the values only after a repeat was answered, as the order of
-    /// checks says.
+    /// Runs `work` once. The faults of the values count only if there is no recorded response: the documented order of
+    /// checks.
     pub(crate) async fn mutate<V, T, E>(
         self,
         status: StatusCode,
@@ -224,12 +223,12 @@ impl HandlerContext {
         }
     }
 
-    /// Waits for the turn of a call that changes something.
+    /// Waits until no other request under the same key is in flight.
     ///
     /// # Errors
     /// 409 if a call under the same key takes too long.
     pub(crate) async fn begin_mutation(mut self) -> Result<Mutation, ApiError> {
-        // Whoever waits for the store needs no turn to read.
+        // The permit is for reading values, not for waiting.
         self.large = None;
         let Some(MutationDetails { key, fingerprint, sealed, audit_entry }) = self.change.take() else {
             return Err(ApiError::internal("a call without a key changes something"));
@@ -243,13 +242,13 @@ impl HandlerContext {
 }
 
 impl Mutation {
-    /// The call.
+    /// The request.
     pub(crate) const fn context(&self) -> &HandlerContext {
         &self.context
     }
 
-    /// The name of this very call, for an effect outside of its unit of work. A key that is used for another call
-    /// names something else.
+    /// The key of an effect outside of the unit of work. It contains the fingerprint, because another request may
+    /// reuse the idempotency key.
     fn command_key(&self) -> CommandKey {
         let idempotency::Call { partner, key, fingerprint, .. } = &*self.call;
         let fingerprint: String = fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -258,7 +257,7 @@ impl Mutation {
         CommandKey { text: format!("{partner}/{fingerprint}/{key}"), since }
     }
 
-    /// The answer that was given before, if the call is a repeat. A sealed call spends its nonce with it.
+    /// The recorded response of an idempotent retry. It spends the nonce of a sealed request.
     ///
     /// # Errors
     /// 422 if the key was used for another call, or the nonce of a sealed call with another key.
@@ -276,8 +275,8 @@ impl Mutation {
         Ok(answer.map(Response::replayed))
     }
 
-    /// Lets the sandbox do something in the name of this call. That lies outside of the unit of work that records the
-    /// answer, so a sealed call spends its nonce before it.
+    /// Runs a sandbox command under the key of this request. Its effect is outside of the unit of work that records
+    /// the response, so a sealed request spends its nonce first.
     ///
     /// # Errors
     /// 422 if the nonce of a sealed call was spent with another key; the sandbox's refusal.
@@ -292,7 +291,7 @@ impl Mutation {
         self.context.command(move |power| command(power, &key)).await
     }
 
-    /// Runs `record` on what is recorded of this call, as a writing unit of work.
+    /// Runs `record` in a writing unit of work.
     async fn write<T: Send + 'static>(
         &self,
         record: fn(&mut dyn UnitOfWork, &Env, &idempotency::Call) -> Result<T, ReplayError>,
@@ -306,7 +305,7 @@ impl Mutation {
         written.await.map_err(|error| idempotency_errors::of_replay(error, &self.key))
     }
 
-    /// Carries out `work` and records its answer, with an entry in the audit log, or gives the answer that was recorded before.
+    /// Runs `work` and records its response and its audit entry, or returns the recorded response.
     pub(crate) async fn once<V, T, E>(
         self,
         status: StatusCode,
@@ -335,8 +334,8 @@ impl Mutation {
         match carried_out.await {
             Ok(Once::First(answer)) => Ok(Response::first(answer)),
             Ok(Once::Replayed(answer)) => Ok(Response::replayed(answer)),
-            // On another instance the first call may have won between our look and our write: what refused us is
-            // then its effect, and its answer is ours.
+            // Another instance recorded the first response between the read and the write: that effect caused the
+            // conflict.
             Err(OnceError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce))) => {
                 self.replay().await?.ok_or_else(idempotency_errors::in_progress)
             }

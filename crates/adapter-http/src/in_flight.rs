@@ -1,7 +1,7 @@
-//! Calls that are being carried out: a second one under the same key waits for the first.
+//! Requests in flight by idempotency key: a second request under a key waits for the first.
 //!
-//! This spares work and gives the second call the first one's answer; that an effect happens once is made sure by the
-//! recorded answer in the store, also between instances.
+//! This saves work and returns the first response. The record in the store guarantees one effect, also between
+//! instances.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,16 +10,16 @@ use std::time::Duration;
 use kopeck_domain::ids::PartnerId;
 use tokio::sync::watch;
 
-/// How long the second call waits.
+/// How long the second request waits.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 type Key = (PartnerId, String);
 
-/// The calls of this process that are being carried out.
+/// The keys in flight in this process.
 #[derive(Clone)]
 pub(crate) struct InFlight {
     running: Arc<Mutex<HashMap<Key, watch::Receiver<()>>>>,
-    /// How long the second call waits.
+    /// How long the second request waits.
     timeout: Duration,
 }
 
@@ -29,22 +29,22 @@ impl Default for InFlight {
     }
 }
 
-/// The right to carry out the calls under a key; ends when it is dropped.
+/// The exclusive right to a key until it is dropped.
 pub(crate) struct InFlightGuard {
     calls: InFlight,
     key: Key,
-    /// Dropped with the guard, which wakes whoever waits.
+    /// Dropped with the guard, which wakes the waiting requests.
     _ended: watch::Sender<()>,
 }
 
 impl InFlight {
-    /// The guard of a call, as soon as no other has it; `None` if that takes too long.
+    /// The guard of a key once it is free; `None` after a timeout.
     pub(crate) async fn acquire(&self, partner: PartnerId, key: &str) -> Option<InFlightGuard> {
         tokio::time::timeout(self.timeout, async {
             loop {
                 match self.try_acquire((partner, key.to_owned())) {
                     Ok(guard) => return guard,
-                    // Answers with an error when the sender is dropped: that is the end we wait for.
+                    // `changed` fails once the sender is dropped: then the key is free.
                     Err(mut running) => while running.changed().await.is_ok() {},
                 }
             }

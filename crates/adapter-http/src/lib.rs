@@ -1,15 +1,14 @@
 //! The HTTP API of Kopeck.
 //!
-//! A call goes through the pipeline in one fixed order: the form of its head, who sends it, its nonce and key, its
-//! body, the opening of what is sealed; then its handler, which is a few lines: read the values, run a use case of
-//! `kopeck-service` as a unit of work, show its result. [`configure`] puts the operations into an actix application,
-//! [`serve`] runs one.
+//! A request passes the pipeline in a fixed order: header checks, authentication, nonce and idempotency key, body,
+//! decryption of sealed values. Then its handler reads the fields, runs a use case of `kopeck-service` in a unit of
+//! work and serializes the result. [`configure`] adds the operations to an actix application, [`serve`] runs one.
 //!
-//! Beyond what the interface says, the API answers 408 `request_timeout` when a body does not arrive in time, and 503
-//! `internal` with `Retry-After` when the service is busy.
+//! Beyond the interface, the API responds 408 `request_timeout` if a body does not arrive in time, and 503 `internal`
+//! with `Retry-After` if the service is busy.
 //!
-//! Architecture invariants: no rule of the business lives here; no handler blocks the thread that it runs on; and
-//! what a caller is told of a failure is decided in the module `errors` alone, by exhaustive matches.
+//! Architecture invariants: no business rule lives here; no handler blocks its thread; the module `errors` alone maps
+//! errors to responses, by exhaustive matches.
 
 mod audit;
 mod bridge;

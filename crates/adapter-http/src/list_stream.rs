@@ -1,11 +1,11 @@
-//! Answers that are as long as what they list: made page by page while they are sent, so that none of them ever stands
-//! in memory as a whole. One of a hundred thousand cards takes no more than one of a thousand.
+//! Streamed list responses: the server makes them page by page while it sends them, so memory does not grow with the
+//! list.
 //!
-//! Each page is a unit of work of its own, and other calls come in between. That is sound for what no longer changes,
-//! such as the result of a request that is done, and for nothing else.
+//! Each page is a unit of work of its own. That is sound only for data that no longer changes, such as the result of a
+//! completed request.
 //!
-//! The status is sent before the last page is read. What fails after that breaks the body off: it ends without its last
-//! chunk, without the end of its JSON and, if it is sealed, without its tag, so that no one takes it for the whole.
+//! The status code is sent before the last page is read. A later error aborts the body: it lacks its last chunk, the
+//! end of its JSON and, if sealed, its tag, so no client takes it for complete.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,23 +21,23 @@ use crate::handler_context::{HandlerContext, Response, ResponseBody};
 use crate::route::HandlerResult;
 use crate::state::Shared;
 
-/// Rows of a page: few enough for one unit of work, many enough that the pages do not cost more than their rows.
+/// Rows of a page: few enough for one unit of work, many enough that the overhead of a page is small beside its rows.
 pub(crate) const PAGE: u32 = 1_000;
 
-/// The pieces of a body, in their order.
+/// The chunks of a body.
 pub(crate) type BodyStream = Pin<Box<dyn Stream<Item = Result<Vec<u8>, ApiError>>>>;
 
-/// Shows a row: appends its JSON.
+/// Appends the JSON of a row.
 pub(crate) type WriteRow<R> = fn(&R, &mut Vec<u8>) -> serde_json::Result<()>;
 
-/// What is listed: how to read rows of it from a number on, [`PAGE`] at most, and how to show one.
+/// The source of a list: reads up to [`PAGE`] rows from an offset on, and writes one row.
 #[derive(Clone, Copy)]
 pub(crate) struct ListSource<F, R> {
     pub(crate) read: F,
     pub(crate) show: WriteRow<R>,
 }
 
-/// Reads rows from a number on.
+/// Reads rows from an offset on.
 pub(crate) trait ReadFrom<R>:
     Fn(&mut dyn UnitOfWork, PartnerId, u32) -> Result<Vec<R>, StoreError> + Copy + Send + 'static
 {
@@ -48,11 +48,11 @@ impl<R, F> ReadFrom<R> for F where
 {
 }
 
-/// Nothing: `data` is the answer's only field.
+/// `data` is the only field of the response.
 #[derive(Serialize)]
 pub(crate) struct NoFields {}
 
-/// An answer `{…, "data": […]}` that has `rows` rows in all, of which `first` are read.
+/// A response `{…, "data": […]}` with `rows` rows, the `first` of which are read.
 pub(crate) fn response<R: Send + 'static>(
     ctx: &HandlerContext,
     head: &impl Serialize,
@@ -74,14 +74,14 @@ pub(crate) fn response<R: Send + 'static>(
     Ok(Response::ok(ResponseBody::Stream(Box::pin(stream::try_unfold(state, ListStream::next)))))
 }
 
-/// How far the making of an answer has come.
+/// The progress of a streamed list.
 struct ListStream<F, R> {
     shared: Arc<Shared>,
     partner: PartnerId,
     listing: ListSource<F, R>,
     rows: u32,
     shown: u32,
-    /// What is ready.
+    /// The next chunk, if it is ready.
     piece: Option<Vec<u8>>,
 }
 
@@ -95,7 +95,7 @@ impl<R: Send + 'static, F: ReadFrom<R>> ListStream<F, R> {
         }
         let (read, partner, from) = (self.listing.read, self.partner, self.shown);
         let parts = &self.shared.parts;
-        // How long the caller has taken to read the pages before does not count.
+        // Each page has a deadline of its own: a slow client does not use it up.
         let deadline = Deadline::within(parts.settings.deadline);
         let rows = in_store(&*parts.store, Access::Read, deadline, move |unit| {
             read(unit, partner, from).map_err(ApiError::from)
@@ -113,13 +113,13 @@ impl<R: Send + 'static, F: ReadFrom<R>> ListStream<F, R> {
     }
 }
 
-/// About how many bytes a row takes.
+/// Bytes of a typical row.
 const ROW: usize = 160;
 
-/// The answer up to its first row.
+/// The text before the first row.
 fn list_head(head: &impl Serialize) -> Result<Vec<u8>, ApiError> {
     let mut text = serde_json::to_vec(head).map_err(serialization_error)?;
-    // An object without its end; a head without fields has no comma either.
+    // Removes the closing brace.
     text.pop();
     if text.len() > 1 {
         text.push(b',');
@@ -128,7 +128,7 @@ fn list_head(head: &impl Serialize) -> Result<Vec<u8>, ApiError> {
     Ok(text)
 }
 
-/// Appends rows behind `shown` others; answers how many there are then.
+/// Appends rows behind `shown` others; returns the new count.
 fn add<R>(piece: &mut Vec<u8>, mut shown: u32, rows: &[R], show: WriteRow<R>) -> Result<u32, ApiError> {
     for row in rows {
         if shown > 0 {

@@ -1,32 +1,32 @@
-//! Who is told of what happens at the front door.
+//! Metrics of the HTTP API.
 
 use std::time::Duration;
 
-/// Counts what happens at the front door. It is called on the threads that serve calls, so it must not wait.
+/// Records metrics of requests. The server threads call it, so it must not block.
 pub trait HttpMetrics: Send + Sync {
-    /// A call was answered. `operation` is its [name](crate::Operation), or `-` where the path is none of ours.
+    /// A response was built. `operation` is its [name](crate::Operation), or `-` for an unknown path.
     fn record_response(&self, operation: &'static str, status: u16, took: Duration);
 
-    /// Something was refused that an operator wants to see beside the statuses.
+    /// A request was refused for one of the reasons with a counter of their own.
     fn record_refusal(&self, what: RefusalKind);
 }
 
-/// What an operator wants to see refused beside the statuses.
+/// Refusals with a counter of their own, beside the status codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// A sealed value that does not open, or that has to be sealed and is not.
+    /// A sealed value that does not open, or a plaintext value that has to be sealed.
     Sealing,
     /// A login after too many failures.
     Login,
     /// A refresh after too many failures of its address.
     Refresh,
-    /// A call over the partner's rate limit.
+    /// A request over the partner's rate limit.
     Rate,
-    /// A body beyond the memory for all bodies.
+    /// A body beyond the memory budget.
     Memory,
 }
 
-/// Counts nothing.
+/// Records nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoopMetrics;
 

@@ -1,4 +1,4 @@
-//! What the API offers, for whoever describes it.
+//! The public list of operations and error codes.
 
 use crate::code::Code;
 use crate::route::{Effect, Field, Route};
@@ -7,35 +7,35 @@ use crate::{route, routes};
 /// An operation of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Operation {
-    /// Its name, unique.
+    /// Its unique name.
     pub name: &'static str,
-    /// Its method. `PUT` takes `PATCH` as well.
+    /// Its method. `PUT` includes `PATCH`.
     pub method: &'static str,
     /// Its path, with `{placeholders}` and without a final slash.
     pub path: &'static str,
-    /// Whether its calls change something. They have an idempotency key then.
+    /// Whether it changes data. Such requests have an idempotency key.
     pub changes: bool,
     fields: &'static [Field],
 }
 
 impl Operation {
-    /// The methods that it answers to.
+    /// Its methods.
     pub fn methods(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::once(self.method).chain((self.method == "PUT").then_some("PATCH"))
     }
 
-    /// The names in its path, in their order.
+    /// The placeholders of its path, in their order.
     pub fn placeholders(&self) -> impl Iterator<Item = &'static str> + use<> {
         route::placeholders(self.path)
     }
 
-    /// The names of the fields of its body; of an operation that reads, of its parameters.
+    /// The names of the fields of its body; for a read, of its parameters.
     pub fn fields(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.fields.iter().map(|field| field.name)
     }
 }
 
-/// Every operation, those of the sandbox last. Where two paths fit a call, the one that stands first is taken.
+/// Every operation, those of the sandbox last. Where two paths match, the first wins.
 pub fn operations() -> impl Iterator<Item = Operation> {
     let routes = routes::interface().iter().chain(routes::sandbox());
     routes.map(|Route { name, method, path, effect, fields, .. }| Operation {
@@ -47,7 +47,7 @@ pub fn operations() -> impl Iterator<Item = Operation> {
     })
 }
 
-/// Every code that can stand in the body of an error.
+/// Every error code.
 pub fn codes() -> impl Iterator<Item = &'static str> {
     Code::ALL.iter().map(|code| code.as_str())
 }

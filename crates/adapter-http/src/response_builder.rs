@@ -1,4 +1,4 @@
-//! The answer to a call: headers, sealing, and one line in the log.
+//! Builds the response to a request: headers, sealing, and the access log line.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,59 +23,59 @@ use crate::request_id::RequestId;
 use crate::route::{HandlerResult, Route};
 use crate::state::Shared;
 
-/// Over TLS every response tells browsers to come back by HTTPS only, for two years, and its subdomains too.
+/// Over TLS every response tells browsers to use HTTPS only, for two years, for subdomains too.
 pub(crate) const STRICT_TRANSPORT_SECURITY: (header::HeaderName, &str) =
     (header::STRICT_TRANSPORT_SECURITY, "max-age=63072000; includeSubDomains");
 
-/// Every response says that it loads nothing and is shown in no frame.
+/// No response loads resources or is shown in a frame.
 const CONTENT_SECURITY_POLICY: (header::HeaderName, &str) =
     (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'");
 
-/// What the answer and the log have to know of a call.
+/// Request data for the response and the access log.
 pub(crate) struct ResponseBuilder {
     /// The ids of the request.
     pub(crate) request_id: RequestId,
     /// The client's address.
     pub(crate) address: ClientAddress,
-    /// The partner, once it is known.
+    /// The partner, once authenticated.
     pub(crate) partner: Option<PartnerId>,
-    /// How to seal the answer, once the caller is authenticated.
+    /// Keys and context to seal the response, once authenticated.
     pub(crate) seal: Option<ResponseSeal>,
-    /// What is quota of the partner's rate limit, if there is one and the partner is known.
+    /// The rest of the partner's rate limit.
     pub(crate) quota: Option<RemainingQuota>,
     /// The sealed values that did not open, for the log.
     pub(crate) refused: Option<RefusedSeals>,
     method: String,
-    /// The pattern, never the path: that one may hold an identifier.
+    /// The pattern: the path itself may hold an identifier.
     route: &'static str,
     operation: &'static str,
     wants_sealed: bool,
-    /// Whether a success shows secrets of the partner's.
+    /// Whether a success shows secrets of the partner.
     discloses: bool,
     over_tls: bool,
-    /// For the log and the metrics alone; every rule goes by the service's clock.
+    /// For log and metrics; every rule uses the service's clock.
     began: Instant,
 }
 
-/// What an answer is sealed with.
+/// Keys and context to seal a response.
 #[derive(Debug, Clone)]
 pub(crate) struct ResponseSeal {
     method: String,
     path: String,
     nonce: String,
     identity: Arc<Identity>,
-    /// The key that the call was sealed with.
+    /// The key of the sealed request.
     used: Option<KeyId>,
 }
 
 impl ResponseSeal {
-    /// For an answer to the call with this head, which was sealed with the key `used`.
+    /// For the response to the request with this head, sealed with the key `used`.
     pub(crate) fn new(head: &Head, nonce: &str, identity: Arc<Identity>, used: Option<KeyId>) -> Self {
         let (method, path) = (head.method.as_str().to_owned(), head.path.clone());
         Self { method, path, nonce: nonce.to_owned(), identity, used }
     }
 
-    /// What seals the body of an answer, and what comes before its sealed form; `None` if the partner has no key.
+    /// The sealer of a body and the text before the sealed body; `None` if the partner has no key.
     fn sealer(&self, shared: &Shared, status: StatusCode) -> Option<(ResponseSealer, String)> {
         let key = self.identity.response_key(self.used)?;
         let mut salt = [0; 16];
@@ -83,14 +83,14 @@ impl ResponseSeal {
         let (method, path, nonce) = (self.method.as_str(), self.path.as_str(), self.nonce.as_str());
         let context = ResponseContext { method, path, nonce, status: status.as_u16() };
         let now = u64::try_from(shared.parts.wall.now().unix_timestamp()).unwrap_or(0);
-        // A sealed value has no character that JSON would have to escape.
+        // Sealed text needs no escapes in JSON.
         let mut prefix = String::from("{\"sealed\":\"");
         let sealer = ResponseSealer::start(key, &context, now, salt, &mut prefix);
         Some((sealer, prefix))
     }
 }
 
-/// The end of a sealed body.
+/// The text after a sealed body.
 const SEALED_END: &str = "\"}";
 
 fn sealed_whole((mut sealer, mut out): (ResponseSealer, String), body: &[u8]) -> Vec<u8> {
@@ -101,7 +101,7 @@ fn sealed_whole((mut sealer, mut out): (ResponseSealer, String), body: &[u8]) ->
     out.into_bytes()
 }
 
-/// The sealed form of `chunks`, chunk by chunk.
+/// Seals `chunks` one by one.
 fn sealed_chunks((sealer, prefix): (ResponseSealer, String), chunks: BodyStream) -> BodyStream {
     let state = (Some((sealer, prefix)), chunks);
     Box::pin(stream::try_unfold(state, |(sealing, mut chunks)| async move {
@@ -122,7 +122,7 @@ fn sealed_chunks((sealer, prefix): (ResponseSealer, String), chunks: BodyStream)
 }
 
 impl ResponseBuilder {
-    /// For a call that has just come in.
+    /// For a new request.
     pub(crate) fn new(shared: &Shared, route: Option<&Route>, request: &HttpRequest) -> Self {
         let headers = request.headers();
         let request_id = RequestId::new(shared.parts.env.ids.next_id(), head::request_id(headers));
@@ -148,13 +148,13 @@ impl ResponseBuilder {
         self.seal.as_ref().is_some_and(|seal| seal.identity.response_key(seal.used).is_some())
     }
 
-    /// Whether a success has to be sealed whatever `Accept` says, which anybody on its way can change.
+    /// Whether a success is sealed whatever `Accept` says: an attacker on the way could change that header.
     fn must_seal(&self) -> bool {
         self.discloses
             && self.seal.as_ref().is_some_and(|seal| seal.identity.policy == SealingPolicy::Required)
     }
 
-    /// The answer that `outcome` makes.
+    /// Builds the response to `outcome`.
     pub(crate) fn build(&self, shared: &Shared, outcome: HandlerResult) -> HttpResponse {
         let must_seal = self.must_seal() && outcome.is_ok();
         let outcome = if must_seal && !self.can_seal() {
@@ -175,7 +175,7 @@ impl ResponseBuilder {
             response.insert_header((RATE_LIMIT_POLICY, quota.policy()));
             response.insert_header((RATE_LIMIT, quota.rate()));
         }
-        // What the log has and the caller is not told.
+        // Logged, and not sent.
         let mut reason = None;
         let (status, body) = match outcome {
             Ok(answer) => {
@@ -207,8 +207,7 @@ impl ResponseBuilder {
         }
     }
 
-    /// `chunks` as the server takes them. It breaks the connection off at an error, of which the caller is told nothing:
-    /// the log is.
+    /// Logs an error of `chunks`. The server aborts the connection then, and the client gets no reason.
     fn logged(&self, chunks: BodyStream) -> impl Stream<Item = Result<Bytes, StreamAborted>> + 'static {
         let (request_id, operation) = (self.request_id.clone(), self.operation);
         chunks.map(move |chunk| {
@@ -224,8 +223,8 @@ impl ResponseBuilder {
         })
     }
 
-    /// The one line of the request in the log. It says what the caller is not told too: why the service failed, and how
-    /// many sealed values were refused and why the first of them was.
+    /// Writes the access log line, with the reason of a failure and the refused sealed values, which the response does
+    /// not show.
     fn log_request(&self, status: StatusCode, took: Duration, failure: Option<String>) {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let partner = self.partner.map(|partner| partner.to_string());
@@ -255,12 +254,12 @@ impl ResponseBuilder {
     }
 }
 
-/// Ends a body before its end.
+/// Aborts a body that has begun.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer broke off")]
 struct StreamAborted;
 
-/// The headers that only refusals have.
+/// The headers of error responses.
 fn insert_error_headers(error: &ApiError, response: &mut HttpResponseBuilder) {
     if let Some(seconds) = error.retry_seconds() {
         response.insert_header((header::RETRY_AFTER, seconds));

@@ -1,4 +1,4 @@
-//! What a route is: an operation of the interface.
+//! An operation of the interface.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use actix_web::http::Method;
 use crate::error::ApiError;
 use crate::handler_context::{HandlerContext, Response};
 
-/// What a handler answers.
+/// Reads the values, runs the use case, serializes its result.
 pub(crate) type HandlerResult = Result<Response, ApiError>;
 
 /// A handler: reads the values, runs the use case, shows its result.
@@ -16,33 +16,33 @@ pub(crate) type Handler = fn(HandlerContext) -> Pin<Box<dyn Future<Output = Hand
 
 /// An operation.
 pub(crate) struct Route {
-    /// What the interface calls it; unique.
+    /// The unique name in the interface.
     pub(crate) name: &'static str,
-    /// The method. `PUT` takes `PATCH` as well.
+    /// The method. `PUT` includes `PATCH`.
     pub(crate) method: Method,
-    /// The path with the interface's placeholders, without a final slash.
+    /// The path with placeholders, without a final slash.
     pub(crate) path: &'static str,
-    /// What it does.
+    /// Its effect and handler.
     pub(crate) effect: Effect,
-    /// Whether it shows what only the partner may ever know. Who has seen it is kept in the audit log, and under the
-    /// policy `required` it is always sealed.
+    /// Whether a response shows secrets of the partner. The audit log records such requests, and under the policy
+    /// `required` the response is always sealed.
     pub(crate) discloses: bool,
-    /// Whether a call without a body is faulty.
+    /// Whether a request without a body is faulty.
     pub(crate) needs_body: bool,
-    /// The fields of its body; of a call that reads, its parameters.
+    /// The fields of its body; for a read, its parameters.
     pub(crate) fields: &'static [Field],
 }
 
-/// What an operation does, and who carries it out.
+/// The effect of an operation, with its handler.
 #[derive(Clone, Copy)]
 pub(crate) enum Effect {
-    /// Gives tokens for login and password. Identified by the API key, never repeated.
+    /// Issues tokens for login and password. Identified by the API key, never replayed.
     Login,
-    /// Gives tokens for a refresh token. Identified by the API key, never repeated.
+    /// Issues tokens for a refresh token. Identified by the API key, never replayed.
     Refresh,
     /// Reads; records nothing.
     Read(Handler),
-    /// Changes something; a repeat under the same key is answered with the first answer.
+    /// Changes data; an idempotent retry gets the recorded response.
     Mutate(Handler),
 }
 
@@ -51,13 +51,13 @@ pub(crate) enum Effect {
 pub(crate) struct Field {
     /// Its name.
     pub(crate) name: &'static str,
-    /// What a sealed one holds.
-    pub(crate) kind: FieldEncoding,
-    /// Whether the interface lets it travel clear beside sealed ones.
+    /// The content of a sealed value.
+    pub(crate) encoding: FieldEncoding,
+    /// Whether it may be plaintext beside sealed fields.
     pub(crate) may_be_clear: bool,
 }
 
-/// What stands in a field, once it is opened.
+/// The content of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FieldEncoding {
     /// A text, as it is.
@@ -89,7 +89,7 @@ impl Route {
 
     /// What a sealed field of its body holds.
     pub(crate) fn field_encoding(&self, name: &str) -> FieldEncoding {
-        self.field(name).map_or(FieldEncoding::Text, |field| field.kind)
+        self.field(name).map_or(FieldEncoding::Text, |field| field.encoding)
     }
 
     /// Whether a field may travel clear in a body whose other fields are sealed.

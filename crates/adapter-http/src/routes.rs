@@ -5,7 +5,7 @@ use actix_web::http::Method;
 use crate::handlers::{balance, cards, categories, employees, limits, orders, replenishments, sandbox};
 use crate::route::{Effect, Field, FieldEncoding, Handler, Route};
 
-/// The operations of the interface. Where two paths fit a call, the one with fewer placeholders is taken.
+/// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
 pub(crate) fn interface() -> &'static [Route] {
     INTERFACE
 }
@@ -15,7 +15,7 @@ pub(crate) fn sandbox() -> &'static [Route] {
     SANDBOX
 }
 
-/// All of them.
+/// All operations.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
     INTERFACE.iter().chain(SANDBOX)
 }
@@ -26,7 +26,7 @@ pub(crate) fn named(name: &str) -> Option<&'static Route> {
     INTERFACE.iter().chain(SANDBOX).find(|route| route.name == name)
 }
 
-/// A handler as the table holds it.
+/// Wraps a handler for the table.
 macro_rules! handler {
     ($handler:path) => {
         |exchange| Box::pin($handler(exchange))
@@ -135,21 +135,21 @@ const EMPLOYEE_LIST: &[Field] =
     &[PAGE, PER_PAGE, PER_PAGE_CAMEL, text("status"), text("idCategory"), text("customId"), text("q")];
 const AVAILABLE: &[Field] = &[PAGE, PER_PAGE, PER_PAGE_CAMEL, text("typeCard")];
 const REQUESTS: &[Field] = &[PAGE, PER_PAGE, PER_PAGE_CAMEL, text("status")];
-/// The one list whose paging the interface marks encrypted.
+/// The interface marks the paging of this list alone as encrypted.
 const TRANSACTIONS: &[Field] =
     &[json("page"), json("per_page"), json("perPage"), text("from"), text("to"), text("type")];
 
 /// A text that the interface marks encrypted.
 const fn text(name: &'static str) -> Field {
-    Field { name, kind: FieldEncoding::Text, may_be_clear: false }
+    Field { name, encoding: FieldEncoding::Text, may_be_clear: false }
 }
 
 /// A number or list that the interface marks encrypted.
 const fn json(name: &'static str) -> Field {
-    Field { name, kind: FieldEncoding::Json, may_be_clear: false }
+    Field { name, encoding: FieldEncoding::Json, may_be_clear: false }
 }
 
-/// The field, not marked encrypted.
+/// The field, not marked as encrypted.
 const fn clear(field: Field) -> Field {
     Field { may_be_clear: true, ..field }
 }
@@ -229,7 +229,7 @@ const fn delete(name: &'static str, path: &'static str, handler: Handler) -> Rou
     }
 }
 
-/// The same operation; it shows the codes that make cards usable.
+/// Marks an operation that shows activation codes.
 const fn disclosing(mut route: Route) -> Route {
     route.discloses = true;
     route

@@ -1,4 +1,4 @@
-//! Puts the routes into actix, and serves them.
+//! The HTTP server: actix with one handler for all requests.
 
 use std::future::poll_fn;
 use std::io;
@@ -24,19 +24,19 @@ use crate::router::RouteLookup;
 use crate::settings::HttpSettings;
 use crate::state::{HttpState, Shared};
 
-/// How long an idle connection is kept.
+/// The timeout of an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
-/// How long a head may take to arrive.
+/// The time for a request head to arrive.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 
-/// How long a client whose body was not read to its end has time to read the answer.
+/// The time for a client to read the response if the server has not read its whole body.
 const DISCONNECT_DEADLINE: Duration = Duration::from_secs(3);
 
-/// How many seconds requests have to end once the server stops.
+/// The time for requests to complete once the server stops.
 const STOP_SECONDS: u64 = 8;
 
-/// Adds every operation to an actix application, their description, and JSON answers for what is neither.
+/// Adds the API to an actix application: every operation, the reference page, and JSON errors for unknown paths.
 pub fn configure(config: &mut ServiceConfig, state: &HttpState) {
     let HttpState(shared) = state;
     let shared = Arc::clone(shared);
@@ -45,7 +45,7 @@ pub fn configure(config: &mut ServiceConfig, state: &HttpState) {
     }));
 }
 
-/// Answers any call, and decides what becomes of its connection.
+/// Responds to a request, and decides whether its connection stays open.
 async fn answer(
     shared: Arc<Shared>,
     request: HttpRequest,
@@ -63,8 +63,9 @@ async fn answer(
             polled
         })
         .await;
-        // actix-http 3.20 parses what is left in its buffer only while a response is awaited. Pipelined requests of more
-        // than the buffer's 128 KiB would lie there for ever if the last ones were all answered at once.
+        // actix-http 3.20 parses the rest of its buffer only while a response is pending. Without this yield,
+        // pipelined requests beyond the 128 KiB of the buffer would never be parsed if every earlier response was
+        // ready at once.
         if !has_waited {
             tokio::task::yield_now().await;
         }
@@ -72,14 +73,14 @@ async fn answer(
     };
     shared.connections.close_if_draining(&mut response);
     if request.head().upgrade() {
-        // The framework would answer with `Connection: upgrade`, and close.
+        // actix would respond `Connection: upgrade`, and close.
         response.head_mut().set_connection_type(ConnectionType::Close);
     }
     Ok(response)
 }
 
-/// The body of a request that offers to upgrade to another protocol, which the service never does. The framework takes
-/// everything that follows the head for the body of one that offers websockets.
+/// The body of a request that offers an upgrade to another protocol, which the service never accepts. actix takes all
+/// bytes after the head as the body of such a request.
 async fn announced_body(request: &HttpRequest, payload: Payload) -> actix_web::Result<Payload> {
     if request.headers().contains_key(header::TRANSFER_ENCODING) {
         return Ok(payload);
@@ -97,13 +98,13 @@ async fn announced_body(request: &HttpRequest, payload: Payload) -> actix_web::R
     Payload::from_request(request, &mut body).await
 }
 
-/// The response to any call.
+/// Routes a request.
 async fn respond(shared: &Arc<Shared>, request: &HttpRequest, payload: Payload) -> HttpResponse {
     if !query::is_within_limits(request.query_string()) {
         return ResponseBuilder::new(shared, None, request).build(shared, Err(long_query()));
     }
     let method = request.method();
-    // With the framework's idea of escapes in a path.
+    // Percent-decoded by actix.
     let path = request.match_info().as_str();
     let (route, error) = match shared.paths.find(method, path) {
         RouteLookup::Match(called) => return pipeline::serve(called, shared, request, payload).await,
@@ -140,7 +141,7 @@ fn other_methods(allowed: String) -> ApiError {
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, message).allow(allowed)
 }
 
-/// The server of `$state`, not listening yet. Its type has no name that could be written, so it is no function.
+/// The server of `$state`, not yet listening. A macro, because its type cannot be written.
 macro_rules! http_server {
     ($state:expr) => {{
         let state: HttpState = $state;
@@ -153,7 +154,7 @@ macro_rules! http_server {
         })
         .workers(workers)
         .on_connect(move |_, data| drop(data.insert(connections.open())))
-        // The framework counts for each worker, and gives a connection to another one if a worker is full.
+        // actix counts per worker, and hands a connection to another worker if one is full.
         .max_connections(max_connections.div_ceil(workers))
         .keep_alive(KEEP_ALIVE)
         .client_request_timeout(HEAD_DEADLINE)
@@ -166,9 +167,9 @@ macro_rules! http_server {
 
 /// Serves the API on `listener`.
 ///
-/// The answer is a future that ends with the server. It installs no signal handlers: whoever awaits it takes its
-/// [`handle`](Server::handle) first and stops it with `handle.stop(true)`, which gives running calls 8 seconds to come to
-/// their end. A [`Drain`](crate::Drain) before it keeps requests on idle connections from being lost.
+/// Returns a future that ends with the server. It installs no signal handlers: take its [`handle`](Server::handle)
+/// first and stop it with `handle.stop(true)`, which waits up to 8 seconds for running requests. A
+/// [`Drain`](crate::Drain) before it keeps requests on idle connections from being lost.
 ///
 /// # Errors
 /// If the listener cannot be used.
@@ -177,7 +178,7 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
     Ok(http_server!(state).listen(listener)?.run())
 }
 
-/// The same behind TLS, HTTP/1.1 only. Which certificate is shown is `tls`'s affair.
+/// Serves the API behind TLS, HTTP/1.1 only. `tls` chooses the certificate.
 ///
 /// # Errors
 /// If the listener cannot be used.
@@ -186,8 +187,8 @@ pub fn serve_tls(listener: TcpListener, state: HttpState, tls: rustls::ServerCon
     Ok(http_server!(state).tls_handshake_timeout(HEAD_DEADLINE).listen_rustls_0_23(listener, tls)?.run())
 }
 
-/// Lets the system close connections whose client does not read for so long what it is sent; what is accepted from the
-/// listener inherits that. The framework has no deadline for it, and would keep answer and connection for ever.
+/// Lets the kernel close connections whose client does not read a response within `deadline`; accepted sockets inherit
+/// the option. actix has no such timeout, and would keep response and connection for ever.
 fn close_if_unread(listener: &TcpListener, deadline: Duration) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     socket2::SockRef::from(listener).set_tcp_user_timeout(Some(deadline))?;

@@ -1,4 +1,4 @@
-//! What every call has at hand.
+//! The state that all requests share.
 
 use std::sync::Arc;
 
@@ -25,63 +25,63 @@ use crate::routes;
 use crate::sandbox::SandboxControl;
 use crate::settings::HttpSettings;
 
-/// The parts that the HTTP API is made of.
+/// The dependencies of the HTTP API.
 pub struct HttpParts {
     /// Clock, ids, random bytes and the settings of the rules.
     pub env: Arc<Env>,
-    /// The machine's own time, by which sealed values are judged: a partner's clock does not jump when the service's is
-    /// moved forward.
+    /// The machine's own clock, which judges sealed values: a partner's clock does not jump when a sandbox moves the
+    /// service's clock.
     pub wall: Arc<dyn Clock>,
     /// The database.
     pub store: Arc<dyn Store>,
-    /// The way to the bank.
+    /// The bank connector.
     pub bank: Arc<dyn BankGateway>,
     /// Logins and tokens.
     pub tokens: Arc<TokenService>,
-    /// Power over the bank simulator. Without it the sandbox's calls do not exist.
+    /// Control of the bank simulator. Without it the sandbox's operations do not exist.
     pub sandbox: Option<Arc<dyn SandboxControl>>,
-    /// Whoever counts what happens.
+    /// The metrics recorder.
     pub metrics: Arc<dyn HttpMetrics>,
-    /// What is told of calls that change nothing.
+    /// Audit entries of requests that change nothing.
     pub audit: Arc<Notes>,
     /// Limits of the server.
     pub settings: HttpSettings,
 }
 
-/// The HTTP API, shared by all threads that serve it. Cheap to clone.
+/// The HTTP API, shared by all server threads. Cheap to clone.
 #[derive(Clone)]
 pub struct HttpState(pub(crate) Arc<Shared>);
 
 pub(crate) struct Shared {
     pub(crate) parts: HttpParts,
-    /// Where the operations are.
+    /// The routes.
     pub(crate) paths: RouteTable,
-    /// CallerCache seen a moment ago.
+    /// Recently authenticated tokens.
     pub(crate) callers: CallerCache,
-    /// How often partners called, if that is limited.
+    /// Absent if requests are not limited.
     pub(crate) rate_limiter: Option<PartnerRateLimiter>,
-    /// Connections of clients.
+    /// Open connections.
     pub(crate) connections: Arc<Connections>,
-    /// Calls that are being carried out.
+    /// Mutations in flight.
     pub(crate) in_flight: InFlight,
-    /// Passwords being checked.
+    /// The queue of password checks.
     pub(crate) logins: LoginQueue,
-    /// Addresses that logged in lately.
+    /// Addresses of recent logins.
     pub(crate) known_addresses: KnownAddresses,
-    /// Calls that wait for the bank.
+    /// Bounds calls to the bank.
     pub(crate) bank_calls: ConcurrencyLimit,
-    /// The memory for bodies.
+    /// The memory budget for bodies.
     pub(crate) body_memory: BodyMemory,
-    /// Files of the reference page that are being sent.
+    /// Permits to send files of the reference page.
     pub(crate) documents: Arc<Semaphore>,
-    /// Calls with large bodies, being taken apart.
+    /// Bounds the decoding of large bodies.
     pub(crate) large_calls: ConcurrencyLimit,
-    /// Opens what is sealed under a key that is not known: in vain, but in the same time.
+    /// Opens values sealed under unknown keys: it fails, in the same time as a known key.
     pub(crate) dummy_key: SealingKey,
 }
 
 impl HttpState {
-    /// The API made of `parts`.
+    /// The API with these dependencies.
     #[must_use]
     pub fn new(parts: HttpParts) -> Self {
         let (mut id, mut secret) = ([0; 8], [0; 32]);
@@ -110,7 +110,7 @@ impl HttpState {
             bank_calls: ConcurrencyLimit::new("bank calls", bank_calls_at_once),
             body_memory: BodyMemory::new(body_memory, body_limit),
             documents: Arc::new(Semaphore::new(docs_page::SENT_AT_ONCE)),
-            // Half of the processors are left for all the others.
+            // The other half of the processors stays free for other requests.
             large_calls: ConcurrencyLimit::new("large calls", workers / 2),
             dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),
         }))

@@ -13,7 +13,7 @@ pub(super) fn no_such_card() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, Code::CardNotFound, "there is no such card")
 }
 
-/// 503 for what only the bank can answer.
+/// 503 for data that only the bank has.
 pub(super) fn bank_unavailable() -> ApiError {
     ApiError::unavailable(Code::BankUnavailable, "the bank cannot be reached, try again")
 }

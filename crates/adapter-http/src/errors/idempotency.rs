@@ -1,4 +1,4 @@
-//! Repeated calls.
+//! Idempotency keys and nonces.
 
 use actix_web::http::StatusCode;
 use kopeck_port_store::{Rule, StoreError};
@@ -8,23 +8,23 @@ use crate::code::Code;
 use crate::error::ApiError;
 use crate::pipeline::head::IdempotencyKey;
 
-/// 409 while the first call under the key is still being carried out.
+/// 409 while the first request under the key is in flight.
 pub(crate) fn in_progress() -> ApiError {
     let message = "the first call under this key is still being carried out";
     ApiError::new(StatusCode::CONFLICT, Code::RequestInProgress, message).retry_after(1)
 }
 
-/// 422, naming the header that the key came in.
+/// 422 for the header of the key.
 fn key_reused(key: &IdempotencyKey) -> ApiError {
     ApiError::field(key.header, "was used for another call")
 }
 
-/// 422 for a sealed request whose nonce was spent with another key, which may be a copy of it.
+/// 422 for a sealed request whose nonce was spent with another key: it may be a copy.
 fn nonce_spent() -> ApiError {
     ApiError::field("x-nonce", "was spent by a sealed request with another idempotency-key, or without one")
 }
 
-/// What the caller is told when its earlier answer cannot be looked up.
+/// The response if the lookup of a recorded response fails.
 pub(crate) fn of_replay(error: ReplayError, key: &IdempotencyKey) -> ApiError {
     match error {
         ReplayError::KeyReused => key_reused(key),
@@ -35,7 +35,7 @@ pub(crate) fn of_replay(error: ReplayError, key: &IdempotencyKey) -> ApiError {
     }
 }
 
-/// What the caller is told when its call was not carried out.
+/// The response if a mutation fails.
 pub(crate) fn of_once<E: Into<ApiError>>(error: OnceError<E>, key: &IdempotencyKey) -> ApiError {
     match error {
         OnceError::KeyReused => key_reused(key),

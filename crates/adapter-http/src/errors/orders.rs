@@ -45,7 +45,7 @@ impl From<OrderResultError> for ApiError {
     }
 }
 
-/// What a change of an order was to be: the refusal of each has its own code.
+/// A change of an order: the refusal of each has its own code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum OrderChange {
     Confirm,
@@ -53,7 +53,7 @@ pub(crate) enum OrderChange {
 }
 
 impl OrderChange {
-    /// What the caller is told of `error`.
+    /// The response to `error`.
     pub(crate) fn refusal(self, error: ChangeOrderError) -> ApiError {
         match error {
             ChangeOrderError::NotFound => no_such_order(),

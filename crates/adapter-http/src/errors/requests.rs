@@ -1,4 +1,4 @@
-//! What the refusals of replenishments and limit changes have in common.
+//! Errors that top-ups and limit changes share.
 
 use actix_web::http::StatusCode;
 use kopeck_domain::ids::CardId;
