@@ -61,7 +61,14 @@ pub(crate) fn bank_card(
     standing: Standing,
     valid_until: Date,
 ) -> BankCard {
-    BankCard { balance, can_to_up: room(balance), account: balance, activated_at, standing, valid_until }
+    BankCard {
+        balance,
+        remaining_top_up: room(balance),
+        account: balance,
+        activated_at,
+        standing,
+        valid_until,
+    }
 }
 
 /// By how much a card with this balance can be topped up. A balance is never negative, so the difference fits.
@@ -119,7 +126,7 @@ impl IssuedRow {
             activation_code: self.activation_code,
             code_valid_until: self.code_valid_until.map(from_julian).transpose()?,
             first_top_up,
-            can_to_up: room(first_top_up.unwrap_or_default()),
+            remaining_top_up: room(first_top_up.unwrap_or_default()),
             activated_at: self.activated_at.map(from_micros).transpose()?,
             issued_at: from_micros(self.issued_at)?,
         })

@@ -30,7 +30,7 @@ pub(crate) fn decide(
     if card.activated_at.is_none() {
         return Err(DeclineReason::NotActivated);
     }
-    if amount > card.can_to_up {
+    if amount > card.remaining_top_up {
         return Err(DeclineReason::OverCardLimit);
     }
     let balance = card.balance.plus(amount).map_err(|_| DeclineReason::OverCardLimit)?;

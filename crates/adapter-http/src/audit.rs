@@ -130,7 +130,7 @@ pub(crate) async fn record(
     let Some(entry_outcome) = entry_outcome(route, &outcome) else { return outcome };
     let entry = draft().with_outcome(entry_outcome);
     if outcome.is_err() || !matches!(route.effect, Effect::Login | Effect::Refresh) {
-        shared.parts.audit.note(entry);
+        shared.parts.audit.push(entry);
         return outcome;
     }
     let (sender, receiver) = oneshot::channel();

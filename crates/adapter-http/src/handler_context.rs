@@ -7,7 +7,7 @@ use kopeck_domain::Faults;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
-use kopeck_service::idempotency::{self, Once, OnceError, ReplayError, SealedNonce};
+use kopeck_service::idempotency::{self, Execution, ExecuteError, ReplayError, SealedNonce};
 use kopeck_service::{Env, cards};
 use serde::Serialize;
 
@@ -265,7 +265,7 @@ impl Mutation {
         let (env, call) = (Arc::clone(self.context.env()), Arc::clone(&self.call));
         let store = &*self.context.shared.parts.store;
         let looked = in_store(store, Access::Read, self.context.deadline, move |unit| {
-            idempotency::look(unit, &env, &call)
+            idempotency::find(unit, &env, &call)
         });
         let recorded = looked.await.map_err(|error| idempotency_errors::of_replay(error, &self.key))?;
         let answer = match recorded {
@@ -322,28 +322,28 @@ impl Mutation {
         let store = &*self.context.shared.parts.store;
         let (deadline, partner) = (self.context.deadline, Some(self.call.partner));
         let carried_out = in_store_keeping(guard, partner, store, Access::Write, deadline, move |unit| {
-            let once = idempotency::once(unit, &env, &call, |unit| {
+            let once = idempotency::execute(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
                 Ok::<_, ApiError>(idempotency::Answer { status: status.as_u16(), body: to_json(&shown)? })
             })?;
-            if let Once::First(answer) = &once {
+            if let Execution::First(answer) = &once {
                 unit.audit().append(&audit_entry.completed(answer.status, &answer.body))?;
             }
-            Ok::<_, OnceError<ApiError>>(once)
+            Ok::<_, ExecuteError<ApiError>>(once)
         });
         match carried_out.await {
-            Ok(Once::First(answer)) => Ok(Response::first(answer)),
-            Ok(Once::Replayed(answer)) => Ok(Response::replayed(answer)),
+            Ok(Execution::First(answer)) => Ok(Response::first(answer)),
+            Ok(Execution::Replayed(answer)) => Ok(Response::replayed(answer)),
             // Another instance recorded the first response between the read and the write: that effect caused the
             // conflict.
-            Err(OnceError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce))) => {
+            Err(ExecuteError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce))) => {
                 self.replay().await?.ok_or_else(idempotency_errors::in_progress)
             }
-            Err(OnceError::UseCase(refusal)) => match self.replay().await {
+            Err(ExecuteError::UseCase(refusal)) => match self.replay().await {
                 Ok(Some(answer)) => Ok(answer),
                 Ok(None) | Err(_) => Err(refusal),
             },
-            Err(error @ (OnceError::KeyReused | OnceError::NonceSpent | OnceError::Store(_))) => {
+            Err(error @ (ExecuteError::KeyReused | ExecuteError::NonceSpent | ExecuteError::Store(_))) => {
                 Err(idempotency_errors::of_once(error, &self.key))
             }
         }

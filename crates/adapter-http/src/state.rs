@@ -7,7 +7,7 @@ use kopeck_port_store::Store;
 use kopeck_port_system::Clock;
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Env;
-use kopeck_service::audit::Notes;
+use kopeck_service::audit::AuditQueue;
 use kopeck_service::tokens::TokenService;
 use tokio::sync::Semaphore;
 
@@ -43,7 +43,7 @@ pub struct HttpParts {
     /// The metrics recorder.
     pub metrics: Arc<dyn HttpMetrics>,
     /// Audit entries of requests that change nothing.
-    pub audit: Arc<Notes>,
+    pub audit: Arc<AuditQueue>,
     /// Limits of the server.
     pub settings: HttpSettings,
 }

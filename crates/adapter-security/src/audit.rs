@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use kopeck_domain::audit::Signature;
 use sha2::Sha256;
 
-use crate::ring::{KeyRing, Keys};
+use crate::ring::{DerivedKeys, KeyRing};
 
 /// Signs by HMAC-SHA256 under a key that is derived from the master key for this use alone, and names that key.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl AuditKeys {
 }
 
 #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
-fn keyed(keys: &Keys) -> Hmac<Sha256> {
+fn keyed(keys: &DerivedKeys) -> Hmac<Sha256> {
     Hmac::new_from_slice(&keys.audit[..]).expect("any length is valid")
 }
 
@@ -68,14 +68,14 @@ mod tests {
 
     #[test]
     fn a_former_key_is_known_as_long_as_the_ring_has_it() {
-        let (ring, drawer) = ring(&[1]);
+        let (ring, source) = ring(&[1]);
         let keys = AuditKeys::new(Arc::clone(&ring));
         let old = keys.sign(b"message");
-        drawer.put(&[2, 1]);
+        source.put(&[2, 1]);
         assert!(ring.refresh());
         assert_eq!((keys.check(b"message", &old), keys.is_current(&old)), (Some(true), false));
         assert!(keys.is_current(&keys.sign(b"message")));
-        drawer.put(&[2]);
+        source.put(&[2]);
         assert!(ring.refresh());
         assert_eq!(keys.check(b"message", &old), None);
     }

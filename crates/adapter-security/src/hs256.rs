@@ -17,7 +17,7 @@ pub(crate) fn install() {
 static PROVIDER: CryptoProvider = CryptoProvider {
     signer_factory: |algorithm, key| Ok(Box::new(Hs256::new(*algorithm, key.as_bytes())?)),
     verifier_factory: |algorithm, key| Ok(Box::new(Hs256::new(*algorithm, key.try_get_as_bytes()?)?)),
-    // For JSON Web Keys, which we neither read nor write.
+    // For JSON Web DerivedKeys, which we neither read nor write.
     key_utils: KeyUtils::new_unimplemented(),
 };
 

@@ -12,7 +12,7 @@
 //! changed for another there are several, in one [`KeyRing`].
 
 mod audit;
-mod bounded;
+mod concurrency_limit;
 mod hs256;
 mod master_key;
 mod pae;

@@ -10,7 +10,7 @@ use kopeck_port_security::{PasswordHasher, SecurityError};
 use kopeck_port_system::Entropy;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::bounded::Bounded;
+use crate::concurrency_limit::ConcurrencyLimit;
 
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
@@ -24,7 +24,7 @@ const SALT_LEN: usize = 16;
 pub struct Argon2Passwords {
     argon2: Argon2<'static>,
     entropy: Arc<dyn Entropy>,
-    running: Bounded,
+    running: ConcurrencyLimit,
     /// The hash of a random text that nobody knows, of the same cost as every other.
     dummy: PasswordHash,
 }
@@ -41,7 +41,7 @@ impl Argon2Passwords {
         let mut nobodys = [0; 32];
         entropy.fill(&mut nobodys);
         let dummy = hash(&argon2, entropy.as_ref(), &nobodys)?;
-        Ok(Self { argon2, entropy, running: Bounded::new(at_once), dummy })
+        Ok(Self { argon2, entropy, running: ConcurrencyLimit::new(at_once), dummy })
     }
 }
 

@@ -22,14 +22,14 @@ pub trait KeySource: Send + Sync {
 /// Whoever meets a name that it does not know asks the source before it refuses, so that a key that another process
 /// has begun to use is known in time.
 pub struct KeyRing {
-    keys: RwLock<Arc<[Arc<Keys>]>>,
+    keys: RwLock<Arc<[Arc<DerivedKeys>]>>,
     source: Option<Box<dyn KeySource>>,
     /// Held while the source is asked, so that a later answer is never overtaken by an earlier one.
     asking: Mutex<()>,
 }
 
 /// What one master key is used by.
-pub(crate) struct Keys {
+pub(crate) struct DerivedKeys {
     pub(crate) token_id: String,
     pub(crate) signing: EncodingKey,
     pub(crate) verifying: DecodingKey,
@@ -40,7 +40,7 @@ pub(crate) struct Keys {
     pub(crate) audit: Zeroizing<[u8; KEY_LEN]>,
 }
 
-impl Keys {
+impl DerivedKeys {
     fn new(master: &MasterKey) -> Self {
         hs256::install();
         let tokens = master.derive(Purpose::Tokens);
@@ -70,7 +70,7 @@ impl KeyRing {
         Arc::new(Self::made_of(std::iter::once(master).chain(accepted), None))
     }
 
-    /// Keys that may change while the service runs; `None` if the source has none.
+    /// DerivedKeys that may change while the service runs; `None` if the source has none.
     #[must_use]
     pub fn following(source: Box<dyn KeySource>) -> Option<Arc<Self>> {
         let keys = source.changed().filter(|keys| !keys.is_empty())?;
@@ -99,19 +99,19 @@ impl KeyRing {
         true
     }
 
-    fn keys(&self) -> Arc<[Arc<Keys>]> {
+    fn keys(&self) -> Arc<[Arc<DerivedKeys>]> {
         Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The key to use.
     #[expect(clippy::expect_used, reason = "no ring is made of no key")]
-    pub(crate) fn current(&self) -> Arc<Keys> {
+    pub(crate) fn current(&self) -> Arc<DerivedKeys> {
         self.keys().first().map(Arc::clone).expect("a ring has a key")
     }
 
     /// The key that `is_meant`; the source is asked if there is none.
-    pub(crate) fn find(&self, is_meant: impl Fn(&Keys) -> bool) -> Option<Arc<Keys>> {
-        let known = |keys: &[Arc<Keys>]| keys.iter().find(|keys| is_meant(keys)).map(Arc::clone);
+    pub(crate) fn find(&self, is_meant: impl Fn(&DerivedKeys) -> bool) -> Option<Arc<DerivedKeys>> {
+        let known = |keys: &[Arc<DerivedKeys>]| keys.iter().find(|keys| is_meant(keys)).map(Arc::clone);
         known(&self.keys()).or_else(|| {
             // Another thread may have asked while this one waited for its turn, so it looks in either case.
             self.refresh();
@@ -126,8 +126,8 @@ impl fmt::Debug for KeyRing {
     }
 }
 
-fn derived<'a>(keys: impl IntoIterator<Item = &'a MasterKey>) -> Arc<[Arc<Keys>]> {
-    keys.into_iter().map(|key| Arc::new(Keys::new(key))).collect()
+fn derived<'a>(keys: impl IntoIterator<Item = &'a MasterKey>) -> Arc<[Arc<DerivedKeys>]> {
+    keys.into_iter().map(|key| Arc::new(DerivedKeys::new(key))).collect()
 }
 
 #[cfg(test)]
@@ -138,9 +138,9 @@ pub(crate) mod testing {
 
     /// A source that a test changes.
     #[derive(Clone, Default)]
-    pub(crate) struct Drawer(Arc<Mutex<Option<Vec<MasterKey>>>>);
+    pub(crate) struct FakeKeySource(Arc<Mutex<Option<Vec<MasterKey>>>>);
 
-    impl Drawer {
+    impl FakeKeySource {
         /// The ring's next answer is this.
         pub(crate) fn put(&self, keys: &[u8]) {
             let keys = keys.iter().map(|byte| MasterKey::from_bytes([*byte; 32])).collect();
@@ -148,48 +148,48 @@ pub(crate) mod testing {
         }
     }
 
-    impl KeySource for Drawer {
+    impl KeySource for FakeKeySource {
         fn changed(&self) -> Option<Vec<MasterKey>> {
             self.0.lock().unwrap().take()
         }
     }
 
     /// A ring over these keys, and where it looks for others.
-    pub(crate) fn ring(keys: &[u8]) -> (Arc<KeyRing>, Drawer) {
-        let drawer = Drawer::default();
-        drawer.put(keys);
-        (KeyRing::following(Box::new(drawer.clone())).unwrap(), drawer)
+    pub(crate) fn ring(keys: &[u8]) -> (Arc<KeyRing>, FakeKeySource) {
+        let source = FakeKeySource::default();
+        source.put(keys);
+        (KeyRing::following(Box::new(source.clone())).unwrap(), source)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{Drawer, ring};
+    use super::testing::{FakeKeySource, ring};
     use super::*;
 
     #[test]
     fn a_key_that_is_not_known_is_looked_for_before_it_is_refused() {
         let id = |byte| MasterKey::from_bytes([byte; 32]).token_key_id();
-        let (ring, drawer) = ring(&[1]);
+        let (ring, source) = ring(&[1]);
         assert_eq!((ring.count(), &ring.current().token_id), (1, &id(1)));
         assert!(ring.find(|keys| keys.token_id == id(2)).is_none());
-        drawer.put(&[2, 1]);
+        source.put(&[2, 1]);
         assert!(ring.find(|keys| keys.token_id == id(1)).is_some());
         assert_eq!(ring.current().token_id, id(1), "nobody asked");
         assert!(ring.find(|keys| keys.token_id == id(2)).is_some());
         assert_eq!((ring.count(), &ring.current().token_id), (2, &id(2)));
-        drawer.put(&[2]);
+        source.put(&[2]);
         assert!(ring.refresh() && !ring.refresh());
         assert!(ring.find(|keys| keys.token_id == id(1)).is_none(), "a retired key is gone");
     }
 
     #[test]
     fn a_source_without_keys_changes_nothing() {
-        let (ring, drawer) = ring(&[1]);
-        drawer.put(&[]);
+        let (ring, source) = ring(&[1]);
+        source.put(&[]);
         assert!(!ring.refresh());
         assert_eq!(ring.count(), 1);
-        assert!(KeyRing::following(Box::new(Drawer::default())).is_none());
+        assert!(KeyRing::following(Box::new(FakeKeySource::default())).is_none());
     }
 
     #[test]

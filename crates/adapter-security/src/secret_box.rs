@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chacha20poly1305::{AeadInOut as _, Key, KeyInit as _, Tag, XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, Mac as _};
-use kopeck_port_security::{SecretBox, SecretPlace, SecurityError};
+use kopeck_port_security::{SecretBinding, SecretBox, SecurityError};
 use kopeck_port_system::Entropy;
 use secrecy::{ExposeSecret as _, SecretSlice};
 use sha2::Sha256;
@@ -12,7 +12,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::master_key::KEY_ID_LEN;
 use crate::pae::pae;
-use crate::ring::{KeyRing, Keys};
+use crate::ring::{DerivedKeys, KeyRing};
 
 /// The first byte of what is stored: a later format can tell itself from this one.
 const FORMAT: u8 = 2;
@@ -40,12 +40,12 @@ impl MasterKeyBox {
     }
 }
 
-fn cipher(keys: &Keys) -> XChaCha20Poly1305 {
+fn cipher(keys: &DerivedKeys) -> XChaCha20Poly1305 {
     XChaCha20Poly1305::new(<&Key>::from(&*keys.secrets))
 }
 
 impl SecretBox for MasterKeyBox {
-    fn encrypt(&self, place: &SecretPlace, secret: &SecretSlice<u8>) -> Result<Vec<u8>, SecurityError> {
+    fn encrypt(&self, place: &SecretBinding, secret: &SecretSlice<u8>) -> Result<Vec<u8>, SecurityError> {
         let keys = self.ring.current();
         let mut nonce = [0; NONCE_LEN];
         self.entropy.fill(&mut nonce);
@@ -68,7 +68,7 @@ impl SecretBox for MasterKeyBox {
         Ok(stored)
     }
 
-    fn decrypt(&self, place: &SecretPlace, stored: &[u8]) -> Result<SecretSlice<u8>, SecurityError> {
+    fn decrypt(&self, place: &SecretBinding, stored: &[u8]) -> Result<SecretSlice<u8>, SecurityError> {
         let Parts { key_id, nonce, text, tag } = parts(stored).ok_or(SecurityError::NotAuthentic)?;
         let keys = self.ring.find(|keys| keys.secret_id == key_id).ok_or(SecurityError::NotAuthentic)?;
         let mut secret = Zeroizing::new(text.to_vec());
@@ -115,7 +115,7 @@ fn parts(stored: &[u8]) -> Option<Parts<'_>> {
     (format == FORMAT).then_some(Parts { key_id: *key_id, nonce: *nonce, text, tag: *tag })
 }
 
-fn associated_data(key_id: &[u8; KEY_ID_LEN], place: &SecretPlace) -> Vec<u8> {
+fn associated_data(key_id: &[u8; KEY_ID_LEN], place: &SecretBinding) -> Vec<u8> {
     pae(&[
         &[FORMAT],
         key_id,
@@ -144,8 +144,8 @@ mod tests {
         MasterKeyBox::new(Arc::clone(ring), Arc::new(SeededEntropy::new(1)))
     }
 
-    fn place() -> SecretPlace {
-        SecretPlace {
+    fn place() -> SecretBinding {
+        SecretBinding {
             table: "sealing_keys",
             column: "secret",
             partner: PartnerId::new(Uuid::from_u128(1)),
@@ -157,7 +157,7 @@ mod tests {
         bytes.to_vec().into()
     }
 
-    fn refused(vault: &MasterKeyBox, place: &SecretPlace, stored: &[u8]) -> bool {
+    fn refused(vault: &MasterKeyBox, place: &SecretBinding, stored: &[u8]) -> bool {
         matches!(vault.decrypt(place, stored), Err(SecurityError::NotAuthentic))
     }
 
@@ -175,13 +175,13 @@ mod tests {
         let vault = vault();
         let stored = vault.encrypt(&place(), &secret(&[7; 32])).unwrap();
         let places = [
-            SecretPlace { table: "partners", ..place() },
-            SecretPlace { column: "other", ..place() },
-            SecretPlace { partner: PartnerId::new(Uuid::from_u128(2)), ..place() },
-            SecretPlace { key_id: vec![1, 2, 4], ..place() },
-            SecretPlace { key_id: vec![], ..place() },
+            SecretBinding { table: "partners", ..place() },
+            SecretBinding { column: "other", ..place() },
+            SecretBinding { partner: PartnerId::new(Uuid::from_u128(2)), ..place() },
+            SecretBinding { key_id: vec![1, 2, 4], ..place() },
+            SecretBinding { key_id: vec![], ..place() },
             // The same bytes in a row, cut elsewhere.
-            SecretPlace { table: "sealing_key", column: "ssecret", ..place() },
+            SecretBinding { table: "sealing_key", column: "ssecret", ..place() },
         ];
         for other in places {
             assert!(refused(&vault, &other, &stored), "{other:?}");
@@ -196,18 +196,18 @@ mod tests {
 
     #[test]
     fn a_secret_opens_under_its_key_as_long_as_that_is_accepted() {
-        let (ring, drawer) = ring(&[1]);
+        let (ring, source) = ring(&[1]);
         let vault = vault_over(&ring);
         let old = vault.encrypt(&place(), &secret(&[7; 32])).unwrap();
         let opens = |stored: &[u8]| vault.decrypt(&place(), stored).is_ok();
         // Another process has the new key already; this one looks for it when it meets it.
         let new = vault_over(&testing::ring(&[2, 1]).0).encrypt(&place(), &secret(&[8; 32])).unwrap();
-        drawer.put(&[2, 1]);
+        source.put(&[2, 1]);
         assert!(vault.is_current(&old) && !vault.is_current(&new));
         assert!(opens(&new) && opens(&old));
         assert!(vault.is_current(&new) && !vault.is_current(&old));
         assert!(vault.is_current(&vault.encrypt(&place(), &secret(&[7; 32])).unwrap()));
-        drawer.put(&[2]);
+        source.put(&[2]);
         assert!(ring.refresh());
         assert!(opens(&new) && !opens(&old));
         assert!(!vault.is_current(b"no secret"));

@@ -8,7 +8,7 @@ use kopeck_port_security::{SecurityError, TokenClaims, TokenCodec, TokenKind, Up
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::ring::{KeyRing, Keys};
+use crate::ring::{DerivedKeys, KeyRing};
 
 const ISSUER: &str = "kopeck";
 const AUDIENCE: &str = "kopeck-api";
@@ -79,7 +79,7 @@ impl JwtTokens {
         })
     }
 
-    fn read_under(&self, keys: &Keys, text: &str) -> Option<TokenData<Payload>> {
+    fn read_under(&self, keys: &DerivedKeys, text: &str) -> Option<TokenData<Payload>> {
         let token = decode::<Payload>(text, &keys.verifying, &self.validation).ok()?;
         (token.header.kid.as_deref() == Some(keys.token_id.as_str())).then_some(token)
     }

@@ -14,7 +14,7 @@ pub enum Protection {
     /// They do not leave this machine: an embedded database, a Unix socket or a loopback address.
     Local,
     /// TLS with a verified certificate and host name.
-    Verified,
+    VerificationReport,
     /// No TLS, or TLS with a server whose identity is not verified.
     Unverified,
 }
@@ -29,7 +29,7 @@ pub fn protection(url: &str) -> Protection {
     if url.is_local() {
         Protection::Local
     } else if url.verifies() {
-        Protection::Verified
+        Protection::VerificationReport
     } else {
         Protection::Unverified
     }

@@ -21,7 +21,7 @@ use crate::cli::StoreArgs;
 use crate::clock::ServiceClock;
 use crate::connections::warn_about_database;
 use crate::folder::DataFolder;
-use crate::keys::Keys;
+use crate::keys::MasterKeys;
 use crate::system::{OsEntropy, TimeOrderedIds};
 use crate::system_clock::SystemClock;
 
@@ -80,7 +80,7 @@ pub struct Storage {
     /// The folder.
     pub folder: DataFolder,
     /// The master keys, given or the folder's own.
-    pub keys: Keys,
+    pub keys: MasterKeys,
 }
 
 impl Storage {
@@ -93,9 +93,9 @@ impl Storage {
         warn_about_database(args.database_url());
         let folder = DataFolder::make(args.database_url(), args.data_dir.as_deref())?;
         folder.begin_database(anew)?;
-        let keys = match Keys::given(args)? {
+        let keys = match MasterKeys::from_settings(args)? {
             Some(keys) => keys,
-            None => Keys::InFile(folder.master_key(entropy)?),
+            None => MasterKeys::File(folder.master_key(entropy)?),
         };
         // A database without its key would be lost from the start.
         keys.ring()?;
@@ -110,9 +110,9 @@ impl Storage {
     pub fn open_existing(args: &StoreArgs) -> anyhow::Result<Self> {
         warn_about_database(args.database_url());
         let folder = DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
-        let keys = match Keys::given(args)? {
+        let keys = match MasterKeys::from_settings(args)? {
             Some(keys) => keys,
-            None => Keys::InFile(folder.existing_master_key()?),
+            None => MasterKeys::File(folder.existing_master_key()?),
         };
         Ok(Self { folder, keys })
     }

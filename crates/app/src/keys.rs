@@ -18,11 +18,11 @@ use crate::cli::StoreArgs;
 
 /// Where the master keys of a service are.
 #[derive(Debug, Clone)]
-pub enum Keys {
+pub enum MasterKeys {
     /// In the settings: one to use, and others to accept.
-    Given(MasterKey, Vec<MasterKey>),
+    Settings(MasterKey, Vec<MasterKey>),
     /// In a file.
-    InFile(KeyFile),
+    File(KeyFile),
 }
 
 /// A file of master keys, its owner's only.
@@ -31,23 +31,23 @@ pub struct KeyFile {
     path: PathBuf,
 }
 
-impl Keys {
+impl MasterKeys {
     /// The keys that the settings give or the file that they name, if they do either.
     ///
     /// # Errors
     /// If a key is none, or they do both.
-    pub fn given(args: &StoreArgs) -> anyhow::Result<Option<Self>> {
+    pub fn from_settings(args: &StoreArgs) -> anyhow::Result<Option<Self>> {
         let accepted =
             accepted_keys(args.master_keys_accepted.as_ref()).context("KOPECK_MASTER_KEYS_ACCEPTED")?;
         match (&args.master_key, &args.master_key_file) {
             (Some(_), Some(_)) => bail!("KOPECK_MASTER_KEY and KOPECK_MASTER_KEY_FILE exclude each other"),
             (Some(text), None) => {
                 let key = MasterKey::parse(text.expose_secret()).context("KOPECK_MASTER_KEY")?;
-                Ok(Some(Self::Given(key, accepted)))
+                Ok(Some(Self::Settings(key, accepted)))
             }
             (None, file) => {
                 ensure!(accepted.is_empty(), "KOPECK_MASTER_KEYS_ACCEPTED goes with KOPECK_MASTER_KEY");
-                Ok(file.clone().map(|path| Self::InFile(KeyFile::at(path))))
+                Ok(file.clone().map(|path| Self::File(KeyFile::at(path))))
             }
         }
     }
@@ -58,11 +58,11 @@ impl Keys {
     /// If the file cannot be read or holds no key.
     pub fn ring(&self) -> anyhow::Result<Arc<KeyRing>> {
         match self {
-            Self::Given(key, accepted) => Ok(KeyRing::with_accepted(key, accepted)),
-            Self::InFile(file) => {
+            Self::Settings(key, accepted) => Ok(KeyRing::with_accepted(key, accepted)),
+            Self::File(file) => {
                 // Says why, if there is no key; the followed file would only log it.
                 file.read()?;
-                let followed = FollowedFile { file: file.clone(), seen: Mutex::default() };
+                let followed = KeyFileSource { file: file.clone(), seen: Mutex::default() };
                 KeyRing::following(Box::new(followed)).context("the master keys cannot be read")
             }
         }
@@ -164,7 +164,7 @@ impl KeyFile {
 }
 
 /// A file that is read again when it has changed.
-struct FollowedFile {
+struct KeyFileSource {
     file: KeyFile,
     /// What the file was when it was last read, if it was there; also if that was in vain.
     seen: Mutex<Option<Option<Stamp>>>,
@@ -178,7 +178,7 @@ fn stamp(path: &Path) -> io::Result<Stamp> {
     Ok((file.ino(), file.size(), [file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec()]))
 }
 
-impl KeySource for FollowedFile {
+impl KeySource for KeyFileSource {
     fn changed(&self) -> Option<Vec<MasterKey>> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         // Taken before the file is read: what is written meanwhile shows the next time.
@@ -252,9 +252,9 @@ mod tests {
     fn a_followed_file_is_read_when_it_changes() {
         let within = tempfile::tempdir().unwrap();
         let file = file(&within);
-        assert!(Keys::InFile(file.clone()).ring().unwrap_err().to_string().contains("put it back"));
+        assert!(MasterKeys::File(file.clone()).ring().unwrap_err().to_string().contains("put it back"));
         file.make(&key(1)).unwrap();
-        let ring = Keys::InFile(file.clone()).ring().unwrap();
+        let ring = MasterKeys::File(file.clone()).ring().unwrap();
         assert!(!ring.refresh());
         file.replace(&[key(2), key(1)]).unwrap();
         assert!(ring.refresh() && !ring.refresh());

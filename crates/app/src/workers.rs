@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use kopeck_port_store::{Access, Store, StoreError, transact};
-use kopeck_service::accounts::{AccountRefresher, Round};
+use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
 use kopeck_service::worker::Worker;
 use kopeck_service::{Env, housekeeping};
 
@@ -168,8 +168,8 @@ fn refresh_accounts(refresher: &mut AccountRefresher, stop: &Stop, heartbeat: &H
         let round = refresher.run_once(&|| heartbeat_and_check_stop(stop, heartbeat));
         failures.follow("a refresh of accounts", &round);
         match round {
-            Ok(Round::GoOn) => false,
-            Ok(Round::Wait) => stop.wait(REFRESH_POLL_INTERVAL),
+            Ok(RefreshProgress::More) => false,
+            Ok(RefreshProgress::Idle) => stop.wait(REFRESH_POLL_INTERVAL),
             Err(_) => stop.wait(AFTER_FAILURE),
         };
     }

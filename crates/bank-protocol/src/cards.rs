@@ -59,7 +59,7 @@ impl From<IssuedCard> for IssuedCardDto {
             activation_code,
             code_valid_until,
             first_top_up,
-            can_to_up: top_up_room,
+            remaining_top_up: top_up_room,
             activated_at,
             issued_at,
         } = card;
@@ -86,7 +86,7 @@ impl From<IssuedCardDto> for IssuedCard {
             activation_code,
             code_valid_until,
             first_top_up,
-            top_up_room: can_to_up,
+            top_up_room: remaining_top_up,
             activated_at,
             issued_at,
         } = dto;
@@ -97,7 +97,7 @@ impl From<IssuedCardDto> for IssuedCard {
             activation_code,
             code_valid_until,
             first_top_up,
-            can_to_up,
+            remaining_top_up,
             activated_at,
             issued_at,
         }
@@ -138,7 +138,8 @@ impl CardDto {
     /// The card with this number.
     #[must_use]
     pub const fn new(number: CardNumber, card: BankCard) -> Self {
-        let BankCard { balance, can_to_up: top_up_room, account, activated_at, standing, valid_until } = card;
+        let BankCard { balance, remaining_top_up: top_up_room, account, activated_at, standing, valid_until } =
+            card;
         Self { number, balance, top_up_room, account, activated_at, standing, valid_until }
     }
 }
@@ -146,7 +147,7 @@ impl CardDto {
 impl From<CardDto> for BankCard {
     fn from(dto: CardDto) -> Self {
         let CardDto { number: _, balance, top_up_room, account, activated_at, standing, valid_until } = dto;
-        Self { balance, can_to_up: top_up_room, account, activated_at, standing, valid_until }
+        Self { balance, remaining_top_up: top_up_room, account, activated_at, standing, valid_until }
     }
 }
 
@@ -214,7 +215,7 @@ mod tests {
             activation_code: Some("K7M2Q9XA".to_owned()),
             code_valid_until: Some(date!(2027 - 02 - 19)),
             first_top_up: Some(Kopecks::new(500_000)),
-            can_to_up: Kopecks::new(1_000_000),
+            remaining_top_up: Kopecks::new(1_000_000),
             activated_at: None,
             issued_at: datetime!(2026-11-21 06:00:00.000001 UTC),
         };
@@ -242,7 +243,7 @@ mod tests {
     fn a_card_and_its_transactions_survive_the_wire() {
         let card = BankCard {
             balance: Kopecks::new(-5),
-            can_to_up: Kopecks::new(1_500_000),
+            remaining_top_up: Kopecks::new(1_500_000),
             account: Kopecks::new(3),
             activated_at: Some(datetime!(2026-11-21 06:00 UTC)),
             standing: Standing::Blocked,

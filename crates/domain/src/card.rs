@@ -78,7 +78,7 @@ pub struct BankView {
     /// Money on the card.
     pub balance: Kopecks,
     /// By how much it can still be topped up.
-    pub can_to_up: Kopecks,
+    pub remaining_top_up: Kopecks,
     /// When the card was activated, if it was.
     pub activated_at: Option<OffsetDateTime>,
     /// Whether the bank lets it pay.
@@ -144,11 +144,11 @@ pub enum SwitchRefusal {
 
 /// What linking or switching found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Linked {
+pub enum LinkOutcome {
     /// The card changed and has to be stored.
     Changed(Card),
     /// It already is as asked for.
-    AsItWas(Card),
+    Unchanged(Card),
 }
 
 impl Card {
@@ -169,10 +169,10 @@ impl Card {
         main_card: Option<CardId>,
         standing: Standing,
         today: Date,
-    ) -> Result<Linked, LinkRefusal> {
+    ) -> Result<LinkOutcome, LinkRefusal> {
         match self.link {
             Some(link) if link.employee != employee => return Err(LinkRefusal::LinkedToAnother),
-            Some(link) if link.status == status => return Ok(Linked::AsItWas(self)),
+            Some(link) if link.status == status => return Ok(LinkOutcome::Unchanged(self)),
             Some(_) => return Err(LinkRefusal::AlreadyLinked),
             None => {}
         }
@@ -186,7 +186,7 @@ impl Card {
         if status == CardStatus::Main && main_card.is_some() {
             return Err(LinkRefusal::HasMainCard);
         }
-        Ok(Linked::Changed(Self { link: Some(CardLink { employee, status }), ..self }))
+        Ok(LinkOutcome::Changed(Self { link: Some(CardLink { employee, status }), ..self }))
     }
 
     /// Gives the linked card another status. The caller has made sure that it is linked to the employee at hand.
@@ -200,7 +200,7 @@ impl Card {
         main_card: Option<CardId>,
         standing: Standing,
         today: Date,
-    ) -> Result<Linked, SwitchRefusal> {
+    ) -> Result<LinkOutcome, SwitchRefusal> {
         if self.is_expired(today) {
             return Err(SwitchRefusal::Expired);
         }
@@ -209,12 +209,12 @@ impl Card {
             Standing::Open => {}
         }
         if link.status == status {
-            return Ok(Linked::AsItWas(self));
+            return Ok(LinkOutcome::Unchanged(self));
         }
         if status == CardStatus::Main && main_card.is_some_and(|main| main != self.id) {
             return Err(SwitchRefusal::HasMainCard);
         }
-        Ok(Linked::Changed(Self { link: Some(CardLink { status, ..link }), ..self }))
+        Ok(LinkOutcome::Changed(Self { link: Some(CardLink { status, ..link }), ..self }))
     }
 }
 
@@ -268,14 +268,16 @@ mod tests {
                             let result = card(link).link(employee(1), asked, main, standing, today);
                             let expected = match link {
                                 Some((2, _)) => Err(LinkRefusal::LinkedToAnother),
-                                Some((_, status)) if status == asked => Ok(Linked::AsItWas(card(link))),
+                                Some((_, status)) if status == asked => {
+                                    Ok(LinkOutcome::Unchanged(card(link)))
+                                }
                                 Some(_) => Err(LinkRefusal::AlreadyLinked),
                                 None if today > LAST_DAY => Err(LinkRefusal::Expired),
                                 None if standing != Standing::Open => Err(LinkRefusal::NotAvailable),
                                 None if asked == CardStatus::Main && main.is_some() => {
                                     Err(LinkRefusal::HasMainCard)
                                 }
-                                None => Ok(Linked::Changed(card(Some((1, asked))))),
+                                None => Ok(LinkOutcome::Changed(card(Some((1, asked))))),
                             };
                             assert_eq!(result, expected, "{link:?} {asked} {standing} {main:?} {today}");
                         }
@@ -301,11 +303,11 @@ mod tests {
                             } else if standing != Standing::Open {
                                 Err(SwitchRefusal::Blocked)
                             } else if present == asked {
-                                Ok(Linked::AsItWas(before))
+                                Ok(LinkOutcome::Unchanged(before))
                             } else if asked == CardStatus::Main && main == Some(other) {
                                 Err(SwitchRefusal::HasMainCard)
                             } else {
-                                Ok(Linked::Changed(card(Some((1, asked)))))
+                                Ok(LinkOutcome::Changed(card(Some((1, asked)))))
                             };
                             assert_eq!(result, expected, "{present} {asked} {standing} {main:?} {today}");
                         }

@@ -145,7 +145,7 @@ pub struct IssuedCard {
     /// Virtual cards: the money it holds from the start.
     pub first_top_up: Option<Kopecks>,
     /// By how much it can be topped up beyond that.
-    pub can_to_up: Kopecks,
+    pub remaining_top_up: Kopecks,
     /// When it was activated: plastic at its issue, virtual not yet.
     pub activated_at: Option<OffsetDateTime>,
     /// When it was issued.
@@ -158,7 +158,7 @@ pub struct BankCard {
     /// Money on the card.
     pub balance: Kopecks,
     /// By how much it can still be topped up.
-    pub can_to_up: Kopecks,
+    pub remaining_top_up: Kopecks,
     /// Money on the card's account.
     pub account: Kopecks,
     /// When it was activated, if it was.

@@ -92,7 +92,7 @@ pub trait TokenCodec: Send + Sync {
 
 /// Where a secret is kept; bound to it as associated data, so that a stored secret cannot be moved elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SecretPlace {
+pub struct SecretBinding {
     /// Table of the store.
     pub table: &'static str,
     /// Column of the table.
@@ -110,13 +110,13 @@ pub trait SecretBox: Send + Sync {
     ///
     /// # Errors
     /// [`SecurityError::Failed`] when the machinery fails.
-    fn encrypt(&self, place: &SecretPlace, secret: &SecretSlice<u8>) -> Result<Vec<u8>, SecurityError>;
+    fn encrypt(&self, place: &SecretBinding, secret: &SecretSlice<u8>) -> Result<Vec<u8>, SecurityError>;
 
     /// The secret behind `stored`.
     ///
     /// # Errors
     /// [`SecurityError::NotAuthentic`] if it was made under another key or for another place.
-    fn decrypt(&self, place: &SecretPlace, stored: &[u8]) -> Result<SecretSlice<u8>, SecurityError>;
+    fn decrypt(&self, place: &SecretBinding, stored: &[u8]) -> Result<SecretSlice<u8>, SecurityError>;
 
     /// Whether `stored` was made under the key that is used now, and not under one that is merely accepted.
     fn is_current(&self, stored: &[u8]) -> bool;

@@ -37,11 +37,11 @@ const QUIET: Duration = Duration::minutes(1);
 
 /// What a round came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Round {
+pub enum RefreshProgress {
     /// There may be more to do at once.
-    GoOn,
+    More,
     /// Nothing is due, or nothing can be done at this moment.
-    Wait,
+    Idle,
 }
 
 /// Refreshes the accounts of all partners' cards, a batch a round.
@@ -67,10 +67,10 @@ impl AccountRefresher {
     ///
     /// # Errors
     /// [`StoreError`]; what was stored by then stays.
-    pub fn run_once(&mut self, stopping: &dyn Fn() -> bool) -> Result<Round, StoreError> {
+    pub fn run_once(&mut self, stopping: &dyn Fn() -> bool) -> Result<RefreshProgress, StoreError> {
         let (now, today) = (self.env.clock.steady(), self.env.today());
         if self.quiet.is_some_and(|(day, until)| day == today && now < until) {
-            return Ok(Round::Wait);
+            return Ok(RefreshProgress::Idle);
         }
         self.quiet = None;
         self.left_out.retain(|_, until| now < *until);
@@ -79,16 +79,16 @@ impl AccountRefresher {
             // What is left out may come back earlier.
             let back = self.left_out.values().copied().chain([now + QUIET]).min();
             self.quiet = back.map(|until| (today, until));
-            return Ok(Round::Wait);
+            return Ok(RefreshProgress::Idle);
         }
         let mut silences = 0;
         for card in due {
             if stopping() || silences == MOST_SILENCES {
-                return Ok(Round::Wait);
+                return Ok(RefreshProgress::Idle);
             }
             silences = if self.refresh(card)? { 0 } else { silences + 1 };
         }
-        Ok(Round::GoOn)
+        Ok(RefreshProgress::More)
     }
 
     /// A batch of cards that are due and not left out.

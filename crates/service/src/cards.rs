@@ -1,7 +1,7 @@
 //! Cards: look at one, ask the bank about it, link it, switch its status, list the free ones.
 
 use kopeck_domain::card::{
-    BankView, Card, CardLink, CardStatus, CardType, LinkRefusal, Linked, SwitchRefusal,
+    BankView, Card, CardLink, CardStatus, CardType, LinkOutcome, LinkRefusal, SwitchRefusal,
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
@@ -24,7 +24,7 @@ pub enum CardKey {
 
 /// A card as the service has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look {
+pub struct CardSnapshot {
     /// The card.
     pub record: CardRecord,
     /// Whether the copy of the bank's word is young enough to answer from.
@@ -101,10 +101,15 @@ impl From<StoreError> for SwitchCardError {
 ///
 /// # Errors
 /// [`CardError`].
-pub fn look(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId, id: CardId) -> Result<Look, CardError> {
+pub fn get(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: CardId,
+) -> Result<CardSnapshot, CardError> {
     let record = unit.cards().get(partner, id)?.ok_or(CardError::NotFound)?;
     let fresh = !env.is_stale(record.bank.seen_at);
-    Ok(Look { record, fresh })
+    Ok(CardSnapshot { record, fresh })
 }
 
 /// The card with the bank's present word of it, which is also stored. While the bank cannot be reached, the record
@@ -200,8 +205,8 @@ pub fn link(
     let record = unit.cards().by_number(partner, number)?.ok_or(LinkCardError::CardNotFound)?;
     let main = unit.cards().main_card(partner, employee)?;
     match record.card.link(employee, status, main, record.bank.standing, env.today())? {
-        Linked::AsItWas(card) => Ok(card),
-        Linked::Changed(card) => {
+        LinkOutcome::Unchanged(card) => Ok(card),
+        LinkOutcome::Changed(card) => {
             unit.cards().set_link(partner, &card)?;
             Ok(card)
         }
@@ -226,8 +231,8 @@ pub fn switch(
         record.card.link.filter(|link| link.employee == employee).ok_or(SwitchCardError::CardNotFound)?;
     let main = unit.cards().main_card(partner, employee)?;
     match record.card.switch(link, status, main, record.bank.standing, env.today())? {
-        Linked::AsItWas(card) => Ok(card),
-        Linked::Changed(card) => {
+        LinkOutcome::Unchanged(card) => Ok(card),
+        LinkOutcome::Changed(card) => {
             unit.cards().set_link(partner, &card)?;
             Ok(card)
         }
@@ -251,7 +256,7 @@ pub fn available(
 fn view_of(answer: &BankCard, seen_at: OffsetDateTime) -> BankView {
     BankView {
         balance: answer.balance,
-        can_to_up: answer.can_to_up,
+        remaining_top_up: answer.remaining_top_up,
         activated_at: answer.activated_at,
         standing: answer.standing,
         seen_at,

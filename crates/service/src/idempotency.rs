@@ -52,7 +52,7 @@ impl std::fmt::Debug for Answer {
 
 /// Whether an answer is the first to its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Once {
+pub enum Execution {
     /// The call had its effect now.
     First(Answer),
     /// The call had its effect before; nothing changed.
@@ -61,7 +61,7 @@ pub enum Once {
 
 /// An answer that was given before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
+pub struct StoredResponse {
     /// The answer.
     pub answer: Answer,
     /// Whether the nonce of the request is spent with this key already. If not, [`replay`] spends it.
@@ -84,7 +84,7 @@ pub enum ReplayError {
 
 /// Why a call could not be carried out once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OnceError<E> {
+pub enum ExecuteError<E> {
     /// The key was used for another call.
     KeyReused,
     /// The nonce of the sealed request was spent with another idempotency key, or with none where it has one.
@@ -95,13 +95,13 @@ pub enum OnceError<E> {
     UseCase(E),
 }
 
-impl<E> From<StoreError> for OnceError<E> {
+impl<E> From<StoreError> for ExecuteError<E> {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl<E> From<ReplayError> for OnceError<E> {
+impl<E> From<ReplayError> for ExecuteError<E> {
     fn from(error: ReplayError) -> Self {
         match error {
             ReplayError::KeyReused => Self::KeyReused,
@@ -161,15 +161,19 @@ fn spend_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<(), 
 /// # Errors
 /// [`ReplayError::KeyReused`] if the key belongs to another call, [`ReplayError::NonceSpent`] if the nonce belongs to
 /// another key.
-pub fn look(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<Option<Recorded>, ReplayError> {
+pub fn find(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    call: &Call,
+) -> Result<Option<StoredResponse>, ReplayError> {
     let History { answer, is_nonce_spent } = history(unit, env, call)?;
-    Ok(answer.map(|answer| Recorded { answer, is_nonce_spent }))
+    Ok(answer.map(|answer| StoredResponse { answer, is_nonce_spent }))
 }
 
 /// The answer that was given to this call before, if any. A sealed call spends its nonce with it.
 ///
 /// # Errors
-/// As for [`look`].
+/// As for [`find`].
 pub fn replay(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<Option<Answer>, ReplayError> {
     let History { answer, is_nonce_spent } = history(unit, env, call)?;
     if answer.is_some() && !is_nonce_spent {
@@ -182,7 +186,7 @@ pub fn replay(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<Optio
 /// Between the effect and the record a copy under another key would have an effect of its own.
 ///
 /// # Errors
-/// As for [`look`].
+/// As for [`find`].
 pub fn claim_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<(), ReplayError> {
     if !history(unit, env, call)?.is_nonce_spent {
         spend_nonce(unit, env, call)?;
@@ -194,18 +198,18 @@ pub fn claim_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<
 /// spends its nonce there, too.
 ///
 /// # Errors
-/// [`OnceError`]; in every case nothing is recorded.
-pub fn once<E>(
+/// [`ExecuteError`]; in every case nothing is recorded.
+pub fn execute<E>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     call: &Call,
     work: impl FnOnce(&mut dyn UnitOfWork) -> Result<Answer, E>,
-) -> Result<Once, OnceError<E>> {
+) -> Result<Execution, ExecuteError<E>> {
     let History { answer: before, is_nonce_spent } = history(unit, env, call)?;
-    let once = match before {
-        Some(answer) => Once::Replayed(answer),
+    let execution = match before {
+        Some(answer) => Execution::Replayed(answer),
         None => {
-            let answer = work(unit).map_err(OnceError::UseCase)?;
+            let answer = work(unit).map_err(ExecuteError::UseCase)?;
             let now = env.settled();
             let recorded = RecordedResponse {
                 fingerprint: call.fingerprint,
@@ -214,13 +218,13 @@ pub fn once<E>(
                 recorded_at: now,
             };
             unit.idempotency().record(call.partner, &call.key, &recorded, stale_before(env, now))?;
-            Once::First(answer)
+            Execution::First(answer)
         }
     };
     if !is_nonce_spent {
         spend_nonce(unit, env, call)?;
     }
-    Ok(once)
+    Ok(execution)
 }
 
 #[cfg(test)]

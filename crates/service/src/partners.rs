@@ -10,7 +10,7 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{DepositReference, LedgerError, MovementKind, Reference};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::password::check_password;
-use kopeck_port_security::{PasswordHasher, SecretBox, SecretPlace, SecurityError};
+use kopeck_port_security::{PasswordHasher, SecretBinding, SecretBox, SecurityError};
 use kopeck_port_store::{Credentials, Rule, SealingKeyRecord, StoreError, UnitOfWork};
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 use time::OffsetDateTime;
@@ -33,7 +33,7 @@ pub struct NewPartner {
 }
 
 /// A partner's secrets, made ready outside of any unit of work because a password takes its time.
-pub struct Prepared {
+pub struct PartnerDraft {
     credentials: Credentials,
     key: SealingKeyRecord,
     secrets: PartnerSecrets,
@@ -70,7 +70,7 @@ pub enum FormerKey {
 
 /// A new key in place of another.
 #[derive(Debug)]
-pub struct Rotated<K> {
+pub struct KeyRotation<K> {
     /// The new key.
     pub key: K,
     /// Until when the former key is accepted; `None` if it has ended.
@@ -117,11 +117,11 @@ impl From<StoreError> for PartnerError {
 
 /// Whether a deposit moved money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deposited {
+pub enum DepositOutcome {
     /// It did.
-    Now,
+    Booked,
     /// The same reference deposited the same amount before; nothing moved.
-    Before,
+    AlreadyBooked,
 }
 
 /// Makes partners and their keys.
@@ -143,7 +143,7 @@ impl PartnerService {
     ///
     /// # Errors
     /// [`PartnerError::Password`], [`PartnerError::Security`].
-    pub fn prepare(&self, new: NewPartner) -> Result<Prepared, PartnerError> {
+    pub fn prepare(&self, new: NewPartner) -> Result<PartnerDraft, PartnerError> {
         let id = PartnerId::new(self.env.ids.next_id());
         let api_key = self.new_api_key();
         let login = new.login.unwrap_or_else(|| format!("partner-{}", self.random_text(6)));
@@ -169,7 +169,7 @@ impl PartnerService {
             api_key_hash: api_key_hash(api_key.expose_secret()),
             password_hash: self.passwords.hash(&password)?,
         };
-        Ok(Prepared { credentials, key, secrets: PartnerSecrets { api_key, password, sealing_key } })
+        Ok(PartnerDraft { credentials, key, secrets: PartnerSecrets { api_key, password, sealing_key } })
     }
 
     /// Stores a prepared partner. It can log in at once.
@@ -179,7 +179,7 @@ impl PartnerService {
     pub fn create(
         &self,
         unit: &mut dyn UnitOfWork,
-        prepared: &Prepared,
+        prepared: &PartnerDraft,
     ) -> Result<(Partner, PartnerSecrets), PartnerError> {
         unit.partners().insert(&prepared.credentials)?;
         unit.partners().add_sealing_key(prepared.credentials.partner.id, &prepared.key)?;
@@ -209,7 +209,7 @@ impl PartnerService {
         unit: &mut dyn UnitOfWork,
         id: PartnerId,
         former: FormerKey,
-    ) -> Result<Rotated<NewSealingKey>, PartnerError> {
+    ) -> Result<KeyRotation<NewSealingKey>, PartnerError> {
         find(unit, id)?;
         let now = self.env.now();
         let former_until = self.end_of(former);
@@ -223,7 +223,7 @@ impl PartnerService {
         }
         let (record, key) = self.new_sealing_key(id)?;
         unit.partners().add_sealing_key(id, &record)?;
-        Ok(Rotated { key, former_until })
+        Ok(KeyRotation { key, former_until })
     }
 
     /// Issues a new API key. What becomes of the one that was in use, `former` says; one before it ends at once.
@@ -236,13 +236,13 @@ impl PartnerService {
         unit: &mut dyn UnitOfWork,
         id: PartnerId,
         former: FormerKey,
-    ) -> Result<Rotated<SecretString>, PartnerError> {
+    ) -> Result<KeyRotation<SecretString>, PartnerError> {
         find(unit, id)?;
         let key = self.new_api_key();
         let former_until = self.end_of(former);
         let until = former_until.unwrap_or(LONG_AGO);
         unit.partners().replace_api_key(id, &api_key_hash(key.expose_secret()), until)?;
-        Ok(Rotated { key, former_until })
+        Ok(KeyRotation { key, former_until })
     }
 
     fn end_of(&self, former: FormerKey) -> Option<OffsetDateTime> {
@@ -315,8 +315,8 @@ impl PartnerService {
 /// The end of a key that ends at once: past by the clock of every process, however far they differ.
 const LONG_AGO: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
-fn place(partner: PartnerId, key_id: &[u8; 8]) -> SecretPlace {
-    SecretPlace { table: SEALING_KEY_TABLE, column: SEALING_KEY_COLUMN, partner, key_id: key_id.to_vec() }
+fn place(partner: PartnerId, key_id: &[u8; 8]) -> SecretBinding {
+    SecretBinding { table: SEALING_KEY_TABLE, column: SEALING_KEY_COLUMN, partner, key_id: key_id.to_vec() }
 }
 
 /// All partners, oldest first.
@@ -385,13 +385,13 @@ pub fn deposit(
     id: PartnerId,
     amount: Kopecks,
     reference: &DepositReference,
-) -> Result<Deposited, PartnerError> {
+) -> Result<DepositOutcome, PartnerError> {
     find(unit, id)?;
     if !amount.is_positive() {
         return Err(PartnerError::NotPositive);
     }
     match unit.ledger().deposit(id, reference)? {
-        Some(before) if before == amount => return Ok(Deposited::Before),
+        Some(before) if before == amount => return Ok(DepositOutcome::AlreadyBooked),
         Some(before) => return Err(PartnerError::ReferenceUsed(before)),
         None => {}
     }
@@ -404,7 +404,7 @@ pub fn deposit(
         env.now(),
     );
     match booked {
-        Ok(()) => Ok(Deposited::Now),
+        Ok(()) => Ok(DepositOutcome::Booked),
         Err(MoveError::Ledger(LedgerError::Overflow(_))) => Err(PartnerError::Overflow),
         Err(MoveError::Ledger(LedgerError::NotPositive)) => Err(PartnerError::NotPositive),
         Err(error @ (MoveError::Ledger(LedgerError::Insufficient(_)) | MoveError::Store(_))) => {

@@ -9,7 +9,7 @@ use kopeck_port_store::{Access, Store, UnitOfWork, transact};
 use time::OffsetDateTime;
 
 use crate::Env;
-use crate::cards::{self, CardError, Look};
+use crate::cards::{self, CardError, CardSnapshot};
 use crate::transactions::{self, TransactionsError};
 
 /// The answer to the question.
@@ -57,7 +57,7 @@ pub fn can_pay(
     at: Option<OffsetDateTime>,
 ) -> Result<Forecast, CardError> {
     let (at, zone) = (at.unwrap_or_else(|| env.now()), env.settings.zone);
-    let Look { record, .. } = cards::look(unit, env, partner, id)?;
+    let CardSnapshot { record, .. } = cards::get(unit, env, partner, id)?;
     let spent = match record.limit.period_around(zone, at) {
         Some(period) => unit.transactions().spent(partner, id, period.start, period.end)?,
         None => Kopecks::ZERO,

@@ -179,7 +179,7 @@ pub(crate) fn card_record(n: u64) -> CardRecord {
         },
         bank: BankView {
             balance: kopecks(5_000),
-            can_to_up: kopecks(10_000),
+            remaining_top_up: kopecks(10_000),
             activated_at: None,
             standing: Standing::Open,
             seen_at: START,

@@ -11,7 +11,7 @@ use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, SqliteConnection};
 use kopeck_adapter_security::{JwtTokens, KeyRing, MasterKey, MasterKeyBox};
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
-use kopeck_port_security::{SecretBox as _, SecretPlace, TokenClaims, TokenCodec as _, TokenKind};
+use kopeck_port_security::{SecretBinding, SecretBox as _, TokenClaims, TokenCodec as _, TokenKind};
 use kopeck_sealing::{KeyId, SealingKey};
 use secrecy::{ExposeSecret as _, SecretSlice, SecretString};
 
@@ -112,7 +112,7 @@ impl Seeding {
         let id = numbered::id(numbered::PARTNERS + number);
         let partner = PartnerId::new(id);
         let (key_id, secret) = (machine::random::<8>(), machine::random::<32>());
-        let place = SecretPlace {
+        let place = SecretBinding {
             table: "sealing_keys",
             column: "encrypted_secret",
             partner,

@@ -39,10 +39,10 @@ impl Role {
         }
     }
 
-    /// How much to ask for at `place`, of a card that still takes `can_to_up`.
-    pub(crate) const fn amount(self, place: usize, can_to_up: i64) -> i64 {
+    /// How much to ask for at `place`, of a card that still takes `remaining_top_up`.
+    pub(crate) const fn amount(self, place: usize, remaining_top_up: i64) -> i64 {
         match self {
-            Self::OverTheCard => can_to_up + 1,
+            Self::OverTheCard => remaining_top_up + 1,
             Self::RefusedByBank => 25_013,
             Self::Uncovered => 1_000_000,
             Self::Ordinary | Self::Blocked | Self::NotActivated => match place % 4 {
@@ -61,7 +61,7 @@ pub(crate) struct CardNow {
     pub(crate) blocked: bool,
     pub(crate) activated: bool,
     /// By how much it can be topped up.
-    pub(crate) can_to_up: i64,
+    pub(crate) remaining_top_up: i64,
 }
 
 impl CardNow {
@@ -73,7 +73,7 @@ impl CardNow {
             Outcome::Blocked
         } else if !self.activated {
             Outcome::NotActivated
-        } else if amount > self.can_to_up {
+        } else if amount > self.remaining_top_up {
             Outcome::OverTheCard
         } else {
             Outcome::ToppedUp
@@ -101,7 +101,7 @@ pub(crate) fn forecast(available: i64, cards: &[(i64, CardNow)]) -> Vec<Outcome>
 mod tests {
     use super::*;
 
-    const GOOD: CardNow = CardNow { blocked: false, activated: true, can_to_up: 1_000 };
+    const GOOD: CardNow = CardNow { blocked: false, activated: true, remaining_top_up: 1_000 };
 
     #[test]
     fn every_role_is_played_and_most_cards_are_ordinary() {
@@ -116,7 +116,7 @@ mod tests {
     fn no_ordinary_amount_is_refused_for_its_kopecks() {
         for place in 0..TOP_UPS {
             let amount = Role::Ordinary.amount(place, 0);
-            assert_eq!(CardNow { can_to_up: amount, ..GOOD }.outcome(amount), Outcome::ToppedUp);
+            assert_eq!(CardNow { remaining_top_up: amount, ..GOOD }.outcome(amount), Outcome::ToppedUp);
         }
     }
 

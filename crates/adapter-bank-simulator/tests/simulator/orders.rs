@@ -27,9 +27,12 @@ fn plastic_cards_start_empty_and_active() {
         assert_eq!(card.issued_at.unix_timestamp(), START);
         assert_eq!(card.activated_at, Some(card.issued_at));
         assert_eq!((card.activation_code, card.code_valid_until, card.first_top_up), (None, None, None));
-        assert_eq!(card.can_to_up.get(), 1_500_000);
+        assert_eq!(card.remaining_top_up.get(), 1_500_000);
         let stands = bank.card(card.number);
-        assert_eq!((stands.balance.get(), stands.account.get(), stands.can_to_up.get()), (0, 0, 1_500_000));
+        assert_eq!(
+            (stands.balance.get(), stands.account.get(), stands.remaining_top_up.get()),
+            (0, 0, 1_500_000)
+        );
         assert_eq!((stands.standing, stands.valid_until), (Standing::Open, card.valid_until));
         assert_eq!(bank.bank.transactions(card.number, 0, 10).unwrap(), []);
     }
@@ -50,9 +53,9 @@ fn virtual_cards_hold_their_money_and_wait_for_their_code() {
         assert_eq!(card.code_valid_until.unwrap().to_string(), "2027-02-19");
         assert_eq!(card.activated_at, None);
         assert_eq!(card.first_top_up.unwrap().get(), amount);
-        assert_eq!(card.can_to_up.get(), room);
+        assert_eq!(card.remaining_top_up.get(), room);
         let stands = bank.card(card.number);
-        assert_eq!((stands.balance.get(), stands.can_to_up.get()), (amount, room));
+        assert_eq!((stands.balance.get(), stands.remaining_top_up.get()), (amount, room));
         let transactions = bank.bank.transactions(card.number, 0, 10).unwrap();
         let seen: Vec<_> = transactions.iter().map(|t| (t.kind, t.amount.get())).collect();
         assert_eq!(seen, [(TransactionType::Replenishment, amount)]);

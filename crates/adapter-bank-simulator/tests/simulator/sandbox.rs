@@ -59,7 +59,7 @@ fn a_purchase_takes_the_money_and_tells_where() {
     assert_eq!(second.place.as_deref(), Some("Bakery"));
     assert_eq!(second.mcc.as_deref(), Some("5462"));
     assert_eq!(second.merchant_id.as_deref(), Some("M-1"));
-    assert_eq!(bank.card(card).can_to_up.get(), 1_500_000);
+    assert_eq!(bank.card(card).remaining_top_up.get(), 1_500_000);
     bank.assert_books_are_right();
 }
 

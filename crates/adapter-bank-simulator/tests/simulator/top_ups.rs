@@ -16,7 +16,7 @@ fn money_arrives_and_is_a_transaction() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
     assert_eq!(bank.submit_one(top_up("t", card, 250_000)), Ok(Verdict::Done));
-    assert_eq!((bank.balance(card), bank.card(card).can_to_up.get()), (250_000, 1_250_000));
+    assert_eq!((bank.balance(card), bank.card(card).remaining_top_up.get()), (250_000, 1_250_000));
     let transactions = bank.bank.transactions(card, 0, 10).unwrap();
     let seen: Vec<_> = transactions.iter().map(|t| (t.kind, t.amount.get(), t.place.as_deref())).collect();
     assert_eq!(seen, [(TransactionType::Replenishment, 250_000, None)]);

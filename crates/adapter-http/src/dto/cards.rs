@@ -71,7 +71,7 @@ impl CardDto {
             date_until: DateText::new(card.valid_until),
             balance_account: AccountDto::new(account, zone),
             balance: bank.balance,
-            can_to_up: bank.can_to_up,
+            can_to_up: bank.remaining_top_up,
             limit: LimitDto::from(limit),
             activated: bank.activated_at.is_some(),
             activated_at: bank.activated_at.map(|at| DateText::of(at, zone)),
@@ -100,7 +100,7 @@ impl CardBalanceDto {
             id_card: record.card.id,
             balance_account: AccountDto::new(&record.account, zone),
             balance: record.bank.balance,
-            can_to_up: record.bank.can_to_up,
+            can_to_up: record.bank.remaining_top_up,
         }
     }
 }
@@ -174,7 +174,7 @@ mod tests {
         };
         let bank = BankView {
             balance: Kopecks::new(125_000),
-            can_to_up: Kopecks::new(1_375_000),
+            remaining_top_up: Kopecks::new(1_375_000),
             activated_at,
             standing: Standing::Open,
             seen_at: SEEN,

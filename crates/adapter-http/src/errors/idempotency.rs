@@ -2,7 +2,7 @@
 
 use actix_web::http::StatusCode;
 use kopeck_port_store::{Rule, StoreError};
-use kopeck_service::idempotency::{OnceError, ReplayError};
+use kopeck_service::idempotency::{ExecuteError, ReplayError};
 
 use crate::code::Code;
 use crate::error::ApiError;
@@ -36,11 +36,11 @@ pub(crate) fn of_replay(error: ReplayError, key: &IdempotencyKey) -> ApiError {
 }
 
 /// The response if a mutation fails.
-pub(crate) fn of_once<E: Into<ApiError>>(error: OnceError<E>, key: &IdempotencyKey) -> ApiError {
+pub(crate) fn of_once<E: Into<ApiError>>(error: ExecuteError<E>, key: &IdempotencyKey) -> ApiError {
     match error {
-        OnceError::KeyReused => key_reused(key),
-        OnceError::NonceSpent => nonce_spent(),
-        OnceError::Store(error) => error.into(),
-        OnceError::UseCase(error) => error.into(),
+        ExecuteError::KeyReused => key_reused(key),
+        ExecuteError::NonceSpent => nonce_spent(),
+        ExecuteError::Store(error) => error.into(),
+        ExecuteError::UseCase(error) => error.into(),
     }
 }

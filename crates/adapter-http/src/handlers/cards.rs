@@ -9,7 +9,7 @@ use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_domain::page::Page;
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::{CardRecord, TransactionFilter};
-use kopeck_service::cards::{self, CardKey, Look};
+use kopeck_service::cards::{self, CardKey, CardSnapshot};
 use kopeck_service::{payments, transactions};
 use time::{Date, OffsetDateTime};
 
@@ -111,8 +111,8 @@ pub(crate) async fn switch(ctx: HandlerContext) -> HandlerResult {
 /// The card of the path, as the bank sees it now or saw it a moment ago.
 async fn look(ctx: &HandlerContext) -> Result<CardRecord, ApiError> {
     let id = ctx.input.values(read_id);
-    let Look { record, fresh } =
-        ctx.read(id, |unit, env, partner, id| cards::look(unit, env, partner, *id)).await?;
+    let CardSnapshot { record, fresh } =
+        ctx.read(id, |unit, env, partner, id| cards::get(unit, env, partner, *id)).await?;
     if fresh {
         return Ok(record);
     }

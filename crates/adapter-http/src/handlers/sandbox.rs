@@ -112,7 +112,7 @@ where
     }
     let (id, values) = values?;
     let ctx = mutation.context();
-    let look = ctx.read(Ok(id), |unit, env, partner, id| cards::look(unit, env, partner, *id)).await?;
+    let look = ctx.read(Ok(id), |unit, env, partner, id| cards::get(unit, env, partner, *id)).await?;
     let number = look.record.card.number;
     let happened = mutation.command(move |sandbox, key| happen(sandbox, number, values, key)).await?;
     ctx.renew_card(id).await?;

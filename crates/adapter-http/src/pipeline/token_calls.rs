@@ -12,7 +12,7 @@ use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_store::Access;
 use kopeck_sealing::KeyId;
 use kopeck_service::tokens::{
-    IssuedTokens, KnownPartner, LoginAttempt, LoginBody, RefreshOutcome, TokenError,
+    IssuedTokens, ApiKeyOwner, LoginAttempt, LoginBody, RefreshOutcome, TokenError,
 };
 use secrecy::SecretString;
 
@@ -57,7 +57,7 @@ impl Pipeline<'_> {
         let is_faulty = matches!(body, LoginBody::Faulty);
         let priority = if is_faulty { Priority::Unknown } else { self.priority(known.as_ref()) };
         let attempt =
-            LoginAttempt { known, api_key: SecretString::from(api_key), nonce: nonce.clone(), address, body };
+            LoginAttempt { owner: known, api_key: SecretString::from(api_key), nonce: nonce.clone(), address, body };
         let shared = Arc::clone(self.shared);
         let login = move || shared.parts.tokens.login(&*shared.parts.store, attempt);
         let issued =
@@ -81,7 +81,7 @@ impl Pipeline<'_> {
         // A suspended partner is refused as a wrong API key is, whatever the body.
         let known = self.identify(&api_key, address.clone()).await?;
         self.claims_to_be(known.as_ref());
-        let is_active = |known: &KnownPartner| known.credentials.partner.status == PartnerStatus::Active;
+        let is_active = |known: &ApiKeyOwner| known.credentials.partner.status == PartnerStatus::Active;
         let Some(known) = known.filter(is_active) else {
             self.count_failure(address).await?;
             return Err(ApiError::unauthorized());
@@ -127,7 +127,7 @@ impl Pipeline<'_> {
         &self,
         api_key: &str,
         address: Option<String>,
-    ) -> Result<Option<KnownPartner>, TokenError> {
+    ) -> Result<Option<ApiKeyOwner>, TokenError> {
         let tokens = Arc::clone(&self.shared.parts.tokens);
         let api_key = api_key.to_owned();
         in_store(&*self.shared.parts.store, Access::Read, self.deadline(), move |unit| {
@@ -152,7 +152,7 @@ impl Pipeline<'_> {
     }
 
     /// How urgent the password check of this login is.
-    fn priority(&self, known: Option<&KnownPartner>) -> Priority {
+    fn priority(&self, known: Option<&ApiKeyOwner>) -> Priority {
         let now = self.shared.parts.wall.steady();
         let is_known = |network: &IpNet| self.shared.known_addresses.contains(*network, now);
         let partner = known.map(|known| RequestSource::Partner(known.credentials.partner.id));
@@ -162,7 +162,7 @@ impl Pipeline<'_> {
     }
 
     /// The caller has shown the API key of this partner, which proves nothing yet.
-    fn claims_to_be(&mut self, known: Option<&KnownPartner>) {
+    fn claims_to_be(&mut self, known: Option<&ApiKeyOwner>) {
         self.state.audit.partner = known.map(|known| known.credentials.partner.id);
     }
 
@@ -182,7 +182,7 @@ impl Pipeline<'_> {
     }
 }
 
-fn identity(known: &KnownPartner) -> Arc<Identity> {
+fn identity(known: &ApiKeyOwner) -> Arc<Identity> {
     let partner = &known.credentials.partner;
     Arc::new(Identity::new(partner.id, partner.sealing, &known.keys))
 }
@@ -195,7 +195,7 @@ pub(crate) fn read_login(r: &mut Reader<'_>) -> Option<LoginBody> {
     let mut body = r.body();
     let login = body.required("login", text(|login| Ok(login.to_owned())));
     let password = body.required("password", text(|password| Ok(SecretString::from(password))));
-    Some(LoginBody::Given { login: login?, password: password? })
+    Some(LoginBody::Credentials { login: login?, password: password? })
 }
 
 pub(crate) fn read_token(r: &mut Reader<'_>) -> Option<String> {

@@ -36,7 +36,7 @@ fn card(link: Option<CardStatus>, standing: Standing) -> CardRecord {
         },
         bank: BankView {
             balance: Kopecks::new(1),
-            can_to_up: Kopecks::new(2),
+            remaining_top_up: Kopecks::new(2),
             activated_at: None,
             standing,
             seen_at: NOW - time::Duration::seconds(11),
@@ -67,7 +67,7 @@ fn bank(standing: Standing) -> MockBankGateway {
     bank.expect_card().returning(move |_| {
         Ok(Some(BankCard {
             balance: Kopecks::new(100),
-            can_to_up: Kopecks::new(200),
+            remaining_top_up: Kopecks::new(200),
             account: Kopecks::new(300),
             activated_at: Some(NOW),
             standing,

@@ -18,7 +18,7 @@ use kopeck_port_store::{
 };
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_sealing::{KeyId, SealingKey};
-use kopeck_service::audit::{NoObserver, Notes};
+use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
 use kopeck_service::tokens::{TokenService, api_key_hash};
 use kopeck_service::{Env, Settings};
 use secrecy::{ExposeSecret, SecretSlice};
@@ -184,7 +184,7 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
     HttpParts {
         tokens: Arc::new(desk(&env, passwords())),
         wall: Arc::clone(&env.clock),
-        audit: Notes::new(Arc::clone(&store), Arc::clone(&env.clock), Arc::new(NoObserver)),
+        audit: AuditQueue::new(Arc::clone(&store), Arc::clone(&env.clock), Arc::new(NoopAuditObserver)),
         env,
         store,
         bank: Arc::new(MockBankGateway::new()),

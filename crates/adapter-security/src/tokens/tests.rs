@@ -173,16 +173,16 @@ fn another_master_key_neither_reads_nor_forges() {
 
 #[test]
 fn a_token_is_good_as_long_as_its_key_is_accepted() {
-    let (ring, drawer) = ring(&[1]);
+    let (ring, source) = ring(&[1]);
     let tokens = tokens_over(&ring);
     let verify = |text: &str| tokens.verify(text, TokenKind::Access).is_ok();
     let old = tokens.sign(&claims(TokenKind::Access)).unwrap();
     // Another process signs with the new key already; this one looks for it when it meets it.
     let new = tokens_over(&self::ring(&[2, 1]).0).sign(&claims(TokenKind::Access)).unwrap();
-    drawer.put(&[2, 1]);
+    source.put(&[2, 1]);
     assert!(verify(&new) && verify(&old));
     assert_eq!(tokens.sign(&claims(TokenKind::Access)).unwrap(), new);
-    drawer.put(&[2]);
+    source.put(&[2]);
     assert!(ring.refresh());
     assert!(verify(&new) && !verify(&old));
 }

@@ -210,7 +210,7 @@ pub(crate) fn order_with_cards(number: u128, count: u32) -> (Order, Vec<OrderLin
             },
             bank: BankView {
                 balance: Kopecks::new(5_000),
-                can_to_up: Kopecks::new(1_495_000),
+                remaining_top_up: Kopecks::new(1_495_000),
                 activated_at: None,
                 standing: Standing::Open,
                 seen_at: NOW,

@@ -9,7 +9,7 @@ use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
 use kopeck_domain::audit::{Actor, Entry, Head, Record};
 use kopeck_domain::calendar::{Zone, date_text, parse_date};
 use kopeck_port_store::{Access, AuditFilter, AuditSigner, transact};
-use kopeck_service::audit::{Verified, VerifyError, prune, verify};
+use kopeck_service::audit::{VerificationReport, VerifyError, prune, verify};
 use serde_json::{Value, json};
 use time::{Date, OffsetDateTime, UtcOffset};
 
@@ -20,7 +20,7 @@ use crate::command_output::{aligned, note, print, say};
 use crate::compose::{self, SystemAdapters};
 use crate::connections::warn_about_database;
 use crate::folder::DataFolder;
-use crate::keys::Keys;
+use crate::keys::MasterKeys;
 
 /// Answers what is asked of the audit log.
 pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {
@@ -34,10 +34,10 @@ pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {
 /// Checks signatures, if there is a master key: whoever looks after the log need not have it.
 fn signer(args: &StoreArgs) -> anyhow::Result<Option<Arc<dyn AuditSigner>>> {
     let folder = DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
-    let keys = match Keys::given(args)? {
+    let keys = match MasterKeys::from_settings(args)? {
         Some(keys) => keys,
         None => match folder.existing_master_key() {
-            Ok(file) if file.exists() => Keys::InFile(file),
+            Ok(file) if file.exists() => MasterKeys::File(file),
             _ => return Ok(None),
         },
     };
@@ -108,8 +108,8 @@ fn check(args: &AuditVerifyArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// How much there is, and what could not be checked.
-fn in_words(verified: &Verified, has_key: bool) -> String {
-    let Verified { entries, unsigned, pruned, heads } = verified;
+fn in_words(verified: &VerificationReport, has_key: bool) -> String {
+    let VerificationReport { entries, unsigned, pruned, heads } = verified;
     let mut words = format!("entries: {entries}, chains: {}", heads.len());
     for (what, count) in [("removed by pruning", pruned), ("without a signature", unsigned)] {
         if *count > 0 {

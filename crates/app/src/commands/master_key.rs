@@ -12,7 +12,7 @@ use super::existing_application;
 use crate::cli::{MasterKeyCommand, RotateArgs, StoreArgs};
 use crate::command_output::say;
 use crate::compose::{Application, Storage, SystemAdapters};
-use crate::keys::Keys;
+use crate::keys::MasterKeys;
 
 /// Does what is asked with master keys.
 pub(super) fn run(command: MasterKeyCommand) -> anyhow::Result<()> {
@@ -34,8 +34,8 @@ fn rotate(args: &RotateArgs) -> anyhow::Result<()> {
 }
 
 fn rotate_in(storage: &Storage, args: &RotateArgs) -> anyhow::Result<()> {
-    let makes_key = matches!(storage.keys, Keys::InFile(_)) && !args.reencrypt_only;
-    if let Keys::InFile(file) = &storage.keys
+    let makes_key = matches!(storage.keys, MasterKeys::File(_)) && !args.reencrypt_only;
+    if let MasterKeys::File(file) = &storage.keys
         && makes_key
     {
         let mut keys = file.read()?;
@@ -66,10 +66,10 @@ fn retire_in(application: &Application, args: &StoreArgs) -> anyhow::Result<()> 
         )?;
     }
     match Storage::open_existing(args)?.keys {
-        Keys::Given(..) => {
+        MasterKeys::Settings(..) => {
             say!("nothing is encrypted under another key: take KOPECK_MASTER_KEYS_ACCEPTED away")?;
         }
-        Keys::InFile(file) => {
+        MasterKeys::File(file) => {
             let keys = file.read()?;
             ensure!(keys.len() > 1, "there is no old key");
             file.replace(keys.get(..1).unwrap_or_default())?;

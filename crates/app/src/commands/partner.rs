@@ -13,7 +13,7 @@ use kopeck_domain::partner::{Partner, PartnerStatus};
 use kopeck_port_store::{Access, transact};
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::partners::{
-    self, Deposited, FormerKey, NewPartner, NewSealingKey, PartnerError, PartnerSecrets, Rotated,
+    self, DepositOutcome, FormerKey, KeyRotation, NewPartner, NewSealingKey, PartnerError, PartnerSecrets,
 };
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -165,8 +165,8 @@ fn deposit(args: DepositArgs) -> anyhow::Result<()> {
     let DepositArgs { store: _, id, kopecks, reference } = args;
     let outcome = book_deposit(&application, id, Kopecks::new(kopecks), reference.clone())?;
     match outcome {
-        Deposited::Now => say!("deposited {} on partner {id}", Kopecks::new(kopecks))?,
-        Deposited::Before => {
+        DepositOutcome::Booked => say!("deposited {} on partner {id}", Kopecks::new(kopecks))?,
+        DepositOutcome::AlreadyBooked => {
             say!("reference {} had deposited this before: nothing changed", reference.as_str())?
         }
     }
@@ -178,11 +178,11 @@ fn book_deposit(
     id: PartnerId,
     amount: Kopecks,
     reference: DepositReference,
-) -> Result<Deposited, PartnerError> {
+) -> Result<DepositOutcome, PartnerError> {
     let env = Arc::clone(&application.env);
     change(application, "partner.deposit", Some(id), move |unit, entry| {
         let deposited = partners::deposit(unit, &env, id, amount, &reference)?;
-        if deposited == Deposited::Before {
+        if deposited == DepositOutcome::AlreadyBooked {
             entry.outcome = Outcome::Repeated;
         }
         Ok(deposited)
@@ -192,7 +192,7 @@ fn book_deposit(
 fn rotate_keys(args: &RotateKeyArgs) -> anyhow::Result<()> {
     let application = existing_application(&args.partner.store)?;
     let (id, former, desk) = (args.partner.id, former_key(args), application.partners.clone());
-    let Rotated { key, former_until } =
+    let KeyRotation { key, former_until } =
         change(&application, "partner.rotate_keys", Some(id), move |unit, _| {
             desk.rotate_keys(unit, id, former)
         })?;
@@ -202,7 +202,7 @@ fn rotate_keys(args: &RotateKeyArgs) -> anyhow::Result<()> {
 fn rotate_api_key(args: &RotateKeyArgs) -> anyhow::Result<()> {
     let application = existing_application(&args.partner.store)?;
     let (id, former, desk) = (args.partner.id, former_key(args), application.partners.clone());
-    let Rotated { key, former_until } =
+    let KeyRotation { key, former_until } =
         change(&application, "partner.rotate_api_key", Some(id), move |unit, _| {
             desk.rotate_api_key(unit, id, former)
         })?;

@@ -8,7 +8,7 @@ use kopeck_adapter_http::{Drain, HttpParts, HttpSettings, HttpState, TrustedProx
 use kopeck_adapter_security::KeyRing;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, StoreError, transact};
-use kopeck_service::audit::Notes;
+use kopeck_service::audit::AuditQueue;
 use kopeck_service::worker::ClockCheck;
 
 use super::first_start;
@@ -130,7 +130,7 @@ struct Process {
     folder: DataFolder,
     bank: Bank,
     /// Entries of the audit log on their way.
-    audit: Arc<Notes>,
+    audit: Arc<AuditQueue>,
     /// Chain heads of the audit log on their way out of the database.
     heads: Arc<HeadForwarder>,
     /// The bank, measured.
@@ -179,8 +179,11 @@ impl Process {
         let bank = Bank::open(args, sandbox, &storage.folder, &adapters, clock, settings)?;
         let gateway =
             Arc::new(InstrumentedBank::new(Arc::clone(&bank.gateway), Arc::clone(&operations.metrics)));
-        let audit =
-            Notes::new(application.store(), Arc::clone(&adapters.wall), Arc::clone(&operations.metrics) as _);
+        let audit = AuditQueue::new(
+            application.store(),
+            Arc::clone(&adapters.wall),
+            Arc::clone(&operations.metrics) as _,
+        );
         if storage.folder.is_embedded() {
             // Only this process works on an embedded database, so a lease that is there was left by one that was
             // killed. On a server it may be another's.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use kopeck_adapter_http::{HttpMetrics, RefusalKind, operations};
 use kopeck_adapter_store_diesel::{Outage, StoreObserver};
 use kopeck_port_store::Access;
-use kopeck_service::audit::NotesObserver;
+use kopeck_service::audit::AuditQueueObserver;
 use prometheus::{
     Encoder as _, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts,
     Registry, TextEncoder,
@@ -380,7 +380,7 @@ impl HttpMetrics for Metrics {
     }
 }
 
-impl NotesObserver for Metrics {
+impl AuditQueueObserver for Metrics {
     fn written(&self, entries: u64) {
         let [written, ..] = &self.audit_notes;
         written.inc_by(entries);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kopeck_adapter_http::HttpSettings;
 use kopeck_adapter_security::{KeyRing, MasterKey, MasterKeyBox};
 use kopeck_domain::partner::SealingPolicy;
-use kopeck_port_security::{SecretBox, SecretPlace};
+use kopeck_port_security::{SecretBinding, SecretBox};
 use kopeck_port_store::{Access, SealingKeyRecord, transact};
 use kopeck_port_system::fake::SeededEntropy;
 use kopeck_sealing::{KeyId, SealingKey, Slot};
@@ -55,7 +55,7 @@ fn partner(server: &TestServer, key: SealingKey) -> TestPartner {
     let created_at = server.application.env.now();
     let (made, shown) = transact(&*server.application.store, Access::Write, move |unit| {
         let (made, shown) = desk.create(unit, &prepared)?;
-        let place = SecretPlace {
+        let place = SecretBinding {
             table: "sealing_keys",
             column: "encrypted_secret",
             partner: made.id,

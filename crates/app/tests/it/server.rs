@@ -23,8 +23,8 @@ use kopeck_port_system::Clock;
 use kopeck_port_system::fake::FakeClock;
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Settings;
-use kopeck_service::accounts::{AccountRefresher, Round};
-use kopeck_service::audit::{NoObserver, Notes};
+use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
+use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
 use kopeck_service::partners::{self, NewPartner, PartnerError};
 use kopeck_service::reconciliation;
 use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
@@ -110,7 +110,11 @@ impl TestServer {
             env: Arc::clone(&application.env),
             wall: Arc::clone(&adapters.wall),
             // Past the ports of the test: when it is written is not the call's affair.
-            audit: Notes::new(application.store(), Arc::clone(&adapters.wall), Arc::new(NoObserver)),
+            audit: AuditQueue::new(
+                application.store(),
+                Arc::clone(&adapters.wall),
+                Arc::new(NoopAuditObserver),
+            ),
             store: Arc::clone(&ports.store),
             bank: Arc::clone(&ports.bank),
             tokens: Arc::clone(&application.tokens),
@@ -226,7 +230,7 @@ impl TestServer {
     /// The same, up to the first failure.
     pub fn try_refresh_accounts(&self) -> Result<(), StoreError> {
         let mut refresher = self.refresher.lock().unwrap();
-        while refresher.run_once(&|| false)? == Round::GoOn {}
+        while refresher.run_once(&|| false)? == RefreshProgress::More {}
         Ok(())
     }
 

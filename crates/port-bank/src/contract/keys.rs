@@ -32,7 +32,7 @@ pub fn a_key_is_done_once(bank: &dyn BankGateway) {
 /// What was refused stays refused under its key, also when it would go through now.
 pub fn a_verdict_stays_whatever_has_changed(bank: &dyn BankGateway) {
     let card = a_card(bank);
-    let room = bank.card(card).unwrap().unwrap().can_to_up.get();
+    let room = bank.card(card).unwrap().unwrap().remaining_top_up.get();
     let too_much = top_up("too-much", card, room + 1);
     let declined = submit_one(bank, &too_much);
     assert_eq!(declined, Ok(Verdict::Declined(DeclineReason::OverCardLimit)));

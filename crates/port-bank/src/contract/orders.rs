@@ -24,7 +24,10 @@ pub fn plastic_cards_start_empty_and_active(bank: &dyn BankGateway) {
         let stands = bank.card(card.number).unwrap().unwrap();
         assert_eq!((stands.balance, stands.account), (Kopecks::ZERO, Kopecks::ZERO));
         assert_eq!((stands.standing, stands.valid_until), (Standing::Open, card.valid_until));
-        assert_eq!((stands.can_to_up, stands.activated_at), (card.can_to_up, card.activated_at));
+        assert_eq!(
+            (stands.remaining_top_up, stands.activated_at),
+            (card.remaining_top_up, card.activated_at)
+        );
         assert_eq!(bank.transactions(card.number, 0, 10), Ok(vec![]));
     }
 }

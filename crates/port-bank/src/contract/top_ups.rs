@@ -14,7 +14,7 @@ pub fn money_arrives_on_the_card(bank: &dyn BankGateway) {
     assert_eq!(submit_one(bank, &top_up("t", card, 150_000)), Ok(Verdict::Done));
     let after = bank.card(card).unwrap().unwrap();
     assert_eq!(after.balance.get(), 150_000);
-    assert_eq!(after.can_to_up, before.can_to_up.minus(Kopecks::new(150_000)).unwrap());
+    assert_eq!(after.remaining_top_up, before.remaining_top_up.minus(Kopecks::new(150_000)).unwrap());
     let made = bank.transactions(card, 0, 10).unwrap();
     assert_eq!(
         made.iter().map(|made| (made.kind, made.amount.get())).collect::<Vec<_>>(),
@@ -35,7 +35,7 @@ pub fn a_card_that_is_not_there_takes_no_money_and_no_limit(bank: &dyn BankGatew
 /// The room is used up to the last kopeck, and not over it.
 pub fn a_card_takes_no_more_than_it_has_room_for(bank: &dyn BankGateway) {
     let card = a_card(bank);
-    let room = bank.card(card).unwrap().unwrap().can_to_up.get();
+    let room = bank.card(card).unwrap().unwrap().remaining_top_up.get();
     let over = Ok(Verdict::Declined(DeclineReason::OverCardLimit));
     for (text, amount, verdict) in [
         ("1", room + 1, over.clone()),

@@ -146,7 +146,7 @@ pub fn the_banks_newer_word_is_stored(store: &dyn Store) {
     insert_cards(store, partner, &[new.clone(), neighbour.clone()]).unwrap();
     let later = BankView {
         balance: Kopecks::new(-50),
-        can_to_up: Kopecks::new(1_499_950),
+        remaining_top_up: Kopecks::new(1_499_950),
         activated_at: Some(at(40)),
         standing: Standing::Closed,
         seen_at: at(50),

@@ -179,7 +179,7 @@ pub(super) fn new_card(order: OrderId, ordinal: u32) -> NewCard {
             },
             bank: BankView {
                 balance: Kopecks::ZERO,
-                can_to_up: Kopecks::new(1_500_000),
+                remaining_top_up: Kopecks::new(1_500_000),
                 activated_at: Some(at(1)),
                 standing: Standing::Open,
                 seen_at: at(2),

@@ -45,7 +45,7 @@ fn stored(accounts: &[(u64, OffsetDateTime)]) -> (MockUnit, Accounts) {
 fn answer() -> BankCard {
     BankCard {
         balance: kopecks(70),
-        can_to_up: kopecks(80),
+        remaining_top_up: kopecks(80),
         account: kopecks(90),
         activated_at: None,
         standing: Standing::Open,
@@ -72,7 +72,7 @@ fn refresher(bench: &Bench, unit: MockUnit, bank: MockBankGateway) -> AccountRef
 
 /// Rounds until nothing is left to do at this moment.
 fn settle(refresher: &mut AccountRefresher) {
-    while refresher.run_once(&|| false).unwrap() == Round::GoOn {}
+    while refresher.run_once(&|| false).unwrap() == RefreshProgress::More {}
 }
 
 fn silence() -> Result<Option<BankCard>, BankError> {
@@ -148,7 +148,7 @@ fn what_had_no_answer_is_refreshed_once_the_bank_is_well() {
     let state = Arc::clone(&well);
     let (bank, asked) = bank(move |_| if *state.lock().unwrap() { Ok(Some(answer())) } else { silence() });
     let mut refresher = refresher(&bench, unit, bank);
-    assert_eq!(refresher.run_once(&|| false), Ok(Round::Wait));
+    assert_eq!(refresher.run_once(&|| false), Ok(RefreshProgress::Idle));
     assert_eq!(asked.lock().unwrap().len(), 5, "a bank that is away is not asked for every card");
     *well.lock().unwrap() = true;
     bench.clock.advance(PAUSE);
@@ -163,7 +163,7 @@ fn a_stop_comes_before_the_next_call() {
     let (bank, asked) = bank(|_| Ok(Some(answer())));
     let stopping = Arc::clone(&asked);
     let mut refresher = refresher(&bench, unit, bank);
-    assert_eq!(refresher.run_once(&|| !stopping.lock().unwrap().is_empty()), Ok(Round::Wait));
+    assert_eq!(refresher.run_once(&|| !stopping.lock().unwrap().is_empty()), Ok(RefreshProgress::Idle));
     assert_eq!(asked.lock().unwrap().len(), 1);
 }
 
@@ -175,10 +175,10 @@ fn a_refresh_in_the_future_does_not_count() {
     let (bank, asked) = bank(|_| Ok(Some(answer())));
     let mut refresher = refresher(&bench, unit, bank);
     bench.clock.step(Duration::days(1_100));
-    while refresher.run_once(&|| false) == Ok(Round::GoOn) {}
+    while refresher.run_once(&|| false) == Ok(RefreshProgress::More) {}
     assert_eq!(asked.lock().unwrap().len(), 3);
     bench.clock.step(-Duration::days(1_100));
-    while refresher.run_once(&|| false) == Ok(Round::GoOn) {}
+    while refresher.run_once(&|| false) == Ok(RefreshProgress::More) {}
     assert_eq!(asked.lock().unwrap().len(), 6);
     assert!(accounts.lock().unwrap().iter().all(|(_, updated_at)| *updated_at == START));
 }
@@ -200,6 +200,6 @@ fn an_idle_refresher_does_not_ask_the_store_again_within_a_minute() {
     let mut refresher = refresher(&bench, unit, MockBankGateway::new());
     for seconds in [0, 30, 29, 1, 10] {
         bench.clock.advance(Duration::seconds(seconds));
-        assert_eq!(refresher.run_once(&|| false), Ok(Round::Wait));
+        assert_eq!(refresher.run_once(&|| false), Ok(RefreshProgress::Idle));
     }
 }

@@ -8,7 +8,7 @@ use kopeck_port_store::{
 };
 use time::OffsetDateTime;
 
-use super::verify::PIECE;
+use super::verify::BATCH;
 
 /// Removes the entries from the beginning of each chain that were written before `before`, and leaves in each a signed mark
 /// of where it begins now. Answers how many entries were removed. The log has to be [verified](super::verify) first: what
@@ -47,7 +47,7 @@ fn prune_piece(
     let marks = audit.marks(opening.chain)?;
     let begins = marks.iter().find(|mark| mark.kind == MarkKind::Beginning);
     let after = begins.map_or(0, |mark| mark.head.number);
-    let piece = audit.records(opening.chain, after, PIECE)?;
+    let piece = audit.records(opening.chain, after, BATCH)?;
     let Some(last) = piece.into_iter().take_while(|record| record.entry.at < before).last() else {
         return Ok(0);
     };
@@ -121,7 +121,7 @@ fn for_each_chain(
 ) -> Result<(), StoreError> {
     let mut after = 0;
     loop {
-        let piece = transact(store, Access::Read, move |unit| unit.audit().openings(after, PIECE))?;
+        let piece = transact(store, Access::Read, move |unit| unit.audit().openings(after, BATCH))?;
         let Some(last) = piece.last() else { return Ok(()) };
         after = last.chain;
         piece.iter().try_for_each(&mut each)?;

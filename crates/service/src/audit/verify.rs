@@ -14,11 +14,11 @@ use kopeck_port_store::{Access, AuditSigner, Store, StoreError, transact};
 use walk::Walk;
 
 /// Rows that are read at once; the service is not held up by the check.
-pub(super) const PIECE: u32 = 1_000;
+pub(super) const BATCH: u32 = 1_000;
 
 /// A log that is whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerificationReport {
     /// How many entries it has.
     pub entries: u64,
     /// How many of them nothing vouches for but their hashes, such as those that were written before there were
@@ -136,13 +136,13 @@ pub fn verify(
     signer: Option<&dyn AuditSigner>,
     noted: &[Head],
     accept_unsigned: u64,
-) -> Result<Verified, VerifyError> {
-    let mut walk = Walk::new(store, signer, Noted::new(noted), accept_unsigned);
+) -> Result<VerificationReport, VerifyError> {
+    let mut walk = Walk::new(store, signer, KnownHeads::new(noted), accept_unsigned);
     let last_in_use = transact(store, Access::Read, |unit| unit.audit().last_chain_in_use())?;
     let mut previous: Option<Opening> = None;
     loop {
         let after = previous.as_ref().map_or(0, |opening| opening.chain);
-        let piece = transact(store, Access::Read, move |unit| unit.audit().openings(after, PIECE))?;
+        let piece = transact(store, Access::Read, move |unit| unit.audit().openings(after, BATCH))?;
         if piece.is_empty() {
             break;
         }
@@ -166,9 +166,9 @@ fn after_last(previous: Option<&Opening>) -> u64 {
 }
 
 /// Heads that were noted, until they are met.
-struct Noted(HashMap<(u64, u64), Vec<Digest>>);
+struct KnownHeads(HashMap<(u64, u64), Vec<Digest>>);
 
-impl Noted {
+impl KnownHeads {
     fn new(heads: &[Head]) -> Self {
         let mut noted = Self(HashMap::new());
         heads.iter().for_each(|head| noted.add(head));

@@ -9,7 +9,7 @@ use time::{Date, Duration};
 fn answer() -> BankCard {
     BankCard {
         balance: kopecks(70),
-        can_to_up: kopecks(80),
+        remaining_top_up: kopecks(80),
         account: kopecks(90),
         activated_at: Some(START),
         standing: Standing::Blocked,
@@ -27,8 +27,8 @@ fn a_copy_is_fresh_for_the_ten_seconds_of_the_setting() {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         stored_card(&mut unit, Some(card_record(1)));
         bench.clock.advance(Duration::seconds(age));
-        let look = look(&mut unit, &bench, PARTNER, card_id(1));
-        assert_eq!(look, Ok(Look { record: card_record(1), fresh }), "{age} s");
+        let look = get(&mut unit, &bench, PARTNER, card_id(1));
+        assert_eq!(look, Ok(CardSnapshot { record: card_record(1), fresh }), "{age} s");
     }
 }
 
@@ -36,7 +36,7 @@ fn a_copy_is_fresh_for_the_ten_seconds_of_the_setting() {
 fn an_unknown_card_is_not_found() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     stored_card(&mut unit, None);
-    assert_eq!(look(&mut unit, &bench, PARTNER, card_id(1)), Err(CardError::NotFound));
+    assert_eq!(get(&mut unit, &bench, PARTNER, card_id(1)), Err(CardError::NotFound));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn the_bank_is_believed_and_its_word_is_stored() {
     bench.clock.advance(Duration::minutes(1));
     let view = BankView {
         balance: kopecks(70),
-        can_to_up: kopecks(80),
+        remaining_top_up: kopecks(80),
         activated_at: Some(START),
         standing: Standing::Blocked,
         seen_at: START + Duration::minutes(1),

@@ -56,25 +56,25 @@ fn a_first_call_is_carried_out_and_recorded() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     found(&mut unit, None);
     expect_record(&mut unit);
-    assert_eq!(once(&mut unit, &bench, &call(), works), Ok(Once::First(answer())));
+    assert_eq!(execute(&mut unit, &bench, &call(), works), Ok(Execution::First(answer())));
 }
 
 #[test]
 fn a_repeated_call_gets_the_first_answer_and_has_no_effect() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     found(&mut unit, Some(recorded(1, START - WEEK)));
-    assert_eq!(once(&mut unit, &bench, &call(), must_not_work), Ok(Once::Replayed(answer())));
+    assert_eq!(execute(&mut unit, &bench, &call(), must_not_work), Ok(Execution::Replayed(answer())));
 }
 
 #[test]
 fn a_key_that_another_call_used_is_refused() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     found(&mut unit, Some(recorded(2, START)));
-    assert_eq!(once(&mut unit, &bench, &call(), must_not_work), Err(OnceError::KeyReused));
+    assert_eq!(execute(&mut unit, &bench, &call(), must_not_work), Err(ExecuteError::KeyReused));
     found(&mut unit, Some(recorded(2, START)));
     assert_eq!(replay(&mut unit, &bench, &call()), Err(ReplayError::KeyReused));
     found(&mut unit, Some(recorded(2, START)));
-    assert_eq!(look(&mut unit, &bench, &call()), Err(ReplayError::KeyReused));
+    assert_eq!(find(&mut unit, &bench, &call()), Err(ReplayError::KeyReused));
 }
 
 /// A record past its retention is as if it were gone, whichever call it belongs to.
@@ -84,7 +84,7 @@ fn a_stale_record_is_none() {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         found(&mut unit, Some(recorded(fingerprint, START - WEEK - Duration::MICROSECOND)));
         expect_record(&mut unit);
-        assert_eq!(once(&mut unit, &bench, &call(), works), Ok(Once::First(answer())));
+        assert_eq!(execute(&mut unit, &bench, &call(), works), Ok(Execution::First(answer())));
     }
 }
 
@@ -92,7 +92,7 @@ fn a_stale_record_is_none() {
 fn a_refusal_is_not_recorded() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     found(&mut unit, None);
-    assert_eq!(once(&mut unit, &bench, &call(), |_| Err("409")), Err(OnceError::UseCase("409")));
+    assert_eq!(execute(&mut unit, &bench, &call(), |_| Err("409")), Err(ExecuteError::UseCase("409")));
 }
 
 #[test]
@@ -102,14 +102,14 @@ fn who_records_second_learns_of_it() {
     let error = raced.clone();
     found(&mut unit, None);
     unit.idempotency.expect_record().returning(move |_, _, _, _| Err(error.clone()));
-    assert_eq!(once(&mut unit, &bench, &call(), works), Err(OnceError::Store(raced)));
+    assert_eq!(execute(&mut unit, &bench, &call(), works), Err(ExecuteError::Store(raced)));
 }
 
 #[test]
 fn a_store_that_cannot_look_carries_nothing_out() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     unit.idempotency.expect_find().returning(|_, _| Err(broken()));
-    assert_eq!(once(&mut unit, &bench, &call(), must_not_work), Err(OnceError::Store(broken())));
+    assert_eq!(execute(&mut unit, &bench, &call(), must_not_work), Err(ExecuteError::Store(broken())));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_sealed_call_spends_its_nonce_with_its_effect() {
         nonce_found(&mut unit, None);
         unit.idempotency.expect_record().times(1).returning(|_, _, _, _| Ok(()));
         expect_spending(&mut unit, spent(key, START));
-        assert_eq!(once(&mut unit, &bench, &sealed(key), works), Ok(Once::First(answer())));
+        assert_eq!(execute(&mut unit, &bench, &sealed(key), works), Ok(Execution::First(answer())));
     }
 }
 
@@ -175,14 +175,14 @@ fn a_sealed_repeat_spends_its_nonce_with_the_answer() {
             answered(&mut unit, Some(recorded(1, START)));
             nonce_found(&mut unit, before.clone());
         }
-        let looked = look(&mut unit, &bench, &call);
-        assert_eq!(looked, Ok(Some(Recorded { answer: answer(), is_nonce_spent })));
+        let looked = find(&mut unit, &bench, &call);
+        assert_eq!(looked, Ok(Some(StoredResponse { answer: answer(), is_nonce_spent })));
         for _ in 0..2 {
             if !is_nonce_spent {
                 expect_spending(&mut unit, spent(Some("k-1"), START));
             }
         }
-        assert_eq!(once(&mut unit, &bench, &call, must_not_work), Ok(Once::Replayed(answer())));
+        assert_eq!(execute(&mut unit, &bench, &call, must_not_work), Ok(Execution::Replayed(answer())));
         assert_eq!(replay(&mut unit, &bench, &call), Ok(Some(answer())));
     }
 }
@@ -198,9 +198,9 @@ fn a_nonce_that_was_spent_with_another_key_is_refused() {
                 answered(&mut unit, known.clone());
                 nonce_found(&mut unit, Some(spent(first, START)));
             }
-            assert_eq!(once(&mut unit, &bench, &call, must_not_work), Err(OnceError::NonceSpent));
+            assert_eq!(execute(&mut unit, &bench, &call, must_not_work), Err(ExecuteError::NonceSpent));
             assert_eq!(replay(&mut unit, &bench, &call), Err(ReplayError::NonceSpent));
-            assert_eq!(look(&mut unit, &bench, &call), Err(ReplayError::NonceSpent));
+            assert_eq!(find(&mut unit, &bench, &call), Err(ReplayError::NonceSpent));
             assert_eq!(claim_nonce(&mut unit, &bench, &call), Err(ReplayError::NonceSpent));
         }
     }
@@ -211,8 +211,8 @@ fn another_call_under_the_nonce_and_its_key_is_told_of_the_key() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     answered(&mut unit, Some(recorded(2, START)));
     nonce_found(&mut unit, Some(spent(Some("k-1"), START)));
-    let refused = once(&mut unit, &bench, &sealed(Some("k-1")), must_not_work);
-    assert_eq!(refused, Err(OnceError::KeyReused));
+    let refused = execute(&mut unit, &bench, &sealed(Some("k-1")), must_not_work);
+    assert_eq!(refused, Err(ExecuteError::KeyReused));
 }
 
 /// By the service's clock, to the microsecond.
@@ -224,7 +224,7 @@ fn a_nonce_is_spent_for_twenty_minutes() {
     let mut unit = MockUnit::default();
     answered(&mut unit, None);
     nonce_found(&mut unit, Some(spent.clone()));
-    assert_eq!(once(&mut unit, &bench, &call, must_not_work), Err(OnceError::NonceSpent));
+    assert_eq!(execute(&mut unit, &bench, &call, must_not_work), Err(ExecuteError::NonceSpent));
 
     bench.clock.advance(Duration::MICROSECOND);
     let mut unit = MockUnit::default();
@@ -232,7 +232,7 @@ fn a_nonce_is_spent_for_twenty_minutes() {
     nonce_found(&mut unit, Some(spent));
     unit.idempotency.expect_record().times(1).returning(|_, _, _, _| Ok(()));
     expect_spending(&mut unit, self::spent(Some("b"), bench.now()));
-    assert_eq!(once(&mut unit, &bench, &call, works), Ok(Once::First(answer())));
+    assert_eq!(execute(&mut unit, &bench, &call, works), Ok(Execution::First(answer())));
 }
 
 /// Else a copy of a repeat, made while its answer was about to be forgotten, would have an effect afterwards.
@@ -243,7 +243,7 @@ fn an_answer_counts_as_long_as_the_nonce_that_it_was_given_to() {
     let mut unit = MockUnit::default();
     answered(&mut unit, Some(recorded(1, START)));
     nonce_found(&mut unit, Some(spent(Some("k-1"), START + WEEK)));
-    assert_eq!(once(&mut unit, &bench, &call, must_not_work), Ok(Once::Replayed(answer())));
+    assert_eq!(execute(&mut unit, &bench, &call, must_not_work), Ok(Execution::Replayed(answer())));
 }
 
 /// An answer that did not count any more when the nonce was claimed is none.
@@ -255,7 +255,7 @@ fn a_claimed_nonce_revives_no_stale_answer() {
     answered(&mut unit, Some(recorded(2, START)));
     nonce_found(&mut unit, Some(spent(Some("k-1"), bench.now())));
     unit.idempotency.expect_record().times(1).returning(|_, _, _, _| Ok(()));
-    assert_eq!(once(&mut unit, &bench, &call, works), Ok(Once::First(answer())));
+    assert_eq!(execute(&mut unit, &bench, &call, works), Ok(Execution::First(answer())));
 }
 
 #[test]
@@ -281,8 +281,8 @@ fn a_refused_sealed_call_keeps_its_nonce() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     answered(&mut unit, None);
     nonce_found(&mut unit, None);
-    let refused = once(&mut unit, &bench, &sealed(None), |_| Err("409"));
-    assert_eq!(refused, Err(OnceError::UseCase("409")));
+    let refused = execute(&mut unit, &bench, &sealed(None), |_| Err("409"));
+    assert_eq!(refused, Err(ExecuteError::UseCase("409")));
 }
 
 #[test]
@@ -294,5 +294,5 @@ fn who_spends_second_learns_of_it() {
     nonce_found(&mut unit, None);
     unit.idempotency.expect_record().returning(|_, _, _, _| Ok(()));
     unit.sealed_nonces.expect_spend().returning(move |_, _, _, _| Err(error.clone()));
-    assert_eq!(once(&mut unit, &bench, &sealed(None), works), Err(OnceError::Store(raced)));
+    assert_eq!(execute(&mut unit, &bench, &sealed(None), works), Err(ExecuteError::Store(raced)));
 }

@@ -242,7 +242,7 @@ fn deposit_after(
     before: Option<i64>,
     amount: i64,
     prepare: impl FnOnce(&mut MockUnit),
-) -> Result<Deposited, PartnerError> {
+) -> Result<DepositOutcome, PartnerError> {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let reference = DepositReference::parse("r-1").unwrap();
     let expected = reference.clone();
@@ -261,12 +261,12 @@ fn money_arrives_under_its_reference() {
     let done = deposit_after(None, 250, |unit| {
         expect_booking(unit, sheet(100, 50), MovementKind::Deposit, reference, 250);
     });
-    assert_eq!(done.unwrap(), Deposited::Now);
+    assert_eq!(done.unwrap(), DepositOutcome::Booked);
 }
 
 #[test]
 fn a_reference_deposits_once() {
-    assert_eq!(deposit_after(Some(250), 250, |_| {}).unwrap(), Deposited::Before);
+    assert_eq!(deposit_after(Some(250), 250, |_| {}).unwrap(), DepositOutcome::AlreadyBooked);
     let other = deposit_after(Some(250), 251, |_| {});
     assert!(matches!(other, Err(PartnerError::ReferenceUsed(before)) if before == kopecks(250)));
 }

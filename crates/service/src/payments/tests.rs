@@ -96,7 +96,7 @@ fn no_more_is_asked_of_the_bank_than_the_answer_needs() {
         let [cards, transactions] = asks;
         let answer = BankCard {
             balance: kopecks(1),
-            can_to_up: kopecks(1),
+            remaining_top_up: kopecks(1),
             account: kopecks(1),
             activated_at: None,
             standing: Standing::Open,

@@ -1,11 +1,11 @@
 //! API keys and sealing keys of a partner.
 
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_security::{SecretPlace, SecurityError};
+use kopeck_port_security::{SecretBinding, SecurityError};
 use kopeck_port_store::{SealingKeyRecord, StoreError, UnitOfWork};
 use sha2::{Digest, Sha256};
 
-use super::{AcceptedKey, KnownPartner, TokenError, TokenService};
+use super::{AcceptedKey, ApiKeyOwner, TokenError, TokenService};
 
 /// Where the store keeps sealing keys; bound to each encrypted secret.
 pub(crate) const SEALING_KEY_TABLE: &str = "sealing_keys";
@@ -28,12 +28,12 @@ impl TokenService {
         &self,
         unit: &mut dyn UnitOfWork,
         api_key: &str,
-    ) -> Result<Option<KnownPartner>, TokenError> {
+    ) -> Result<Option<ApiKeyOwner>, TokenError> {
         let Some(credentials) = unit.partners().by_api_key(&api_key_hash(api_key), self.env.now())? else {
             return Ok(None);
         };
         let keys = self.accepted_keys(unit, credentials.partner.id)?;
-        Ok(Some(KnownPartner { credentials, keys }))
+        Ok(Some(ApiKeyOwner { credentials, keys }))
     }
 
     /// The partner's sealing keys that are accepted at present.
@@ -49,7 +49,7 @@ impl TokenService {
     }
 
     fn open_key(&self, partner: PartnerId, record: &SealingKeyRecord) -> Result<AcceptedKey, TokenError> {
-        let place = SecretPlace {
+        let place = SecretBinding {
             table: SEALING_KEY_TABLE,
             column: SEALING_KEY_COLUMN,
             partner,

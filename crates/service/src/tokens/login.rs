@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 use time::OffsetDateTime;
 
 use super::{
-    IssuedTokens, KnownPartner, LoginAttempt, LoginBody, NONCE_LIFE, TokenError, TokenService, api_key_hash,
+    ApiKeyOwner, IssuedTokens, LoginAttempt, LoginBody, NONCE_LIFE, TokenError, TokenService, api_key_hash,
 };
 
 /// What failures are counted by, as keyed digests.
@@ -39,17 +39,17 @@ impl TokenService {
     /// # Errors
     /// [`TokenError`].
     pub fn login(&self, store: &dyn Store, attempt: LoginAttempt) -> Result<IssuedTokens, TokenError> {
-        let LoginAttempt { known, api_key, nonce, address, body } = attempt;
+        let LoginAttempt { owner, api_key, nonce, address, body } = attempt;
         let is_failure = !matches!(body, LoginBody::Faulty);
         // A body that is refused with a 422 does not spend its nonce. Under a wrong API key that would tell the two apart.
-        let spends_nonce = known.is_none() || matches!(body, LoginBody::Given { .. });
+        let spends_nonce = owner.is_none() || matches!(body, LoginBody::Credentials { .. });
         let (login, password) = match body {
-            LoginBody::Given { login, password } => (Some(login), password),
+            LoginBody::Credentials { login, password } => (Some(login), password),
             LoginBody::Unreadable | LoginBody::Faulty => (None, SecretString::from("")),
         };
         let key_hash = api_key_hash(api_key.expose_secret());
         let mut subjects = self.address_subjects(address.as_deref());
-        subjects.push(self.partner_subject(known.as_ref(), &key_hash, &nonce));
+        subjects.push(self.partner_subject(owner.as_ref(), &key_hash, &nonce));
         let now = self.env.settled();
         let begin = subjects.clone();
         transact(store, Access::Write, move |unit| {
@@ -59,12 +59,12 @@ impl TokenService {
             if fresh { Ok(()) } else { Err(TokenError::NonceSpent) }
         })?;
 
-        let stored = known.as_ref().map(|known| known.credentials.password_hash.as_str());
+        let stored = owner.as_ref().map(|owner| owner.credentials.password_hash.as_str());
         let password_fits = self.passwords.verify(&password, stored);
         if !is_failure {
             return Err(TokenError::BadCredentials);
         }
-        let partner = known.filter(|known| password_fits & may_log_in(known, login.as_deref()));
+        let partner = owner.filter(|owner| password_fits & may_log_in(owner, login.as_deref()));
         self.finish(store, partner, subjects)
     }
 
@@ -75,20 +75,20 @@ impl TokenService {
     fn finish(
         &self,
         store: &dyn Store,
-        partner: Option<KnownPartner>,
+        partner: Option<ApiKeyOwner>,
         subjects: Subjects,
     ) -> Result<IssuedTokens, TokenError> {
         let (now, settled) = (self.env.now(), self.env.settled());
-        let Some(known) = partner else {
+        let Some(owner) = partner else {
             transact(store, Access::Write, move |unit| count_failure(unit, &subjects, settled))?;
             return Err(TokenError::BadCredentials);
         };
-        let partner = known.credentials.partner.id;
+        let partner = owner.credentials.partner.id;
         let session = SessionId::new(self.env.ids.next_id());
         let (pair, issued) = self.issue(partner, session, now, now)?;
         transact(store, Access::Write, move |unit| -> Result<(), TokenError> {
             check_throttle(unit, &subjects, settled)?;
-            if !still_valid(unit, &known.credentials, now)? {
+            if !still_valid(unit, &owner.credentials, now)? {
                 return Err(TokenError::BadCredentials);
             }
             unit.sessions().insert(partner, session, now)?;
@@ -105,10 +105,10 @@ impl TokenService {
 
     /// The partner whose API key was shown. Without one it is this attempt alone: a wrong API key then takes the same
     /// steps, and locks nobody out.
-    fn partner_subject(&self, known: Option<&KnownPartner>, key_hash: &[u8; 32], nonce: &str) -> [u8; 32] {
-        match known {
-            Some(known) => {
-                let partner = known.credentials.partner.id.to_string();
+    fn partner_subject(&self, owner: Option<&ApiKeyOwner>, key_hash: &[u8; 32], nonce: &str) -> [u8; 32] {
+        match owner {
+            Some(owner) => {
+                let partner = owner.credentials.partner.id.to_string();
                 self.secrets.fingerprint("partner", partner.as_bytes())
             }
             None => self.secrets.fingerprint("attempt", &[key_hash.as_slice(), nonce.as_bytes()].concat()),
@@ -167,8 +167,8 @@ fn still_valid(
 }
 
 /// Compares in constant time, and both conditions always.
-fn may_log_in(known: &KnownPartner, login: Option<&str>) -> bool {
-    let partner = &known.credentials.partner;
+fn may_log_in(owner: &ApiKeyOwner, login: Option<&str>) -> bool {
+    let partner = &owner.credentials.partner;
     let same = partner.login.as_bytes().ct_eq(login.unwrap_or_default().as_bytes());
     bool::from(same) & (partner.status == PartnerStatus::Active)
 }

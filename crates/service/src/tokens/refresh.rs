@@ -7,7 +7,7 @@ use kopeck_port_security::TokenKind;
 use kopeck_port_store::{StoredPair, UnitOfWork};
 
 use super::login::record_failures;
-use super::{IssuedTokens, KnownPartner, NONCE_LIFE, RefreshOutcome, TokenError, TokenService, api_key_hash};
+use super::{ApiKeyOwner, IssuedTokens, NONCE_LIFE, RefreshOutcome, TokenError, TokenService, api_key_hash};
 
 impl TokenService {
     /// Exchanges a refresh token for a new pair. A token that is not accepted counts as a failure of `address`, and not
@@ -19,7 +19,7 @@ impl TokenService {
     pub fn refresh(
         &self,
         unit: &mut dyn UnitOfWork,
-        known: Option<&KnownPartner>,
+        known: Option<&ApiKeyOwner>,
         api_key: &str,
         nonce: &str,
         token: &str,
@@ -40,7 +40,7 @@ impl TokenService {
     fn exchange(
         &self,
         unit: &mut dyn UnitOfWork,
-        known: Option<&KnownPartner>,
+        known: Option<&ApiKeyOwner>,
         token: &str,
     ) -> Result<RefreshOutcome, TokenError> {
         let claims = match self.verify_kind(token, TokenKind::Refresh) {

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use super::{KnownPartner, TokenService, api_key_hash};
+use super::{ApiKeyOwner, TokenService, api_key_hash};
 use crate::testing::*;
 
 pub(super) const SESSION: SessionId = SessionId::new(Uuid::from_u128(0x5E));
@@ -51,13 +51,13 @@ pub(super) fn sealing_key(n: u8, accepted_until: Option<OffsetDateTime>) -> Seal
     SealingKeyRecord { key_id: [n; 8], encrypted_secret: vec![n; 8], created_at: BEFORE, accepted_until }
 }
 
-pub(super) fn known(status: PartnerStatus) -> KnownPartner {
+pub(super) fn known(status: PartnerStatus) -> ApiKeyOwner {
     let credentials = Credentials {
         partner: partner(status),
         api_key_hash: api_key_hash(API_KEY),
         password_hash: "the hash".to_owned(),
     };
-    KnownPartner { credentials, keys: vec![] }
+    ApiKeyOwner { credentials, keys: vec![] }
 }
 
 /// The claims of a token of pair 1 that was issued at the start.

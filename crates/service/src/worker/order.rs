@@ -247,7 +247,7 @@ fn new_card(env: &Env, order: OrderId, ordinal: u32, issued: &IssuedCard) -> New
             },
             bank: BankView {
                 balance,
-                can_to_up: issued.can_to_up,
+                remaining_top_up: issued.remaining_top_up,
                 activated_at: issued.activated_at,
                 standing: Standing::Open,
                 seen_at: now,

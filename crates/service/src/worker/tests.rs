@@ -501,7 +501,7 @@ fn a_card_number_that_is_taken_is_left_to_a_person() {
             activation_code: None,
             code_valid_until: None,
             first_top_up: Some(kopecks(5_000)),
-            can_to_up: kopecks(0),
+            remaining_top_up: kopecks(0),
             activated_at: None,
             issued_at: START,
         }])

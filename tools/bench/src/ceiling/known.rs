@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::session::{PairState, TokenPair};
-use kopeck_port_security::{SecretBox, SecretPlace};
+use kopeck_port_security::{SecretBinding, SecretBox};
 use kopeck_port_store::{SealingKeyRecord, StoredPair};
 use secrecy::SecretSlice;
 use time::{Duration, OffsetDateTime};
@@ -26,7 +26,7 @@ impl Known {
             let partner = PartnerId::new(numbered::id(numbered::PARTNERS + target.number));
             let key = target.key()?;
             let key_id = *key.id().as_bytes();
-            let place = SecretPlace {
+            let place = SecretBinding {
                 table: "sealing_keys",
                 column: "encrypted_secret",
                 partner,

@@ -18,7 +18,7 @@ pub(crate) async fn prepare(client: &Client, linked: &[LinkedCard]) -> anyhow::R
         let now = ready(client, role, card)
             .await
             .with_context(|| format!("getting card {} ready", card.issued.custom_id_card))?;
-        Ok(Planned { card: card.id, amount: role.amount(place, now.can_to_up), now })
+        Ok(Planned { card: card.id, amount: role.amount(place, now.remaining_top_up), now })
     })
     .await
 }
@@ -33,5 +33,5 @@ async fn ready(client: &Client, role: Role, card: &LinkedCard) -> Result<CardNow
     if block {
         client.sandbox().block(card.id).await?;
     }
-    Ok(CardNow { blocked: block, activated: info.activated || activate, can_to_up: info.can_to_up })
+    Ok(CardNow { blocked: block, activated: info.activated || activate, remaining_top_up: info.can_to_up })
 }

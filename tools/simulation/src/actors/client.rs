@@ -7,7 +7,7 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, Rule, Store, StoreError, transact};
 use kopeck_service::cards::{self, CardKey};
 use kopeck_service::idempotency::{
-    self, Answer, Once, OnceError, ReplayError, SEALED_NONCE_LIFE, SealedNonce,
+    self, Answer, ExecuteError, Execution, ReplayError, SEALED_NONCE_LIFE, SealedNonce,
 };
 use time::Duration;
 
@@ -220,7 +220,7 @@ impl Client {
             Operation::Deposit { .. } => Ok(None),
             _ => {
                 let env = Arc::clone(&world.env);
-                transact(&*world.store, Access::Read, move |unit| idempotency::look(unit, &env, &asked))
+                transact(&*world.store, Access::Read, move |unit| idempotency::find(unit, &env, &asked))
             }
         });
         match prepared {
@@ -255,24 +255,26 @@ impl Client {
         let came = survive(|| {
             transact(store, Access::Write, move |unit| match &operation {
                 // Repeated by its reference, not by a key.
-                Operation::Deposit { .. } => {
-                    carry_out(unit, &env, partner, &operation).map(Once::First).map_err(OnceError::UseCase)
-                }
-                _ => idempotency::once(unit, &env, &asked, |unit| carry_out(unit, &env, partner, &operation)),
+                Operation::Deposit { .. } => carry_out(unit, &env, partner, &operation)
+                    .map(Execution::First)
+                    .map_err(ExecuteError::UseCase),
+                _ => idempotency::execute(unit, &env, &asked, |unit| {
+                    carry_out(unit, &env, partner, &operation)
+                }),
             })
         });
         let came = match came {
             Err(_crashed) => Came::Lost,
-            Ok(Ok(Once::First(answer))) => Came::First(answer),
-            Ok(Ok(Once::Replayed(answer))) => Came::Replayed(answer),
-            Ok(Err(OnceError::KeyReused)) => return Err(reused(call)),
-            Ok(Err(OnceError::NonceSpent)) => Came::Spent,
-            Ok(Err(OnceError::UseCase(No::Refused(why)))) => Came::Refused(why),
+            Ok(Ok(Execution::First(answer))) => Came::First(answer),
+            Ok(Ok(Execution::Replayed(answer))) => Came::Replayed(answer),
+            Ok(Err(ExecuteError::KeyReused)) => return Err(reused(call)),
+            Ok(Err(ExecuteError::NonceSpent)) => Came::Spent,
+            Ok(Err(ExecuteError::UseCase(No::Refused(why)))) => Came::Refused(why),
             // The same call has just been carried out by somebody else.
-            Ok(Err(OnceError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce)))) => {
+            Ok(Err(ExecuteError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce)))) => {
                 Came::Lost
             }
-            Ok(Err(OnceError::Store(error) | OnceError::UseCase(No::Store(error)))) => {
+            Ok(Err(ExecuteError::Store(error) | ExecuteError::UseCase(No::Store(error)))) => {
                 judge(&error)?;
                 Came::Lost
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kopeck_port_store::{Access, StoreError, transact};
-use kopeck_service::accounts::{AccountRefresher, Round};
+use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
 use kopeck_service::housekeeping;
 
 use super::judge;
@@ -46,7 +46,7 @@ impl Keeper {
     /// [`StoreError`]: no store fails any more.
     pub(crate) fn conclude(&mut self, world: &World) -> Result<(), StoreError> {
         self.refresher = refresher(world);
-        while self.refresher.run_once(&|| false)? == Round::GoOn {}
+        while self.refresher.run_once(&|| false)? == RefreshProgress::More {}
         Ok(())
     }
 }

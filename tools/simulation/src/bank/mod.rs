@@ -219,7 +219,7 @@ impl Bank {
             activation_code: is_virtual.then(|| format!("code-{body}")),
             code_valid_until: is_virtual.then(|| (now + VALID_FOR).date()),
             first_top_up: line.first_top_up,
-            can_to_up: ROOM,
+            remaining_top_up: ROOM,
             activated_at: (!is_virtual).then_some(now),
             issued_at: now,
         };
@@ -239,7 +239,7 @@ impl CardAtBank {
     fn shown(&self) -> BankCard {
         BankCard {
             balance: self.balance,
-            can_to_up: ROOM,
+            remaining_top_up: ROOM,
             account: self.balance,
             activated_at: self.activated_at,
             standing: self.standing,

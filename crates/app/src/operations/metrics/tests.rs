@@ -60,7 +60,7 @@ async fn refusals_and_the_database_are_counted() {
     metrics.audit_heads_sent(false);
     metrics.written(500);
     metrics.summarised(30);
-    NotesObserver::dropped(&metrics, 2);
+    AuditQueueObserver::dropped(&metrics, 2);
     let text = text(&metrics).await;
     for line in [
         "kopeck_refused_seals_total 1",

@@ -17,7 +17,7 @@ impl Log {
         accept_unsigned: u64,
         signer: Option<&dyn AuditSigner>,
         noted: &[Head],
-    ) -> Result<Verified, ChainViolation> {
+    ) -> Result<VerificationReport, ChainViolation> {
         let store = testing::store(&Arc::new(Mutex::new(self.clone())));
         verify(&store, signer, noted, accept_unsigned).map_err(|error| match error {
             VerifyError::Broken(violation) => violation,
@@ -29,11 +29,11 @@ impl Log {
         &self,
         signer: Option<&dyn AuditSigner>,
         noted: &[Head],
-    ) -> Result<Verified, ChainViolation> {
+    ) -> Result<VerificationReport, ChainViolation> {
         self.verify_accepting(0, signer, noted)
     }
 
-    fn verify(&self, noted: &[Head]) -> Result<Verified, ChainViolation> {
+    fn verify(&self, noted: &[Head]) -> Result<VerificationReport, ChainViolation> {
         self.verify_by(Some(&*signer()), noted)
     }
 
@@ -47,7 +47,7 @@ impl Log {
 
 #[test]
 fn a_log_as_it_was_written_is_whole() {
-    assert_eq!(log(&[]).verify(&[]), Ok(Verified::default()));
+    assert_eq!(log(&[]).verify(&[]), Ok(VerificationReport::default()));
     let whole = log(&[3, 1, 2_500]);
     let verified = whole.verify(&[]).unwrap();
     assert_eq!((verified.entries, verified.unsigned, verified.heads.len()), (2_504, 0, 3));

@@ -3,18 +3,18 @@
 use kopeck_domain::audit::{Head, Mark, MarkKind, Opening, Record, Statement};
 use kopeck_port_store::{Access, AuditSigner, SignatureCheck, Store, transact};
 
-use super::{ChainViolation, Noted, PIECE, Verified, VerifyError};
+use super::{BATCH, ChainViolation, KnownHeads, VerificationReport, VerifyError};
 
 /// The check as far as it has come.
 pub(super) struct Walk<'a> {
     store: &'a dyn Store,
     signer: Option<&'a dyn AuditSigner>,
-    noted: Noted,
+    noted: KnownHeads,
     /// How many entries may be without a signature.
     accept_unsigned: u64,
     /// Chain and number of the first entry that nothing vouches for.
     first_unsigned: Option<(u64, u64)>,
-    verified: Verified,
+    verified: VerificationReport,
 }
 
 /// One chain as far as it was read.
@@ -33,15 +33,15 @@ impl<'a> Walk<'a> {
     pub(super) fn new(
         store: &'a dyn Store,
         signer: Option<&'a dyn AuditSigner>,
-        noted: Noted,
+        noted: KnownHeads,
         accept_unsigned: u64,
     ) -> Self {
-        let verified = Verified::default();
+        let verified = VerificationReport::default();
         Self { store, signer, noted, accept_unsigned, first_unsigned: None, verified }
     }
 
     /// What was found, after the last chain.
-    pub(super) fn end(self) -> Result<Verified, ChainViolation> {
+    pub(super) fn end(self) -> Result<VerificationReport, ChainViolation> {
         self.noted.all_met()?;
         match self.first_unsigned {
             Some((chain, number))
@@ -65,7 +65,7 @@ impl<'a> Walk<'a> {
         loop {
             let (number, after) = (chain.head.chain, chain.head.number);
             let piece =
-                transact(self.store, Access::Read, move |unit| unit.audit().records(number, after, PIECE))?;
+                transact(self.store, Access::Read, move |unit| unit.audit().records(number, after, BATCH))?;
             let next = piece.first().map(|record| record.head.number);
             if next == Some(after + 1) {
                 for record in piece {

@@ -7,7 +7,7 @@ use kopeck_port_store::mock::MockUnit;
 use secrecy::ExposeSecret;
 use time::Duration;
 
-fn identify(unit: &mut MockUnit) -> Result<Option<KnownPartner>, TokenError> {
+fn identify(unit: &mut MockUnit) -> Result<Option<ApiKeyOwner>, TokenError> {
     desk(&Bench::new(), MockPasswordHasher::new(), MockTokenCodec::new()).identify(unit, API_KEY)
 }
 

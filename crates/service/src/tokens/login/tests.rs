@@ -58,13 +58,13 @@ fn passwords(trace: &Trace) -> MockPasswordHasher {
     passwords
 }
 
-fn attempt(known: Option<KnownPartner>, api_key: &str, login: &str, password: &str) -> LoginAttempt {
+fn attempt(known: Option<ApiKeyOwner>, api_key: &str, login: &str, password: &str) -> LoginAttempt {
     LoginAttempt {
-        known,
+        owner: known,
         api_key: SecretString::from(api_key),
         nonce: "n-1".to_owned(),
         address: Some("10.0.0.1".to_owned()),
-        body: LoginBody::Given { login: login.to_owned(), password: SecretString::from(password) },
+        body: LoginBody::Credentials { login: login.to_owned(), password: SecretString::from(password) },
     }
 }
 

@@ -61,7 +61,7 @@ fn expect_new_pair(unit: &mut MockUnit) -> TokenPairId {
 fn run(
     bench: &Bench,
     unit: &mut MockUnit,
-    known: Option<&KnownPartner>,
+    known: Option<&ApiKeyOwner>,
     tokens: MockTokenCodec,
 ) -> Result<RefreshOutcome, TokenError> {
     desk(bench, MockPasswordHasher::new(), tokens).refresh(

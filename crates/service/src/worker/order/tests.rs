@@ -27,7 +27,7 @@ fn issued(n: u64) -> IssuedCard {
         activation_code: Some(format!("code {n}")),
         code_valid_until: Some(LAST_DAY),
         first_top_up: Some(kopecks(5_000)),
-        can_to_up: kopecks(9_000),
+        remaining_top_up: kopecks(9_000),
         activated_at: None,
         issued_at: START,
     }
@@ -343,7 +343,10 @@ fn a_card_enters_as_the_bank_issued_it() {
     let card = new_card(&bench, order_id(1), 5, &issued(4));
     assert_eq!((card.ordinal, card.record.card.id), (5, CardId::new(fresh_id(1))));
     assert_eq!((card.record.card.order, card.record.card.link), (order_id(1), None));
-    assert_eq!((card.record.bank.balance, card.record.bank.can_to_up), (kopecks(5_000), kopecks(9_000)));
+    assert_eq!(
+        (card.record.bank.balance, card.record.bank.remaining_top_up),
+        (kopecks(5_000), kopecks(9_000))
+    );
     assert_eq!((card.record.bank.seen_at, card.record.transactions_seen_at), (START, None));
     let account = card.record.account;
     assert_eq!((account.value, account.updated_at), (kopecks(5_000), START), "the issue is a refresh");

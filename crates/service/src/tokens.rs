@@ -54,7 +54,7 @@ pub struct AcceptedKey {
 
 /// A partner found by its API key.
 #[derive(Debug, Clone)]
-pub struct KnownPartner {
+pub struct ApiKeyOwner {
     /// The partner and its hashes.
     pub credentials: Credentials,
     /// Its sealing keys.
@@ -65,7 +65,7 @@ pub struct KnownPartner {
 #[derive(Debug)]
 pub enum LoginBody {
     /// A login and a password.
-    Given {
+    Credentials {
         /// The login.
         login: String,
         /// The password.
@@ -82,7 +82,7 @@ pub enum LoginBody {
 #[derive(Debug)]
 pub struct LoginAttempt {
     /// The partner behind the API key, if any.
-    pub known: Option<KnownPartner>,
+    pub owner: Option<ApiKeyOwner>,
     /// The API key as it came.
     pub api_key: SecretString,
     /// `x-nonce`.

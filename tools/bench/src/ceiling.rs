@@ -19,7 +19,7 @@ use kopeck_domain::calendar::Zone;
 use kopeck_domain::session::Lifetimes;
 use kopeck_port_store::Store;
 use kopeck_port_system::Clock;
-use kopeck_service::audit::{NoObserver, Notes};
+use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
 use kopeck_service::tokens::TokenService;
 use kopeck_service::{Env, Settings};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let tokens = TokenService::new(Arc::clone(&env), passwords, Arc::new(JwtTokens::new(ring)), secrets);
     let state = HttpState::new(HttpParts {
         env,
-        audit: Notes::new(Arc::clone(&store), Arc::clone(&clock), Arc::new(NoObserver)),
+        audit: AuditQueue::new(Arc::clone(&store), Arc::clone(&clock), Arc::new(NoopAuditObserver)),
         wall: clock,
         store,
         bank: Arc::new(unit::NoBank),

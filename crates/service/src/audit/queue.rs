@@ -12,16 +12,16 @@ use time::OffsetDateTime;
 use super::budgets::Budgets;
 
 /// Entries that may wait. While the database is away for longer than that, more are only counted.
-const MOST_WAITING: usize = 10_000;
+const CAPACITY: usize = 10_000;
 
 /// Entries that one unit of work writes at most.
-const AT_ONCE: usize = 500;
+const BATCH: usize = 500;
 
 /// How long the end of a process waits for a database that does not answer.
-const PATIENCE: Duration = Duration::from_secs(3);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Counts what becomes of notes. It must not wait.
-pub trait NotesObserver: Send + Sync {
+pub trait AuditQueueObserver: Send + Sync {
     /// So many were written.
     fn written(&self, entries: u64);
 
@@ -35,9 +35,9 @@ pub trait NotesObserver: Send + Sync {
 
 /// Counts nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct NoObserver;
+pub struct NoopAuditObserver;
 
-impl NotesObserver for NoObserver {
+impl AuditQueueObserver for NoopAuditObserver {
     fn written(&self, _entries: u64) {}
 
     fn summarised(&self, _entries: u64) {}
@@ -48,18 +48,18 @@ impl NotesObserver for NoObserver {
 /// Entries about what changed nothing, on their way into the log. One unit of work after the other takes what waits: there
 /// is no timer, and while the database works on one the next gathers. An entry whose commit was lost is written again, so
 /// it may stand in the log twice.
-pub struct Notes {
+pub struct AuditQueue {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    observer: Arc<dyn NotesObserver>,
+    observer: Arc<dyn AuditQueueObserver>,
     state: Mutex<State>,
     /// Told when nothing is being written any more.
-    rests: Condvar,
+    idle: Condvar,
 }
 
 /// What became of an entry.
-enum Noted {
-    Waits,
+enum Admission {
+    Queued,
     Summarised,
     Dropped { is_first: bool },
 }
@@ -77,23 +77,23 @@ struct State {
 
 impl State {
     fn has_room(&self) -> bool {
-        self.waiting.len() < MOST_WAITING
+        self.waiting.len() < CAPACITY
     }
 
     /// Lets an entry wait, or counts it; answers which.
-    fn add(&mut self, entry: Entry) -> Noted {
+    fn add(&mut self, entry: Entry) -> Admission {
         let has_room = self.has_room();
         if entry.actor == Actor::Unknown {
             if !self.budgets.admit(&entry, has_room) {
-                return Noted::Summarised;
+                return Admission::Summarised;
             }
         } else if !has_room {
             self.budgets.count(&entry);
             self.dropped += 1;
-            return Noted::Dropped { is_first: self.dropped == 1 };
+            return Admission::Dropped { is_first: self.dropped == 1 };
         }
         self.waiting.push_back(entry);
-        Noted::Waits
+        Admission::Queued
     }
 
     /// Lets the summaries of a minute that is over wait. There are few of them, and while there is no room the minute
@@ -115,15 +115,19 @@ impl State {
             return None;
         }
         self.is_writing = true;
-        let count = self.waiting.len().min(AT_ONCE);
+        let count = self.waiting.len().min(BATCH);
         Some(self.waiting.drain(..count).collect())
     }
 }
 
-impl Notes {
+impl AuditQueue {
     /// Nothing waits yet; what does will be written to `store`. `clock`: the machine's own time.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, observer: Arc<dyn NotesObserver>) -> Arc<Self> {
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        observer: Arc<dyn AuditQueueObserver>,
+    ) -> Arc<Self> {
         let state = State {
             waiting: VecDeque::new(),
             is_writing: false,
@@ -131,26 +135,26 @@ impl Notes {
             dropped: 0,
             budgets: Budgets::starting_at(clock.now()),
         };
-        Arc::new(Self { store, clock, observer, state: Mutex::new(state), rests: Condvar::new() })
+        Arc::new(Self { store, clock, observer, state: Mutex::new(state), idle: Condvar::new() })
     }
 
-    /// Notes an entry and returns at once. One of a caller without authentication who is over its budget is only counted,
+    /// AuditQueue an entry and returns at once. One of a caller without authentication who is over its budget is only counted,
     /// and so is any while too many wait.
-    pub fn note(self: &Arc<Self>, entry: Entry) {
+    pub fn push(self: &Arc<Self>, entry: Entry) {
         let mut state = self.lock();
         state.roll(self.clock.now());
-        let noted = state.add(entry);
+        let admission = state.add(entry);
         // After a failure the next try is due to the clock, see `tick`.
         let next = if state.is_failing { None } else { state.next() };
         drop(state);
-        match noted {
-            Noted::Waits => {}
-            Noted::Summarised => self.observer.summarised(1),
-            Noted::Dropped { is_first } => {
+        match admission {
+            Admission::Queued => {}
+            Admission::Summarised => self.observer.summarised(1),
+            Admission::Dropped { is_first } => {
                 self.observer.dropped(1);
                 if is_first {
                     log::error!(
-                        waiting = MOST_WAITING;
+                        waiting = CAPACITY;
                         "too many entries of the audit log wait for the database: more are only counted"
                     );
                 }
@@ -186,8 +190,8 @@ impl Notes {
         let mut is_retry = true;
         loop {
             let state = self.lock();
-            let idle = |state: &mut State| state.is_writing;
-            let waited = self.rests.wait_timeout_while(state, PATIENCE, idle);
+            let busy = |state: &mut State| state.is_writing;
+            let waited = self.idle.wait_timeout_while(state, CLOSE_TIMEOUT, busy);
             let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
             let may_write = !waited.timed_out() && (is_retry || !state.is_failing);
             is_retry = false;
@@ -233,7 +237,7 @@ impl Notes {
             }
         };
         drop(state);
-        self.rests.notify_all();
+        self.idle.notify_all();
         match outcome {
             Ok(()) => self.observer.written(entries.len() as u64),
             Err(error) if !was_failing => {

@@ -59,7 +59,7 @@ struct Counts {
     dropped: AtomicU64,
 }
 
-impl NotesObserver for Counts {
+impl AuditQueueObserver for Counts {
     fn written(&self, entries: u64) {
         self.written.fetch_add(entries, Ordering::Relaxed);
     }
@@ -79,16 +79,19 @@ impl Counts {
     }
 }
 
-fn desk() -> (Arc<PatientStore>, Arc<Counts>, Arc<Notes>) {
+fn desk() -> (Arc<PatientStore>, Arc<Counts>, Arc<AuditQueue>) {
     let (store, counts, _, notes) = desk_with_clock();
     (store, counts, notes)
 }
 
-fn desk_with_clock() -> (Arc<PatientStore>, Arc<Counts>, Arc<FakeClock>, Arc<Notes>) {
+fn desk_with_clock() -> (Arc<PatientStore>, Arc<Counts>, Arc<FakeClock>, Arc<AuditQueue>) {
     let (store, counts) = (Arc::<PatientStore>::default(), Arc::<Counts>::default());
     let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
-    let notes =
-        Notes::new(Arc::clone(&store) as Arc<dyn Store>, Arc::clone(&clock) as _, Arc::clone(&counts) as _);
+    let notes = AuditQueue::new(
+        Arc::clone(&store) as Arc<dyn Store>,
+        Arc::clone(&clock) as _,
+        Arc::clone(&counts) as _,
+    );
     (store, counts, clock, notes)
 }
 
@@ -101,7 +104,7 @@ fn entry(action: impl ToString) -> Entry {
 fn what_comes_while_one_is_written_is_written_with_the_next() {
     let (store, counts, notes) = desk();
     for number in 0..4 {
-        notes.note(entry(number));
+        notes.push(entry(number));
     }
     assert_eq!(store.end(&Ok(())), 1);
     assert_eq!(store.written(), ["0"]);
@@ -114,16 +117,16 @@ fn what_comes_while_one_is_written_is_written_with_the_next() {
 #[test]
 fn what_could_not_be_written_waits_in_its_place() {
     let (store, counts, notes) = desk();
-    notes.note(entry("a"));
-    notes.note(entry("b"));
+    notes.push(entry("a"));
+    notes.push(entry("b"));
     assert_eq!(store.end(&Err(StoreError::Busy)), 1);
-    notes.note(entry("c"));
+    notes.push(entry("c"));
     assert_eq!(store.end(&Ok(())), 0, "a database that fails is not asked by each entry");
     notes.tick();
     notes.tick();
     assert_eq!(store.end(&Ok(())), 1);
     assert_eq!(store.written(), ["a", "b", "c"]);
-    notes.note(entry("d"));
+    notes.push(entry("d"));
     assert_eq!(store.end(&Ok(())), 1);
     assert!(counts.are(4, 0));
 }
@@ -131,12 +134,12 @@ fn what_could_not_be_written_waits_in_its_place() {
 #[test]
 fn no_more_wait_than_there_is_room_for() {
     let (store, counts, notes) = desk();
-    for number in 0..MOST_WAITING + 3 {
-        notes.note(entry(number));
+    for number in 0..CAPACITY + 3 {
+        notes.push(entry(number));
     }
     assert!(counts.are(0, 2), "one is on its way");
     while store.end(&Ok(())) > 0 {}
-    assert!(counts.are(MOST_WAITING as u64 + 1, 2));
+    assert!(counts.are(CAPACITY as u64 + 1, 2));
     assert_eq!(store.written().last().map(String::as_str), Some("10000"));
 }
 
@@ -145,10 +148,10 @@ fn no_more_wait_than_there_is_room_for() {
 fn what_finds_no_room_is_counted_in_the_log_itself() {
     const PARTNERS: u128 = 3;
     let (store, counts, clock, notes) = desk_with_clock();
-    let all = MOST_WAITING + 9_000;
+    let all = CAPACITY + 9_000;
     for number in 0..all {
         let partner = Some(Uuid::from_u128(number as u128 % PARTNERS).into());
-        notes.note(Entry { partner, ..entry("card.limit") });
+        notes.push(Entry { partner, ..entry("card.limit") });
         store.end(&Err(StoreError::Unavailable("full".to_owned())));
         if number % 30 == 0 {
             clock.advance(time::Duration::SECOND);
@@ -181,11 +184,11 @@ fn a_flood_from_one_address_hides_nobody_and_is_counted_exactly() {
     let partner = Some(Uuid::from_u128(7).into());
     for second in 0..120 {
         for _ in 0..125 {
-            notes.note(junk());
+            notes.push(junk());
         }
         if second % 20 == 0 {
             let login = Entry::new(clock.now(), "198.51.100.4", "token.access");
-            notes.note(Entry { partner, ..login });
+            notes.push(Entry { partner, ..login });
         }
         while store.end(&Ok(())) > 0 {}
         clock.advance(time::Duration::SECOND);
@@ -213,7 +216,7 @@ fn a_flood_from_one_address_hides_nobody_and_is_counted_exactly() {
 fn the_end_of_the_process_summarises_what_was_counted() {
     let (store, counts, notes) = desk();
     for _ in 0..100 {
-        notes.note(Entry { actor: Actor::Unknown, ..entry("token.access") });
+        notes.push(Entry { actor: Actor::Unknown, ..entry("token.access") });
     }
     while store.end(&Ok(())) > 0 {}
     let closing = std::thread::spawn({
@@ -246,8 +249,8 @@ fn an_entry_by_itself_is_told_its_end() {
 #[test]
 fn the_end_writes_what_waits_and_gives_up_what_cannot_be_written() {
     let (store, counts, notes) = desk();
-    notes.note(entry("a"));
-    notes.note(entry("b"));
+    notes.push(entry("a"));
+    notes.push(entry("b"));
     let closing = std::thread::spawn({
         let notes = Arc::clone(&notes);
         move || notes.close()
@@ -268,7 +271,7 @@ fn the_end_writes_what_waits_and_gives_up_what_cannot_be_written() {
 fn the_end_tries_once_more_after_a_failure() {
     for (outcome, written, dropped) in [(Ok(()), 1, 0), (Err(StoreError::Busy), 0, 1)] {
         let (store, counts, notes) = desk();
-        notes.note(entry("c"));
+        notes.push(entry("c"));
         assert_eq!(store.end(&Err(StoreError::Busy)), 1);
         let closing = std::thread::spawn({
             let notes = Arc::clone(&notes);

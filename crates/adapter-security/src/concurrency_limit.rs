@@ -5,12 +5,12 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Lets a fixed number of threads in at once; the others wait.
 #[derive(Debug)]
-pub(crate) struct Bounded {
+pub(crate) struct ConcurrencyLimit {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
-impl Bounded {
+impl ConcurrencyLimit {
     pub(crate) fn new(at_once: NonZeroUsize) -> Self {
         Self { free: Mutex::new(at_once.get()), freed: Condvar::new() }
     }
@@ -21,7 +21,7 @@ impl Bounded {
             self.freed.wait_while(self.lock(), |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
         *free -= 1;
         drop(free);
-        let _place = Place(self);
+        let _permit = Permit(self);
         work()
     }
 
@@ -31,9 +31,9 @@ impl Bounded {
     }
 }
 
-struct Place<'a>(&'a Bounded);
+struct Permit<'a>(&'a ConcurrencyLimit);
 
-impl Drop for Place<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
         *self.0.lock() += 1;
         self.0.freed.notify_one();
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn never_runs_more_than_the_bound() {
-        let bounded = Bounded::new(NonZeroUsize::new(2).unwrap());
+        let bounded = ConcurrencyLimit::new(NonZeroUsize::new(2).unwrap());
         let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         // Each waits inside for another one, so that there are always two: the bound is reached.
         let pair = Barrier::new(2);
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_panic_gives_its_place_back() {
-        let bounded = Bounded::new(NonZeroUsize::MIN);
+        let bounded = ConcurrencyLimit::new(NonZeroUsize::MIN);
         assert!(catch_unwind(AssertUnwindSafe(|| bounded.run(|| panic!("on purpose")))).is_err());
         assert_eq!(bounded.run(|| 7), 7);
     }
