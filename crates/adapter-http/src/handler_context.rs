@@ -7,7 +7,7 @@ use kopeck_domain::Faults;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
-use kopeck_service::idempotency::{self, Execution, ExecuteError, ReplayError, SealedNonce};
+use kopeck_service::idempotency::{self, ExecuteError, Execution, ReplayError, SealedNonce};
 use kopeck_service::{Env, cards};
 use serde::Serialize;
 

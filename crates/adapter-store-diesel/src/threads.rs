@@ -38,7 +38,7 @@ pub(crate) fn write(unit: DieselTransaction, queue: &Queue<Job>, who: Who, manne
 
 /// A reading thread. Those who are served by one transaction see one state of the data, and it is one of after they
 /// asked. After several it rests for a moment, in which those who were just answered ask again: a statement costs the
-/// database as much as four of those whom it is for. See `docs/adr/0021-a-moments-rest.md`.
+/// database as much as four of those whom it is for. See `docs/adr/0001-group-commit-and-batch-loading.md`.
 pub(crate) fn read(unit: DieselTransaction, queue: &Queue<Job>, who: Who, manners: &Manners, hand: &Hand) {
     let Manners { reads_at_once, reads_gather, together, .. } = *manners;
     serve(unit, queue, who, reads_at_once, reads_gather, hand, |unit, jobs| look(unit, jobs, together));

@@ -3,7 +3,7 @@
 //!
 //! A server that is frozen but whose machine acknowledges what it is sent can hold a thread for ever, and a statement
 //! over thousands of rows may take its time. The two are told apart by a question on another connection, which a server
-//! that is well answers at once. See `docs/adr/0010-a-silent-database.md`.
+//! that is well answers at once. See `docs/adr/0010-a-health-check-detects-a-silent-database.md`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

@@ -12,7 +12,7 @@ use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_store::Access;
 use kopeck_sealing::KeyId;
 use kopeck_service::tokens::{
-    IssuedTokens, ApiKeyOwner, LoginAttempt, LoginBody, RefreshOutcome, TokenError,
+    ApiKeyOwner, IssuedTokens, LoginAttempt, LoginBody, RefreshOutcome, TokenError,
 };
 use secrecy::SecretString;
 
@@ -56,8 +56,13 @@ impl Pipeline<'_> {
         // Faulty values count as no failure, so that nothing else bounds them: they get no priority.
         let is_faulty = matches!(body, LoginBody::Faulty);
         let priority = if is_faulty { Priority::Unknown } else { self.priority(known.as_ref()) };
-        let attempt =
-            LoginAttempt { owner: known, api_key: SecretString::from(api_key), nonce: nonce.clone(), address, body };
+        let attempt = LoginAttempt {
+            owner: known,
+            api_key: SecretString::from(api_key),
+            nonce: nonce.clone(),
+            address,
+            body,
+        };
         let shared = Arc::clone(self.shared);
         let login = move || shared.parts.tokens.login(&*shared.parts.store, attempt);
         let issued =

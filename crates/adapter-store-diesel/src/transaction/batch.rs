@@ -4,7 +4,7 @@
 //! statement for each kind of key ([`Loader`]), and inserts the rows that they add with one statement for each table
 //! ([`WriteBuffer`]). A unit of work that meets a key which is not loaded yet ends there and runs again from the start
 //! after the load ([`kopeck_port_store::Work`] may run several times). Loads see buffered rows at once. Any other statement
-//! flushes the buffer and sets a savepoint for its unit of work. See `docs/adr/0011-looked-up-together.md`.
+//! flushes the buffer and sets a savepoint for its unit of work. See `docs/adr/0001-group-commit-and-batch-loading.md`.
 
 use kopeck_domain::ids::PartnerId;
 
