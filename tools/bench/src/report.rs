@@ -1,4 +1,4 @@
-//! Tables and plots of what was measured.
+//! Tables and plots of the measurements.
 
 mod bars;
 mod curves;
@@ -17,7 +17,7 @@ use anyhow::Context as _;
 
 use results::Results;
 
-/// What to make of which results.
+/// The results, and where to write them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The file with one measurement a line.
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     postgres: String,
 }
 
-/// Makes them.
+/// Prints the tables, or updates the document with its plots.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let text = fs::read_to_string(&args.results).context("the results")?;
     let results = Results::parse(&text)?;
@@ -51,7 +51,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut page = fs::read_to_string(document).context("the document")?;
     page = document::replace(&page, "machine", &machine::describe(&args.postgres, &args.commit)?)?;
     page = document::replace(&page, "ratios", &tables::ratios(&judged))?;
-    page = document::replace(&page, "details", &tables::details(&results))?;
     fs::write(plots.join("ratios.svg"), bars::plot(&judged))?;
     // Curves are measured only if asked for; without them those of the last time stay.
     if curves::any(&results) {
