@@ -62,21 +62,8 @@ pub(crate) struct Manners {
     pub(crate) reads_wait: Option<Duration>,
     /// Units of work that one reading transaction may serve.
     pub(crate) reads_at_once: usize,
-    /// How a reading thread rests under load; `None` if it does not.
-    pub(crate) reads_gather: Option<Gathering>,
     /// How units of work are run that share a transaction.
     pub(crate) together: Mode,
-}
-
-/// A moment's rest under load, so that more share the next statement.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Gathering {
-    /// Fewer that were served together are no load.
-    pub(crate) after: usize,
-    /// It is over when so many wait,
-    pub(crate) enough: usize,
-    /// or after so long.
-    pub(crate) longest: Duration,
 }
 
 /// SQLite has one writer.
@@ -86,7 +73,6 @@ const SQLITE_MANNERS: Manners = Manners {
     writes_at_once: 64,
     reads_wait: None,
     reads_at_once: 8,
-    reads_gather: None,
     together: Mode::Savepoint,
 };
 
@@ -98,7 +84,6 @@ const POSTGRES_MANNERS: Manners = Manners {
     writes_at_once: 64,
     reads_wait: Some(Duration::from_millis(2)),
     reads_at_once: 64,
-    reads_gather: Some(Gathering { after: 4, enough: 8, longest: Duration::from_micros(30) }),
     together: Mode::Batched,
 };
 

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use kopeck_domain::ids::PartnerId;
@@ -218,14 +217,6 @@ impl<T> Queue<T> {
         state.waiting.drain(..count).map(|waiting| waiting.item).collect()
     }
 
-    /// Leaves the processor to others until `enough` wait or so long has passed. Whoever gets it may keep it for longer.
-    pub(crate) fn gather(&self, enough: usize, longest: Duration) {
-        let began = Instant::now();
-        while self.len() < enough && began.elapsed() < longest {
-            thread::yield_now();
-        }
-    }
-
     /// How many wait.
     pub(crate) fn len(&self) -> usize {
         self.lock().waiting.len()
@@ -241,6 +232,8 @@ impl<T> Queue<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use uuid::Uuid;
 
     use super::*;
@@ -335,19 +328,6 @@ mod tests {
             queue.leave(OTHER);
             assert_eq!(first.join().unwrap(), [1]);
         });
-    }
-
-    #[test]
-    fn who_gathers_waits_for_enough_and_no_longer_than_told() {
-        let queue = Queue::new(3);
-        assert_eq!(queue.push(1, None), Ok(()));
-        queue.gather(2, Duration::ZERO);
-        std::thread::scope(|scope| {
-            let gathers = scope.spawn(|| queue.gather(2, Duration::from_secs(600)));
-            assert_eq!(queue.push(2, None), Ok(()));
-            gathers.join().unwrap();
-        });
-        assert_eq!(queue.take(FIRST, Taker::First, 9), [1, 2]);
     }
 
     /// Whoever is busy with something long, what is of others goes on, and comes to whom it is for.

@@ -7,7 +7,7 @@ mod together;
 
 use kopeck_port_store::StoreError;
 
-use crate::dialect::{Gathering, Manners};
+use crate::dialect::Manners;
 use crate::hand::{Hand, Job};
 use crate::queue::{Place, Queue, Taker};
 use crate::transaction::DieselTransaction;
@@ -24,7 +24,7 @@ pub(crate) type Who = (Place, Taker);
 /// A writing thread: takes what already waits, and commits it together. There is no timer: one caller alone is
 /// answered as fast as the disk allows, and while the disk works on one commit the next batch gathers.
 pub(crate) fn write(unit: DieselTransaction, queue: &Queue<Job>, who: Who, manners: &Manners, hand: &Hand) {
-    serve(unit, queue, who, manners.writes_at_once, None, hand, |unit, mut jobs| {
+    serve(unit, queue, who, manners.writes_at_once, hand, |unit, mut jobs| {
         let outcomes = match jobs.as_mut_slice() {
             [job] => vec![alone(unit, job)],
             many => together(unit, many, manners.together),
@@ -37,11 +37,10 @@ pub(crate) fn write(unit: DieselTransaction, queue: &Queue<Job>, who: Who, manne
 }
 
 /// A reading thread. Those who are served by one transaction see one state of the data, and it is one of after they
-/// asked. After several it rests for a moment, in which those who were just answered ask again: a statement costs the
-/// database as much as four of those whom it is for. See `docs/adr/0001-group-commit-and-batch-loading.md`.
+/// asked.
 pub(crate) fn read(unit: DieselTransaction, queue: &Queue<Job>, who: Who, manners: &Manners, hand: &Hand) {
-    let Manners { reads_at_once, reads_gather, together, .. } = *manners;
-    serve(unit, queue, who, reads_at_once, reads_gather, hand, |unit, jobs| look(unit, jobs, together));
+    let Manners { reads_at_once, together, .. } = *manners;
+    serve(unit, queue, who, reads_at_once, hand, |unit, jobs| look(unit, jobs, together));
 }
 
 /// Takes jobs, up to `most` at once, and has them answered, until there are no more or another thread has this place.
@@ -50,7 +49,6 @@ fn serve(
     queue: &Queue<Job>,
     (place, taker): Who,
     most: usize,
-    gathering: Option<Gathering>,
     hand: &Hand,
     answer: impl Fn(&mut DieselTransaction, Vec<Job>),
 ) {
@@ -59,7 +57,6 @@ fn serve(
         if jobs.is_empty() {
             return;
         }
-        let gathering = gathering.filter(|gathering| jobs.len() >= gathering.after);
         if hand.begin(jobs.iter().map(|job| job.caller.clone()).collect()) {
             unit.distrust();
         }
@@ -67,9 +64,6 @@ fn serve(
         refuse_if_lost(&unit, queue, hand);
         if !hand.end() {
             return;
-        }
-        if let Some(Gathering { enough, longest, .. }) = gathering {
-            queue.gather(enough, longest);
         }
     }
 }
