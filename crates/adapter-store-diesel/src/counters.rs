@@ -70,15 +70,7 @@ pub(crate) fn start(connection: &mut AnyConnection, partner: &Key) -> Result<(),
 impl DieselTransaction {
     /// The last number given out; `None` if there is no such partner.
     pub(crate) fn last_number(&mut self, partner: PartnerId, list: List) -> Result<Option<i64>, StoreError> {
-        let question = LastNumber { partner, list };
-        if let Some(last) = self.noted(&question) {
-            return Ok(*last);
-        }
-        let last = self.load(question.clone())?;
-        if last.is_some() {
-            self.note(question, last);
-        }
-        Ok(last)
+        self.load(LastNumber { partner, list })
     }
 
     /// The number for the next row. It is given out by [`give_out`](Self::give_out), after the row was inserted: an
@@ -91,14 +83,9 @@ impl DieselTransaction {
     /// Gives out the numbers up to `last`.
     pub(crate) fn give_out(&mut self, partner: PartnerId, list: List, last: i64) -> Result<(), StoreError> {
         let key = partner.key();
-        let question = LastNumber { partner, list };
         if let Some(pending) = self.pending(partner)? {
             pending.counters.insert((key, list), last);
-            self.remember(question, Some(last));
-            return Ok(());
-        }
-        if let Some(pending) = self.note(question, Some(last)) {
-            pending.counters.insert((key, list), last);
+            self.remember(LastNumber { partner, list }, Some(last));
             return Ok(());
         }
         let changed = update(counters::table.find((&key, list.as_str()))).set(counters::last.eq(last));

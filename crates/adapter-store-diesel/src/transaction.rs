@@ -28,10 +28,6 @@ use crate::outage::Outage;
 use crate::store::AuditSettings;
 use crate::work_time::WorkTime;
 
-/// How many shared transactions are careful after one that was not and had to be undone: where many calls are refused for
-/// what is stored, no more than every hundredth is run twice.
-const CAREFUL_FOR: u32 = 100;
-
 /// The connection of one of the store's threads. It implements every repository, so that a unit of work costs
 /// nothing to set up.
 pub(crate) struct DieselTransaction {
@@ -55,8 +51,6 @@ pub(crate) struct DieselTransaction {
     lost: bool,
     /// Whether it is there and of no use: the next transaction begins on another.
     is_stale: bool,
-    /// How many shared transactions more are to be careful.
-    careful: u32,
 }
 
 impl DieselTransaction {
@@ -84,7 +78,6 @@ impl DieselTransaction {
             outside: false,
             lost: false,
             is_stale: false,
-            careful: 0,
         })
     }
 
@@ -132,21 +125,6 @@ impl DieselTransaction {
         let begun = dialect::begin(&mut self.connection, self.access).stored();
         self.notice_loss();
         begun
-    }
-
-    /// How those who share the next transaction are run where no memory spares them a savepoint. Most often all of them end
-    /// well, and then it was set for nothing, which on SQLite takes a tenth of the time.
-    pub(crate) fn next_mode(&mut self) -> Mode {
-        if self.careful == 0 {
-            return Mode::NoSavepoint;
-        }
-        self.careful -= 1;
-        Mode::Savepoint
-    }
-
-    /// One of those who were trusted was to be undone, and others may follow soon.
-    pub(crate) fn be_careful(&mut self) {
-        self.careful = CAREFUL_FOR;
     }
 
     /// Begins without a transaction. Units of work have what the memory has, and miss everything else.
@@ -329,21 +307,6 @@ impl DieselTransaction {
     /// Notes what a row that waits to be written has changed.
     pub(crate) fn remember<L: BatchLoad>(&mut self, question: L, answer: L::Loaded) {
         self.batch.loader.change(question, answer);
-    }
-
-    /// What units of work noted that are kept or undone as one, without a memory.
-    pub(crate) fn noted<L: BatchLoad>(&mut self, question: &L) -> Option<&L::Loaded> {
-        if self.run.mode == Mode::NoSavepoint { self.batch.loader.get(question) } else { None }
-    }
-
-    /// Notes an answer for those that are kept or undone as one with this unit of work, if there may be any. What it
-    /// changes by that may wait to be written once for all of them.
-    pub(crate) fn note<L: BatchLoad>(&mut self, question: L, answer: L::Loaded) -> Option<&mut WriteBuffer> {
-        if self.run.mode != Mode::NoSavepoint {
-            return None;
-        }
-        self.remember(question, answer);
-        Some(&mut self.batch.own)
     }
 
     /// Whether a unit of work lacks anything that can be fetched.

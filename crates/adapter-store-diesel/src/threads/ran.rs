@@ -8,7 +8,6 @@ use super::away;
 use crate::error::{self, Trouble};
 use crate::hand::Task;
 use crate::transaction::DieselTransaction;
-use crate::transaction::batch::Mode;
 
 /// How the run of a unit of work within a transaction ended.
 pub(super) enum Ran {
@@ -33,11 +32,6 @@ pub(super) fn run_to_its_end(unit: &mut DieselTransaction, task: &mut Task) -> R
         error::note(trouble);
         unit.notice_loss();
         return Err(away());
-    }
-    if trouble > Some(Trouble::Refused) && unit.run.mode == Mode::NoSavepoint {
-        // A disk that is full takes the transaction with it. That would not show before the commit, and whatever ran until
-        // then would have been stored by itself.
-        return Err(StoreError::Failed("nobody knows whether the transaction is still open".to_owned()));
     }
     if let Some(missing) = unit.locks.take_missing() {
         let mut needs = std::mem::take(&mut unit.run.uses);

@@ -42,7 +42,6 @@ impl Turn {
 /// Runs every job in one transaction, where none harms another. Those that meet a lock that is not free do so again in
 /// another transaction, whose first waits for it.
 pub(super) fn together(unit: &mut DieselTransaction, jobs: &mut [Job], mode: Mode) -> Vec<Outcome> {
-    let mut mode = if mode == Mode::Savepoint { unit.next_mode() } else { mode };
     let mut turns: Vec<Turn> = jobs.iter().map(|_| Turn::default()).collect();
     while turns.iter().any(Turn::is_open) {
         if let Err(error) = unit.begin(false) {
@@ -51,23 +50,17 @@ pub(super) fn together(unit: &mut DieselTransaction, jobs: &mut [Job], mode: Mod
             return turns.into_iter().map(|turn| turn.outcome.unwrap_or(Err(error.clone()))).collect();
         }
         let committed = in_one_transaction(unit, jobs, &mut turns, mode);
-        let is_trust_broken = committed.is_err() && mode == Mode::NoSavepoint;
         for turn in &mut turns {
             let ended = turn.ended.take();
             turn.later = false;
             match &committed {
                 Ok(()) => turn.outcome = turn.outcome.take().or(ended),
-                Err(_) if is_trust_broken => {}
                 // Nothing of it is in the database, and which of them broke the transaction is unknown.
                 Err(_) => turn.alone |= turn.outcome.is_none(),
             }
         }
         if committed.is_err() {
             unit.roll_back();
-        }
-        if is_trust_broken {
-            mode = Mode::Savepoint;
-            unit.be_careful();
         }
         if unit.is_lost() {
             // Of a commit whose answer was lost nobody knows, so nothing is run again.
@@ -122,9 +115,6 @@ fn take_turn(
         return Err(StoreError::Failed("rows of several units of work were refused".to_owned()));
     }
     let keep = matches!(ran, Ran::Ended(Ok(Disposition::Commit)));
-    if !keep && mode == Mode::NoSavepoint {
-        return Err(StoreError::Failed("one of several units of work is to be undone".to_owned()));
-    }
     unit.end_run(keep)?;
     match ran {
         Ran::Missed => {}

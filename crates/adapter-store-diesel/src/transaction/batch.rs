@@ -19,8 +19,6 @@ pub(crate) enum Mode {
     Single,
     /// One of a batch, in a savepoint.
     Savepoint,
-    /// One of a batch, without a savepoint. If one rolls back, all of them do, and run again in savepoints.
-    NoSavepoint,
     /// One of a batch, through its loader and write buffer.
     Batched,
 }
