@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit_while};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -54,14 +53,12 @@ where
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
-    in_store_keeping((), None, store, access, deadline, body).await
+    in_store_keeping((), store, access, deadline, body).await
 }
 
-/// Like [`in_store`], for the data of one partner if `whose` names one. Keeps `kept` until the store responds, even if
-/// the client disconnects earlier.
+/// Like [`in_store`]. Keeps `kept` until the store responds, even if the client disconnects earlier.
 pub(crate) async fn in_store_keeping<T, E>(
     kept: impl Send + 'static,
-    whose: Option<PartnerId>,
     store: &dyn Store,
     access: Access,
     deadline: Deadline,
@@ -75,7 +72,7 @@ where
     let cancel = CancelOnDrop::default();
     let gone = Arc::clone(&cancel.0);
     let is_wanted = move || !gone.load(Ordering::Relaxed) && !deadline.is_over();
-    submit_while(store, access, whose, is_wanted, body, move |result| {
+    submit_while(store, access, is_wanted, body, move |result| {
         drop(kept);
         // The receiver is gone if the client has disconnected.
         let _ = sender.send(result);

@@ -297,11 +297,10 @@ impl Mutation {
         record: fn(&mut dyn UnitOfWork, &Env, &idempotency::Call) -> Result<T, ReplayError>,
     ) -> Result<T, ApiError> {
         let (env, call) = (Arc::clone(self.context.env()), Arc::clone(&self.call));
-        let (guard, partner) = (Arc::clone(&self.guard), Some(self.call.partner));
+        let guard = Arc::clone(&self.guard);
         let (store, deadline) = (&*self.context.shared.parts.store, self.context.deadline);
-        let written = in_store_keeping(guard, partner, store, Access::Write, deadline, move |unit| {
-            record(unit, &env, &call)
-        });
+        let written =
+            in_store_keeping(guard, store, Access::Write, deadline, move |unit| record(unit, &env, &call));
         written.await.map_err(|error| idempotency_errors::of_replay(error, &self.key))
     }
 
@@ -320,8 +319,8 @@ impl Mutation {
         let (env, call) = (Arc::clone(self.context.env()), Arc::clone(&self.call));
         let (guard, audit_entry) = (Arc::clone(&self.guard), Arc::clone(&self.audit_entry));
         let store = &*self.context.shared.parts.store;
-        let (deadline, partner) = (self.context.deadline, Some(self.call.partner));
-        let carried_out = in_store_keeping(guard, partner, store, Access::Write, deadline, move |unit| {
+        let deadline = self.context.deadline;
+        let carried_out = in_store_keeping(guard, store, Access::Write, deadline, move |unit| {
             let once = idempotency::execute(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
                 Ok::<_, ApiError>(idempotency::Answer { status: status.as_u16(), body: to_json(&shown)? })

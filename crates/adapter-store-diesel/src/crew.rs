@@ -1,6 +1,5 @@
 //! The threads of a store.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -13,7 +12,7 @@ use crate::dialect::Manners;
 use crate::error::OpenError;
 use crate::hand::{Beats, Caller, Ends, Hand, Job, Task};
 use crate::observer::Eye;
-use crate::queue::{Place, Queue, Refused, Taker};
+use crate::queue::{Queue, Refused};
 use crate::store::AuditSettings;
 use crate::threads;
 use crate::transaction::DieselTransaction;
@@ -21,13 +20,12 @@ use crate::transaction::DieselTransaction;
 /// How many threads a place may have lost that have not come back.
 const MOST_MISSING: usize = 4;
 
-/// After so long without a thread for it, work that writes and concerns no partner that is known (what workers do, tokens)
-/// is taken up by another one. Sooner, mass work would take all processors of a small machine, and reads would wait for
-/// them.
+/// How long writes wait for the first writing thread before another takes them. Units of work that share a commit cost far
+/// less than as many commits; sooner, mass work would take all processors of a small machine, and reads would wait.
 const HELD_UP: Duration = Duration::from_millis(40);
 
 /// What a thread does.
-type Serve = fn(DieselTransaction, &Queue<Job>, threads::Who, &Manners, &Hand);
+type Serve = fn(DieselTransaction, &Queue<Job>, Duration, &Manners, &Hand);
 
 /// Threads with their queues.
 pub(crate) struct Crew {
@@ -39,7 +37,6 @@ pub(crate) struct Crew {
     condition: Arc<Condition>,
     reads: Arc<Queue<Job>>,
     writes: Arc<Queue<Job>>,
-    places: AtomicUsize,
     posts: Mutex<Posts>,
 }
 
@@ -53,8 +50,7 @@ struct Posts {
 /// A place with the thread that holds it.
 struct Post {
     access: Access,
-    place: Place,
-    taker: Taker,
+    patience: Duration,
     hand: Arc<Hand>,
     thread: JoinHandle<()>,
 }
@@ -80,7 +76,6 @@ impl Crew {
             condition,
             reads: queue(),
             writes: queue(),
-            places: AtomicUsize::default(),
             posts: Mutex::default(),
         }
     }
@@ -90,20 +85,17 @@ impl Crew {
         DieselTransaction::connect(&self.url, access, &self.clock, &self.audit, &self.condition)
     }
 
-    /// Adds a thread that works with `unit`. Units of work that write together cost far less than as many apart, and
-    /// those of one partner keep each other waiting: all but the first that writes take what concerns a partner whom nobody
-    /// has in hand, and anything else if those before them are held up by something long. Those that read a server's data do
-    /// that alone.
+    /// Adds a thread that works with `unit`. The first of its access takes work at once, the others once it has waited; all
+    /// threads that read an embedded database take it at once.
     pub(crate) fn add(&self, unit: DieselTransaction) -> Result<(), OpenError> {
         let access = unit.access();
         let is_first = !self.posts().held.iter().any(|post| post.access == access);
-        let taker = match (access, self.manners.reads_wait) {
-            (Access::Read, None) => Taker::First,
-            (Access::Read | Access::Write, _) if is_first => Taker::First,
-            (Access::Read, Some(patience)) => Taker::Spare(patience),
-            (Access::Write, _) => Taker::Spare(HELD_UP),
+        let patience = match access {
+            _ if is_first => Duration::ZERO,
+            Access::Read => self.manners.reads_wait,
+            Access::Write => HELD_UP,
         };
-        let post = self.post(access, taker, move |_| Ok(unit))?;
+        let post = self.post(access, patience, move |_| Ok(unit))?;
         self.posts().held.push(post);
         Ok(())
     }
@@ -123,21 +115,20 @@ impl Crew {
     fn post(
         &self,
         access: Access,
-        taker: Taker,
+        patience: Duration,
         unit: impl FnOnce(&Hand) -> Result<DieselTransaction, OpenError> + Send + 'static,
     ) -> Result<Post, OpenError> {
         let (name, serve): (_, Serve) = match access {
             Access::Read => ("store-read", threads::read),
             Access::Write => ("store-write", threads::write),
         };
-        let place = Place(self.places.fetch_add(1, Ordering::Relaxed));
         let hand = Arc::new(Hand::watched(self.beats.clone(), Eye::new(access, self.condition.observer())));
         let (ends, queue, manners) = (Ends(Arc::clone(&hand)), Arc::clone(self.queue(access)), self.manners);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || match unit(&ends.0) {
-            Ok(unit) => serve(unit, &queue, (place, taker), &manners, &ends.0),
+            Ok(unit) => serve(unit, &queue, patience, &manners, &ends.0),
             Err(error) => log::warn!("a thread of the store could not be replaced yet: {error}"),
         })?;
-        Ok(Post { access, place, taker, hand, thread })
+        Ok(Post { access, patience, hand, thread })
     }
 
     /// Looks after the files, and after a failure finds out whether the database accepts changes. `is_away`: it is known
@@ -150,7 +141,7 @@ impl Crew {
         let condition = Arc::clone(&self.condition);
         let caller = Caller::new(Box::new(move |outcome| condition.end_probe(&outcome)));
         let job = Job { task: Task::Probe, caller, since: beat };
-        if let Err(Refused::Full(job) | Refused::Closed(job)) = self.writes.push(job, None) {
+        if let Err(Refused::Full(job) | Refused::Closed(job)) = self.writes.push(job) {
             job.caller.answer(Err(StoreError::Busy));
         }
     }
@@ -198,7 +189,7 @@ impl Crew {
             }
             let (url, access, clock) = (self.url.clone(), post.access, Arc::clone(&self.clock));
             let (audit, condition) = (self.audit.clone(), Arc::clone(&self.condition));
-            let replacement = self.post(access, post.taker, move |hand| {
+            let replacement = self.post(access, post.patience, move |hand| {
                 // So that it is missed in turn if the connection leads nowhere.
                 hand.begin(Vec::new());
                 let unit = DieselTransaction::connect(&url, access, &clock, &audit, &condition)?;
@@ -210,7 +201,6 @@ impl Crew {
                     log::warn!("a thread of the store did not come back and is replaced");
                     let gone = std::mem::replace(post, replacement);
                     gone.hand.replace();
-                    self.queue(access).leave(gone.place);
                     missing.push(gone.hand);
                 }
                 Err(error) => log::warn!("a thread of the store could not be replaced yet: {error}"),

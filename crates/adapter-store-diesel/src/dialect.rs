@@ -58,8 +58,8 @@ pub(crate) struct Manners {
     pub(crate) is_server: bool,
     /// Units of work that one commit may answer for. More would make the first of them wait for the last.
     pub(crate) writes_at_once: usize,
-    /// How long look-ups wait for the first reading thread before another takes them; `None` if whoever is idle does.
-    pub(crate) reads_wait: Option<Duration>,
+    /// How long reads wait for the first reading thread before another takes them.
+    pub(crate) reads_wait: Duration,
     /// Units of work that one reading transaction may serve.
     pub(crate) reads_at_once: usize,
     /// How units of work are run that share a transaction.
@@ -71,7 +71,7 @@ const SQLITE_MANNERS: Manners = Manners {
     writers: Some(1),
     is_server: false,
     writes_at_once: 64,
-    reads_wait: None,
+    reads_wait: Duration::ZERO,
     reads_at_once: 8,
     together: Mode::Savepoint,
 };
@@ -82,7 +82,7 @@ const POSTGRES_MANNERS: Manners = Manners {
     writers: None,
     is_server: true,
     writes_at_once: 64,
-    reads_wait: Some(Duration::from_millis(2)),
+    reads_wait: Duration::from_millis(2),
     reads_at_once: 64,
     together: Mode::Batched,
 };

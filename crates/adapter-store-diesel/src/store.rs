@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, AuditSigner, Done, HeadObserver, Store, StoreError, Work};
 use kopeck_port_system::Clock;
 
@@ -158,13 +157,13 @@ impl DieselStore {
 }
 
 impl DieselStore {
-    fn queue(&self, whose: Option<PartnerId>, access: Access, work: Work, done: Done) {
+    fn queue(&self, access: Access, work: Work, done: Done) {
         if self.watch.is_away() {
             done(Err(watch::silent()));
             return;
         }
         let job = Job { task: Task::Work(work), caller: Caller::new(done), since: self.beats.now() };
-        match self.crew.queue(access).push(job, whose) {
+        match self.crew.queue(access).push(job) {
             Ok(()) => {}
             Err(Refused::Full(job)) => job.caller.answer(Err(StoreError::Busy)),
             Err(Refused::Closed(job)) => {
@@ -176,12 +175,7 @@ impl DieselStore {
 
 impl Store for DieselStore {
     fn submit(&self, access: Access, work: Work, done: Done) {
-        self.queue(None, access, work, done);
-    }
-
-    fn submit_for(&self, partner: PartnerId, access: Access, work: Work, done: Done) {
-        // Readers keep nobody waiting.
-        self.queue((access == Access::Write).then_some(partner), access, work, done);
+        self.queue(access, work, done);
     }
 }
 

@@ -5,11 +5,13 @@ mod look;
 mod ran;
 mod together;
 
+use std::time::Duration;
+
 use kopeck_port_store::StoreError;
 
 use crate::dialect::Manners;
 use crate::hand::{Hand, Job};
-use crate::queue::{Place, Queue, Taker};
+use crate::queue::Queue;
 use crate::transaction::DieselTransaction;
 use alone::alone;
 use look::look;
@@ -18,13 +20,16 @@ use together::together;
 /// How often a unit of work is run at most.
 const RUNS: u32 = 12;
 
-/// Who takes, and how soon.
-pub(crate) type Who = (Place, Taker);
-
 /// A writing thread: takes what already waits, and commits it together. There is no timer: one caller alone is
 /// answered as fast as the disk allows, and while the disk works on one commit the next batch gathers.
-pub(crate) fn write(unit: DieselTransaction, queue: &Queue<Job>, who: Who, manners: &Manners, hand: &Hand) {
-    serve(unit, queue, who, manners.writes_at_once, hand, |unit, mut jobs| {
+pub(crate) fn write(
+    unit: DieselTransaction,
+    queue: &Queue<Job>,
+    patience: Duration,
+    manners: &Manners,
+    hand: &Hand,
+) {
+    serve(unit, queue, patience, manners.writes_at_once, hand, |unit, mut jobs| {
         let outcomes = match jobs.as_mut_slice() {
             [job] => vec![alone(unit, job)],
             many => together(unit, many, manners.together),
@@ -38,22 +43,28 @@ pub(crate) fn write(unit: DieselTransaction, queue: &Queue<Job>, who: Who, manne
 
 /// A reading thread. Those who are served by one transaction see one state of the data, and it is one of after they
 /// asked.
-pub(crate) fn read(unit: DieselTransaction, queue: &Queue<Job>, who: Who, manners: &Manners, hand: &Hand) {
+pub(crate) fn read(
+    unit: DieselTransaction,
+    queue: &Queue<Job>,
+    patience: Duration,
+    manners: &Manners,
+    hand: &Hand,
+) {
     let Manners { reads_at_once, together, .. } = *manners;
-    serve(unit, queue, who, reads_at_once, hand, |unit, jobs| look(unit, jobs, together));
+    serve(unit, queue, patience, reads_at_once, hand, |unit, jobs| look(unit, jobs, together));
 }
 
 /// Takes jobs, up to `most` at once, and has them answered, until there are no more or another thread has this place.
 fn serve(
     mut unit: DieselTransaction,
     queue: &Queue<Job>,
-    (place, taker): Who,
+    patience: Duration,
     most: usize,
     hand: &Hand,
     answer: impl Fn(&mut DieselTransaction, Vec<Job>),
 ) {
     loop {
-        let jobs = queue.take(place, taker, most);
+        let jobs = queue.take(patience, most);
         if jobs.is_empty() {
             return;
         }
@@ -314,11 +325,10 @@ mod tests {
                 outcome.unwrap();
                 seen.lock().unwrap().push(custom_ids(&mut reader).len());
             });
-            assert!(queue.push(answering(work, done), None).is_ok());
+            assert!(queue.push(answering(work, done)).is_ok());
         }
         queue.close();
-        let taker = (Place(0), Taker::First);
-        write(writer, &queue, taker, &crate::dialect::manners(&url), &Hand::new(Beats::default()));
+        write(writer, &queue, Duration::ZERO, &crate::dialect::manners(&url), &Hand::new(Beats::default()));
         assert_eq!(*seen.lock().unwrap(), [3, 3, 3], "one commit, and nobody was answered before it");
     }
 }

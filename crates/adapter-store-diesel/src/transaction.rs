@@ -16,7 +16,7 @@ use kopeck_port_store::{
 };
 use kopeck_port_system::Clock;
 
-use self::batch::{Batch, Mode, UnitState};
+use self::batch::{Batch, UnitState};
 use self::loader::BatchLoad;
 use self::locks::Locks;
 use self::write_buffer::WriteBuffer;

@@ -34,9 +34,15 @@ pub enum StoreError {
     /// A constraint of the database said no.
     #[error("the database refused: {0:?}")]
     Conflict(Rule),
-    /// The queue is full: try again in a second.
+    /// The queue is full, or a lock is not free in time: try again in a second.
     #[error("the store is busy")]
     Busy,
+    /// The caller has gone, or its deadline has passed, before the work began.
+    #[error("the work was cancelled before it began")]
+    Cancelled,
+    /// The store runs the unit of work again from the start, and nothing of this run counts. A use case passes it on.
+    #[error("the unit of work is to be run again")]
+    Rerun,
     /// The database is away.
     #[error("the database is not available: {0}")]
     Unavailable(String),

@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
-use kopeck_domain::ids::PartnerId;
-
 use crate::{
     AuditRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
     JobRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
@@ -35,17 +33,24 @@ pub type Work = Box<dyn FnMut(&mut dyn UnitOfWork) -> Disposition + Send>;
 /// Told once how a unit of work ended: `Ok` after the commit or the wished roll-back.
 pub type Done = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// A database with its threads.
+/// A database that runs units of work.
 pub trait Store: Send + Sync {
     /// Queues `work` and returns at once. `done` is called exactly once, on a thread of the store, so it must not
     /// block. If `work` panics, it is rolled back and `done` learns [`StoreError::Failed`].
     fn submit(&self, access: Access, work: Work, done: Done);
 
-    /// The same for work that concerns the data of this partner alone, so that the store may run it beside that of others.
-    /// What the work may do does not depend on it.
-    fn submit_for(&self, partner: PartnerId, access: Access, work: Work, done: Done) {
-        let _ = partner;
-        self.submit(access, work, done);
+    /// Runs `work` and waits for its end.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it was not committed, or not rolled back as it wished.
+    fn run(&self, access: Access, work: Work) -> Result<(), StoreError> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let done = move |ended| {
+            // The receiver below waits for the result.
+            let _ = sender.send(ended);
+        };
+        self.submit(access, work, Box::new(done));
+        receiver.recv().unwrap_or_else(|_| Err(StoreError::Failed("the store dropped the work".to_owned())))
     }
 }
 
@@ -95,16 +100,15 @@ pub fn submit<T, E>(
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
-    submit_while(store, access, None, || true, body, done);
+    let (work, result) = unit(body);
+    store.submit(access, work, Box::new(move |ended| done(result.after(ended))));
 }
 
-/// The same for work that loses its sense, because whoever wants it has gone or has no more time: it is not begun unless
-/// it `is_wanted` when its turn comes. `done` learns [`StoreError::Busy`] then, and nothing has happened. `whose`: see
-/// [`Store::submit_for`].
+/// The same for cancellable work: it begins only if it `is_wanted` when its turn comes. Otherwise nothing happens, and
+/// `done` learns [`StoreError::Cancelled`].
 pub fn submit_while<T, E>(
     store: &dyn Store,
     access: Access,
-    whose: Option<PartnerId>,
     is_wanted: impl Fn() -> bool + Send + 'static,
     mut body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
     done: impl FnOnce(Result<T, E>) + Send + 'static,
@@ -112,26 +116,10 @@ pub fn submit_while<T, E>(
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
-    let slot: Arc<Mutex<Option<Result<T, E>>>> = Arc::new(Mutex::new(None));
-    let filled = Arc::clone(&slot);
-    let work: Work = Box::new(move |unit| {
-        let result = if is_wanted() { body(unit) } else { Err(StoreError::Busy.into()) };
-        let disposition = if result.is_ok() { Disposition::Commit } else { Disposition::RollBack };
-        *filled.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-        disposition
-    });
-    let done: Done = Box::new(move |ended| {
-        let result = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-        done(match (ended, result) {
-            (Err(error), _) => Err(error.into()),
-            (Ok(()), Some(result)) => result,
-            (Ok(()), None) => Err(StoreError::Failed("the store did not run the work".to_owned()).into()),
-        });
-    });
-    match whose {
-        Some(partner) => store.submit_for(partner, access, work, done),
-        None => store.submit(access, work, done),
-    }
+    let body = move |unit: &mut dyn UnitOfWork| {
+        if is_wanted() { body(unit) } else { Err(StoreError::Cancelled.into()) }
+    };
+    submit(store, access, body, done);
 }
 
 /// Runs `body` and waits for its result: for workers and commands, never on a thread that serves requests.
@@ -147,12 +135,37 @@ where
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
-    let (sender, receiver) = mpsc::sync_channel(1);
-    submit(store, access, body, move |result| {
-        // The receiver below waits until it has the result; if it is gone, nobody wants it.
-        let _ = sender.send(result);
+    let (work, result) = unit(body);
+    result.after(store.run(access, work))
+}
+
+/// The result of the latest run of a unit of work.
+struct Latest<T, E>(Arc<Mutex<Option<Result<T, E>>>>);
+
+impl<T, E: From<StoreError>> Latest<T, E> {
+    /// The result, once the store has `ended` the unit of work.
+    fn after(self, ended: Result<(), StoreError>) -> Result<T, E> {
+        ended?;
+        let result = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        result.unwrap_or_else(|| Err(StoreError::Failed("the store did not run the work".to_owned()).into()))
+    }
+}
+
+/// The unit of work that commits if `body` succeeds.
+fn unit<T, E>(
+    mut body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
+) -> (Work, Latest<T, E>)
+where
+    T: Send + 'static,
+    E: Send + 'static,
+{
+    let latest = Arc::new(Mutex::new(None));
+    let filled = Arc::clone(&latest);
+    let work: Work = Box::new(move |unit| {
+        let result = body(unit);
+        let disposition = if result.is_ok() { Disposition::Commit } else { Disposition::RollBack };
+        *filled.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        disposition
     });
-    receiver
-        .recv()
-        .unwrap_or_else(|_| Err(StoreError::Failed("the store dropped the work".to_owned()).into()))
+    (work, Latest(latest))
 }

@@ -211,6 +211,8 @@ fn raced_fault(error: &StoreError) -> Option<Faults> {
             | Rule::SealedNonce,
         )
         | StoreError::Busy
+        | StoreError::Cancelled
+        | StoreError::Rerun
         | StoreError::Unavailable(_)
         | StoreError::Corrupt(_)
         | StoreError::Failed(_) => None,

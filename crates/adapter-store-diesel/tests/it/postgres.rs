@@ -9,7 +9,7 @@ use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::page::Page;
 use kopeck_domain::partner::Partner;
-use kopeck_port_store::{Access, Credentials, Rule, Store, StoreError, UnitOfWork, submit, submit_while};
+use kopeck_port_store::{Access, Credentials, Rule, Store, StoreError, UnitOfWork, submit};
 use uuid::Uuid;
 
 use crate::support::{Kind, NOW, PARTNER, TestStore, credentials, employee, read, tamper, write};
@@ -166,17 +166,7 @@ fn writers_of_many_partners_do_not_lock_each_other_out() {
         write(store, move |unit| order.into_iter().try_for_each(|number| add_a_second(unit, number)))
     };
     let bump_one = |store: &dyn Store, number: u128| -> Result<(), StoreError> {
-        let (sender, receiver) = mpsc::channel();
-        let whose = Some(Uuid::from_u128(number).into());
-        submit_while(
-            store,
-            Access::Write,
-            whose,
-            || true,
-            move |unit| add_a_second(unit, number),
-            move |ended| sender.send(ended).unwrap(),
-        );
-        receiver.recv().unwrap()
+        write(store, move |unit| add_a_second(unit, number))
     };
     let stores: [&dyn Store; 2] = [&store, &second];
     thread::scope(|scope| {

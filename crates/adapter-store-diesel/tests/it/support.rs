@@ -113,10 +113,6 @@ impl Store for TestStore {
     fn submit(&self, access: Access, work: Work, done: Done) {
         self.store.submit(access, work, done);
     }
-
-    fn submit_for(&self, partner: PartnerId, access: Access, work: Work, done: Done) {
-        self.store.submit_for(partner, access, work, done);
-    }
 }
 
 impl TimeTravel for TestStore {

@@ -18,7 +18,7 @@ use crate::Violation;
 /// Judges an error of the store: a store that is away is part of the run, anything else is a finding.
 fn judge(error: &StoreError) -> Result<(), Violation> {
     match error {
-        StoreError::Busy | StoreError::Unavailable(_) => Ok(()),
+        StoreError::Busy | StoreError::Cancelled | StoreError::Rerun | StoreError::Unavailable(_) => Ok(()),
         StoreError::Conflict(_) | StoreError::Corrupt(_) | StoreError::Failed(_) => {
             Err(Violation { rule: "the store is never asked for what cannot be", what: error.to_string() })
         }
