@@ -4,7 +4,6 @@
 //! one and sets it. A test that finds none fails: it is never passed over.
 #![expect(clippy::expect_used, clippy::panic, reason = "the module is test code: it fails by panicking")]
 
-mod proxy;
 mod roles;
 mod tls_server;
 
@@ -16,7 +15,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, SqliteConnection};
 
-pub use proxy::DatabaseProxy;
 pub use roles::Roles;
 pub use tls_server::TlsServer;
 

@@ -11,8 +11,8 @@ use tokio::sync::{Mutex, MutexGuard};
 use crate::cluster::Cluster;
 use crate::installation::Installation;
 use crate::process::Process;
-use crate::proxy::{Proxy, Target};
 use crate::settings::Settings;
+use kopeck_test_support::{Proxy, Target};
 
 /// API processes over PostgreSQL.
 const APIS: usize = 2;
@@ -57,7 +57,7 @@ pub(crate) struct Fleet {
 impl Fleet {
     /// Lays the ways; nothing runs yet.
     pub(crate) async fn new(settings: &Settings) -> anyhow::Result<Self> {
-        let to_bank = Proxy::open().await?;
+        let to_bank = Proxy::open()?;
         let (to_database, database_url) = database(settings).await?;
         let installation = Installation {
             binary: std::path::absolute(&settings.binary)?,
@@ -70,7 +70,7 @@ impl Fleet {
         let (apis, workers) = if to_database.is_some() { (APIS, WORKERS) } else { (1, 0) };
         let mut to_apis = Vec::new();
         for _ in 0..apis {
-            to_apis.push(Proxy::open().await?);
+            to_apis.push(Proxy::open()?);
         }
         let roles = (0..apis).map(Role::Api).chain((0..workers).map(Role::Worker)).chain([Role::Bank]);
         let processes = roles.map(|role| (role, Mutex::new(process(&installation, role, workers > 0))));
@@ -116,12 +116,15 @@ impl Fleet {
         match role {
             Role::Worker(_) => {}
             Role::Api(number) => {
-                self.to_apis.get(number).context("no such API process")?.lead_to(Target::Port(told()?));
+                self.to_apis
+                    .get(number)
+                    .context("no such API process")?
+                    .lead_to(Target::Tcp(told()?.to_string()));
             }
             Role::Bank => {
                 let address = told()?;
                 *self.bank_address.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
-                self.to_bank.lead_to(Target::Port(address));
+                self.to_bank.lead_to(Target::Tcp(address.to_string()));
             }
         }
         Ok(())
@@ -169,7 +172,7 @@ async fn database(settings: &Settings) -> anyhow::Result<(Option<Proxy>, String)
         let path = std::path::absolute(settings.folder.join("data"))?;
         return Ok((None, format!("sqlite://{}/kopeck.sqlite", path.display())));
     };
-    let proxy = Proxy::open().await?;
+    let proxy = Proxy::open()?;
     proxy.lead_to(Target::Socket(socket.clone()));
     let url = format!("postgres://kopeck@{}/postgres", proxy.address());
     Ok((Some(proxy), url))

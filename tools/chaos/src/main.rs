@@ -8,7 +8,6 @@
 mod bank;
 mod checks;
 mod cluster;
-mod dice;
 mod faults;
 mod fleet;
 mod installation;
@@ -16,7 +15,6 @@ mod journal;
 mod load;
 mod person;
 mod process;
-mod proxy;
 mod run;
 mod settings;
 mod table;

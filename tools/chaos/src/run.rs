@@ -8,13 +8,13 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::dice::Dice;
 use crate::faults::{self, Scene};
 use crate::fleet::Fleet;
 use crate::journal::Journal;
 use crate::load::{self, Partner};
 use crate::settings::Settings;
 use crate::{checks, person, table};
+use kopeck_test_support::Random;
 
 /// Kopecks that each partner starts with.
 const DEPOSIT: i64 = 100_000_000_000;
@@ -28,7 +28,7 @@ struct Stage {
     fleet: Arc<Fleet>,
     journal: Arc<Journal>,
     partners: Vec<Arc<Partner>>,
-    dice: Dice,
+    random: Random,
 }
 
 /// Plays a run; answers whether nothing was wrong.
@@ -60,7 +60,7 @@ impl Stage {
     /// Starts all processes and gives the partners what they need.
     async fn new(settings: &Settings) -> anyhow::Result<Self> {
         let (fleet, journal) = (Arc::new(Fleet::new(settings).await?), Arc::new(Journal::default()));
-        let dice = Dice::new(settings.seed);
+        let random = Random::new(settings.seed);
         fleet.start().await?;
         println!("{} API processes, {} workers, one bank", fleet.apis(), fleet.workers());
         let names = (0..settings.partners).map(|number| format!("partner-{number}"));
@@ -73,7 +73,7 @@ impl Stage {
             .await?;
         let start = Instant::now();
         let set_up = partners.iter().enumerate().map(|(number, partner)| {
-            load::set_up(partner, &journal, u32::from(settings.cards), dice.part(100 + number as u64))
+            load::set_up(partner, &journal, u32::from(settings.cards), random.part(100 + number as u64))
         });
         stream::iter(set_up).buffer_unordered(4).try_collect::<()>().await.context("before the faults")?;
         println!(
@@ -82,7 +82,7 @@ impl Stage {
             settings.cards,
             start.elapsed().as_secs_f64()
         );
-        Ok(Self { fleet, journal, partners, dice })
+        Ok(Self { fleet, journal, partners, random })
     }
 
     /// Calls and faults, until the time is over and every fault is undone.
@@ -92,8 +92,8 @@ impl Stage {
         let mut calling = JoinSet::new();
         for (number, partner) in self.partners.iter().enumerate() {
             for caller in 0..usize::from(settings.callers) {
-                let dice = self.dice.part(10_000 + (number * 100 + caller) as u64);
-                calling.spawn(load::call_until(end, Arc::clone(partner), Arc::clone(&self.journal), dice));
+                let random = self.random.part(10_000 + (number * 100 + caller) as u64);
+                calling.spawn(load::call_until(end, Arc::clone(partner), Arc::clone(&self.journal), random));
             }
         }
         let scene = Scene {

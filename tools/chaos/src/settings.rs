@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use crate::dice;
-
 /// Plays faults against real processes of the service, and checks that nothing was lost or doubled.
 #[derive(Debug, Parser)]
 #[command(name = "kopeck-chaos", version)]
 pub(crate) struct Settings {
     /// Names the faults and their order, and what the partners call; by chance if absent. It is shown first.
-    #[arg(long, default_value_t = dice::any_seed())]
+    #[arg(long, default_value_t = kopeck_test_support::Random::any_seed())]
     pub(crate) seed: u64,
     /// How long faults and calls go on; waiting for the end and checking come on top.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=600))]

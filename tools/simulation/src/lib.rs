@@ -11,7 +11,6 @@
 mod actors;
 mod bank;
 mod chaos;
-mod dice;
 mod invariants;
 mod run;
 mod sabotage;

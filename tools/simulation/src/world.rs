@@ -15,16 +15,16 @@ use time::{Duration, OffsetDateTime, UtcOffset};
 use crate::Sabotage;
 use crate::bank::{Bank, Manners};
 use crate::chaos::{Chaos, CrashingBank, FaultyStore, Rates};
-use crate::dice::Dice;
 use crate::store::MemoryStore;
 use crate::trace::Trace;
+use kopeck_test_support::Random;
 
 /// The ports, as they are and as the service sees them, and what decides and notes what happens.
 pub(crate) struct World {
     pub(crate) clock: Arc<FakeClock>,
-    pub(crate) dice: Arc<Dice>,
+    pub(crate) dice: Arc<Random>,
     /// Decides which requests are sealed and copied. A sequence of its own, so that copies do not change what else a seed brings.
-    pub(crate) copying: Dice,
+    pub(crate) copying: Random,
     pub(crate) trace: Arc<Trace>,
     pub(crate) chaos: Arc<Chaos>,
     pub(crate) env: Arc<Env>,
@@ -45,8 +45,8 @@ const START: Duration = Duration::new(1_773_133_200, 0);
 impl World {
     pub(crate) fn new(seed: u64, sabotage: Option<Sabotage>, traced: bool) -> Self {
         let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH + START));
-        let dice = Arc::new(Dice::new(seed));
-        let copying = Dice::new(!seed);
+        let dice = Arc::new(Random::new(seed));
+        let copying = Random::new(!seed);
         let trace = Arc::new(Trace::new(Arc::clone(&clock), traced));
         let (rates, manners) = (rates(&dice), manners(&dice));
         trace.note("world", || format!("{rates:?}, {manners:?}"));
@@ -87,12 +87,12 @@ impl World {
 }
 
 /// In some runs much goes wrong, in some little, and in some only one kind of thing.
-fn rates(dice: &Dice) -> Rates {
+fn rates(dice: &Random) -> Rates {
     let rate = || dice.weighted(&[(3, 0), (4, 10), (3, 40), (1, 120)]).unwrap_or(0);
     Rates { crash: rate(), store_fails: rate(), answer_lost: rate(), run_again: rate() }
 }
 
-fn manners(dice: &Dice) -> Manners {
+fn manners(dice: &Random) -> Manners {
     Manners {
         repeat_is_safe: dice.chance(750),
         declines: dice.weighted(&[(2, 0), (2, 100), (1, 400)]).unwrap_or(0),

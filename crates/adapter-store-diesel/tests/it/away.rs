@@ -4,9 +4,10 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use kopeck_adapter_store_diesel::testing::{DatabaseProxy, TestDatabase};
+use kopeck_adapter_store_diesel::testing::TestDatabase;
 use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
 use kopeck_port_store::{Access, StoreError, submit};
+use kopeck_test_support::Proxy;
 
 use crate::support::{PARTNER, clock, credentials, employee, read, write};
 
@@ -24,15 +25,15 @@ const CALLS: u128 = 50;
 
 struct Distant {
     store: DieselStore,
-    proxy: DatabaseProxy,
+    proxy: Proxy,
     _database: TestDatabase,
 }
 
 impl Distant {
     fn new() -> Self {
         let database = TestDatabase::migrated();
-        let proxy = DatabaseProxy::to(database.url());
-        let store = DieselStore::open(StoreConfig::new(proxy.url(), clock())).unwrap();
+        let (proxy, url) = Proxy::to_database(database.url()).unwrap();
+        let store = DieselStore::open(StoreConfig::new(&url, clock())).unwrap();
         write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
         Self { store, proxy, _database: database }
     }

@@ -18,6 +18,7 @@ use kopeck_port_store::{
     Access, EmployeeFilter, RecordedResponse, SpentNonce, Store, StoreError, Subject, UnitOfWork, submit,
     transact,
 };
+use kopeck_test_support::Random;
 use time::Duration;
 use uuid::Uuid;
 
@@ -48,16 +49,12 @@ struct Script {
     fails: bool,
 }
 
-/// A generator of numbers that anybody can repeat (SplitMix64).
-struct Numbers(u64);
+/// Random units of work.
+struct Numbers(Random);
 
 impl Numbers {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % end
+    fn below(&self, end: u64) -> u64 {
+        self.0.below(end)
     }
 
     fn step(&mut self, fresh: u128) -> Step {
@@ -292,7 +289,7 @@ fn end_as_if_one_by_one(kind: Kind, writers: usize, seed: u64, undone_from: u128
     let store = DieselStore::open(config).unwrap();
     prepare(&store);
     prepare(&oracle);
-    let (mut numbers, mut committed) = (Numbers(seed), 0);
+    let (mut numbers, mut committed) = (Numbers(Random::new(seed)), 0);
     for round in 0..25 {
         let script = |number| numbers.script(1_000 + round * 100 + number);
         let mut scripts: Vec<Script> = (0..40).map(script).collect();

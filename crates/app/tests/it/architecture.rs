@@ -25,6 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("client", &["sealing"]),
     ("command-line", &["client", "sealing"]),
     ("demo", &["client"]),
+    ("test-support", &["port-system"]),
     (
         "bench",
         &[
@@ -39,6 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "bank-protocol",
             "adapter-security",
             "adapter-http",
+            "test-support",
         ],
     ),
     (
@@ -51,9 +53,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "bank-protocol",
             "adapter-bank-http",
             "adapter-bank-simulator",
+            "test-support",
         ],
     ),
-    ("simulation", &["domain", "service", "port-system", "port-store", "port-bank"]),
+    ("simulation", &["domain", "service", "port-system", "port-store", "port-bank", "test-support"]),
 ];
 
 /// What a crate without I/O may stand on.

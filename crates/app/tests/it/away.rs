@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kopeck_adapter_store_diesel::testing::DatabaseProxy;
 use serde_json::json;
 
 use crate::bare::{Call, Got, get, login_call, optional, post};
 use crate::calls::virtual_order;
 use crate::ground::{Ground, Plan};
 use crate::server::{START, TestPartner, TestServer};
+use kopeck_test_support::Proxy;
 
 /// The store answers for a silent database after one and a half seconds. Without that answer a test would wait for ever:
 /// the limit is there to say so.
@@ -27,7 +27,7 @@ const CALLS: usize = 50;
 struct Distant {
     /// Dropped before its way to the database.
     server: TestServer,
-    proxy: DatabaseProxy,
+    proxy: Proxy,
     partner: TestPartner,
     token: String,
 }

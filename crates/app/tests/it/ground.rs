@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use kopeck::compose::SystemAdapters;
 use kopeck::folder::DataFolder;
 use kopeck_adapter_http::{HttpSettings, SandboxControl};
-use kopeck_adapter_store_diesel::testing::{DatabaseProxy, Roles, TestDatabase};
+use kopeck_adapter_store_diesel::testing::{Roles, TestDatabase};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_security::PasswordHasher;
@@ -14,6 +14,7 @@ use kopeck_port_store::Store;
 use kopeck_port_system::Clock;
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use kopeck_service::worker::WorkerSettings;
+use kopeck_test_support::Proxy;
 use time::{Duration, OffsetDateTime};
 
 use crate::database::Database;
@@ -121,13 +122,11 @@ impl Ground {
         Self::over(database, tempfile::tempdir().unwrap(), start, 0)
     }
 
-    /// On PostgreSQL, behind a way to it that a test can cut and freeze.
-    pub fn behind_a_proxy(start: OffsetDateTime) -> (Self, DatabaseProxy) {
+    /// On PostgreSQL, behind a proxy that a test can cut and freeze.
+    pub fn behind_a_proxy(start: OffsetDateTime) -> (Self, Proxy) {
         let database = Database::Server(TestDatabase::migrated());
-        let proxy = DatabaseProxy::to(database.url());
-        let mut ground = Self::over(database, tempfile::tempdir().unwrap(), start, 0);
-        proxy.url().clone_into(&mut ground.url);
-        (ground, proxy)
+        let (proxy, url) = Proxy::to_database(database.url()).unwrap();
+        (Self { url, ..Self::over(database, tempfile::tempdir().unwrap(), start, 0) }, proxy)
     }
 
     /// On PostgreSQL, with a role that owns the tables and another that serves.

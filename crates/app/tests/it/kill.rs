@@ -1,7 +1,6 @@
 //! A real process is killed at random moments under load, and nothing is lost or done twice.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +14,7 @@ use kopeck_client::{
 };
 use kopeck_domain::calendar::Zone;
 use kopeck_port_bank::BankKey;
+use kopeck_test_support::Random;
 use time::macros::datetime;
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -48,9 +48,9 @@ enum What {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_twenty_times_under_load_it_loses_nothing_and_repeats_nothing() {
-    let seed = RandomState::new().hash_one(std::process::id());
-    println!("seed {seed:#x}");
-    let mut dice = Dice(seed);
+    let seed = Random::any_seed();
+    println!("seed {seed}");
+    let random = Random::new(seed);
     let installation = Installation::new();
     let partner = installation.create_partner(&["--deposit", "1000000000"]);
     let cards = set_up(&installation, &partner).await;
@@ -61,10 +61,10 @@ async fn killed_twenty_times_under_load_it_loses_nothing_and_repeats_nothing() {
         let client = running.client(&partner);
         let mut load = JoinSet::new();
         for caller in 0..CALLERS {
-            let dice = Dice(seed ^ (round * 31 + caller as u64 + 1) << 20);
-            load.spawn(call_until_refused(client.clone(), cards.clone(), dice));
+            let random = random.part(round * CALLERS as u64 + caller as u64);
+            load.spawn(call_until_refused(client.clone(), cards.clone(), random));
         }
-        tokio::time::sleep(Duration::from_millis(20 + dice.below(400))).await;
+        tokio::time::sleep(Duration::from_millis(20 + random.below(400))).await;
         running.kill();
         while let Some(made) = load.join_next().await {
             attempts.extend(made.unwrap());
@@ -122,10 +122,10 @@ async fn set_up(installation: &Installation, partner: &PartnerSecrets) -> Arc<Ve
 }
 
 /// Orders, tops up and limits until the server does not answer any more.
-async fn call_until_refused(client: Client, cards: Arc<Vec<Uuid>>, mut dice: Dice) -> Vec<Attempt> {
+async fn call_until_refused(client: Client, cards: Arc<Vec<Uuid>>, random: Random) -> Vec<Attempt> {
     let mut made = Vec::new();
     loop {
-        let what = anything(&cards, &mut dice);
+        let what = anything(&cards, &random);
         let mut attempt = Attempt { key: IdempotencyKey::fresh(), what, accepted: None };
         match send(&client, &attempt).await {
             Ok(id) => attempt.accepted = Some(id),
@@ -141,12 +141,12 @@ async fn call_until_refused(client: Client, cards: Arc<Vec<Uuid>>, mut dice: Dic
     }
 }
 
-fn anything(cards: &[Uuid], dice: &mut Dice) -> What {
-    let start = usize::try_from(dice.below(CARDS as u64)).unwrap();
-    let amount = 100 + i64::try_from(dice.below(20)).unwrap();
+fn anything(cards: &[Uuid], random: &Random) -> What {
+    let start = usize::try_from(random.below(CARDS as u64)).unwrap();
+    let amount = 100 + i64::try_from(random.below(20)).unwrap();
     let some = (0..4).map(|n| cards[(start + n) % CARDS]);
-    match dice.below(4) {
-        0 => What::Order(VirtualItem::new(1 + u32::try_from(dice.below(3)).unwrap(), FIRST_TOP_UP)),
+    match random.below(4) {
+        0 => What::Order(VirtualItem::new(1 + u32::try_from(random.below(3)).unwrap(), FIRST_TOP_UP)),
         1 => What::Limit(some.collect(), amount),
         _ => What::TopUp(some.map(|card| TopUp::new(card, amount)).collect()),
     }
@@ -271,17 +271,4 @@ fn check_bank(books: &Path, attempts: &[Attempt], topped_up: i64, first_top_ups:
     assert!(bank.check().unwrap().is_empty());
     let totals = bank.books().unwrap();
     assert_eq!((totals.top_ups.get(), totals.first_top_ups.get()), (topped_up, first_top_ups));
-}
-
-/// A small seeded generator (splitmix64): a failing run can be told by its seed.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end
-    }
 }

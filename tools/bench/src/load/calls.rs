@@ -6,6 +6,7 @@
 
 use kopeck_port_system::IdSource as _;
 use kopeck_sealing::{Clear, RequestContext, SealingKey, Slot, seal_request};
+use kopeck_test_support::Random;
 use serde_json::{Value, json};
 
 use super::kind::Kind;
@@ -52,7 +53,7 @@ pub(crate) struct Calls {
     employees: u64,
     /// What the names of this load's new employees begin with.
     load: u32,
-    chance: Chance,
+    random: Random,
 }
 
 /// Calls of one kind.
@@ -90,7 +91,7 @@ impl Calls {
             partners,
             employees: targets.employees,
             load: u32::from_le_bytes(machine::random()),
-            chance: Chance(u64::from_le_bytes(machine::random())),
+            random: Random::new(u64::from_le_bytes(machine::random())),
         };
         for kind in kinds {
             let made = calls.make_kind(*kind, &keys, form, at_most.div_ceil(kinds.len()));
@@ -106,7 +107,7 @@ impl Calls {
         let made = self.turns.get_mut(index)?;
         let kind = made.kind;
         if path_of_read(kind).is_some() {
-            return Some(Call { kind, number: self.chance.next() });
+            return Some(Call { kind, number: self.random.next_u64() });
         }
         let number = made.sent;
         made.sent += 1;
@@ -143,7 +144,7 @@ impl Calls {
         }
         out.extend_from_slice(b" HTTP/1.1\r\n");
         out.extend_from_slice(&partner.head);
-        out.extend_from_slice(&self.chance.nonce());
+        out.extend_from_slice(&nonce(&self.random));
         out.extend_from_slice(b"\r\n\r\n");
     }
 
@@ -163,7 +164,7 @@ impl Calls {
         for number in 0..at_most as u64 {
             let which = (number % partners) as usize;
             let (Some(partner), Some(key)) = (self.partners.get(which), keys.get(which)) else { break };
-            let nonce = self.chance.nonce();
+            let nonce = nonce(&self.random);
             let nonce = std::str::from_utf8(&nonce).unwrap_or_default();
             let (path, value) = post(kind, number / partners, self.load);
             let mut text = padded(value, form.bytes);
@@ -256,26 +257,13 @@ fn hex(number: u64) -> [u8; 16] {
     digits
 }
 
-/// SplitMix64: cheap, even enough to pick a partner and an employee, and no number comes twice.
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+/// A nonce of 32 hexadecimal digits.
+fn nonce(random: &Random) -> [u8; 32] {
+    let mut nonce = [0; 32];
+    for half in nonce.chunks_exact_mut(16) {
+        half.copy_from_slice(&hex(random.next_u64()));
     }
-
-    /// A nonce of 32 hexadecimal digits.
-    fn nonce(&mut self) -> [u8; 32] {
-        let mut nonce = [0; 32];
-        for half in nonce.chunks_exact_mut(16) {
-            half.copy_from_slice(&hex(self.next()));
-        }
-        nonce
-    }
+    nonce
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::{Kind, Planned};
 use crate::bank;
 use crate::fleet::{Fleet, Role};
 use crate::journal::Journal;
-use crate::proxy::Proxy;
+use kopeck_test_support::Proxy;
 
 /// Waits for the time of a fault, does it, and undoes it.
 pub(crate) async fn carry_out(
@@ -79,10 +79,10 @@ async fn kill(role: Role, lasts: Duration, fleet: &Fleet, journal: &Journal) -> 
     fleet.start_one(role, &mut process).await
 }
 
-async fn block(way: &Proxy, lasts: Duration) {
-    way.block(true);
+async fn block(proxy: &Proxy, lasts: Duration) {
+    proxy.freeze();
     tokio::time::sleep(lasts).await;
-    way.block(false);
+    proxy.thaw();
 }
 
 fn misbehaviour(kind: Kind, percent: u64) -> BehaviourDto {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Kind;
-use crate::dice::Dice;
 use crate::fleet::Role;
+use kopeck_test_support::Random;
 
 /// Time between two faults, in milliseconds.
 const GAP: (u64, u64) = (1_500, 5_000);
@@ -50,7 +50,7 @@ enum Target {
 ///
 /// Kinds come in rounds, each kind once a round, so that none of them is left out by chance.
 pub(crate) fn plan(scene: Scene, seed: u64, duration: Duration) -> Vec<Planned> {
-    let mut dice = Dice::new(seed).part(0);
+    let random = Random::new(seed).part(0);
     let mut busy: BTreeMap<Target, u64> = BTreeMap::new();
     let (mut planned, mut round) = (Vec::new(), Vec::new());
     let end = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
@@ -58,12 +58,12 @@ pub(crate) fn plan(scene: Scene, seed: u64, duration: Duration) -> Vec<Planned> 
     while at < end {
         if round.is_empty() {
             round = Kind::ALL.into_iter().filter(|kind| kind.is_possible(scene)).collect();
-            dice.shuffle(&mut round);
+            random.shuffle(&mut round);
         }
         // The first of the round whose target is free and that is over in time.
         let found = round.iter().enumerate().find_map(|(place, &kind)| {
-            let (target, role) = kind.target(scene, &mut dice);
-            let lasts = kind.lasts(&mut dice);
+            let (target, role) = kind.target(scene, &random);
+            let lasts = kind.lasts(&random);
             let free = busy.get(&target).is_none_or(|until| *until <= at);
             (free && at + lasts < end).then_some((place, kind, target, role, lasts))
         });
@@ -71,13 +71,13 @@ pub(crate) fn plan(scene: Scene, seed: u64, duration: Duration) -> Vec<Planned> 
             round.remove(place);
             // A moment to come back before the next fault.
             busy.insert(target, at + lasts + 2_000);
-            let percent = dice.between(10, 50);
+            let percent = random.between(10, 50);
             let (at, lasts) = (Duration::from_millis(at), Duration::from_millis(lasts));
             planned.push(Planned { at, lasts, kind, role, percent });
         } else if round.iter().all(|kind| at + kind.shortest() >= end) {
             round.clear();
         }
-        at += dice.between(GAP.0, GAP.1);
+        at += random.between(GAP.0, GAP.1);
     }
     planned
 }
@@ -92,8 +92,8 @@ impl Kind {
         }
     }
 
-    fn target(self, scene: Scene, dice: &mut Dice) -> (Target, Option<Role>) {
-        let mut one_of = |count: usize| usize::try_from(dice.below(count as u64)).unwrap_or(0);
+    fn target(self, scene: Scene, random: &Random) -> (Target, Option<Role>) {
+        let one_of = |count: usize| usize::try_from(random.below(count as u64)).unwrap_or(0);
         let role = match self {
             Self::KillApi | Self::StopApi => Role::Api(one_of(scene.apis)),
             Self::KillWorker | Self::StopWorker => Role::Worker(one_of(scene.workers)),
@@ -130,9 +130,9 @@ impl Kind {
         self.span().0
     }
 
-    fn lasts(self, dice: &mut Dice) -> u64 {
+    fn lasts(self, random: &Random) -> u64 {
         let (shortest, longest) = self.span();
-        dice.between(shortest, longest)
+        random.between(shortest, longest)
     }
 }
 

@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use super::call::Call;
 use super::partner::{Book, Partner};
 use super::reads;
-use crate::dice::Dice;
 use crate::journal::Journal;
+use kopeck_test_support::Random;
 
 /// How often a call is tried in a row before it is left open until the faults are over.
 const TRIES: usize = 5;
@@ -29,28 +29,28 @@ enum Outcome {
 }
 
 /// Calls one thing after the other until the end.
-pub(crate) async fn call_until(end: Instant, partner: Arc<Partner>, journal: Arc<Journal>, mut dice: Dice) {
+pub(crate) async fn call_until(end: Instant, partner: Arc<Partner>, journal: Arc<Journal>, random: Random) {
     while Instant::now() < end {
-        match dice.below(100) {
-            0..10 => repeat(&partner, &journal, &mut dice).await,
-            10..40 => reads::read(&partner, &journal, &mut dice).await,
+        match random.below(100) {
+            0..10 => repeat(&partner, &journal, &random).await,
+            10..40 => reads::read(&partner, &journal, &random).await,
             _ => {
                 let begun = {
                     let mut book = partner.book();
-                    choose(&mut book, &mut dice).map(|call| book.begin(call))
+                    choose(&mut book, &random).map(|call| book.begin(call))
                 };
                 if let Some(place) = begun {
-                    perform(&partner, &journal, place, &mut dice).await;
+                    perform(&partner, &journal, place, &random).await;
                 }
             }
         }
-        tokio::time::sleep(Duration::from_millis(dice.between(50, 250))).await;
+        tokio::time::sleep(Duration::from_millis(random.between(50, 250))).await;
     }
 }
 
 /// Makes a call that was begun until it is answered, refused for good, or left open for later.
-pub(crate) async fn perform(partner: &Partner, journal: &Journal, place: usize, dice: &mut Dice) -> bool {
-    let first = usize::try_from(dice.below(1_000)).unwrap_or(0);
+pub(crate) async fn perform(partner: &Partner, journal: &Journal, place: usize, random: &Random) -> bool {
+    let first = usize::try_from(random.below(1_000)).unwrap_or(0);
     let mut uncertain = false;
     for number in first..first + TRIES {
         let retries = partner.client(number).is_some_and(|(_, retries)| retries);
@@ -66,7 +66,7 @@ pub(crate) async fn perform(partner: &Partner, journal: &Journal, place: usize, 
             }
             Outcome::Open => uncertain = true,
         }
-        tokio::time::sleep(Duration::from_millis(dice.between(100, 600))).await;
+        tokio::time::sleep(Duration::from_millis(random.between(100, 600))).await;
     }
     false
 }
@@ -137,61 +137,62 @@ fn is_open(error: &Error) -> bool {
 }
 
 /// Makes a call again that was answered, under its key.
-async fn repeat(partner: &Partner, journal: &Journal, dice: &mut Dice) {
+async fn repeat(partner: &Partner, journal: &Journal, random: &Random) {
     let place = {
         let book = partner.book();
-        let place = usize::try_from(dice.below(book.made.len() as u64)).unwrap_or(0);
+        let place = usize::try_from(random.below(book.made.len() as u64)).unwrap_or(0);
         book.made.get(place).is_some_and(|made| made.answer.is_some()).then_some(place)
     };
     if let Some(place) = place {
         journal.repeated();
-        perform(partner, journal, place, dice).await;
+        perform(partner, journal, place, random).await;
     }
 }
 
 /// What to call next, if what was drawn is possible yet.
-fn choose(book: &mut Book, dice: &mut Dice) -> Option<Call> {
-    Some(match dice.below(60) {
+fn choose(book: &mut Book, random: &Random) -> Option<Call> {
+    Some(match random.below(60) {
         0..8 => Call::AddEmployee { custom_id: format!("C-{}", book.made.len()) },
         8..13 => Call::OrderVirtual {
-            count: small(dice.between(1, 5)),
-            amount: 5_000 + i64::from(small(dice.below(5_000))),
+            count: small(random.between(1, 5)),
+            amount: 5_000 + i64::from(small(random.below(5_000))),
         },
-        13..17 => Call::OrderPlastic { count: small(dice.between(1, 5)), declined: dice.percent(10) },
+        13..17 => Call::OrderPlastic { count: small(random.between(1, 5)), declined: random.percent(10) },
         17..22 => Call::Link {
-            employee: *dice.pick(&book.employees)?,
+            employee: *random.pick(&book.employees)?,
             number: book.free.pop()?,
             status: CardStatus::Additional,
         },
-        22..36 => Call::TopUp(top_ups(book, dice)),
+        22..36 => Call::TopUp(top_ups(book, random)),
         36..42 => Call::Limit {
-            cards: some_cards(book, dice, MOST_LIMITS),
-            limit: CardLimit::per(LimitPeriod::Day, 100 + i64::from(small(dice.below(1_000)))),
+            cards: some_cards(book, random, MOST_LIMITS),
+            limit: CardLimit::per(LimitPeriod::Day, 100 + i64::from(small(random.below(1_000)))),
         },
         42..45 => {
             let (id, request) = book.requests.iter().rev().find(|(_, request)| !request.state.is_final())?;
             Call::Cancel(request.kind, *id)
         }
         45..47 => book.done.pop()?,
-        47..49 => Call::Deposit { amount: 1 + i64::from(small(dice.below(1_000))) },
-        _ => {
-            Call::Purchase { card: dice.pick(&book.cards)?.id, amount: 1 + i64::from(small(dice.below(200))) }
-        }
+        47..49 => Call::Deposit { amount: 1 + i64::from(small(random.below(1_000))) },
+        _ => Call::Purchase {
+            card: random.pick(&book.cards)?.id,
+            amount: 1 + i64::from(small(random.below(200))),
+        },
     })
 }
 
 /// Up to 200 cards in a row. Amounts whose kopecks end in 13 are refused by the simulator, and there are some.
-fn top_ups(book: &Book, dice: &mut Dice) -> Vec<TopUp> {
+fn top_ups(book: &Book, random: &Random) -> Vec<TopUp> {
     // Most are small, or each would be in the way of the next.
-    let most = if dice.percent(10) { MOST_TOP_UPS } else { 12 };
-    let cards = some_cards(book, dice, most);
-    cards.into_iter().map(|card| TopUp::new(card, 1 + i64::from(small(dice.below(100))))).collect()
+    let most = if random.percent(10) { MOST_TOP_UPS } else { 12 };
+    let cards = some_cards(book, random, most);
+    cards.into_iter().map(|card| TopUp::new(card, 1 + i64::from(small(random.below(100))))).collect()
 }
 
-fn some_cards(book: &Book, dice: &mut Dice, most: u64) -> Vec<Uuid> {
+fn some_cards(book: &Book, random: &Random, most: u64) -> Vec<Uuid> {
     let all = book.cards.len();
-    let count = usize::try_from(dice.between(1, most)).unwrap_or(1).min(all);
-    let start = usize::try_from(dice.below(all as u64)).unwrap_or(0);
+    let count = usize::try_from(random.between(1, most)).unwrap_or(1).min(all);
+    let start = usize::try_from(random.below(all as u64)).unwrap_or(0);
     book.cards.iter().cycle().skip(start).take(count).map(|card| card.id).collect()
 }
 

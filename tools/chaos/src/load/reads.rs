@@ -4,15 +4,15 @@ use kopeck_client::{Client, EmployeeFilter, Error, Paging, TransactionFilter};
 use tokio::time::Instant;
 
 use super::partner::Partner;
-use crate::dice::Dice;
 use crate::journal::Journal;
+use kopeck_test_support::Random;
 
 /// Reads something.
-pub(crate) async fn read(partner: &Partner, journal: &Journal, dice: &mut Dice) {
-    let number = usize::try_from(dice.below(1_000)).unwrap_or(0);
+pub(crate) async fn read(partner: &Partner, journal: &Journal, random: &Random) {
+    let number = usize::try_from(random.below(1_000)).unwrap_or(0);
     let Some((client, _)) = partner.client(number) else { return };
     let start = Instant::now();
-    let (name, read) = something(partner, client, dice).await;
+    let (name, read) = something(partner, client, random).await;
     let took = start.elapsed();
     match read {
         Ok(wrong) => {
@@ -34,11 +34,11 @@ pub(crate) async fn read(partner: &Partner, journal: &Journal, dice: &mut Dice) 
 async fn something(
     partner: &Partner,
     client: &Client,
-    dice: &mut Dice,
+    random: &Random,
 ) -> (&'static str, Result<Option<String>, Error>) {
-    let card = dice.pick(&partner.book().cards).copied();
+    let card = random.pick(&partner.book().cards).copied();
     let Some(card) = card else { return ("balance", balance(client).await) };
-    match dice.below(7) {
+    match random.below(7) {
         0 => ("balance", balance(client).await),
         1 => {
             let read = client.cards().balance(card.id).await;

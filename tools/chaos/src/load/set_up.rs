@@ -11,8 +11,8 @@ use tokio::time::Instant;
 use super::call::{Answer, Call};
 use super::caller::perform;
 use super::partner::{MainCard, Partner};
-use crate::dice::Dice;
 use crate::journal::Journal;
+use kopeck_test_support::Random;
 
 /// Calls at once.
 const AT_ONCE: usize = 6;
@@ -26,7 +26,7 @@ pub(crate) async fn set_up(
     partner: &Partner,
     journal: &Journal,
     cards: u32,
-    dice: Dice,
+    random: Random,
 ) -> anyhow::Result<()> {
     let halves = [
         Call::OrderVirtual { count: cards / 2, amount: FIRST_TOP_UP },
@@ -34,11 +34,11 @@ pub(crate) async fn set_up(
     ];
     let mut issued = Vec::new();
     for call in halves {
-        issued.extend(order(partner, journal, call, &dice).await?);
+        issued.extend(order(partner, journal, call, &random).await?);
     }
     let linked = issued.into_iter().enumerate().map(|(number, card)| {
-        let dice = dice.part(1_000 + number as u64);
-        async move { link(partner, journal, number, card, dice).await }
+        let random = random.part(1_000 + number as u64);
+        async move { link(partner, journal, number, card, random).await }
     });
     let linked: Vec<MainCard> = stream::iter(linked).buffered(AT_ONCE).try_collect().await?;
     partner.book().cards = linked;
@@ -49,9 +49,9 @@ async fn order(
     partner: &Partner,
     journal: &Journal,
     call: Call,
-    dice: &Dice,
+    random: &Random,
 ) -> anyhow::Result<Vec<IssuedCard>> {
-    let answer = done(partner, journal, call, &mut dice.clone()).await?;
+    let answer = done(partner, journal, call, random).await?;
     let Answer::Accepted(id) = answer else { bail!("an order was answered with {answer:?}") };
     let (client, _) = partner.client(0).context("no client")?;
     let state = client.orders().wait(id, Wait::up_to(PATIENCE), |_| {}).await?;
@@ -67,27 +67,27 @@ async fn link(
     journal: &Journal,
     number: usize,
     card: IssuedCard,
-    mut dice: Dice,
+    random: Random,
 ) -> anyhow::Result<MainCard> {
     let add = Call::AddEmployee { custom_id: format!("E-{number}") };
-    let answer = done(partner, journal, add, &mut dice).await?;
+    let answer = done(partner, journal, add, &random).await?;
     let Answer::Employee(employee) = answer else { bail!("an employee was answered with {answer:?}") };
     let parsed = CardNumber::parse(&card.custom_id_card)
         .map_err(|_| anyhow::anyhow!("the service told of a card without a number"))?;
     let link = Call::Link { employee, number: card.custom_id_card, status: CardStatus::Main };
-    let answer = done(partner, journal, link, &mut dice).await?;
+    let answer = done(partner, journal, link, &random).await?;
     let Answer::Linked(id) = answer else { bail!("a link was answered with {answer:?}") };
     if card.activation_code.is_some() {
-        done(partner, journal, Call::Activate { card: id, code: card.activation_code }, &mut dice).await?;
+        done(partner, journal, Call::Activate { card: id, code: card.activation_code }, &random).await?;
     }
     Ok(MainCard { id, number: parsed })
 }
 
 /// Makes a call that has to be answered.
-async fn done(partner: &Partner, journal: &Journal, call: Call, dice: &mut Dice) -> anyhow::Result<Answer> {
+async fn done(partner: &Partner, journal: &Journal, call: Call, random: &Random) -> anyhow::Result<Answer> {
     let name = call.name();
     let place = partner.book().begin(call);
-    perform(partner, journal, place, dice).await;
+    perform(partner, journal, place, random).await;
     let answer = partner.book().made.get(place).and_then(|made| made.answer.clone());
     answer.with_context(|| format!("{}: a {name} was not answered before the faults", partner.name))
 }

@@ -19,9 +19,9 @@ use kopeck_port_system::Clock;
 use kopeck_port_system::fake::FakeClock;
 use time::{Duration, OffsetDateTime};
 
-use crate::dice::Dice;
 use crate::store::lock;
 use crate::trace::Trace;
+use kopeck_test_support::Random;
 
 /// How the bank and the way to it are.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +56,7 @@ pub(crate) struct CardAtBank {
 pub(crate) struct Bank {
     manners: Manners,
     clock: Arc<FakeClock>,
-    dice: Arc<Dice>,
+    dice: Arc<Random>,
     trace: Arc<Trace>,
     state: Mutex<Ledger>,
 }
@@ -81,7 +81,7 @@ const ROOM: Kopecks = Kopecks::new(100_000_000);
 const VALID_FOR: Duration = Duration::days(1_000);
 
 impl Bank {
-    pub(crate) fn new(manners: Manners, clock: Arc<FakeClock>, dice: Arc<Dice>, trace: Arc<Trace>) -> Self {
+    pub(crate) fn new(manners: Manners, clock: Arc<FakeClock>, dice: Arc<Random>, trace: Arc<Trace>) -> Self {
         Self { manners, clock, dice, trace, state: Mutex::default() }
     }
 

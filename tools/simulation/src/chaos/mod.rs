@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) use bank::CrashingBank;
 pub(crate) use store::FaultyStore;
 
-use crate::dice::Dice;
 use crate::trace::Trace;
+use kopeck_test_support::Random;
 
 /// How likely each thing is, in so many of a thousand calls.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ pub(crate) struct Rates {
 
 /// Decides what goes wrong, from when it is let loose until it is told to stop.
 pub(crate) struct Chaos {
-    dice: Arc<Dice>,
+    dice: Arc<Random>,
     trace: Arc<Trace>,
     rates: Rates,
     loose: AtomicBool,
@@ -53,7 +53,7 @@ enum BankFault {
 }
 
 impl Chaos {
-    pub(crate) fn new(dice: Arc<Dice>, trace: Arc<Trace>, rates: Rates) -> Self {
+    pub(crate) fn new(dice: Arc<Random>, trace: Arc<Trace>, rates: Rates) -> Self {
         Self { dice, trace, rates, loose: AtomicBool::new(false) }
     }
 
