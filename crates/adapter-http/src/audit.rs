@@ -1,8 +1,8 @@
-//! What the audit log is told of calls. This file alone decides what is told, and of which calls.
+//! The audit log of requests: this module alone decides which requests have an entry, and what it contains.
 //!
-//! A call that changes something has its entry in the unit of work that changes it ([`EntryDraft::completed`], used by
-//! [`crate::exchange`]). What was refused, repeated or shown is noted and written a moment later. Tokens are given out only
-//! after their entry is written.
+//! The entry of a mutation is written in its unit of work ([`EntryDraft::completed`], called by
+//! [`crate::handler_context`]). Refusals, replays and disclosures are queued and written a moment later. Tokens are
+//! issued only after their entry is written.
 
 mod subject;
 
@@ -23,24 +23,24 @@ use crate::state::Shared;
 
 pub(crate) use subject::Subject;
 
-/// What is known of who calls and of the call, as it goes on.
+/// Data of the caller and the request, collected along the pipeline.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct AuditContext {
-    /// The partner; before the caller has proved to be it, the one whose API key was shown.
+    /// The partner; before authentication, the one with the API key.
     pub(crate) partner: Option<PartnerId>,
-    /// Whether the caller has proved to be it.
+    /// Whether the partner is authenticated.
     pub(crate) is_proved: bool,
-    /// The pair of the token that it called with, or was given.
+    /// The token pair that was used or issued.
     pub(crate) pair: Option<TokenPairId>,
-    /// Of a call that changes something.
+    /// Of a mutation.
     pub(crate) key: Option<KeyDigest>,
-    /// Whether anything in the call came sealed.
+    /// Whether any value was sealed.
     pub(crate) sealed: bool,
-    /// What it is about.
+    /// The objects of the request.
     pub(crate) subject: Subject,
 }
 
-/// An entry about a call that has not come to its end.
+/// An entry without its outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct EntryDraft {
     entry: Entry,
@@ -48,7 +48,7 @@ pub(crate) struct EntryDraft {
 }
 
 impl EntryDraft {
-    /// The entry about this call, as far as it is known.
+    /// The entry of this request so far.
     pub(crate) fn new(
         shared: &Shared,
         route: &Route,
@@ -68,7 +68,7 @@ impl EntryDraft {
         Self { entry, subject: context.subject.clone() }
     }
 
-    /// It was done, and this was answered.
+    /// The entry of a mutation with its response.
     pub(crate) fn completed(&self, status: u16, body: &[u8]) -> Entry {
         let subject = self.subject.clone().with_response(body).to_string();
         Entry { subject, outcome: Outcome::Done, status: Some(status), ..self.entry.clone() }
@@ -80,14 +80,14 @@ impl EntryDraft {
     }
 }
 
-/// What came of a call, where its entry is not written yet.
+/// The outcome of a request without an entry.
 struct EntryOutcome {
     outcome: Outcome,
     status: StatusCode,
     code: Option<&'static str>,
 }
 
-/// What is to be told of `outcome`, if anything.
+/// The outcome to record, if any.
 fn entry_outcome(route: &Route, outcome: &route::HandlerResult) -> Option<EntryOutcome> {
     match outcome {
         Ok(answer) => {
@@ -104,7 +104,7 @@ fn entry_outcome(route: &Route, outcome: &route::HandlerResult) -> Option<EntryO
         }
         Err(error) => {
             let (status, code) = (error.status(), error.code());
-            // That a partner called too often is counted, and says nothing about any of its calls.
+            // A metric counts throttled requests; nothing else in them was checked.
             let is_looked_at = code != Code::TooManyRequests.as_str();
             let is_told = match route.effect {
                 Effect::Login | Effect::Refresh => true,
@@ -117,7 +117,7 @@ fn entry_outcome(route: &Route, outcome: &route::HandlerResult) -> Option<EntryO
     }
 }
 
-/// Tells the log of a call that has come to its end, unless it knows.
+/// Records a completed request, unless its entry is written.
 ///
 /// # Errors
 /// 503 instead of tokens whose entry cannot be written.
@@ -135,7 +135,7 @@ pub(crate) async fn record(
     }
     let (sender, receiver) = oneshot::channel();
     shared.parts.audit.write_one(entry, move |written| {
-        // The receiver is gone if the caller went away.
+        // The receiver is gone if the client has disconnected.
         let _ = sender.send(written);
     });
     let lost = || StoreError::Failed("the store dropped the entry of a login".to_owned());

@@ -25,7 +25,7 @@ const MAPPED_PREFIX: u8 = 96;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedProxies(Vec<IpNet>);
 
-/// A text that is no list of address blocks.
+/// The error of a text that is no list of address blocks.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is no address block such as 10.0.0.0/8 or fd00::/8 (IPv4-mapped: a prefix of at least 96)")]
 pub struct InvalidBlock(String);
@@ -44,7 +44,7 @@ impl FromStr for TrustedProxies {
     }
 }
 
-/// The IPv4 block for a block of IPv4-mapped addresses, because peers and hops are compared as IPv4 addresses. None for
+/// The IPv4 block of a block of IPv4-mapped addresses, because peers and hops are compared as IPv4 addresses. None for
 /// a mapped block that is larger than all of IPv4.
 fn canonical(block: IpNet) -> Option<IpNet> {
     let IpNet::V6(net) = block else { return Some(block) };
@@ -71,7 +71,7 @@ pub enum ProxyHeader {
     XForwardedFor,
 }
 
-/// A text that names no header of [`ProxyHeader`].
+/// The error of a text that names no [`ProxyHeader`].
 #[derive(Debug, thiserror::Error)]
 #[error("must be any, forwarded or x-forwarded-for")]
 pub struct UnknownHeader;
@@ -89,7 +89,7 @@ impl FromStr for ProxyHeader {
     }
 }
 
-/// The client's address; none if it cannot be told, so that the request counts for nobody's address.
+/// The client's address; none if it is unknown, so that the request counts for no address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ClientAddress(Option<IpAddr>);
 

@@ -1,10 +1,10 @@
-//! The stable words for the reason of a refusal.
+//! The stable error codes.
 
 use serde::{Serialize, Serializer};
 
 macro_rules! codes {
     ($($name:ident = $word:literal),* $(,)?) => {
-        /// The reason of a refusal, as a word that never changes.
+        /// A stable error code.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Code {
             $($name,)*
@@ -14,7 +14,7 @@ macro_rules! codes {
             /// Every code.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// The word.
+            /// The text of the code.
             pub(crate) const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $word,)*

@@ -1,6 +1,6 @@
-//! The description of the API at `/openapi.json`, and a page that shows it at `/docs`. Both take no token: they tell
-//! nothing that a partner is not told anyway. They are compressed once for clients that accept gzip. The page is in the
-//! binary as it is, needs no other host, and its policy lets it load nothing else.
+//! The OpenAPI document at `/openapi.json`, and the reference page at `/docs`. Neither needs a token. Both are
+//! compressed once for clients that accept gzip. The page is compiled in, needs no other host, and its policy forbids
+//! loading from one.
 
 use std::convert::Infallible;
 use std::io::Write as _;
@@ -24,13 +24,13 @@ use crate::pipeline::head::{self, JSON};
 use crate::response_builder::STRICT_TRANSPORT_SECURITY;
 use crate::state::Shared;
 
-/// How many of these files are sent at once. Anybody can ask for them, and the largest has half a megabyte.
+/// The most files sent at once: they need no authentication, and the largest has half a megabyte.
 pub(crate) const SENT_AT_ONCE: usize = 32;
 
-/// How much of a file is handed to the server at a time: it keeps what the client has not read yet.
+/// The size of a chunk, which bounds what the server buffers for a slow client.
 const CHUNK: usize = 16 * 1024;
 
-/// What the page may do: load what is served here, and call the service that serves it.
+/// The page may load its own files, and call the service that serves it.
 const POLICY: &str =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'";
 
@@ -55,23 +55,23 @@ static FILES: [File; 19] = [
     File::new("/docs/prefill.js", SCRIPT, || include_str!("../site/prefill.js").into()),
     File::new("/docs/highlight.js", SCRIPT, || include_str!("../site/highlight.js").into()),
     File::new("/docs/session.js", SCRIPT, || include_str!("../site/session.js").into()),
-    // For engineers who implement sealing and have only the address of a service.
+    // For engineers who implement sealing and know only the address of a service.
     File::new("/docs/vectors.json", JSON, || include_str!("../../sealing/tests/data/vectors.json").into()),
     File::new("/docs/forgeries.json", JSON, || {
         include_str!("../../sealing/tests/data/forgeries.json").into()
     }),
 ];
 
-/// Something that is served as it is, to GET and HEAD.
+/// A static file, served to GET and HEAD.
 pub(crate) struct File {
     path: &'static str,
     media: &'static str,
     make: fn() -> Bytes,
-    /// Made when it is first asked for: a service whose document nobody reads has no memory of it.
+    /// Made at its first request: without one it takes no memory.
     content: OnceLock<Content>,
 }
 
-/// A file as it is, and compressed.
+/// A file, plain and compressed.
 struct Content {
     plain: Representation,
     gzip: Option<Representation>,
@@ -79,7 +79,7 @@ struct Content {
 
 struct Representation {
     body: Bytes,
-    /// Tells one version from another.
+    /// Its entity tag.
     tag: String,
 }
 
@@ -98,14 +98,14 @@ impl Content {
     }
 }
 
-/// Writing to memory does not fail; if it did, the file would be served as it is.
+/// Writing to memory does not fail; if it did, the file would be served plain.
 fn compressed(body: &[u8]) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(body).ok()?;
     encoder.finish().ok()
 }
 
-/// A file that is being sent, piece by piece.
+/// A file that is being sent, chunk by chunk.
 struct FileBody {
     rest: Bytes,
     _permit: OwnedSemaphorePermit,
@@ -133,7 +133,7 @@ impl File {
         Self { path, media, make, content: OnceLock::new() }
     }
 
-    /// The file, made and compressed by a blocking thread when it is first asked for.
+    /// The content; a blocking thread makes and compresses it at the first request.
     async fn content(&'static self) -> Result<&'static Content, ApiError> {
         if let Some(content) = self.content.get() {
             return Ok(content);
@@ -143,7 +143,7 @@ impl File {
         made.map_err(|error| ApiError::internal(format!("{}: {error}", self.path)))
     }
 
-    /// The file, or word that the caller has it already.
+    /// The file, or 304.
     ///
     /// # Errors
     /// 503 if too many are being sent.
@@ -185,12 +185,12 @@ impl File {
     }
 }
 
-/// Whether a call with this method may be for something of this page.
+/// Whether the page is on, and the method is one of its own.
 pub(crate) fn is_served(shared: &Shared, method: &Method) -> bool {
     shared.parts.settings.docs && [Method::GET, Method::HEAD].contains(method)
 }
 
-/// Leads a browser that was given nothing but the address of the service to the reference page.
+/// Redirects a browser from `/` to the reference page.
 pub(crate) fn redirect_to_docs(secure: bool) -> HttpResponse {
     let mut response = HttpResponse::Found();
     response
@@ -205,7 +205,7 @@ pub(crate) fn redirect_to_docs(secure: bool) -> HttpResponse {
     response.finish()
 }
 
-/// What is served at this path, with or without a slash at its end.
+/// The file at this path, with or without a final slash.
 pub(crate) fn file(path: &str) -> Option<&'static File> {
     let path = path.strip_suffix('/').unwrap_or(path);
     FILES.iter().find(|file| file.path == path)

@@ -1,4 +1,4 @@
-//! The bodies of answers, spelt as the interface spells them.
+//! Response bodies, in the spelling of the interface.
 
 mod balance;
 mod cards;
@@ -37,10 +37,10 @@ use time::{Date, OffsetDateTime};
 use crate::openapi::json::Json;
 use crate::openapi::schema::{Components, HasSchema, Property, api_type, component_name, object_of};
 
-/// What is said of a request that was taken in.
+/// The message of an accepted request.
 const ACCEPTED: &str = "the request is accepted and awaits execution";
 
-/// An answer that stands in a `data` of its own.
+/// A response with all fields in `data`.
 #[derive(Serialize)]
 pub(crate) struct Data<T> {
     pub(crate) data: T,
@@ -70,7 +70,7 @@ impl SuccessDto {
     }
 }
 
-/// A day, shown as `DD.MM.YYYY`.
+/// A date in the format `DD.MM.YYYY`.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(crate) struct DateText(String);
@@ -80,7 +80,7 @@ impl DateText {
         Self(date_text(day))
     }
 
-    /// The day of a moment.
+    /// The date of a timestamp.
     pub(crate) fn of(moment: OffsetDateTime, zone: Zone) -> Self {
         Self(zone.date_text(moment))
     }
@@ -92,7 +92,7 @@ impl HasSchema for DateText {
     }
 }
 
-/// A moment, shown as `DD.MM.YYYY HH:MM`.
+/// A timestamp in the format `DD.MM.YYYY HH:MM`.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(crate) struct TimestampText(String);

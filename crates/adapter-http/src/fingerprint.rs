@@ -1,4 +1,4 @@
-//! Tells one call from another: SHA-256 over method, path and body by value.
+//! The fingerprint of a request: SHA-256 over method, path and body by value.
 
 use serde_json::{Map, Number, Value};
 use sha2::{Digest as _, Sha256};
@@ -7,8 +7,8 @@ use crate::input::RequestInput;
 use crate::route::Route;
 use crate::yielding;
 
-/// The fingerprint of an opened call of `route`. `PATCH` is `PUT`; it makes no difference what of the call was sealed,
-/// in which order fields stand, or in which letter case an identifier is.
+/// The fingerprint of a decoded request. `PATCH` counts as `PUT`; sealing, the order of fields and the letter case of
+/// identifiers do not matter.
 pub(crate) fn of(route: &Route, input: &RequestInput) -> [u8; 32] {
     let mut digest = Sha256::new();
     text(&mut digest, route.method.as_str());
@@ -21,13 +21,13 @@ pub(crate) fn of(route: &Route, input: &RequestInput) -> [u8; 32] {
     digest.finalize().into()
 }
 
-/// A text with its length before it, so that no two lists of texts look the same.
+/// Length-prefixed, so that no two lists of texts have the same bytes.
 fn text(digest: &mut Sha256, text: &str) {
     digest.update((text.len() as u64).to_le_bytes());
     digest.update(text);
 }
 
-/// The fields in the order of their names, whatever order the map keeps.
+/// The fields sorted by name.
 fn object(digest: &mut Sha256, fields: &Map<String, Value>) {
     digest.update((fields.len() as u64).to_le_bytes());
     let mut fields: Vec<_> = fields.iter().collect();
@@ -38,7 +38,7 @@ fn object(digest: &mut Sha256, fields: &Map<String, Value>) {
     }
 }
 
-/// A value with its kind before it. Recursion is bounded: a value that nests deeper did not parse.
+/// A value with a tag of its type. The recursion is bounded: too deep values do not parse.
 fn value(digest: &mut Sha256, of: &Value) {
     match of {
         Value::Null => digest.update("n"),
@@ -66,11 +66,11 @@ fn value(digest: &mut Sha256, of: &Value) {
 
 /// The same text for the same number: `1`, `1.0` and `1e0` are one.
 fn canonical(number: &Number) -> String {
-    /// Below it every whole number is a double of its own.
+    /// Every smaller whole number has an exact double.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match number.as_f64() {
         Some(double) if number.is_f64() && double.fract() == 0.0 && double.abs() < EXACT => {
-            // Adding nothing makes a canonical nought of a negative one.
+            // Adding zero turns a negative zero into a positive one.
             format!("{:.0}", double + 0.0)
         }
         _ => number.to_string(),

@@ -91,7 +91,7 @@ pub(crate) struct MutationDetails {
     pub(crate) audit_entry: EntryDraft,
 }
 
-/// A call that is to be carried out once, and whose turn it is.
+/// A mutation that holds the in-flight guard of its key.
 pub(crate) struct Mutation {
     context: HandlerContext,
     key: Arc<IdempotencyKey>,
@@ -226,7 +226,7 @@ impl HandlerContext {
     /// Waits until no other request under the same key is in flight.
     ///
     /// # Errors
-    /// 409 if a call under the same key takes too long.
+    /// 409 if another request under the same key takes too long.
     pub(crate) async fn begin_mutation(mut self) -> Result<Mutation, ApiError> {
         // The permit is for reading values, not for waiting.
         self.large = None;
@@ -260,7 +260,7 @@ impl Mutation {
     /// The recorded response of an idempotent retry. It spends the nonce of a sealed request.
     ///
     /// # Errors
-    /// 422 if the key was used for another call, or the nonce of a sealed call with another key.
+    /// 422 if the key was used for another request, or the nonce of a sealed request with another key.
     pub(crate) async fn replay(&self) -> Result<Option<Response>, ApiError> {
         let (env, call) = (Arc::clone(self.context.env()), Arc::clone(&self.call));
         let store = &*self.context.shared.parts.store;
@@ -279,7 +279,7 @@ impl Mutation {
     /// the response, so a sealed request spends its nonce first.
     ///
     /// # Errors
-    /// 422 if the nonce of a sealed call was spent with another key; the sandbox's refusal.
+    /// 422 if the nonce of a sealed request was spent with another key; the sandbox's refusal.
     pub(crate) async fn command<T: Send + 'static>(
         &self,
         command: impl FnOnce(&dyn SandboxControl, &CommandKey) -> Result<T, SandboxRefusal> + Send + 'static,

@@ -1,4 +1,4 @@
-//! What a call carries: how it is taken apart, and how its values are read.
+//! The values of a request: decoding and reading.
 
 pub(crate) mod distinct;
 pub(crate) mod field_types;
@@ -12,23 +12,23 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// A value of a call.
+/// A parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Param {
-    /// Text of the path or the query, which stands for a number too.
+    /// Text of the path or query, for a number too.
     Text(String),
     /// A value of a JSON body.
     Json(Value),
 }
 
-/// A call after the opening: nothing in it is sealed any more.
+/// The values of a request, none of them sealed.
 #[derive(Debug, Default)]
 pub(crate) struct RequestInput {
-    /// The path as called, without query and final slash, a sealed identifier as `*`.
+    /// The path without query and final slash, a sealed identifier as `*`.
     pub(crate) path: String,
     /// The identifiers of the path by their placeholder.
     pub(crate) ids: Vec<(&'static str, String)>,
-    /// Parameters of the query; of a call that reads, the fields of its body too.
+    /// Parameters of the query; for a read, the fields of its body too.
     pub(crate) params: BTreeMap<String, Param>,
     /// The body.
     pub(crate) body: Map<String, Value>,

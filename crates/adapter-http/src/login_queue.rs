@@ -1,8 +1,8 @@
-//! Bounds how many passwords are checked at once: a semaphore with a priority queue in front of it.
+//! Bounds concurrent password checks: a semaphore with a priority queue.
 //!
-//! A flood of logins by unknown must not make partners wait. Requests with a right API key, and those from an address
-//! that logged in lately, are served first. Few wait of each of these sources, and few of all others together, so that
-//! no source starves another. What the waiting time tells an attacker, and why that is nothing new, is in ADR 26.
+//! A flood of logins from unknown sources must not delay partners. Requests with a valid API key, and those from an
+//! address with a recent login, are served first. Each of these sources has a bounded queue, and all unknown sources
+//! share one, so that no source starves another. ADR 26 explains what the waiting time tells an attacker.
 
 mod known_addresses;
 
@@ -18,25 +18,25 @@ use crate::request_source::RequestSource;
 
 pub(crate) use known_addresses::KnownAddresses;
 
-/// How long a login waits for a permit.
+/// The timeout of a permit.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How many logins of one known source, and how many of all unknown, wait for each permit: their checks take less than
+/// The most waiting logins per permit, of one known source and of all unknown sources: their checks take less than
 /// half a second.
 const WAITERS_PER_PERMIT: usize = 8;
 
 const NAME: &str = "logins";
 
-/// Who wants to log in.
+/// The priority of a login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Priority {
-    /// A client with a right API key, or from a network that logged in lately. Its source bounds its waiters.
+    /// A client with a valid API key, or from a network with a recent login. Its source bounds its waiters.
     Known(RequestSource),
-    /// Anybody else.
+    /// Any other client.
     Unknown,
 }
 
-/// The permits to check a password, and who waits for one.
+/// The permits for password checks, and their waiters.
 pub(crate) struct LoginQueue {
     waiters: Arc<Mutex<Waiters>>,
     timeout: Duration,
@@ -46,7 +46,7 @@ struct Waiters {
     free: usize,
     known: VecDeque<(RequestSource, oneshot::Sender<Permit>)>,
     unknown: VecDeque<oneshot::Sender<Permit>>,
-    /// How many may wait of one known source, and how many unknown.
+    /// The most waiters of one known source, and of all unknown sources.
     capacity: usize,
 }
 
@@ -54,7 +54,7 @@ struct Waiters {
 pub(crate) struct Permit(Arc<Mutex<Waiters>>);
 
 impl LoginQueue {
-    /// A queue in front of so many permits, at least one.
+    /// A queue for `at_once` permits, at least one.
     pub(crate) fn new(at_once: usize) -> Self {
         let free = at_once.max(1);
         let (known, unknown) = (VecDeque::new(), VecDeque::new());
@@ -63,10 +63,10 @@ impl LoginQueue {
         Self { waiters: Arc::new(Mutex::new(waiters)), timeout: TIMEOUT }
     }
 
-    /// Runs `work` on a blocking thread as soon as there is a permit.
+    /// Runs `work` on a blocking thread once there is a permit.
     ///
     /// # Errors
-    /// A 503 if there is none in time, or if too many of the same source wait already; a 500 if `work` panics.
+    /// 503 without a permit in time, or if too many logins of the source wait; 500 if `work` panics.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         priority: Priority,
@@ -113,7 +113,7 @@ impl Waiters {
         Some(receiver)
     }
 
-    /// The waiter to serve next; those that have gone away are left out.
+    /// The next waiter whose client is still connected.
     fn next(&mut self) -> Option<oneshot::Sender<Permit>> {
         let mut waiters = std::iter::from_fn(|| {
             let known = self.known.pop_front().map(|(_, waiter)| waiter);
@@ -134,7 +134,7 @@ impl Drop for Permit {
             next
         };
         if let Some(next) = next {
-            // A waiter that goes away at this moment drops the permit, which serves the one after it.
+            // If the waiter disconnects at this moment, dropping the permit serves the next one.
             let _ = next.send(Self(Arc::clone(&self.0)));
         }
     }

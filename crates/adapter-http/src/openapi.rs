@@ -1,6 +1,5 @@
-//! The description of the API, OpenAPI 3.1: made from the table of routes, the readers of the handlers, the types of the
-//! answers and the words and bounds of the domain, so that it says what the service does. Prose and examples are those
-//! of `docs/API.md`, which a test plays.
+//! The OpenAPI 3.1 document, generated from the table of routes, the readers of the handlers, the response types and
+//! the enums and bounds of the domain. Prose and examples come from `docs/API.md`, whose examples a test executes.
 
 mod components;
 mod guide;
@@ -16,7 +15,7 @@ use schema::Components;
 use crate::route::Route;
 use crate::routes;
 
-/// The document as JSON with a line break at its end. The operations of the sandbox are always in it, marked with
+/// The document as JSON, with a final line break. It always contains the operations of the sandbox, marked with
 /// `x-sandbox`.
 #[must_use]
 pub fn openapi() -> String {
@@ -39,7 +38,7 @@ pub fn openapi() -> String {
         "paths": paths,
         "components": components::components(components, &guide),
     };
-    // Serialising fails for maps with odd keys alone, and there are none.
+    // Serialization fails only for maps with keys that are no strings, and there are none.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
 }
 
@@ -66,7 +65,7 @@ fn paths(guide: &Guide<'_>, components: &mut Components) -> Json {
     Json::Object(paths)
 }
 
-/// `PATCH` is the same as `PUT`, under a name of its own as every operation of the document needs one.
+/// `PATCH` equals `PUT`, with an operation id of its own as OpenAPI requires.
 fn alias(operation: Json, route: &Route, method: &str) -> Json {
     if method != "patch" {
         return operation;

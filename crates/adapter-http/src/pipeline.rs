@@ -1,5 +1,5 @@
-//! The pipeline of a call, in the order of the checks: the head; who calls; nonce and key; the body; the opening. What comes
-//! behind (repeats, values, the use case) is the handler's, see [`crate::context`].
+//! The pipeline of a request, in the order of its checks: head, authentication, nonce and idempotency key, body,
+//! sealed values. The handler does the rest through its [`HandlerContext`]: replay, values, use case.
 
 pub(crate) mod authentication;
 pub(crate) mod body;
@@ -42,10 +42,10 @@ use head::Head;
 pub(crate) use request_opener::MUST_BE_SEALED;
 pub(crate) use value_opener::{REFUSED as SEAL_REFUSED, RefusedSeals};
 
-/// The most bytes of the body of a token call.
+/// The most bytes of the body of a token request.
 const TOKEN_BODY_LIMIT: usize = 8 * 1024;
 
-/// Serves one call of an operation.
+/// Serves a request of an operation.
 pub(crate) async fn serve(
     RouteMatch { route, ids }: RouteMatch,
     shared: &Arc<Shared>,
@@ -65,26 +65,26 @@ pub(crate) async fn serve(
     builder.build(shared, outcome)
 }
 
-/// What the pipeline has found out by now; it holds for the answer whatever becomes of the call.
+/// The findings of the pipeline so far. The response and the audit entry need them, also after an error.
 #[derive(Default)]
 struct PipelineState {
     audit: AuditContext,
-    /// How to seal the answer, from the authentication on.
+    /// Keys and context to seal the response, once authenticated.
     seal: Option<ResponseSeal>,
-    /// What is quota of the partner's rate limit.
+    /// The rest of the partner's rate limit.
     quota: Option<RemainingQuota>,
     /// The sealed values that did not open.
     refused: Option<RefusedSeals>,
 }
 
 impl PipelineState {
-    /// The partner, once the caller has proved to be it.
+    /// The partner, once authenticated.
     fn partner(&self) -> Option<PartnerId> {
         self.audit.partner.filter(|_| self.audit.is_proved)
     }
 }
 
-/// A call on its pipeline.
+/// A request in the pipeline.
 struct Pipeline<'a> {
     route: &'static Route,
     shared: &'a Arc<Shared>,
@@ -118,7 +118,7 @@ impl Pipeline<'_> {
         }
     }
 
-    /// From the head of a call with an access token to what a handler works with.
+    /// Authenticates and decodes a request with an access token.
     async fn partner_call(
         &mut self,
         head: Head,
@@ -128,7 +128,7 @@ impl Pipeline<'_> {
         let (pair, identity) = authentication::authenticate(self.shared, head.token.as_deref()).await?;
         self.state.audit.pair = Some(pair);
         self.is_proved(identity.partner);
-        // A call whose key is malformed can be builder so under seal; one without a nonce cannot.
+        // The fault of a malformed key can be sealed already; without a nonce nothing can.
         self.state.seal =
             head.nonce().map(|nonce| ResponseSeal::new(&head, nonce, Arc::clone(&identity), None));
         self.count_call(identity.partner)?;
@@ -153,7 +153,7 @@ impl Pipeline<'_> {
         Ok(HandlerContext::new(Arc::clone(self.shared), identity.partner, input, large, deadline, change))
     }
 
-    /// Counts an outcome that is a refusal after too many failures.
+    /// Counts a 429 after too many failures.
     fn count_throttled(&self, what: RefusalKind, outcome: HandlerResult) -> HandlerResult {
         if matches!(&outcome, Err(error) if error.status() == StatusCode::TOO_MANY_REQUESTS) {
             self.shared.parts.metrics.record_refusal(what);
@@ -161,18 +161,18 @@ impl Pipeline<'_> {
         outcome
     }
 
-    /// The caller has proved to be this partner.
+    /// Notes that the client is this partner.
     fn is_proved(&mut self, partner: PartnerId) {
         self.state.audit.partner = Some(partner);
         self.state.audit.is_proved = true;
     }
 
-    /// What the audit log is builder of the call, as far as it is known by now.
+    /// The draft of the audit entry, from the findings so far.
     fn audit_entry(&self, request_id: &RequestId) -> EntryDraft {
         EntryDraft::new(self.shared, self.route, self.address, request_id, &self.state.audit)
     }
 
-    /// Counts the call against its partner's rate limit.
+    /// Counts the request against its partner's rate limit.
     fn count_call(&mut self, partner: PartnerId) -> Result<(), ApiError> {
         let Some(rate_limiter) = &self.shared.rate_limiter else { return Ok(()) };
         let counted = rate_limiter.count(partner);
@@ -184,7 +184,7 @@ impl Pipeline<'_> {
         Err(error.retry_after(retry_after))
     }
 
-    /// The most bytes of a body. Of a token call anybody can have one read, so that it is small.
+    /// The most bytes of a body. It is small for token requests, whose bodies are read before authentication.
     fn body_limit(&self) -> usize {
         let limit = self.shared.parts.settings.body_limit;
         match self.route.effect {
@@ -193,7 +193,7 @@ impl Pipeline<'_> {
         }
     }
 
-    /// How the body is read.
+    /// Limits and budget of the body.
     fn body_limits(&self) -> BodyLimits {
         let memory = &self.shared.body_memory;
         let budget = match self.route.effect {
@@ -219,11 +219,11 @@ impl Pipeline<'_> {
                 self.shared.parts.metrics.record_refusal(RefusalKind::Memory);
             }
         })?;
-        // A body that the head did not announce.
+        // `check_body_head` sees only a body that the head announces.
         if !body.is_empty() && head.body_type.is_none() { Err(head::wrong_type()) } else { Ok(body) }
     }
 
-    /// Opens a call of this sender.
+    /// Opens the sealed values of a request.
     async fn open(
         &mut self,
         head: Head,

@@ -1,6 +1,6 @@
-//! How often a partner may call: so many calls a second, and some more at once.
+//! The rate limit of partners: requests per second, and a burst.
 //!
-//! Each process counts for itself. A call that is refused costs the partner nothing.
+//! Each process counts for itself. A refused request does not count.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -13,45 +13,45 @@ use governor::{Quota, RateLimiter};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_system::Clock;
 
-/// The headers of `draft-ietf-httpapi-ratelimit-headers`, and what is in them.
+/// The headers of `draft-ietf-httpapi-ratelimit-headers`, and their patterns.
 pub(crate) const RATE_LIMIT_POLICY: &str = "ratelimit-policy";
 pub(crate) const RATE_LIMIT_POLICY_PATTERN: &str = "^\"partner\";q=[0-9]+;w=[0-9]+$";
 pub(crate) const RATE_LIMIT: &str = "ratelimit";
 pub(crate) const RATE_LIMIT_PATTERN: &str = "^\"partner\";r=[0-9]+;t=[0-9]+$";
 
-/// The calls that one partner may make.
+/// The rate limit of a partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
-    /// So many a second in the long run.
+    /// Requests a second in the long run.
     pub per_second: NonZeroU32,
-    /// So many at once by a partner that has been quiet.
+    /// Requests at once after a pause.
     pub burst: NonZeroU32,
 }
 
-/// What is left to a partner after a call.
+/// The rest of a partner's quota after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RemainingQuota {
     limit: RateLimit,
     remaining: u32,
 }
 
-/// A partner called too often.
+/// A request beyond the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RateLimitExceeded {
-    /// What is left: nothing.
+    /// The rest: nothing.
     pub(crate) quota: RemainingQuota,
-    /// In so many seconds the next call is let through; at least one.
+    /// Seconds until the next request is admitted; at least one.
     pub(crate) retry_after: u64,
 }
 
-/// The calls of all partners, counted.
+/// The rate limiter of all partners.
 pub(crate) struct PartnerRateLimiter {
     limit: RateLimit,
     limiter: RateLimiter<PartnerId, HashMapStateStore<PartnerId>, SteadyTime, StateInformationMiddleware>,
 }
 
-/// The machine's steady time: neither a sandbox that moves the service's clock nor an administrator who sets the
-/// machine's gives or takes calls.
+/// The machine's steady clock: quotas do not change when a sandbox moves the service's clock, or when an administrator
+/// sets the machine's.
 #[derive(Clone)]
 struct SteadyTime(Arc<dyn Clock>);
 
@@ -65,17 +65,17 @@ impl governor::clock::Clock for SteadyTime {
 }
 
 impl PartnerRateLimiter {
-    /// Nobody has called yet.
+    /// A limiter without requests so far.
     pub(crate) fn new(limit: RateLimit, wall: Arc<dyn Clock>) -> Self {
         let quota = Quota::per_second(limit.per_second).allow_burst(limit.burst);
         let limiter = RateLimiter::hashmap_with_clock(quota, SteadyTime(wall)).with_middleware();
         Self { limit, limiter }
     }
 
-    /// Counts a call of `partner`.
+    /// Counts a request of `partner`.
     ///
     /// # Errors
-    /// [`RateLimitExceeded`] if it is one too many.
+    /// [`RateLimitExceeded`] beyond the limit.
     pub(crate) fn count(&self, partner: PartnerId) -> Result<RemainingQuota, RateLimitExceeded> {
         let quota = |remaining| RemainingQuota { limit: self.limit, remaining };
         match self.limiter.check_key(&partner) {
@@ -90,19 +90,19 @@ impl PartnerRateLimiter {
 }
 
 impl RemainingQuota {
-    /// `RateLimit-Policy`, a structured field: what may be called, and in how many seconds.
+    /// `RateLimit-Policy`, a structured field: the quota, and the seconds to refill it.
     pub(crate) fn policy(&self) -> String {
         let RateLimit { burst, .. } = self.limit;
         format!("\"partner\";q={burst};w={}", self.seconds_for(burst.get()))
     }
 
-    /// `RateLimit`, a structured field: what is left, and the seconds until all is back.
+    /// `RateLimit`, a structured field: the rest, and the seconds until all is back.
     pub(crate) fn rate(&self) -> String {
         let gone = self.limit.burst.get().saturating_sub(self.remaining);
         format!("\"partner\";r={};t={}", self.remaining, self.seconds_for(gone))
     }
 
-    /// How long so many calls take to come back.
+    /// The seconds to refill so many requests.
     fn seconds_for(&self, calls: u32) -> u32 {
         calls.div_ceil(self.limit.per_second.get())
     }

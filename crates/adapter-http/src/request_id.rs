@@ -2,8 +2,8 @@
 
 use uuid::Uuid;
 
-/// What a request is called: by an id of our own, and by the caller's if it sent a well-formed one. CallerCache may send one id
-/// many times, or another partner's, so that logs and audit entries are told apart by ours.
+/// Our own id of a request, and the client's if it is well-formed. Clients may repeat an id, or send another
+/// partner's, so logs and audit entries are told apart by ours.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestId {
     own: String,
@@ -20,17 +20,17 @@ impl RequestId {
         &self.own
     }
 
-    /// The caller's, or `-`, for the log.
+    /// The client's, or `-`, for the log.
     pub(crate) fn caller(&self) -> &str {
         self.caller.as_deref().unwrap_or("-")
     }
 
-    /// What the answer names: the caller's if there is one, else ours.
+    /// The id in the response: the client's, else ours.
     pub(crate) fn shown(&self) -> &str {
         self.caller.as_deref().unwrap_or(&self.own)
     }
 
-    /// Both, as an audit entry has them: ours, and after a space the caller's if there is one.
+    /// Both, for an audit entry: ours, and after a space the client's.
     pub(crate) fn audited(&self) -> String {
         match &self.caller {
             Some(caller) => format!("{} {caller}", self.own),

@@ -67,12 +67,12 @@ pub(crate) enum FieldEncoding {
 }
 
 impl Route {
-    /// The methods that it answers to.
+    /// Its methods.
     pub(crate) fn methods(&self) -> Vec<Method> {
         if self.method == Method::PUT { vec![Method::PUT, Method::PATCH] } else { vec![self.method.clone()] }
     }
 
-    /// Whether it answers to this method.
+    /// Whether it has this method.
     pub(crate) fn takes(&self, method: &Method) -> bool {
         self.method == *method || (self.method == Method::PUT && *method == Method::PATCH)
     }
@@ -92,12 +92,12 @@ impl Route {
         self.field(name).map_or(FieldEncoding::Text, |field| field.encoding)
     }
 
-    /// Whether a field may travel clear in a body whose other fields are sealed.
+    /// Whether a field may be plaintext beside sealed fields.
     pub(crate) fn may_be_clear(&self, name: &str) -> bool {
         self.field(name).is_none_or(|field| field.may_be_clear)
     }
 
-    /// `name` if a field, parameter or placeholder of this operation is called so, else `-`.
+    /// `name` if the operation has such a field, parameter or placeholder, else `-`.
     pub(crate) fn own_name(&self, name: &str) -> &'static str {
         let field = self.field(name).map(|field| field.name);
         field.or_else(|| self.placeholders().find(|own| *own == name)).unwrap_or("-")

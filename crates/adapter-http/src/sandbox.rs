@@ -1,4 +1,4 @@
-//! What the sandbox's calls ask of the bank simulator and of the service's clock.
+//! The port of the sandbox: control of the bank simulator and of the service's clock.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::payment::PaymentRefusal;
 use time::OffsetDateTime;
 
-/// Power over a bank simulator and over the service's clock. Calls may block.
+/// Controls the bank simulator and the service's clock. Calls may block.
 ///
-/// What takes a [`CommandKey`] is done once under it: the effect lies outside of the unit of work that records the
-/// answer, so that a process may end between the two, and the caller comes again.
+/// A command with a [`CommandKey`] has one effect per key: the effect lies outside of the unit of work that records
+/// the response, so a process may end between the two, and the client retries.
 pub trait SandboxControl: Send + Sync {
-    /// Buys something with a card.
+    /// Makes a purchase with a card.
     ///
     /// # Errors
     /// [`SandboxRefusal`].
@@ -23,7 +23,7 @@ pub trait SandboxControl: Send + Sync {
         key: &CommandKey,
     ) -> Result<PurchaseOutcome, SandboxRefusal>;
 
-    /// Gives `amount` of the payment with the id `transaction` back; answers the id of the refund.
+    /// Refunds `amount` of the payment `transaction`; returns the id of the refund.
     ///
     /// # Errors
     /// [`SandboxRefusal`].
@@ -41,25 +41,25 @@ pub trait SandboxControl: Send + Sync {
     /// [`SandboxRefusal`].
     fn block(&self, card: CardNumber) -> Result<(), SandboxRefusal>;
 
-    /// Ends the block of a card at the bank.
+    /// Lifts the block of a card at the bank.
     ///
     /// # Errors
     /// [`SandboxRefusal`].
     fn unblock(&self, card: CardNumber) -> Result<(), SandboxRefusal>;
 
-    /// Lets a card expire.
+    /// Makes a card expire.
     ///
     /// # Errors
     /// [`SandboxRefusal`].
     fn expire(&self, card: CardNumber) -> Result<(), SandboxRefusal>;
 
-    /// Activates a card, by its code or, without one, by the bank's own hand.
+    /// Activates a card by its code, or without one by the bank itself.
     ///
     /// # Errors
     /// [`SandboxRefusal`].
     fn activate(&self, card: CardNumber, code: Option<&str>) -> Result<(), SandboxRefusal>;
 
-    /// Decides how the bank misbehaves from now on.
+    /// Sets the faults of the bank.
     ///
     /// # Errors
     /// [`SandboxRefusal`].
@@ -72,12 +72,12 @@ pub trait SandboxControl: Send + Sync {
     fn advance_clock(&self, by: Duration, key: &CommandKey) -> Result<(), SandboxRefusal>;
 }
 
-/// Names a command, so that one that comes again is not carried out again.
+/// The idempotency key of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandKey {
-    /// Printable ASCII; it stands for one command of one partner.
+    /// Printable ASCII; names one command of one partner.
     pub text: String,
-    /// A name that was last used before this moment may stand for something else.
+    /// A key that was last used before this time may be reused.
     pub since: OffsetDateTime,
 }
 
@@ -86,41 +86,41 @@ pub struct CommandKey {
 pub struct SandboxPurchase {
     /// Kopecks, above zero.
     pub amount: Kopecks,
-    /// Name of the merchant's outlet.
+    /// The merchant's outlet.
     pub place: Option<String>,
     /// Merchant category code.
     pub mcc: Option<String>,
     /// The merchant's identifier.
     pub merchant_id: Option<String>,
-    /// When it happens; now, if not given.
+    /// The time of the purchase; now by default.
     pub at: Option<OffsetDateTime>,
 }
 
-/// What the bank says to a purchase.
+/// The bank's decision on a purchase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PurchaseOutcome {
-    /// The money was taken, by the transaction with this id.
+    /// Paid, by the transaction with this id.
     Approved(i64),
-    /// Nothing happened.
+    /// No effect.
     Declined(PaymentRefusal),
 }
 
-/// How a bank misbehaves; the default is not at all.
+/// The faults of the bank; none by default.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SandboxFaults {
-    /// By how much each answer is late.
+    /// Added to each response.
     pub latency: Duration,
-    /// How many calls fail before they have an effect: 0 to 1.
+    /// The share of requests that fail before they have an effect: 0 to 1.
     pub error_rate: f64,
-    /// How many calls have their effect and no answer: 0 to 1.
+    /// The share of requests with an effect and no response: 0 to 1.
     pub lose_answer_rate: f64,
-    /// How many repeated calls have their effect once more: 0 to 1.
+    /// The share of retries with a second effect: 0 to 1.
     pub duplicate_rate: f64,
-    /// Whether it answers no call at all.
+    /// Whether it responds to nothing.
     pub down: bool,
 }
 
-/// Why the sandbox did not do as told.
+/// Why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SandboxRefusal {
     /// The simulator has no such card.
@@ -129,23 +129,23 @@ pub enum SandboxRefusal {
     /// The activation code is not the card's.
     #[error("the activation code is not the card's")]
     WrongCode,
-    /// The activation code is the card's, and its last day is over.
+    /// The activation code is the card's, and has expired.
     #[error("the activation code has expired")]
     CodeExpired,
     /// The card has no such payment.
     #[error("is no payment of the card")]
     UnknownPayment,
-    /// More than is left of the payment.
+    /// More than the refundable rest of the payment.
     #[error("is more than the {} kopecks of the payment that can still be given back", .0.get())]
     OverPayment(Kopecks),
-    /// Further than the clock goes.
+    /// Beyond the range of the clock.
     #[error("takes the clock beyond the year 2900")]
     ClockTooFar,
-    /// A faulty rate.
+    /// A rate outside of 0 to 1.
     #[error("{0} must lie between 0 and 1")]
     Rate(&'static str),
-    /// The simulator is across a network and gave no answer. It may have done what it was told; a call that is made
-    /// again under its key finds that out.
+    /// No response from the simulator across the network. The command may have had its effect; a retry under its key
+    /// tells.
     #[error("the simulator did not answer: {0}")]
     Unreachable(String),
     /// The simulator or the clock failed.

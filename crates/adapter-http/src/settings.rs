@@ -1,38 +1,37 @@
-//! What an operator can choose about the HTTP server.
+//! Settings of the HTTP server.
 
 use std::time::Duration;
 
 use crate::client_address::{ProxyHeader, TrustedProxies};
 use crate::rate_limit::RateLimit;
 
-/// Limits of the HTTP server.
+/// Settings of the HTTP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpSettings {
-    /// The most bytes that a body may have.
+    /// The most bytes of a body.
     pub body_limit: usize,
-    /// The most bytes that all bodies together may take which are being read or wait to be opened. A quarter is for token
-    /// calls, the rest for calls with an access token.
+    /// The most bytes of all bodies that are being received or decoded. A quarter is for token requests, the rest for
+    /// requests with an access token.
     pub body_memory: usize,
-    /// The most connections that are open at once. Beyond it the next one waits for one that is closed.
+    /// The most open connections. Further connections wait.
     pub max_connections: usize,
-    /// How long a body may take to arrive, from the head on. actix times the head alone.
+    /// The time for a body to arrive after the head. actix limits the time of the head alone.
     pub body_deadline: Duration,
-    /// How long a call may take, from the arrival of its body on, until its turn in the store comes. Work that comes
-    /// later is not begun.
+    /// The time from the arrival of the body to the start of the work in the store. Later work does not start.
     pub deadline: Duration,
-    /// How long an answer may lie unread before its connection is closed. Linux alone keeps it.
+    /// The time for a client to read a response before its connection is closed. Linux only.
     pub answer_deadline: Duration,
-    /// How often a partner may call; `None`: as often as it likes.
+    /// The rate limit of a partner; `None`: no limit.
     pub rate_limit: Option<RateLimit>,
-    /// Proxies whose report of the client's address is believed.
+    /// Proxies that may report the client's address.
     pub trusted_proxies: TrustedProxies,
-    /// The header in which they report it.
+    /// The header with their report.
     pub proxy_header: ProxyHeader,
     /// Threads that serve connections.
     pub workers: usize,
-    /// How many passwords are checked at once: each takes a processor and 19 MiB for tens of milliseconds.
+    /// The most concurrent password checks: each takes a processor and 19 MiB for tens of milliseconds.
     pub logins_at_once: usize,
-    /// How many calls may wait for the bank at once.
+    /// The most requests that wait for the bank.
     pub bank_calls_at_once: usize,
     /// Whether `/openapi.json` and the reference page `/docs` are served.
     pub docs: bool,

@@ -1,4 +1,4 @@
-//! What a call is about: identifiers of ours, and nothing else.
+//! The objects of a request: our own identifiers, and no other data.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::input::RequestInput;
 
-/// Names of identifiers in paths and bodies, and what the log calls them.
+/// The names of identifiers in paths and bodies, and in the log.
 const NAMES: [(&str, &str); 9] = [
     ("idEmployee", "employee"),
     ("idCard", "card"),
@@ -21,7 +21,7 @@ const NAMES: [(&str, &str); 9] = [
     ("partnerId", "partner"),
 ];
 
-/// The identifiers of an answer. Whatever else is in it is passed over unread.
+/// The identifiers of a response; other fields are skipped.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct ResponseIds<'a> {
@@ -39,12 +39,13 @@ struct ResponseIds<'a> {
     set_limits_cards_id: Option<&'a str>,
 }
 
-/// Identifiers by what they name, each once.
+/// Identifiers by their kind, without duplicates.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Subject(Vec<(&'static str, Uuid)>);
 
 impl Subject {
-    /// What an opened call names. A category among the fields of an employee is a property, and not what is dealt with.
+    /// The identifiers of a request. The category among the fields of an employee is a property, not an object of the
+    /// request.
     pub(crate) fn of(input: &RequestInput) -> Self {
         let mut subject = Self::default();
         for (name, text) in &input.ids {
@@ -54,9 +55,9 @@ impl Subject {
         subject
     }
 
-    /// With what the answer names.
+    /// Adds the identifiers of the response.
     pub(crate) fn with_response(mut self, body: &[u8]) -> Self {
-        // A body without any of them, or whose fields are of another kind, names nothing.
+        // A body without them, or with fields of another type, adds nothing.
         let found: ResponseIds<'_> = serde_json::from_slice(body).unwrap_or_default();
         let found = [
             ("idEmployee", found.id_employee),
@@ -73,6 +74,7 @@ impl Subject {
         self
     }
 
+    /// Adds an identifier. Other text may be anything, and is left out.
     fn add_fields(&mut self, body: &Map<String, Value>) {
         for (name, _) in NAMES.into_iter().filter(|(name, _)| *name != "idCategory") {
             if let Some(Value::String(text)) = body.get(name) {

@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The elements of a list from the last to the first; a separator inside a quoted string separates nothing.
+/// The elements of a list from the last to the first; a separator inside a quoted string does not count.
 ///
-/// From the end, because the client may have written the beginning: a quotation mark that it leaves open there does not
-/// hide what a proxy appends.
+/// It starts at the end, because the client may have written the beginning: an unclosed quotation mark there cannot
+/// hide an element that a proxy has appended.
 pub(super) fn from_the_end(list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(list);
     std::iter::from_fn(move || {

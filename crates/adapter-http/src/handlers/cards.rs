@@ -23,7 +23,7 @@ use crate::input::field_types::{amount, id, string_enum, text};
 use crate::input::reader::Reader;
 use crate::route::HandlerResult;
 
-/// Transactions on a page unless the call says another number.
+/// The default number of transactions on a page.
 const TRANSACTIONS_SIZE: u32 = 100;
 
 pub(crate) async fn info(ctx: HandlerContext) -> HandlerResult {
@@ -108,7 +108,7 @@ pub(crate) async fn switch(ctx: HandlerContext) -> HandlerResult {
         .await
 }
 
-/// The card of the path, as the bank sees it now or saw it a moment ago.
+/// The card of the path, with recent data of the bank.
 async fn look(ctx: &HandlerContext) -> Result<CardRecord, ApiError> {
     let id = ctx.input.values(read_id);
     let CardSnapshot { record, fresh } =
@@ -123,7 +123,7 @@ async fn look(ctx: &HandlerContext) -> Result<CardRecord, ApiError> {
     });
     match refreshed.await {
         Ok(refreshed) => Ok(refreshed?),
-        // Too many wait for the bank already: the last copy does, as when it cannot be reached.
+        // Too many requests wait for the bank: the last copy serves, as it does if the bank is down.
         Err(busy) if busy.status() == StatusCode::SERVICE_UNAVAILABLE => Ok(copy),
         Err(error) => Err(error),
     }
@@ -182,7 +182,7 @@ pub(crate) fn read_switch(r: &mut Reader<'_>) -> Option<(EmployeeId, CardId, Car
     Some((employee?, card?, status?))
 }
 
-/// A day within the time that any database can hold; no transaction lies outside of it.
+/// Clamps a day to the range of all databases; no transaction lies outside of it.
 fn clamped(day: Date) -> Date {
     let first = OffsetDateTime::UNIX_EPOCH.date();
     let last = first.replace_year(2999).unwrap_or(first);
@@ -193,7 +193,7 @@ fn start_of(day: Date, zone: Zone) -> OffsetDateTime {
     zone.start_of(day)
 }
 
-/// The first moment of the day after `day`.
+/// The start of the day after `day`.
 fn end_of(day: Date, zone: Zone) -> OffsetDateTime {
     zone.start_of(day.next_day().unwrap_or(day))
 }

@@ -18,7 +18,7 @@ use crate::openapi::json::{Json, object};
 use crate::openapi::schema::integer;
 use crate::route::HandlerResult;
 
-/// Records on a page unless the call says another number.
+/// The default number of records on a page.
 pub(crate) const LIST_SIZE: u32 = 15;
 
 /// The longest text to search for; no field that is searched is longer.
@@ -97,7 +97,7 @@ pub(crate) fn read_draft(r: &mut Reader<'_>) -> EmployeeDraft {
     }
 }
 
-/// The employee of the path and what is to change; without an identifier the faults are told all the same.
+/// Employee and update; without a valid identifier the faults of the update are reported all the same.
 pub(crate) fn read_update(r: &mut Reader<'_>) -> (Option<EmployeeId>, EmployeeUpdate) {
     let employee = read_id(r);
     let mut body = r.body();
@@ -119,6 +119,7 @@ pub(crate) fn read_update(r: &mut Reader<'_>) -> (Option<EmployeeId>, EmployeeUp
 
 const SEARCHED: &str = "Only employees with this text in surname, name or `customId`, letter case aside.";
 
+/// The search text, in lower case and NFC. Control characters are refused: not every database stores them.
 fn searched() -> Json {
     object! {
         "type": "string", "maxLength": integer(MAX_QUERY_CHARS), "pattern": r"^[^\u0000-\u001F\u007F-\u009F]*$", "x-form": "no control characters",

@@ -19,7 +19,7 @@ use crate::input::reader::Reader;
 use crate::list_stream::{self, ListSource, NoFields, PAGE};
 use crate::route::HandlerResult;
 
-/// The name of a limit change, in paths and in bodies.
+/// The name of the identifier in paths and bodies.
 const ID: &str = "setLimitsCardsId";
 
 pub(crate) async fn set(mut ctx: HandlerContext) -> HandlerResult {

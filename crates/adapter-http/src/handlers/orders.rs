@@ -38,7 +38,7 @@ pub(crate) fn read_virtual(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
     read_lines(r, virtual_line)
 }
 
-/// Reads an item, and adds its cards to those of the items before it.
+/// Reads an item, and adds its cards to the count.
 type ReadLine = fn(&mut Fields<'_>, &mut u32) -> Option<OrderLine>;
 
 async fn place(mut ctx: HandlerContext, kind: OrderKind, line: ReadLine) -> HandlerResult {
@@ -100,7 +100,7 @@ pub(crate) async fn list(ctx: HandlerContext) -> HandlerResult {
 fn read_lines(r: &mut Reader<'_>, line: ReadLine) -> Option<Vec<OrderLine>> {
     let (mut body, mut cards) = (r.body(), 0);
     let lines = body.items("data", 1..=MAX_ITEMS, |item| line(item, &mut cards));
-    // The order itself has this rule too; here it is told together with the faults of the items.
+    // The order has this rule too; here its fault is reported together with those of the items.
     if cards > MAX_CARDS {
         body.fault("data", format!("must order at most {MAX_CARDS} cards in all"));
     }
@@ -139,7 +139,7 @@ fn virtual_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {
     let count = item.required("numberCards", integer(virtual_count).between(1, MAX_VIRTUAL_CARDS));
     *cards = cards.saturating_add(count.unwrap_or(0));
     let card_type = item.required("typeCard", text(virtual_type).looks_like(|_| one_of(VIRTUAL_TYPES)));
-    // The interface types it as a text in one place and shows it as a number in another.
+    // The interface has it as a string in one place and as a number in another.
     let amount = integer_or_digits(first_top_up).between(MIN_FIRST_TOP_UP, MAX_FIRST_TOP_UP);
     let amount = item.required("amount", amount.about("Kopecks: the first top-up of each card."));
     Some(OrderLine {

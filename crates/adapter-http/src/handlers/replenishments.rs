@@ -18,9 +18,9 @@ use crate::input::reader::Reader;
 use crate::list_stream::{self, ListSource, NoFields, PAGE};
 use crate::route::HandlerResult;
 
-/// The names that the query forms give the request.
+/// The names of the identifier in queries.
 const IN_QUERY: [&str; 2] = ["idReplenishment", "replenishmentId"];
-/// The name that the path forms give it.
+/// The name of the identifier in paths.
 const IN_PATH: &str = "replenishmentId";
 
 pub(crate) async fn create(mut ctx: HandlerContext) -> HandlerResult {

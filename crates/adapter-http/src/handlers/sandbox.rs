@@ -1,4 +1,4 @@
-//! The sandbox: what a partner can make happen where a simulator stands for the bank.
+//! The sandbox: control of the simulator that stands in for the bank.
 
 use std::time::Duration;
 
@@ -21,13 +21,13 @@ use crate::openapi::schema::chars;
 use crate::route::HandlerResult;
 use crate::sandbox::{CommandKey, SandboxControl, SandboxFaults, SandboxPurchase, SandboxRefusal};
 
-/// The most characters in a text about a merchant.
+/// The most characters of a text about a merchant.
 const LONGEST_TEXT: usize = 256;
 
-/// The longest that the bank can be made to take for an answer: a minute.
+/// The greatest latency of the bank: a minute.
 const LONGEST_LATENCY_MS: i64 = 60_000;
 
-/// The farthest that the clock moves at once: ten years.
+/// The farthest that the clock moves in one step: ten years.
 const FARTHEST_SECONDS: i64 = 10 * 365 * 24 * 60 * 60;
 
 pub(crate) async fn deposit(ctx: HandlerContext) -> HandlerResult {
@@ -78,7 +78,7 @@ pub(crate) async fn activate(ctx: HandlerContext) -> HandlerResult {
     .await
 }
 
-/// What is not given is as it is with a bank in good order, so that an empty object ends all faults.
+/// Absent fields mean no fault, so an empty object ends all faults.
 pub(crate) async fn bank(ctx: HandlerContext) -> HandlerResult {
     let faults = ctx.input.values(read_fault_injection);
     on_service(ctx, faults, |sandbox, faults, _| sandbox.inject_faults(faults)).await
@@ -89,7 +89,7 @@ pub(crate) async fn advance_clock(ctx: HandlerContext) -> HandlerResult {
     on_service(ctx, by, |sandbox, by, key| sandbox.advance_clock(by, key)).await
 }
 
-/// Lets something happen to the card of the path, and brings the copy of the card up to date.
+/// Runs a command on the card of the path, and refreshes the copy of the card.
 async fn on_card<V, T>(
     ctx: HandlerContext,
     read: impl FnOnce(&mut Reader<'_>) -> Option<V>,
@@ -119,7 +119,7 @@ where
     mutation.once(StatusCode::OK, happened, |_, _, _, happened| Ok::<_, ApiError>(happened.clone())).await
 }
 
-/// Lets something happen to the bank or the clock as a whole.
+/// Runs a command on the bank or the clock.
 async fn on_service<V: Send + 'static>(
     ctx: HandlerContext,
     values: Result<V, Faults>,
@@ -134,7 +134,7 @@ async fn on_service<V: Send + 'static>(
     mutation.once(StatusCode::OK, (), |_, _, _, ()| Ok::<_, ApiError>(SuccessDto::new())).await
 }
 
-/// The card of the path, for calls that say nothing else.
+/// The card of the path, for commands without other inputs.
 pub(crate) fn read_card(r: &mut Reader<'_>) -> Option<CardId> {
     r.id("idCard")
 }

@@ -1,5 +1,5 @@
-//! JSON values in which no object has a name twice, however deep it lies: of two amounts for one card, one reader would
-//! take the first and another the last.
+//! JSON values without duplicate names at any depth: of two amounts for one card, one reader would take the first and
+//! another the last.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::yielding;
 
-/// The value of a JSON text. `None` for a name that is given twice, and for what is no JSON or cannot be held: values
-/// nested too deeply, numbers out of range and halves of characters.
+/// The value of a JSON text. `None` for duplicate names, invalid JSON, too deep nesting, numbers out of range and lone
+/// surrogates.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().map(|Distinct(value)| value)
 }

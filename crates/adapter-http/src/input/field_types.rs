@@ -1,4 +1,4 @@
-//! The kinds of values: from a value of a call to a value of the domain, and what is said of them.
+//! Field types: from a value of a request to a value of the domain, with its schema.
 
 use std::str::FromStr;
 
@@ -12,7 +12,7 @@ use super::Param;
 use crate::openapi::json::{Json, object};
 use crate::openapi::schema::{Components, HasSchema};
 
-/// A value that is about to be read.
+/// A value of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum InputValue<'a> {
     /// Text of the path or the query.
@@ -46,24 +46,23 @@ impl<'a> InputValue<'a> {
     }
 }
 
-/// A kind of values: how one is read, and what the description of the API says of it. Made without allocating, as it is
-/// at every call.
+/// Reader and schema of a field. It allocates nothing, as each request makes it anew.
 #[derive(Clone, Copy)]
 pub(crate) struct FieldType<R> {
-    /// From a value of a call to one of the domain.
+    /// From a value of a request to a value of the domain.
     pub(crate) read: R,
-    /// What it looks like to a caller.
+    /// Its description for the OpenAPI document.
     pub(crate) schema: FieldSchema,
 }
 
-/// What a value of a kind looks like to a caller.
+/// The description of a field.
 #[derive(Clone, Copy)]
 pub(crate) struct FieldSchema {
-    /// The schema.
+    /// The JSON schema.
     pub(crate) schema: fn(&mut Components) -> Json,
     /// The least and the greatest number.
     pub(crate) range: Option<(i64, i64)>,
-    /// What is to be said of it in words.
+    /// A sentence on its meaning.
     pub(crate) about: &'static str,
 }
 
@@ -72,23 +71,23 @@ impl<R> FieldType<R> {
         Self { read, schema: FieldSchema { schema, range: None, about: "" } }
     }
 
-    /// Says something of it in words.
+    /// Adds a sentence on its meaning.
     pub(crate) fn about(self, about: &'static str) -> Self {
         Self { schema: FieldSchema { about, ..self.schema }, ..self }
     }
 
-    /// Says which numbers its reader takes.
+    /// Adds the range of its reader.
     pub(crate) fn between(self, least: i64, most: i64) -> Self {
         Self { schema: FieldSchema { range: Some((least, most)), ..self.schema }, ..self }
     }
 
-    /// Says more of it than its type does.
+    /// Replaces the schema of its type.
     pub(crate) fn looks_like(self, schema: fn(&mut Components) -> Json) -> Self {
         Self { schema: FieldSchema { schema, ..self.schema }, ..self }
     }
 }
 
-/// A text.
+/// A string.
 pub(crate) fn text<T: HasSchema>(
     parse: impl Fn(&str) -> Result<T, Invalid>,
 ) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
@@ -97,7 +96,7 @@ pub(crate) fn text<T: HasSchema>(
     })
 }
 
-/// A word of a closed list.
+/// A string enum.
 pub(crate) fn string_enum<T: HasSchema + FromStr<Err = Invalid>>()
 -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
     text(str::parse)
@@ -121,7 +120,7 @@ fn positive(kopecks: i64) -> Result<Kopecks, Invalid> {
     if kopecks > 0 { Ok(Kopecks::new(kopecks)) } else { Err(Invalid::new("must be a positive integer")) }
 }
 
-/// An integer, in a body also as a string of digits.
+/// An integer; in a body also a string of digits.
 pub(crate) fn integer_or_digits<T>(
     parse: impl Fn(i64) -> Result<T, Invalid>,
 ) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
@@ -156,7 +155,7 @@ pub(crate) fn rate() -> FieldType<impl Fn(InputValue<'_>) -> Result<f64, Invalid
     FieldType::new(f64::schema, read).between(0, 1)
 }
 
-/// An identifier: a uuid with its hyphens.
+/// An identifier: a uuid with hyphens.
 pub(crate) fn id<T: HasSchema + From<Uuid>>() -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
     FieldType::new(T::schema, |given: InputValue<'_>| {
         let text = given.as_text().filter(|text| text.len() == uuid::fmt::Hyphenated::LENGTH);
@@ -166,18 +165,18 @@ pub(crate) fn id<T: HasSchema + From<Uuid>>() -> FieldType<impl Fn(InputValue<'_
     })
 }
 
-/// Which page of a list.
+/// The number of a page.
 pub(crate) fn page_number() -> FieldType<impl Fn(InputValue<'_>) -> Result<u32, Invalid>> {
     let about = "Which page, from 1; one past the end is empty.";
     integer(Page::number_in_range).between(1, Page::MAX_NUMBER.into()).about(about)
 }
 
-/// How many records are on a page.
+/// The size of a page.
 pub(crate) fn page_size() -> FieldType<impl Fn(InputValue<'_>) -> Result<u32, Invalid>> {
     integer(Page::size_in_range).between(1, Page::MAX_SIZE.into()).about("Records on a page.")
 }
 
-/// A number in digits, `-` before it where it is negative.
+/// A decimal number, without `+`.
 fn digits(text: &str) -> Option<i64> {
     if text.starts_with('+') { None } else { text.parse().ok() }
 }

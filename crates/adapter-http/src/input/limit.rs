@@ -1,4 +1,4 @@
-//! A limit as a body has it.
+//! A card limit in a body.
 
 use kopeck_domain::calendar::TIME_PATTERN;
 use kopeck_domain::draft::Invalid;
@@ -9,7 +9,7 @@ use super::field_types::{InputValue, boolean, integer, text};
 use crate::openapi::json::{Json, object};
 use crate::openapi::schema::{Components, HasSchema as _, integer as number_of, or_null, pattern};
 
-/// The parts of a limit. `null` is the same as missing; what is of a wrong type says so in its place.
+/// The parts of a limit. `null` means absent; a value of a wrong type is a fault of its part.
 pub(crate) fn draft(limit: &Map<String, Value>) -> LimitDraft {
     LimitDraft {
         unlimited: part(limit, "unlimited", boolean().read),
@@ -20,7 +20,7 @@ pub(crate) fn draft(limit: &Map<String, Value>) -> LimitDraft {
     }
 }
 
-/// What it looks like to a caller. That some settings exclude others is said in words.
+/// The schema. It describes in words which settings exclude each other.
 pub(crate) fn schema(components: &mut Components) -> Json {
     let amount = object! {
         "type": ["integer", "null"], "format": "int64", "minimum": 1,

@@ -1,4 +1,4 @@
-//! A JSON object as it came: each field with its exact text, so that a sealed neighbour can be bound to it.
+//! A JSON object with the exact text of each field, which sealed fields are bound to.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use super::distinct;
 
-/// The fields of a JSON object in their order. No two have the same name: of a name given twice, one reader would
-/// take the first value and another the last.
+/// The fields of a JSON object in their order, with unique names: for a duplicate one reader would take the first
+/// value and another the last.
 #[derive(Debug)]
 pub(crate) struct Object<'a> {
     pub(crate) fields: Vec<(String, &'a RawValue)>,
@@ -20,7 +20,7 @@ impl<'a> Object<'a> {
     /// Reads a JSON text.
     ///
     /// # Errors
-    /// A text for the caller that says what is wrong and holds none of the body.
+    /// A text for the client that contains nothing of the body.
     pub(crate) fn parse(text: &'a [u8]) -> Result<Self, String> {
         serde_json::from_slice(text).map_err(|error| match error.classify() {
             serde_json::error::Category::Data => "must be a JSON object, each field given once".to_owned(),
@@ -33,12 +33,12 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The value behind a field's text. Fails as [`distinct::parse`] does.
+/// The value of a field. Fails as [`distinct::parse`] does.
 pub(crate) fn value_of(raw: &RawValue) -> Option<Value> {
     distinct::parse(raw.get())
 }
 
-/// The text of a clear field as it is bound: its JSON text, strings without quotes.
+/// The text that sealed fields are bound to: JSON, strings without quotes.
 pub(crate) fn bound_text(raw: &RawValue) -> String {
     serde_json::from_str::<String>(raw.get()).unwrap_or_else(|_| raw.get().to_owned())
 }

@@ -1,26 +1,26 @@
-//! The query string, read strictly: what cannot be decoded is refused, not guessed.
+//! A strict parser of the query string.
 
 use std::collections::BTreeSet;
 
 use kopeck_domain::Faults;
 
-/// The field of a fault that no parameter of the interface can be named for.
+/// The field name of a fault of the whole query.
 pub(crate) const QUERY: &str = "query";
 
-/// The most parameters of a query string, and the most bytes.
+/// The most parameters and bytes of a query string.
 pub(crate) const MAX_PARAMETERS: usize = 32;
 pub(crate) const MAX_BYTES: usize = 4 * 1024;
 
-/// Whether a query string is short enough to be read.
+/// Whether a query string is short enough.
 pub(crate) fn is_within_limits(query: &str) -> bool {
     query.len() <= MAX_BYTES && pairs(query).count() <= MAX_PARAMETERS
 }
 
-/// Reads the parameters of a query string in the order in which they stand there. `is_known` tells the names that the
-/// interface has: a fault of any other parameter is reported as one of `query`, because its name is the caller's text.
+/// The parameters of a query string in their order. `is_known` tells the names of the operation: a fault of another
+/// parameter is reported as `query`, because its name is client text.
 ///
 /// # Errors
-/// [`Faults`] naming each parameter that is not percent-encoded UTF-8, and each that is given twice.
+/// [`Faults`] for parameters that are no percent-encoded UTF-8, or repeated.
 pub(crate) fn parse(query: &str, is_known: impl Fn(&str) -> bool) -> Result<Vec<(String, String)>, Faults> {
     let mut parameters: Vec<(String, String)> = Vec::new();
     let mut names: BTreeSet<String> = BTreeSet::new();
@@ -42,7 +42,7 @@ pub(crate) fn parse(query: &str, is_known: impl Fn(&str) -> bool) -> Result<Vec<
     faults.check().map(|()| parameters)
 }
 
-/// The pieces of a query string that hold something.
+/// The parameters that are not empty.
 fn pairs(query: &str) -> impl Iterator<Item = &str> {
     query.split('&').filter(|pair| !pair.is_empty())
 }

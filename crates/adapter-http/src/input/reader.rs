@@ -1,4 +1,4 @@
-//! Reads the values of a call field by field and gathers every fault, so that all of them are reported at once.
+//! Reads the values of a request field by field and collects every fault, so that the response names all of them.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -18,48 +18,48 @@ use crate::openapi::json::Json;
 use crate::openapi::schema::{Components, HasSchema};
 use crate::yielding;
 
-/// What the size of a page is called.
+/// The names of the page size.
 const SIZE_NAMES: [&str; 2] = ["per_page", "perPage"];
 
-/// From so many faulty fields on, the rest of a list is not read. 64 KiB have room for 20,000 faulty items, and their
+/// After so many faults the rest of a list is not read: a body of 64 KiB has room for 20,000 faulty items, whose
 /// response would keep a thread busy for 20 ms.
 const MAX_FAULTS: usize = 1_000;
 
-/// Reads a call. A value that is missing or faulty is `None`, and its fault is kept.
+/// Reads a request. A missing or faulty value is `None`, and its fault is collected.
 pub(crate) struct Reader<'a> {
     input: &'a RequestInput,
     faults: Faults,
-    /// What was asked for, if nothing is to be read at all.
+    /// Set to collect the inputs instead of reading.
     inputs: Option<Vec<InputField>>,
 }
 
 impl RequestInput {
-    /// InputType `read` makes of the call, and the faults it met.
+    /// The result of `read` with its faults.
     pub(crate) fn gather<T>(&self, read: impl FnOnce(&mut Reader<'_>) -> T) -> (T, Faults) {
         let mut reader = Reader { input: self, faults: Faults::new(), inputs: None };
         let values = read(&mut reader);
         (values, reader.faults)
     }
 
-    /// InputType `read` makes of the call, if nothing in it is faulty.
+    /// The result of `read`.
     ///
     /// # Errors
     /// The faults.
     pub(crate) fn values<T>(&self, read: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Result<T, Faults> {
         let (values, faults) = self.gather(read);
         faults.check()?;
-        // A reader that gives nothing has said why.
+        // A reader without a result has added a fault.
         values.ok_or_else(|| Faults::of("body", "is faulty"))
     }
 }
 
 impl<'a> Reader<'a> {
-    /// One that reads nothing and notes what it is asked for.
+    /// Reads nothing, and collects the inputs.
     pub(super) fn collecting_schema(nothing: &'a RequestInput) -> Self {
         Self { input: nothing, faults: Faults::new(), inputs: Some(Vec::new()) }
     }
 
-    /// What it was asked for.
+    /// The collected inputs.
     pub(super) fn into_inputs(self) -> Vec<InputField> {
         self.inputs.unwrap_or_default()
     }
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An optional parameter of a call that reads.
+    /// An optional parameter of a read.
     pub(crate) fn param<T>(
         &mut self,
         name: &str,
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         self.faults.take(name, (field_type.read)(param.into()))
     }
 
-    /// A required parameter of a call that reads.
+    /// A required parameter of a read.
     pub(crate) fn needed<T>(
         &mut self,
         name: &str,
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         self.faults.take(name, parsed)
     }
 
-    /// A required parameter that goes by either of two names.
+    /// A required parameter with two names.
     pub(crate) fn required_param<T>(
         &mut self,
         names: [&'static str; 2],
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The page asked for.
+    /// The page number and size.
     pub(crate) fn page(&mut self, default_size: u32) -> Option<Page> {
         let (numbers, sizes) = (field_types::page_number(), field_types::page_size());
         if let Some(inputs) = &mut self.inputs {
@@ -161,12 +161,12 @@ impl<'a> Reader<'a> {
             Some((name, size)) => self.faults.take(name, (sizes.read)(size)),
             None => Some(default_size),
         };
-        // Both are in range by now, so that a page they do not make is none.
+        // Both are in range already.
         Page::new(number?, size?).ok()
     }
 
-    /// The page size under either of its names. Of one in the query and one in the body the query wins, as it does
-    /// under one name.
+    /// The page size under either name. Of one in the query and one in the body the query wins, as it does under one
+    /// name.
     fn size(&mut self) -> Option<Option<(&'static str, InputValue<'a>)>> {
         let [first, second] = SIZE_NAMES;
         let input = self.input;
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The parameter under the one of two names that is given; `None` if the two contradict each other.
+    /// The parameter under either name; `None` if both are given and differ.
     fn either<'n>(&mut self, names: [&'n str; 2]) -> Option<Option<(&'n str, InputValue<'a>)>> {
         let [first, second] = names;
         let input = self.input;
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A value as text, for comparing one in a body with one in the query.
+/// A value as text, to compare one in the body with one in the query.
 fn plain(param: &Param) -> String {
     match param {
         Param::Text(text) | Param::Json(Value::String(text)) => text.clone(),
@@ -204,15 +204,15 @@ fn plain(param: &Param) -> String {
 /// The fields of an object: the body, or an item of a list in it.
 pub(crate) struct Fields<'a> {
     object: &'a Map<String, Value>,
-    /// The list the object is an item of, and its place there.
+    /// List and index of an item.
     item: Option<(&'a str, usize)>,
     faults: &'a mut Faults,
-    /// What was asked for, if nothing is to be read at all.
+    /// Set to collect the inputs instead of reading.
     inputs: Option<&'a mut Vec<InputField>>,
 }
 
 impl Fields<'_> {
-    /// A field that may be missing; `null` is the same as missing.
+    /// An optional field; `null` means absent.
     pub(crate) fn optional<T>(
         &mut self,
         name: &str,
@@ -222,7 +222,7 @@ impl Fields<'_> {
         self.given(name, field_type)
     }
 
-    /// A field that must be there.
+    /// A required field.
     pub(crate) fn required<T>(
         &mut self,
         name: &str,
@@ -238,7 +238,7 @@ impl Fields<'_> {
         }
     }
 
-    /// A field of an update: missing leaves the value, `null` clears it.
+    /// A field of an update: absent keeps the value, `null` clears it.
     pub(crate) fn change<T>(
         &mut self,
         name: &str,
@@ -265,7 +265,7 @@ impl Fields<'_> {
         self.given(name, field_type)
     }
 
-    /// A list of objects that must be there, of a length in `lengths`, each read by `item`.
+    /// A required list of objects with a length in `lengths`, each read by `item`.
     pub(crate) fn items<T>(
         &mut self,
         name: &str,
@@ -306,12 +306,12 @@ impl Fields<'_> {
         (values.len() == list.len()).then_some(values)
     }
 
-    /// Names a field as faulty.
+    /// Adds a fault.
     pub(crate) fn fault(&mut self, name: &str, detail: impl Into<String>) {
         self.take::<()>(name, Err(Invalid::new(detail)));
     }
 
-    /// An object that must be there, and that names its own faults.
+    /// A required object that adds its own faults.
     pub(crate) fn object<T>(
         &mut self,
         name: &str,
@@ -328,7 +328,7 @@ impl Fields<'_> {
         }
     }
 
-    /// An identifier that must be there; one that was `seen` before is faulty in its second place.
+    /// A required identifier; one in `seen` is a fault of its second place.
     pub(crate) fn distinct<T: HasSchema + From<Uuid> + Copy + Eq + Hash>(
         &mut self,
         name: &str,
@@ -341,7 +341,7 @@ impl Fields<'_> {
         Some(id)
     }
 
-    /// The value, if one is given that is not `null`.
+    /// The value, unless absent or `null`.
     fn given<T>(
         &mut self,
         name: &str,
@@ -361,7 +361,7 @@ impl Fields<'_> {
     fn take<T>(&mut self, name: &str, parsed: Result<T, Invalid>) -> Option<T> {
         match self.item {
             None => self.faults.take(name, parsed),
-            // Spelt out only where there is something to report: a list may have ten thousand items.
+            // Formatted only for a fault: a list may have 10,000 items.
             Some((list, index)) if parsed.is_err() => {
                 self.faults.take(&format!("{list}[{index}].{name}"), parsed)
             }

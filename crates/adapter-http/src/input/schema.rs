@@ -1,5 +1,5 @@
-//! What a call may carry, found out from the code that reads it: the readers of the handlers are run over no call at all
-//! and tell what they ask for. So the description of the API cannot say one thing and the service take another.
+//! The inputs of an operation, collected from the code that reads them: the readers of the handlers run over an empty
+//! request and record each field. So the OpenAPI document and the service cannot differ.
 
 use std::ops::RangeInclusive;
 
@@ -9,40 +9,40 @@ use super::reader::Reader;
 use crate::openapi::json::{Json, object};
 use crate::openapi::schema::{Components, Property, integer, object_of, or_null};
 
-/// A value that a call may carry.
+/// A field, parameter or path identifier.
 pub(crate) struct InputField {
     /// Its name.
     pub(crate) name: String,
-    /// Another name that it goes by.
+    /// An alias.
     pub(crate) also: Option<&'static str>,
-    /// Where it stands.
+    /// Its location.
     pub(crate) location: Location,
-    /// Whether it may be missing.
+    /// Whether it may be absent.
     pub(crate) presence: Presence,
-    /// What stands for it if it is missing.
+    /// The value if it is absent.
     pub(crate) default: Option<i64>,
     what: InputType,
 }
 
-/// Where a value stands.
+/// The location of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Location {
     /// In the path.
     Path,
-    /// A parameter of a call that reads: in the query or in the body.
+    /// A parameter of a read: in the query or in the body.
     Parameter,
     /// In the body.
     Body,
 }
 
-/// Whether a value may be missing.
+/// Whether an input may be absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// It must be there.
+    /// Required.
     Required,
-    /// It may be missing or `null`.
+    /// Absent or `null`.
     Optional,
-    /// It may be missing, but is not `null`.
+    /// Absent, but not `null`.
     NeverNull,
 }
 
@@ -96,7 +96,7 @@ impl InputField {
         Self { default: Some(default.into()), ..self }
     }
 
-    /// What it looks like where it stands for itself, as in a path or a query.
+    /// The schema of the value itself.
     pub(crate) fn schema(&self, components: &mut Components) -> Json {
         let schema = match &self.what {
             InputType::Value(schema) => schema.schema(components),
@@ -111,7 +111,7 @@ impl InputField {
         schema.with_some("default", self.default)
     }
 
-    /// What is said of it in words.
+    /// Its description.
     pub(crate) fn about(&self) -> String {
         let about = match &self.what {
             InputType::Value(schema) => schema.about,
@@ -140,12 +140,12 @@ impl FieldSchema {
     fn schema(&self, components: &mut Components) -> Json {
         let schema = (self.schema)(components);
         let Some((least, most)) = self.range else { return schema };
-        // The greatest number of all is no bound.
+        // The greatest `i64` is no bound.
         schema.with("minimum", least).with_some("maximum", (most < i64::MAX).then_some(most))
     }
 }
 
-/// InputType `read` asks for, in its order.
+/// The inputs of `read`, in its order.
 pub(crate) fn inputs(read: fn(&mut Reader<'_>)) -> Vec<InputField> {
     let nothing = RequestInput::default();
     let mut reader = Reader::collecting_schema(&nothing);

@@ -1,4 +1,4 @@
-//! The addresses that logged in lately.
+//! Addresses with a recent login.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
@@ -7,13 +7,13 @@ use ipnet::IpNet;
 use lru::LruCache;
 use time::Duration;
 
-/// How many addresses are remembered.
+/// The most remembered addresses.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 
-/// How long after a login an address is known.
+/// How long an address is remembered after a login.
 const MEMORY: Duration = Duration::DAY;
 
-/// The addresses that logged in lately at this process, by the machine's steady time.
+/// Addresses with a recent login at this process, by the steady clock.
 pub(crate) struct KnownAddresses(Mutex<LruCache<IpNet, Duration>>);
 
 impl Default for KnownAddresses {
@@ -28,7 +28,7 @@ impl KnownAddresses {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).put(network, now);
     }
 
-    /// Whether `network` logged in lately. Asking keeps nobody in memory for longer.
+    /// Whether `network` logged in recently. A lookup does not prolong an entry.
     pub(crate) fn contains(&self, network: IpNet, now: Duration) -> bool {
         let addresses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         addresses.peek(&network).is_some_and(|at| *at + MEMORY > now)

@@ -1,4 +1,4 @@
-//! What operations share: headers, refusals, the sealed envelope, who may call.
+//! The shared components of operations: headers, errors, the sealed envelope, security schemes.
 
 use super::guide::Guide;
 use super::json::{Json, object};
@@ -12,7 +12,7 @@ use crate::pipeline::head::{
 use crate::rate_limit::{RATE_LIMIT, RATE_LIMIT_PATTERN, RATE_LIMIT_POLICY, RATE_LIMIT_POLICY_PATTERN};
 use crate::route::Effect;
 
-/// Statuses that any call can be answered with, the names of these answers, and their codes.
+/// The errors of any request: status code, name of the response, error code.
 const COMMON: &[(u16, &str, Code)] = &[
     (401, "Unauthorized", Code::Unauthorized),
     (405, "MethodNotAllowed", Code::MethodNotAllowed),
@@ -26,13 +26,13 @@ const COMMON: &[(u16, &str, Code)] = &[
     (503, "Busy", Code::Internal),
 ];
 
-/// The headers of whatever a partner is answered that is known by its access token.
+/// Headers of every response to a request with an access token.
 pub(super) const OF_PARTNER: [&str; 2] = ["RateLimitPolicy", "RateLimit"];
 
-/// The name of a 422 as any call can get it.
+/// The name of the common 422.
 pub(super) const FAULTY: &str = "FaultyValues";
 
-/// Who may make a call with this effect.
+/// The security scheme of an effect.
 pub(super) fn security(effect: Effect) -> Json {
     match effect {
         Effect::Login | Effect::Refresh => object! {"apiKey": Json::List(Vec::new())},
@@ -40,7 +40,7 @@ pub(super) fn security(effect: Effect) -> Json {
     }
 }
 
-/// The name of the answer that any call can get with this status.
+/// The name of the common error with this status code.
 pub(super) fn common_name(status: u16) -> &'static str {
     COMMON.iter().find(|(of, ..)| *of == status).map_or("", |(_, name, _)| name)
 }
@@ -50,13 +50,13 @@ pub(super) fn common_code(status: u16) -> Option<Code> {
     COMMON.iter().find(|(of, ..)| *of == status).map(|(.., code)| *code)
 }
 
-/// A body that may come clear, as `clear`, or sealed.
+/// A body that may be plaintext, as `clear`, or sealed.
 pub(super) fn content(clear: Json) -> Json {
     let sealed = object! {"schema": reference("schemas", "Sealed")};
     Json::Object(vec![(JSON.to_owned(), clear), (SEALED_JSON.to_owned(), sealed)])
 }
 
-/// An answer with this schema.
+/// A response with this schema.
 pub(super) fn response(about: &str, schema: Json, headers: &[&str], examples: Vec<Json>) -> Json {
     let all = ["RequestId", "CacheControl", "ContentTypeOptions", "ContentSecurityPolicy"];
     let headers =
@@ -68,7 +68,7 @@ pub(super) fn response(about: &str, schema: Json, headers: &[&str], examples: Ve
     }
 }
 
-/// A refusal with one of the codes `coded`, or with a list of cards that have one of `cards`; a 422 names fields.
+/// An error with one of the codes `coded`, or with a list of cards with one of `cards`; a 422 names fields.
 pub(super) fn refusal(
     status: u16,
     (coded, cards): (&[Code], &[Code]),
@@ -98,13 +98,13 @@ pub(super) fn refusal(
         429 | 503 => &["RetryAfter"],
         _ => &[],
     };
-    // A bad login, a bad token, a bad method and a long query are refused before anybody is known.
+    // These errors come before authentication.
     let of_partner: &[&str] = if matches!(status, 400 | 401 | 405 | 414) { &[] } else { &OF_PARTNER };
     let headers = [of_partner, own].concat();
     response(&meaning(status, &[cards, coded].concat(), guide), schema, &headers, examples)
 }
 
-/// Everything that is referred to.
+/// All referenced components.
 pub(super) fn components(mut components: Components, guide: &Guide<'_>) -> Json {
     let common = COMMON.iter().map(|(status, name, code)| {
         ((*name).to_owned(), refusal(*status, (&[*code], &[]), Vec::new(), guide, &mut components))
@@ -131,8 +131,8 @@ pub(super) fn components(mut components: Components, guide: &Guide<'_>) -> Json 
     }
 }
 
-/// The reference to a body, with the codes that it has here beside it: a validator reads both, a generator of clients
-/// takes the one type with all codes for every operation.
+/// Adds the codes of this response to the reference of its body: validators read both, generators of clients use one
+/// type with all codes.
 fn with_codes(body: Json, codes: &[Code]) -> Json {
     body.with("properties", object! {"code": words(codes.iter().map(|code| code.as_str()))})
 }

@@ -1,5 +1,5 @@
-//! What `docs/API.md` and `docs/SEALING.md` say, taken apart: the introduction, the groups of operations, the prose and
-//! the examples of each operation. A test plays the examples, so they are what the service answers.
+//! Parses `docs/API.md` and `docs/SEALING.md`: introduction, groups of operations, prose and examples of each
+//! operation. A test executes the examples.
 
 use super::json::Json;
 use crate::code::Code;
@@ -8,42 +8,42 @@ use crate::route::Route;
 const PAGE: &str = include_str!("../../../../docs/API.md");
 const SEALING: &str = include_str!("../../../../docs/SEALING.md");
 
-/// Chapters before those of the operations.
+/// The chapters before the operations.
 const INTRODUCTION: [&str; 2] = ["First calls", "Conventions"];
 
-/// The pages, taken apart.
+/// The parsed pages.
 pub(super) struct Guide<'a> {
     chapters: Vec<Chapter<'a>>,
     examples: Vec<Example<'a>>,
 }
 
-/// What stands under a heading of the second level.
+/// A chapter: a heading of the second level.
 struct Chapter<'a> {
     title: &'a str,
     text: &'a str,
     sections: Vec<Section<'a>>,
 }
 
-/// What stands under a heading of the third level.
+/// A section: a heading of the third level.
 struct Section<'a> {
     title: &'a str,
     text: &'a str,
 }
 
-/// A call and its answer.
+/// A request with its response.
 pub(super) struct Example<'a> {
     method: &'a str,
     path: &'a str,
-    /// The body of the call; `None` without one.
+    /// The request body.
     pub(super) body: Option<Json>,
-    /// The status of the answer.
+    /// The status code of the response.
     pub(super) status: u16,
-    /// The body of the answer.
+    /// The response body.
     pub(super) answer: Json,
 }
 
 impl Guide<'static> {
-    /// Takes the pages apart.
+    /// Parses the pages.
     pub(super) fn read() -> Self {
         let chapters = split(PAGE, "\n## ").into_iter().skip(1).map(chapter).collect();
         Self { chapters, examples: examples(PAGE) }
@@ -51,7 +51,7 @@ impl Guide<'static> {
 }
 
 impl<'a> Guide<'a> {
-    /// First calls, conventions, and how to seal.
+    /// First requests, conventions, and sealing.
     pub(super) fn introduction(&self) -> String {
         let chapters = self.chapters.iter().filter(|chapter| INTRODUCTION.contains(&chapter.title));
         let mut text: String =
@@ -62,7 +62,7 @@ impl<'a> Guide<'a> {
         linked(&without_directions(&text))
     }
 
-    /// The groups of operations, each with what is said of all of them.
+    /// The groups of operations with their introductions.
     pub(super) fn tags(&self) -> impl Iterator<Item = (&'a str, String)> {
         let chapters = self.chapters.iter().filter(|chapter| !INTRODUCTION.contains(&chapter.title));
         chapters.map(|chapter| {
@@ -74,8 +74,7 @@ impl<'a> Guide<'a> {
         })
     }
 
-    /// The group of an operation, its title, and what is said of it before the first example.
-    /// A section that tells of two paths gives each a title of its own.
+    /// Group, title and prose of an operation. A section on two paths has a title for each.
     pub(super) fn operation(&self, route: &Route) -> (&'a str, String, String) {
         let signature = format!("`{} {}`", route.method, route.path);
         let sections = self
@@ -103,12 +102,12 @@ impl<'a> Guide<'a> {
             route.methods().iter().any(|method| method.as_str() == example.method)
                 && path.split('/').count() == pattern.split('/').count()
                 && pattern.split('/').zip(path.split('/')).all(fits)
-                // A word of another path does not stand for an identifier.
+                // A literal segment of another path is no identifier.
                 && !crate::routes::all().any(|other| other.path == path && path != pattern)
         })
     }
 
-    /// What the table of codes says of one: its meaning, and what to do.
+    /// Meaning and advice of an error code, from the table of codes.
     pub(super) fn code(&self, status: u16, code: Code) -> Option<String> {
         let row = format!("| `{}` | {status} | ", code.as_str());
         let conventions = self.chapters.iter().flat_map(|chapter| chapter.text.lines());
@@ -117,7 +116,7 @@ impl<'a> Guide<'a> {
         Some(format!("{meaning}; {}", advice.trim_end_matches(" |")))
     }
 
-    /// The refusals that the page lists for an operation: `Errors: 404 `code`, 422`.
+    /// The errors in the section of an operation: `Errors: 404 `code`, 422`.
     #[cfg(test)]
     pub(super) fn errors(&self, route: &Route) -> Vec<(u16, String)> {
         let signature = format!("`{} {}`", route.method, route.path);
@@ -153,8 +152,8 @@ fn is_signature(line: &str) -> bool {
     line.starts_with('`') && line.ends_with('`') && line.contains(" /")
 }
 
-/// The prose and the tables up to the first example, without what the description says elsewhere: signatures, tables
-/// of fields, errors.
+/// The prose before the first example, without signatures, tables of fields and errors, which the document has
+/// elsewhere.
 fn prose(text: &str) -> String {
     let before = text.split("```http").next().unwrap_or_default();
     let told = |paragraph: &&str| {
@@ -167,7 +166,7 @@ fn prose(text: &str) -> String {
             || paragraph.trim().is_empty())
     };
     let mut paragraphs: Vec<&str> = before.split("\n\n").map(str::trim).filter(told).collect();
-    // A last line that leads on to an example leads nowhere here.
+    // A last line with a colon introduces an example, which is not here.
     if text.contains("```http")
         && paragraphs.len() > 1
         && paragraphs.last().is_some_and(|last| last.ends_with(':'))
@@ -177,8 +176,8 @@ fn prose(text: &str) -> String {
     linked(&without_directions(&paragraphs.join("\n\n")))
 }
 
-/// The text with links that lead somewhere wherever it is read: to the reference page and what is served beside it. Of
-/// links to other files of the project the words are left.
+/// Points links to the reference page and the files served with it. Links to other files of the project become plain
+/// text.
 fn linked(text: &str) -> String {
     let mut linked = String::with_capacity(text.len());
     let mut rest = text;
@@ -196,7 +195,7 @@ fn linked(text: &str) -> String {
     linked + rest
 }
 
-/// Where the target of a link is served.
+/// The served address of a link target.
 fn address(target: &str) -> Option<String> {
     let (file, heading) = target.split_once('#').unwrap_or((target, ""));
     match file {
@@ -210,7 +209,7 @@ fn address(target: &str) -> Option<String> {
     }
 }
 
-/// Without the comments that tell the test of the page what happens between two examples.
+/// Removes the comments that steer the test of the examples.
 fn without_directions(text: &str) -> String {
     text.lines().filter(|line| !line.starts_with("<!--")).collect::<Vec<_>>().join("\n")
 }
@@ -224,7 +223,7 @@ fn examples(page: &str) -> Vec<Example<'_>> {
         .collect()
 }
 
-/// The example of two blocks, if they are a call and its answer.
+/// The example of two blocks, if they are a request and its response.
 fn example<'a>(call: &'a str, answer: &str) -> Option<Example<'a>> {
     let status = answer.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok()?;
     let (_, answer) = answer.split_once("\n\n")?;

@@ -1,4 +1,4 @@
-//! JSON whose objects keep their order: a reader of the document finds the fields in the order of the interface.
+//! JSON with ordered objects: the document keeps the field order of the interface.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-/// A value of JSON.
+/// A JSON value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Json {
     Null,
@@ -18,7 +18,7 @@ pub(crate) enum Json {
     Object(Vec<(String, Json)>),
 }
 
-/// An object of the names and values given, in that order.
+/// An object of these names and values, in their order.
 macro_rules! object {
     ($($name:literal: $value:expr),* $(,)?) => {
         $crate::openapi::json::Json::Object(vec![$(($name.to_owned(), $crate::openapi::json::Json::from($value))),*])
@@ -32,13 +32,13 @@ impl Json {
         Self::List(items.into_iter().map(Into::into).collect())
     }
 
-    /// The value under `name`, of an object that has one.
+    /// The value of a field.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         let Self::Object(fields) = self else { return None };
         fields.iter().find(|(other, _)| other == name).map(|(_, value)| value)
     }
 
-    /// The object with a field more, or with another value under a name that it has.
+    /// Adds or replaces a field.
     #[must_use]
     pub(crate) fn with(self, name: &str, value: impl Into<Self>) -> Self {
         let Self::Object(mut fields) = self else { return self };
@@ -49,7 +49,7 @@ impl Json {
         Self::Object(fields)
     }
 
-    /// The same, if there is a value.
+    /// Adds a field, if there is a value.
     #[must_use]
     pub(crate) fn with_some(self, name: &str, value: Option<impl Into<Self>>) -> Self {
         match value {

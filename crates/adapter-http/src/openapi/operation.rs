@@ -1,4 +1,4 @@
-//! One operation of the document.
+//! An operation of the document.
 
 use actix_web::http::Method;
 
@@ -11,7 +11,7 @@ use crate::code::Code;
 use crate::input::schema::{InputField, Location, Presence, inputs, object_schema};
 use crate::route::{Effect, Route};
 
-/// How many examples stand at one place.
+/// The most examples in one place.
 const EXAMPLES: usize = 3;
 
 /// Describes the operation of `route`.
@@ -38,7 +38,7 @@ pub(super) fn describe(
     .with("responses", about.responses(components))
 }
 
-/// What is known of an operation.
+/// The sources of an operation.
 struct OperationBuilder<'a> {
     route: &'a Route,
     docs: &'a OperationDocs,
@@ -52,12 +52,12 @@ impl OperationBuilder<'_> {
         matches!(self.route.effect, Effect::Mutate(_))
     }
 
-    /// Whether it is called with an access token.
+    /// Whether it needs an access token.
     fn of_partner(&self) -> bool {
         matches!(self.route.effect, Effect::Read(_) | Effect::Mutate(_))
     }
 
-    /// Whether its parameters stand in the query.
+    /// Whether its parameters are in the query.
     fn asks_by_query(&self) -> bool {
         self.route.method == Method::GET
     }
@@ -89,7 +89,7 @@ impl OperationBuilder<'_> {
     fn body(&self, components: &mut Components) -> Option<Json> {
         let by_query = self.asks_by_query();
         let fields = || self.inputs.iter().filter(|input| input.location != Location::Path);
-        // A list takes its parameters in a body too.
+        // Lists accept their parameters in a body too.
         let paged = fields().any(|input| input.default.is_some());
         if fields().next().is_none() || (by_query && !paged) {
             return None;
@@ -98,7 +98,7 @@ impl OperationBuilder<'_> {
         let bodies = bodies.filter_map(|example| example.body.clone());
         let schema = components.named(&request_name(self.route.name), |components| {
             if by_query {
-                // What a body says of a parameter that the query has too is not looked at: anything may stand there.
+                // The query overrides them, so any value is valid.
                 let names = fields().map(|input| (input.name.clone(), object! {}));
                 object! {"type": "object", "properties": Json::Object(names.collect())}
             } else {
@@ -128,7 +128,7 @@ impl OperationBuilder<'_> {
         )
     }
 
-    /// The answers by status.
+    /// The responses by status code.
     fn responses(&self, components: &mut Components) -> Json {
         let mut statuses = vec![(self.docs.status, self.success(components))];
         for status in [400, 401, 402, 404, 405, 408, 409, 413, 414, 415, 422, 429, 500, 503] {
@@ -179,7 +179,7 @@ impl OperationBuilder<'_> {
         Some(shared::refusal(status, (&coded, &cards), examples, self.guide, components))
     }
 
-    /// The code that every call like this one can be answered with.
+    /// The common error code with this status code.
     fn common(&self, status: u16) -> Option<Code> {
         match status {
             401 if !matches!(self.route.effect, Effect::Login) => Some(Code::Unauthorized),
@@ -196,7 +196,7 @@ impl OperationBuilder<'_> {
     }
 }
 
-/// The name of the body of a call: `EmployeeAddRequest` of `employee.add`.
+/// The name of a request body: `EmployeeAddRequest` for `employee.add`.
 fn request_name(operation: &str) -> String {
     operation
         .split(['.', '_'])
@@ -208,7 +208,7 @@ fn request_name(operation: &str) -> String {
         .collect()
 }
 
-/// The media object with its examples, numbered.
+/// Adds numbered examples to a media object.
 pub(super) fn with_examples(media: Json, examples: impl IntoIterator<Item = Json>) -> Json {
     let mut told: Vec<Json> = Vec::new();
     for example in examples {

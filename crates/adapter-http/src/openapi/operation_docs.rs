@@ -1,4 +1,4 @@
-//! What the table of routes does not say of an operation: what it reads, what it answers, why it may refuse.
+//! The documentation of operations beside the table of routes: inputs, response, errors.
 
 mod cards;
 mod people;
@@ -10,29 +10,29 @@ use super::schema::{Components, HasSchema};
 use crate::code::Code;
 use crate::input::reader::Reader;
 
-/// An operation.
+/// The documentation of an operation.
 pub(super) struct OperationDocs {
     /// Its name in the table of routes.
     pub(super) name: &'static str,
-    /// Reads its values; run over no call, it tells what it asks for.
+    /// Its reader, which records the inputs.
     pub(super) reads: fn(&mut Reader<'_>),
-    /// The status of its answer.
+    /// The status code of its response.
     pub(super) status: u16,
-    /// The schema of its answer.
+    /// The schema of its response.
     pub(super) response: fn(&mut Components) -> Json,
-    /// Why it may refuse, beside what every call may be refused for.
+    /// Its errors, beside those of every operation.
     pub(super) errors: &'static [ErrorResponse],
 }
 
-/// A reason to refuse.
+/// An error response.
 pub(super) enum ErrorResponse {
-    /// With one of these codes.
+    /// With one of these error codes.
     Coded(u16, &'static [Code]),
-    /// With a list of cards, each with one of these codes.
+    /// With a list of cards, each with one of these error codes.
     Cards(u16, &'static [Code]),
 }
 
-/// The row of the operation with this name.
+/// The documentation of the operation with this name.
 pub(super) fn named(name: &str) -> Option<&'static OperationDocs> {
     all().find(|docs| docs.name == name)
 }
@@ -42,7 +42,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static OperationDocs> {
     people::OPERATIONS.iter().chain(cards::OPERATIONS).chain(requests::OPERATIONS).chain(sandbox::OPERATIONS)
 }
 
-/// An operation that answers `T` with 200.
+/// An operation that responds with `T` and status code 200.
 const fn docs<T: HasSchema>(
     name: &'static str,
     reads: fn(&mut Reader<'_>),
@@ -52,13 +52,13 @@ const fn docs<T: HasSchema>(
 }
 
 impl OperationDocs {
-    /// The same with another status.
+    /// Replaces the status code.
     const fn with_status(self, status: u16) -> Self {
         Self { status, ..self }
     }
 }
 
-/// A reader of values as a row holds it.
+/// Wraps a reader.
 macro_rules! reads {
     ($reader:path $(, $with:expr)?) => {
         |r| {

@@ -1,4 +1,4 @@
-//! Schemas, from the very types that are written into answers and read from calls.
+//! JSON schemas of the types that requests and responses consist of.
 
 use std::marker::PhantomData;
 
@@ -22,7 +22,7 @@ use time::{Date, OffsetDateTime};
 use super::json::{Json, object};
 use crate::code::Code;
 
-/// A type whose values stand in calls or answers.
+/// A type with a JSON schema.
 pub(crate) trait HasSchema {
     /// Its schema. Those with a name are put among `components` and referred to.
     fn schema(components: &mut Components) -> Json;
@@ -107,17 +107,17 @@ pub(crate) fn or_null(schema: Json) -> Json {
     }
 }
 
-/// One of some words.
+/// A string enum.
 pub(crate) fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Json {
     object! {"type": "string", "enum": Json::list(words)}
 }
 
-/// A text of this pattern, which `form` says in words for a person to read.
+/// A string with a pattern, and `form`, its description for people.
 pub(crate) fn pattern(pattern: &str, form: &str) -> Json {
     object! {"type": "string", "pattern": pattern, "x-form": form}
 }
 
-/// A free text of 1 to `most` characters, not all of them blank.
+/// A text of 1 to `most` characters, not all blank.
 pub(crate) fn free_text(most: usize) -> Json {
     let pattern = format!(r"^[^{EXCLUDED}]*[^\s{EXCLUDED}][^{EXCLUDED}]*$");
     let rule = "No control, format (bidirectional, zero-width) or unassigned characters. Stored in NFC.";
@@ -138,7 +138,7 @@ pub(crate) fn component_name(schema: &Json) -> &str {
     }
 }
 
-/// A number of the program as one of JSON.
+/// A JSON number.
 pub(crate) fn integer(number: impl TryInto<i64>) -> Json {
     Json::Integer(number.try_into().unwrap_or(i64::MAX))
 }
@@ -160,8 +160,8 @@ pub(crate) fn prose(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// Declares a body of an answer: the type that is serialised, and its schema under a name of its own. Doc comments are
-/// what the partner reads.
+/// Declares a response body: the serialized type, and its named schema. Its doc comments appear in the OpenAPI
+/// document.
 macro_rules! api_type {
     (
         $(#[doc = $about:literal])*
@@ -314,7 +314,7 @@ macro_rules! identifiers {
 }
 identifiers!(EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, LimitChangeId);
 
-/// Word lists of the domain, each with its words and what it is.
+/// String enums of the domain with their descriptions.
 macro_rules! vocabularies {
     ($($type:ident: $about:literal;)*) => {$(
         impl HasSchema for $type {

@@ -1,4 +1,4 @@
-//! Who calls: the partner behind an access token, remembered for a moment.
+//! Authentication by access token, with a cache.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,21 +16,21 @@ use crate::bridge::{Deadline, in_store};
 use crate::error::ApiError;
 use crate::state::Shared;
 
-/// How long a caller is remembered. A revoked token, a suspended partner and a rotated key are to be seen within five
-/// seconds on every instance; the rest of them is for the call itself.
+/// The lifetime of a cache entry. A revoked token, a suspended partner and a rotated key have to take effect within
+/// five seconds on every instance; the other three are for the request itself.
 const MEMORY: Duration = Duration::seconds(2);
 
-/// How many callers are remembered.
+/// The most cached tokens.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 
-/// A partner as the pipeline needs it.
+/// A partner with its keys.
 #[derive(Debug)]
 pub(crate) struct Identity {
     /// The partner.
     pub(crate) partner: PartnerId,
     /// Whether it has to seal.
     pub(crate) policy: SealingPolicy,
-    /// The keys that it seals with, the active one first.
+    /// Its sealing keys, the active one first.
     pub(crate) keys: Vec<SealingKey>,
 }
 
@@ -43,7 +43,7 @@ impl Identity {
         Self { partner, policy, keys }
     }
 
-    /// The key to seal an answer under: the one that the call was sealed with, else the active one.
+    /// The key to seal a response: the key of the request, else the active one.
     pub(crate) fn response_key(&self, used: Option<KeyId>) -> Option<&SealingKey> {
         self.keys.iter().find(|key| Some(key.id()) == used).or_else(|| self.keys.first())
     }
@@ -57,23 +57,22 @@ fn sealing_key(key: &AcceptedKey, partner: PartnerId) -> Option<SealingKey> {
     Some(SealingKey::new(KeyId::from_bytes(key.id), secret))
 }
 
-/// CallerCache seen a moment ago, by the access token that they showed: neither is its signature checked anew, nor is the
-/// store asked.
+/// Recently authenticated tokens: their requests need neither a signature check nor a read of the store.
 pub(crate) struct CallerCache {
     seen: Mutex<LruCache<Box<str>, CacheEntry>>,
 }
 
-/// A caller as it was seen.
+/// An authenticated token.
 struct CacheEntry {
-    /// When, by the steady time.
+    /// The time of authentication on the steady clock.
     at: Duration,
-    /// When its token ends, in Unix seconds.
+    /// The end of the token, in Unix seconds.
     expires_at: i64,
     session: SessionId,
     caller: AuthenticatedCaller,
 }
 
-/// The pair that a caller's token was issued in, and who it is.
+/// The token pair and its partner.
 type AuthenticatedCaller = (TokenPairId, Arc<Identity>);
 
 impl Default for CallerCache {
@@ -83,7 +82,7 @@ impl Default for CallerCache {
 }
 
 impl CallerCache {
-    /// `steady` says how long ago the caller was seen, `now` whether its token is over.
+    /// `steady` judges the age of the entry, `now` the end of the token.
     fn recall(&self, token: &str, steady: Duration, now: OffsetDateTime) -> Option<AuthenticatedCaller> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let CacheEntry { at, expires_at, caller, session: _ } = seen.get(token)?;
@@ -98,7 +97,7 @@ impl CallerCache {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).put(token.into(), seen);
     }
 
-    /// Forgets every token of a session that was revoked here: its thief is not served another two seconds.
+    /// Removes every token of a session that was revoked here, so that a thief does not keep it for two seconds.
     pub(crate) fn forget(&self, session: SessionId) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let revoked: Vec<Box<str>> =
@@ -109,17 +108,17 @@ impl CallerCache {
     }
 }
 
-/// The partner behind an access token, and the pair that the token was issued in.
+/// The partner and the pair of an access token.
 ///
 /// # Errors
-/// 401 unless the token is good at this moment.
+/// 401 unless the token is valid now.
 pub(crate) async fn authenticate(
     state: &Arc<Shared>,
     token: Option<&str>,
 ) -> Result<AuthenticatedCaller, ApiError> {
     let parts = &state.parts;
     let token = token.ok_or_else(ApiError::unauthorized)?;
-    // Before the look into the store: what is remembered is at least as old as it says.
+    // Read before the store, so that a cache entry is never younger than its data.
     let (at, now) = (parts.env.clock.steady(), parts.env.now());
     if let Some(known) = state.callers.recall(token, at, now) {
         return Ok(known);

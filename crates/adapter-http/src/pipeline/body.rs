@@ -1,4 +1,4 @@
-//! Reads a body, with a limit, a deadline and a share of the memory for bodies.
+//! Reads a body, with a size limit, a deadline and a memory budget.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,17 +12,17 @@ use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
 use futures_util::{Stream, StreamExt as _};
 
-/// The memory for bodies: a budget of bytes for all bodies that are being read or wait to be opened.
+/// The memory budget for all bodies that are being received or decoded.
 pub(crate) struct BodyMemory {
-    /// For calls of partners that are authenticated.
+    /// For authenticated requests.
     pub(crate) partners: Budget,
-    /// For token calls, whose bodies are read before anybody is authenticated: they cannot use up what partners need.
+    /// For token requests. They are not authenticated yet, and so have a budget of their own.
     pub(crate) token_calls: Budget,
 }
 
 impl BodyMemory {
-    /// A quarter of `bytes` is for token calls, the rest for partners. One partner may hold half of the partners' part, one
-    /// network an eighth of that for token calls, and each of them at least one body of the greatest length, `limit`.
+    /// A quarter of `bytes` is for token requests, the rest for partners. A partner may hold half of its budget, a
+    /// network an eighth of its own, and each at least one body of the greatest length, `limit`.
     pub(crate) fn new(bytes: usize, limit: usize) -> Self {
         let token_calls = bytes / 4;
         let partners = bytes - token_calls;
@@ -33,7 +33,7 @@ impl BodyMemory {
     }
 }
 
-/// A budget of bytes, of which no source holds more than a share.
+/// A budget of bytes with a maximum share per source.
 #[derive(Clone)]
 pub(crate) struct Budget {
     bytes: usize,
@@ -45,7 +45,7 @@ pub(crate) struct Budget {
 #[derive(Default)]
 struct Usage {
     total: usize,
-    /// Only of sources that hold something, so that the budget bounds it.
+    /// Only sources that hold bytes, so that the budget bounds it.
     by_source: HashMap<RequestSource, usize>,
 }
 
@@ -73,7 +73,7 @@ impl Budget {
 }
 
 impl Reservation {
-    /// Reserves so many bytes more.
+    /// Reserves more bytes.
     fn grow(&mut self, bytes: usize) -> Result<(), ApiError> {
         if bytes == 0 {
             return Ok(());
@@ -109,21 +109,21 @@ impl Drop for Reservation {
     }
 }
 
-/// How a body is read.
+/// Limits of a body.
 pub(crate) struct BodyLimits {
-    /// The length that the head announces; 0 if it announces none.
+    /// `Content-Length`; 0 without one.
     pub(crate) announced: usize,
     /// The most bytes.
     pub(crate) limit: usize,
-    /// What its memory is taken from.
+    /// The budget of its memory.
     pub(crate) budget: Budget,
-    /// Whose share of it.
+    /// The source whose share it uses.
     pub(crate) source: RequestSource,
-    /// How long it may take to arrive.
+    /// The time for it to arrive.
     pub(crate) deadline: Duration,
 }
 
-/// A body with the memory that is reserved for it.
+/// A body with its reserved memory.
 struct BodyBuffer {
     bytes: Vec<u8>,
     memory: Reservation,
@@ -136,7 +136,7 @@ impl AsRef<[u8]> for BodyBuffer {
 }
 
 impl BodyBuffer {
-    /// Reserves the announced length at once: a body that was begun can come to its end.
+    /// Reserves the announced length at once, so that a body that has begun can be read to its end.
     fn new(limits: &BodyLimits) -> Result<Self, ApiError> {
         let memory = limits.budget.reserve(limits.source, limits.announced)?;
         Ok(Self { bytes: Vec::with_capacity(limits.announced), memory })
@@ -158,11 +158,10 @@ impl BodyBuffer {
     }
 }
 
-/// Reads the whole of `payload`. Its memory is given back to the budget when the answer is dropped.
+/// Reads all of `payload`. Dropping the result returns its memory to the budget.
 ///
 /// # Errors
-/// 413 if there is more than the limit, 503 if the budget is used up, 408 if it takes longer than the deadline, 422 if it
-/// breaks off.
+/// 413 beyond the limit, 503 beyond the budget, 408 after the deadline, 422 if the body breaks off.
 pub(crate) async fn read<E>(
     mut payload: impl Stream<Item = Result<Bytes, E>> + Unpin,
     limits: BodyLimits,

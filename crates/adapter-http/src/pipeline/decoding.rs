@@ -1,4 +1,4 @@
-//! A call that has arrived whole, and is to be opened.
+//! Decodes a received request: opens its sealed values and computes its fingerprint.
 
 use std::sync::Arc;
 
@@ -19,39 +19,39 @@ use crate::route::{Effect, Route};
 use crate::state::Shared;
 use crate::yielding;
 
-/// A call with its body.
+/// A request with its body.
 pub(super) struct ReceivedRequest {
     pub(super) shared: Arc<Shared>,
     pub(super) route: &'static Route,
     pub(super) head: Head,
-    /// The nonce, which was found well-formed.
+    /// The nonce, which is well-formed.
     pub(super) nonce: String,
     pub(super) body: Bytes,
-    /// Who sent it, as far as opening is concerned: somebody unknown has no keys and need not seal.
+    /// The sender. An unknown one has no keys, and need not seal.
     pub(super) sender: Option<Arc<Identity>>,
 }
 
-/// A call of which nothing is sealed any more.
+/// A request without sealed values.
 pub(super) struct DecodedRequest {
     pub(super) head: Head,
     pub(super) nonce: String,
-    /// The call, or what is wrong with it.
+    /// The values, or their faults.
     pub(super) input: Result<RequestInput, Faults>,
-    /// The key that it was sealed with, if any of it was.
+    /// The key of the sealed values, if there are any.
     pub(super) used: Option<KeyId>,
     /// The sealed values that did not open, for the log.
     pub(super) refused: Option<RefusedSeals>,
-    /// Of a good call that changes something, see [`fingerprint::of`].
+    /// Of a mutation without faults, see [`fingerprint::of`].
     pub(super) fingerprint: Option<[u8; 32]>,
-    /// The turn of one with a large body, which lasts until its values are read as well.
+    /// The permit of a large body, kept until its values are read.
     pub(super) large: Option<ConcurrencyPermit>,
 }
 
 impl ReceivedRequest {
-    /// Opens the call.
+    /// Decodes the request.
     ///
     /// # Errors
-    /// 503 if it is large and too many such calls wait.
+    /// 503 if it is large and too many large requests wait.
     pub(super) async fn decode(self) -> Result<DecodedRequest, ApiError> {
         if self.body.len() < yielding::LARGE_BODY {
             return Ok(self.decode_here());
@@ -60,7 +60,7 @@ impl ReceivedRequest {
         let limit = &shared.large_calls;
         let permit = limit.acquire().await?;
         let (decoded, permit) = limit.run_with_permit(permit, move || self.decode_here()).await?;
-        // Calls that only read have no list to read values from.
+        // Only mutations have lists to read.
         let large = decoded.fingerprint.is_some().then_some(permit);
         Ok(DecodedRequest { large, ..decoded })
     }
@@ -78,7 +78,7 @@ impl ReceivedRequest {
             method: head.method.as_str(),
             path: &head.path,
             nonce: &nonce,
-            // The clock stands after 1970.
+            // The clock is after 1970.
             now_unix: u64::try_from(now).unwrap_or(0),
             route,
             metrics: &*shared.parts.metrics,

@@ -1,4 +1,4 @@
-//! The head of a call: what it says before any of its body is read.
+//! The head of a request: everything known before its body is read.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderMap, HeaderName};
@@ -13,34 +13,34 @@ use crate::route::Effect;
 /// The media type of sealed bodies.
 pub(crate) const SEALED_JSON: &str = "application/sealed+json";
 pub(crate) const JSON: &str = "application/json";
-// Names that are parsed once, and not for every look into a head.
+// Parsed once instead of at each access.
 static NONCE: HeaderName = HeaderName::from_static("x-nonce");
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 static API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// What [`valid_nonce`] takes: how many characters, and which, as a regular expression.
+/// The rule of [`valid_nonce`]: number of characters, and regular expression.
 pub(crate) const NONCE_CHARS: (usize, usize) = (16, 64);
 pub(crate) const NONCE_PATTERN: &str = "^[A-Za-z0-9._~+/=-]+$";
-/// The least and most characters of an idempotency key, which are visible ASCII.
+/// The least and most characters of an idempotency key: visible ASCII.
 pub(crate) const KEY_CHARS: (usize, usize) = (1, 255);
 pub(crate) const KEY_PATTERN: &str = "^[!-~]+$";
-/// The least and most characters of a request id, and which.
+/// The least and most characters of a request id.
 const REQUEST_ID_CHARS: (usize, usize) = (1, 64);
 pub(crate) const REQUEST_ID_PATTERN: &str = "^[A-Za-z0-9._-]+$";
 
-/// The head of a call.
+/// The head of a request.
 #[derive(Debug)]
 pub(crate) struct Head {
-    /// The method as called.
+    /// The method.
     pub(crate) method: Method,
-    /// The path as sealed values are bound to it.
+    /// The path that sealed values are bound to.
     pub(crate) path: String,
     /// The query string.
     pub(crate) query: String,
-    /// The identifiers of the path by their placeholder, as they came.
+    /// The identifiers of the path by their placeholder, unparsed.
     pub(crate) ids: Vec<(&'static str, String)>,
-    /// What the body is said to be; `None` if that is nothing the service reads.
+    /// `None` for a media type that the service does not read.
     pub(crate) body_type: Option<BodyType>,
     /// `x-api-key`.
     pub(crate) api_key: Option<String>,
@@ -52,32 +52,32 @@ pub(crate) struct Head {
     idempotency_key: Option<Result<String, ()>>,
 }
 
-/// What a body is said to be.
+/// The media type of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyType {
-    /// `application/json`: clear, or sealed whole or in part.
+    /// `application/json`: plaintext, or sealed as a whole or in part.
     Json,
-    /// `application/sealed+json`: sealed whole.
+    /// `application/sealed+json`: sealed as a whole.
     SealedJson,
 }
 
-/// The key under which a call is carried out once.
+/// The idempotency key of a mutation, or the nonce in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IdempotencyKey {
     /// The key.
     pub(crate) key: String,
-    /// The header that it came in.
+    /// The header that held it.
     pub(crate) header: &'static str,
 }
 
 impl IdempotencyKey {
-    /// The key if it came as `Idempotency-Key`; `None` if the nonce stands for one.
+    /// The value of `Idempotency-Key`; `None` if the nonce stands in.
     pub(crate) fn idempotency_key(&self) -> Option<&str> {
         (self.header == IDEMPOTENCY_KEY.as_str()).then_some(self.key.as_str())
     }
 }
 
-/// A header given once in visible ASCII; `Err` if it is given otherwise.
+/// The value of a header; `Err` if it is repeated or not visible ASCII.
 fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
     let mut values = headers.get_all(name);
     match (values.next(), values.next()) {
@@ -87,29 +87,29 @@ fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h st
     }
 }
 
-/// Whether a text of ASCII has so many characters.
+/// Whether the length of an ASCII text is in range.
 fn within(text: &str, (least, most): (usize, usize)) -> bool {
     (least..=most).contains(&text.len())
 }
 
-/// The caller's own request id, if it is one.
+/// The client's request id, if it is well-formed.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let id = single(headers, &REQUEST_ID).ok().flatten()?;
     (within(id, REQUEST_ID_CHARS) && id.bytes().all(allowed)).then(|| id.to_owned())
 }
 
-/// Whether the caller asks for a sealed answer.
+/// Whether `Accept` lists sealed JSON.
 pub(crate) fn wants_sealed(headers: &HeaderMap) -> bool {
     accepts(headers, &header::ACCEPT, SEALED_JSON)
 }
 
-/// Whether the caller takes an answer compressed by gzip.
+/// Whether `Accept-Encoding` lists gzip.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     accepts(headers, &header::ACCEPT_ENCODING, "gzip")
 }
 
-/// Whether a header such as `Accept` lists `wanted`, and not with the quality 0.
+/// Whether a list header has `wanted`, and not with the quality 0.
 fn accepts(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
     headers.get_all(name).filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(',')).any(
         |range| {
@@ -161,7 +161,7 @@ fn idempotency_key(headers: &HeaderMap) -> Option<Result<String, ()>> {
 }
 
 impl Head {
-    /// Reads the head of a call whose path has these identifiers.
+    /// Reads the head of a request with these identifiers in its path.
     pub(crate) fn read(ids: Vec<(&'static str, String)>, request: &HttpRequest) -> Self {
         let headers = request.headers();
         let text = |name| single(headers, name).ok().flatten().map(str::to_owned);
@@ -183,10 +183,10 @@ impl Head {
         self.nonce.as_deref()
     }
 
-    /// The nonce, and the key under which a call that changes something is carried out once.
+    /// The nonce, and the idempotency key of a mutation.
     ///
     /// # Errors
-    /// 422 naming the headers that are missing or malformed.
+    /// 422 for missing or malformed headers.
     pub(crate) fn nonce_and_key(&self, effect: Effect) -> Result<(&str, Option<IdempotencyKey>), ApiError> {
         let mut faults = Faults::new();
         if self.nonce.is_none() {
@@ -210,14 +210,14 @@ impl Head {
     }
 }
 
-/// The length of the body by `Content-Length`, 0 without one. What does not fit into memory is the greatest length.
+/// `Content-Length`, 0 without one. A length beyond `usize` is the greatest length.
 pub(crate) fn announced_length(headers: &HeaderMap) -> usize {
     let length =
         headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     usize::try_from(length.unwrap_or(0)).unwrap_or(usize::MAX)
 }
 
-/// The size and form of a body as far as the head tells them.
+/// Checks size and type of a body by its headers.
 ///
 /// # Errors
 /// 413 or 415.
@@ -233,7 +233,7 @@ pub(crate) fn check_body_head(headers: &HeaderMap, body_limit: usize) -> Result<
     if announced && body_type(headers).is_none() { Err(wrong_type()) } else { Ok(()) }
 }
 
-/// 415 for a body of a type that the service does not read.
+/// 415.
 pub(crate) fn wrong_type() -> ApiError {
     unsupported("a body must be application/json or application/sealed+json")
 }

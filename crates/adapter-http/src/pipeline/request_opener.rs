@@ -1,4 +1,4 @@
-//! Opens a call: from the head and the bytes of the body to a [`RequestInput`] in which nothing is sealed.
+//! Opens a request: from head and body to a [`RequestInput`] without sealed values.
 
 use std::collections::BTreeMap;
 
@@ -18,21 +18,21 @@ use crate::input::{Param, RequestInput};
 use crate::route::{FieldEncoding, Route};
 use crate::yielding;
 
-/// What a body is called where it is faulty as a whole.
+/// The field name of a fault of the whole body.
 const BODY: &str = "body";
-/// The name that a whole body, and the whole query, goes by when it is sealed.
+/// The name of a body or query that is sealed as a whole.
 const SEALED: &str = "sealed";
 
 const CLEAR_AND_SEALED: &str = "is given twice, and one of the two is sealed";
 const SEALED_TWICE: &str = "is sealed twice";
 pub(crate) const MUST_BE_SEALED: &str = "must be sealed";
-/// The most sealed fields of a body. No operation has as many fields; and as each sealed field is bound to all clear ones,
-/// the work of opener them grows with their number times the length of the body.
+/// The most sealed fields of a body; no operation has as many fields. Each sealed field is bound to all plaintext
+/// fields, so the work grows with their number times the length of the body.
 const MAX_SEALED_FIELDS: usize = 32;
 const TOO_MANY_SEALED: &str = "has more than 32 sealed fields";
 const UNREADABLE: &str = "holds a field that is given twice, a value nested too deeply, a number out of range, or half a character";
 
-/// A call as it came.
+/// A request as received.
 #[derive(Clone, Copy)]
 pub(crate) struct RawRequest<'a> {
     pub(crate) route: &'a Route,
@@ -40,18 +40,18 @@ pub(crate) struct RawRequest<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// A call whose values are opened, or what is wrong with it.
+/// A request without sealed values, or its faults.
 pub(crate) struct OpenedRequest {
-    /// The call.
+    /// The values, or their faults.
     pub(crate) input: Result<RequestInput, Faults>,
-    /// The key that it was sealed with, if any of it was.
+    /// The key of the sealed values, if there are any.
     pub(crate) used: Option<KeyId>,
     /// The sealed values that did not open.
     pub(crate) refused: Option<RefusedSeals>,
 }
 
-/// Opens `received` under the keys of `seals`, and holds it to `policy`. Every value is opened, also after one was
-/// refused: the faults are all reported at once, and the time tells less.
+/// Opens `received` with the keys of `context`, and enforces `policy`. It opens every value, also after a failure: the
+/// response names all faults at once, and its time tells less.
 pub(crate) fn open(
     received: RawRequest<'_>,
     seals: OpeningContext<'_>,
@@ -69,7 +69,7 @@ pub(crate) fn open(
     OpenedRequest { input: faults.check().map(|()| input), used, refused }
 }
 
-/// The query or the body: sealed as a whole and already opened, or value by value.
+/// A query or body: sealed as a whole and opened, or value by value.
 enum Sealable<T> {
     Whole(Zeroizing<String>),
     ByValue(Vec<T>),
@@ -82,11 +82,11 @@ type BodyValues<'a> = Sealable<BodyField<'a>>;
 struct BodyField<'a> {
     name: String,
     raw: &'a RawValue,
-    /// Its sealed value, if it looks like one.
+    /// Its text, if it looks sealed.
     sealed: Option<String>,
 }
 
-/// A value in clear, by its name.
+/// An opened value.
 struct NamedValue<T> {
     name: String,
     value: T,
@@ -120,7 +120,7 @@ impl<'a> RequestOpener<'a> {
         let Some((_, sealed)) = parameters.iter().find(|(name, _)| name == SEALED) else {
             return Sealable::ByValue(parameters);
         };
-        // What stands beside a sealed query is bound to nothing, so that anybody could put it there.
+        // A sealed query binds nothing beside it, so an attacker could add parameters.
         for (name, _) in parameters.iter().filter(|(name, _)| name != SEALED) {
             let field = self.field(QUERY, name);
             self.opener.faults.push(field, "stands clear beside a sealed query");
@@ -145,7 +145,7 @@ impl<'a> RequestOpener<'a> {
             }
         };
         if let Some(field) = fields.iter().find(|field| field.name == SEALED) {
-            // Beside other fields it would be one body clear and another sealed.
+            // Other fields beside it would make two bodies.
             let sealed = text_of(field.raw).filter(|_| fields.len() == 1);
             return self.whole_body(sealed.as_deref());
         }
@@ -176,7 +176,7 @@ impl<'a> RequestOpener<'a> {
         opened.map_or_else(Sealable::nothing, Sealable::Whole)
     }
 
-    /// The values of the query, each as text.
+    /// The values of the query, as text.
     fn query_values(&mut self, query: QueryValues, neighbours: &Clear<'_>) -> Vec<NamedValue<String>> {
         let parameters = match query {
             Sealable::Whole(opened) => return self.query_of_whole(&opened),
@@ -197,7 +197,7 @@ impl<'a> RequestOpener<'a> {
         values
     }
 
-    /// The parameters of a query that was sealed as a whole: a JSON object of texts and numbers.
+    /// The parameters of a query that was sealed as a whole: a JSON object of strings and numbers.
     fn query_of_whole(&mut self, opened: &str) -> Vec<NamedValue<String>> {
         let Some(values) = self.object_of_whole(SEALED, opened) else { return Vec::new() };
         let mut parameters = Vec::with_capacity(values.len());
@@ -222,7 +222,7 @@ impl<'a> RequestOpener<'a> {
         let fields = match body {
             Sealable::Whole(opened) => {
                 let values = self.object_of_whole(BODY, &opened).unwrap_or_default();
-                // The text is wiped next.
+                // Dropping `opened` wipes the text, which takes as long as reading it.
                 yielding::around_large(opened.len());
                 return values;
             }
@@ -244,7 +244,7 @@ impl<'a> RequestOpener<'a> {
         values
     }
 
-    /// The fields of an object that was sealed as a whole; `None` if it is none.
+    /// The fields of an object that was sealed as a whole.
     fn object_of_whole(&mut self, container: &'static str, opened: &str) -> Option<Vec<NamedValue<Value>>> {
         let fields = body_fields(opened.as_bytes());
         let fields = fields.map_err(|detail| self.opener.faults.push(container, detail)).ok()?;
@@ -261,8 +261,8 @@ impl<'a> RequestOpener<'a> {
         Some(values)
     }
 
-    /// The name that a fault of this field or parameter is reported under: its own if the operation has it, else that of
-    /// the container. A name that the operation does not have is the caller's text, and is not sent back or logged.
+    /// The field name for a fault: its own if the operation has it, else that of the container. Unknown names are
+    /// client text, which is neither returned nor logged.
     fn field<'n>(&self, container: &'static str, name: &'n str) -> &'n str {
         if self.received.route.has_field(name) { name } else { container }
     }
@@ -275,7 +275,7 @@ impl<'a> RequestOpener<'a> {
         value
     }
 
-    /// Refuses what is sealed once more inside.
+    /// Refuses a sealed value inside a sealed value.
     fn once(&mut self, field: &str, opened: String) -> Option<String> {
         if looks_sealed(&opened) {
             self.opener.faults.push(field, SEALED_TWICE);
@@ -284,7 +284,7 @@ impl<'a> RequestOpener<'a> {
         Some(opened)
     }
 
-    /// Puts the call together. Of a call that reads, query and body are one, and the query wins.
+    /// Builds the input. A read merges query and body, and the query wins.
     fn assemble(
         &mut self,
         ids: Vec<(&'static str, String)>,
@@ -302,7 +302,7 @@ impl<'a> RequestOpener<'a> {
                         let name = self.field(BODY, &field.name);
                         self.opener.faults.push(name, CLEAR_AND_SEALED);
                     }
-                    // A `null` is the same as an absent value.
+                    // `null` means absent.
                     _ if field.value.is_null() => {}
                     _ => drop(input.params.insert(field.name, Param::Json(field.value))),
                 }
@@ -310,14 +310,14 @@ impl<'a> RequestOpener<'a> {
         } else {
             input.body = body.into_iter().map(|field| (field.name, field.value)).collect();
         }
-        // After the body: what stands in both is the query's.
+        // After the body, so that the query wins.
         input.params.extend(query.into_iter().map(|named| (named.name, Param::Text(named.value))));
         input
     }
 }
 
-/// Everything that travels clear in query and body. Put together only if something beside it is sealed: a list of
-/// ten thousand cards is not copied for nothing.
+/// All plaintext of query and body. Built only if a sealed value needs it: a list of 10,000 cards is not copied in
+/// vain.
 fn neighbours(query: &QueryValues, body: &BodyValues<'_>) -> Clear<'static> {
     let mut clear = Clear::new();
     let parameters = query.values();
@@ -348,7 +348,7 @@ impl<T> Sealable<T> {
     }
 }
 
-/// Whether a body satisfies a partner that has to seal: some of it is sealed, and all that the interface marks.
+/// Whether a body satisfies the policy `required`: some field is sealed, and so are all that the interface marks.
 fn sealed_enough(route: &Route, fields: &[BodyField<'_>]) -> bool {
     fields.iter().any(|field| field.sealed.is_some())
         && fields.iter().all(|field| field.sealed.is_some() || route.may_be_clear(&field.name))
@@ -370,8 +370,8 @@ fn text_of(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// The value behind the text of a sealed field. What is no JSON where JSON should be, or has a name twice, stays a text,
-/// which the reader of the field refuses.
+/// The value of an opened field. Text that is no valid JSON where JSON is expected stays a string, which the reader of
+/// the field refuses.
 fn field_value(kind: FieldEncoding, text: String) -> Value {
     match kind {
         FieldEncoding::Text => Value::String(text),

@@ -1,6 +1,6 @@
-//! The two calls that give tokens. They are identified by the API key; their nonce is spent by their use.
+//! The two operations that issue tokens. The API key identifies the partner; each request spends its nonce.
 //!
-//! Until the credentials are proved an answer is never sealed: it would tell that the API key is a right one.
+//! The response is never sealed before the credentials are verified: a sealed response would confirm the API key.
 
 use std::sync::Arc;
 
@@ -33,9 +33,9 @@ use crate::response_builder::ResponseSeal;
 use crate::route::HandlerResult;
 
 impl Pipeline<'_> {
-    /// Gives tokens for login and password.
+    /// Issues tokens for login and password.
     pub(super) async fn login(&mut self, head: Head, payload: Payload) -> HandlerResult {
-        // Before the API key is looked at, so that a malformed nonce does not tell a right key from a wrong one.
+        // Before the lookup of the API key, so that a malformed nonce does not confirm a key.
         let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
         let address = self.counted_address();
@@ -50,10 +50,10 @@ impl Pipeline<'_> {
             Ok(Ok(body)) => (body, None),
             Ok(Err(faults)) if known.is_some() => (LoginBody::Faulty, Some(faults)),
             Err(faults) if known.is_some() => (LoginBody::Unreadable, Some(faults)),
-            // A wrong API key is a 400 whatever the body is.
+            // A wrong API key gets 400, whatever the body.
             Ok(Err(_)) | Err(_) => (LoginBody::Unreadable, None),
         };
-        // Faulty values count as no failure, so that nothing else bounds them: they get no priority.
+        // Faulty values do not count as failed logins, so nothing else bounds them: they get no priority.
         let is_faulty = matches!(body, LoginBody::Faulty);
         let priority = if is_faulty { Priority::Unknown } else { self.priority(known.as_ref()) };
         let attempt = LoginAttempt {
@@ -77,13 +77,13 @@ impl Pipeline<'_> {
         response(&issued)
     }
 
-    /// Gives tokens for a refresh token.
+    /// Issues tokens for a refresh token.
     pub(super) async fn refresh(&mut self, head: Head, payload: Payload) -> HandlerResult {
-        // As in `login`: a malformed nonce does not tell a right API key from a wrong one.
+        // As in `login`: a malformed nonce does not confirm an API key.
         let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
         let address = self.counted_address();
-        // A suspended partner is refused as a wrong API key is, whatever the body.
+        // A suspended partner gets the response of a wrong API key, whatever the body.
         let known = self.identify(&api_key, address.clone()).await?;
         self.claims_to_be(known.as_ref());
         let is_active = |known: &ApiKeyOwner| known.credentials.partner.status == PartnerStatus::Active;
@@ -127,7 +127,7 @@ impl Pipeline<'_> {
         Deadline::within(self.shared.parts.settings.deadline)
     }
 
-    /// The partner with the API key; first sends away an address with too many failures.
+    /// The partner with the API key. Refuses addresses with too many failures first.
     async fn identify(
         &self,
         api_key: &str,
@@ -151,12 +151,12 @@ impl Pipeline<'_> {
         .await
     }
 
-    /// The client's network as failures are counted by it.
+    /// The client's network, which failures are counted by.
     fn counted_address(&self) -> Option<String> {
         self.address.network().map(|network| network.to_string())
     }
 
-    /// How urgent the password check of this login is.
+    /// The priority of the password check.
     fn priority(&self, known: Option<&ApiKeyOwner>) -> Priority {
         let now = self.shared.parts.wall.steady();
         let is_known = |network: &IpNet| self.shared.known_addresses.contains(*network, now);
@@ -166,12 +166,12 @@ impl Pipeline<'_> {
         source.map_or(Priority::Unknown, Priority::Known)
     }
 
-    /// The caller has shown the API key of this partner, which proves nothing yet.
+    /// Notes the partner of the API key, which is not authenticated yet.
     fn claims_to_be(&mut self, known: Option<&ApiKeyOwner>) {
         self.state.audit.partner = known.map(|known| known.credentials.partner.id);
     }
 
-    /// From now on the caller is known, and the answer may be sealed.
+    /// Notes that the client is authenticated, so that the response may be sealed.
     fn accept(
         &mut self,
         head: &Head,

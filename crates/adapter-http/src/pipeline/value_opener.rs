@@ -1,4 +1,4 @@
-//! Opens the sealed values of one call, and keeps what went wrong.
+//! Opens the sealed values of a request, and collects failures.
 
 use kopeck_domain::Faults;
 use kopeck_sealing::{Clear, KeyId, RequestContext, SealingKey, Slot, key_id_of, open_request};
@@ -7,47 +7,47 @@ use zeroize::Zeroizing;
 use crate::metrics::{HttpMetrics, RefusalKind};
 use crate::route::Route;
 
-/// What the caller is told of any value that does not open; the reason stands in the log.
+/// The detail of every value that does not open; the reason is in the log alone.
 pub(crate) const REFUSED: &str = "the sealed value was refused";
 
-/// What opening needs to know of the call.
+/// Keys and request data for opening values.
 #[derive(Clone, Copy)]
 pub(crate) struct OpeningContext<'a> {
-    /// The keys of whoever calls.
+    /// The sender's keys.
     pub(crate) keys: &'a [SealingKey],
-    /// Used in vain where the key is not known.
+    /// Used if the key is unknown, so that the time is the same.
     pub(crate) dummy: &'a SealingKey,
-    /// The method as called.
+    /// The method.
     pub(crate) method: &'a str,
-    /// The path as it is bound.
+    /// The path that values are bound to.
     pub(crate) path: &'a str,
-    /// The call's nonce.
+    /// The nonce.
     pub(crate) nonce: &'a str,
-    /// The present moment in Unix seconds.
+    /// Now, in Unix seconds.
     pub(crate) now_unix: u64,
-    /// The operation, whose own names the log may have.
+    /// The operation: the log may contain its field names.
     pub(crate) route: &'a Route,
-    /// Counts what is refused.
+    /// The metrics recorder.
     pub(crate) metrics: &'a dyn HttpMetrics,
 }
 
-/// The sealed values of a request that were refused: what its one log line says of them, however many they are.
+/// The refused sealed values of a request, for its access log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RefusedSeals {
     /// How many.
     pub(crate) count: usize,
-    /// The field of the first. `-` if the operation has no such field: the name is the caller's own, and may be anything.
+    /// The field of the first; `-` if the operation has no such field, because the name is client text.
     pub(crate) field: &'static str,
     /// Why the first did not open.
     pub(crate) reason: kopeck_sealing::Refusal,
 }
 
-/// Opens the values of one call.
+/// Opens the values of a request.
 pub(crate) struct ValueOpener<'a> {
     context: OpeningContext<'a>,
-    /// What is wrong with the call so far.
+    /// The faults so far.
     pub(crate) faults: Faults,
-    /// The key of the first value that opened.
+    /// The key of the first opened value.
     pub(crate) used: Option<KeyId>,
     /// The values that did not open.
     pub(crate) refused: Option<RefusedSeals>,
@@ -58,7 +58,7 @@ impl<'a> ValueOpener<'a> {
         Self { context, faults: Faults::new(), used: None, refused: None }
     }
 
-    /// Opens a value. One that does not open is a fault of `field`, whatever the reason.
+    /// Opens a value. A failure is a fault of `field`, whatever the reason.
     pub(crate) fn open(
         &mut self,
         slot: Slot<'_>,
@@ -88,13 +88,13 @@ impl<'a> ValueOpener<'a> {
         }
     }
 
-    /// Refuses a value that is no sealed value though it has to be one.
+    /// Refuses a plaintext value that has to be sealed.
     pub(crate) fn refuse(&mut self, field: &str) {
         self.context.metrics.record_refusal(RefusalKind::Sealing);
         self.faults.push(field, REFUSED);
     }
 
-    /// Adds faults that were found elsewhere.
+    /// Adds faults found elsewhere.
     pub(crate) fn fault_all(&mut self, faults: &Faults) {
         for fault in faults.as_slice() {
             self.faults.push(&fault.field, &fault.detail);

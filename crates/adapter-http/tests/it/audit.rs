@@ -1,4 +1,4 @@
-//! What the audit log is told of calls.
+//! Audit entries of requests.
 
 use std::sync::{Arc, Mutex};
 

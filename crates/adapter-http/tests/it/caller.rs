@@ -1,4 +1,4 @@
-//! A caller: sends calls to the API in process and looks at what comes back.
+//! A client of the API in process.
 
 use actix_web::App;
 use actix_web::dev::ServiceResponse;

@@ -1,4 +1,4 @@
-//! Cards, for which the bank is asked.
+//! Cards, whose data comes from the bank.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! The order of checks, and what comes of faulty calls.
+//! The order of checks, and faulty requests.
 
 use std::sync::Arc;
 

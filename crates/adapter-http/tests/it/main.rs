@@ -1,4 +1,4 @@
-//! The API in process, over mocked repositories: the pipeline from the head of a call to its answer.
+//! The API in process, over mocked repositories: the whole pipeline.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! Repeats, and calls whose answers are sealed.
+//! Idempotent retries, and sealed responses.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The sandbox: what it is told, and how often.
+//! The sandbox: commands and their keys.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

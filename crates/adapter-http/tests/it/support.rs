@@ -1,4 +1,4 @@
-//! A partner, its token and its keys, over mocked repositories.
+//! An API over mocked repositories.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! The two calls that give tokens.
+//! The two operations that issue tokens.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, mpsc};

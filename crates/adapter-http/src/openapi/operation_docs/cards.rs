@@ -11,7 +11,7 @@ use crate::dto::{
 };
 use crate::handlers::cards;
 
-/// The form of a moment is the same in every zone.
+/// The format of a timestamp is the same in every zone.
 const ANY_ZONE: Zone = Zone::new(UtcOffset::UTC);
 
 pub(super) const OPERATIONS: &[OperationDocs] = &[

@@ -10,7 +10,7 @@ use crate::dto::{BalanceDto, PurchaseDto, RefundDto, SuccessDto};
 use crate::handlers::sandbox;
 use crate::input::reader::Reader;
 
-/// The form of a moment is the same in every zone.
+/// The format of a timestamp is the same in every zone.
 const ANY_ZONE: Zone = Zone::new(UtcOffset::UTC);
 
 pub(super) const OPERATIONS: &[OperationDocs] = &[
@@ -32,7 +32,7 @@ pub(super) const OPERATIONS: &[OperationDocs] = &[
 const OF_CARD: &[ErrorResponse] = &[Coded(404, &[Code::CardNotFound]), Coded(503, &[Code::BankUnavailable])];
 const NO_BANK: &[ErrorResponse] = &[Coded(503, &[Code::BankUnavailable])];
 
-/// The card of the path, and what `read` asks for.
+/// The card of the path, and the inputs of `read`.
 fn on_card(r: &mut Reader<'_>, read: fn(&mut Reader<'_>)) {
     sandbox::read_card(r);
     read(r);

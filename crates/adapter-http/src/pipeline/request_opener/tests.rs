@@ -14,7 +14,7 @@ fn key(id: u8) -> SealingKey {
     SealingKey::new(KeyId::from_bytes([id; 8]), [id; 32])
 }
 
-/// A call that is put together by hand.
+/// A request built by hand.
 struct TestRequestParts {
     route: &'static str,
     path: String,
