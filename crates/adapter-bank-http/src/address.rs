@@ -1,4 +1,4 @@
-//! Where the bank is, and what it is shown.
+//! The address of a bank, and its credentials.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use secrecy::SecretString;
 
 use crate::tls::BankTls;
 
-/// Where a bank's front is, and how to speak to it.
+/// Address and credentials of a bank.
 #[derive(Debug, Clone)]
 pub struct BankAddress {
     pub(crate) url: Url,
@@ -17,13 +17,13 @@ pub struct BankAddress {
     pub(crate) allow_http: bool,
 }
 
-/// Settings that no call can be made with. The text shows no secret.
+/// Invalid settings. The text shows no secret.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// No URL of a bank.
     #[error("the bank's URL {0}")]
     Url(String),
-    /// No secret that a header can carry.
+    /// A secret that no header can carry.
     #[error("the bank's secret must have 1 or more visible ASCII characters")]
     Secret,
     /// Plain HTTP to another machine.
@@ -40,9 +40,8 @@ pub enum ConfigError {
 }
 
 impl BankAddress {
-    /// The bank at `url`, `http://…` or `https://…`, perhaps with a path that the paths of the protocol follow.
-    /// `secret` is what bank and service share. A call may take `timeout`, from connecting to the last byte of its
-    /// answer.
+    /// The bank at `url`, `http://…` or `https://…`, with an optional path before the paths of the protocol. Bank and
+    /// service share `secret`. A request may take `timeout`, from connecting to the last byte of its response.
     ///
     /// # Errors
     /// [`ConfigError::Url`].
@@ -61,7 +60,7 @@ impl BankAddress {
         Ok(Self { url, secret, timeout, tls: BankTls::default(), allow_http: false })
     }
 
-    /// With these settings of TLS in place of the defaults.
+    /// Replaces the TLS settings.
     #[must_use]
     pub fn with_tls(self, tls: BankTls) -> Self {
         Self { tls, ..self }
@@ -73,9 +72,9 @@ impl BankAddress {
         Self { allow_http: true, ..self }
     }
 
-    /// Whether what travels can be read on its way to another machine.
+    /// Whether requests are readable on their way to another machine.
     #[must_use]
-    pub fn is_in_clear(&self) -> bool {
+    pub fn is_plaintext(&self) -> bool {
         let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         let is_this_machine = host == "localhost"
             || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
@@ -111,7 +110,7 @@ mod tests {
 
     #[test]
     fn only_this_machine_is_spoken_to_in_clear_without_a_warning() {
-        let in_clear = |url: &str| address(url).unwrap().is_in_clear();
+        let in_clear = |url: &str| address(url).unwrap().is_plaintext();
         for fine in ["http://127.0.0.1:8090", "http://localhost", "http://[::1]", "https://bank.example"] {
             assert!(!in_clear(fine), "{fine}");
         }

@@ -1,24 +1,24 @@
-//! Which answer belongs to which instruction.
+//! Matches the results of a batch with its instructions.
 
 use std::collections::{HashMap, VecDeque};
 
-use kopeck_bank_protocol::{InstructionAnswer, Outcome, QueryOutcome};
+use kopeck_bank_protocol::{InstructionResult, QueryOutcome, SubmitOutcome};
 use kopeck_port_bank::{BankError, BankKey, Submission, Verdict};
 
-/// The answer for each submission, in their order.
+/// The result for each submission, in their order.
 ///
-/// A bank may answer in another order, and for some only: what has no answer is unknown. Where a key was sent several
-/// times, its answers count in their order, and only if there is one for each: otherwise nobody knows which is missing.
-pub(crate) fn answers(
+/// A bank may reorder results, and omit some: a missing result is unknown. If a key was sent several times, its
+/// results count in their order, and only if there is one for each: otherwise it is unknown which is missing.
+pub(crate) fn match_results(
     submissions: &[Submission],
-    results: Vec<InstructionAnswer<Outcome>>,
+    results: Vec<InstructionResult<SubmitOutcome>>,
 ) -> Vec<Result<Verdict, BankError>> {
     let mut sent: HashMap<&str, usize> = HashMap::new();
     for submission in submissions {
         *sent.entry(submission.key.as_str()).or_default() += 1;
     }
-    let mut said: HashMap<String, VecDeque<Outcome>> = HashMap::new();
-    for InstructionAnswer { key, outcome } in results {
+    let mut said: HashMap<String, VecDeque<SubmitOutcome>> = HashMap::new();
+    for InstructionResult { key, outcome } in results {
         said.entry(key).or_default().push_back(outcome);
     }
     said.retain(|key, outcomes| sent.get(key.as_str()) == Some(&outcomes.len()));
@@ -30,26 +30,26 @@ pub(crate) fn answers(
     submissions.iter().map(answer).collect()
 }
 
-fn verdict(outcome: Outcome) -> Result<Verdict, BankError> {
+fn verdict(outcome: SubmitOutcome) -> Result<Verdict, BankError> {
     match outcome {
-        Outcome::Done => Ok(Verdict::Done),
-        Outcome::Declined { reason } => Ok(Verdict::Declined(reason.into())),
-        Outcome::NotAccepted => {
+        SubmitOutcome::Done => Ok(Verdict::Done),
+        SubmitOutcome::Declined { reason } => Ok(Verdict::Declined(reason.into())),
+        SubmitOutcome::NotAccepted => {
             Err(BankError::Unavailable("the bank did not accept the instruction".to_owned()))
         }
-        Outcome::Pending => Err(BankError::Unknown("the bank has no verdict yet".to_owned())),
+        SubmitOutcome::Pending => Err(BankError::Unknown("the bank has no verdict yet".to_owned())),
     }
 }
 
-/// What became of each key, in their order. One that the bank does not answer for, or still decides, leaves all open: a
-/// key must never look unseen that is not.
+/// The verdict on each key, in their order. A missing or pending result fails the whole query, because no key may
+/// wrongly look unseen.
 pub(crate) fn verdicts(
     keys: &[BankKey],
-    results: Vec<InstructionAnswer<QueryOutcome>>,
+    results: Vec<InstructionResult<QueryOutcome>>,
 ) -> Result<Vec<Option<Verdict>>, BankError> {
     let unknown = |why: &str| BankError::Unknown(why.to_owned());
     let mut said: HashMap<String, QueryOutcome> = HashMap::new();
-    for InstructionAnswer { key, outcome } in results {
+    for InstructionResult { key, outcome } in results {
         if said.insert(key, outcome).is_some_and(|before| before != outcome) {
             return Err(unknown("the bank said two things of one key"));
         }
@@ -80,25 +80,25 @@ mod tests {
         keys.iter().map(top_up).collect()
     }
 
-    fn said<O: Copy>(results: &[(&str, O)]) -> Vec<InstructionAnswer<O>> {
+    fn said<O: Copy>(results: &[(&str, O)]) -> Vec<InstructionResult<O>> {
         let answer =
-            |(key, outcome): &(&str, O)| InstructionAnswer { key: (*key).to_owned(), outcome: *outcome };
+            |(key, outcome): &(&str, O)| InstructionResult { key: (*key).to_owned(), outcome: *outcome };
         results.iter().map(answer).collect()
     }
 
     /// `+` done, `!` not accepted, `?` unknown.
-    fn told(keys: &[&str], results: &[(&str, Outcome)]) -> String {
+    fn told(keys: &[&str], results: &[(&str, SubmitOutcome)]) -> String {
         let letter = |answer: Result<Verdict, BankError>| match answer {
             Ok(_) => '+',
             Err(BankError::Unavailable(_)) => '!',
             Err(BankError::Unknown(_)) => '?',
         };
-        answers(&submissions(keys), said(results)).into_iter().map(letter).collect()
+        match_results(&submissions(keys), said(results)).into_iter().map(letter).collect()
     }
 
     #[test]
     fn answers_find_their_instructions() {
-        use Outcome::{Done, NotAccepted, Pending};
+        use SubmitOutcome::{Done, NotAccepted, Pending};
         let all = [("a", Done), ("b", NotAccepted), ("c", Pending)];
         assert_eq!(told(&["a", "b", "c"], &all), "+!?");
         assert_eq!(told(&["c", "a", "b"], &all), "?+!");
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_key_that_was_sent_twice_needs_two_answers() {
-        use Outcome::{Done, NotAccepted};
+        use SubmitOutcome::{Done, NotAccepted};
         assert_eq!(told(&["a", "b", "a"], &[("a", Done), ("b", Done), ("a", NotAccepted)]), "++!");
         // Taken for the first, this would send it again, though it may have been done.
         assert_eq!(told(&["a", "b", "a"], &[("b", Done), ("a", NotAccepted)]), "?+?");

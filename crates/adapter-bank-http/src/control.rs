@@ -1,11 +1,11 @@
-//! The calls by which a sandbox rules a simulator across the network.
+//! Control of a simulator across the network, for the sandbox.
 
 use std::fmt::Display;
 
 use kopeck_bank_protocol::ErrorCode;
 use kopeck_bank_protocol::simulator::{
-    ADVANCE, ActivateRequest, AdvanceRequest, BEHAVIOUR, BehaviourDto, CARDS, CLOCK, ClockAnswer, Empty,
-    PurchaseAnswer, PurchaseRequest, RefundAnswer, RefundRequest,
+    ADVANCE, ActivateRequest, AdvanceRequest, BEHAVIOUR, BehaviourDto, CARDS, CLOCK, ClockResponse, Empty,
+    PurchaseRequest, PurchaseResponse, RefundRequest, RefundResponse,
 };
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
@@ -15,16 +15,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::address::{BankAddress, ConfigError};
-use crate::failure::Failure;
-use crate::transport::{Call, Transport};
+use crate::transport::{BankRequest, Transport};
+use crate::transport_error::TransportError;
 
-/// Power over a simulator across the network. Calls block. They go past the bound and the rest of the gateway: they are
-/// what ends the misbehaviour that these answer.
+/// Controls a simulator across the network. All functions block. They bypass concurrency limit and circuit breaker,
+/// because they end the injected faults that these react to.
 pub struct SimulatorControl {
     transport: Transport,
 }
 
-/// Why the simulator did not do as told.
+/// Why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ControlError {
     /// The bank has no such card.
@@ -33,28 +33,28 @@ pub enum ControlError {
     /// The card has no such payment.
     #[error("the card has no such payment")]
     UnknownPayment,
-    /// More than is left of the payment.
+    /// More than the refundable rest of the payment.
     #[error("only {0} of the payment can still be refunded")]
     OverPayment(Kopecks),
     /// Not the card's activation code.
     #[error("the activation code is wrong")]
     WrongCode,
-    /// The card's code, but after its last day.
+    /// The card's code, after its last day.
     #[error("the activation code has expired")]
     CodeExpired,
-    /// Further than the clock goes.
+    /// Beyond the range of the clock.
     #[error("the clock does not go that far")]
     ClockTooFar,
-    /// The bank took no such call: it is no simulator, or it was shown the wrong secret. With the HTTP status.
+    /// The bank refused the request: it is no simulator, or the secret is wrong. With the status code.
     #[error("the bank refused the call: {0}")]
     Refused(u16),
-    /// No answer, or one that says something else. A call under a key can be made again.
+    /// No usable response. A request with a key can be sent again.
     #[error("the simulator failed: {0}")]
     Failed(String),
 }
 
 impl SimulatorControl {
-    /// The simulator at `address`. Nothing is sent yet.
+    /// The simulator at `address`. Sends nothing yet.
     ///
     /// # Errors
     /// [`ConfigError`] if no call can be made with this address.
@@ -62,7 +62,7 @@ impl SimulatorControl {
         Ok(Self { transport: Transport::new(address)? })
     }
 
-    /// Buys something with a card.
+    /// Makes a purchase with a card.
     ///
     /// # Errors
     /// [`ControlError`].
@@ -70,19 +70,19 @@ impl SimulatorControl {
         &self,
         card: CardNumber,
         request: &PurchaseRequest,
-    ) -> Result<PurchaseAnswer, ControlError> {
+    ) -> Result<PurchaseResponse, ControlError> {
         self.on_card(card, "purchase", request)
     }
 
-    /// Gives all or part of a payment back.
+    /// Refunds all or part of a payment.
     ///
     /// # Errors
     /// [`ControlError`].
-    pub fn refund(&self, card: CardNumber, request: &RefundRequest) -> Result<RefundAnswer, ControlError> {
+    pub fn refund(&self, card: CardNumber, request: &RefundRequest) -> Result<RefundResponse, ControlError> {
         self.on_card(card, "refund", request)
     }
 
-    /// Activates a card, by its code or by the bank's own hand.
+    /// Activates a card, by its code or by the bank itself.
     ///
     /// # Errors
     /// [`ControlError`].
@@ -99,7 +99,7 @@ impl SimulatorControl {
         self.on_card::<Empty>(card, "block", &Empty {}).map(drop)
     }
 
-    /// Ends the block of a card.
+    /// Lifts the block of a card.
     ///
     /// # Errors
     /// [`ControlError`].
@@ -107,7 +107,7 @@ impl SimulatorControl {
         self.on_card::<Empty>(card, "unblock", &Empty {}).map(drop)
     }
 
-    /// Lets a card expire.
+    /// Makes a card expire.
     ///
     /// # Errors
     /// [`ControlError`].
@@ -115,28 +115,28 @@ impl SimulatorControl {
         self.on_card::<Empty>(card, "expire", &Empty {}).map(drop)
     }
 
-    /// Decides how the bank misbehaves from now on. Rates have to be probabilities.
+    /// Sets the bank's faults. Rates have to be probabilities.
     ///
     /// # Errors
     /// [`ControlError`].
-    pub fn behave(&self, behaviour: &BehaviourDto) -> Result<(), ControlError> {
-        self.call::<Empty>(Call::with_body(Method::PUT, BEHAVIOUR, behaviour)).map(drop)
+    pub fn set_behaviour(&self, behaviour: &BehaviourDto) -> Result<(), ControlError> {
+        self.call::<Empty>(BankRequest::with_body(Method::PUT, BEHAVIOUR, behaviour)).map(drop)
     }
 
-    /// How far the simulator's clock was moved.
+    /// The offset of the simulator's clock.
     ///
     /// # Errors
     /// [`ControlError`].
-    pub fn clock(&self) -> Result<ClockAnswer, ControlError> {
-        self.call(Ok(Call::get(CLOCK)))
+    pub fn clock(&self) -> Result<ClockResponse, ControlError> {
+        self.call(Ok(BankRequest::get(CLOCK)))
     }
 
     /// Moves the simulator's clock forward.
     ///
     /// # Errors
     /// [`ControlError`].
-    pub fn advance(&self, request: &AdvanceRequest) -> Result<ClockAnswer, ControlError> {
-        self.call(Call::with_body(Method::POST, ADVANCE, request))
+    pub fn advance(&self, request: &AdvanceRequest) -> Result<ClockResponse, ControlError> {
+        self.call(BankRequest::with_body(Method::POST, ADVANCE, request))
     }
 
     fn on_card<T: DeserializeOwned>(
@@ -145,17 +145,20 @@ impl SimulatorControl {
         what: impl Display,
         request: &impl Serialize,
     ) -> Result<T, ControlError> {
-        self.call(Call::with_body(Method::POST, format!("{CARDS}/{card}/{what}"), request))
+        self.call(BankRequest::with_body(Method::POST, format!("{CARDS}/{card}/{what}"), request))
     }
 
-    fn call<T: DeserializeOwned>(&self, call: Result<Call, Failure>) -> Result<T, ControlError> {
+    fn call<T: DeserializeOwned>(
+        &self,
+        call: Result<BankRequest, TransportError>,
+    ) -> Result<T, ControlError> {
         call.and_then(|call| self.transport.send(&call)).map_err(ControlError::from)
     }
 }
 
-impl From<Failure> for ControlError {
-    fn from(failure: Failure) -> Self {
-        let Failure::Refused { status, body } = failure else {
+impl From<TransportError> for ControlError {
+    fn from(failure: TransportError) -> Self {
+        let TransportError::Rejected { status, body } = failure else {
             return Self::Failed(BankError::from(failure).to_string());
         };
         let Some(body) = body else { return Self::Refused(status) };

@@ -4,9 +4,9 @@ use std::iter;
 use std::sync::Arc;
 
 use kopeck_bank_protocol::{
-    CARDS, CardAnswer, ErrorCode, INSTRUCTIONS, ISSUED_CARDS, InstructionDto, IssuedCardsAnswer,
-    MOST_INSTRUCTIONS, MOST_ROWS, QUERY, QueryAnswer, QueryRequest, SubmitAnswer, SubmitRequest,
-    TransactionsAnswer,
+    CARDS, CardResponse, ErrorCode, INSTRUCTIONS, ISSUED_CARDS, InstructionDto, IssuedCardsResponse,
+    MOST_INSTRUCTIONS, MOST_ROWS, QUERY, QueryRequest, QueryResponse, SubmitRequest, SubmitResponse,
+    TransactionsResponse,
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
@@ -16,23 +16,23 @@ use reqwest::Method;
 
 use crate::address::{BankAddress, ConfigError};
 use crate::batch;
-use crate::failure::Failure;
-use crate::guard::{Guard, HttpBankSettings};
-use crate::transport::{Call, Transport};
+use crate::resilience::{HttpBankSettings, ResilientTransport};
+use crate::transport::{BankRequest, Transport};
+use crate::transport_error::TransportError;
 
-/// So many instructions or keys go with one call: fewer than a bank takes, so that neither side is busy with one for long
-/// while others wait for the processor.
+/// Instructions or keys of one request: fewer than a bank accepts, so that large batches do not block a processor for
+/// long.
 const BATCH: usize = 200;
 const _: () = assert!(BATCH <= MOST_INSTRUCTIONS);
 
 /// A bank across the network.
 pub struct HttpBank {
-    guard: Guard,
+    transport: ResilientTransport,
     repeat_is_safe: bool,
 }
 
 impl HttpBank {
-    /// The bank at `address`. `clock` says when a rest from it is over. Nothing is sent yet.
+    /// The bank at `address`. `clock` times the circuit breaker. Sends nothing yet.
     ///
     /// # Errors
     /// [`ConfigError`] if no call can be made with these settings.
@@ -41,20 +41,20 @@ impl HttpBank {
         settings: &HttpBankSettings,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ConfigError> {
-        let guard = Guard::new(Transport::new(address)?, &settings.guard, clock);
-        Ok(Self { guard, repeat_is_safe: settings.repeat_is_safe })
+        let transport = ResilientTransport::new(Transport::new(address)?, &settings.resilience, clock);
+        Ok(Self { transport, repeat_is_safe: settings.repeat_is_safe })
     }
 
-    fn submit_batch(&self, batch: &[Submission]) -> Result<Vec<Result<Verdict, BankError>>, Failure> {
+    fn submit_batch(&self, batch: &[Submission]) -> Result<Vec<Result<Verdict, BankError>>, TransportError> {
         let request = SubmitRequest { instructions: batch.iter().map(InstructionDto::from).collect() };
-        let call = Call::with_body(Method::POST, INSTRUCTIONS, &request)?;
-        Ok(batch::answers(batch, self.guard.once::<SubmitAnswer>(&call)?.results))
+        let call = BankRequest::with_body(Method::POST, INSTRUCTIONS, &request)?;
+        Ok(batch::match_results(batch, self.transport.once::<SubmitResponse>(&call)?.results))
     }
 
     fn query_batch(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
         let request = QueryRequest { keys: keys.iter().map(|key| key.as_str().to_owned()).collect() };
-        let call = Call::with_body(Method::POST, QUERY, &request)?;
-        batch::verdicts(keys, self.guard.read::<QueryAnswer>(&call)?.results)
+        let call = BankRequest::with_body(Method::POST, QUERY, &request)?;
+        batch::verdicts(keys, self.transport.read::<QueryResponse>(&call)?.results)
     }
 }
 
@@ -73,10 +73,10 @@ impl BankGateway for HttpBank {
                 }
                 Err(failure) => failure,
             };
-            let is_trouble = failure.is_trouble();
+            let counts_as_failure = failure.counts_as_failure();
             answers.extend(iter::repeat_n(Err(failure.into()), batch.len()));
-            if is_trouble {
-                // Each further call might take as long as this one to fail, and whoever waits has a lease to keep.
+            if counts_as_failure {
+                // Each further request might take as long to fail, and the caller has a lease to keep.
                 let rest = submissions.len() - answers.len();
                 let not_sent = BankError::Unavailable("the call before it failed".to_owned());
                 answers.extend(iter::repeat_n(Err(not_sent), rest));
@@ -98,17 +98,17 @@ impl BankGateway for HttpBank {
         in_pages(limit, |read: &[IssuedCard], limit| {
             // No order has as many cards as a `u32` counts.
             let skip = skip.saturating_add(u32::try_from(read.len()).unwrap_or(u32::MAX));
-            let call = Call::get(ISSUED_CARDS)
+            let call = BankRequest::get(ISSUED_CARDS)
                 .query("order", key.as_str())
                 .query("skip", skip)
                 .query("limit", limit);
-            let page: IssuedCardsAnswer = self.guard.read(&call)?;
+            let page: IssuedCardsResponse = self.transport.read(&call)?;
             Ok(page.cards.into_iter().map(IssuedCard::from).collect())
         })
     }
 
     fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
-        match self.guard.read::<CardAnswer>(&Call::get(format!("{CARDS}/{number}"))) {
+        match self.transport.read::<CardResponse>(&BankRequest::get(format!("{CARDS}/{number}"))) {
             Ok(answer) if answer.card.number == number => Ok(Some(answer.card.into())),
             Ok(_) => Err(BankError::Unknown("the bank answered for another card".to_owned())),
             Err(failure) if is_unknown_card(&failure) => Ok(None),
@@ -124,10 +124,10 @@ impl BankGateway for HttpBank {
     ) -> Result<Vec<Transaction>, BankError> {
         in_pages(limit, |read: &[Transaction], limit| {
             let after = read.last().map_or(after, |last| last.id);
-            let call = Call::get(format!("{CARDS}/{number}/transactions"))
+            let call = BankRequest::get(format!("{CARDS}/{number}/transactions"))
                 .query("after", after)
                 .query("limit", limit);
-            let page = match self.guard.read::<TransactionsAnswer>(&call) {
+            let page = match self.transport.read::<TransactionsResponse>(&call) {
                 Ok(page) => page.transactions,
                 Err(failure) if is_unknown_card(&failure) => Vec::new(),
                 Err(failure) => return Err(failure.into()),
@@ -142,13 +142,13 @@ impl BankGateway for HttpBank {
     }
 }
 
-/// A path that the bank's front does not know is a 404 too, and no word about a card.
-fn is_unknown_card(failure: &Failure) -> bool {
-    matches!(failure, Failure::Refused { status: 404, body: Some(body) } if body.code == ErrorCode::UnknownCard)
+/// A 404 of an unknown path says nothing about a card.
+fn is_unknown_card(failure: &TransportError) -> bool {
+    matches!(failure, TransportError::Rejected { status: 404, body: Some(body) } if body.code == ErrorCode::UnknownCard)
 }
 
-/// Reads up to `limit` rows page by page. `page` gets what was read so far and how many rows to read next; a page
-/// with fewer is the last.
+/// Reads up to `limit` rows in pages. `page` gets the rows so far and the size of the next page; a shorter page is the
+/// last.
 fn in_pages<T>(
     limit: u32,
     page: impl Fn(&[T], u32) -> Result<Vec<T>, BankError>,

@@ -1,33 +1,31 @@
-//! The way to a bank across the network, by the protocol of `docs/BANK.md`.
+//! The gateway to a bank across the network, by the protocol of `docs/BANK.md`.
 //!
 //! [`HttpBank`] implements `kopeck_port_bank::BankGateway`. Its rules:
 //!
-//! - What certainly never reached the bank, or what the bank refused with a 4xx, had no effect:
-//!   `BankError::Unavailable`. Whatever else went wrong after a call was sent leaves its effect open:
-//!   `BankError::Unknown`.
-//! - Reads are tried again, submissions never: whether and when to send an instruction again is its caller's to decide.
-//! - A bounded number of calls is on its way at once; one more is turned away, so that a bank that hangs does not take
-//!   every thread with it.
-//! - After a number of failures in a row no call is made for a while, then one, which decides how to go on.
-//! - Neither the shared secret nor anything of an instruction or of a card is ever logged or part of an error.
+//! - A request that certainly never reached the bank, or that the bank refused with a 4xx, had no effect:
+//!   `BankError::Unavailable`. Any other failure leaves the effect open: `BankError::Unknown`.
+//! - Reads are retried, submissions never: their caller decides whether and when to send an instruction again.
+//! - A concurrency limit refuses further requests, so that a bank that hangs does not take every thread with it.
+//! - A circuit breaker pauses requests after several failures in a row; then one request decides how to go on.
+//! - Neither the shared secret nor any data of an instruction or card is logged or part of an error.
 //!
-//! [`SimulatorControl`] makes the calls by which a sandbox rules a simulator across the network.
+//! [`SimulatorControl`] sends the requests by which a sandbox controls a simulator across the network.
 //!
-//! Calls block, and must not be made from an asynchronous task.
+//! All functions block, and must not be called from an async task.
 
 mod address;
 mod batch;
-mod breaker;
+mod circuit_breaker;
+mod concurrency_limit;
 mod control;
-mod failure;
-mod gate;
 mod gateway;
-mod guard;
+mod resilience;
 mod tls;
 mod transport;
+mod transport_error;
 
 pub use address::{BankAddress, ConfigError};
 pub use control::{ControlError, SimulatorControl};
 pub use gateway::HttpBank;
-pub use guard::{GuardSettings, HttpBankSettings};
+pub use resilience::{HttpBankSettings, ResilienceSettings};
 pub use tls::{BankTls, ClientCertificate, PublicKeyPin};

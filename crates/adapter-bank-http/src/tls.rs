@@ -1,4 +1,4 @@
-//! TLS by rustls with ring: which servers are trusted, and what the bank is shown.
+//! TLS by rustls with ring: trusted authorities, pins, client certificate.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::address::ConfigError;
 
-/// Which bank servers are trusted, and the client certificate that they are shown.
+/// Trusted bank certificates, and the client certificate.
 #[derive(Debug, Clone, Default)]
 pub struct BankTls {
     /// PEM certificates of the authorities that may issue the bank's certificate. `None`: those that the system trusts.
@@ -69,8 +69,8 @@ impl FromStr for PublicKeyPin {
     }
 }
 
-/// The configuration is given to reqwest as it is, so no crypto provider has to be installed for the whole process.
-/// Without TLS no authorities are loaded, so that a machine without any certificates will do.
+/// reqwest gets the configuration itself, so the process needs no default crypto provider. Without TLS no authorities
+/// are loaded, so a machine without certificates works.
 pub(crate) fn config(tls: &BankTls, uses_tls: bool) -> Result<ClientConfig, ConfigError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -79,7 +79,7 @@ pub(crate) fn config(tls: &BankTls, uses_tls: bool) -> Result<ClientConfig, Conf
     if !uses_tls {
         return Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth());
     }
-    let verifier = Pinned { inner: verifier(tls, &provider)?, pins: tls.pins.clone() };
+    let verifier = PinVerifier { inner: verifier(tls, &provider)?, pins: tls.pins.clone() };
     let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
     let Some(client) = &tls.client else { return Ok(builder.with_no_client_auth()) };
     let chain = certificates(&client.chain, "the client certificate")?;
@@ -89,7 +89,7 @@ pub(crate) fn config(tls: &BankTls, uses_tls: bool) -> Result<ClientConfig, Conf
     builder.with_client_auth_cert(chain, key).map_err(failed)
 }
 
-/// Verifies that a certificate was issued for the bank's host by a trusted authority.
+/// Verifies that a trusted authority issued the certificate for the bank's host.
 fn verifier(
     tls: &BankTls,
     provider: &Arc<CryptoProvider>,
@@ -119,14 +119,14 @@ fn failed(error: rustls::Error) -> ConfigError {
     ConfigError::Client(format!("TLS: {error}"))
 }
 
-/// Accepts what `inner` accepts, if its public key is pinned or there are no pins.
+/// Accepts what `inner` accepts, if the public key is pinned or there are no pins.
 #[derive(Debug)]
-struct Pinned {
+struct PinVerifier {
     inner: Arc<dyn ServerCertVerifier>,
     pins: Vec<PublicKeyPin>,
 }
 
-impl ServerCertVerifier for Pinned {
+impl ServerCertVerifier for PinVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,

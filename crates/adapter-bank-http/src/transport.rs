@@ -1,4 +1,4 @@
-//! One call, sent and answered.
+//! Sends one request over HTTP.
 
 use std::io::Read as _;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
 
 use crate::address::{BankAddress, ConfigError};
-use crate::failure::Failure;
 use crate::tls;
+use crate::transport_error::TransportError;
 
-/// The largest answer that is read; a page of 1,000 cards stays well below it.
+/// The most bytes of a response; a page of 1,000 cards stays well below it.
 const MAX_ANSWER: u64 = 8 << 20;
-/// How long connecting may take, if a call may take longer than that.
+/// The timeout of connecting, unless the whole request has less.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a connection is kept for the next call: less than a server keeps it, so that it does not close it while
-/// a call is on its way.
+/// The idle timeout of a connection: less than the server's, so that the server does not close a connection with a
+/// request on its way.
 const IDLE: Duration = Duration::from_secs(30);
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// Sends calls to one bank.
+/// Sends requests to one bank.
 pub(crate) struct Transport {
     http: Client,
     base: Url,
@@ -32,28 +32,28 @@ pub(crate) struct Transport {
     timeout: Duration,
 }
 
-/// A call to send.
-pub(crate) struct Call {
+/// A request to send.
+pub(crate) struct BankRequest {
     method: Method,
     path: String,
     query: Vec<(&'static str, String)>,
     body: Option<Vec<u8>>,
 }
 
-impl Call {
+impl BankRequest {
     pub(crate) fn get(path: impl Into<String>) -> Self {
         Self { method: Method::GET, path: path.into(), query: Vec::new(), body: None }
     }
 
     /// # Errors
-    /// [`Failure::NotSent`] if the body has no JSON.
+    /// [`TransportError::NotSent`] if the body has no JSON.
     pub(crate) fn with_body(
         method: Method,
         path: impl Into<String>,
         body: &impl Serialize,
-    ) -> Result<Self, Failure> {
-        let body =
-            serde_json::to_vec(body).map_err(|_| Failure::NotSent("the call has no JSON".to_owned()))?;
+    ) -> Result<Self, TransportError> {
+        let body = serde_json::to_vec(body)
+            .map_err(|_| TransportError::NotSent("the call has no JSON".to_owned()))?;
         Ok(Self { method, path: path.into(), query: Vec::new(), body: Some(body) })
     }
 
@@ -65,7 +65,7 @@ impl Call {
 
 impl Transport {
     pub(crate) fn new(address: BankAddress) -> Result<Self, ConfigError> {
-        if address.is_in_clear() {
+        if address.is_plaintext() {
             if !address.allow_http {
                 return Err(ConfigError::Plaintext);
             }
@@ -83,9 +83,9 @@ impl Transport {
             .tls_backend_preconfigured(tls::config(&tls, base.scheme() == "https")?)
             .connect_timeout(CONNECT_TIMEOUT.min(timeout))
             .pool_idle_timeout(IDLE)
-            // The protocol never redirects, and the secret must not follow anyone who does.
+            // The protocol has no redirects, and the secret must not follow one.
             .redirect(reqwest::redirect::Policy::none())
-            // The way to the bank is a setting of the service, not of the environment that it happens to run in.
+            // The network path to the bank is a setting of the service, and no affair of the environment.
             .no_proxy()
             .tcp_nodelay(true)
             .user_agent(concat!("kopeck/", env!("CARGO_PKG_VERSION")))
@@ -94,31 +94,31 @@ impl Transport {
         Ok(Self { http, base, bearer, timeout })
     }
 
-    /// Sends a call once and reads its answer.
-    pub(crate) fn send<T: DeserializeOwned>(&self, call: &Call) -> Result<T, Failure> {
+    /// Sends a request once and reads its response.
+    pub(crate) fn send<T: DeserializeOwned>(&self, request: &BankRequest) -> Result<T, TransportError> {
         let mut url = self.base.clone();
-        url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), call.path));
-        if !call.query.is_empty() {
-            url.query_pairs_mut().extend_pairs(&call.query);
+        url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), request.path));
+        if !request.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&request.query);
         }
-        let mut request = self
+        let mut builder = self
             .http
-            .request(call.method.clone(), url)
+            .request(request.method.clone(), url)
             .timeout(self.timeout)
             .header(ACCEPT, JSON)
             .header(AUTHORIZATION, self.bearer.clone());
-        if let Some(body) = &call.body {
-            request = request.header(CONTENT_TYPE, JSON).body(body.clone());
+        if let Some(body) = &request.body {
+            builder = builder.header(CONTENT_TYPE, JSON).body(body.clone());
         }
-        let response = request.send().map_err(|error| Failure::of(&error, self.timeout))?;
+        let response = builder.send().map_err(|error| TransportError::of(&error, self.timeout))?;
         let status = response.status().as_u16();
         let body = self.body(response)?;
         if status != 200 {
-            return Err(Failure::of_status(status, &body));
+            return Err(TransportError::of_status(status, &body));
         }
-        // What serde says of an answer may quote it.
+        // A serde error may quote the response.
         serde_json::from_slice(&body).map_err(|error| {
-            Failure::Lost(format!(
+            TransportError::ResponseLost(format!(
                 "the answer cannot be read: line {}, column {}",
                 error.line(),
                 error.column()
@@ -126,19 +126,19 @@ impl Transport {
         })
     }
 
-    fn body(&self, response: Response) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    fn body(&self, response: Response) -> Result<Zeroizing<Vec<u8>>, TransportError> {
         let mut body = Zeroizing::new(Vec::new());
         let read = response.take(MAX_ANSWER + 1).read_to_end(&mut body);
         read.map_err(|error| {
             let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<reqwest::Error>());
             if inner.is_some_and(reqwest::Error::is_timeout) || error.kind() == std::io::ErrorKind::TimedOut {
-                Failure::Late(self.timeout)
+                TransportError::Timeout(self.timeout)
             } else {
-                Failure::Lost("the answer breaks off".to_owned())
+                TransportError::ResponseLost("the answer breaks off".to_owned())
             }
         })?;
         if body.len() as u64 > MAX_ANSWER {
-            return Err(Failure::Lost("the answer is too large".to_owned()));
+            return Err(TransportError::ResponseLost("the answer is too large".to_owned()));
         }
         Ok(body)
     }

@@ -1,29 +1,29 @@
-//! How the bank misbehaves.
+//! Fault injection.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use kopeck_port_system::Entropy;
 
-/// How the bank misbehaves from now on. The default is a bank in good order.
+/// The injected faults; none by default.
 ///
-/// Rates are probabilities, 0.0 to 1.0, drawn for every instruction by itself. Lasts until it is set anew or the
-/// process ends.
+/// Rates are probabilities, 0.0 to 1.0, drawn for each instruction. They last until they are set anew or the process
+/// ends.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Behaviour {
-    /// Milliseconds by which each answer is late.
+    /// Milliseconds added to each response.
     pub latency_ms: u64,
-    /// How many instructions and reads fail before they have an effect.
+    /// The share of instructions and reads that fail without an effect.
     pub error_rate: f64,
-    /// How many instructions have their effect and no answer. Reads have no effect, so they are answered.
+    /// The share of instructions with an effect and no response. Reads have no effect, so they get a response.
     pub lose_answer_rate: f64,
-    /// How many instructions that were done are done once more when they are sent once more.
+    /// The share of repeated instructions with a second effect.
     pub duplicate_rate: f64,
-    /// Whether the bank answers no call at all.
+    /// Whether the bank responds to nothing.
     pub down: bool,
 }
 
-/// A rate that is no probability.
+/// A rate outside of 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0} must lie between 0 and 1")]
 pub struct BehaviourError(pub &'static str);
@@ -46,13 +46,13 @@ impl Behaviour {
     }
 }
 
-/// The behaviour in force, and the dice.
-pub(crate) struct Mood {
+/// The faults in force, and the source of randomness.
+pub(crate) struct FaultInjection {
     behaviour: Mutex<Behaviour>,
     entropy: Arc<dyn Entropy>,
 }
 
-impl Mood {
+impl FaultInjection {
     pub(crate) fn new(entropy: Arc<dyn Entropy>) -> Self {
         Self { behaviour: Mutex::default(), entropy }
     }
@@ -66,8 +66,8 @@ impl Mood {
         Ok(())
     }
 
-    /// Whether something that happens at `rate` happens now. Certainties draw nothing.
-    pub(crate) fn strikes(&self, rate: f64) -> bool {
+    /// Whether a fault with this rate occurs now. Certainties draw nothing.
+    pub(crate) fn occurs(&self, rate: f64) -> bool {
         if rate <= 0.0 || rate >= 1.0 {
             return rate >= 1.0;
         }
@@ -83,18 +83,18 @@ mod tests {
 
     use super::*;
 
-    fn mood() -> Mood {
-        Mood::new(Arc::new(SeededEntropy::new(1)))
+    fn faults() -> FaultInjection {
+        FaultInjection::new(Arc::new(SeededEntropy::new(1)))
     }
 
     #[test]
     fn rates_are_probabilities() {
-        let mood = mood();
+        let faults = faults();
         for rate in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
-            let refused = mood.set(Behaviour { lose_answer_rate: rate, ..Behaviour::default() });
+            let refused = faults.set(Behaviour { lose_answer_rate: rate, ..Behaviour::default() });
             assert_eq!(refused, Err(BehaviourError("loseAnswerRate")));
         }
-        assert_eq!(mood.get(), Behaviour::default());
+        assert_eq!(faults.get(), Behaviour::default());
         let all = Behaviour {
             latency_ms: 5,
             error_rate: 0.0,
@@ -102,14 +102,14 @@ mod tests {
             duplicate_rate: 1.0,
             down: true,
         };
-        mood.set(all).unwrap();
-        assert_eq!(mood.get(), all);
+        faults.set(all).unwrap();
+        assert_eq!(faults.get(), all);
     }
 
     #[test]
     fn things_happen_as_often_as_they_should() {
-        let mood = mood();
-        let count = |rate| (0..10_000).filter(|_| mood.strikes(rate)).count();
+        let faults = faults();
+        let count = |rate| (0..10_000).filter(|_| faults.occurs(rate)).count();
         assert_eq!(count(0.0), 0);
         assert_eq!(count(1.0), 10_000);
         assert!((2_700..3_300).contains(&count(0.3)));

@@ -1,4 +1,4 @@
-//! Cards as the books keep them, and as the port shows them.
+//! Cards in the database and in the port.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -11,15 +11,15 @@ use kopeck_domain::transaction::{Transaction, TransactionType};
 use kopeck_port_bank::{BankCard, IssuedCard};
 use time::{Date, OffsetDateTime};
 
+use crate::clock_reading::{from_julian, from_micros};
 use crate::error::SimulatorError;
 use crate::instructions::ROWS_OF_A_STATEMENT;
-use crate::moments::{from_julian, from_micros};
 use crate::schema::{cards, instructions, transactions};
 
-/// The most money that top-ups can bring a card to, in kopecks: 15,000.00.
+/// The greatest balance after a top-up, in kopecks: 15,000.00.
 pub const CARD_LIMIT: Kopecks = Kopecks::new(1_500_000);
 
-/// The column's value for a number. No number comes near the end of `i64`.
+/// The column value of a number, which is far below `i64::MAX`.
 pub(crate) const fn column(number: CardNumber) -> i64 {
     number.get().cast_signed()
 }
@@ -54,7 +54,7 @@ impl AccountRow {
     }
 }
 
-/// A card of the simulator: its account holds what the card holds, and the balance decides how much more fits.
+/// A card of the simulator: balance and account are equal.
 pub(crate) fn bank_card(
     balance: Kopecks,
     activated_at: Option<OffsetDateTime>,
@@ -71,7 +71,7 @@ pub(crate) fn bank_card(
     }
 }
 
-/// By how much a card with this balance can be topped up. A balance is never negative, so the difference fits.
+/// The possible top-up of a card with this balance. A balance is never negative, so the difference fits.
 fn room(balance: Kopecks) -> Kopecks {
     CARD_LIMIT.minus(balance).unwrap_or_default().max(Kopecks::ZERO)
 }
@@ -85,7 +85,7 @@ pub(crate) fn card(
     row.map(|row| row.card()).transpose()
 }
 
-/// Those of `numbers` that are cards of this bank.
+/// The cards of this bank among `numbers`.
 pub(crate) fn cards(
     connection: &mut SqliteConnection,
     numbers: &[CardNumber],
@@ -133,7 +133,7 @@ impl IssuedRow {
     }
 }
 
-/// Cards of the order under `key` from number `skip` on.
+/// Cards of the order under `key` from offset `skip` on.
 pub(crate) fn issued(
     connection: &mut SqliteConnection,
     key: &str,

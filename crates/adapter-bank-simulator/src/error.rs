@@ -1,22 +1,22 @@
-//! Why the books could not be read or written.
+//! Errors of the simulator.
 
 use diesel::ConnectionError;
 use diesel::r2d2::PoolError;
 use diesel::result::Error as StoreError;
 
-/// The simulator itself failed. No refusal of the bank is one of these.
+/// The simulator itself failed; no refusal is one of these.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulatorError {
-    /// The path of the books is not UTF-8.
+    /// The path of the database is not UTF-8.
     #[error("the path of the bank's books is not UTF-8")]
     Path,
-    /// The books could not be opened.
+    /// The database could not be opened.
     #[error("the bank's books could not be opened: {0}")]
     Open(#[from] ConnectionError),
-    /// No connection to the books was free in time.
+    /// No connection was free in time.
     #[error("no connection to the bank's books: {0}")]
     Pool(#[source] PoolError),
-    /// The tables of the books could not be brought up to date.
+    /// The migrations failed.
     #[error("the bank's books could not be brought up to date: {0}")]
     Migration(String),
     /// A later version of the simulator has changed the tables of the books.
@@ -24,22 +24,23 @@ pub enum SimulatorError {
         "the bank's books have the schema {books}, and this version of kopeck knows none after {binary}: run the version \
          that changed them, or a later one"
     )]
+    // A later version has migrated the database.
     NewerSchema {
-        /// The latest version that the books have.
+        /// The latest migration of the database.
         books: String,
-        /// The latest version that is compiled in.
+        /// The latest migration of this version.
         binary: String,
     },
-    /// Reading or writing failed, and nothing was changed.
+    /// A statement failed, and nothing was changed.
     #[error("the bank's books failed: {0}")]
     Store(#[from] StoreError),
-    /// The last step of writing failed: it is not known whether anything was changed.
+    /// The commit failed: the effect is unknown.
     #[error("the bank's books failed at the commit: {0}")]
     Commit(StoreError),
-    /// The books hold something that this version never writes; the text says what.
+    /// A value that this version never writes; the text says which.
     #[error("the bank's books are corrupt: {0}")]
     Corrupt(&'static str),
-    /// Every number of a kind has been given out.
+    /// All numbers of a kind are issued.
     #[error("the bank has no card numbers left")]
     OutOfNumbers,
 }

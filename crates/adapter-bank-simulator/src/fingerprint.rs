@@ -1,4 +1,4 @@
-//! A digest of an instruction, to notice when a key comes back with another one.
+//! A digest of an instruction, to detect another one under its key.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::limit::Limit;

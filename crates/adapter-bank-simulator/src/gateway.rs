@@ -1,4 +1,4 @@
-//! The simulator as the gateway to a bank.
+//! The simulator as a bank gateway.
 
 use diesel::SqliteConnection;
 use kopeck_domain::card_number::CardNumber;
@@ -12,8 +12,7 @@ use crate::instructions;
 use crate::simulator::Simulator;
 use crate::submit;
 
-/// A submission under a key that names another instruction has no effect and is answered with
-/// [`BankError::Unavailable`].
+/// Another instruction under a known key has no effect: [`BankError::Unavailable`].
 impl BankGateway for Simulator {
     fn repeat_is_safe(&self) -> bool {
         self.repeat_is_safe
@@ -21,8 +20,10 @@ impl BankGateway for Simulator {
 
     fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
         let behaviour = self.behaviour();
-        let arrives: Vec<bool> =
-            submissions.iter().map(|_| !behaviour.down && !self.mood.strikes(behaviour.error_rate)).collect();
+        let arrives: Vec<bool> = submissions
+            .iter()
+            .map(|_| !behaviour.down && !self.faults.occurs(behaviour.error_rate))
+            .collect();
         let arrived: Vec<&Submission> =
             submissions.iter().zip(&arrives).filter(|(_, arrives)| **arrives).map(|(sent, _)| sent).collect();
         let mut answers = self.carry_out(&arrived, &behaviour).into_iter();
@@ -64,20 +65,20 @@ impl BankGateway for Simulator {
 }
 
 impl Simulator {
-    /// Has the effects of what arrived, and loses answers.
+    /// Carries out `arrived`, and loses some responses.
     fn carry_out(&self, arrived: &[&Submission], behaviour: &Behaviour) -> Vec<Result<Verdict, BankError>> {
         if arrived.is_empty() {
             return Vec::new();
         }
-        let again = || self.mood.strikes(behaviour.duplicate_rate);
+        let again = || self.faults.occurs(behaviour.duplicate_rate);
         let answers = self
             .database
-            .write(|connection| submit::carry_out(connection, &self.press(), arrived, &again))
+            .write(|connection| submit::carry_out(connection, &self.card_issuer(), arrived, &again))
             .unwrap_or_else(|error| vec![Err(bank_error(&error)); arrived.len()]);
         answers
             .into_iter()
             .map(|answer| {
-                if self.mood.strikes(behaviour.lose_answer_rate) {
+                if self.faults.occurs(behaviour.lose_answer_rate) {
                     return Err(BankError::Unknown("the answer was lost".to_owned()));
                 }
                 answer
@@ -90,7 +91,7 @@ impl Simulator {
         work: impl FnOnce(&mut SqliteConnection) -> Result<T, SimulatorError>,
     ) -> Result<T, BankError> {
         let behaviour = self.behaviour();
-        let answer = if behaviour.down || self.mood.strikes(behaviour.error_rate) {
+        let answer = if behaviour.down || self.faults.occurs(behaviour.error_rate) {
             Err(no_answer(&behaviour))
         } else {
             self.database.read(work).map_err(|error| bank_error(&error))
@@ -99,7 +100,7 @@ impl Simulator {
         answer
     }
 
-    /// A bank that is down does not even keep its callers waiting.
+    /// A bank that is down has no latency either.
     fn wait(&self, behaviour: &Behaviour) {
         if !behaviour.down && behaviour.latency_ms > 0 {
             (self.sleep)(behaviour.latency());
@@ -111,7 +112,7 @@ fn no_answer(behaviour: &Behaviour) -> BankError {
     BankError::Unavailable(if behaviour.down { "the bank is down" } else { "the bank failed" }.to_owned())
 }
 
-/// Everything but a failed commit was rolled back for certain.
+/// Every error but a failed commit means a rollback.
 fn bank_error(error: &SimulatorError) -> BankError {
     match error {
         SimulatorError::Commit(_) => BankError::Unknown(error.to_string()),

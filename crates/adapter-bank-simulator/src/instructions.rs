@@ -1,4 +1,4 @@
-//! What the bank was told to do, and what became of it.
+//! Instructions and their verdicts.
 
 use std::collections::HashMap;
 
@@ -9,18 +9,18 @@ use kopeck_port_bank::{DeclineReason, Instruction, Verdict};
 use crate::error::SimulatorError;
 use crate::schema::instructions;
 
-/// Keys or rows of one statement: well below the variables that SQLite allows in one (32,766).
+/// Rows or keys of a statement: well below SQLite's 32,766 variables.
 pub(crate) const ROWS_OF_A_STATEMENT: usize = 1_000;
 
-/// An instruction as it was recorded under its key.
+/// A recorded instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Recorded {
+pub(crate) struct InstructionRecord {
     pub(crate) id: i64,
     pub(crate) fingerprint: [u8; 32],
     pub(crate) verdict: Verdict,
 }
 
-/// A row to write.
+/// A new row.
 #[derive(Debug, Insertable)]
 #[diesel(table_name = instructions, treat_none_as_default_value = false)]
 pub(crate) struct NewInstruction<'a> {
@@ -33,7 +33,7 @@ pub(crate) struct NewInstruction<'a> {
 }
 
 impl<'a> NewInstruction<'a> {
-    pub(crate) fn new(key: &'a str, instruction: &Instruction, recorded: Recorded) -> Self {
+    pub(crate) fn new(key: &'a str, instruction: &Instruction, recorded: InstructionRecord) -> Self {
         Self {
             id: recorded.id,
             key,
@@ -49,12 +49,12 @@ impl<'a> NewInstruction<'a> {
     }
 }
 
-/// What is recorded under each of `keys` that the bank has seen.
+/// The recorded instructions under `keys`.
 pub(crate) fn recorded<'a>(
     connection: &mut SqliteConnection,
     keys: &[&'a str],
-) -> Result<HashMap<&'a str, Recorded>, SimulatorError> {
-    let mut by_text: HashMap<String, Recorded> = HashMap::with_capacity(keys.len());
+) -> Result<HashMap<&'a str, InstructionRecord>, SimulatorError> {
+    let mut by_text: HashMap<String, InstructionRecord> = HashMap::with_capacity(keys.len());
     for chunk in keys.chunks(ROWS_OF_A_STATEMENT) {
         let rows: Vec<(String, i64, Vec<u8>, String)> = instructions::table
             .filter(instructions::key.eq_any(chunk))
@@ -64,13 +64,13 @@ pub(crate) fn recorded<'a>(
             let fingerprint = fingerprint
                 .try_into()
                 .map_err(|_| SimulatorError::Corrupt("a fingerprint of another length"))?;
-            by_text.insert(key, Recorded { id, fingerprint, verdict: verdict_of(&verdict)? });
+            by_text.insert(key, InstructionRecord { id, fingerprint, verdict: verdict_of(&verdict)? });
         }
     }
     Ok(keys.iter().filter_map(|key| Some((*key, *by_text.get(*key)?))).collect())
 }
 
-/// The id that the next new instruction gets. Asked under the right to write, so nobody else gets it.
+/// The id of the next instruction. Read under the write lock, so that it is unique.
 pub(crate) fn next_id(connection: &mut SqliteConnection) -> Result<i64, SimulatorError> {
     let last: Option<i64> = instructions::table.select(max(instructions::id)).first(connection)?;
     Ok(last.unwrap_or(0) + 1)
@@ -86,7 +86,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// Counts that an instruction had its effect once more.
+/// Counts a second effect of an instruction.
 pub(crate) fn applied_again(connection: &mut SqliteConnection, id: i64) -> Result<(), SimulatorError> {
     diesel::update(instructions::table.find(id))
         .set(instructions::applied.eq(instructions::applied + 1))

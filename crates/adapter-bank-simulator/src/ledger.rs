@@ -1,4 +1,4 @@
-//! Money: the one way to move it, and the proof that it is right.
+//! Transactions and balances.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::transaction::TransactionType;
 use time::OffsetDateTime;
 
+use crate::clock_reading::to_micros;
 use crate::error::SimulatorError;
 use crate::instructions::ROWS_OF_A_STATEMENT;
-use crate::moments::to_micros;
 use crate::schema::transactions;
 
-/// A transaction to post.
+/// A new transaction.
 #[derive(Debug, Insertable)]
 #[diesel(table_name = transactions, treat_none_as_default_value = false)]
 pub(crate) struct NewTransaction<'a> {
@@ -31,7 +31,7 @@ pub(crate) struct NewTransaction<'a> {
 }
 
 impl NewTransaction<'_> {
-    /// Money that arrives on a card by an instruction.
+    /// A top-up by an instruction.
     pub(crate) fn replenishment(card: i64, amount: i64, executed_at: i64, instruction: i64) -> Self {
         Self {
             card,
@@ -63,7 +63,7 @@ const MOVE_BALANCES: &str = concat!(
      WHERE cards.number = moved.card"
 );
 
-/// Writes `new` transactions and moves the balances of their cards by them. Nothing else changes a balance.
+/// Writes transactions and updates the balances of their cards. Nothing else changes a balance.
 pub(crate) fn post(
     connection: &mut SqliteConnection,
     new: &[NewTransaction<'_>],
@@ -121,20 +121,20 @@ fn last_id(connection: &mut SqliteConnection) -> Result<i64, SimulatorError> {
     Ok(last.unwrap_or(0))
 }
 
-/// The totals of the books.
+/// The totals of the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Books {
-    /// How many cards were issued.
+pub struct LedgerTotals {
+    /// Issued cards.
     pub cards: u64,
-    /// Money that virtual cards were issued with.
+    /// First top-ups of virtual cards.
     pub first_top_ups: Kopecks,
-    /// Money that top-ups brought.
+    /// Later top-ups.
     pub top_ups: Kopecks,
-    /// Money spent.
+    /// Payments.
     pub payments: Kopecks,
-    /// Money given back by merchants.
+    /// Refunds.
     pub refunds: Kopecks,
-    /// Money on all cards. `first_top_ups + top_ups - payments + refunds`, if the books are right.
+    /// Money on all cards: `first_top_ups + top_ups - payments + refunds` in a sound ledger.
     pub balances: Kopecks,
 }
 
@@ -143,7 +143,7 @@ pub struct Books {
 pub struct Discrepancy {
     /// The number of the card.
     pub card: u64,
-    /// The balance that is stored.
+    /// The stored balance.
     pub stored: Kopecks,
     /// The balance that the transactions add up to.
     pub recomputed: Kopecks,
@@ -173,9 +173,9 @@ struct Totals {
     balances: i64,
 }
 
-pub(crate) fn books(connection: &mut SqliteConnection) -> Result<Books, SimulatorError> {
+pub(crate) fn totals(connection: &mut SqliteConnection) -> Result<LedgerTotals, SimulatorError> {
     let totals: Totals = sql_query(TOTALS).get_result(connection)?;
-    Ok(Books {
+    Ok(LedgerTotals {
         cards: totals.cards.unsigned_abs(),
         first_top_ups: Kopecks::new(totals.first_top_ups),
         top_ups: Kopecks::new(totals.top_ups),

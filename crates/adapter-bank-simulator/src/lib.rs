@@ -1,23 +1,20 @@
-//! A bank to build and test against, with books of its own in its own SQLite file.
+//! A bank to build and test against, with a SQLite database of its own.
 //!
-//! [`Simulator`] implements `kopeck_port_bank::BankGateway` in process; with the feature `server`, `server` puts it
-//! behind HTTP. Its rules:
+//! [`Simulator`] implements `kopeck_port_bank::BankGateway` in process; the feature `server` adds an HTTP server. Its
+//! rules:
 //!
-//! - A virtual card holds the money of its order from the start and has to be activated by its code, good for
-//!   [`CODE_DAYS`] days; a plastic card starts empty and active.
-//! - A card can hold [`CARD_LIMIT`]; what is missing to it is what it can be topped up by. It is valid for three
-//!   years, to the end of the month.
-//! - A top-up whose kopecks end in 13 is refused, and so is an order to an address that contains `DECLINE`: both
-//!   are there to be tried out.
-//! - The limit of a card is set unless the card is closed, expired or not the bank's. Purchases obey it by
-//!   `kopeck_domain::limit::decide`: what counts as spent are the payments less the refunds of the period that the
-//!   purchase falls in, in the bank's zone.
-//! - An instruction's verdict is stored under its key in the transaction that has its effect. The same key again is
-//!   answered with that verdict.
+//! - A virtual card holds the money of its order from the start. Its activation code is valid for [`CODE_DAYS`] days. A
+//!   plastic card starts empty and active.
+//! - A balance after a top-up is at most [`CARD_LIMIT`]. A card is valid for three years, to the end of the month.
+//! - The bank declines top-ups whose kopecks end in 13 and orders to an address that contains `DECLINE`, so that
+//!   partners can test a refusal.
+//! - A limit is set unless the card is closed, expired or of another bank. Purchases obey it by
+//!   `kopeck_domain::limit::decide`: payments less refunds of the period of the purchase, in the bank's zone.
+//! - The verdict on an instruction is recorded under its key in the transaction of its effect. A repeated key gets the
+//!   recorded verdict.
 //!
-//! Beyond the port it has the powers of a sandbox: purchases and refunds, activating, blocking and expiring cards,
-//! and a [`Behaviour`] that makes it slow, failing, silent or forgetful. [`Simulator::books`] and
-//! [`Simulator::check`] tell whether the money is right afterwards.
+//! Beyond the port it has the sandbox's control: purchases and refunds, activating, blocking and expiring cards, and
+//! fault injection by a [`Behaviour`]. [`Simulator::totals`] and [`Simulator::check`] verify the ledger afterwards.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -47,20 +44,20 @@
 //! # }
 //! ```
 
+mod activation_codes;
 mod behaviour;
+mod card_issuer;
+mod card_numbers;
 mod cards;
-mod codes;
-mod commands;
+mod clock_reading;
 mod connection;
 mod error;
 mod fingerprint;
 mod gateway;
+mod idempotency;
 mod instructions;
-mod issue;
 mod ledger;
 mod limits;
-mod moments;
-mod numbers;
 mod purchases;
 mod sandbox;
 mod schema;
@@ -70,13 +67,13 @@ mod simulator;
 mod submit;
 mod top_up;
 
+pub use activation_codes::CODE_DAYS;
 pub use behaviour::{Behaviour, BehaviourError};
+pub use card_issuer::MOST_CARDS_OF_AN_ORDER;
 pub use cards::CARD_LIMIT;
-pub use codes::CODE_DAYS;
-pub use commands::Once;
 pub use error::SimulatorError;
-pub use issue::MOST_CARDS_OF_AN_ORDER;
-pub use ledger::{Books, Discrepancy};
-pub use purchases::{Purchase, PurchaseAnswer, Refund};
+pub use idempotency::IdempotencyKey;
+pub use ledger::{Discrepancy, LedgerTotals};
+pub use purchases::{Purchase, PurchaseDecision, Refund};
 pub use sandbox::SandboxError;
 pub use simulator::Simulator;

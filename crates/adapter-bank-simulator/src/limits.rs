@@ -1,4 +1,4 @@
-//! What cards may be spent on: decided and kept.
+//! Card limits.
 
 use diesel::prelude::*;
 use kopeck_domain::card::Standing;
@@ -13,9 +13,9 @@ use crate::error::SimulatorError;
 use crate::instructions::ROWS_OF_A_STATEMENT;
 use crate::schema::limits;
 
-/// Whether the limit of a card is set. `None` is a card that the bank does not have.
+/// Whether a limit is set. `None` is a card of another bank.
 ///
-/// A block is no hindrance, and neither is a card that sleeps: a limit lets no money move.
+/// A blocked or inactive card accepts a limit: it moves no money.
 pub(crate) fn decide(card: Option<&BankCard>, today: Date) -> Result<(), DeclineReason> {
     let card = card.ok_or(DeclineReason::Refused)?;
     match card.standing {

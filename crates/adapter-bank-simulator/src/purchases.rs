@@ -10,11 +10,11 @@ use kopeck_port_bank::BankCard;
 use time::OffsetDateTime;
 
 use crate::cards::column;
-use crate::commands::Once;
+use crate::clock_reading::{ClockReading, to_micros};
 use crate::error::SimulatorError;
+use crate::idempotency::IdempotencyKey;
 use crate::ledger::{self, NewTransaction};
 use crate::limits;
-use crate::moments::{Moment, to_micros};
 use crate::sandbox::{SandboxError, existing};
 use crate::schema::transactions;
 use crate::simulator::Simulator;
@@ -30,55 +30,55 @@ pub struct Purchase<'a> {
     pub mcc: Option<&'a str>,
     /// The merchant's identifier.
     pub merchant_id: Option<&'a str>,
-    /// When it happens; now, if not given. It decides whether the card has expired, and what its limit says.
+    /// Its time; now by default. It decides expiry and limit.
     pub at: Option<OffsetDateTime>,
-    /// The name of the purchase, if it may be sent again.
-    pub once: Option<Once<'a>>,
+    /// Its idempotency key, if it may be retried.
+    pub once: Option<IdempotencyKey<'a>>,
 }
 
-/// What the bank says to a purchase.
+/// The bank's decision on a purchase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PurchaseAnswer {
-    /// The money was taken, by this transaction.
+pub enum PurchaseDecision {
+    /// Paid by this transaction.
     Approved {
         /// Its id among the transactions of the card.
         transaction: i64,
     },
-    /// Nothing happened, and there is no transaction.
+    /// No effect and no transaction.
     Refused(PaymentRefusal),
 }
 
-/// Gives back all or part of a payment.
+/// Refunds all or part of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refund<'a> {
     /// The id of the payment among the transactions of the card.
     pub payment: i64,
     /// Kopecks, above zero.
     pub amount: Kopecks,
-    /// The name of the refund, if it may be sent again.
-    pub once: Option<Once<'a>>,
+    /// Its idempotency key, if it may be retried.
+    pub once: Option<IdempotencyKey<'a>>,
 }
 
 impl Simulator {
-    /// Buys something with a card.
+    /// Makes a purchase with a card.
     ///
     /// # Errors
-    /// [`SandboxError::UnknownCard`], [`SandboxError::Amount`], or a failure of the books.
+    /// [`SandboxError::UnknownCard`], [`SandboxError::Amount`], or a database error.
     pub fn purchase(
         &self,
         number: CardNumber,
         purchase: &Purchase<'_>,
-    ) -> Result<PurchaseAnswer, SandboxError> {
+    ) -> Result<PurchaseDecision, SandboxError> {
         let now = self.moment();
         let at = purchase.at.map_or(now, |at| self.moment_of(at));
         positive(purchase.amount)?;
         self.database.write(|connection| {
             let card = existing(connection, number)?;
             if let Some(transaction) = made(connection, purchase.once)? {
-                return Ok(PurchaseAnswer::Approved { transaction });
+                return Ok(PurchaseDecision::Approved { transaction });
             }
             if let Err(refusal) = self.decide(connection, number, &card, purchase.amount, at)? {
-                return Ok(PurchaseAnswer::Refused(refusal));
+                return Ok(PurchaseDecision::Refused(refusal));
             }
             let payment = NewTransaction {
                 card: column(number),
@@ -92,18 +92,18 @@ impl Simulator {
                 payment_id: None,
             };
             let transaction = post(connection, payment, purchase.once, now)?;
-            Ok(PurchaseAnswer::Approved { transaction })
+            Ok(PurchaseDecision::Approved { transaction })
         })
     }
 
-    /// Whether a card pays at a moment.
+    /// Whether a card pays at this time.
     fn decide(
         &self,
         connection: &mut SqliteConnection,
         number: CardNumber,
         card: &BankCard,
         amount: Kopecks,
-        at: Moment,
+        at: ClockReading,
     ) -> Result<Result<(), PaymentRefusal>, SimulatorError> {
         let limit = limits::of(connection, number)?;
         let spent = match limit.period_around(self.zone(), at.now) {
@@ -120,12 +120,11 @@ impl Simulator {
         Ok(payer.pays(amount, at.today, &limit))
     }
 
-    /// Gives back all or part of a payment of this card, also in several goes, and gives the id of the new
-    /// transaction. A card gets its money back whatever its state.
+    /// Refunds all or part of a payment of this card; returns the id of the new transaction. The state of the card
+    /// does not matter.
     ///
     /// # Errors
-    /// [`SandboxError::UnknownPayment`], [`SandboxError::OverPayment`], [`SandboxError::Amount`], or a failure of
-    /// the books.
+    /// [`SandboxError::UnknownPayment`], [`SandboxError::OverPayment`], [`SandboxError::Amount`], or a database error.
     pub fn refund(&self, number: CardNumber, refund: &Refund<'_>) -> Result<i64, SandboxError> {
         let now = self.moment();
         positive(refund.amount)?;
@@ -159,7 +158,10 @@ fn positive(amount: Kopecks) -> Result<(), SandboxError> {
     if amount.is_positive() { Ok(()) } else { Err(SandboxError::Amount) }
 }
 
-fn made(connection: &mut SqliteConnection, once: Option<Once<'_>>) -> Result<Option<i64>, SimulatorError> {
+fn made(
+    connection: &mut SqliteConnection,
+    once: Option<IdempotencyKey<'_>>,
+) -> Result<Option<i64>, SimulatorError> {
     once.map_or(Ok(None), |once| once.made(connection))
 }
 
@@ -167,8 +169,8 @@ fn made(connection: &mut SqliteConnection, once: Option<Once<'_>>) -> Result<Opt
 fn post(
     connection: &mut SqliteConnection,
     transaction: NewTransaction<'_>,
-    once: Option<Once<'_>>,
-    now: Moment,
+    once: Option<IdempotencyKey<'_>>,
+    now: ClockReading,
 ) -> Result<i64, SimulatorError> {
     let id = ledger::post_one(connection, transaction)?;
     once.map_or(Ok(()), |once| once.note(connection, id, now))?;

@@ -1,4 +1,4 @@
-//! The powers of the sandbox: the bank's hand on cards outside of the gateway.
+//! Sandbox commands on cards, beyond the gateway.
 
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
@@ -7,12 +7,12 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::BankCard;
 
 use crate::cards::{self, column};
+use crate::clock_reading::{ClockReading, from_julian, to_julian, to_micros};
 use crate::error::SimulatorError;
-use crate::moments::{Moment, from_julian, to_julian, to_micros};
 use crate::schema::cards as cards_table;
 use crate::simulator::Simulator;
 
-/// Why a power of the sandbox had no effect.
+/// Why a command had no effect.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// The bank has no such card.
@@ -33,27 +33,26 @@ pub enum SandboxError {
     /// Not the card's activation code.
     #[error("the activation code is wrong")]
     WrongCode,
-    /// The card's code, but after its last day.
+    /// The card's code, after its last day.
     #[error("the activation code has expired")]
     CodeExpired,
-    /// The books failed.
+    /// A database error.
     #[error(transparent)]
-    Books(#[from] SimulatorError),
+    Database(#[from] SimulatorError),
 }
 
 impl From<diesel::result::Error> for SandboxError {
     fn from(error: diesel::result::Error) -> Self {
-        Self::Books(error.into())
+        Self::Database(error.into())
     }
 }
 
 impl Simulator {
-    /// Activates a card, by its code or, without one, by the bank's own hand. A card that is active stays so since
-    /// when it was, whatever the code.
+    /// Activates a card, by its code or without one by the bank itself. An active card keeps its activation time,
+    /// whatever the code.
     ///
     /// # Errors
-    /// [`SandboxError::UnknownCard`], [`SandboxError::WrongCode`], [`SandboxError::CodeExpired`], or a failure of
-    /// the books.
+    /// [`SandboxError::UnknownCard`], [`SandboxError::WrongCode`], [`SandboxError::CodeExpired`], or a database error.
     pub fn activate(&self, number: CardNumber, code: Option<&str>) -> Result<(), SandboxError> {
         let moment = self.moment();
         self.database.write(|connection| {
@@ -70,26 +69,26 @@ impl Simulator {
         })
     }
 
-    /// Blocks a card at the bank: it neither pays nor takes top-ups.
+    /// Blocks a card: it neither pays nor takes top-ups.
     ///
     /// # Errors
-    /// [`SandboxError::UnknownCard`], or a failure of the books.
+    /// [`SandboxError::UnknownCard`], or a database error.
     pub fn block(&self, number: CardNumber) -> Result<(), SandboxError> {
         self.stand(number, Standing::Blocked)
     }
 
-    /// Lifts the bank's block of a card.
+    /// Lifts the block of a card.
     ///
     /// # Errors
-    /// [`SandboxError::UnknownCard`], or a failure of the books.
+    /// [`SandboxError::UnknownCard`], or a database error.
     pub fn unblock(&self, number: CardNumber) -> Result<(), SandboxError> {
         self.stand(number, Standing::Open)
     }
 
-    /// Makes yesterday the last day of a card, unless it expired before.
+    /// Sets the last day of a card to yesterday, unless it expired earlier.
     ///
     /// # Errors
-    /// [`SandboxError::UnknownCard`], or a failure of the books.
+    /// [`SandboxError::UnknownCard`], or a database error.
     pub fn expire(&self, number: CardNumber) -> Result<(), SandboxError> {
         let yesterday = to_julian(self.moment().yesterday());
         self.database.write(|connection| {
@@ -126,7 +125,7 @@ fn accept_code(
     connection: &mut SqliteConnection,
     number: CardNumber,
     code: &str,
-    moment: Moment,
+    moment: ClockReading,
 ) -> Result<(), SandboxError> {
     let (right, last_day): (Option<String>, Option<i32>) = cards_table::table
         .find(column(number))

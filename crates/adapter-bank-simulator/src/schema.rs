@@ -1,4 +1,4 @@
-//! The tables as Diesel sees them; `migrations` is what makes them.
+//! The tables for Diesel; `migrations` creates them.
 
 diesel::table! {
     presses (id) {

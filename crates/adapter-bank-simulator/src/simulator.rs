@@ -1,4 +1,4 @@
-//! The simulator itself: its books, its clock, its dice.
+//! The simulator: database, clock, random numbers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,36 +13,35 @@ use kopeck_domain::calendar::Zone;
 use kopeck_port_bank::BankKey;
 use kopeck_port_system::{Clock, Entropy};
 
-use crate::behaviour::{Behaviour, BehaviourError, Mood};
+use crate::behaviour::{Behaviour, BehaviourError, FaultInjection};
+use crate::card_issuer::{self, CardIssuer};
+use crate::card_numbers::CardNumbers;
+use crate::clock_reading::ClockReading;
 use crate::connection::Database;
 use crate::error::SimulatorError;
 use crate::instructions;
-use crate::issue::{self, Press};
-use crate::ledger::{self, Books, Discrepancy};
-use crate::moments::Moment;
-use crate::numbers::Numbers;
+use crate::ledger::{self, Discrepancy, LedgerTotals};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations");
 
-/// A bank that keeps its books in a SQLite file of its own and outlives a restart.
+/// A bank with a SQLite database of its own.
 ///
-/// Calls block, also each other: there is one connection that writes and one that reads. Several processes may have
-/// the same books open.
+/// Calls block. One connection writes and a few read; several processes may share the database.
 pub struct Simulator {
     pub(crate) database: Database,
-    pub(crate) mood: Mood,
+    pub(crate) faults: FaultInjection,
     pub(crate) repeat_is_safe: bool,
-    /// Waits as long as an answer is late.
+    /// Waits for the injected latency.
     pub(crate) sleep: Box<dyn Fn(Duration) + Send + Sync>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     zone: Zone,
-    numbers: Numbers,
+    numbers: CardNumbers,
 }
 
 impl Simulator {
-    /// Opens the books at `path`, or begins them. Days begin and end in `zone`; `entropy` makes card numbers,
-    /// activation codes and the dice of [`Behaviour`].
+    /// Opens the database at `path`, or creates it. `zone` bounds days; `entropy` makes card numbers, activation codes
+    /// and the random draws of [`Behaviour`].
     ///
     /// # Errors
     /// [`SimulatorError`] if the file cannot be opened or brought up to date.
@@ -56,11 +55,11 @@ impl Simulator {
         // In one transaction: of several processes that open a new file, one migrates it and the others wait.
         let (database, numbers) = Database::open(path, |connection| {
             migrate(connection)?;
-            issue::numbers(connection, entropy.as_ref())
+            card_issuer::numbers(connection, entropy.as_ref())
         })?;
         Ok(Self {
             database,
-            mood: Mood::new(Arc::clone(&entropy)),
+            faults: FaultInjection::new(Arc::clone(&entropy)),
             repeat_is_safe: true,
             sleep: Box::new(thread::sleep),
             clock,
@@ -70,31 +69,30 @@ impl Simulator {
         })
     }
 
-    /// Sets what the gateway says of itself, `true` unless set. It changes nothing of what the bank does:
-    /// [`Behaviour::duplicate_rate`] does that.
+    /// Sets what the gateway reports, `true` by default. The bank's own behaviour is [`Behaviour::duplicate_rate`].
     #[must_use]
     pub fn with_repeat_is_safe(self, repeat_is_safe: bool) -> Self {
         Self { repeat_is_safe, ..self }
     }
 
-    /// Waits by `sleep` while an answer is late, [`thread::sleep`] unless set: for tests that do not want to.
+    /// Replaces [`thread::sleep`] for the injected latency: for tests.
     #[must_use]
     pub fn with_sleep(self, sleep: impl Fn(Duration) + Send + Sync + 'static) -> Self {
         Self { sleep: Box::new(sleep), ..self }
     }
 
-    /// How the bank misbehaves at present.
+    /// The faults in force.
     #[must_use]
     pub fn behaviour(&self) -> Behaviour {
-        self.mood.get()
+        self.faults.get()
     }
 
-    /// How the bank misbehaves from now on. The powers of the sandbox never do.
+    /// Sets the faults. They do not affect sandbox commands.
     ///
     /// # Errors
     /// [`BehaviourError`] if a rate is no probability; then nothing changes.
     pub fn set_behaviour(&self, behaviour: Behaviour) -> Result<(), BehaviourError> {
-        self.mood.set(behaviour)
+        self.faults.set(behaviour)
     }
 
     /// How many times the instruction under `key` had its effect; 0 if it was declined or never arrived.
@@ -105,15 +103,15 @@ impl Simulator {
         self.database.read(|connection| instructions::applied(connection, key.as_str()))
     }
 
-    /// The totals of the books.
+    /// The totals of the ledger.
     ///
     /// # Errors
     /// [`SimulatorError`] if the books cannot be read.
-    pub fn books(&self) -> Result<Books, SimulatorError> {
-        self.database.read(ledger::books)
+    pub fn totals(&self) -> Result<LedgerTotals, SimulatorError> {
+        self.database.read(ledger::totals)
     }
 
-    /// Recomputes the balance of every card from its transactions and gives those that are stored differently.
+    /// The cards whose stored balance differs from the sum of their transactions.
     ///
     /// # Errors
     /// [`SimulatorError`] if the books cannot be read.
@@ -125,16 +123,16 @@ impl Simulator {
         self.zone
     }
 
-    pub(crate) fn moment(&self) -> Moment {
-        Moment::new(self.clock.now(), self.zone)
+    pub(crate) fn moment(&self) -> ClockReading {
+        ClockReading::new(self.clock.now(), self.zone)
     }
 
-    pub(crate) fn moment_of(&self, moment: time::OffsetDateTime) -> Moment {
-        Moment::new(moment, self.zone)
+    pub(crate) fn moment_of(&self, moment: time::OffsetDateTime) -> ClockReading {
+        ClockReading::new(moment, self.zone)
     }
 
-    pub(crate) fn press(&self) -> Press<'_> {
-        Press { numbers: self.numbers, entropy: self.entropy.as_ref(), moment: self.moment() }
+    pub(crate) fn card_issuer(&self) -> CardIssuer<'_> {
+        CardIssuer { numbers: self.numbers, entropy: self.entropy.as_ref(), moment: self.moment() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Carrying out instructions: decided one after the other in memory, written all together.
+//! Carries out a batch of instructions: decides one after the other in memory, then writes all effects together.
 
 use std::collections::HashMap;
 
@@ -7,41 +7,41 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::limit::Limit;
 use kopeck_port_bank::{BankCard, BankError, Instruction, OrderedCards, Submission, Verdict};
 
+use crate::card_issuer::{self, CardIssuer};
 use crate::cards;
+use crate::clock_reading::{ClockReading, to_micros};
 use crate::error::SimulatorError;
 use crate::fingerprint;
-use crate::instructions::{self, NewInstruction, Recorded};
-use crate::issue::{self, Press};
+use crate::instructions::{self, InstructionRecord, NewInstruction};
 use crate::ledger::{self, NewTransaction};
 use crate::limits;
-use crate::moments::{Moment, to_micros};
 use crate::top_up;
 
-/// Answers each of `submissions` in their order and has their effects. `again` tells, each time it is asked,
-/// whether an instruction that was done is done once more.
+/// Carries out `submissions` and returns their verdicts in order. `again` decides whether a repeated instruction has a
+/// second effect.
 pub(crate) fn carry_out(
     connection: &mut SqliteConnection,
-    press: &Press<'_>,
+    issuer: &CardIssuer<'_>,
     submissions: &[&Submission],
     again: &dyn Fn() -> bool,
 ) -> Result<Vec<Result<Verdict, BankError>>, SimulatorError> {
     let keys: Vec<&str> = submissions.iter().map(|submission| submission.key.as_str()).collect();
     let numbers: Vec<CardNumber> =
         submissions.iter().filter_map(|submission| named(&submission.instruction)).collect();
-    let mut desk = Desk {
-        moment: press.moment,
+    let mut state = BatchState {
+        moment: issuer.moment,
         again,
         recorded: instructions::recorded(connection, &keys)?,
         cards: cards::cards(connection, &numbers)?,
         next_id: instructions::next_id(connection)?,
-        plan: Plan::default(),
+        writes: PendingWrites::default(),
     };
-    let answers = submissions.iter().map(|submission| desk.answer(submission)).collect();
-    desk.plan.write(connection, press)?;
+    let answers = submissions.iter().map(|submission| state.answer(submission)).collect();
+    state.writes.write(connection, issuer)?;
     Ok(answers)
 }
 
-/// The card that an instruction is about.
+/// The card of an instruction.
 fn named(instruction: &Instruction) -> Option<CardNumber> {
     match instruction {
         Instruction::TopUp { card, .. } | Instruction::SetLimit { card, .. } => Some(*card),
@@ -49,19 +49,19 @@ fn named(instruction: &Instruction) -> Option<CardNumber> {
     }
 }
 
-/// What the books say before a batch, kept up to date while its instructions are decided.
-struct Desk<'a> {
-    moment: Moment,
+/// The state of the database before the batch, updated with each decision.
+struct BatchState<'a> {
+    moment: ClockReading,
     again: &'a dyn Fn() -> bool,
-    recorded: HashMap<&'a str, Recorded>,
+    recorded: HashMap<&'a str, InstructionRecord>,
     cards: HashMap<CardNumber, BankCard>,
     next_id: i64,
-    plan: Plan<'a>,
+    writes: PendingWrites<'a>,
 }
 
-/// What a batch changes.
+/// The effects of a batch.
 #[derive(Default)]
-struct Plan<'a> {
+struct PendingWrites<'a> {
     new: Vec<NewInstruction<'a>>,
     applied_again: Vec<i64>,
     orders: Vec<(i64, &'a [OrderedCards])>,
@@ -69,7 +69,7 @@ struct Plan<'a> {
     limits: Vec<(CardNumber, &'a Limit)>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> BatchState<'a> {
     fn answer(&mut self, submission: &'a Submission) -> Result<Verdict, BankError> {
         let (key, instruction) = (submission.key.as_str(), &submission.instruction);
         let fingerprint = fingerprint::of(instruction);
@@ -77,8 +77,8 @@ impl<'a> Desk<'a> {
             None => {
                 let id = self.next_id;
                 self.next_id += 1;
-                let recorded = Recorded { id, fingerprint, verdict: self.apply(id, instruction) };
-                self.plan.new.push(NewInstruction::new(key, instruction, recorded));
+                let recorded = InstructionRecord { id, fingerprint, verdict: self.apply(id, instruction) };
+                self.writes.new.push(NewInstruction::new(key, instruction, recorded));
                 self.recorded.insert(key, recorded);
                 Ok(recorded.verdict)
             }
@@ -90,19 +90,19 @@ impl<'a> Desk<'a> {
                     && (self.again)()
                     && self.apply(recorded.id, instruction) == Verdict::Done;
                 if repeated {
-                    self.plan.applied_again.push(recorded.id);
+                    self.writes.applied_again.push(recorded.id);
                 }
                 Ok(recorded.verdict)
             }
         }
     }
 
-    /// Decides an instruction and plans its effect.
+    /// Decides an instruction and adds its effect.
     fn apply(&mut self, id: i64, instruction: &'a Instruction) -> Verdict {
         match instruction {
-            Instruction::IssueCards(lines) => match issue::decide(lines) {
+            Instruction::IssueCards(lines) => match card_issuer::decide(lines) {
                 Ok(()) => {
-                    self.plan.orders.push((id, lines));
+                    self.writes.orders.push((id, lines));
                     Verdict::Done
                 }
                 Err(reason) => Verdict::Declined(reason),
@@ -112,7 +112,7 @@ impl<'a> Desk<'a> {
                     Ok(topped_up) => {
                         self.cards.insert(*number, topped_up);
                         let (card, at) = (cards::column(*number), to_micros(self.moment.now));
-                        self.plan.top_ups.push(NewTransaction::replenishment(card, amount.get(), at, id));
+                        self.writes.top_ups.push(NewTransaction::replenishment(card, amount.get(), at, id));
                         Verdict::Done
                     }
                     Err(reason) => Verdict::Declined(reason),
@@ -121,7 +121,7 @@ impl<'a> Desk<'a> {
             Instruction::SetLimit { card, limit } => {
                 match limits::decide(self.cards.get(card), self.moment.today) {
                     Ok(()) => {
-                        self.plan.limits.push((*card, limit));
+                        self.writes.limits.push((*card, limit));
                         Verdict::Done
                     }
                     Err(reason) => Verdict::Declined(reason),
@@ -131,14 +131,14 @@ impl<'a> Desk<'a> {
     }
 }
 
-impl Plan<'_> {
-    fn write(self, connection: &mut SqliteConnection, press: &Press<'_>) -> Result<(), SimulatorError> {
+impl PendingWrites<'_> {
+    fn write(self, connection: &mut SqliteConnection, issuer: &CardIssuer<'_>) -> Result<(), SimulatorError> {
         instructions::insert(connection, &self.new)?;
         for id in self.applied_again {
             instructions::applied_again(connection, id)?;
         }
         for (order, lines) in self.orders {
-            press.issue(connection, order, lines)?;
+            issuer.issue(connection, order, lines)?;
         }
         limits::set(connection, &self.limits)?;
         ledger::post(connection, &self.top_ups)

@@ -1,4 +1,4 @@
-//! Whether a top-up is done.
+//! The decision on a top-up.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::Standing;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use kopeck_adapter_bank_http::{
-    BankAddress, BankTls, ClientCertificate, ControlError, GuardSettings, HttpBank, HttpBankSettings,
+    BankAddress, BankTls, ClientCertificate, ControlError, HttpBank, HttpBankSettings, ResilienceSettings,
     SimulatorControl,
 };
 use kopeck_adapter_http::SandboxControl;
@@ -88,8 +88,10 @@ impl Bank {
         if args.bank_allow_http {
             address = address.allow_http();
         }
-        let settings =
-            HttpBankSettings { repeat_is_safe: args.bank_repeat_safe, guard: GuardSettings::default() };
+        let settings = HttpBankSettings {
+            repeat_is_safe: args.bank_repeat_safe,
+            resilience: ResilienceSettings::default(),
+        };
         // The machine's own time: a sandbox that moves the service's must not end a rest from the bank.
         let gateway = HttpBank::new(address.clone(), &settings, Arc::clone(&adapters.wall))?;
         let mut bank = Self { gateway: Arc::new(gateway), power: None, _clock_sync: None };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kopeck_adapter_bank_simulator::{
-    Behaviour, Once, Purchase, PurchaseAnswer, Refund, SandboxError, Simulator,
+    Behaviour, IdempotencyKey, Purchase, PurchaseDecision, Refund, SandboxError, Simulator,
 };
 use kopeck_adapter_http::{
     CommandKey, PurchaseOutcome, SandboxControl, SandboxFaults, SandboxPurchase, SandboxRefusal,
@@ -39,8 +39,8 @@ impl SandboxControl for SimulatorPower {
             once: Some(once(key)),
         };
         Ok(match self.bank.purchase(card, &purchase).map_err(refusal)? {
-            PurchaseAnswer::Approved { transaction } => PurchaseOutcome::Approved(transaction),
-            PurchaseAnswer::Refused(refusal) => PurchaseOutcome::Declined(refusal),
+            PurchaseDecision::Approved { transaction } => PurchaseOutcome::Approved(transaction),
+            PurchaseDecision::Refused(refusal) => PurchaseOutcome::Declined(refusal),
         })
     }
 
@@ -86,8 +86,8 @@ impl SandboxControl for SimulatorPower {
     }
 }
 
-fn once(key: &CommandKey) -> Once<'_> {
-    Once { key: &key.text, since: key.since }
+fn once(key: &CommandKey) -> IdempotencyKey<'_> {
+    IdempotencyKey { key: &key.text, since: key.since }
 }
 
 fn refusal(error: SandboxError) -> SandboxRefusal {
@@ -97,6 +97,6 @@ fn refusal(error: SandboxError) -> SandboxRefusal {
         SandboxError::OverPayment { left } => SandboxRefusal::OverPayment(left),
         SandboxError::WrongCode => SandboxRefusal::WrongCode,
         SandboxError::CodeExpired => SandboxRefusal::CodeExpired,
-        SandboxError::Amount | SandboxError::Books(_) => SandboxRefusal::Failed(error.to_string()),
+        SandboxError::Amount | SandboxError::Database(_) => SandboxRefusal::Failed(error.to_string()),
     }
 }

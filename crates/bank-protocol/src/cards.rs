@@ -1,4 +1,4 @@
-//! Cards and transactions on the wire.
+//! Cards and transactions.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardType, Standing};
@@ -11,14 +11,14 @@ use time::{Date, OffsetDateTime};
 
 use crate::{day, number};
 
-/// A page of the cards that were issued under the key of an order.
+/// A page of the cards issued for an order.
 #[derive(Serialize, Deserialize)]
-pub struct IssuedCardsAnswer {
+pub struct IssuedCardsResponse {
     /// The cards, in the order of the order's lines. Fewer than were asked for mean that there are no more.
     pub cards: Vec<IssuedCardDto>,
 }
 
-/// A card as it was issued.
+/// An issued card.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IssuedCardDto {
@@ -104,14 +104,14 @@ impl From<IssuedCardDto> for IssuedCard {
     }
 }
 
-/// A card that the bank has.
+/// A card of the bank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CardAnswer {
+pub struct CardResponse {
     /// The card.
     pub card: CardDto,
 }
 
-/// A card as it stands now.
+/// The present state of a card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CardDto {
@@ -153,7 +153,7 @@ impl From<CardDto> for BankCard {
 
 /// A page of the transactions of a card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TransactionsAnswer {
+pub struct TransactionsResponse {
     /// The transactions, by ascending id. Fewer than were asked for mean that there are no more.
     pub transactions: Vec<TransactionDto>,
 }
@@ -249,8 +249,8 @@ mod tests {
             standing: Standing::Blocked,
             valid_until: date!(2029 - 11 - 30),
         };
-        let json = serde_json::to_string(&CardAnswer { card: CardDto::new(number(), card) }).unwrap();
-        assert_eq!(BankCard::from(serde_json::from_str::<CardAnswer>(&json).unwrap().card), card);
+        let json = serde_json::to_string(&CardResponse { card: CardDto::new(number(), card) }).unwrap();
+        assert_eq!(BankCard::from(serde_json::from_str::<CardResponse>(&json).unwrap().card), card);
         let transaction = Transaction {
             id: 7,
             executed_at: datetime!(2026-11-21 09:00 +3),

@@ -1,21 +1,21 @@
-//! Refusals on the wire, and what cannot be read.
+//! Errors of the protocol.
 
 use kopeck_domain::Kopecks;
 use serde::{Deserialize, Serialize};
 
-/// The body of every answer that is not a success.
+/// The body of every error response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorBody {
     /// For programs.
     pub code: ErrorCode,
-    /// For people; never shows a value of the call.
+    /// For people; shows no value of the request.
     pub message: String,
-    /// Kopecks of the payment that can still be given back, with [`ErrorCode::OverPayment`].
+    /// The refundable rest of the payment in kopecks, with [`ErrorCode::OverPayment`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<Kopecks>,
 }
 
-/// Why a call was refused. Words that are not known here read as [`Other`](Self::Other).
+/// The error codes. Unknown codes read as [`Other`](Self::Other).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
@@ -33,13 +33,13 @@ pub enum ErrorCode {
     MethodNotAllowed,
     /// 408: the body did not arrive in time.
     Timeout,
-    /// 422: more than is left of the payment.
+    /// 422: more than the refundable rest of the payment.
     OverPayment,
     /// 422: the activation code is wrong.
     WrongCode,
-    /// 422: the activation code is too old.
+    /// 422: the activation code has expired.
     CodeExpired,
-    /// 422: further than the clock goes.
+    /// 422: beyond the range of the clock.
     ClockTooFar,
     /// 413: the body is too large.
     TooLarge,
@@ -47,24 +47,24 @@ pub enum ErrorCode {
     Invalid,
     /// 500: the bank failed.
     Internal,
-    /// 503: the bank does not answer at present.
+    /// 503: the bank is unavailable.
     Unavailable,
     /// Any other.
     #[serde(other)]
     Other,
 }
 
-/// A value that is not of the protocol. The text names the field and never shows the value.
+/// A value outside of the protocol. The text names the field and shows no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {why}")]
-pub struct Malformed {
+pub struct ProtocolError {
     /// The field.
     pub field: &'static str,
     /// What is wrong with it.
     pub why: &'static str,
 }
 
-impl Malformed {
+impl ProtocolError {
     /// That `field` is wrong, and why.
     #[must_use]
     pub const fn new(field: &'static str, why: &'static str) -> Self {

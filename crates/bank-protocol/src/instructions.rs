@@ -6,7 +6,7 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::{BankKey, Delivery, Instruction, OrderedCards, Submission};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Malformed;
+use crate::error::ProtocolError;
 use crate::limit::LimitDto;
 use crate::{LONGEST_KEY, number};
 
@@ -83,12 +83,12 @@ pub struct DeliveryDto {
 /// Reads a key: 1 to 100 visible ASCII characters.
 ///
 /// # Errors
-/// [`Malformed`] for anything else.
-pub fn check_key(text: &str) -> Result<BankKey, Malformed> {
+/// [`ProtocolError`] for anything else.
+pub fn check_key(text: &str) -> Result<BankKey, ProtocolError> {
     if (1..=LONGEST_KEY).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
         Ok(BankKey::new(text))
     } else {
-        Err(Malformed::new("key", "must have 1 to 100 visible ASCII characters"))
+        Err(ProtocolError::new("key", "must have 1 to 100 visible ASCII characters"))
     }
 }
 
@@ -117,14 +117,14 @@ impl From<&OrderedCards> for LineDto {
 }
 
 impl TryFrom<InstructionDto> for Submission {
-    type Error = Malformed;
+    type Error = ProtocolError;
 
-    fn try_from(dto: InstructionDto) -> Result<Self, Malformed> {
+    fn try_from(dto: InstructionDto) -> Result<Self, ProtocolError> {
         let (key, instruction) = match dto {
             InstructionDto::IssueCards { key, lines } => {
                 let lines = lines.into_iter().map(OrderedCards::try_from).collect::<Result<Vec<_>, _>>()?;
                 if lines.is_empty() {
-                    return Err(Malformed::new("lines", "must not be empty"));
+                    return Err(ProtocolError::new("lines", "must not be empty"));
                 }
                 (key, Instruction::IssueCards(lines))
             }
@@ -140,11 +140,11 @@ impl TryFrom<InstructionDto> for Submission {
 }
 
 impl TryFrom<LineDto> for OrderedCards {
-    type Error = Malformed;
+    type Error = ProtocolError;
 
-    fn try_from(dto: LineDto) -> Result<Self, Malformed> {
+    fn try_from(dto: LineDto) -> Result<Self, ProtocolError> {
         if dto.count == 0 {
-            return Err(Malformed::new("count", "must be above zero"));
+            return Err(ProtocolError::new("count", "must be above zero"));
         }
         let first_top_up = dto.first_top_up.map(|amount| positive("firstTopUp", amount)).transpose()?;
         let delivery = dto.delivery.map(|delivery| Delivery {
@@ -156,8 +156,8 @@ impl TryFrom<LineDto> for OrderedCards {
     }
 }
 
-pub(crate) fn positive(field: &'static str, amount: Kopecks) -> Result<Kopecks, Malformed> {
-    if amount.is_positive() { Ok(amount) } else { Err(Malformed::new(field, "must be above zero")) }
+pub(crate) fn positive(field: &'static str, amount: Kopecks) -> Result<Kopecks, ProtocolError> {
+    if amount.is_positive() { Ok(amount) } else { Err(ProtocolError::new(field, "must be above zero")) }
 }
 
 #[cfg(test)]

@@ -1,36 +1,40 @@
-//! The wire types of the calls to a bank: what `docs/BANK.md` says, as Rust types.
+//! Wire types of the bank protocol of `docs/BANK.md`.
 //!
-//! Both ends use them: the gateway that calls a bank, and the simulator that answers in a bank's place. Each type
-//! turns into the one of `kopeck_port_bank` that it stands for, and back; what the port cannot mean is refused on the
-//! way in with [`Malformed`]. [`simulator`] holds the calls beyond the protocol by which a sandbox rules a simulator.
+//! The gateway and the simulator share them. Each type converts from and to its counterpart in `kopeck_port_bank`;
+//! values without a counterpart are a [`ProtocolError`]. [`simulator`] has the requests beyond the protocol by which a
+//! sandbox controls a simulator.
 //!
-//! Types that carry personal data, secrets or activation codes have no `Debug`.
+//! Types with personal data, secrets or activation codes have no `Debug`.
 
-mod answers;
 mod cards;
 mod day;
 mod error;
 mod instructions;
 mod limit;
 mod number;
+mod responses;
 pub mod simulator;
 
-pub use answers::{InstructionAnswer, Outcome, QueryAnswer, QueryOutcome, QueryRequest, SubmitAnswer};
-pub use cards::{CardAnswer, CardDto, IssuedCardDto, IssuedCardsAnswer, TransactionDto, TransactionsAnswer};
-pub use error::{ErrorBody, ErrorCode, Malformed};
+pub use cards::{
+    CardDto, CardResponse, IssuedCardDto, IssuedCardsResponse, TransactionDto, TransactionsResponse,
+};
+pub use error::{ErrorBody, ErrorCode, ProtocolError};
 pub use instructions::{DeliveryDto, InstructionDto, LineDto, SubmitRequest, check_key};
 pub use limit::{LimitDto, WindowDto};
+pub use responses::{
+    InstructionResult, QueryOutcome, QueryRequest, QueryResponse, SubmitOutcome, SubmitResponse,
+};
 
 /// Submits instructions: `POST`.
 pub const INSTRUCTIONS: &str = "/bank/v1/instructions";
-/// Asks what became of instructions: `POST`.
+/// Reads the verdicts on instructions: `POST`.
 pub const QUERY: &str = "/bank/v1/instructions/query";
 /// Cards issued under the key of an order: `GET`, with `order`, `skip` and `limit` in the query string.
 pub const ISSUED_CARDS: &str = "/bank/v1/issued-cards";
 /// A card: `GET`, with its number behind it; its transactions below that, with `after` and `limit` in the query string.
 pub const CARDS: &str = "/bank/v1/cards";
 
-/// The most instructions, or keys, of one call.
+/// The most instructions, or keys, of one request.
 pub const MOST_INSTRUCTIONS: usize = 1_000;
 /// The most cards, or transactions, of one page.
 pub const MOST_ROWS: u32 = 1_000;

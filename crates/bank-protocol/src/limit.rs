@@ -1,11 +1,11 @@
-//! Spending limits on the wire.
+//! Card limits.
 
 use kopeck_domain::limit::{Limit, LimitDraft, WindowDraft};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Malformed;
+use crate::error::ProtocolError;
 
-/// What a card may be spent on. Without any of the fields but `unlimited`, it is unlimited.
+/// A card limit. Without any field but `unlimited` the card is unlimited.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LimitDto {
@@ -53,9 +53,9 @@ impl From<&Limit> for LimitDto {
 }
 
 impl TryFrom<&LimitDto> for Limit {
-    type Error = Malformed;
+    type Error = ProtocolError;
 
-    fn try_from(dto: &LimitDto) -> Result<Self, Malformed> {
+    fn try_from(dto: &LimitDto) -> Result<Self, ProtocolError> {
         let window = |window: &WindowDto| {
             Ok(WindowDraft { from: Some(Ok(window.from.clone())), to: Some(Ok(window.to.clone())) })
         };
@@ -66,6 +66,6 @@ impl TryFrom<&LimitDto> for Limit {
             days: Some(Ok(dto.days.clone())),
             times: Some(Ok(dto.times.iter().map(window).collect())),
         };
-        Self::parse(&draft, "limit").map_err(|_| Malformed::new("limit", "is no limit"))
+        Self::parse(&draft, "limit").map_err(|_| ProtocolError::new("limit", "is no limit"))
     }
 }

@@ -1,6 +1,6 @@
-//! The calls beyond the protocol by which a sandbox rules a bank simulator across the network.
+//! Requests beyond the protocol by which a sandbox controls a bank simulator.
 //!
-//! No real bank has them; they may change with any version.
+//! No real bank has them; any version may change them.
 
 use kopeck_domain::payment::PaymentRefusal;
 use kopeck_domain::{Kopecks, limit};
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::serde::rfc3339;
 
-/// What happens to one card: `POST`, with its number and `/purchase`, `/refund`, `/activate`, `/block`, `/unblock` or
-/// `/expire` behind it.
+/// A command on one card: `POST`, with its number and `/purchase`, `/refund`, `/activate`, `/block`, `/unblock` or
+/// `/expire`.
 pub const CARDS: &str = "/simulator/v1/cards";
-/// How the bank misbehaves: `PUT`.
+/// The bank's faults: `PUT`.
 pub const BEHAVIOUR: &str = "/simulator/v1/behaviour";
-/// How far the simulator's clock was moved: `GET`.
+/// The offset of the simulator's clock: `GET`.
 pub const CLOCK: &str = "/simulator/v1/clock";
 /// Moves the clock forward: `POST`.
 pub const ADVANCE: &str = "/simulator/v1/clock/advance";
 
-/// Names a call, so that one that comes again is not carried out again.
+/// The idempotency key of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct OnceDto {
-    /// The name; it stands for one call alone.
+pub struct IdempotencyKeyDto {
+    /// Names one command.
     pub key: String,
-    /// A name that was last used before this moment may be used for something else.
+    /// A key that was last used before this time may be reused.
     #[serde(with = "rfc3339")]
     pub since: OffsetDateTime,
 }
@@ -44,34 +44,34 @@ pub struct PurchaseRequest {
     /// The merchant's identifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant_id: Option<String>,
-    /// When it happens; now, if not given.
+    /// The time of the purchase; now by default.
     #[serde(default, with = "rfc3339::option", skip_serializing_if = "Option::is_none")]
     pub at: Option<OffsetDateTime>,
-    /// Its name, if it may be sent again.
+    /// Its idempotency key, if it may be retried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub once: Option<OnceDto>,
+    pub once: Option<IdempotencyKeyDto>,
 }
 
-/// What the bank says to a purchase.
+/// The bank's decision on a purchase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum PurchaseAnswer {
-    /// The money was taken.
+pub enum PurchaseResponse {
+    /// Paid.
     Approved {
         /// The id of the transaction.
         transaction: i64,
     },
-    /// Nothing happened.
+    /// No effect.
     Refused {
         /// Why.
-        reason: RefusalWord,
+        reason: PaymentRefusalDto,
     },
 }
 
 /// Why a card does not pay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum RefusalWord {
+pub enum PaymentRefusalDto {
     /// Blocked or closed.
     Blocked,
     /// Past its last day.
@@ -88,7 +88,7 @@ pub enum RefusalWord {
     InsufficientBalance,
 }
 
-impl From<PaymentRefusal> for RefusalWord {
+impl From<PaymentRefusal> for PaymentRefusalDto {
     fn from(refusal: PaymentRefusal) -> Self {
         match refusal {
             PaymentRefusal::Blocked => Self::Blocked,
@@ -102,21 +102,21 @@ impl From<PaymentRefusal> for RefusalWord {
     }
 }
 
-impl From<RefusalWord> for PaymentRefusal {
-    fn from(word: RefusalWord) -> Self {
+impl From<PaymentRefusalDto> for PaymentRefusal {
+    fn from(word: PaymentRefusalDto) -> Self {
         match word {
-            RefusalWord::Blocked => Self::Blocked,
-            RefusalWord::Expired => Self::Expired,
-            RefusalWord::NotActivated => Self::NotActivated,
-            RefusalWord::DayNotAllowed => Self::Limit(limit::Refusal::DayNotAllowed),
-            RefusalWord::TimeNotAllowed => Self::Limit(limit::Refusal::TimeNotAllowed),
-            RefusalWord::OverAmount => Self::Limit(limit::Refusal::OverAmount),
-            RefusalWord::InsufficientBalance => Self::InsufficientBalance,
+            PaymentRefusalDto::Blocked => Self::Blocked,
+            PaymentRefusalDto::Expired => Self::Expired,
+            PaymentRefusalDto::NotActivated => Self::NotActivated,
+            PaymentRefusalDto::DayNotAllowed => Self::Limit(limit::Refusal::DayNotAllowed),
+            PaymentRefusalDto::TimeNotAllowed => Self::Limit(limit::Refusal::TimeNotAllowed),
+            PaymentRefusalDto::OverAmount => Self::Limit(limit::Refusal::OverAmount),
+            PaymentRefusalDto::InsufficientBalance => Self::InsufficientBalance,
         }
     }
 }
 
-/// Gives back all or part of a payment.
+/// Refunds all or part of a payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefundRequest {
@@ -124,14 +124,14 @@ pub struct RefundRequest {
     pub payment: i64,
     /// Kopecks, above zero.
     pub amount: Kopecks,
-    /// Its name, if it may be sent again.
+    /// Its idempotency key, if it may be retried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub once: Option<OnceDto>,
+    pub once: Option<IdempotencyKeyDto>,
 }
 
-/// The refund that was made.
+/// A refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RefundAnswer {
+pub struct RefundResponse {
     /// The id of its transaction.
     pub transaction: i64,
 }
@@ -145,7 +145,7 @@ pub struct ActivateRequest {
     pub code: Option<String>,
 }
 
-/// How the bank misbehaves from now on; what is missing is as with a bank in good order. Rates are probabilities.
+/// The bank's faults; absent fields mean none. Rates are probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct BehaviourDto {
@@ -161,10 +161,10 @@ pub struct BehaviourDto {
     pub down: bool,
 }
 
-/// How far the simulator's clock was moved.
+/// The offset of the simulator's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ClockAnswer {
+pub struct ClockResponse {
     /// Microseconds by which it is ahead of the machine's; it only ever grows.
     pub offset_micros: i64,
 }
@@ -176,7 +176,7 @@ pub struct AdvanceRequest {
     /// Seconds, above zero.
     pub seconds: u64,
     /// The name of the move.
-    pub once: OnceDto,
+    pub once: IdempotencyKeyDto,
 }
 
 /// The answer to a call that says no more than that it was done.
@@ -197,7 +197,7 @@ mod tests {
             PaymentRefusal::InsufficientBalance,
         ];
         for refusal in all.into_iter().chain(limits) {
-            assert_eq!(PaymentRefusal::from(RefusalWord::from(refusal)), refusal);
+            assert_eq!(PaymentRefusal::from(PaymentRefusalDto::from(refusal)), refusal);
         }
     }
 }

@@ -8,8 +8,8 @@ use actix_web::web::{self, Data, Json, JsonConfig, Query};
 use actix_web::{App, HttpResponse, HttpServer};
 use anyhow::Context as _;
 use kopeck_bank_protocol::{
-    INSTRUCTIONS, ISSUED_CARDS, InstructionAnswer, InstructionDto, IssuedCardDto, IssuedCardsAnswer, LineDto,
-    Outcome, QUERY, QueryAnswer, QueryOutcome, QueryRequest, SubmitAnswer, SubmitRequest,
+    INSTRUCTIONS, ISSUED_CARDS, InstructionDto, InstructionResult, IssuedCardDto, IssuedCardsResponse,
+    LineDto, QUERY, QueryOutcome, QueryRequest, QueryResponse, SubmitOutcome, SubmitRequest, SubmitResponse,
 };
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardType;
@@ -94,15 +94,15 @@ async fn submit(bank: Data<Bank>, request: Json<SubmitRequest>) -> HttpResponse 
             }
             InstructionDto::TopUp { key, .. } | InstructionDto::SetLimit { key, .. } => key,
         };
-        InstructionAnswer { key: key.clone(), outcome: Outcome::Done }
+        InstructionResult { key: key.clone(), outcome: SubmitOutcome::Done }
     };
-    HttpResponse::Ok().json(SubmitAnswer { results: request.instructions.iter().map(done).collect() })
+    HttpResponse::Ok().json(SubmitResponse { results: request.instructions.iter().map(done).collect() })
 }
 
 /// Nothing is lost here: the service asks for what it has not sent.
 async fn query(request: Json<QueryRequest>) -> HttpResponse {
-    let unseen = |key: &String| InstructionAnswer { key: key.clone(), outcome: QueryOutcome::NotSeen };
-    HttpResponse::Ok().json(QueryAnswer { results: request.keys.iter().map(unseen).collect() })
+    let unseen = |key: &String| InstructionResult { key: key.clone(), outcome: QueryOutcome::NotSeen };
+    HttpResponse::Ok().json(QueryResponse { results: request.keys.iter().map(unseen).collect() })
 }
 
 #[derive(Deserialize)]
@@ -114,7 +114,7 @@ struct Cards {
 
 async fn issued_cards(bank: Data<Bank>, cards: Query<Cards>) -> HttpResponse {
     match bank.cards(&cards.order, cards.skip, cards.limit) {
-        Ok(cards) => HttpResponse::Ok().json(IssuedCardsAnswer { cards }),
+        Ok(cards) => HttpResponse::Ok().json(IssuedCardsResponse { cards }),
         Err(error) => HttpResponse::InternalServerError().body(error.to_string()),
     }
 }

@@ -23,7 +23,7 @@ pub(crate) async fn behave(fleet: &Fleet, behaviour: BehaviourDto) -> anyhow::Re
     let url = format!("http://{}", fleet.bank_address()?);
     let told = tokio::task::spawn_blocking(move || -> anyhow::Result<()> {
         let address = BankAddress::new(&url, SecretString::from(BANK_SECRET), PATIENCE)?;
-        Ok(SimulatorControl::new(address)?.behave(&behaviour)?)
+        Ok(SimulatorControl::new(address)?.set_behaviour(&behaviour)?)
     });
     told.await?.context("the bank does not let itself be ruled")
 }

@@ -8,7 +8,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
-use kopeck_adapter_bank_http::{BankAddress, GuardSettings, HttpBank, HttpBankSettings, SimulatorControl};
+use kopeck_adapter_bank_http::{
+    BankAddress, HttpBank, HttpBankSettings, ResilienceSettings, SimulatorControl,
+};
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_bank_simulator::server::{ClockRefusal, MovableClock, ServerParts, serve};
 use kopeck_domain::calendar::Zone;
@@ -134,8 +136,8 @@ pub fn address(url: &str, timeout: Duration) -> BankAddress {
 
 /// Without delays between retries.
 pub fn settings() -> HttpBankSettings {
-    let guard = GuardSettings { first_delay: Duration::ZERO, ..GuardSettings::default() };
-    HttpBankSettings { guard, ..HttpBankSettings::default() }
+    let resilience = ResilienceSettings { first_delay: Duration::ZERO, ..ResilienceSettings::default() };
+    HttpBankSettings { resilience, ..HttpBankSettings::default() }
 }
 
 pub fn gateway(url: &str, timeout: Duration) -> HttpBank {

@@ -2,7 +2,8 @@
 
 use kopeck_adapter_bank_http::ControlError;
 use kopeck_bank_protocol::simulator::{
-    AdvanceRequest, BehaviourDto, OnceDto, PurchaseAnswer, PurchaseRequest, RefundRequest, RefusalWord,
+    AdvanceRequest, BehaviourDto, IdempotencyKeyDto, PaymentRefusalDto, PurchaseRequest, PurchaseResponse,
+    RefundRequest,
 };
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardType, Standing};
@@ -22,8 +23,8 @@ fn virtual_card(bench: &Bench, key: &str) -> IssuedCard {
     bench.issued_cards(&BankKey::new(key), 0, 1).unwrap().remove(0)
 }
 
-fn once(key: &str) -> OnceDto {
-    OnceDto { key: key.to_owned(), since: START }
+fn once(key: &str) -> IdempotencyKeyDto {
+    IdempotencyKeyDto { key: key.to_owned(), since: START }
 }
 
 fn purchase(amount: i64, key: Option<&str>) -> PurchaseRequest {
@@ -45,13 +46,13 @@ fn money_is_spent_and_given_back_once_under_a_key() {
     let control = &bench.control;
     assert_eq!(
         control.purchase(card, &purchase(1, None)),
-        Ok(PurchaseAnswer::Refused { reason: RefusalWord::NotActivated })
+        Ok(PurchaseResponse::Refused { reason: PaymentRefusalDto::NotActivated })
     );
     assert_eq!(control.activate(card, Some("wrong")), Err(ControlError::WrongCode));
     control.activate(card, issued.activation_code.as_deref()).unwrap();
     let bought = control.purchase(card, &purchase(6_000, Some("p"))).unwrap();
     assert_eq!(control.purchase(card, &purchase(6_000, Some("p"))), Ok(bought));
-    let PurchaseAnswer::Approved { transaction: payment } = bought else { panic!("{bought:?}") };
+    let PurchaseResponse::Approved { transaction: payment } = bought else { panic!("{bought:?}") };
     let refund = |amount, key| RefundRequest { payment, amount: Kopecks::new(amount), once: Some(once(key)) };
     assert_eq!(
         control.refund(card, &refund(6_001, "r")),
@@ -106,7 +107,7 @@ fn misbehaviour_shows_across_the_network() {
         key: BankKey::new(key),
         instruction: Instruction::TopUp { card, amount: Kopecks::new(1) },
     };
-    let behave = |behaviour: BehaviourDto| bench.control.behave(&behaviour).unwrap();
+    let behave = |behaviour: BehaviourDto| bench.control.set_behaviour(&behaviour).unwrap();
     behave(BehaviourDto { down: true, ..BehaviourDto::default() });
     assert!(matches!(bench.submit(&[top_up("1")])[..], [Err(BankError::Unavailable(_))]));
     assert!(bench.card(card).is_err());

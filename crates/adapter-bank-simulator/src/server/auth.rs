@@ -1,21 +1,21 @@
-//! The shared secret.
+//! Authentication by the shared secret.
 
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// Opens to those who show the secret.
-pub(super) struct Lock([u8; 32]);
+/// The digest of the shared secret.
+pub(super) struct SharedSecret([u8; 32]);
 
-impl Lock {
+impl SharedSecret {
     pub(super) fn new(secret: &SecretString) -> Self {
         Self(Sha256::digest(secret.expose_secret()).into())
     }
 
-    /// Whether the caller shows the secret. Digests are compared, in constant time, so that neither how much of it is
-    /// right nor how long it is can be told from the time that this takes.
-    pub(super) fn opens_to(&self, headers: &HeaderMap) -> bool {
+    /// Whether the request has the secret. Digests are compared in constant time, so the time tells neither a correct
+    /// prefix nor the length.
+    pub(super) fn is_shown_by(&self, headers: &HeaderMap) -> bool {
         let shown =
             headers.get(AUTHORIZATION).and_then(|value| value.as_bytes().split_at_checked(BEARER.len()));
         let Some((scheme, secret)) = shown else { return false };
@@ -33,11 +33,11 @@ mod tests {
 
     #[test]
     fn only_the_secret_opens() {
-        let lock = Lock::new(&SecretString::from("s3cret"));
+        let secret = SharedSecret::new(&SecretString::from("s3cret"));
         let opens = |value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(AUTHORIZATION, HeaderValue::from_str(value).unwrap());
-            lock.opens_to(&headers)
+            secret.is_shown_by(&headers)
         };
         assert!(opens("Bearer s3cret") && opens("bearer s3cret"));
         for wrong in
@@ -45,6 +45,6 @@ mod tests {
         {
             assert!(!opens(wrong), "{wrong:?}");
         }
-        assert!(!lock.opens_to(&HeaderMap::new()));
+        assert!(!secret.is_shown_by(&HeaderMap::new()));
     }
 }

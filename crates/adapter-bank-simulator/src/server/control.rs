@@ -1,24 +1,24 @@
-//! The calls by which a sandbox rules the simulator. None of them misbehaves.
+//! The handlers of the sandbox's control. Injected faults do not affect them.
 
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use kopeck_bank_protocol::ErrorCode;
 use kopeck_bank_protocol::simulator::{
-    ActivateRequest, AdvanceRequest, BehaviourDto, ClockAnswer, Empty, OnceDto, PurchaseAnswer as WireAnswer,
-    PurchaseRequest, RefundAnswer, RefundRequest,
+    ActivateRequest, AdvanceRequest, BehaviourDto, ClockResponse, Empty, IdempotencyKeyDto, PurchaseRequest,
+    PurchaseResponse, RefundRequest, RefundResponse,
 };
 use kopeck_domain::card_number::CardNumber;
 
-use super::call::{Answer, Call, Refusal};
-use super::{ClockRefusal, Desk};
+use super::request::{BankRequest, ErrorResponse, JsonResponse};
+use super::{ClockRefusal, Context};
 use crate::behaviour::{Behaviour, BehaviourError};
-use crate::commands::Once;
-use crate::purchases::{Purchase, PurchaseAnswer, Refund};
+use crate::idempotency::IdempotencyKey;
+use crate::purchases::{Purchase, PurchaseDecision, Refund};
 use crate::sandbox::SandboxError;
 use crate::simulator::Simulator;
 
-pub(super) fn purchase(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
+pub(super) fn purchase(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
     let PurchaseRequest { amount, place, mcc, merchant_id, at, once } = call.body()?;
     let purchase = Purchase {
         amount,
@@ -28,75 +28,76 @@ pub(super) fn purchase(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
         at,
         once: once.as_ref().map(name),
     };
-    Answer::new(&match desk.bank.purchase(call.number()?, &purchase)? {
-        PurchaseAnswer::Approved { transaction } => WireAnswer::Approved { transaction },
-        PurchaseAnswer::Refused(refusal) => WireAnswer::Refused { reason: refusal.into() },
+    JsonResponse::new(&match context.bank.purchase(call.number()?, &purchase)? {
+        PurchaseDecision::Approved { transaction } => PurchaseResponse::Approved { transaction },
+        PurchaseDecision::Refused(refusal) => PurchaseResponse::Refused { reason: refusal.into() },
     })
 }
 
-pub(super) fn refund(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
+pub(super) fn refund(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
     let RefundRequest { payment, amount, once } = call.body()?;
     let refund = Refund { payment, amount, once: once.as_ref().map(name) };
-    Answer::new(&RefundAnswer { transaction: desk.bank.refund(call.number()?, &refund)? })
+    JsonResponse::new(&RefundResponse { transaction: context.bank.refund(call.number()?, &refund)? })
 }
 
-pub(super) fn activate(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
+pub(super) fn activate(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
     let ActivateRequest { code } = call.body()?;
-    desk.bank.activate(call.number()?, code.as_deref())?;
-    Answer::new(&Empty {})
+    context.bank.activate(call.number()?, code.as_deref())?;
+    JsonResponse::new(&Empty {})
 }
 
-pub(super) fn block(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
-    on_card(desk, call, Simulator::block)
+pub(super) fn block(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
+    on_card(context, call, Simulator::block)
 }
 
-pub(super) fn unblock(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
-    on_card(desk, call, Simulator::unblock)
+pub(super) fn unblock(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
+    on_card(context, call, Simulator::unblock)
 }
 
-pub(super) fn expire(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
-    on_card(desk, call, Simulator::expire)
+pub(super) fn expire(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
+    on_card(context, call, Simulator::expire)
 }
 
 fn on_card(
-    desk: &Desk,
-    call: &Call,
+    context: &Context,
+    call: &BankRequest,
     happen: fn(&Simulator, CardNumber) -> Result<(), SandboxError>,
-) -> Result<Answer, Refusal> {
-    happen(&desk.bank, call.number()?)?;
-    Answer::new(&Empty {})
+) -> Result<JsonResponse, ErrorResponse> {
+    happen(&context.bank, call.number()?)?;
+    JsonResponse::new(&Empty {})
 }
 
-pub(super) fn behave(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
+pub(super) fn set_behaviour(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
     let BehaviourDto { latency_ms, error_rate, lose_answer_rate, duplicate_rate, down } = call.body()?;
     let behaviour = Behaviour { latency_ms, error_rate, lose_answer_rate, duplicate_rate, down };
-    desk.bank
+    context
+        .bank
         .set_behaviour(behaviour)
-        .map_err(|error: BehaviourError| Refusal::invalid(error.to_string()))?;
-    Answer::new(&Empty {})
+        .map_err(|error: BehaviourError| ErrorResponse::invalid(error.to_string()))?;
+    JsonResponse::new(&Empty {})
 }
 
-pub(super) fn clock(desk: &Desk, _: &Call) -> Result<Answer, Refusal> {
-    Answer::new(&ClockAnswer { offset_micros: desk.clock.offset_micros() })
+pub(super) fn clock(context: &Context, _: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
+    JsonResponse::new(&ClockResponse { offset_micros: context.clock.offset_micros() })
 }
 
-pub(super) fn advance(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
+pub(super) fn advance(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
     let AdvanceRequest { seconds, once } = call.body()?;
-    let moved = desk.clock.advance(Duration::from_secs(seconds), &once.key, once.since);
+    let moved = context.clock.advance(Duration::from_secs(seconds), &once.key, once.since);
     moved.map_err(|refusal| match refusal {
         ClockRefusal::TooFar => {
-            Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::ClockTooFar, refusal.to_string())
+            ErrorResponse::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::ClockTooFar, refusal.to_string())
         }
-        ClockRefusal::Failed(_) => Refusal::internal(refusal.to_string()),
+        ClockRefusal::Failed(_) => ErrorResponse::internal(refusal.to_string()),
     })?;
-    clock(desk, call)
+    clock(context, call)
 }
 
-fn name(once: &OnceDto) -> Once<'_> {
-    Once { key: &once.key, since: once.since }
+fn name(once: &IdempotencyKeyDto) -> IdempotencyKey<'_> {
+    IdempotencyKey { key: &once.key, since: once.since }
 }
 
-impl From<SandboxError> for Refusal {
+impl From<SandboxError> for ErrorResponse {
     fn from(error: SandboxError) -> Self {
         let (status, code) = match error {
             SandboxError::UnknownCard => return Self::unknown_card(),
@@ -109,7 +110,7 @@ impl From<SandboxError> for Refusal {
             }
             SandboxError::WrongCode => (StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::WrongCode),
             SandboxError::CodeExpired => (StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::CodeExpired),
-            SandboxError::Books(_) => (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::Internal),
+            SandboxError::Database(_) => (StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::Internal),
         };
         Self::new(status, code, error.to_string())
     }

@@ -9,12 +9,12 @@ use actix_web::{HttpRequest, HttpResponse};
 use kopeck_bank_protocol::ErrorCode;
 
 use super::Shared;
-use super::call::{Answer, Call, Refusal};
+use super::request::{BankRequest, ErrorResponse, JsonResponse};
 use super::routes::Operation;
 
 /// The most bytes of a body; a batch of 1,000 instructions stays well below it.
 const BODY_LIMIT: usize = 4 << 20;
-/// How long a body may take to arrive.
+/// The time for a body to arrive.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
 pub(super) async fn serve(
@@ -31,7 +31,7 @@ pub(super) async fn serve(
     } else {
         log::warn!(method = method, route = path, status = status; "bank call");
     }
-    outcome.map_or_else(Refusal::response, Answer::response)
+    outcome.map_or_else(ErrorResponse::response, JsonResponse::response)
 }
 
 async fn carry_out(
@@ -39,39 +39,39 @@ async fn carry_out(
     shared: Arc<Shared>,
     request: &HttpRequest,
     payload: Payload,
-) -> Result<Answer, Refusal> {
-    if !shared.lock.opens_to(request.headers()) {
-        return Err(Refusal::unauthorized());
+) -> Result<JsonResponse, ErrorResponse> {
+    if !shared.secret.is_shown_by(request.headers()) {
+        return Err(ErrorResponse::unauthorized());
     }
-    let call = Call {
+    let call = BankRequest {
         number: request.match_info().get("number").map(str::to_owned),
         query: request.query_string().to_owned(),
         body: body(payload).await?,
     };
-    let turn = Arc::clone(&shared.turns).acquire_owned().await;
-    let turn = turn.map_err(|_| Refusal::internal("the server has stopped"))?;
-    // The turn goes with the work: a caller that goes away does not make room for another.
+    let permit = Arc::clone(&shared.permits).acquire_owned().await;
+    let permit = permit.map_err(|_| ErrorResponse::internal("the server has stopped"))?;
+    // The permit goes with the work: a client that disconnects does not free it.
     let work = tokio::task::spawn_blocking(move || {
-        let answer = (operation.handler)(&shared.desk, &call);
-        drop(turn);
+        let answer = (operation.handler)(&shared.context, &call);
+        drop(permit);
         answer
     });
-    work.await.unwrap_or_else(|_| Err(Refusal::internal("the call broke off")))
+    work.await.unwrap_or_else(|_| Err(ErrorResponse::internal("the call broke off")))
 }
 
-async fn body(payload: Payload) -> Result<Bytes, Refusal> {
+async fn body(payload: Payload) -> Result<Bytes, ErrorResponse> {
     match tokio::time::timeout(BODY_DEADLINE, payload.to_bytes_limited(BODY_LIMIT)).await {
         Ok(Ok(Ok(body))) => Ok(body),
         Ok(Ok(Err(_))) => {
-            Err(Refusal::new(StatusCode::BAD_REQUEST, ErrorCode::Malformed, "the body breaks off"))
+            Err(ErrorResponse::new(StatusCode::BAD_REQUEST, ErrorCode::Malformed, "the body breaks off"))
         }
         Ok(Err(_)) => {
             let message = format!("a body has {BODY_LIMIT} bytes at most");
-            Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, ErrorCode::TooLarge, message))
+            Err(ErrorResponse::new(StatusCode::PAYLOAD_TOO_LARGE, ErrorCode::TooLarge, message))
         }
         Err(_) => {
             let message = "the body did not arrive in time";
-            Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, ErrorCode::Timeout, message))
+            Err(ErrorResponse::new(StatusCode::REQUEST_TIMEOUT, ErrorCode::Timeout, message))
         }
     }
 }

@@ -1,53 +1,53 @@
-//! The calls of the protocol.
+//! The handlers of the protocol.
 
 use kopeck_bank_protocol::{
-    CardAnswer, CardDto, InstructionAnswer, IssuedCardDto, IssuedCardsAnswer, MOST_INSTRUCTIONS, MOST_ROWS,
-    Outcome, QueryAnswer, QueryOutcome, QueryRequest, SubmitAnswer, SubmitRequest, TransactionDto,
-    TransactionsAnswer, check_key,
+    CardDto, CardResponse, InstructionResult, IssuedCardDto, IssuedCardsResponse, MOST_INSTRUCTIONS,
+    MOST_ROWS, QueryOutcome, QueryRequest, QueryResponse, SubmitOutcome, SubmitRequest, SubmitResponse,
+    TransactionDto, TransactionsResponse, check_key,
 };
 use kopeck_port_bank::{BankError, BankGateway as _, BankKey, Submission, Verdict};
 use serde::Deserialize;
 
-use super::Desk;
-use super::call::{Answer, Call, Refusal};
+use super::Context;
+use super::request::{BankRequest, ErrorResponse, JsonResponse};
 
-pub(super) fn submit(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
+pub(super) fn submit(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
     let request: SubmitRequest = call.body()?;
     fits(request.instructions.len())?;
     let submissions =
         request.instructions.into_iter().map(Submission::try_from).collect::<Result<Vec<_>, _>>()?;
-    let answers = desk.bank.submit(&submissions);
-    let result = |(submission, answer): (&Submission, Result<Verdict, BankError>)| InstructionAnswer {
+    let answers = context.bank.submit(&submissions);
+    let result = |(submission, answer): (&Submission, Result<Verdict, BankError>)| InstructionResult {
         key: submission.key.as_str().to_owned(),
         outcome: outcome(answer),
     };
-    Answer::new(&SubmitAnswer { results: submissions.iter().zip(answers).map(result).collect() })
+    JsonResponse::new(&SubmitResponse { results: submissions.iter().zip(answers).map(result).collect() })
 }
 
-fn outcome(answer: Result<Verdict, BankError>) -> Outcome {
+fn outcome(answer: Result<Verdict, BankError>) -> SubmitOutcome {
     match answer {
         Ok(verdict) => verdict.into(),
         Err(BankError::Unavailable(reason)) => {
             log::warn!(reason = reason.as_str(); "an instruction was not accepted");
-            Outcome::NotAccepted
+            SubmitOutcome::NotAccepted
         }
         Err(BankError::Unknown(reason)) => {
             log::warn!(reason = reason.as_str(); "an instruction has no verdict");
-            Outcome::Pending
+            SubmitOutcome::Pending
         }
     }
 }
 
-pub(super) fn query(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
+pub(super) fn query(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
     let QueryRequest { keys } = call.body()?;
     fits(keys.len())?;
     let keys = keys.iter().map(|key| check_key(key)).collect::<Result<Vec<_>, _>>()?;
-    let verdicts = desk.bank.query(&keys)?;
-    let result = |(key, verdict): (&BankKey, Option<Verdict>)| InstructionAnswer {
+    let verdicts = context.bank.query(&keys)?;
+    let result = |(key, verdict): (&BankKey, Option<Verdict>)| InstructionResult {
         key: key.as_str().to_owned(),
         outcome: QueryOutcome::from(verdict),
     };
-    Answer::new(&QueryAnswer { results: keys.iter().zip(verdicts).map(result).collect() })
+    JsonResponse::new(&QueryResponse { results: keys.iter().zip(verdicts).map(result).collect() })
 }
 
 #[derive(Deserialize)]
@@ -60,16 +60,16 @@ struct OrderPage {
     limit: u32,
 }
 
-pub(super) fn issued_cards(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
+pub(super) fn issued_cards(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
     let OrderPage { order, skip, limit } = call.query()?;
-    let cards = desk.bank.issued_cards(&check_key(&order)?, skip, rows(limit)?)?;
-    Answer::new(&IssuedCardsAnswer { cards: cards.into_iter().map(IssuedCardDto::from).collect() })
+    let cards = context.bank.issued_cards(&check_key(&order)?, skip, rows(limit)?)?;
+    JsonResponse::new(&IssuedCardsResponse { cards: cards.into_iter().map(IssuedCardDto::from).collect() })
 }
 
-pub(super) fn card(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
+pub(super) fn card(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
     let number = call.number()?;
-    let card = desk.bank.card(number)?.ok_or_else(Refusal::unknown_card)?;
-    Answer::new(&CardAnswer { card: CardDto::new(number, card) })
+    let card = context.bank.card(number)?.ok_or_else(ErrorResponse::unknown_card)?;
+    JsonResponse::new(&CardResponse { card: CardDto::new(number, card) })
 }
 
 #[derive(Deserialize)]
@@ -81,29 +81,29 @@ struct TransactionPage {
     limit: u32,
 }
 
-pub(super) fn transactions(desk: &Desk, call: &Call) -> Result<Answer, Refusal> {
+pub(super) fn transactions(context: &Context, call: &BankRequest) -> Result<JsonResponse, ErrorResponse> {
     let TransactionPage { after, limit } = call.query()?;
-    let transactions = desk.bank.transactions(call.number()?, after, rows(limit)?)?;
+    let transactions = context.bank.transactions(call.number()?, after, rows(limit)?)?;
     let transactions = transactions.into_iter().map(TransactionDto::from).collect();
-    Answer::new(&TransactionsAnswer { transactions })
+    JsonResponse::new(&TransactionsResponse { transactions })
 }
 
 fn most_rows() -> u32 {
     MOST_ROWS
 }
 
-fn rows(limit: u32) -> Result<u32, Refusal> {
+fn rows(limit: u32) -> Result<u32, ErrorResponse> {
     if (1..=MOST_ROWS).contains(&limit) {
         Ok(limit)
     } else {
-        Err(Refusal::invalid(format!("limit: must lie between 1 and {MOST_ROWS}")))
+        Err(ErrorResponse::invalid(format!("limit: must lie between 1 and {MOST_ROWS}")))
     }
 }
 
-fn fits(count: usize) -> Result<(), Refusal> {
+fn fits(count: usize) -> Result<(), ErrorResponse> {
     if (1..=MOST_INSTRUCTIONS).contains(&count) {
         Ok(())
     } else {
-        Err(Refusal::invalid(format!("a call has 1 to {MOST_INSTRUCTIONS} instructions or keys")))
+        Err(ErrorResponse::invalid(format!("a call has 1 to {MOST_INSTRUCTIONS} instructions or keys")))
     }
 }

@@ -2,8 +2,8 @@
 
 use actix_web::http::Method;
 
-use super::call::{Answer, Call, Refusal};
-use super::{Desk, control, protocol};
+use super::request::{BankRequest, ErrorResponse, JsonResponse};
+use super::{Context, control, protocol};
 
 /// An operation that the server has.
 pub struct Operation {
@@ -11,7 +11,7 @@ pub struct Operation {
     pub method: &'static str,
     /// The path, with `{number}` for the number of a card.
     pub path: &'static str,
-    pub(super) handler: fn(&Desk, &Call) -> Result<Answer, Refusal>,
+    pub(super) handler: fn(&Context, &BankRequest) -> Result<JsonResponse, ErrorResponse>,
 }
 
 impl Operation {
@@ -44,7 +44,7 @@ operations! {
     "POST" "/simulator/v1/cards/{number}/block" => control::block,
     "POST" "/simulator/v1/cards/{number}/unblock" => control::unblock,
     "POST" "/simulator/v1/cards/{number}/expire" => control::expire,
-    "PUT" "/simulator/v1/behaviour" => control::behave,
+    "PUT" "/simulator/v1/behaviour" => control::set_behaviour,
     "GET" "/simulator/v1/clock" => control::clock,
     "POST" "/simulator/v1/clock/advance" => control::advance,
 }

@@ -1,6 +1,6 @@
 //! Limits: how they are set, and that purchases obey them.
 
-use kopeck_adapter_bank_simulator::{Behaviour, Purchase, PurchaseAnswer, Refund};
+use kopeck_adapter_bank_simulator::{Behaviour, Purchase, PurchaseDecision, Refund};
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::card_number::CardNumber;
@@ -34,19 +34,19 @@ fn at(text: &str) -> OffsetDateTime {
     Zone::parse("+03:00").unwrap().parse_moment(text).unwrap()
 }
 
-fn pay(bank: &Bank, card: CardNumber, amount: i64, at: Option<OffsetDateTime>) -> PurchaseAnswer {
+fn pay(bank: &Bank, card: CardNumber, amount: i64, at: Option<OffsetDateTime>) -> PurchaseDecision {
     let purchase =
         Purchase { amount: Kopecks::new(amount), place: None, mcc: None, merchant_id: None, at, once: None };
     bank.bank.purchase(card, &purchase).unwrap()
 }
 
-fn paid(answer: PurchaseAnswer) -> i64 {
-    let PurchaseAnswer::Approved { transaction } = answer else { unreachable!("{answer:?}") };
+fn paid(answer: PurchaseDecision) -> i64 {
+    let PurchaseDecision::Approved { transaction } = answer else { unreachable!("{answer:?}") };
     transaction
 }
 
-fn limited(refusal: Refusal) -> PurchaseAnswer {
-    PurchaseAnswer::Refused(PaymentRefusal::Limit(refusal))
+fn limited(refusal: Refusal) -> PurchaseDecision {
+    PurchaseDecision::Refused(PaymentRefusal::Limit(refusal))
 }
 
 const OVER: Refusal = Refusal::OverAmount;
@@ -161,7 +161,7 @@ fn the_moment_of_the_purchase_decides() {
         let answer = pay(&bank, card, 100, Some(at(moment)));
         assert_eq!(
             expected.map(limited),
-            matches!(answer, PurchaseAnswer::Refused(_)).then_some(answer),
+            matches!(answer, PurchaseDecision::Refused(_)).then_some(answer),
             "{moment}"
         );
     }
@@ -197,7 +197,7 @@ fn of_several_refusals_the_first_is_named() {
     bank.submit_one(set_limit("l", card, &limit(Some((50, "CDAY")), &[], &[]))).unwrap();
     assert_eq!(pay(&bank, card, 101, None), limited(OVER));
     bank.bank.block(card).unwrap();
-    assert_eq!(pay(&bank, card, 101, None), PurchaseAnswer::Refused(PaymentRefusal::Blocked));
+    assert_eq!(pay(&bank, card, 101, None), PurchaseDecision::Refused(PaymentRefusal::Blocked));
 }
 
 proptest! {
@@ -222,7 +222,7 @@ proptest! {
             let spent = payments.iter().filter(|(paid_at, _)| period.contains(paid_at)).map(|(_, paid)| paid).sum();
             let decision = decide(&limit, zone, at, Kopecks::new(amount), Kopecks::new(spent));
             let answer = pay(&bank, card, amount, Some(at));
-            prop_assert_eq!(decision.refusal.map(limited), matches!(answer, PurchaseAnswer::Refused(_)).then_some(answer));
+            prop_assert_eq!(decision.refusal.map(limited), matches!(answer, PurchaseDecision::Refused(_)).then_some(answer));
             if decision.is_allowed() {
                 payments.push((at, amount));
             }

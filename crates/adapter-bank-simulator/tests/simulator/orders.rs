@@ -60,7 +60,7 @@ fn virtual_cards_hold_their_money_and_wait_for_their_code() {
         let seen: Vec<_> = transactions.iter().map(|t| (t.kind, t.amount.get())).collect();
         assert_eq!(seen, [(TransactionType::Replenishment, amount)]);
     }
-    assert_eq!(bank.bank.books().unwrap().first_top_ups.get(), 3_000_000);
+    assert_eq!(bank.bank.totals().unwrap().first_top_ups.get(), 3_000_000);
     bank.assert_books_are_right();
 }
 
@@ -72,7 +72,7 @@ fn an_order_to_the_word_is_declined_and_issues_nothing() {
     assert_eq!(bank.bank.issued_cards(&BankKey::new("o"), 0, 10).unwrap(), []);
     assert_eq!(bank.bank.query(&[BankKey::new("o")]), Ok(vec![Some(REFUSED)]));
     assert_eq!(bank.bank.applied(&BankKey::new("o")).unwrap(), 0);
-    assert_eq!(bank.bank.books().unwrap().cards, 0);
+    assert_eq!(bank.bank.totals().unwrap().cards, 0);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_repeated_order_issues_once() {
     let cards = bank.issue("o", vec![virtual_cards(3, 100)]);
     assert_eq!(bank.issue("o", vec![virtual_cards(3, 100)]), cards);
     assert_eq!(bank.bank.applied(&BankKey::new("o")).unwrap(), 1);
-    assert_eq!(bank.bank.books().unwrap().cards, 3);
+    assert_eq!(bank.bank.totals().unwrap().cards, 3);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_large_order_is_issued_whole() {
     let cards = bank.issue("o", vec![plastic(1_500), virtual_cards(3_500, 1_000)]);
     assert_eq!(cards.len(), 5_000);
     assert_eq!(cards.iter().map(|card| card.number).collect::<HashSet<_>>().len(), 5_000);
-    assert_eq!(bank.bank.books().unwrap().first_top_ups.get(), 3_500_000);
+    assert_eq!(bank.bank.totals().unwrap().first_top_ups.get(), 3_500_000);
     bank.assert_books_are_right();
 }
 
@@ -147,7 +147,7 @@ fn two_processes_share_the_books() {
             (0..10).for_each(|n| assert_eq!(neighbour.submit(&[order_of("b", n)]), [Ok(Verdict::Done)]))
         });
     });
-    assert_eq!(bank.bank.books().unwrap().cards, 200);
+    assert_eq!(bank.bank.totals().unwrap().cards, 200);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn books_begun_by_several_at_once_are_the_same_books() {
                 scope.spawn(move || issue(name));
             }
         });
-        assert_eq!(bank.neighbour_at("new.db").books().unwrap().cards, 60);
+        assert_eq!(bank.neighbour_at("new.db").totals().unwrap().cards, 60);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Purchases, refunds and the bank's hand on cards.
 
-use kopeck_adapter_bank_simulator::{Once, Purchase, PurchaseAnswer, Refund, SandboxError};
+use kopeck_adapter_bank_simulator::{IdempotencyKey, Purchase, PurchaseDecision, Refund, SandboxError};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::Standing;
 use kopeck_domain::card_number::CardNumber;
@@ -30,13 +30,13 @@ fn back(payment: i64, amount: i64) -> Refund<'static> {
 /// Buys something that the card can pay, and gives the id of the payment.
 fn buy(bank: &Bank, card: CardNumber, amount: i64) -> i64 {
     let answer = bank.bank.purchase(card, &of(amount)).unwrap();
-    let PurchaseAnswer::Approved { transaction } = answer else { unreachable!("{answer:?}") };
+    let PurchaseDecision::Approved { transaction } = answer else { unreachable!("{answer:?}") };
     transaction
 }
 
 fn refused(bank: &Bank, card: CardNumber, purchase: &Purchase<'_>) -> PaymentRefusal {
     let answer = bank.bank.purchase(card, purchase).unwrap();
-    let PurchaseAnswer::Refused(reason) = answer else { unreachable!("{answer:?}") };
+    let PurchaseDecision::Refused(reason) = answer else { unreachable!("{answer:?}") };
     reason
 }
 
@@ -78,7 +78,7 @@ fn a_refused_purchase_is_no_transaction() {
     let asleep = virtual_card(&bank).number;
     assert_eq!(refused(&bank, asleep, &of(1)), PaymentRefusal::NotActivated);
     assert_eq!(bank.bank.transactions(card, 0, 10).unwrap().len(), 1);
-    assert_eq!(bank.bank.books().unwrap().payments, Kopecks::ZERO);
+    assert_eq!(bank.bank.totals().unwrap().payments, Kopecks::ZERO);
 }
 
 #[test]
@@ -204,10 +204,10 @@ fn amounts_are_above_zero() {
 fn what_is_sent_again_under_its_key_is_made_once() {
     let bank = Bank::new();
     let card = bank.card_with("o", 1_000);
-    let once = |key| Some(Once { key, since: OffsetDateTime::from_unix_timestamp(START).unwrap() });
+    let once = |key| Some(IdempotencyKey { key, since: OffsetDateTime::from_unix_timestamp(START).unwrap() });
     let purchase = Purchase { once: once("buy"), ..of(300) };
     let first = bank.bank.purchase(card, &purchase).unwrap();
-    let PurchaseAnswer::Approved { transaction } = first else { panic!("{first:?}") };
+    let PurchaseDecision::Approved { transaction } = first else { panic!("{first:?}") };
     // Also where it would be refused by now, and after a restart.
     bank.bank.block(card).unwrap();
     let bank = bank.restarted();
@@ -225,7 +225,9 @@ fn a_key_that_is_long_unused_stands_for_something_else() {
     let card = bank.card_with("o", 1_000);
     let buy = |since: i64| {
         let since = OffsetDateTime::from_unix_timestamp(START + since).unwrap();
-        bank.bank.purchase(card, &Purchase { once: Some(Once { key: "k", since }), ..of(300) }).unwrap()
+        bank.bank
+            .purchase(card, &Purchase { once: Some(IdempotencyKey { key: "k", since }), ..of(300) })
+            .unwrap()
     };
     let first = buy(0);
     bank.days_pass(8);
@@ -239,10 +241,10 @@ fn a_refused_purchase_is_decided_anew() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
     let since = OffsetDateTime::from_unix_timestamp(START).unwrap();
-    let purchase = Purchase { once: Some(Once { key: "k", since }), ..of(300) };
+    let purchase = Purchase { once: Some(IdempotencyKey { key: "k", since }), ..of(300) };
     assert_eq!(refused(&bank, card, &purchase), PaymentRefusal::InsufficientBalance);
     bank.submit_one(top_up("t", card, 300)).unwrap();
-    assert!(matches!(bank.bank.purchase(card, &purchase), Ok(PurchaseAnswer::Approved { .. })));
+    assert!(matches!(bank.bank.purchase(card, &purchase), Ok(PurchaseDecision::Approved { .. })));
 }
 
 /// Something that moves money, if the bank lets it.
@@ -279,7 +281,7 @@ proptest! {
                     }
                 }
                 Step::Purchase { amount } => {
-                    if let PurchaseAnswer::Approved { transaction } = bank.bank.purchase(card, &of(amount)).unwrap() {
+                    if let PurchaseDecision::Approved { transaction } = bank.bank.purchase(card, &of(amount)).unwrap() {
                         balance -= amount;
                         payments.push(transaction);
                     }

@@ -20,7 +20,7 @@ fn money_arrives_and_is_a_transaction() {
     let transactions = bank.bank.transactions(card, 0, 10).unwrap();
     let seen: Vec<_> = transactions.iter().map(|t| (t.kind, t.amount.get(), t.place.as_deref())).collect();
     assert_eq!(seen, [(TransactionType::Replenishment, 250_000, None)]);
-    assert_eq!(bank.bank.books().unwrap().top_ups.get(), 250_000);
+    assert_eq!(bank.bank.totals().unwrap().top_ups.get(), 250_000);
     bank.assert_books_are_right();
 }
 

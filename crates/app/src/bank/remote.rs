@@ -8,7 +8,7 @@ use kopeck_adapter_http::{
     CommandKey, PurchaseOutcome, SandboxControl, SandboxFaults, SandboxPurchase, SandboxRefusal,
 };
 use kopeck_bank_protocol::simulator::{
-    AdvanceRequest, BehaviourDto, OnceDto, PurchaseAnswer, PurchaseRequest, RefundRequest,
+    AdvanceRequest, BehaviourDto, IdempotencyKeyDto, PurchaseRequest, PurchaseResponse, RefundRequest,
 };
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
@@ -34,8 +34,8 @@ impl SandboxControl for RemotePower {
         let SandboxPurchase { amount, place, mcc, merchant_id, at } = purchase.clone();
         let request = PurchaseRequest { amount, place, mcc, merchant_id, at, once: Some(once(key)) };
         Ok(match self.control.purchase(card, &request).map_err(refusal)? {
-            PurchaseAnswer::Approved { transaction } => PurchaseOutcome::Approved(transaction),
-            PurchaseAnswer::Refused { reason } => PurchaseOutcome::Declined(reason.into()),
+            PurchaseResponse::Approved { transaction } => PurchaseOutcome::Approved(transaction),
+            PurchaseResponse::Refused { reason } => PurchaseOutcome::Declined(reason.into()),
         })
     }
 
@@ -70,7 +70,7 @@ impl SandboxControl for RemotePower {
         let SandboxFaults { latency, error_rate, lose_answer_rate, duplicate_rate, down } = faults;
         let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
         let behaviour = BehaviourDto { latency_ms, error_rate, lose_answer_rate, duplicate_rate, down };
-        self.control.behave(&behaviour).map_err(refusal)
+        self.control.set_behaviour(&behaviour).map_err(refusal)
     }
 
     /// The simulator's clock moves, and the service's goes with it at once.
@@ -81,8 +81,8 @@ impl SandboxControl for RemotePower {
     }
 }
 
-fn once(key: &CommandKey) -> OnceDto {
-    OnceDto { key: key.text.clone(), since: key.since }
+fn once(key: &CommandKey) -> IdempotencyKeyDto {
+    IdempotencyKeyDto { key: key.text.clone(), since: key.since }
 }
 
 fn refusal(error: ControlError) -> SandboxRefusal {

@@ -72,7 +72,7 @@ async fn expect_done_once(server: &TestServer, api: &Api, requests: &(String, St
     assert_eq!(api.free().await.len(), 2);
     assert_eq!(balance_at_bank(api, server, &cards[0]).await, 3_000);
     assert_eq!(balance_at_bank(api, server, &cards[1]).await, 500);
-    let books = server.bank.books().unwrap();
+    let books = server.bank.totals().unwrap();
     assert_eq!((books.top_ups.get(), books.first_top_ups.get()), (3_500, 20_000));
     for key in [order_key(order), top_up_key(top_up, 0), top_up_key(top_up, 1)] {
         assert_eq!(server.bank.applied(&key).unwrap(), 1);
@@ -184,7 +184,7 @@ async fn a_bank_of_bad_days_comes_right_to_the_kopeck() {
             asked.iter().map(|(_, amount)| amount).filter(|amount| *amount % 100 != 13).sum::<i64>() + 15_000;
         api.expect_money(1_000_000 - spent, 0).await;
     }
-    let books = server.bank.books().unwrap();
+    let books = server.bank.totals().unwrap();
     assert_eq!((books.top_ups.get(), books.first_top_ups.get()), (spent - 75_000, 75_000));
     assert_eq!(api.free().await.len(), 15);
 }
@@ -325,7 +325,7 @@ async fn a_worker_that_was_held_up_alone_tries_again() {
     });
     assert_eq!(worker.run_once(&held_up).unwrap(), 2);
     expect_in_process(&api, &requests).await;
-    assert_eq!(server.bank.books().unwrap().top_ups.get(), 0);
+    assert_eq!(server.bank.totals().unwrap().top_ups.get(), 0);
     server.work_now();
     expect_done_once(&server, &api, &requests).await;
 }

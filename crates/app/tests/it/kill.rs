@@ -269,6 +269,6 @@ fn check_bank(books: &Path, attempts: &[Attempt], topped_up: i64, first_top_ups:
         }
     }
     assert!(bank.check().unwrap().is_empty());
-    let totals = bank.books().unwrap();
+    let totals = bank.totals().unwrap();
     assert_eq!((totals.top_ups.get(), totals.first_top_ups.get()), (topped_up, first_top_ups));
 }

@@ -81,7 +81,7 @@ async fn expect_done_once(server: &TestServer, client: &Client, asked: &Asked) {
     let balance = client.balance().await.unwrap();
     let count = i64::try_from(asked.cards.len()).unwrap();
     assert_eq!((balance.available, balance.hold), (1_000_000 - 15_000 - 1_000 * count, 0));
-    let books = server.bank.books().unwrap();
+    let books = server.bank.totals().unwrap();
     assert_eq!((books.top_ups.get(), books.first_top_ups.get()), (1_000 * count, 15_000));
     assert_eq!(server.bank.applied(&BankKey::new(format!("order/{}", asked.order))).unwrap(), 1);
     for ordinal in 0..asked.cards.len() {

@@ -35,7 +35,7 @@ pub(super) fn check(
         check_cards(&bank, account, journal)?;
     }
     let spent = Spent::total(accounts.iter().flat_map(|account| &account.requests));
-    let books = bank.books()?;
+    let books = bank.totals()?;
     let there = Spent { top_ups: books.top_ups.get(), first_top_ups: books.first_top_ups.get() };
     journal.must(spent == there, || format!("partners spent {spent:?}, the bank got {there:?}"));
     let issued: usize =

@@ -38,7 +38,7 @@ pub fn observe(server: &TestServer, token: &str, things: &Things) -> Vec<String>
     let cards = ["card", "other card", "sleeping card"].map(|name| things.id(name));
     lines.extend(cards.map(|card| read(&format!("/v1/card/{card}"))));
     lines.push(read(&format!("/v1/card/{}/transactions", things.id("card"))));
-    lines.push(format!("{:?}", server.bank.books().unwrap()));
+    lines.push(format!("{:?}", server.bank.totals().unwrap()));
     let moved = server.application.env.clock.now() - server.clock.now();
     lines.push(format!("the clock was moved by {moved}"));
     lines

@@ -1,14 +1,13 @@
-//! Card numbers: unique by construction, and none to be guessed from the one before.
+//! Card numbers: unique by construction, and hard to guess from each other.
 //!
-//! The n-th card of a kind gets the number that n turns into under a secret permutation. So numbers need no look-up
-//! for uniqueness, however many there are. The permutation scrambles; it is no encryption, and the number of a card
-//! is no secret.
+//! The n-th card of a kind gets the n-th value of a secret permutation, so no lookup for uniqueness is needed. The
+//! permutation is no encryption, and card numbers are no secret.
 
 use kopeck_domain::card_number::CardNumber;
 
-/// Made of the books' own key: other books give other numbers. Changing how it works would give numbers twice.
+/// The generator of a database, with a key of its own. A change of its algorithm would issue numbers twice.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Numbers {
+pub(crate) struct CardNumbers {
     key: u64,
 }
 
@@ -28,7 +27,7 @@ const VIRTUAL: Range = Range { first: 1_000_000_000, size: 9_000_000_000, half_b
 
 const ROUNDS: u64 = 6;
 
-impl Numbers {
+impl CardNumbers {
     pub(crate) const fn new(key: u64) -> Self {
         Self { key }
     }
@@ -43,8 +42,8 @@ impl Numbers {
         self.number(VIRTUAL, serial).and_then(|number| CardNumber::from_u64(number).ok())
     }
 
-    /// Scrambles until the result falls into the range. That ends, because the permutation leads from `serial`
-    /// back to itself at the latest, and it keeps different serials apart.
+    /// Cycle walking: applies the permutation until the result is in range. It ends, because the permutation returns
+    /// to `serial` at the latest, and it keeps serials distinct.
     fn number(self, range: Range, serial: u64) -> Option<u64> {
         if serial >= range.size {
             return None;
@@ -85,7 +84,7 @@ mod tests {
 
     #[test]
     fn every_value_of_a_small_network_comes_out_once() {
-        let numbers = Numbers::new(42);
+        let numbers = CardNumbers::new(42);
         let all: HashSet<u64> = (0..1 << 12).map(|value| numbers.permuted(6, value)).collect();
         assert_eq!(all, (0..1 << 12).collect());
     }
@@ -93,22 +92,23 @@ mod tests {
     #[test]
     fn cycle_walking_fills_a_range_exactly() {
         let range = Range { first: 1_000, size: 900, half_bits: 5 };
-        let all: HashSet<u64> = (0..900).filter_map(|serial| Numbers::new(7).number(range, serial)).collect();
+        let all: HashSet<u64> =
+            (0..900).filter_map(|serial| CardNumbers::new(7).number(range, serial)).collect();
         assert_eq!(all, (1_000..1_900).collect());
-        assert_eq!(Numbers::new(7).number(range, 900), None);
+        assert_eq!(CardNumbers::new(7).number(range, 900), None);
     }
 
     #[test]
     fn the_ranges_end() {
-        assert!(Numbers::new(1).plastic(899_999_999_999).is_some());
-        assert!(Numbers::new(1).plastic(900_000_000_000).is_none());
-        assert!(Numbers::new(1).virtual_card(8_999_999_999).is_some());
-        assert!(Numbers::new(1).virtual_card(9_000_000_000).is_none());
+        assert!(CardNumbers::new(1).plastic(899_999_999_999).is_some());
+        assert!(CardNumbers::new(1).plastic(900_000_000_000).is_none());
+        assert!(CardNumbers::new(1).virtual_card(8_999_999_999).is_some());
+        assert!(CardNumbers::new(1).virtual_card(9_000_000_000).is_none());
     }
 
     #[test]
     fn neighbours_are_far_apart() {
-        let numbers = Numbers::new(0x1234_5678_9abc_def0);
+        let numbers = CardNumbers::new(0x1234_5678_9abc_def0);
         let issued: Vec<u64> =
             (0..1_000).filter_map(|n| numbers.virtual_card(n)).map(CardNumber::get).collect();
         let near =
@@ -119,7 +119,7 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_are_valid_and_differ(key: u64, a in 0_u64..9_000_000_000, b in 0_u64..9_000_000_000) {
-            let numbers = Numbers::new(key);
+            let numbers = CardNumbers::new(key);
             let (plastic, virtual_card) = (numbers.plastic(a).unwrap(), numbers.virtual_card(a).unwrap());
             prop_assert_eq!(plastic.to_string().len(), 13);
             prop_assert!(plastic.is_plastic());
@@ -131,7 +131,7 @@ mod tests {
 
         #[test]
         fn another_key_gives_other_numbers(key: u64) {
-            let first_ten = |key| (0..10).filter_map(|serial| Numbers::new(key).plastic(serial)).collect::<Vec<_>>();
+            let first_ten = |key| (0..10).filter_map(|serial| CardNumbers::new(key).plastic(serial)).collect::<Vec<_>>();
             prop_assert_ne!(first_ten(key), first_ten(key.wrapping_add(1)));
         }
     }

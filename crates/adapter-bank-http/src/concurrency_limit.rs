@@ -1,25 +1,25 @@
-//! A bound on the calls that are on their way.
+//! A concurrency limit.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Lets a bounded number of calls through at once; nobody waits.
+/// Bounds requests in flight; it refuses instead of waiting.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct ConcurrencyLimit {
     most: usize,
     within: AtomicUsize,
 }
 
-/// Room for one call, until it is dropped.
+/// A permit for one request, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Permit<'a>(&'a Gate);
+pub(crate) struct Permit<'a>(&'a ConcurrencyLimit);
 
-impl Gate {
+impl ConcurrencyLimit {
     pub(crate) const fn new(most: usize) -> Self {
         Self { most, within: AtomicUsize::new(0) }
     }
 
-    /// `None` if as many calls as there may be are on their way.
-    pub(crate) fn enter(&self) -> Option<Permit<'_>> {
+    /// `None` if all permits are taken.
+    pub(crate) fn try_acquire(&self) -> Option<Permit<'_>> {
         let more = |within| (within < self.most).then_some(within + 1);
         self.within.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).ok().map(|_| Permit(self))
     }
@@ -37,11 +37,11 @@ mod tests {
 
     #[test]
     fn a_full_gate_opens_when_somebody_leaves() {
-        let gate = Gate::new(2);
-        let (first, second) = (gate.enter(), gate.enter());
+        let limit = ConcurrencyLimit::new(2);
+        let (first, second) = (limit.try_acquire(), limit.try_acquire());
         assert!(first.is_some() && second.is_some());
-        assert!(gate.enter().is_none());
+        assert!(limit.try_acquire().is_none());
         drop(first);
-        assert!(gate.enter().is_some());
+        assert!(limit.try_acquire().is_some());
     }
 }

@@ -1,12 +1,12 @@
-//! Takes a rest from a bank that fails.
+//! A circuit breaker.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kopeck_port_system::Clock;
 use time::Duration;
 
-/// Opens after a number of failures in a row; after a pause one call is let through, and decides how to go on.
-pub(crate) struct Breaker {
+/// Opens after several failures in a row; after a pause it admits one request, which decides how to go on.
+pub(crate) struct CircuitBreaker {
     clock: Arc<dyn Clock>,
     failures: u32,
     pause: Duration,
@@ -15,29 +15,29 @@ pub(crate) struct Breaker {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Calls are made. So many have failed since the last that did not.
+    /// Admits requests. Counts the failures in a row.
     Closed { failed: u32 },
-    /// No call is made before this moment of the steady time.
+    /// Admits none before this time on the steady clock.
     Open { until: Duration },
-    /// One call is on its way to find out.
+    /// One request is in flight to probe the bank.
     Probing,
 }
 
-/// Leave to make one call. Dropped without [`Self::end`], the call counts as failed.
-pub(crate) struct Leave<'a> {
-    breaker: &'a Breaker,
+/// Permission for one request. Dropped without [`Self::finish`], the request counts as failed.
+pub(crate) struct AttemptPermit<'a> {
+    breaker: &'a CircuitBreaker,
     is_probe: bool,
     ended: bool,
 }
 
-impl Breaker {
+impl CircuitBreaker {
     /// Opens after `failures` in a row, for `pause`.
     pub(crate) fn new(clock: Arc<dyn Clock>, failures: u32, pause: Duration) -> Self {
         Self { clock, failures: failures.max(1), pause, state: Mutex::new(State::Closed { failed: 0 }) }
     }
 
-    /// `None` while no call is to be made.
-    pub(crate) fn enter(&self) -> Option<Leave<'_>> {
+    /// `None` while no request is admitted.
+    pub(crate) fn try_acquire(&self) -> Option<AttemptPermit<'_>> {
         let mut state = self.lock();
         let is_probe = match *state {
             State::Closed { .. } => false,
@@ -47,7 +47,7 @@ impl Breaker {
             }
             State::Open { .. } | State::Probing => return None,
         };
-        Some(Leave { breaker: self, is_probe, ended: false })
+        Some(AttemptPermit { breaker: self, is_probe, ended: false })
     }
 
     fn note(&self, is_probe: bool, succeeded: bool) {
@@ -59,7 +59,7 @@ impl Breaker {
             State::Closed { .. } => self.open(),
             State::Probing if is_probe && succeeded => State::Closed { failed: 0 },
             State::Probing if is_probe => self.open(),
-            // Of calls that were on their way when it opened: they tell of a time that is over.
+            // Late results of requests sent before it opened.
             State::Open { .. } | State::Probing => before,
         };
         match (before, *state) {
@@ -80,15 +80,15 @@ impl Breaker {
     }
 }
 
-impl Leave<'_> {
-    /// Tells how the call went.
-    pub(crate) fn end(mut self, succeeded: bool) {
+impl AttemptPermit<'_> {
+    /// Records the result of the request.
+    pub(crate) fn finish(mut self, succeeded: bool) {
         self.ended = true;
         self.breaker.note(self.is_probe, succeeded);
     }
 }
 
-impl Drop for Leave<'_> {
+impl Drop for AttemptPermit<'_> {
     fn drop(&mut self) {
         if !self.ended {
             self.breaker.note(self.is_probe, false);
@@ -104,13 +104,13 @@ mod tests {
 
     const PAUSE: Duration = Duration::seconds(5);
 
-    fn breaker() -> (Breaker, Arc<FakeClock>) {
+    fn breaker() -> (CircuitBreaker, Arc<FakeClock>) {
         let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
-        (Breaker::new(Arc::clone(&clock) as _, 3, PAUSE), clock)
+        (CircuitBreaker::new(Arc::clone(&clock) as _, 3, PAUSE), clock)
     }
 
-    fn calls(breaker: &Breaker, outcomes: &[bool]) {
-        outcomes.iter().for_each(|succeeded| breaker.enter().unwrap().end(*succeeded));
+    fn calls(breaker: &CircuitBreaker, outcomes: &[bool]) {
+        outcomes.iter().for_each(|succeeded| breaker.try_acquire().unwrap().finish(*succeeded));
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
         let (breaker, _) = breaker();
         calls(&breaker, &[false, false, true, false, false, true]);
         calls(&breaker, &[false, false, false]);
-        assert!(breaker.enter().is_none());
+        assert!(breaker.try_acquire().is_none());
     }
 
     #[test]
@@ -126,14 +126,14 @@ mod tests {
         let (breaker, clock) = breaker();
         calls(&breaker, &[false; 3]);
         clock.advance(PAUSE - Duration::MICROSECOND);
-        assert!(breaker.enter().is_none());
+        assert!(breaker.try_acquire().is_none());
         clock.advance(Duration::MICROSECOND);
-        let probe = breaker.enter().unwrap();
-        assert!(breaker.enter().is_none(), "one call alone");
-        probe.end(false);
-        assert!(breaker.enter().is_none(), "another pause");
+        let probe = breaker.try_acquire().unwrap();
+        assert!(breaker.try_acquire().is_none(), "one call alone");
+        probe.finish(false);
+        assert!(breaker.try_acquire().is_none(), "another pause");
         clock.advance(PAUSE);
-        breaker.enter().unwrap().end(true);
+        breaker.try_acquire().unwrap().finish(true);
         calls(&breaker, &[false, false, true]);
     }
 
@@ -144,9 +144,9 @@ mod tests {
             calls(&breaker, &[false; 3]);
             clock.step(step);
             clock.advance(PAUSE - Duration::MICROSECOND);
-            assert!(breaker.enter().is_none(), "{step}");
+            assert!(breaker.try_acquire().is_none(), "{step}");
             clock.advance(Duration::MICROSECOND);
-            assert!(breaker.enter().is_some(), "{step}");
+            assert!(breaker.try_acquire().is_some(), "{step}");
         }
     }
 
@@ -155,23 +155,23 @@ mod tests {
         let (breaker, clock) = breaker();
         calls(&breaker, &[false; 3]);
         clock.advance(PAUSE);
-        drop(breaker.enter());
-        assert!(breaker.enter().is_none());
+        drop(breaker.try_acquire());
+        assert!(breaker.try_acquire().is_none());
         clock.advance(PAUSE);
-        assert!(breaker.enter().is_some());
+        assert!(breaker.try_acquire().is_some());
     }
 
     #[test]
     fn calls_from_before_neither_close_nor_prolong_it() {
         let (breaker, clock) = breaker();
-        let (late_success, late_failure) = (breaker.enter().unwrap(), breaker.enter().unwrap());
+        let (late_success, late_failure) = (breaker.try_acquire().unwrap(), breaker.try_acquire().unwrap());
         calls(&breaker, &[false; 3]);
-        late_success.end(true);
-        assert!(breaker.enter().is_none());
+        late_success.finish(true);
+        assert!(breaker.try_acquire().is_none());
         clock.advance(PAUSE);
-        let probe = breaker.enter().unwrap();
-        late_failure.end(false);
-        probe.end(true);
-        assert!(breaker.enter().is_some());
+        let probe = breaker.try_acquire().unwrap();
+        late_failure.finish(false);
+        probe.finish(true);
+        assert!(breaker.try_acquire().is_some());
     }
 }

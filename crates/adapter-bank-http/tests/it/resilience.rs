@@ -3,7 +3,7 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use kopeck_adapter_bank_http::{GuardSettings, HttpBank, HttpBankSettings};
+use kopeck_adapter_bank_http::{HttpBank, HttpBankSettings, ResilienceSettings};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::{BankError, BankGateway as _, BankKey};
 use kopeck_port_system::fake::FakeClock;
@@ -13,9 +13,9 @@ use crate::script::{Act, Script, answer, say};
 
 const NOT_SEEN: &str = r#"{"results":[{"key":"k","outcome":"NOT_SEEN"}]}"#;
 
-fn bank(url: &str, guard: GuardSettings) -> (HttpBank, Arc<FakeClock>) {
+fn bank(url: &str, resilience: ResilienceSettings) -> (HttpBank, Arc<FakeClock>) {
     let clock = Arc::new(FakeClock::starting_at(START));
-    let settings = HttpBankSettings { guard, ..settings() };
+    let settings = HttpBankSettings { resilience, ..settings() };
     (HttpBank::new(address(url, PATIENCE), &settings, Arc::clone(&clock) as _).unwrap(), clock)
 }
 
@@ -27,7 +27,7 @@ fn ask(bank: &HttpBank) -> Result<Vec<Option<kopeck_port_bank::Verdict>>, BankEr
 fn a_call_more_than_there_may_be_is_turned_away() {
     let (release, held) = mpsc::channel();
     let script = Script::play(vec![Act::Hold(held, answer(200, NOT_SEEN)), say(200, NOT_SEEN)]);
-    let (bank, _) = bank(&script.url, GuardSettings { in_flight: 1, ..settings().guard });
+    let (bank, _) = bank(&script.url, ResilienceSettings { in_flight: 1, ..settings().resilience });
     std::thread::scope(|scope| {
         let first = scope.spawn(|| ask(&bank));
         script.wait_for_a_call();
@@ -47,8 +47,8 @@ fn a_bank_that_fails_is_left_alone_and_then_asked_once() {
     let acts = (0..6).map(|_| trouble()).chain([say(200, NOT_SEEN), say(200, NOT_SEEN)]).collect();
     let script = Script::play(acts);
     let pause = Duration::from_secs(5);
-    let guard = GuardSettings { failures: 5, retries: 0, pause, ..settings().guard };
-    let (bank, clock) = bank(&script.url, guard);
+    let resilience = ResilienceSettings { failures: 5, retries: 0, pause, ..settings().resilience };
+    let (bank, clock) = bank(&script.url, resilience);
     let is_left_alone =
         || matches!(ask(&bank), Err(BankError::Unavailable(why)) if why.contains("left alone"));
     for _ in 0..5 {
@@ -68,7 +68,7 @@ fn a_bank_that_fails_is_left_alone_and_then_asked_once() {
 fn a_bank_that_refuses_does_not_fail() {
     let acts = (0..20).map(|_| say(404, r#"{"code":"unknown_card","message":""}"#)).collect();
     let script = Script::play(acts);
-    let (bank, _) = bank(&script.url, GuardSettings { failures: 5, ..settings().guard });
+    let (bank, _) = bank(&script.url, ResilienceSettings { failures: 5, ..settings().resilience });
     for _ in 0..20 {
         assert_eq!(bank.card(CardNumber::parse("1000000007").unwrap()), Ok(None));
     }

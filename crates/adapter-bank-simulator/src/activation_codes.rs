@@ -1,13 +1,13 @@
-//! The codes that activate virtual cards.
+//! Activation codes of virtual cards.
 
 use kopeck_port_system::Entropy;
 
-/// How many days after its issue a code is good.
+/// The validity of a code in days.
 pub const CODE_DAYS: i64 = 90;
 
 const CODE_LEN: usize = 8;
 
-/// Letters and digits that nobody mistakes for one another: no `0 O 1 I`.
+/// Letters and digits that are not mistaken for one another: no `0 O 1 I`.
 const ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 /// `count` random codes of eight characters, 40 bits each.
@@ -17,7 +17,7 @@ pub(crate) fn draw(entropy: &dyn Entropy, count: usize) -> Vec<String> {
     random.chunks_exact(CODE_LEN).map(|bytes| bytes.iter().copied().filter_map(letter).collect()).collect()
 }
 
-/// Each of the 32 letters stands for eight bytes; every byte has one.
+/// Each letter stands for eight byte values.
 fn letter(byte: u8) -> Option<char> {
     ALPHABET.get(usize::from(byte % 32)).copied().map(char::from)
 }

@@ -1,33 +1,33 @@
-//! A call as handlers see it, and what they answer.
+//! Requests and responses of handlers.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ContentType, WWW_AUTHENTICATE};
 use actix_web::web::{Bytes, Query};
-use kopeck_bank_protocol::{ErrorBody, ErrorCode, Malformed};
+use kopeck_bank_protocol::{ErrorBody, ErrorCode, ProtocolError};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::BankError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A call that showed the secret and whose body is there.
-pub(super) struct Call {
+/// An authenticated request with its body.
+pub(super) struct BankRequest {
     /// The `{number}` of the path, if it has one.
     pub(super) number: Option<String>,
     pub(super) query: String,
     pub(super) body: Bytes,
 }
 
-impl Call {
-    /// The body. What is wrong with it is told by place and kind, never by value.
-    pub(super) fn body<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+impl BankRequest {
+    /// The body. An error tells place and kind of a fault, and no value.
+    pub(super) fn body<T: DeserializeOwned>(&self) -> Result<T, ErrorResponse> {
         serde_json::from_slice(&self.body).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
             if error.is_data() {
-                Refusal::invalid(format!("the body is not of the form of this call: {place}"))
+                ErrorResponse::invalid(format!("the body is not of the form of this call: {place}"))
             } else {
-                Refusal::new(
+                ErrorResponse::new(
                     StatusCode::BAD_REQUEST,
                     ErrorCode::Malformed,
                     format!("the body is no JSON: {place}"),
@@ -37,26 +37,26 @@ impl Call {
     }
 
     /// The query string.
-    pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+    pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T, ErrorResponse> {
         let read = Query::<T>::from_query(&self.query);
         read.map(Query::into_inner)
-            .map_err(|_| Refusal::invalid("the query string is not of the form of this call"))
+            .map_err(|_| ErrorResponse::invalid("the query string is not of the form of this call"))
     }
 
     /// The number of the card in the path.
-    pub(super) fn number(&self) -> Result<CardNumber, Refusal> {
+    pub(super) fn number(&self) -> Result<CardNumber, ErrorResponse> {
         let number = self.number.as_deref().unwrap_or_default();
         CardNumber::parse(number)
-            .map_err(|invalid| Refusal::invalid(format!("the card number {}", invalid.detail())))
+            .map_err(|invalid| ErrorResponse::invalid(format!("the card number {}", invalid.detail())))
     }
 }
 
 /// The JSON of a success.
-pub(super) struct Answer(Vec<u8>);
+pub(super) struct JsonResponse(Vec<u8>);
 
-impl Answer {
-    pub(super) fn new(body: &impl Serialize) -> Result<Self, Refusal> {
-        serde_json::to_vec(body).map(Self).map_err(|error| Refusal::internal(error.to_string()))
+impl JsonResponse {
+    pub(super) fn new(body: &impl Serialize) -> Result<Self, ErrorResponse> {
+        serde_json::to_vec(body).map(Self).map_err(|error| ErrorResponse::internal(error.to_string()))
     }
 
     pub(super) fn response(self) -> HttpResponse {
@@ -64,19 +64,19 @@ impl Answer {
     }
 }
 
-/// A call that was not carried out.
+/// An error response.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct ErrorResponse {
     pub(super) status: StatusCode,
     body: ErrorBody,
 }
 
-impl Refusal {
+impl ErrorResponse {
     pub(super) fn new(status: StatusCode, code: ErrorCode, message: impl Into<String>) -> Self {
         Self { status, body: ErrorBody { code, message: message.into(), left: None } }
     }
 
-    /// With what is left of a payment.
+    /// Adds the refundable rest of a payment.
     pub(super) fn with_left(mut self, left: Kopecks) -> Self {
         self.body.left = Some(left);
         self
@@ -117,14 +117,14 @@ impl Refusal {
     }
 }
 
-impl From<Malformed> for Refusal {
-    fn from(malformed: Malformed) -> Self {
+impl From<ProtocolError> for ErrorResponse {
+    fn from(malformed: ProtocolError) -> Self {
         Self::invalid(malformed.to_string())
     }
 }
 
-/// Of a read: submissions have an answer each.
-impl From<BankError> for Refusal {
+/// For reads; each submission has a result of its own.
+impl From<BankError> for ErrorResponse {
     fn from(error: BankError) -> Self {
         match error {
             BankError::Unavailable(reason) => {

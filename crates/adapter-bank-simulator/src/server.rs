@@ -1,14 +1,13 @@
-//! The simulator as an HTTP server: the protocol of `docs/BANK.md`, and the calls by which a sandbox rules it.
+//! The simulator as an HTTP server: the protocol of `docs/BANK.md`, and the sandbox's control.
 //!
-//! A call goes through the shared secret, its body and its handler, in this order. Handlers are synchronous, like the
-//! simulator itself; a bounded number of them runs on threads of their own, so that a simulator that is told to be slow
-//! keeps nobody from connecting.
+//! A request passes authentication, body and handler, in this order. Handlers are synchronous, like the simulator; a
+//! bounded number of them runs on blocking threads, so that an injected latency does not keep clients from connecting.
 
 mod auth;
-mod call;
 mod control;
 mod pipeline;
 mod protocol;
+mod request;
 mod routes;
 
 use std::io;
@@ -24,24 +23,24 @@ use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 
 use crate::simulator::Simulator;
-use auth::Lock;
-use call::Refusal;
+use auth::SharedSecret;
+use request::ErrorResponse;
 
 pub use routes::{OPERATIONS, Operation};
 
-/// How long an idle connection is kept: longer than the gateway keeps it, so that the gateway is who closes it.
+/// The idle timeout of a connection: longer than the gateway's, so that the gateway closes it.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
-/// How long a head may take to arrive.
+/// The time for a request head to arrive.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
-/// The most calls that are carried out at once.
-const AT_ONCE: usize = 128;
+/// The most running handlers.
+const CONCURRENT_REQUESTS: usize = 128;
 
-/// The clock that the simulator goes by, as far as a sandbox moves it.
+/// The clock of the simulator, which a sandbox moves.
 pub trait MovableClock: Send + Sync {
-    /// Microseconds by which it is ahead of the machine's.
+    /// Microseconds ahead of the machine's clock.
     fn offset_micros(&self) -> i64;
 
-    /// Moves it forward, unless the move under `key` was made at or after `since`.
+    /// Moves it forward, unless `key` was used at or after `since`.
     ///
     /// # Errors
     /// [`ClockRefusal`]; then nothing was moved.
@@ -51,7 +50,7 @@ pub trait MovableClock: Send + Sync {
 /// Why a clock was not moved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClockRefusal {
-    /// Further than it goes.
+    /// Beyond its range.
     #[error("the clock does not go that far")]
     TooFar,
     /// It failed.
@@ -59,45 +58,45 @@ pub enum ClockRefusal {
     Failed(String),
 }
 
-/// What a server is made of.
+/// The dependencies of the server.
 pub struct ServerParts {
     /// The bank.
     pub bank: Arc<Simulator>,
     /// The bank's clock.
     pub clock: Arc<dyn MovableClock>,
-    /// What every caller has to show.
+    /// The shared secret of all clients.
     pub secret: SecretString,
-    /// Threads that take calls.
+    /// Threads that accept requests.
     pub threads: usize,
-    /// Serves by HTTPS; without it by plain HTTP.
+    /// Serves HTTPS; plain HTTP without it.
     pub tls: Option<rustls::ServerConfig>,
 }
 
-/// What all calls share.
+/// The state that all requests share.
 struct Shared {
-    desk: Desk,
-    lock: Lock,
-    turns: Arc<Semaphore>,
+    context: Context,
+    secret: SharedSecret,
+    permits: Arc<Semaphore>,
 }
 
-/// What a handler works with.
-struct Desk {
+/// The context of a handler.
+struct Context {
     bank: Arc<Simulator>,
     clock: Arc<dyn MovableClock>,
 }
 
 /// Serves the simulator on `listener`.
 ///
-/// The answer is a future that ends with the server; it installs no signal handlers.
+/// Returns a future that ends with the server; it installs no signal handlers.
 ///
 /// # Errors
 /// If the listener cannot be used.
 pub fn serve(listener: TcpListener, parts: ServerParts) -> io::Result<Server> {
     let ServerParts { bank, clock, secret, threads, tls } = parts;
     let shared = Arc::new(Shared {
-        desk: Desk { bank, clock },
-        lock: Lock::new(&secret),
-        turns: Arc::new(Semaphore::new(AT_ONCE)),
+        context: Context { bank, clock },
+        secret: SharedSecret::new(&secret),
+        permits: Arc::new(Semaphore::new(CONCURRENT_REQUESTS)),
     });
     let app = move || {
         let shared = Arc::clone(&shared);
@@ -105,7 +104,7 @@ pub fn serve(listener: TcpListener, parts: ServerParts) -> io::Result<Server> {
             for path in routes::paths() {
                 config.service(resource(path, &shared));
             }
-            config.default_service(web::to(async || Refusal::no_such_path().response()));
+            config.default_service(web::to(async || ErrorResponse::no_such_path().response()));
         })
     };
     let server = HttpServer::new(app)
@@ -132,5 +131,5 @@ fn resource(path: &'static str, shared: &Arc<Shared>) -> Resource {
             },
         ));
     }
-    resource.default_service(web::to(async || Refusal::method_not_allowed().response()))
+    resource.default_service(web::to(async || ErrorResponse::method_not_allowed().response()))
 }

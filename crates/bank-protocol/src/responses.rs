@@ -1,16 +1,16 @@
-//! What became of instructions, on the wire.
+//! Results of instructions.
 
 use kopeck_port_bank::{DeclineReason, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// The answer to [`SubmitRequest`](crate::SubmitRequest): one for each instruction, in their order.
+/// The response to [`SubmitRequest`](crate::SubmitRequest): one result for each instruction, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SubmitAnswer {
-    /// The answers.
-    pub results: Vec<InstructionAnswer<Outcome>>,
+pub struct SubmitResponse {
+    /// The results.
+    pub results: Vec<InstructionResult<SubmitOutcome>>,
 }
 
-/// Asks what became of instructions.
+/// Reads the verdicts on instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryRequest {
@@ -18,41 +18,41 @@ pub struct QueryRequest {
     pub keys: Vec<String>,
 }
 
-/// The answer to [`QueryRequest`]: one for each key, in their order.
+/// The response to [`QueryRequest`]: one result for each key, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QueryAnswer {
-    /// The answers.
-    pub results: Vec<InstructionAnswer<QueryOutcome>>,
+pub struct QueryResponse {
+    /// The results.
+    pub results: Vec<InstructionResult<QueryOutcome>>,
 }
 
-/// What is said under one key.
+/// The result of one key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InstructionAnswer<O> {
+pub struct InstructionResult<O> {
     /// The key.
     pub key: String,
-    /// What became of it.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: O,
 }
 
-/// What became of an instruction that was just submitted.
+/// The outcome of a submitted instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Outcome {
-    /// It was carried out, once and for all.
+pub enum SubmitOutcome {
+    /// Carried out; final.
     Done,
-    /// It was refused, once and for all, and had no effect.
+    /// Declined, without effect; final.
     Declined {
         /// Why.
         reason: Reason,
     },
-    /// The bank did not take it: it had no effect and may be sent again.
+    /// Not accepted: no effect, and it may be sent again.
     NotAccepted,
-    /// The bank may have it and has no verdict: ask by the key.
+    /// The bank may have it, and has no verdict: query the key.
     Pending,
 }
 
-/// What became of an instruction that was submitted once.
+/// The outcome of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum QueryOutcome {
@@ -63,13 +63,13 @@ pub enum QueryOutcome {
         /// Why.
         reason: Reason,
     },
-    /// The bank has it and no verdict yet.
+    /// The bank has the instruction, and no verdict.
     Pending,
-    /// The bank never took an instruction under this key.
+    /// The bank never accepted an instruction under this key.
     NotSeen,
 }
 
-/// Why an instruction was refused.
+/// Why an instruction was declined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Reason {
@@ -81,12 +81,12 @@ pub enum Reason {
     Expired,
     /// The card is not activated yet.
     NotActivated,
-    /// Any other; also words that are not known here.
+    /// Any other reason, also an unknown one.
     #[serde(other)]
     Refused,
 }
 
-impl From<Verdict> for Outcome {
+impl From<Verdict> for SubmitOutcome {
     fn from(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Done => Self::Done,
@@ -145,23 +145,23 @@ mod tests {
         for reason in reasons {
             assert_eq!(DeclineReason::from(Reason::from(reason)), reason);
         }
-        let answer = InstructionAnswer {
+        let answer = InstructionResult {
             key: "k".to_owned(),
-            outcome: Outcome::from(Verdict::Declined(DeclineReason::OverCardLimit)),
+            outcome: SubmitOutcome::from(Verdict::Declined(DeclineReason::OverCardLimit)),
         };
         let json = serde_json::to_string(&answer).unwrap();
         assert_eq!(json, r#"{"key":"k","outcome":"DECLINED","reason":"OVER_CARD_LIMIT"}"#);
-        assert_eq!(serde_json::from_str::<InstructionAnswer<Outcome>>(&json).unwrap(), answer);
+        assert_eq!(serde_json::from_str::<InstructionResult<SubmitOutcome>>(&json).unwrap(), answer);
     }
 
     /// A reason more is still a refusal; an outcome more is not understood.
     #[test]
     fn words_that_a_newer_bank_may_say() {
-        let read = serde_json::from_str::<InstructionAnswer<Outcome>>;
+        let read = serde_json::from_str::<InstructionResult<SubmitOutcome>>;
         let unheard = read(r#"{"key":"k","outcome":"DECLINED","reason":"MOON_PHASE"}"#).unwrap();
-        assert_eq!(unheard.outcome, Outcome::Declined { reason: Reason::Refused });
+        assert_eq!(unheard.outcome, SubmitOutcome::Declined { reason: Reason::Refused });
         let more = read(r#"{"key":"k","outcome":"DONE","since":"2026-03-02T09:00:00Z"}"#).unwrap();
-        assert_eq!(more.outcome, Outcome::Done);
+        assert_eq!(more.outcome, SubmitOutcome::Done);
         assert!(read(r#"{"key":"k","outcome":"PERHAPS"}"#).is_err());
         assert!(read(r#"{"key":"k","outcome":"DECLINED"}"#).is_err());
         assert!(read(r#"{"key":"k"}"#).is_err());

@@ -1,24 +1,24 @@
-//! Purchases and refunds under a key.
+//! Idempotency keys of purchases and refunds.
 
 use diesel::prelude::*;
 use time::OffsetDateTime;
 
+use crate::clock_reading::{ClockReading, to_micros};
 use crate::error::SimulatorError;
-use crate::moments::{Moment, to_micros};
 use crate::schema::commands;
 
-/// Names a purchase or a refund, so that one that is sent again is not made again. What was refused moved nothing and
-/// is decided anew.
+/// The key of a purchase or refund: a retry has no second effect. A refusal is not recorded, so its retry is decided
+/// anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Once<'a> {
-    /// The name; it stands for one purchase or refund alone.
+pub struct IdempotencyKey<'a> {
+    /// Names one purchase or refund.
     pub key: &'a str,
-    /// A name that was last used before this moment may be used for something else.
+    /// A key that was last used before this time may be reused.
     pub since: OffsetDateTime,
 }
 
-impl Once<'_> {
-    /// The transaction that was made under the key, if any was.
+impl IdempotencyKey<'_> {
+    /// The transaction under the key.
     pub(crate) fn made(self, connection: &mut SqliteConnection) -> Result<Option<i64>, SimulatorError> {
         Ok(commands::table
             .find(self.key)
@@ -28,12 +28,12 @@ impl Once<'_> {
             .optional()?)
     }
 
-    /// Notes which transaction was made under the key.
+    /// Records the transaction under the key.
     pub(crate) fn note(
         self,
         connection: &mut SqliteConnection,
         transaction: i64,
-        moment: Moment,
+        moment: ClockReading,
     ) -> Result<(), SimulatorError> {
         diesel::replace_into(commands::table)
             .values((

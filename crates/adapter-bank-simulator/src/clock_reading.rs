@@ -1,22 +1,22 @@
-//! Moments and days as the books keep them: Unix microseconds and Julian day numbers.
+//! Timestamps and dates in the database: Unix microseconds and Julian day numbers.
 
 use kopeck_domain::calendar::Zone;
 use time::{Date, Duration, OffsetDateTime};
 
-use crate::codes::CODE_DAYS;
+use crate::activation_codes::CODE_DAYS;
 use crate::error::SimulatorError;
 
 const YEARS_VALID: i32 = 3;
 
-/// One reading of the clock, so that everything in one transaction happens at one time.
+/// One reading of the clock, so that a transaction has one time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Moment {
+pub(crate) struct ClockReading {
     pub(crate) now: OffsetDateTime,
-    /// The day it is in the bank's zone.
+    /// The date in the bank's zone.
     pub(crate) today: Date,
 }
 
-impl Moment {
+impl ClockReading {
     pub(crate) fn new(now: OffsetDateTime, zone: Zone) -> Self {
         Self { now, today: zone.day(now) }
     }
@@ -37,7 +37,7 @@ impl Moment {
     }
 }
 
-/// Cut to whole microseconds.
+/// Truncated to microseconds.
 pub(crate) fn to_micros(moment: OffsetDateTime) -> i64 {
     // The last year of `time` is 9999, some 2.5e17 microseconds from 1970.
     moment.unix_timestamp() * 1_000_000 + i64::from(moment.microsecond())
@@ -62,8 +62,8 @@ mod tests {
 
     use super::*;
 
-    fn at(text: &str, unix: i64) -> Moment {
-        Moment::new(OffsetDateTime::from_unix_timestamp(unix).unwrap(), Zone::parse(text).unwrap())
+    fn at(text: &str, unix: i64) -> ClockReading {
+        ClockReading::new(OffsetDateTime::from_unix_timestamp(unix).unwrap(), Zone::parse(text).unwrap())
     }
 
     #[test]

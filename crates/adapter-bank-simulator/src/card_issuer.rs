@@ -1,4 +1,4 @@
-//! Issuing the cards of an order.
+//! Issues the cards of an order.
 
 use diesel::dsl::max;
 use diesel::prelude::*;
@@ -7,24 +7,24 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::{DeclineReason, OrderedCards};
 use kopeck_port_system::Entropy;
 
+use crate::activation_codes;
+use crate::card_numbers::CardNumbers;
 use crate::cards;
-use crate::codes;
+use crate::clock_reading::{ClockReading, to_julian, to_micros};
 use crate::error::SimulatorError;
 use crate::instructions::ROWS_OF_A_STATEMENT;
 use crate::ledger::{self, NewTransaction};
-use crate::moments::{Moment, to_julian, to_micros};
-use crate::numbers::Numbers;
 use crate::schema::{cards as cards_table, presses};
 
-/// The bank takes no order of more cards than this.
+/// The most cards of an order.
 pub const MOST_CARDS_OF_AN_ORDER: u64 = 100_000;
 
-/// An order to an address with this word in it is refused, so that a refusal can be tried out.
+/// The bank refuses an order to an address with this word, so that partners can test a refusal.
 const REFUSED_ADDRESS: &str = "DECLINE";
 
 const THE_PRESS: i32 = 1;
 
-/// Whether the cards of an order are issued. After an `Ok` nothing but a failure of the books is in their way.
+/// Whether an order is accepted. After `Ok` only a database error can stop it.
 pub(crate) fn decide(lines: &[OrderedCards]) -> Result<(), DeclineReason> {
     let cards: u64 = lines.iter().map(|line| u64::from(line.count)).sum();
     if (1..=MOST_CARDS_OF_AN_ORDER).contains(&cards) && lines.iter().all(acceptable) {
@@ -41,11 +41,11 @@ fn acceptable(line: &OrderedCards) -> bool {
     address_is_fine && money_is_fine
 }
 
-/// What makes cards.
-pub(crate) struct Press<'a> {
-    pub(crate) numbers: Numbers,
+/// Issues cards.
+pub(crate) struct CardIssuer<'a> {
+    pub(crate) numbers: CardNumbers,
     pub(crate) entropy: &'a dyn Entropy,
-    pub(crate) moment: Moment,
+    pub(crate) moment: ClockReading,
 }
 
 #[derive(Insertable)]
@@ -64,7 +64,7 @@ struct NewCard {
     code_valid_until: Option<i32>,
 }
 
-/// How many cards of each sort were made before: the serial numbers of the next ones.
+/// The serial numbers of the next cards, by sort.
 #[derive(Queryable, Selectable, AsChangeset)]
 #[diesel(table_name = presses)]
 struct Serials {
@@ -73,7 +73,7 @@ struct Serials {
 }
 
 impl Serials {
-    fn next_number(&mut self, numbers: Numbers, is_virtual: bool) -> Result<CardNumber, SimulatorError> {
+    fn next_number(&mut self, numbers: CardNumbers, is_virtual: bool) -> Result<CardNumber, SimulatorError> {
         let serial = if is_virtual { &mut self.virtual_issued } else { &mut self.plastic_issued };
         let unsigned = serial.cast_unsigned();
         let number = if is_virtual { numbers.virtual_card(unsigned) } else { numbers.plastic(unsigned) };
@@ -82,8 +82,8 @@ impl Serials {
     }
 }
 
-impl Press<'_> {
-    /// Issues the cards of an order that [`decide`] has let pass, behind those that it may have already.
+impl CardIssuer<'_> {
+    /// Issues the cards of an order that [`decide`] has accepted, after its earlier cards.
     pub(crate) fn issue(
         &self,
         connection: &mut SqliteConnection,
@@ -117,7 +117,7 @@ impl Press<'_> {
     ) -> Result<Vec<NewCard>, SimulatorError> {
         let is_virtual = line.kind.is_virtual();
         let issued_at = to_micros(self.moment.now);
-        let mut codes = if is_virtual { codes::draw(self.entropy, count) } else { Vec::new() };
+        let mut codes = if is_virtual { activation_codes::draw(self.entropy, count) } else { Vec::new() };
         let mut made = Vec::with_capacity(count);
         for _ in 0..count {
             made.push(NewCard {
@@ -139,7 +139,7 @@ impl Press<'_> {
     }
 }
 
-/// Puts the first money on new cards.
+/// Posts the first top-ups of new cards.
 fn fill(connection: &mut SqliteConnection, order: i64, cards: &[NewCard]) -> Result<(), SimulatorError> {
     let first_top_ups: Vec<_> = cards
         .iter()
@@ -159,15 +159,15 @@ fn next_ordinal(connection: &mut SqliteConnection, order: i64) -> Result<i32, Si
     Ok(last.map_or(0, |last| last + 1))
 }
 
-/// The key that the numbers of these books are made with; drawn when the books are begun.
+/// The generator of this database; its key is drawn when the database is created.
 pub(crate) fn numbers(
     connection: &mut SqliteConnection,
     entropy: &dyn Entropy,
-) -> Result<Numbers, SimulatorError> {
+) -> Result<CardNumbers, SimulatorError> {
     let key: Option<i64> =
         presses::table.find(THE_PRESS).select(presses::scramble_key).first(connection).optional()?;
     if let Some(key) = key {
-        return Ok(Numbers::new(key.cast_unsigned()));
+        return Ok(CardNumbers::new(key.cast_unsigned()));
     }
     let mut bytes = [0; 8];
     entropy.fill(&mut bytes);
@@ -175,7 +175,7 @@ pub(crate) fn numbers(
     diesel::insert_into(presses::table)
         .values((presses::id.eq(THE_PRESS), presses::scramble_key.eq(key)))
         .execute(connection)?;
-    Ok(Numbers::new(key.cast_unsigned()))
+    Ok(CardNumbers::new(key.cast_unsigned()))
 }
 
 #[cfg(test)]
