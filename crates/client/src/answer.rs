@@ -1,4 +1,4 @@
-//! An answer of the service: what its head says, and which error its body is.
+//! A response of the service: its head, and the error in its body.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -17,7 +17,7 @@ const MAX_FOREIGN_MESSAGE: usize = 200;
 /// From how many seconds on a clock's offset is named beside a refusal. The service refuses sealed values from 300 on.
 const NOTABLE_OFFSET: u64 = 240;
 
-/// What the client reads of an answer's head.
+/// The head of a response.
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) status: StatusCode,
@@ -53,7 +53,7 @@ impl Head {
         (offset >= NOTABLE_OFFSET).then(|| format!("your clock is {offset} s {direction} the service's"))
     }
 
-    /// The error that an answer other than 2xx stands for. `note` is what the client itself knows of faulty values.
+    /// The error of a response other than 2xx. `note` is the client's own explanation of faulty values.
     pub(crate) fn error(self, body: &str, note: Option<String>) -> Error {
         let status = self.status.as_u16();
         if status == 422
@@ -69,7 +69,7 @@ impl Head {
     }
 }
 
-/// The body of a successful answer.
+/// The body of a successful response.
 pub(crate) struct Body(Zeroizing<String>);
 
 impl Body {
@@ -97,7 +97,7 @@ struct Refused {
 }
 
 impl Refused {
-    /// An answer that is not the service's own, such as the page of a proxy.
+    /// A response of another server, such as the error page of a proxy.
     fn foreign(body: &str) -> Self {
         Self { code: None, message: body.trim().chars().take(MAX_FOREIGN_MESSAGE).collect() }
     }

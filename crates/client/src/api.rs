@@ -1,4 +1,4 @@
-//! The calls of the service, in groups.
+//! The operations of the service, in groups.
 
 mod cards;
 mod categories;

@@ -1,4 +1,4 @@
-//! Setting up a client.
+//! The builder of a client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::system::{self, Clock};
 use crate::tls::{self, Trust};
 use crate::transport::Transport;
 
-/// Sets up a [`Client`]: API key, login and password are needed, all else has a default.
+/// Builds a [`Client`]: API key, login and password are required, everything else has a default.
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct ClientBuilder {
     base_url: String,
@@ -73,8 +73,8 @@ impl ClientBuilder {
         self
     }
 
-    /// The sealing key. With one, every body is sealed, and answers are asked for sealed. Without one everything
-    /// travels in clear, which the service allows only to partners set up so.
+    /// The sealing key. With one, every body is sealed, and the client requests sealed responses. Without one
+    /// everything is plaintext, which the service allows only to some partners.
     pub fn sealing_key(mut self, key: SealingKey) -> Self {
         self.sealing_key = Some(key);
         self
@@ -138,7 +138,7 @@ impl ClientBuilder {
         self
     }
 
-    /// The client. Nothing is sent yet: it logs in with its first call.
+    /// Builds the client. It sends nothing yet: it logs in with its first request.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl ClientBuilder {
         let http = reqwest::Client::builder()
             .tls_backend_preconfigured(tls::config(&trust)?)
             .connect_timeout(self.connect_timeout)
-            // The service never redirects, and credentials must not follow anyone who does.
+            // The service has no redirects, and credentials must not follow one.
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("kopeck-client/", env!("CARGO_PKG_VERSION")))
             .build()?;

@@ -1,4 +1,4 @@
-//! A call before it is sealed and sent.
+//! A request before it is sealed and sent.
 
 use reqwest::Method;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use crate::idempotency::IdempotencyKey;
 use crate::operation::Operation;
 
-/// One logical call. It is rendered anew for each try, with a nonce of its own.
+/// One logical request. Each try renders it anew, with a nonce of its own.
 ///
 /// No `Debug`: a body may hold a password.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! The client itself, and the way of a call through it.
+//! The client, and the way of a request through it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::write::Write;
 
 /// A client of the service, for one partner.
 ///
-/// Cheap to clone; clones share connections and tokens. It logs in with the first call, and renews its tokens by
+/// Cheap to clone; clones share connections and tokens. It logs in with the first request, and renews its tokens by
 /// itself.
 #[derive(Clone)]
 pub struct Client {
@@ -33,12 +33,12 @@ pub(crate) struct Inner {
 }
 
 impl Client {
-    /// Sets up a client of the service at `base_url`, such as `https://api.example.com`.
+    /// Builds a client of the service at `base_url`, such as `https://api.example.com`.
     pub fn builder(base_url: impl Into<String>) -> ClientBuilder {
         ClientBuilder::new(base_url.into())
     }
 
-    /// Logs in now and returns the tokens. Calls log in by themselves; this tells whether the credentials work.
+    /// Logs in now and returns the tokens. Requests log in by themselves; this checks the credentials.
     ///
     /// # Errors
     ///
@@ -58,8 +58,7 @@ impl Client {
         session.refresh(transport, retry).await
     }
 
-    /// The access token in use, if there is one yet: for another client to go on with
-    /// ([`ClientBuilder::access_token`]).
+    /// The access token in use, for another client ([`ClientBuilder::access_token`]); `None` before the first login.
     pub async fn access_token(&self) -> Option<AccessToken> {
         self.inner.session.access_token().await
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with a call.
+//! Errors of requests.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use uuid::Uuid;
 use crate::model::open_enum::open_enum;
 use crate::model::request::RequestState;
 
-/// An error of a library underneath.
+/// An error of an underlying library.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a call failed. No variant holds a token, a password or a sealing key.
+/// Why a request failed. No variant holds a token, a password or a sealing key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The client is set up in a way that cannot work; nothing was sent.
+    /// The configuration is invalid; nothing was sent.
     #[error("the client is not set up properly: {0}")]
     Config(String),
 
@@ -39,7 +39,7 @@ pub enum Error {
         source: BoxError,
     },
 
-    /// No whole answer came in time. The service may have got the call all the same.
+    /// No complete response came in time. The service may have processed the request.
     #[error("the service did not answer in time")]
     Timeout,
 
@@ -85,7 +85,7 @@ pub enum Error {
     #[error("the answer cannot be opened: {0}")]
     Sealing(String),
 
-    /// The answer is not of the form that the call answers with.
+    /// The response does not have the expected form.
     #[error("the answer cannot be read")]
     Decode(#[source] BoxError),
 
@@ -98,7 +98,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The HTTP status, where an answer came.
+    /// The HTTP status code, if there was a response.
     #[must_use]
     pub const fn status(&self) -> Option<u16> {
         match self {
@@ -108,7 +108,7 @@ impl Error {
         }
     }
 
-    /// The stable word for the reason; of a list of cards, that of the first.
+    /// The error code; of a list of cards, that of the first.
     #[must_use]
     pub fn code(&self) -> Option<&ErrorCode> {
         match self {
@@ -118,7 +118,7 @@ impl Error {
         }
     }
 
-    /// The id under which the service logged the call.
+    /// The request id in the service's log.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         match self {
@@ -129,7 +129,7 @@ impl Error {
         }
     }
 
-    /// How long the service asks to wait before the next try.
+    /// The service's `Retry-After`.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
@@ -205,7 +205,7 @@ fn tls_fault(error: &reqwest::Error) -> Option<String> {
     None
 }
 
-/// A faulty field of a call.
+/// A faulty field of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct FieldFault {
     /// The name of the field; an item of a list is named `cards[3].idCard`.
@@ -223,7 +223,7 @@ impl fmt::Display for FieldFault {
     }
 }
 
-/// A card that stands in the way of a request.
+/// A card that prevents a request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CardFault {

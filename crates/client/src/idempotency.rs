@@ -1,16 +1,16 @@
-//! The key that makes a repeated call one call.
+//! Idempotency keys.
 
 use std::fmt;
 
 use crate::error::Error;
 use crate::system;
 
-/// Names one logical call that changes something. A call repeated under its key is answered as the first time,
-/// and changes nothing again.
+/// The idempotency key of one logical request. A retry under the key returns the recorded response and has no second
+/// effect.
 ///
-/// The client makes a key for every such call and keeps it through its own retries. Give one of your own
-/// ([`Write::idempotency_key`](crate::Write::idempotency_key)) where a call has to survive a restart of your
-/// program: store the key first, then call.
+/// The client makes a key for every such request and keeps it through its own retries. Set one of your own
+/// ([`Write::idempotency_key`](crate::Write::idempotency_key)) where a request has to survive a restart of your
+/// program: store the key first, then send.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 

@@ -1,4 +1,4 @@
-//! Requests and answers as they stand on the wire. Fields that a newer service adds are passed over.
+//! Requests and responses. The client ignores fields that a newer service adds.
 
 pub(crate) mod balance;
 pub(crate) mod card;

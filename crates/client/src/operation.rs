@@ -1,4 +1,4 @@
-//! The operations that the client calls. A call is made of one of them and of nothing else.
+//! The operations of the service. Each request is one of them.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ impl Operation {
         self.path
     }
 
-    /// Whether it changes something. Its calls have an idempotency key then.
+    /// Whether it changes data. Such requests have an idempotency key.
     #[must_use]
     pub const fn changes(&self) -> bool {
         self.changes
@@ -38,8 +38,8 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Names each operation for the calls, and lists them all. The list holds copies, not the names, so that the compiler
-/// tells of an operation that no call is made of.
+/// Declares a constant for each operation, and a list of all. The list holds copies, so that the compiler warns of an
+/// unused operation.
 macro_rules! operations {
     ($($name:ident = $kind:ident $method:ident $path:literal;)*) => {
         $(pub(crate) static $name: Operation = $kind(Method::$method, $path);)*

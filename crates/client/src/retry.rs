@@ -1,4 +1,4 @@
-//! When a call is tried again, and after how long.
+//! Retries and their delays.
 
 use std::time::Duration;
 
@@ -40,14 +40,14 @@ impl RetryPolicy {
         Self { max_retries: 0, ..Self::default() }
     }
 
-    /// With another number of retries.
+    /// Sets the number of retries.
     #[must_use]
     pub const fn max_retries(mut self, retries: usize) -> Self {
         self.max_retries = retries;
         self
     }
 
-    /// With other delays.
+    /// Sets the delays.
     #[must_use]
     pub const fn delays(mut self, min: Duration, max: Duration) -> Self {
         self.min_delay = min;
@@ -55,7 +55,7 @@ impl RetryPolicy {
         self
     }
 
-    /// With another longest `Retry-After`.
+    /// Sets the longest accepted `Retry-After`.
     #[must_use]
     pub const fn max_retry_after(mut self, max: Duration) -> Self {
         self.max_retry_after = max;
@@ -124,7 +124,7 @@ impl Default for RetryPolicy {
 pub(crate) enum Failure {
     /// It may be tried again, if the error is one of those that pass.
     Open(Error),
-    /// Trying again is over: whoever failed has tried again already.
+    /// Not retried: the operation inside had retries of its own.
     Final(Error),
 }
 

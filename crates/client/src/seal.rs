@@ -1,4 +1,4 @@
-//! Sealing of calls and opening of answers.
+//! Seals requests and opens responses.
 
 use kopeck_sealing::{
     Clear, RequestContext, ResponseContext, SealingKey, Slot, bound_path, key_id_of, open_response,
@@ -12,11 +12,11 @@ use crate::call::Call;
 use crate::error::Error;
 use crate::system;
 
-/// The type of a sealed body, of a call and of an answer.
+/// The media type of a sealed body.
 pub(crate) const SEALED_JSON: &str = "application/sealed+json";
 pub(crate) const JSON: &str = "application/json";
 
-/// What is sealed, and with what.
+/// The sealing keys and options.
 #[derive(Debug, Clone)]
 pub(crate) struct Sealing {
     /// Seals every call, and is the first to open answers.
@@ -27,7 +27,7 @@ pub(crate) struct Sealing {
     pub(crate) answers: bool,
 }
 
-/// A call as it is sent.
+/// A request in the form in which it is sent.
 pub(crate) struct Rendered {
     /// The path from the version prefix on, with what stands for the identifier.
     pub(crate) path: String,
@@ -37,7 +37,7 @@ pub(crate) struct Rendered {
     pub(crate) body: Option<(&'static str, Zeroizing<String>)>,
 }
 
-/// The body of a sealed call or answer.
+/// The body of a sealed request or response.
 #[derive(Deserialize)]
 struct Envelope {
     sealed: String,

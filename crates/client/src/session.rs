@@ -1,4 +1,4 @@
-//! The tokens of the client: login at first use, renewal in time, one renewal for all who need it.
+//! The tokens of the client: login at first use, renewal in time, one renewal for all waiting requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,26 +16,26 @@ use crate::transport::{Auth, Transport};
 /// An access token is renewed this many seconds before it expires, but not before nine tenths of its life.
 const RENEWAL_MARGIN: u64 = 30;
 
-/// The tokens that a login or a renewal yields.
+/// A pair of tokens.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenPair {
     /// The type of the access token: `bearer`.
     pub token_type: String,
-    /// Goes with every call.
+    /// Authenticates requests.
     #[serde(deserialize_with = "secret")]
     pub access_token: SecretString,
     /// When the access token expires, in Unix seconds.
     pub access_expire_at: u64,
-    /// Buys the next pair, once.
+    /// Exchanged once for the next pair.
     #[serde(deserialize_with = "secret")]
     pub refresh_token: SecretString,
     /// When the refresh token expires, in Unix seconds.
     pub refresh_expire_at: u64,
 }
 
-/// An access token, to go on with in another client of the same partner: a short-lived program need not log in each
-/// time that it starts. It has no refresh token beside it, since that is good for one use in one place.
+/// An access token for another client of the same partner: a short-lived program need not log in at each start. It has
+/// no refresh token, which is valid for one use in one place.
 #[derive(Debug, Clone)]
 pub struct AccessToken {
     /// Goes with every call.
@@ -50,7 +50,7 @@ impl From<&TokenPair> for AccessToken {
     }
 }
 
-/// What the partner was issued.
+/// The partner's credentials.
 pub(crate) struct Credentials {
     pub(crate) api_key: SecretString,
     pub(crate) login: String,
@@ -64,7 +64,7 @@ pub(crate) struct Session {
     current: Mutex<Option<Arc<Tokens>>>,
 }
 
-/// An access token with what renews it, and the time to do so.
+/// An access token, its refresh token, and the time of renewal.
 pub(crate) struct Tokens {
     access: AccessToken,
     /// Absent if the access token was given to the client: a login renews it then.

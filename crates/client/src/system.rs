@@ -1,4 +1,4 @@
-//! The machine's clock and random source: the only place of the client that reads them.
+//! The machine's clock and random source: no other module reads them.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rand::TryRng as _;
 use rand::rngs::SysRng;
 
-/// Tells the Unix time in seconds.
+/// Returns the Unix time in seconds.
 pub(crate) type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 pub(crate) fn unix_now() -> u64 {

@@ -9,15 +9,15 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use crate::error::Error;
 
-/// Whom to believe when a server shows its certificate.
+/// The trusted certificates.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Trust {
-    /// Whom the operating system believes.
+    /// Those of the operating system.
     #[default]
     System,
     /// These certificates alone, in PEM.
     Only(Vec<u8>),
-    /// No one: the client speaks plain HTTP. A machine without any certificates can then be a client too.
+    /// None: the client speaks plain HTTP, so a machine without certificates works.
     Nobody,
 }
 

@@ -1,4 +1,4 @@
-//! One try of a call: seal, send, open.
+//! One try of a request: seal, send, open.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::seal::{JSON, SEALED_JSON, Sealing};
 use crate::system::{self, Clock};
 
-/// The largest answer that is read; a result of 100,000 cards, sealed, stays well below it.
+/// The most bytes of a response; a sealed result of 100,000 cards stays well below it.
 const MAX_ANSWER: usize = 64 << 20;
 
-/// Sends calls, each with a nonce of its own.
+/// Sends requests, each with a nonce of its own.
 pub(crate) struct Transport {
     pub(crate) http: reqwest::Client,
     pub(crate) base: Url,
@@ -26,7 +26,7 @@ pub(crate) struct Transport {
     pub(crate) timeout: Duration,
 }
 
-/// How a call says who sends it.
+/// The authentication of a request.
 pub(crate) enum Auth<'a> {
     ApiKey(&'a SecretString),
     Token(&'a SecretString),

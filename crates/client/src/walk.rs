@@ -1,4 +1,4 @@
-//! A walk through a list that changes meanwhile.
+//! Reads a list that changes meanwhile.
 
 use std::collections::HashSet;
 

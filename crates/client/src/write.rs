@@ -1,4 +1,4 @@
-//! A call that changes something, before it is awaited.
+//! A mutation before it is awaited.
 
 use std::fmt;
 use std::future::IntoFuture;

@@ -1,4 +1,4 @@
-//! What a sealed value is bound to: the call it belongs to, and its place in that call.
+//! The context of a sealed value: its request, and its place in it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ pub const MAX_QUERY_CHARS: usize = 2_048;
 
 const DOMAIN: &[u8] = b"pcs1";
 
-/// The place of a sealed value in a call. `Display` is the slot's text, such as `path:idCard`.
+/// The place of a sealed value in a request. `Display` is the slot's text, such as `path:idCard`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Slot<'a> {
     /// The whole body.
@@ -91,14 +91,14 @@ impl<'a> Clear<'a> {
     }
 }
 
-/// The call that a sealed value of a request belongs to, and its place in it.
+/// The request of a sealed value, and its place in it.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestContext<'a> {
     /// The method in upper case.
     pub method: &'a str,
     /// The path as [`bound_path`] makes it: sealed segments are `*`, no query, no final slash.
     pub path: &'a str,
-    /// The call's `x-nonce`; see [`valid_nonce`].
+    /// The request's `x-nonce`; see [`valid_nonce`].
     pub nonce: &'a str,
     /// Where the value stands.
     pub slot: Slot<'a>,
@@ -106,7 +106,7 @@ pub struct RequestContext<'a> {
     pub clear: &'a Clear<'a>,
 }
 
-/// The call that a sealed answer belongs to. What is sealed is always the whole body.
+/// The request of a sealed response, which is always sealed as a whole.
 #[derive(Debug, Clone, Copy)]
 pub struct ResponseContext<'a> {
     /// The method of the request in upper case.
@@ -115,7 +115,7 @@ pub struct ResponseContext<'a> {
     pub path: &'a str,
     /// The `x-nonce` of the request.
     pub nonce: &'a str,
-    /// The status of the answer.
+    /// The status code of the response.
     pub status: u16,
 }
 

@@ -1,4 +1,4 @@
-//! ISO/IEC 7816-4 padding to whole blocks, so that values of similar length cannot be told apart.
+//! ISO/IEC 7816-4 padding to whole blocks, so that values of similar length have the same sealed length.
 
 /// Padded plaintexts are a multiple of this many bytes.
 pub(crate) const BLOCK: usize = 32;

@@ -2,8 +2,8 @@
 
 /// Why a sealed value was refused.
 ///
-/// The reason is for the log alone. A caller shows none of it to whoever sent the value: one answer for every
-/// reason leaves nothing to learn from forging.
+/// The reason is for the log alone. A service returns one and the same error for every reason: a distinction would
+/// help an attacker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refusal {
     /// The value is longer than its slot allows.
@@ -21,7 +21,7 @@ pub enum Refusal {
     /// The `x-nonce` is not one that [`valid_nonce`](crate::valid_nonce) accepts.
     #[error("the x-nonce is malformed")]
     Nonce,
-    /// The tag does not fit: another secret, another call, or a changed value.
+    /// The tag does not match: another secret, another request, or a changed value.
     #[error("the tag does not fit")]
     Tag,
     /// The value was sealed too long ago, or too far in the future.

@@ -1,4 +1,4 @@
-//! Sealing an answer while it is being made, so that a long one never stands in memory as a whole.
+//! Seals a response while it is made, so that memory does not grow with it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -57,7 +57,7 @@ impl ResponseSealer {
         Self { cipher, mac, clear_len: length(clear.len()), sealed_len: 0, gathered }
     }
 
-    /// Takes the next of the plaintext, and appends to `out` what can be sealed of it by now.
+    /// Takes the next part of the plaintext, and appends the sealed text of all complete blocks to `out`.
     pub fn push(&mut self, plaintext: &[u8], out: &mut String) {
         let mut left = plaintext;
         while !left.is_empty() {
