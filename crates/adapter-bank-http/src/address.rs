@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_absolute_and_names_nobody() {
+    fn a_url_is_absolute_and_has_no_user() {
         for good in ["http://127.0.0.1:8090", "https://bank.example/front/", "http://[::1]:1"] {
             assert!(address(good).is_ok(), "{good}");
         }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_is_spoken_to_in_clear_without_a_warning() {
+    fn only_loopback_may_use_plaintext_without_a_warning() {
         let in_clear = |url: &str| address(url).unwrap().is_plaintext();
         for fine in ["http://127.0.0.1:8090", "http://localhost", "http://[::1]", "https://bank.example"] {
             assert!(!in_clear(fine), "{fine}");

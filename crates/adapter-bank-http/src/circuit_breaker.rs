@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_pause_one_call_finds_out() {
+    fn after_the_pause_one_request_probes() {
         let (breaker, clock) = breaker();
         calls(&breaker, &[false; 3]);
         clock.advance(PAUSE - Duration::MICROSECOND);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_ends_without_a_word_has_failed() {
+    fn a_dropped_probe_counts_as_failed() {
         let (breaker, clock) = breaker();
         calls(&breaker, &[false; 3]);
         clock.advance(PAUSE);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_from_before_neither_close_nor_prolong_it() {
+    fn late_results_do_not_change_the_state() {
         let (breaker, clock) = breaker();
         let (late_success, late_failure) = (breaker.try_acquire().unwrap(), breaker.try_acquire().unwrap());
         calls(&breaker, &[false; 3]);

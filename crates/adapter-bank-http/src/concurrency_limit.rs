@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_gate_opens_when_somebody_leaves() {
+    fn a_dropped_permit_is_free_again() {
         let limit = ConcurrencyLimit::new(2);
         let (first, second) = (limit.try_acquire(), limit.try_acquire());
         assert!(first.is_some() && second.is_some());

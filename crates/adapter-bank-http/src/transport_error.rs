@@ -99,7 +99,7 @@ mod tests {
     use kopeck_bank_protocol::ErrorCode;
 
     #[test]
-    fn only_what_was_turned_away_had_no_effect_for_certain() {
+    fn only_some_status_codes_mean_no_effect() {
         let is_certain = |status| {
             matches!(BankError::from(TransportError::of_status(status, b"")), BankError::Unavailable(_))
         };
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_by_its_code_and_never_by_its_text() {
+    fn an_error_shows_the_code_and_never_the_text() {
         let body = br#"{"code":"unauthorized","message":"Anna Petrova"}"#;
         let refused = TransportError::of_status(401, body);
         let code = match &refused {

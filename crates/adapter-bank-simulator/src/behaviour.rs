@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn things_happen_as_often_as_they_should() {
+    fn faults_occur_at_their_rate() {
         let faults = faults();
         let count = |rate| (0..10_000).filter(|_| faults.occurs(rate)).count();
         assert_eq!(count(0.0), 0);

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_has_to_make_sense() {
+    fn only_valid_orders_are_accepted() {
         assert_eq!(decide(&[line(CardType::Mlz, 1, Some(1)), line(CardType::Mp4, 1, None)]), Ok(()));
         assert_eq!(decide(&[line(CardType::Mlz, 60_000, None), line(CardType::Mlz, 40_000, None)]), Ok(()));
         for order in [
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_in_the_address_refuses_the_whole_order() {
+    fn an_address_with_decline_refuses_the_whole_order() {
         let to = |address: &str| {
             let delivery =
                 Delivery { address: address.into(), recipient: "DECLINE".into(), phone: "9001234567".into() };

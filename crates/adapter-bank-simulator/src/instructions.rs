@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_verdict_survives_the_books() {
+    fn verdicts_survive_the_round_trip() {
         let declined = [
             DeclineReason::OverCardLimit,
             DeclineReason::Blocked,

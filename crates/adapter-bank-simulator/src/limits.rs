@@ -121,7 +121,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_limit_survives_the_books() {
+    fn limits_survive_the_round_trip() {
         let number = CardNumber::from_u64(1_000_000_000).unwrap();
         for limit in [
             limit(Some((1, "CQUARTET")), &[], &[]),
@@ -134,7 +134,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_no_limit_is_corrupt() {
+    fn an_invalid_limit_is_corrupt() {
         let sound = || LimitRow {
             card: 0,
             amount: Some(1),
@@ -157,7 +157,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_a_card_that_is_over_refuses_a_limit() {
+    fn only_closed_and_expired_cards_refuse_a_limit() {
         let card = |standing, valid_until| bank_card(Kopecks::ZERO, None, standing, valid_until);
         assert_eq!(decide(Some(&card(Standing::Open, TODAY)), TODAY), Ok(()));
         assert_eq!(decide(Some(&card(Standing::Blocked, TODAY)), TODAY), Ok(()));

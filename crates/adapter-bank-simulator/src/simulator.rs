@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn books_of_a_newer_schema_are_refused() {
+    fn a_newer_schema_is_refused() {
         let mut connection = SqliteConnection::establish(":memory:").unwrap();
         migrate(&mut connection).unwrap();
         migrate(&mut connection).unwrap();

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn work_whose_caller_has_gone_or_whose_time_is_over_is_not_begun() {
+    async fn cancelled_or_late_work_does_not_start() {
         let (store, begun) = (PatientStore::default(), Arc::new(AtomicUsize::new(0)));
         let count = |begun: &Arc<AtomicUsize>| {
             let begun = Arc::clone(begun);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_unit_of_work_answers_what_its_body_answers() {
+    async fn a_unit_of_work_returns_the_result_of_its_body() {
         let store = InPlaceStore::new(MockUnit::default());
         let answer = in_store(&store, Access::Read, soon(), |_unit| Ok::<_, ApiError>(7)).await;
         assert_eq!(answer.unwrap(), 7);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_panic_behind_the_gate_is_a_500_and_the_gate_opens_again() {
+    async fn a_panic_is_a_500_and_returns_its_permit() {
         let limit = ConcurrencyLimit::new("test", 1);
         let error = limit.run(|| panic!("boom")).await.unwrap_err();
         assert_eq!(error.status(), 500);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn who_waits_too_long_is_sent_away() {
+    async fn a_permit_times_out_with_503() {
         let limit =
             ConcurrencyLimit { timeout: Duration::from_millis(20), ..ConcurrencyLimit::new("test", 1) };
         let (release, wait) = std::sync::mpsc::channel::<()>();

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_call_by_value_has_the_same_fingerprint() {
+    fn equal_requests_have_the_same_fingerprint() {
         let one: Value = serde_json::from_str(r#"{"a":[1,{"x":1,"y":null}],"b":"t"}"#).unwrap();
         let two: Value = serde_json::from_str(r#"{ "b":"\u0074", "a":[1, {"y":null,"x":1}] }"#).unwrap();
         assert_eq!(print("employee.update", ID, one), print("employee.update", &ID.to_uppercase(), two));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn another_call_has_another() {
+    fn different_requests_have_different_fingerprints() {
         let base = print("employee.update", ID, json!({"a": "1"}));
         for other in [
             print("employee.update", ID, json!({"a": 1})),

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_taken_before_a_placeholder() {
+    fn a_literal_segment_wins_over_a_placeholder() {
         assert_eq!(found(Method::GET, "/v1/replenishment/status"), "replenishment.status");
         assert_eq!(
             found(Method::GET, "/v1/replenishment/7/status"),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn other_methods_are_told_from_other_paths() {
+    fn a_wrong_method_is_no_unknown_path() {
         assert_eq!(found(Method::DELETE, "/v1/employee/7"), "not employee.update, not employee.get");
         for path in ["", "/", "/v1", "/v1/employee", "/v1/employee//", "/v1/employee/7//", "/v1/balances"] {
             assert_eq!(found(Method::GET, path), "nothing", "{path:?}");

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_gets_lost_between_the_turns() {
+    fn yielding_keeps_all_items() {
         assert_eq!(every_few(0..200).collect::<Vec<_>>(), (0..200).collect::<Vec<_>>());
     }
 }

@@ -156,7 +156,7 @@ mod tests {
 
     /// A reason more is still a refusal; an outcome more is not understood.
     #[test]
-    fn words_that_a_newer_bank_may_say() {
+    fn unknown_enum_values_of_a_newer_bank_are_read() {
         let read = serde_json::from_str::<InstructionResult<SubmitOutcome>>;
         let unheard = read(r#"{"key":"k","outcome":"DECLINED","reason":"MOON_PHASE"}"#).unwrap();
         assert_eq!(unheard.outcome, SubmitOutcome::Declined { reason: Reason::Refused });

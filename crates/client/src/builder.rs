@@ -100,19 +100,19 @@ impl ClientBuilder {
         self
     }
 
-    /// How long one try of a call may take, from connecting to the last byte of its answer. Default 30 s.
+    /// The timeout of one try, from connecting to the last byte of its response. Default 30 s.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How long connecting may take. Default 5 s.
+    /// The timeout of connecting. Default 5 s.
     pub const fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// When a call is tried again.
+    /// When to retry.
     pub const fn retry(mut self, policy: RetryPolicy) -> Self {
         self.retry = policy;
         self
@@ -162,7 +162,7 @@ impl ClientBuilder {
             }
             None => None,
         };
-        let trust = if base.scheme() == "http" { Trust::Nobody } else { self.trust };
+        let trust = if base.scheme() == "http" { Trust::Nothing } else { self.trust };
         let http = reqwest::Client::builder()
             .tls_backend_preconfigured(tls::config(&trust)?)
             .connect_timeout(self.connect_timeout)

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::answer::Body;
 use crate::api::{Cards, Categories, Employees, Limits, Orders, Replenishments, Sandbox};
 use crate::builder::ClientBuilder;
-use crate::call::Call;
 use crate::error::Error;
 use crate::model::balance::Balance;
 use crate::operation;
-use crate::retry::{Failure, RetryPolicy};
+use crate::request::Request;
+use crate::response::ResponseBody;
+use crate::retry::{AttemptError, RetryPolicy};
 use crate::session::{AccessToken, Session, TokenPair};
 use crate::transport::Transport;
 use crate::write::Write;
@@ -105,10 +105,10 @@ impl Client {
     ///
     /// See [`Error`].
     pub async fn balance(&self) -> Result<Balance, Error> {
-        self.read(Call::of(&operation::BALANCE)).await
+        self.read(Request::of(&operation::BALANCE)).await
     }
 
-    /// Calls that only a sandbox has.
+    /// Operations of a sandbox.
     #[must_use]
     pub const fn sandbox(&self) -> Sandbox<'_> {
         Sandbox::new(self)
@@ -118,31 +118,32 @@ impl Client {
         Self { inner: Arc::new(inner) }
     }
 
-    pub(crate) async fn read<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
+    pub(crate) async fn read<T: DeserializeOwned>(&self, call: Request) -> Result<T, Error> {
         self.call(&call).await
     }
 
-    pub(crate) fn write<T>(&self, call: Call) -> Write<T> {
+    pub(crate) fn write<T>(&self, call: Request) -> Write<T> {
         Write::new(self.clone(), call)
     }
 
-    /// Brings one logical call through: every try is the same call under the same key, with a nonce of its own.
-    pub(crate) async fn call<T: DeserializeOwned>(&self, call: &Call) -> Result<T, Error> {
+    /// Sends one logical request: every try has the same idempotency key, and a nonce of its own.
+    pub(crate) async fn call<T: DeserializeOwned>(&self, call: &Request) -> Result<T, Error> {
         self.inner.retry.run(|| self.attempt(call), Error::is_transient).await?.decode()
     }
 
-    async fn attempt(&self, call: &Call) -> Result<Body, Failure> {
+    async fn attempt(&self, call: &Request) -> Result<ResponseBody, AttemptError> {
         let Inner { transport, session, retry } = &*self.inner;
         // The session tries again by itself, so its failures are final here.
-        let tokens = session.tokens(transport, retry).await.map_err(Failure::Final)?;
+        let tokens = session.tokens(transport, retry).await.map_err(AttemptError::Final)?;
         match transport.send(call, tokens.access()).await {
             Err(error) if error.status() == Some(401) => {
-                let tokens = session.tokens_after(&tokens, transport, retry).await.map_err(Failure::Final)?;
+                let tokens =
+                    session.tokens_after(&tokens, transport, retry).await.map_err(AttemptError::Final)?;
                 transport.send(call, tokens.access()).await
             }
             sent => sent,
         }
-        .map_err(Failure::Open)
+        .map_err(AttemptError::Open)
     }
 }
 

@@ -23,7 +23,7 @@ pub enum Error {
     /// The network failed. If `sent`, the service may have got the call all the same.
     #[error("the service could not be reached")]
     Transport {
-        /// Whether the call may have reached the service.
+        /// Whether the request may have reached the service.
         sent: bool,
         /// What the network said.
         source: BoxError,
@@ -33,7 +33,7 @@ pub enum Error {
     /// is not accepted, or the address does not speak TLS.
     #[error("{reason}")]
     Tls {
-        /// What is wrong, in words.
+        /// The reason, for people.
         reason: String,
         /// What the network said.
         source: BoxError,
@@ -59,24 +59,24 @@ pub enum Error {
     Cards {
         /// The HTTP status.
         status: u16,
-        /// The cards and what is wrong with each.
+        /// The faulty cards.
         faults: Vec<CardFault>,
         /// The request id, to quote to the support.
         request_id: Option<String>,
     },
 
-    /// The service refused the call for another reason.
+    /// The service refused the request for another reason.
     #[error("status {status}{}: {message}", code.as_ref().map(|code| format!(" {code}")).unwrap_or_default())]
     Api {
         /// The HTTP status.
         status: u16,
-        /// The stable word for the reason. `None` where the answer has none, such as one of a proxy.
+        /// The error code. `None` if the response has none, such as one of a proxy.
         code: Option<ErrorCode>,
-        /// The reason in words.
+        /// The reason, for people.
         message: String,
         /// The request id, to quote to the support.
         request_id: Option<String>,
-        /// How long the service asks to wait before the next try.
+        /// The service's `Retry-After`.
         retry_after: Option<Duration>,
     },
 
@@ -138,8 +138,8 @@ impl Error {
         }
     }
 
-    /// Whether the same call may succeed a moment later. The client has then tried as often as its
-    /// [`RetryPolicy`](crate::RetryPolicy) allows.
+    /// Whether a retry may succeed a moment later. The client has then used up the retries of its
+    /// [`RetryPolicy`](crate::RetryPolicy).
     #[must_use]
     pub const fn is_transient(&self) -> bool {
         match self {
@@ -150,8 +150,8 @@ impl Error {
         }
     }
 
-    /// Whether the service may have done what was asked without the answer arriving. Repeat the call under its key
-    /// ([`Write::idempotency_key`](crate::Write::idempotency_key)) to learn what became of it.
+    /// Whether the request may have had its effect without a response. Retry it under its key
+    /// ([`Write::idempotency_key`](crate::Write::idempotency_key)) to learn its outcome.
     #[must_use]
     pub const fn may_have_happened(&self) -> bool {
         matches!(
@@ -163,7 +163,7 @@ impl Error {
 
 impl From<reqwest::Error> for Error {
     fn from(error: reqwest::Error) -> Self {
-        // The URL may hold identifiers; whoever called knows which call it was.
+        // The URL may hold identifiers.
         let error = error.without_url();
         if error.is_builder() {
             Self::Config(error.to_string())
@@ -212,7 +212,7 @@ pub struct FieldFault {
     pub field: String,
     /// That the value is not correct; always the same text.
     pub message: String,
-    /// What is wrong with the value, in words.
+    /// The reason, for people.
     #[serde(default)]
     pub detail: Option<String>,
 }
@@ -227,9 +227,9 @@ impl fmt::Display for FieldFault {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CardFault {
-    /// What is wrong, in words.
+    /// The reason, for people.
     pub message: String,
-    /// The stable word for it.
+    /// The error code.
     #[serde(default)]
     pub code: Option<ErrorCode>,
     /// The card.
@@ -247,7 +247,7 @@ impl fmt::Display for CardFault {
 }
 
 open_enum! {
-    /// The stable words by which the service names its refusals.
+    /// The error codes of the service.
     pub enum ErrorCode {
         /// API key, login or password is wrong.
         BadCredentials = "bad_credentials",
@@ -307,7 +307,7 @@ open_enum! {
         RequestNotCancellable = "request_not_cancellable",
         /// `unlimited` was set beside another limit.
         LimitConflict = "limit_conflict",
-        /// The first call under this key is still running.
+        /// The first request under this key is still in flight.
         RequestInProgress = "request_in_progress",
         /// The body did not arrive in time.
         RequestTimeout = "request_timeout",

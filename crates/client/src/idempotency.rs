@@ -17,8 +17,8 @@ pub struct IdempotencyKey(String);
 impl IdempotencyKey {
     const MAX_CHARS: usize = 255;
 
-    /// A fresh key: the digits of a version 7 uuid, which is the time and 74 random bits. Keys that ascend with time stand
-    /// side by side where the service records them, which costs it less than keys by mere chance.
+    /// A fresh key: the digits of a version 7 uuid, which is the time and 74 random bits. Keys that ascend with time
+    /// are adjacent in the service's index, which is cheaper than random keys.
     #[must_use]
     pub fn fresh() -> Self {
         Self(system::fresh_key())

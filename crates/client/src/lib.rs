@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # Where to find what
+//! # Where to find things
 //!
 //! | to | see |
 //! |---|---|
@@ -8,22 +8,23 @@
 //! | work with employees and their categories | [`Employees`], [`Categories`] |
 //! | order cards, link them, read them | [`Orders`], [`Cards`] |
 //! | top up cards, limit what they spend | [`Replenishments`], [`Limits`] |
-//! | repeat a call under its key | [`Write`], [`IdempotencyKey`] |
+//! | retry a request under its key | [`Write`], [`IdempotencyKey`] |
 //! | wait for a request | [`Wait`], [`RequestState`] |
 //! | read lists | [`Paging`], [`Page::following`] |
 //! | understand a failure | [`Error`], [`ErrorCode`] |
-//! | play with a sandbox | [`Sandbox`] |
+//! | test with a sandbox | [`Sandbox`] |
 
-mod answer;
 mod api;
 mod builder;
-mod call;
 mod client;
 mod error;
 mod idempotency;
+mod list_walk;
 mod model;
 mod operation;
 mod records;
+mod request;
+mod response;
 mod retry;
 mod seal;
 mod session;
@@ -31,7 +32,6 @@ mod system;
 mod tls;
 mod transport;
 mod wait;
-mod walk;
 mod write;
 
 pub use api::{Cards, Categories, Employees, Limits, Orders, Replenishments, Sandbox};

@@ -5,16 +5,16 @@ use std::fmt;
 
 use serde::de::DeserializeOwned;
 
-use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
+use crate::list_walk::ListWalk;
 use crate::model::page::{Page, Paging};
-use crate::walk::Walk;
+use crate::request::Request;
 
 /// The records of a list on a page, unless told otherwise.
 const PER_PAGE: u64 = 100;
 
-/// The records of a whole list, read page by page as they are asked for. Nothing is sent before the first.
+/// The records of a whole list, read page by page on demand. Nothing is sent before the first.
 ///
 /// A record that is in the list the whole time comes exactly once, in order, whatever is added or removed meanwhile; a
 /// record that is added or removed meanwhile comes once or not at all.
@@ -34,20 +34,20 @@ const PER_PAGE: u64 = 100;
 pub struct Records<T> {
     client: Client,
     /// The call of the list, without a page.
-    call: Call,
+    call: Request,
     identify: fn(&T) -> u128,
-    walk: Walk,
+    walk: ListWalk,
     ready: VecDeque<T>,
 }
 
 impl<T: DeserializeOwned> Records<T> {
-    pub(crate) fn new(client: &Client, call: Call, identify: fn(&T) -> u128) -> Self {
-        Self { client: client.clone(), call, identify, walk: Walk::new(PER_PAGE), ready: VecDeque::new() }
+    pub(crate) fn new(client: &Client, call: Request, identify: fn(&T) -> u128) -> Self {
+        Self { client: client.clone(), call, identify, walk: ListWalk::new(PER_PAGE), ready: VecDeque::new() }
     }
 
     /// With pages of at most this many records, 20 to 500, instead of 100. Begins at the first record.
     pub fn per_page(self, per_page: u64) -> Self {
-        Self { walk: Walk::new(per_page), ready: VecDeque::new(), ..self }
+        Self { walk: ListWalk::new(per_page), ready: VecDeque::new(), ..self }
     }
 
     /// The next record; `None` after the last. After an error it may be called again, and goes on where it was.

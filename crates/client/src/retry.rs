@@ -6,11 +6,11 @@ use backon::{ExponentialBuilder, Retryable as _, Sleeper};
 
 use crate::error::Error;
 
-/// How often a call is tried again after a loss of the network, a timeout, a status of 429, 500, 502, 503 or
-/// 504, or a 409 that says that the first try is still running.
+/// How often to retry after a network error, a timeout, a status code of 429, 500, 502, 503 or
+/// 504, or a 409 while the first try is in flight.
 ///
-/// The delay doubles from try to try, with a random part, so that clients that failed together do not come back
-/// together. A retry cannot do anything twice: it carries the key of its call.
+/// The delay doubles from try to try, with jitter, so that clients that failed together do not return
+/// together. A retry has no second effect: it has the idempotency key of its request.
 ///
 /// ```
 /// use std::time::Duration;
@@ -34,7 +34,7 @@ pub struct RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Never tries again.
+    /// No retries.
     #[must_use]
     pub fn none() -> Self {
         Self { max_retries: 0, ..Self::default() }
@@ -66,7 +66,7 @@ impl RetryPolicy {
     pub(crate) async fn run<T, F, Fut>(&self, attempt: F, may_retry: fn(&Error) -> bool) -> Result<T, Error>
     where
         F: FnMut() -> Fut,
-        Fut: Future<Output = Result<T, Failure>>,
+        Fut: Future<Output = Result<T, AttemptError>>,
     {
         self.run_sleeping(attempt, may_retry, tokio::time::sleep).await
     }
@@ -80,7 +80,7 @@ impl RetryPolicy {
     ) -> Result<T, Error>
     where
         F: FnMut() -> Fut,
-        Fut: Future<Output = Result<T, Failure>>,
+        Fut: Future<Output = Result<T, AttemptError>>,
         S: Sleeper,
     {
         let backoff = ExponentialBuilder::new()
@@ -91,10 +91,10 @@ impl RetryPolicy {
         attempt
             .retry(backoff)
             .sleep(sleep)
-            .when(|failure| matches!(failure, Failure::Open(error) if may_retry(error)))
+            .when(|failure| matches!(failure, AttemptError::Open(error) if may_retry(error)))
             .adjust(|failure, delay| self.delay(failure.error().retry_after(), delay))
             .await
-            .map_err(Failure::into_error)
+            .map_err(AttemptError::into_error)
     }
 
     /// The delay before the next try: never less than the service asked for. `None` gives up.
@@ -121,14 +121,14 @@ impl Default for RetryPolicy {
 }
 
 /// A failed try.
-pub(crate) enum Failure {
+pub(crate) enum AttemptError {
     /// It may be tried again, if the error is one of those that pass.
     Open(Error),
     /// Not retried: the operation inside had retries of its own.
     Final(Error),
 }
 
-impl Failure {
+impl AttemptError {
     fn error(&self) -> &Error {
         match self {
             Self::Open(error) | Self::Final(error) => error,
@@ -152,7 +152,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn the_service_decides_when_it_asks() {
+    fn retry_after_overrides_the_delay() {
         let policy = RetryPolicy::default().max_retry_after(30 * SECOND);
         assert_eq!(policy.delay(None, Some(SECOND)), Some(SECOND));
         assert_eq!(policy.delay(Some(7 * SECOND), Some(SECOND)), Some(7 * SECOND));
@@ -169,7 +169,7 @@ mod tests {
             .run(
                 || {
                     tries += 1;
-                    std::future::ready(Err(Failure::Open(Error::Timeout)))
+                    std::future::ready(Err(AttemptError::Open(Error::Timeout)))
                 },
                 Error::is_transient,
             )
@@ -187,7 +187,7 @@ mod tests {
             std::future::ready(())
         };
         let mut answers = asked.iter().map(|seconds| {
-            Err(Failure::Open(Error::Api {
+            Err(AttemptError::Open(Error::Api {
                 status: 429,
                 code: None,
                 message: String::new(),
@@ -209,8 +209,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_does_not_pass_is_tried_once() {
-        for failure in [Failure::Open(Error::Sealing(String::new())), Failure::Final(Error::Timeout)] {
+    async fn permanent_errors_are_not_retried() {
+        for failure in
+            [AttemptError::Open(Error::Sealing(String::new())), AttemptError::Final(Error::Timeout)]
+        {
             let mut failure = Some(failure);
             let result: Result<(), _> = RetryPolicy::default()
                 .run(|| std::future::ready(Err(failure.take().unwrap())), Error::is_transient)

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use crate::call::Call;
 use crate::error::Error;
+use crate::request::Request;
 use crate::system;
 
 /// The media type of a sealed body.
@@ -28,7 +28,7 @@ pub(crate) struct Sealing {
 }
 
 /// A request in the form in which it is sent.
-pub(crate) struct Rendered {
+pub(crate) struct RenderedRequest {
     /// The path from the version prefix on, with what stands for the identifier.
     pub(crate) path: String,
     /// The query parameters, not yet percent-encoded.
@@ -43,10 +43,10 @@ struct Envelope {
     sealed: String,
 }
 
-impl Call {
+impl Request {
     /// The call in clear.
-    pub(crate) fn render_clear(&self) -> Rendered {
-        Rendered {
+    pub(crate) fn render_clear(&self) -> RenderedRequest {
+        RenderedRequest {
             path: self.path_with(&self.id_text()),
             query: self.query.iter().map(|(name, value)| (name.clone(), plain(value))).collect(),
             body: self.body.clone().map(|body| (JSON, body)),
@@ -54,7 +54,7 @@ impl Call {
     }
 
     /// The call with its body sealed and, if that is wanted, its identifier and its query too.
-    pub(crate) fn render_sealed(&self, sealing: &Sealing, nonce: &str, now_unix: u64) -> Rendered {
+    pub(crate) fn render_sealed(&self, sealing: &Sealing, nonce: &str, now_unix: u64) -> RenderedRequest {
         let bound = self.bound_path(sealing.parameters);
         let seal = |slot, plaintext: &str| {
             let ctx = RequestContext {
@@ -80,7 +80,7 @@ impl Call {
             let sealed = seal(Slot::Body, body);
             (SEALED_JSON, Zeroizing::new(format!(r#"{{"sealed":"{sealed}"}}"#)))
         });
-        Rendered { path, query, body }
+        RenderedRequest { path, query, body }
     }
 
     /// The path that sealed values are bound to.
@@ -98,7 +98,7 @@ impl Sealing {
     /// Opens the body of an answer to `call`.
     pub(crate) fn open(
         &self,
-        call: &Call,
+        call: &Request,
         nonce: &str,
         status: u16,
         now_unix: u64,
@@ -145,8 +145,8 @@ mod tests {
         Sealing { key, other_keys: Vec::new(), parameters, answers: true }
     }
 
-    fn transactions() -> Call {
-        Call::of(&operation::CARD_TRANSACTIONS)
+    fn transactions() -> Request {
+        Request::of(&operation::CARD_TRANSACTIONS)
             .id(CARD)
             .query("page", Some(2))
             .query("type", Some("PAYMENT"))
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_body_is_bound_to_the_path_as_it_is_sent() {
         let slash = Operation { method: Method::PUT, path: "/v1/employee/{idEmployee}/", changes: true };
-        let call = Call::of(&slash).id(CARD).body(&["x"]);
+        let call = Request::of(&slash).id(CARD).body(&["x"]);
         for parameters in [true, false] {
             let rendered = call.render_sealed(&sealing(parameters), NONCE, NOW);
             let (content_type, body) = rendered.body.unwrap();
@@ -207,7 +207,7 @@ mod tests {
             assert!(sealing.open(&call, NONCE, 404, NOW, &body).is_err());
             assert!(sealing.open(&call, "another-nonce-0123", 200, NOW, &body).is_err());
             assert!(sealing.open(&call, NONCE, 200, NOW + 301, &body).is_err());
-            let balance = Call::of(&operation::BALANCE);
+            let balance = Request::of(&operation::BALANCE);
             assert!(sealing.open(&balance, NONCE, 200, NOW, &body).is_err());
         }
     }

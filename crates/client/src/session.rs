@@ -7,10 +7,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, Serialize};
 use tokio::sync::Mutex;
 
-use crate::call::Call;
 use crate::error::Error;
 use crate::operation;
-use crate::retry::{Failure, RetryPolicy};
+use crate::request::Request;
+use crate::retry::{AttemptError, RetryPolicy};
 use crate::transport::{Auth, Transport};
 
 /// An access token is renewed this many seconds before it expires, but not before nine tenths of its life.
@@ -60,7 +60,7 @@ pub(crate) struct Credentials {
 /// The tokens in use.
 pub(crate) struct Session {
     credentials: Credentials,
-    /// Held through a renewal, so that whoever needs a token meanwhile waits for the same one.
+    /// Locked during a renewal, so that other requests wait for the same token.
     current: Mutex<Option<Arc<Tokens>>>,
 }
 
@@ -80,7 +80,7 @@ impl Tokens {
     fn new(access: AccessToken, refresh: Option<SecretString>, now: u64) -> Self {
         let life = access.expires_at.saturating_sub(now);
         // A token that seems to be expired when it comes tells of a clock that is wrong here. It serves until the
-        // service refuses it, else every call would renew.
+        // service refuses it, else every request would renew.
         let renew_at = if life == 0 { u64::MAX } else { now + life - RENEWAL_MARGIN.min(life.div_ceil(10)) };
         Self { access, refresh, renew_at }
     }
@@ -126,7 +126,7 @@ impl Session {
     ) -> Result<Arc<Tokens>, Error> {
         let mut current = self.current.lock().await;
         match current.as_ref() {
-            // Another call was refused too, and has renewed them while this one waited.
+            // Another request was refused too, and has renewed them while this one waited.
             Some(tokens) if !Arc::ptr_eq(tokens, refused) => Ok(Arc::clone(tokens)),
             _ => self.renewed(&mut current, transport, retry).await,
         }
@@ -189,7 +189,7 @@ impl Session {
         struct Body<'a> {
             token: &'a str,
         }
-        let call = Call::of(&operation::REFRESH).body(&Body { token: token.expose_secret() });
+        let call = Request::of(&operation::REFRESH).body(&Body { token: token.expose_secret() });
         let without_effect = |error: &Error| error.is_transient() && !error.may_have_happened();
         let mut fetched = self.fetch(&call, transport, retry, without_effect).await;
         // The token may be spent and the answer lost. The service accepts such a token once more, and only once.
@@ -210,25 +210,25 @@ impl Session {
         }
         let Credentials { login, password, .. } = &self.credentials;
         let body = Body { login, password: password.expose_secret() };
-        let call = Call::of(&operation::LOGIN).body(&body);
+        let call = Request::of(&operation::LOGIN).body(&body);
         self.fetch(&call, transport, retry, Error::is_transient).await
     }
 
     async fn fetch(
         &self,
-        call: &Call,
+        call: &Request,
         transport: &Transport,
         retry: &RetryPolicy,
         may_retry: fn(&Error) -> bool,
     ) -> Result<TokenPair, Error> {
         let send = || async {
-            transport.send(call, Auth::ApiKey(&self.credentials.api_key)).await.map_err(Failure::Open)
+            transport.send(call, Auth::ApiKey(&self.credentials.api_key)).await.map_err(AttemptError::Open)
         };
         retry.run(send, may_retry).await?.decode()
     }
 }
 
-/// Says nothing of what it holds.
+/// Shows no secrets.
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").finish_non_exhaustive()

@@ -18,7 +18,7 @@ pub(crate) enum Trust {
     /// These certificates alone, in PEM.
     Only(Vec<u8>),
     /// None: the client speaks plain HTTP, so a machine without certificates works.
-    Nobody,
+    Nothing,
 }
 
 /// The configuration is given to reqwest as it is, so no crypto provider has to be installed for the whole process.
@@ -31,7 +31,7 @@ pub(crate) fn config(trust: &Trust) -> Result<ClientConfig, Error> {
     let builder = match trust {
         Trust::System => builder.with_platform_verifier().map_err(failed)?,
         Trust::Only(pem) => builder.with_root_certificates(roots(pem)?),
-        Trust::Nobody => builder.with_root_certificates(RootCertStore::empty()),
+        Trust::Nothing => builder.with_root_certificates(RootCertStore::empty()),
     };
     Ok(builder.with_no_client_auth())
 }
@@ -56,6 +56,6 @@ mod tests {
     #[test]
     fn a_text_without_certificates_is_refused() {
         assert!(config(&Trust::Only(b"nothing".to_vec())).is_err());
-        assert!(config(&Trust::Nobody).is_ok());
+        assert!(config(&Trust::Nothing).is_ok());
     }
 }

@@ -8,9 +8,9 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, InvalidH
 use secrecy::{ExposeSecret as _, SecretString};
 use zeroize::Zeroizing;
 
-use crate::answer::{Body, Head};
-use crate::call::Call;
 use crate::error::Error;
+use crate::request::Request;
+use crate::response::{ResponseBody, ResponseHead};
 use crate::seal::{JSON, SEALED_JSON, Sealing};
 use crate::system::{self, Clock};
 
@@ -33,11 +33,11 @@ pub(crate) enum Auth<'a> {
 }
 
 impl Transport {
-    pub(crate) async fn send(&self, call: &Call, auth: Auth<'_>) -> Result<Body, Error> {
+    pub(crate) async fn send(&self, call: &Request, auth: Auth<'_>) -> Result<ResponseBody, Error> {
         let nonce = system::random_hex();
         let request = self.request(call, auth, &nonce)?;
         let mut response = self.http.execute(request).await?;
-        let head = Head::new(response.status(), response.headers());
+        let head = ResponseHead::new(response.status(), response.headers());
         let mut bytes = Zeroizing::new(Vec::new());
         while let Some(chunk) = response.chunk().await? {
             if bytes.len() + chunk.len() > MAX_ANSWER {
@@ -54,7 +54,7 @@ impl Transport {
         self.open(call, &nonce, head, &text)
     }
 
-    fn request(&self, call: &Call, auth: Auth<'_>, nonce: &str) -> Result<reqwest::Request, Error> {
+    fn request(&self, call: &Request, auth: Auth<'_>, nonce: &str) -> Result<reqwest::Request, Error> {
         let rendered = match &self.sealing {
             Some(sealing) => call.render_sealed(sealing, nonce, (self.clock)()),
             None => call.render_clear(),
@@ -84,7 +84,13 @@ impl Transport {
         Ok(request.build()?)
     }
 
-    fn open(&self, call: &Call, nonce: &str, head: Head, text: &str) -> Result<Body, Error> {
+    fn open(
+        &self,
+        call: &Request,
+        nonce: &str,
+        head: ResponseHead,
+        text: &str,
+    ) -> Result<ResponseBody, Error> {
         let succeeded = head.status.is_success();
         // Only what is sealed carries a time.
         let note = self.sealing.as_ref().and_then(|_| head.clock_note((self.clock)()));
@@ -103,7 +109,7 @@ impl Transport {
             }
             _ => Zeroizing::new(text.to_owned()),
         };
-        if succeeded { Ok(Body::new(body)) } else { Err(head.error(&body, note)) }
+        if succeeded { Ok(ResponseBody::new(body)) } else { Err(head.error(&body, note)) }
     }
 
     fn seals_answers(&self) -> bool {

@@ -5,9 +5,9 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::model::request::RequestState;
 
-/// How long to wait for a request, and how often to ask.
+/// The timeout and the poll interval of a wait.
 ///
-/// The time between two questions doubles from the first to the longest one.
+/// The interval doubles from the first to the longest.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -23,11 +23,11 @@ use crate::model::request::RequestState;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wait {
-    /// The longest time to wait, all questions included.
+    /// The timeout, all polls included.
     pub timeout: Duration,
-    /// The time between the first two questions.
+    /// The first interval.
     pub min_interval: Duration,
-    /// The longest time between two questions.
+    /// The longest interval.
     pub max_interval: Duration,
 }
 
@@ -38,7 +38,7 @@ impl Wait {
         Self { timeout, ..Self::default() }
     }
 
-    /// With other times between questions.
+    /// Sets the intervals.
     #[must_use]
     pub const fn intervals(mut self, min: Duration, max: Duration) -> Self {
         self.min_interval = min;
@@ -46,7 +46,7 @@ impl Wait {
         self
     }
 
-    /// Asks by `poll` until the state is a final one, and tells `on_progress` each state seen.
+    /// Polls until the state is final, and reports each state to `on_progress`.
     pub(crate) async fn until_final<Fut>(
         &self,
         mut poll: impl FnMut() -> Fut,
@@ -75,7 +75,7 @@ impl Wait {
 }
 
 impl Default for Wait {
-    /// Two minutes; questions 250 ms to 5 s apart.
+    /// Two minutes; intervals from 250 ms to 5 s.
     fn default() -> Self {
         Self {
             timeout: Duration::from_mins(2),

@@ -7,16 +7,16 @@ use std::pin::Pin;
 
 use serde::de::DeserializeOwned;
 
-use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
 use crate::idempotency::IdempotencyKey;
+use crate::request::Request;
 
-/// A call that changes something. Await it to send it.
+/// A mutation. Await it to send it.
 ///
-/// It has a fresh [`IdempotencyKey`], which all its tries carry; a clone is the same call under the same key. Awaiting it
-/// fails with an [`Error`]: [`Error::Invalid`] for faulty values, [`Error::Api`] for other refusals, and where the network
-/// failed for longer than the client tried, an error that [is transient](Error::is_transient).
+/// It has a fresh [`IdempotencyKey`] for all its tries; a clone is the same request under the same key. It fails with
+/// an [`Error`]: [`Error::Invalid`] for faulty values, [`Error::Api`] for other refusals, and one that
+/// [is transient](Error::is_transient) if the network fails for longer than the client retries.
 ///
 /// ```no_run
 /// use kopeck_client::{Client, Error};
@@ -24,7 +24,7 @@ use crate::idempotency::IdempotencyKey;
 /// async fn create(client: &Client) -> Result<(), Error> {
 ///     let call = client.categories().create("Drivers");
 ///     let created = match call.clone().await {
-///         // The very same call once more: if it was done after all, this brings the answer of the first time.
+///         // The same request once more: if it had its effect after all, this returns the recorded response.
 ///         Err(error) if error.is_transient() => call.await?,
 ///         other => other?,
 ///     };
@@ -35,16 +35,16 @@ use crate::idempotency::IdempotencyKey;
 #[must_use = "the call is sent when it is awaited"]
 pub struct Write<T> {
     client: Client,
-    call: Call,
+    call: Request,
     answer: PhantomData<fn() -> T>,
 }
 
 impl<T> Write<T> {
-    pub(crate) const fn new(client: Client, call: Call) -> Self {
+    pub(crate) const fn new(client: Client, call: Request) -> Self {
         Self { client, call, answer: PhantomData }
     }
 
-    /// Sends the call under a key of the caller's.
+    /// Sets the idempotency key.
     pub fn idempotency_key(mut self, key: IdempotencyKey) -> Self {
         self.call.key = Some(key);
         self
@@ -66,7 +66,7 @@ impl<T> Clone for Write<T> {
     }
 }
 
-/// Shows the call without its body.
+/// Shows the request without its body.
 impl<T> fmt::Debug for Write<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Write")

@@ -1,4 +1,4 @@
-//! The words of the command line.
+//! The arguments of the command line.
 
 use clap::{Args, Subcommand};
 
@@ -38,7 +38,7 @@ pub struct CallArgs {
     pub(crate) command: CallCommand,
 }
 
-/// What can be called.
+/// The commands.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum CallCommand {
     /// Try credentials and keep them as a profile.
@@ -53,24 +53,24 @@ pub(crate) enum CallCommand {
     /// Categories of employees: list, create, rename, delete.
     #[command(subcommand)]
     Categories(CategoriesCommand),
-    /// Orders of cards: plastic, virtual, and what became of them.
+    /// Orders of cards: plastic, virtual, and their results.
     #[command(subcommand)]
     Orders(OrdersCommand),
-    /// Cards: read, link, switch, list those that are free.
+    /// Cards: read, link, switch, list the unassigned ones.
     #[command(subcommand)]
     Cards(CardsCommand),
-    /// Top-ups of cards: create, and what became of them.
+    /// Top-ups of cards: create, and their results.
     #[command(subcommand)]
     Topup(TopUpCommand),
-    /// Limits of cards: set, and what became of it.
+    /// Limits of cards: set, and their results.
     #[command(subcommand)]
     Limits(LimitsCommand),
     /// The partner's balance.
     Balance,
-    /// What only a sandbox can do: pay in, buy, move the clock, let the bank misbehave.
+    /// Operations of a sandbox: deposit, purchase, move the clock, inject faults at the bank.
     #[command(subcommand)]
     Sandbox(SandboxCommand),
-    /// Seal what standard input has, to debug sealing in another language.
+    /// Seal standard input, to debug sealing in another language.
     Seal(SealArgs),
     /// Open a sealed value from standard input, likewise.
     Open(OpenArgs),

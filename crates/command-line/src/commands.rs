@@ -1,4 +1,4 @@
-//! What each command does.
+//! Runs the commands.
 
 pub(crate) mod cards;
 pub(crate) mod categories;
@@ -13,10 +13,10 @@ pub(crate) mod top_ups;
 
 use kopeck_client::Client;
 
-use crate::answer::{Answer, json_of};
 use crate::args::{CallArgs, CallCommand};
 use crate::context::Session;
 use crate::failure::Failure;
+use crate::output::{Output, json_of};
 use crate::table::{self, Column, money, text};
 
 const BALANCE: [Column; 4] = [
@@ -26,8 +26,8 @@ const BALANCE: [Column; 4] = [
     text("updated", "/updatedAt"),
 ];
 
-/// Runs the command that was given.
-pub(crate) async fn run(args: CallArgs) -> Result<Answer, Failure> {
+/// Runs a command.
+pub(crate) async fn run(args: CallArgs) -> Result<Output, Failure> {
     let profile = args.profile.as_deref();
     match args.command {
         CallCommand::Login(args) => login::run(args, profile).await,
@@ -43,8 +43,8 @@ pub(crate) async fn run(args: CallArgs) -> Result<Answer, Failure> {
     }
 }
 
-/// Runs a command that calls the service.
-async fn call(client: &Client, command: CallCommand) -> Result<Answer, Failure> {
+/// Runs a command that needs the service.
+async fn call(client: &Client, command: CallCommand) -> Result<Output, Failure> {
     match command {
         CallCommand::Employees(command) => employees::run(client, command).await,
         CallCommand::Categories(command) => categories::run(client, command).await,
@@ -61,13 +61,13 @@ async fn call(client: &Client, command: CallCommand) -> Result<Answer, Failure> 
 }
 
 /// Shows the partner's balance.
-fn balance(balance: &kopeck_client::Balance) -> Result<Answer, Failure> {
+fn balance(balance: &kopeck_client::Balance) -> Result<Output, Failure> {
     shown(balance, &BALANCE)
 }
 
 /// Shows one record.
-fn shown(record: &impl serde::Serialize, columns: &[Column]) -> Result<Answer, Failure> {
+fn shown(record: &impl serde::Serialize, columns: &[Column]) -> Result<Output, Failure> {
     let json = json_of(record)?;
     let text = table::record(&json, columns);
-    Ok(Answer::new(json, text))
+    Ok(Output::new(json, text))
 }

@@ -1,4 +1,4 @@
-//! What every command has: the client of a profile, and the way of a call that changes something.
+//! The context of a command: the client of a profile, and idempotency keys.
 
 use std::fs;
 use std::future::IntoFuture as _;
@@ -15,7 +15,7 @@ use crate::profile::{self, Profile, Profiles};
 use crate::system;
 use crate::token::TokenFile;
 
-/// The client of a profile, going on with the token of an earlier command.
+/// The client of a profile, with the token of an earlier command.
 pub(crate) struct Session {
     pub(crate) client: Client,
     kept: TokenFile,
@@ -74,16 +74,16 @@ fn certificates(path: &PathBuf) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| Failure::local(format!("{}: {error}", path.display())))
 }
 
-/// The name of a call that changes something.
+/// The idempotency key of a mutation.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Repeat {
+pub(crate) struct IdempotencyArgs {
     /// Repeat a call under its key, or choose the key of a new one: 1 to 255 visible ASCII characters. A call is done
     /// once under its key, however often it is sent.
     #[arg(long, value_name = "KEY", value_parser = parse_key)]
     idempotency_key: Option<IdempotencyKey>,
 }
 
-impl Repeat {
+impl IdempotencyArgs {
     /// Sends the call. If its answer is lost, the failure tells the key.
     pub(crate) async fn send<T: DeserializeOwned + 'static>(&self, call: Write<T>) -> Result<T, Failure> {
         let key = self.idempotency_key.clone().unwrap_or_else(IdempotencyKey::fresh);

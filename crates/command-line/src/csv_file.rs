@@ -1,5 +1,5 @@
-//! CSV files as spreadsheets write them: UTF-8, with or without a byte-order mark, commas or semicolons between the
-//! values, the first line with the names of the columns.
+//! CSV files of spreadsheets: UTF-8, with or without a byte-order mark, separated by commas or semicolons, with column
+//! names in the first line.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -29,7 +29,7 @@ pub(crate) struct Row {
     cells: HashMap<String, String>,
 }
 
-/// What is wrong with a row.
+/// A fault of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RowFault {
@@ -113,8 +113,8 @@ impl CsvFile {
     }
 }
 
-/// Whether a quote that nobody closes has made one record of several lines: it then goes on to the next quote, or to the
-/// end of the file. A quote within a quoted value is doubled, so what is whole has an even number of them.
+/// Whether an unclosed quote has joined several lines into one record, up to the next quote or the end of the file. A
+/// quote within a quoted value is doubled, so a complete value has an even number of quotes.
 fn swallows_lines(text: &str, record: &StringRecord) -> bool {
     let start = record.position().and_then(|position| usize::try_from(position.byte()).ok());
     let rest = start.and_then(|start| text.get(start..)).unwrap_or_default();
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_not_closed_is_told_and_swallows_nothing_in_silence() {
+    fn an_unclosed_quote_is_a_fault_and_hides_no_rows() {
         for text in [
             "customId,surname\n0,x\n\"T-1,Petrova\nT-2,Ivanova\n",
             "customId,surname\n0,x\nT-1,\"Petrova\nT-2,Ivanova\n",

@@ -1,10 +1,10 @@
-//! Exit codes: what a script can tell apart.
+//! Exit codes.
 
 use std::process::ExitCode;
 
 use kopeck_client::{Error, ErrorCode};
 
-/// How a command ended. The numbers are part of the interface, see `docs/COMMAND-LINE.md`.
+/// The result of a command. The numbers are part of the interface, see `docs/COMMAND-LINE.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {

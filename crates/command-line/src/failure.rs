@@ -1,4 +1,4 @@
-//! What kept a command from its answer.
+//! The error of a command.
 
 use std::error::Error as _;
 use std::fmt::Write as _;
@@ -10,12 +10,12 @@ use crate::exit::Exit;
 use crate::money;
 use crate::table;
 
-/// What kept a command from its answer. It is shown, so it holds no secret.
+/// The error of a command. Users see it, so it holds no secret.
 #[derive(Debug)]
-pub(crate) struct Failure(Box<Told>);
+pub(crate) struct Failure(Box<Details>);
 
 #[derive(Debug)]
-struct Told {
+struct Details {
     exit: Exit,
     message: String,
     /// What else there is to say, by name.
@@ -98,7 +98,7 @@ impl Failure {
 
     fn new(exit: Exit, message: impl Into<String>) -> Self {
         let (details, faults) = Default::default();
-        Self(Box::new(Told { exit, message: message.into(), details, faults }))
+        Self(Box::new(Details { exit, message: message.into(), details, faults }))
     }
 
     fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
@@ -107,7 +107,7 @@ impl Failure {
     }
 
     fn json(&self) -> Value {
-        let Told { exit, message, details, .. } = &*self.0;
+        let Details { exit, message, details, .. } = &*self.0;
         let mut told = Map::new();
         told.insert("exit".to_owned(), exit.code().into());
         told.insert("kind".to_owned(), exit.word().into());
@@ -117,7 +117,7 @@ impl Failure {
     }
 
     fn text(&self) -> String {
-        let Told { message, details, faults, .. } = &*self.0;
+        let Details { message, details, faults, .. } = &*self.0;
         let mut text = format!("kopeck call: {}\n", table::clean(message));
         for fault in faults {
             let _ = writeln!(text, "  {}", table::clean(fault));

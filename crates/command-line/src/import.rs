@@ -1,7 +1,7 @@
-//! `kopeck call employees import`: a file of employees becomes what the service has.
+//! `kopeck call employees import`: adds and updates employees from a file.
 //!
-//! What the service has is read first and compared row by row, so a second run of the same file changes nothing, and a
-//! run that broke off is simply repeated.
+//! The command first reads the employees of the service and compares them row by row. So a second run of the same file
+//! changes nothing, and an aborted run can be repeated.
 
 mod apply;
 mod plan;
@@ -14,11 +14,11 @@ use std::path::PathBuf;
 use clap::Args;
 use kopeck_client::{Client, EmployeeFilter, Error, NewEmployee};
 
-use crate::answer::Answer;
 use crate::context;
 use crate::csv_file::CsvFile;
 use crate::failure::Failure;
 use crate::names::{Categories, CategoryName, folded};
+use crate::output::Output;
 use crate::pages::LARGEST_PAGE;
 use crate::progress::Progress;
 
@@ -26,7 +26,7 @@ use crate::progress::Progress;
 const COLUMNS: [&str; 8] =
     ["customId", "surname", "name", "patronymic", "phone", "email", "category", "status"];
 
-/// Which file, and what to do with it.
+/// The file and options of an import.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ImportArgs {
     /// CSV in UTF-8, commas or semicolons between the values. The first line names the columns: customId, surname, name,
@@ -40,8 +40,8 @@ pub(crate) struct ImportArgs {
     create_categories: bool,
 }
 
-/// The categories that a file names.
-struct Named {
+/// The categories in a file.
+struct CategoryIds {
     known: Categories,
     /// Those that were created, or would be.
     created: Vec<String>,
@@ -49,8 +49,8 @@ struct Named {
     refused: BTreeMap<String, String>,
 }
 
-/// Brings the employees of a file into the service.
-pub(crate) async fn run(client: &Client, args: &ImportArgs) -> Result<Answer, Failure> {
+/// Imports the employees of a file.
+pub(crate) async fn run(client: &Client, args: &ImportArgs) -> Result<Output, Failure> {
     let file = CsvFile::read(&args.file, &COLUMNS)?;
     if !file.has("customId") {
         return Err(Failure::usage(format!("{}: there is no column customId", args.file.display())));
@@ -66,10 +66,10 @@ pub(crate) async fn run(client: &Client, args: &ImportArgs) -> Result<Answer, Fa
     Ok(report::answer(done, &named.created, args.dry_run))
 }
 
-/// Looks the categories of the file up, and creates those that are missing, if that is asked for.
-async fn categories(client: &Client, args: &ImportArgs, file: &CsvFile) -> Result<Named, Failure> {
+/// Looks up the categories of the file, and creates the missing ones with `--create-categories`.
+async fn categories(client: &Client, args: &ImportArgs, file: &CsvFile) -> Result<CategoryIds, Failure> {
     let known = Categories::read(client).await?;
-    let mut named = Named { known, created: Vec::new(), refused: BTreeMap::new() };
+    let mut named = CategoryIds { known, created: Vec::new(), refused: BTreeMap::new() };
     if !args.create_categories {
         return Ok(named);
     }
@@ -86,7 +86,7 @@ async fn categories(client: &Client, args: &ImportArgs, file: &CsvFile) -> Resul
     Ok(named)
 }
 
-impl Named {
+impl CategoryIds {
     /// Whether nothing is left to do about a category.
     fn is_settled(&self, name: &str) -> bool {
         let CategoryName::Name(_) = CategoryName::read(name) else { return true };

@@ -1,10 +1,8 @@
 //! The partner's command line, which the binary mounts as `kopeck call`.
 //!
-//! It stands on the client crate alone. What it does with each command is told in `docs/COMMAND-LINE.md`.
+//! It uses the client crate alone. `docs/COMMAND-LINE.md` describes its commands.
 
-mod answer;
 mod args;
-mod ask;
 mod commands;
 mod context;
 mod csv_file;
@@ -14,10 +12,12 @@ mod failure;
 mod import;
 mod money;
 mod names;
+mod output;
 mod pages;
 mod private_file;
 mod profile;
 mod progress;
+mod prompt;
 mod requests;
 mod system;
 mod table;
@@ -48,7 +48,7 @@ pub fn run(args: CallArgs) -> ExitCode {
 }
 
 /// Runs a command. What is interrupted within it has more to say, so it comes first.
-async fn until_interrupted(args: CallArgs) -> Result<answer::Answer, failure::Failure> {
+async fn until_interrupted(args: CallArgs) -> Result<output::Output, failure::Failure> {
     tokio::select! {
         biased;
         answer = commands::run(args) => answer,

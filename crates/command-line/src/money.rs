@@ -15,8 +15,8 @@ pub(crate) fn shown(kopecks: i64) -> String {
     format!("{sign}{grouped}.{rest:02}")
 }
 
-/// Reads roubles, and always both digits of kopecks, so that nobody can mean kopecks by `150000`. Thousands may be
-/// apart, as [`shown`] has them, and the comma of spreadsheets is understood.
+/// Parses roubles with both digits of kopecks, so that `150000` cannot mean kopecks. It accepts thousands separators,
+/// as [`shown`] prints them, and a decimal comma.
 pub(crate) fn parse(text: &str) -> Result<i64, String> {
     let wrong = || format!("invalid amount {text:?}: use roubles with two decimals, e.g. 1500.00");
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! What people call employees, categories and cards, and the identifiers behind it.
+//! Names of employees, categories and cards, and their identifiers.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::pages::LARGEST_PAGE;
 use crate::progress::Progress;
 
-/// The most calls on their way at once.
+/// The most requests in flight.
 pub(crate) const AT_ONCE: usize = 8;
 
 /// An employee, by `idEmployee` or by the partner's own `customId`. What looks like a uuid is an `idEmployee`.

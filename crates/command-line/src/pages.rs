@@ -1,4 +1,4 @@
-//! Lists, page by page or whole.
+//! Lists: one page or all.
 
 use clap::Args;
 use kopeck_client::{Paging, Records};
@@ -6,14 +6,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::answer::{Answer, json_of};
 use crate::failure::Failure;
+use crate::output::{Output, json_of};
 use crate::table::{self, Column};
 
 /// The most records that the service puts on a page.
 pub(crate) const LARGEST_PAGE: u64 = 500;
 
-/// Which part of a list.
+/// The page of a list.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct PageArgs {
     /// The number of the page, from 1.
@@ -33,12 +33,12 @@ impl PageArgs {
         self,
         columns: &[Column],
         records: Records<T>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Output, Failure> {
         if self.all {
             let all = records.per_page(LARGEST_PAGE).collect().await?;
             let records = all.iter().map(json_of).collect::<Result<Vec<_>, _>>()?;
             let text = format!("{}{} in all\n", table::list(&records, columns), records.len());
-            return Ok(Answer::new(json!({ "data": records }), text));
+            return Ok(Output::new(json!({ "data": records }), text));
         }
         let paging = Paging { page: Some(self.page), per_page: self.per_page };
         let page = records.page(paging).await?;
@@ -47,6 +47,6 @@ impl PageArgs {
         let place = format!("page {} of {}{of_all}\n", meta.current_page, meta.last_page);
         let records = page.data.iter().map(json_of).collect::<Result<Vec<_>, _>>()?;
         let text = table::list(&records, columns) + &place;
-        Ok(Answer::new(json!({ "data": records, "meta": json_of(meta)? }), text))
+        Ok(Output::new(json!({ "data": records, "meta": json_of(meta)? }), text))
     }
 }

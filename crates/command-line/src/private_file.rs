@@ -1,4 +1,4 @@
-//! Files that only their owner may read.
+//! Files with mode 0600.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read as _, Write as _};

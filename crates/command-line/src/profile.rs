@@ -1,4 +1,4 @@
-//! Profiles: which service, and the credentials for it, by name.
+//! Profiles: service and credentials, by name.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -14,7 +14,7 @@ use crate::private_file;
 /// The name that is taken where none is given.
 pub(crate) const DEFAULT_NAME: &str = "default";
 
-/// Which service, and the credentials for it.
+/// A service, and the credentials for it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Profile {

@@ -1,11 +1,11 @@
-//! How far things are: a bar on standard error, if that is a terminal.
+//! A progress bar on standard error, if that is a terminal.
 
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use kopeck_client::RequestState;
 
-/// How far something is. Gone when it is dropped.
+/// A progress bar. Removed when it is dropped.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {

@@ -1,4 +1,4 @@
-//! What orders, top-ups and changes of limits have in common: a state to ask for and to wait for, and a result.
+//! Commands that orders, top-ups and limit changes share: state, wait, result.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use clap::Args;
 use kopeck_client::{Client, Error, RequestState, RequestStatus, Uuid, Wait};
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, json_of};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::output::{Output, json_of};
 use crate::progress::Progress;
 use crate::table::{self, Column, flag, money, text};
 use crate::times;
 
-/// Which kind of request.
+/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RequestKind {
     Order,
     TopUp,
     LimitChange,
@@ -37,8 +37,8 @@ pub(crate) struct WaitArgs {
     wait: Option<Duration>,
 }
 
-/// What a request is, as it is shown.
-struct Told {
+/// The output of a request.
+struct RequestReport {
     id: Uuid,
     state: RequestState,
     result: Option<(Value, String)>,
@@ -60,27 +60,27 @@ const TOP_UP: [Column; 4] = [
 const LIMIT: [Column; 3] =
     [text("idCard", "/idCard"), flag("limit set", "/resultLimit"), text("reason", "/errorLimit")];
 
-impl Kind {
-    /// Answers with a request that was just accepted, and waits for its end if that is asked for.
-    pub(crate) async fn accepted(self, client: &Client, id: Uuid, wait: WaitArgs) -> Result<Answer, Failure> {
+impl RequestKind {
+    /// Reports a new request, and waits for its end with `--wait`.
+    pub(crate) async fn accepted(self, client: &Client, id: Uuid, wait: WaitArgs) -> Result<Output, Failure> {
         match wait.wait {
-            None => Ok(Told { id, state: RequestState::New, result: None }.answer(Exit::Done)),
+            None => Ok(RequestReport { id, state: RequestState::New, result: None }.output(Exit::Done)),
             Some(patience) => self.follow(client, id, patience).await.map_err(|failure| failure.after(id)),
         }
     }
 
-    /// Answers with the state of a request, and waits for its end if that is asked for.
-    pub(crate) async fn status(self, client: &Client, id: Uuid, wait: WaitArgs) -> Result<Answer, Failure> {
+    /// Reports the state of a request, and waits for its end with `--wait`.
+    pub(crate) async fn status(self, client: &Client, id: Uuid, wait: WaitArgs) -> Result<Output, Failure> {
         match wait.wait {
             None => Ok(changed(self.ask(client, id).await?)),
             Some(patience) => self.follow(client, id, patience).await,
         }
     }
 
-    /// Answers with what became of each card. Codes that activate virtual cards are shown if that is asked for.
-    pub(crate) async fn result(self, client: &Client, id: Uuid, codes: bool) -> Result<Answer, Failure> {
+    /// Reports the result of each card, with activation codes on demand.
+    pub(crate) async fn result(self, client: &Client, id: Uuid, codes: bool) -> Result<Output, Failure> {
         let (json, text) = self.outcome(client, id, codes).await?;
-        Ok(Answer::new(json, text))
+        Ok(Output::new(json, text))
     }
 
     async fn ask(self, client: &Client, id: Uuid) -> Result<RequestStatus, Error> {
@@ -91,7 +91,7 @@ impl Kind {
         }
     }
 
-    async fn follow(self, client: &Client, id: Uuid, patience: Duration) -> Result<Answer, Failure> {
+    async fn follow(self, client: &Client, id: Uuid, patience: Duration) -> Result<Output, Failure> {
         let progress = Progress::request();
         let wait = Wait::up_to(patience);
         let seen = |state: &RequestState| progress.state(state);
@@ -113,7 +113,7 @@ impl Kind {
             // The request goes on without us, so what is known of it is an answer.
             Err(Error::Unfinished { last }) => {
                 let state = last.unwrap_or(RequestState::New);
-                return Ok(Told { id, state, result: None }.answer(Exit::StillWaiting));
+                return Ok(RequestReport { id, state, result: None }.output(Exit::StillWaiting));
             }
             Err(error) => return Err(error.into()),
         };
@@ -123,7 +123,7 @@ impl Kind {
             RequestState::Success | RequestState::Confirmed => Exit::Done,
             _ => Exit::OtherwiseThanAsked,
         };
-        Ok(Told { id, state, result }.answer(exit))
+        Ok(RequestReport { id, state, result }.output(exit))
     }
 
     fn has_result(self, state: &RequestState) -> bool {
@@ -155,12 +155,12 @@ impl Kind {
 }
 
 /// The state that a request is in now.
-pub(crate) fn changed(RequestStatus { id, state }: RequestStatus) -> Answer {
-    Told { id, state, result: None }.answer(Exit::Done)
+pub(crate) fn changed(RequestStatus { id, state }: RequestStatus) -> Output {
+    RequestReport { id, state, result: None }.output(Exit::Done)
 }
 
-impl Told {
-    fn answer(self, exit: Exit) -> Answer {
+impl RequestReport {
+    fn output(self, exit: Exit) -> Output {
         let Self { id, state, result } = self;
         let mut json = json!({ "id": id, "status": state.as_str() });
         let mut text = format!("{id} {}\n", table::clean(state.as_str()));
@@ -173,6 +173,6 @@ impl Told {
             }
             text.push_str(&shown);
         }
-        Answer::new(json, text).ending(exit)
+        Output::new(json, text).ending(exit)
     }
 }

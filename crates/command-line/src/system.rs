@@ -1,4 +1,4 @@
-//! The machine's clock and random source: the only place of the command line that reads them.
+//! The machine's clock and random source: no other module reads them.
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! Tables, made of the JSON of an answer.
+//! Tables from JSON.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Dates, moments and durations as they are typed.
+//! Parses dates, timestamps and durations.
 
 use std::time::Duration;
 

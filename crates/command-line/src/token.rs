@@ -1,7 +1,7 @@
 //! The access token between two commands, so that not each of them logs in.
 //!
-//! It lies beside the profiles, for its owner only. No refresh token is kept: that is good for one use, and two
-//! commands at once would both use it, which the service takes for theft.
+//! It lies beside the profiles, with mode 0600. No refresh token is stored: it is valid for one use, and two
+//! concurrent commands would both use it, which the service takes for theft.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::private_file;
 use crate::profile::{self, Profile};
 use crate::system;
 
-/// The file of a profile's token.
+/// The token file of a profile.
 #[derive(Debug)]
 pub(crate) struct TokenFile {
     path: PathBuf,
@@ -21,10 +21,10 @@ pub(crate) struct TokenFile {
     login: String,
 }
 
-/// What is in it.
+/// Its content.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Kept {
+struct StoredToken {
     /// Whom the token may be shown to.
     base_url: String,
     login: String,
@@ -42,21 +42,21 @@ impl TokenFile {
     pub(crate) fn load(&self) -> Option<AccessToken> {
         // A file that cannot be read or is not private is as good as none: a login makes a better one.
         let text = private_file::read(&self.path).ok()??;
-        let kept: Kept = serde_json::from_str(&text).ok()?;
-        let ours = kept.base_url == self.base_url && kept.login == self.login;
-        (ours && system::unix_now() < kept.expires_at)
-            .then(|| AccessToken { token: kept.access_token, expires_at: kept.expires_at })
+        let stored: StoredToken = serde_json::from_str(&text).ok()?;
+        let ours = stored.base_url == self.base_url && stored.login == self.login;
+        (ours && system::unix_now() < stored.expires_at)
+            .then(|| AccessToken { token: stored.access_token, expires_at: stored.expires_at })
     }
 
-    /// Keeps a token. That it could not be kept is no failure: the next command logs in.
+    /// Keeps a token. That it could not be stored is no failure: the next command logs in.
     pub(crate) fn save(&self, token: &AccessToken) {
-        let kept = Kept {
+        let stored = StoredToken {
             base_url: self.base_url.clone(),
             login: self.login.clone(),
             access_token: token.token.clone(),
             expires_at: token.expires_at,
         };
-        if let Ok(text) = serde_json::to_string(&kept).map(Zeroizing::new) {
+        if let Ok(text) = serde_json::to_string(&stored).map(Zeroizing::new) {
             let _ = private_file::write(&self.path, &text);
         }
     }

@@ -43,7 +43,7 @@ fn is_unavailable<T>(answer: &Result<T, BankError>) -> bool {
 }
 
 #[test]
-fn what_finds_nobody_had_no_effect() {
+fn a_failed_connection_means_no_effect() {
     // The port was free a moment ago, and nobody listens on it any more.
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{address}");
@@ -104,7 +104,7 @@ fn a_bank_that_takes_too_long_may_have_done_it() {
 }
 
 #[test]
-fn a_call_that_is_turned_away_had_no_effect() {
+fn refused_requests_have_no_effect() {
     for status in [400, 401, 403, 404, 405, 413, 422, 429] {
         for body in [r#"{"code":"unauthorized","message":"no"}"#, "<html>", ""] {
             let (answer, _) = submit(say(status, body), PATIENCE);

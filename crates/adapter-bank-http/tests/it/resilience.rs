@@ -24,7 +24,7 @@ fn ask(bank: &HttpBank) -> Result<Vec<Option<kopeck_port_bank::Verdict>>, BankEr
 }
 
 #[test]
-fn a_call_more_than_there_may_be_is_turned_away() {
+fn requests_beyond_the_limit_are_refused() {
     let (release, held) = mpsc::channel();
     let script = Script::play(vec![Act::Hold(held, answer(200, NOT_SEEN)), say(200, NOT_SEEN)]);
     let (bank, _) = bank(&script.url, ResilienceSettings { in_flight: 1, ..settings().resilience });
@@ -76,7 +76,7 @@ fn a_bank_that_refuses_does_not_fail() {
 }
 
 #[test]
-fn what_a_bank_says_of_repeats_is_a_setting() {
+fn repeat_is_safe_is_a_setting() {
     for repeat_is_safe in [true, false] {
         let settings = HttpBankSettings { repeat_is_safe, ..settings() };
         let clock = Arc::new(FakeClock::starting_at(START));

@@ -50,7 +50,7 @@ fn without_the_secret_no_operation_answers() {
 }
 
 #[test]
-fn what_is_no_call_is_refused_as_a_whole() {
+fn malformed_requests_are_refused() {
     let bench = Bench::new();
     let large = format!(r#"{{"instructions":[{}"#, " ".repeat(5 << 20));
     let many = format!(r#"{{"keys":[{}]}}"#, vec![r#""k""#; 1_001].join(","));

@@ -90,7 +90,7 @@ fn each_instruction_of_a_batch_has_a_fate_of_its_own() {
 }
 
 #[test]
-fn a_forgetful_bank_does_twice_what_is_sent_twice() {
+fn a_duplicating_bank_repeats_the_effect() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
     bank.bank.set_behaviour(Behaviour { duplicate_rate: 1.0, ..GOOD }).unwrap();
@@ -139,7 +139,7 @@ fn a_restart_ends_the_misbehaviour() {
 }
 
 #[test]
-fn what_the_gateway_says_of_itself_is_a_setting() {
+fn repeat_is_safe_is_a_setting() {
     let bank = Bank::new();
     assert!(bank.bank.repeat_is_safe());
     assert!(!bank.neighbour().with_repeat_is_safe(false).repeat_is_safe());

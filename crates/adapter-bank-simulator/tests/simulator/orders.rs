@@ -136,7 +136,7 @@ fn a_restart_keeps_everything_and_numbers_go_on() {
 }
 
 #[test]
-fn two_processes_share_the_books() {
+fn two_processes_share_the_database() {
     let bank = Bank::new();
     let neighbour = bank.neighbour();
     let order_of = |name: &str, n: usize| order(&format!("{name}{n}"), vec![plastic(10)]);
@@ -151,7 +151,7 @@ fn two_processes_share_the_books() {
 }
 
 #[test]
-fn books_begun_by_several_at_once_are_the_same_books() {
+fn several_processes_may_create_the_database_at_once() {
     for round in 0..10 {
         let bank = Bank::new();
         let issue = |name: usize| {

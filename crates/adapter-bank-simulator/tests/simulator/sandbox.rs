@@ -201,7 +201,7 @@ fn amounts_are_above_zero() {
 }
 
 #[test]
-fn what_is_sent_again_under_its_key_is_made_once() {
+fn a_retried_purchase_has_one_effect() {
     let bank = Bank::new();
     let card = bank.card_with("o", 1_000);
     let once = |key| Some(IdempotencyKey { key, since: OffsetDateTime::from_unix_timestamp(START).unwrap() });

@@ -126,7 +126,7 @@ fn hundreds_of_top_ups_go_in_one_call() {
 }
 
 #[test]
-fn nothing_submitted_is_nothing_answered() {
+fn an_empty_batch_has_no_results() {
     let bank = Bank::new();
     assert_eq!(bank.bank.submit(&[]), []);
     assert_eq!(bank.bank.query(&[]), Ok(vec![]));
@@ -173,7 +173,7 @@ fn a_wrong_balance_is_found() {
 }
 
 #[test]
-fn books_that_make_no_sense_are_an_error_without_effect() {
+fn a_corrupt_database_is_an_error_without_effect() {
     let bank = Bank::new();
     let card = bank.card_with("o", 500);
     bank.tamper(&format!("UPDATE cards SET valid_until = 2000000000 WHERE number = {card}"));

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_names_its_path_and_its_answer() {
+    fn the_subject_comes_from_request_and_response() {
         let link = input(&[("idEmployee", ONE)], json!({"customIdCard": "4006381333931"}));
         let answer = json!({"success": true, "idEmployee": ONE, "idCard": TWO, "statusCard": "MAIN"});
         let subject = Subject::of(&link).with_response(answer.to_string().as_bytes());
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_category_of_an_employee_is_not_what_a_call_is_about() {
+    fn the_category_of_an_employee_is_no_subject() {
         let add = input(&[], json!({"customId": "T-1", "idCategory": TWO}));
         let answer = json!({"idEmployee": ONE, "idCategory": TWO}).to_string();
         assert_eq!(Subject::of(&add).with_response(answer.as_bytes()).to_string(), format!("employee:{ONE}"));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_identifier_is_left_out() {
+    fn other_text_is_no_subject() {
         let odd =
             input(&[("idEmployee", "Ёжиков"), ("idCard", "9031234567")], json!({"orderId": "9031234567"}));
         for body in ["[]", "", "{\"idEmployee\":7}", "{\"idEmployee\":\"Ёжиков\"}"] {

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_or_cannot_be_held_is_no_value() {
+    fn invalid_json_has_no_value() {
         let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
         for text in ["", "{", "[1,]", "1 2", "nan", "1e999", r#""\ud800""#, deep.as_str()] {
             assert_eq!(parse(text), None, "{:.20}", text);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_is_read_as_by_any_other_reader() {
+    fn valid_json_reads_as_with_serde_json() {
         for text in [
             "null",
             "[true, false]",

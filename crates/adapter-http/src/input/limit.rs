@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_a_wrong_type_is_named() {
+    fn values_of_a_wrong_type_are_faults() {
         for (limit, fields) in [
             (json!({}), "limit"),
             (json!({"unlimited": null}), "limit"),

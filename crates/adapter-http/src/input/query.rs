@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_the_caller_are_not_told_back() {
+    fn unknown_names_are_not_echoed() {
         assert_eq!(faulty("mine=1&mine=2&other=%ff&page=%ff"), ["query", "query", "page"]);
     }
 

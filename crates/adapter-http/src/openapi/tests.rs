@@ -15,7 +15,7 @@ fn operation<'a>(document: &'a Value, route: &Route) -> &'a Value {
 }
 
 #[test]
-fn every_route_has_one_operation_and_one_row() {
+fn every_route_has_one_operation_and_one_documentation() {
     let document = document();
     let mut named = BTreeSet::new();
     for route in routes::all() {
@@ -63,7 +63,7 @@ fn every_code_stands_in_it() {
     assert!(text.ends_with("}\n"));
 }
 
-/// The page and the operation_docs were written by different hands. A sandbox call may find no bank; the page says so once.
+/// The page is written by hand. Any sandbox operation may fail because there is no bank; the page says so once.
 #[test]
 fn an_operation_refuses_for_the_reasons_that_the_page_gives() {
     let guide = Guide::read();
@@ -118,7 +118,7 @@ fn every_refusal_says_what_it_means() {
 }
 
 #[test]
-fn every_operation_is_told_of_with_an_example_of_its_success() {
+fn every_operation_has_a_success_example() {
     let document = document();
     for route in routes::all() {
         let operation = operation(&document, route);

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn no_sender_holds_more_than_its_share() {
+    fn no_source_exceeds_its_share() {
         let partners = [1, 2].map(|id| RequestSource::Partner(PartnerId::new(uuid::Uuid::from_u128(id))));
         let BodyMemory { partners: budget, token_calls } = BodyMemory::new(640, 8);
         let mut half = budget.reserve(partners[0], 200).unwrap();

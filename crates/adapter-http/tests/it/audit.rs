@@ -55,7 +55,7 @@ fn login(password: &str) -> TestRequest {
 }
 
 #[actix_web::test]
-async fn a_change_is_told_once_and_its_repeat_as_one() {
+async fn a_mutation_has_one_audit_entry_and_its_replay_another() {
     let (unit, log) = logging(categories(Optional));
     let state = api_over(unit);
     let create = || post("/v1/category", &json!({"nameCategory": "Повара"}));
@@ -74,7 +74,7 @@ async fn a_change_is_told_once_and_its_repeat_as_one() {
 }
 
 #[actix_web::test]
-async fn refusals_are_told_with_their_reason() {
+async fn refusals_are_audited_with_their_reason() {
     let (unit, log) = logging(unit(Required));
     let state = api_over(unit);
     let empty = seal("POST", "/v1/category", &json!({"nameCategory": ""}));
@@ -115,7 +115,7 @@ async fn of_reads_little_is_told() {
 }
 
 #[actix_web::test]
-async fn logins_are_told_whatever_comes_of_them() {
+async fn every_login_has_an_audit_entry() {
     let (unit, log) = logging(unit(Optional));
     let state = api_over(unit);
     assert_eq!(send(&state, login("right")).await.status, 200);
@@ -131,7 +131,7 @@ async fn logins_are_told_whatever_comes_of_them() {
 
 /// In full, though failures count by network.
 #[actix_web::test]
-async fn the_client_behind_a_trusted_proxy_is_told() {
+async fn a_trusted_proxy_reports_the_client() {
     let (unit, log) = logging(unit(Optional));
     let mut parts = parts(Arc::new(InPlaceStore::new(unit)));
     parts.settings.trusted_proxies = "10.0.0.0/8".parse().unwrap();
@@ -144,7 +144,7 @@ async fn the_client_behind_a_trusted_proxy_is_told() {
 }
 
 #[actix_web::test]
-async fn a_throttled_login_is_told() {
+async fn a_throttled_login_has_an_audit_entry() {
     let mut unit = unit(Optional);
     unit.throttle = Default::default();
     unit.throttle.expect_failures().returning(|_, _: OffsetDateTime, _| Ok(vec![NOW; 10]));
@@ -155,7 +155,7 @@ async fn a_throttled_login_is_told() {
 
 /// Nobody has a token that the log knows nothing of.
 #[actix_web::test]
-async fn no_tokens_are_given_out_without_their_entry() {
+async fn no_tokens_are_issued_without_their_audit_entry() {
     let mut unit = unit(Optional);
     unit.audit = MockAuditRepository::new();
     unit.audit.expect_append().returning(|_| Err(StoreError::Unavailable("away".to_owned())));
@@ -166,7 +166,7 @@ async fn no_tokens_are_given_out_without_their_entry() {
 
 /// A change is refused if its entry cannot be written; a refusal stays the refusal that it is.
 #[actix_web::test]
-async fn nothing_is_changed_without_its_entry() {
+async fn no_change_commits_without_its_audit_entry() {
     let mut unit = categories(Optional);
     unit.audit = MockAuditRepository::new();
     unit.audit.expect_append().returning(|_| Err(StoreError::Unavailable("away".to_owned())));

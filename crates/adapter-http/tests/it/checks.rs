@@ -15,7 +15,7 @@ use crate::caller::{call, post, send};
 use crate::support::{TOKEN, api_over, parts, unit};
 
 #[actix_web::test]
-async fn what_is_no_operation_is_answered_in_json() {
+async fn unknown_paths_get_a_json_error() {
     let state = api_over(MockUnit::default());
     for path in
         ["/v1", "/v1/nothing", "/v1/card//balance", "/v1/%zz", "/v1/employees/%00/x", "/sandbox/v1/bank"]

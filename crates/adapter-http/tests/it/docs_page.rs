@@ -15,7 +15,8 @@ use crate::support::{parts, unit};
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
 
-/// After a change of the API, `UPDATE_DOCS=1 cargo test -p kopeck-adapter-http --test it site` writes the document anew.
+/// After a change of the API, `UPDATE_DOCS=1 cargo test -p kopeck-adapter-http --test it docs_page` updates the
+/// document.
 #[test]
 fn the_document_in_docs_is_that_of_the_code() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -54,7 +55,7 @@ async fn ask(docs: bool, request: TestRequest) -> Served {
 }
 
 #[actix_web::test]
-async fn the_document_is_served_to_anybody() {
+async fn the_document_needs_no_authentication() {
     let served = ask(true, TestRequest::with_uri("/openapi.json")).await;
     assert_eq!((served.status, served.header("content-type")), (200, "application/json"));
     assert_eq!(served.body, openapi().into_bytes());
@@ -90,7 +91,7 @@ async fn the_page_may_load_nothing_from_elsewhere() {
 }
 
 #[actix_web::test]
-async fn who_has_it_already_is_told_so() {
+async fn a_known_entity_tag_gets_304() {
     let first = ask(true, TestRequest::with_uri("/docs/docs.js")).await;
     let tag = first.header("etag").to_owned();
     let again =
@@ -105,7 +106,7 @@ fn gzip_of(path: &str) -> TestRequest {
 }
 
 #[actix_web::test]
-async fn documents_are_compressed_for_who_accepts_that() {
+async fn documents_are_compressed_on_accept_encoding() {
     let plain = ask(true, TestRequest::with_uri("/openapi.json")).await;
     assert_eq!((plain.header("content-encoding"), plain.header("vary")), ("", "accept-encoding"));
     let gzip = ask(true, gzip_of("/openapi.json")).await;
@@ -177,7 +178,7 @@ async fn other_methods_are_refused_as_everywhere() {
 }
 
 #[actix_web::test]
-async fn an_operator_can_do_without() {
+async fn the_docs_page_can_be_turned_off() {
     for path in ["/docs", "/docs/docs.js", "/docs/vectors.json", "/openapi.json"] {
         let served = ask(false, TestRequest::with_uri(path)).await;
         assert_eq!(served.status, 404, "{path}");

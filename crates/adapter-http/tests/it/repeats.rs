@@ -18,7 +18,7 @@ use crate::caller::{call, categories, open, post, seal, send};
 use crate::support::{NOW, api_over, parts};
 
 #[actix_web::test]
-async fn a_repeat_is_answered_byte_for_byte_and_another_call_under_its_key_is_refused() {
+async fn a_retry_is_replayed_byte_for_byte_and_another_request_under_its_key_is_refused() {
     let state = api_over(categories(Optional));
     let first = send(&state, post("/v1/category", &json!({"nameCategory": "Office"}))).await;
     assert_eq!(first.status, 201, "{}", first.text);
@@ -117,7 +117,7 @@ impl Store for SlowStore {
 }
 
 #[actix_web::test]
-async fn a_call_sent_twice_at_once_is_carried_out_once() {
+async fn concurrent_retries_have_one_effect() {
     let store = SlowStore(Arc::new(InPlaceStore::new(categories(Optional))));
     let state = HttpState::new(parts(Arc::new(store)));
     let app = init_service(App::new().configure(move |config| configure(config, &state))).await;

@@ -112,7 +112,7 @@ async fn told(state: &HttpState, key: &str, path: &str, body: &Value) -> Got {
 }
 
 #[actix_web::test]
-async fn the_simulator_is_told_once_a_call() {
+async fn a_sandbox_command_runs_once_per_request() {
     let (state, power) = sandbox();
     for replayed in [None, Some("true")] {
         let got = send(&state, call(Method::POST, &format!("/sandbox/v1/card/{CARD}/block"))).await;

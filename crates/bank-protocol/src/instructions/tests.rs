@@ -42,7 +42,7 @@ fn every_instruction_survives_the_wire() {
 }
 
 #[test]
-fn what_the_port_cannot_mean_is_refused() {
+fn values_outside_of_the_port_are_refused() {
     for (json, why) in [
         (r#"{"type":"TOP_UP","key":"k","card":"4006381333931","amount":0}"#, "amount: must be above zero"),
         (r#"{"type":"TOP_UP","key":"k","card":"4006381333932","amount":1}"#, "check digit"),

@@ -4,7 +4,6 @@ use serde::Serialize;
 use time::PrimitiveDateTime;
 use uuid::Uuid;
 
-use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
 use crate::model::card::{
@@ -15,9 +14,10 @@ use crate::model::page::{Data, Page, Paging};
 use crate::model::wire;
 use crate::operation;
 use crate::records::Records;
+use crate::request::Request;
 use crate::write::Write;
 
-/// Calls about cards; see [`Client::cards`].
+/// Operations on cards; see [`Client::cards`].
 #[derive(Debug, Clone, Copy)]
 pub struct Cards<'a> {
     client: &'a Client,
@@ -34,7 +34,7 @@ impl<'a> Cards<'a> {
     ///
     /// 404 if there is no such card; see [`Error`].
     pub async fn info(&self, id_card: Uuid) -> Result<Card, Error> {
-        let call = Call::of(&operation::CARD_INFO).id(id_card);
+        let call = Request::of(&operation::CARD_INFO).id(id_card);
         self.client.read(call).await.map(|Data { data }| data)
     }
 
@@ -44,7 +44,7 @@ impl<'a> Cards<'a> {
     ///
     /// 404 if there is no such card; see [`Error`].
     pub async fn balance(&self, id_card: Uuid) -> Result<CardBalance, Error> {
-        self.client.read(Call::of(&operation::CARD_BALANCE).id(id_card)).await
+        self.client.read(Request::of(&operation::CARD_BALANCE).id(id_card)).await
     }
 
     /// Lists a card's transactions, the newest first.
@@ -61,9 +61,9 @@ impl<'a> Cards<'a> {
         self.all_transactions(id_card, filter).page(paging).await
     }
 
-    /// All of a card's transactions that fit the filter, the newest first, page by page as they are asked for.
+    /// All of a card's transactions that fit the filter, the newest first, page by page on demand.
     pub fn all_transactions(&self, id_card: Uuid, filter: &TransactionFilter) -> Records<Transaction> {
-        let call = filter.add_to(Call::of(&operation::CARD_TRANSACTIONS).id(id_card));
+        let call = filter.add_to(Request::of(&operation::CARD_TRANSACTIONS).id(id_card));
         Records::new(self.client, call, |one| u128::from(one.id.cast_unsigned()))
     }
 
@@ -89,11 +89,11 @@ impl<'a> Cards<'a> {
             )]
             at: Option<PrimitiveDateTime>,
         }
-        let call = Call::of(&operation::CAN_PAY).id(id_card);
+        let call = Request::of(&operation::CAN_PAY).id(id_card);
         self.client.read(call.body(&Body { amount, at })).await
     }
 
-    /// Lists the cards that are free to be linked, of one kind or of all.
+    /// Lists the cards that are not linked yet, of one kind or of all.
     ///
     /// # Errors
     ///
@@ -106,14 +106,15 @@ impl<'a> Cards<'a> {
         self.all_available(type_card).page(paging).await
     }
 
-    /// All cards that are free to be linked, of one kind or of all, page by page as they are asked for; cards that are
+    /// All cards that are not linked yet, of one kind or of all, page by page on demand; cards that are
     /// linked meanwhile hide no other.
     pub fn all_available(&self, type_card: Option<&CardType>) -> Records<AvailableCard> {
-        let call = Call::of(&operation::AVAILABLE_CARDS).query("typeCard", type_card.map(CardType::as_str));
+        let call =
+            Request::of(&operation::AVAILABLE_CARDS).query("typeCard", type_card.map(CardType::as_str));
         Records::new(self.client, call, |one| one.id_card.as_u128())
     }
 
-    /// Links a free card, named by its number on the bank's side, to an employee.
+    /// Links an unassigned card, by its number at the bank, to an employee.
     pub fn link(&self, id_employee: Uuid, custom_id_card: &str, status: &CardStatus) -> Write<LinkedCard> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -121,11 +122,11 @@ impl<'a> Cards<'a> {
             custom_id_card: &'a str,
             status_card: &'a CardStatus,
         }
-        let call = Call::of(&operation::LINK_CARD).id(id_employee);
+        let call = Request::of(&operation::LINK_CARD).id(id_employee);
         self.client.write(call.body(&Body { custom_id_card, status_card: status }))
     }
 
-    /// Changes what a card is to its employee.
+    /// Changes the status of a card.
     pub fn switch(&self, id_employee: Uuid, id_card: Uuid, status: &CardStatus) -> Write<LinkedCard> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -133,7 +134,7 @@ impl<'a> Cards<'a> {
             id_card: Uuid,
             status_card: &'a CardStatus,
         }
-        let call = Call::of(&operation::SWITCH_CARD).id(id_employee);
+        let call = Request::of(&operation::SWITCH_CARD).id(id_employee);
         self.client.write(call.body(&Body { id_card, status_card: status }))
     }
 }

@@ -3,16 +3,16 @@
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
 use crate::model::category::{Category, CategoryWithCount};
 use crate::model::page::{Page, Paging};
 use crate::operation;
 use crate::records::Records;
+use crate::request::Request;
 use crate::write::Write;
 
-/// Calls about categories of employees; see [`Client::categories`].
+/// Operations on categories of employees; see [`Client::categories`].
 #[derive(Debug, Clone, Copy)]
 pub struct Categories<'a> {
     client: &'a Client,
@@ -25,18 +25,18 @@ impl<'a> Categories<'a> {
 
     /// Creates a category. Names are 1 to 128 characters and unique; letter case does not matter.
     pub fn create(&self, name: &str) -> Write<Category> {
-        self.client.write(Call::of(&operation::CREATE_CATEGORY).body(&Body { name_category: name }))
+        self.client.write(Request::of(&operation::CREATE_CATEGORY).body(&Body { name_category: name }))
     }
 
     /// Renames a category.
     pub fn rename(&self, id_category: Uuid, name: &str) -> Write<Category> {
-        let call = Call::of(&operation::RENAME_CATEGORY).id(id_category);
+        let call = Request::of(&operation::RENAME_CATEGORY).id(id_category);
         self.client.write(call.body(&Body { name_category: name }))
     }
 
     /// Deletes a category that no employee has, and returns what it was.
     pub fn delete(&self, id_category: Uuid) -> Write<Category> {
-        self.client.write(Call::of(&operation::DELETE_CATEGORY).id(id_category))
+        self.client.write(Request::of(&operation::DELETE_CATEGORY).id(id_category))
     }
 
     /// Lists categories, the first created first.
@@ -48,9 +48,9 @@ impl<'a> Categories<'a> {
         self.all().page(paging).await
     }
 
-    /// All categories, the first created first, page by page as they are asked for.
+    /// All categories, the first created first, page by page on demand.
     pub fn all(&self) -> Records<CategoryWithCount> {
-        let call = Call::of(&operation::LIST_CATEGORIES);
+        let call = Request::of(&operation::LIST_CATEGORIES);
         Records::new(self.client, call, |one| one.category.id_category.as_u128())
     }
 }

@@ -2,16 +2,16 @@
 
 use uuid::Uuid;
 
-use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
 use crate::model::employee::{Employee, EmployeeFilter, EmployeeUpdate, EmployeeWithCards, NewEmployee};
 use crate::model::page::{Data, Page, Paging};
 use crate::operation;
 use crate::records::Records;
+use crate::request::Request;
 use crate::write::Write;
 
-/// Calls about employees; see [`Client::employees`].
+/// Operations on employees; see [`Client::employees`].
 #[derive(Debug, Clone, Copy)]
 pub struct Employees<'a> {
     client: &'a Client,
@@ -24,12 +24,12 @@ impl<'a> Employees<'a> {
 
     /// Adds an employee.
     pub fn add(&self, employee: &NewEmployee) -> Write<Employee> {
-        self.client.write(Call::of(&operation::ADD_EMPLOYEE).body(employee))
+        self.client.write(Request::of(&operation::ADD_EMPLOYEE).body(employee))
     }
 
     /// Changes an employee.
     pub fn update(&self, id_employee: Uuid, update: &EmployeeUpdate) -> Write<Employee> {
-        self.client.write(Call::of(&operation::UPDATE_EMPLOYEE).id(id_employee).body(update))
+        self.client.write(Request::of(&operation::UPDATE_EMPLOYEE).id(id_employee).body(update))
     }
 
     /// Reads an employee with their cards.
@@ -38,7 +38,7 @@ impl<'a> Employees<'a> {
     ///
     /// 404 if there is no such employee; see [`Error`].
     pub async fn get(&self, id_employee: Uuid) -> Result<EmployeeWithCards, Error> {
-        let call = Call::of(&operation::GET_EMPLOYEE).id(id_employee);
+        let call = Request::of(&operation::GET_EMPLOYEE).id(id_employee);
         self.client.read(call).await.map(|Data { data }| data)
     }
 
@@ -51,9 +51,9 @@ impl<'a> Employees<'a> {
         self.all(filter).page(paging).await
     }
 
-    /// All employees that fit the filter, the first added first, page by page as they are asked for.
+    /// All employees that fit the filter, the first added first, page by page on demand.
     pub fn all(&self, filter: &EmployeeFilter) -> Records<Employee> {
-        let call = filter.add_to(Call::of(&operation::LIST_EMPLOYEES));
+        let call = filter.add_to(Request::of(&operation::LIST_EMPLOYEES));
         Records::new(self.client, call, |one| one.id_employee.as_u128())
     }
 }

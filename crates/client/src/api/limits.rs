@@ -3,7 +3,6 @@
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
 use crate::model::limit::{CardLimit, LimitChange, LimitChangeCreated, LimitResult};
@@ -11,10 +10,11 @@ use crate::model::page::{Data, Page, Paging};
 use crate::model::request::{RequestState, RequestStatus};
 use crate::operation;
 use crate::records::Records;
+use crate::request::Request;
 use crate::wait::Wait;
 use crate::write::Write;
 
-/// Calls about changes of cards' limits; see [`Client::limits`].
+/// Operations on changes of cards' limits; see [`Client::limits`].
 #[derive(Debug, Clone, Copy)]
 pub struct Limits<'a> {
     client: &'a Client,
@@ -40,7 +40,7 @@ impl<'a> Limits<'a> {
             limit: &'a CardLimit,
         }
         let data = cards.iter().map(|&id_card| Card { id_card }).collect();
-        self.client.write(Call::of(&operation::SET_LIMITS).body(&Body { data, limit }))
+        self.client.write(Request::of(&operation::SET_LIMITS).body(&Body { data, limit }))
     }
 
     /// Reads the state of a change.
@@ -49,11 +49,11 @@ impl<'a> Limits<'a> {
     ///
     /// 404 if there is no such change; see [`Error`].
     pub async fn status(&self, set_limits_cards_id: Uuid) -> Result<RequestStatus, Error> {
-        let call = Call::of(&operation::LIMITS_STATUS);
+        let call = Request::of(&operation::LIMITS_STATUS);
         self.client.read(call.body(&Body { set_limits_cards_id })).await
     }
 
-    /// Waits until a change is processed, and tells `on_progress` each state seen.
+    /// Waits until a change is processed, and reports each state to `on_progress`.
     ///
     /// # Errors
     ///
@@ -70,17 +70,17 @@ impl<'a> Limits<'a> {
 
     /// Cancels a change that is still new.
     pub fn cancel(&self, set_limits_cards_id: Uuid) -> Write<RequestStatus> {
-        let call = Call::of(&operation::CANCEL_LIMITS);
+        let call = Request::of(&operation::CANCEL_LIMITS);
         self.client.write(call.body(&Body { set_limits_cards_id }))
     }
 
-    /// Reads what became of each card.
+    /// Reads the result of each card.
     ///
     /// # Errors
     ///
     /// 404 if there is no such change, 409 if it is not processed yet or was cancelled; see [`Error`].
     pub async fn result(&self, set_limits_cards_id: Uuid) -> Result<Vec<LimitResult>, Error> {
-        let call = Call::of(&operation::LIMITS_RESULT).id(set_limits_cards_id);
+        let call = Request::of(&operation::LIMITS_RESULT).id(set_limits_cards_id);
         self.client.read(call).await.map(|Data { data }| data)
     }
 
@@ -97,9 +97,9 @@ impl<'a> Limits<'a> {
         self.all(status).page(paging).await
     }
 
-    /// All changes, in one state or in any, the newest first, page by page as they are asked for.
+    /// All changes, in one state or in any, the newest first, page by page on demand.
     pub fn all(&self, status: Option<&RequestState>) -> Records<LimitChange> {
-        let call = Call::of(&operation::LIST_LIMITS).query("status", status.map(RequestState::as_str));
+        let call = Request::of(&operation::LIST_LIMITS).query("status", status.map(RequestState::as_str));
         Records::new(self.client, call, |one| one.set_limits_cards_id.as_u128())
     }
 }

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
 use crate::model::page::{Data, Page, Paging};
@@ -11,10 +10,11 @@ use crate::model::replenishment::{Replenishment, ReplenishmentCreated, Replenish
 use crate::model::request::{RequestState, RequestStatus};
 use crate::operation::{self, Operation};
 use crate::records::Records;
+use crate::request::Request;
 use crate::wait::Wait;
 use crate::write::Write;
 
-/// Calls about top-ups of cards; see [`Client::replenishments`].
+/// Operations on top-ups of cards; see [`Client::replenishments`].
 #[derive(Debug, Clone, Copy)]
 pub struct Replenishments<'a> {
     client: &'a Client,
@@ -33,7 +33,7 @@ impl<'a> Replenishments<'a> {
         struct Body<'a> {
             cards: &'a [TopUp],
         }
-        self.client.write(Call::of(&operation::REPLENISH).body(&Body { cards }))
+        self.client.write(Request::of(&operation::REPLENISH).body(&Body { cards }))
     }
 
     /// Reads the state of a request.
@@ -45,7 +45,7 @@ impl<'a> Replenishments<'a> {
         self.client.read(by_query(&operation::REPLENISHMENT_STATUS, replenishment_id)).await
     }
 
-    /// Waits until a request is processed, and tells `on_progress` each state seen.
+    /// Waits until a request is processed, and reports each state to `on_progress`.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl<'a> Replenishments<'a> {
         wait.until_final(poll, on_progress).await
     }
 
-    /// Reads what became of each card.
+    /// Reads the result of each card.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl<'a> Replenishments<'a> {
 
     /// Cancels a request that is still new.
     pub fn cancel(&self, replenishment_id: Uuid) -> Write<RequestStatus> {
-        let call = Call::of(&operation::CANCEL_REPLENISHMENT).id(replenishment_id);
+        let call = Request::of(&operation::CANCEL_REPLENISHMENT).id(replenishment_id);
         self.client.write(call)
     }
 
@@ -89,14 +89,14 @@ impl<'a> Replenishments<'a> {
         self.all(status).page(paging).await
     }
 
-    /// All requests, in one state or in any, the newest first, page by page as they are asked for.
+    /// All requests, in one state or in any, the newest first, page by page on demand.
     pub fn all(&self, status: Option<&RequestState>) -> Records<Replenishment> {
         let call =
-            Call::of(&operation::LIST_REPLENISHMENTS).query("status", status.map(RequestState::as_str));
+            Request::of(&operation::LIST_REPLENISHMENTS).query("status", status.map(RequestState::as_str));
         Records::new(self.client, call, |one| one.replenishment_id.as_u128())
     }
 }
 
-fn by_query(operation: &Operation, replenishment_id: Uuid) -> Call {
-    Call::of(operation).query("idReplenishment", Some(replenishment_id.to_string()))
+fn by_query(operation: &Operation, replenishment_id: Uuid) -> Request {
+    Request::of(operation).query("idReplenishment", Some(replenishment_id.to_string()))
 }

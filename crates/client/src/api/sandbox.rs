@@ -1,15 +1,15 @@
-//! Calls that only a sandbox has.
+//! Operations of a sandbox.
 
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::call::Call;
 use crate::client::Client;
 use crate::model::balance::Balance;
 use crate::model::order::ActivationCode;
 use crate::model::page::Done;
 use crate::model::sandbox::{BankBehaviour, Purchase, PurchaseResult, RefundResult};
 use crate::operation::{self, Operation};
+use crate::request::Request;
 use crate::write::Write;
 
 /// Calls that only a sandbox has, where a simulator stands for the bank; see [`Client::sandbox`]. Elsewhere they
@@ -30,7 +30,7 @@ impl<'a> Sandbox<'a> {
         struct Body {
             amount: i64,
         }
-        self.client.write(Call::of(&operation::DEPOSIT).body(&Body { amount }))
+        self.client.write(Request::of(&operation::DEPOSIT).body(&Body { amount }))
     }
 
     /// Buys something with a card, as far as its limits, balance, expiry and block allow.
@@ -38,7 +38,7 @@ impl<'a> Sandbox<'a> {
         self.client.write(on_card(&operation::PURCHASE, id_card).body(purchase))
     }
 
-    /// Gives `amount` kopecks of a purchase back, up to what earlier refunds have left of it.
+    /// Refunds `amount` kopecks of a purchase, up to its refundable rest.
     pub fn refund(&self, id_card: Uuid, transaction_id: i64, amount: i64) -> Write<RefundResult> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -79,7 +79,7 @@ impl<'a> Sandbox<'a> {
 
     /// Decides how the bank misbehaves from now on, towards all partners of the sandbox.
     pub fn bank(&self, behaviour: &BankBehaviour) -> Write<Done> {
-        self.client.write(Call::of(&operation::SET_BANK).body(behaviour))
+        self.client.write(Request::of(&operation::SET_BANK).body(behaviour))
     }
 
     /// Moves the service's clock forward, for all partners: tokens and cards expire, periods begin anew. It never goes
@@ -89,12 +89,12 @@ impl<'a> Sandbox<'a> {
         struct Body {
             seconds: u64,
         }
-        self.client.write(Call::of(&operation::ADVANCE_CLOCK).body(&Body { seconds }))
+        self.client.write(Request::of(&operation::ADVANCE_CLOCK).body(&Body { seconds }))
     }
 }
 
-fn on_card(operation: &Operation, id_card: Uuid) -> Call {
-    Call::of(operation).id(id_card)
+fn on_card(operation: &Operation, id_card: Uuid) -> Request {
+    Request::of(operation).id(id_card)
 }
 
 /// An empty body, where nothing is to be said: the service takes a POST with a JSON object only.

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use time::{Date, PrimitiveDateTime, Time};
 use uuid::Uuid;
 
-use crate::call::Call;
 use crate::model::limit::CardLimit;
 use crate::model::open_enum::open_enum;
 use crate::model::wire;
+use crate::request::Request;
 
 open_enum! {
     /// The kind of a card.
@@ -124,7 +124,7 @@ pub struct CardBalance {
     pub can_to_up: i64,
 }
 
-/// A card that is free to be linked to an employee.
+/// A card that is not linked yet to an employee.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AvailableCard {
@@ -191,7 +191,7 @@ pub struct TransactionFilter {
 }
 
 impl TransactionFilter {
-    pub(crate) fn add_to(&self, call: Call) -> Call {
+    pub(crate) fn add_to(&self, call: Request) -> Request {
         call.query("from", self.from.map(wire::date_text))
             .query("to", self.to.map(wire::date_text))
             .query("type", self.transaction_type.as_ref().map(TransactionType::as_str))

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use time::Date;
 use uuid::Uuid;
 
-use crate::call::Call;
 use crate::model::card::CardStatus;
 use crate::model::open_enum::open_enum;
 use crate::model::patch::Patch;
 use crate::model::wire;
+use crate::request::Request;
 
 open_enum! {
     /// What an employee is doing.
@@ -115,7 +115,7 @@ pub struct NewEmployee {
 }
 
 impl NewEmployee {
-    /// An employee of whom nothing is known but the partner's own identifier.
+    /// An employee with nothing but the partner's own identifier.
     #[must_use]
     pub fn new(custom_id: impl Into<String>) -> Self {
         Self {
@@ -175,7 +175,7 @@ pub struct EmployeeFilter {
 }
 
 impl EmployeeFilter {
-    pub(crate) fn add_to(&self, call: Call) -> Call {
+    pub(crate) fn add_to(&self, call: Request) -> Request {
         call.query("status", self.status.as_ref().map(EmployeeStatus::as_str))
             .query("idCategory", self.id_category.map(|id| id.to_string()))
             .query("customId", self.custom_id.as_deref())

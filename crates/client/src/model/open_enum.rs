@@ -1,6 +1,6 @@
 //! Enums that a newer service may extend.
 
-/// Declares an enum of words with a catch-all, so that a word added later breaks no older client.
+/// Declares an open string enum: a value that is added later breaks no older client.
 macro_rules! open_enum {
     (
         $(#[$meta:meta])*
@@ -11,12 +11,12 @@ macro_rules! open_enum {
         #[non_exhaustive]
         pub enum $name {
             $( $(#[$variant_meta])* $variant, )+
-            /// A word that this version of the client does not know.
+            /// An enum value that this version of the client does not know.
             Unknown(String),
         }
 
         impl $name {
-            /// The word as the service writes it.
+            /// The value as the service writes it.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {

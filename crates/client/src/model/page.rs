@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::call::Call;
+use crate::request::Request;
 
 /// Which page of a list to read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Paging {
         Self { per_page: Some(per_page), ..self }
     }
 
-    pub(crate) fn add_to(self, call: Call) -> Call {
+    pub(crate) fn add_to(self, call: Request) -> Request {
         call.query("page", self.page).query("per_page", self.per_page)
     }
 }

@@ -1,4 +1,4 @@
-//! The life of whatever is processed after its call was answered.
+//! Asynchronous requests and their states.
 
 use serde::Deserialize;
 use uuid::Uuid;

@@ -59,13 +59,13 @@ pub struct RefundResult {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BankBehaviour {
-    /// How long each of its answers takes, in milliseconds: up to a minute.
+    /// The latency of each response in milliseconds: up to a minute.
     pub latency_ms: u64,
-    /// The share of calls that fail before they have any effect, 0 to 1.
+    /// The share of requests that fail without an effect, 0 to 1.
     pub error_rate: f64,
-    /// The share of calls that are not answered after they had their effect, 0 to 1.
+    /// The share of requests with an effect and no response, 0 to 1.
     pub lose_answer_rate: f64,
-    /// The share of repeated calls that have their effect again, 0 to 1.
+    /// The share of retries with a second effect, 0 to 1.
     pub duplicate_rate: f64,
     /// Whether it cannot be reached at all.
     pub down: bool,

@@ -7,13 +7,13 @@ use kopeck_client::{
 };
 
 use super::shown;
-use crate::answer::{Answer, json_of};
-use crate::context::Repeat;
+use crate::context::IdempotencyArgs;
 use crate::examples;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::money;
 use crate::names::{self, CardName, EmployeeName};
+use crate::output::{Output, json_of};
 use crate::pages::PageArgs;
 use crate::table::{self, Column, flag, number, text};
 use crate::times;
@@ -31,7 +31,7 @@ pub(crate) enum CardsCommand {
         /// The card.
         card: CardName,
     },
-    /// List what was paid with a card and into it, the newest first.
+    /// List the transactions of a card, the newest first.
     Transactions {
         /// The card.
         card: CardName,
@@ -47,7 +47,7 @@ pub(crate) enum CardsCommand {
         #[command(flatten)]
         page: PageArgs,
     },
-    /// Link a free card to an employee.
+    /// Link an unassigned card to an employee.
     #[command(after_help = examples::CARDS_LINK)]
     Link {
         /// The employee.
@@ -58,9 +58,9 @@ pub(crate) enum CardsCommand {
         #[arg(long, default_value = "MAIN")]
         status: CardStatus,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
-    /// Change what a card is to its employee.
+    /// Change the status of a card.
     Switch {
         /// The employee.
         employee: EmployeeName,
@@ -69,9 +69,9 @@ pub(crate) enum CardsCommand {
         /// `MAIN`, `ADDITIONAL`, `TEMPORARILY_BLOCKED`.
         status: CardStatus,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
-    /// List the cards that are free to be linked.
+    /// List the cards that are not linked yet.
     Available {
         /// Only those of this type, such as `MLZ`.
         #[arg(long = "type")]
@@ -136,8 +136,8 @@ const PAYMENT: [Column; 4] = [
     text("next period", "/resetsAt"),
 ];
 
-/// Does what is asked with cards.
-pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Answer, Failure> {
+/// Runs a command on cards.
+pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Output, Failure> {
     let cards = client.cards();
     match command {
         CardsCommand::Info { card } => info(client, &card).await,
@@ -168,17 +168,17 @@ pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Answer
     }
 }
 
-async fn info(client: &Client, card: &CardName) -> Result<Answer, Failure> {
+async fn info(client: &Client, card: &CardName) -> Result<Output, Failure> {
     let card = client.cards().info(names::card(client, card).await?).await?;
     let json = json_of(&card)?;
     let mut told = json.clone();
     if let Some(told) = told.as_object_mut() {
         told.insert("shownLimit".to_owned(), limit(&card.limit).into());
     }
-    Ok(Answer::new(json, table::record(&told, &CARD)))
+    Ok(Output::new(json, table::record(&told, &CARD)))
 }
 
-fn linked(card: &LinkedCard) -> Result<Answer, Failure> {
+fn linked(card: &LinkedCard) -> Result<Output, Failure> {
     shown(card, &LINKED)
 }
 

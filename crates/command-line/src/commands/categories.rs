@@ -4,10 +4,10 @@ use clap::Subcommand;
 use kopeck_client::{Category, Client};
 
 use super::shown;
-use crate::answer::Answer;
-use crate::context::Repeat;
+use crate::context::IdempotencyArgs;
 use crate::failure::Failure;
 use crate::names::CategoryName;
+use crate::output::Output;
 use crate::pages::PageArgs;
 use crate::table::{Column, number, text};
 
@@ -24,7 +24,7 @@ pub(crate) enum CategoriesCommand {
         /// Its name, 1 to 128 characters.
         name: String,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
     /// Rename a category.
     Rename {
@@ -33,22 +33,22 @@ pub(crate) enum CategoriesCommand {
         /// Its new name.
         name: String,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
     /// Delete a category that no employee has.
     Delete {
         /// The category.
         category: CategoryName,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
 }
 
 const COLUMNS: [Column; 3] =
     [text("idCategory", "/idCategory"), text("name", "/nameCategory"), number("employees", "/employees")];
 
-/// Does what is asked with categories.
-pub(super) async fn run(client: &Client, command: CategoriesCommand) -> Result<Answer, Failure> {
+/// Runs a command on categories.
+pub(super) async fn run(client: &Client, command: CategoriesCommand) -> Result<Output, Failure> {
     let categories = client.categories();
     match command {
         CategoriesCommand::List { page } => page.answer(&COLUMNS, categories.all()).await,
@@ -64,6 +64,6 @@ pub(super) async fn run(client: &Client, command: CategoriesCommand) -> Result<A
     }
 }
 
-fn one(category: &Category) -> Result<Answer, Failure> {
+fn one(category: &Category) -> Result<Output, Failure> {
     shown(category, &COLUMNS[..2])
 }

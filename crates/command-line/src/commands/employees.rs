@@ -5,12 +5,12 @@ use kopeck_client::{Client, Employee, EmployeeFilter, EmployeeStatus, EmployeeUp
 use serde_json::Value;
 
 use super::shown;
-use crate::answer::{Answer, json_of};
-use crate::context::Repeat;
+use crate::context::IdempotencyArgs;
 use crate::examples;
 use crate::failure::Failure;
 use crate::import::{self, ImportArgs};
 use crate::names::{CategoryName, EmployeeName};
+use crate::output::{Output, json_of};
 use crate::pages::PageArgs;
 use crate::table::{self, Column, text};
 
@@ -32,7 +32,7 @@ pub(crate) enum EmployeesCommand {
         #[command(flatten)]
         person: PersonArgs,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
     /// Change an employee. What is not named stays as it is.
     Update(UpdateArgs),
@@ -101,7 +101,7 @@ pub(crate) struct UpdateArgs {
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     clear: Vec<Clearable>,
     #[command(flatten)]
-    repeat: Repeat,
+    repeat: IdempotencyArgs,
 }
 
 /// A field that can be empty.
@@ -140,8 +140,8 @@ const EMPLOYEE: [Column; 11] = [
 ];
 const CARDS: [Column; 2] = [text("idCard", "/idCard"), text("status", "/statusCard")];
 
-/// Does what is asked with employees.
-pub(super) async fn run(client: &Client, command: EmployeesCommand) -> Result<Answer, Failure> {
+/// Runs a command on employees.
+pub(super) async fn run(client: &Client, command: EmployeesCommand) -> Result<Output, Failure> {
     match command {
         EmployeesCommand::List(args) => list(client, args).await,
         EmployeesCommand::Get { employee } => get(client, &employee).await,
@@ -158,7 +158,7 @@ pub(super) async fn run(client: &Client, command: EmployeesCommand) -> Result<An
     }
 }
 
-async fn list(client: &Client, args: ListArgs) -> Result<Answer, Failure> {
+async fn list(client: &Client, args: ListArgs) -> Result<Output, Failure> {
     let ListArgs { status, category, custom_id, query: q, page } = args;
     let id_category = match category {
         Some(category) => Some(category.resolve(client).await?),
@@ -168,7 +168,7 @@ async fn list(client: &Client, args: ListArgs) -> Result<Answer, Failure> {
     page.answer(&COLUMNS, client.employees().all(&filter)).await
 }
 
-async fn get(client: &Client, employee: &EmployeeName) -> Result<Answer, Failure> {
+async fn get(client: &Client, employee: &EmployeeName) -> Result<Output, Failure> {
     let employee = client.employees().get(employee.resolve(client).await?).await?;
     let json = json_of(&employee)?;
     let mut text = table::record(&json, &EMPLOYEE);
@@ -176,10 +176,10 @@ async fn get(client: &Client, employee: &EmployeeName) -> Result<Answer, Failure
         Some(cards) if !cards.is_empty() => text.push_str(&table::list(cards, &CARDS)),
         _ => text.push_str("no cards\n"),
     }
-    Ok(Answer::new(json, text))
+    Ok(Output::new(json, text))
 }
 
-fn one(employee: &Employee) -> Result<Answer, Failure> {
+fn one(employee: &Employee) -> Result<Output, Failure> {
     shown(employee, &EMPLOYEE)
 }
 

@@ -5,14 +5,14 @@ use std::str::FromStr;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use kopeck_client::{CardLimit, Client, LimitPeriod, RequestState, TimeWindow, Uuid, Weekday};
 
-use crate::answer::Answer;
-use crate::context::Repeat;
+use crate::context::IdempotencyArgs;
 use crate::examples;
 use crate::failure::Failure;
 use crate::money;
 use crate::names::{self, CardName};
+use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{Kind, WaitArgs, changed};
+use crate::requests::{RequestKind, WaitArgs, changed};
 use crate::table::{Column, number, text};
 
 /// What can be done with limits.
@@ -29,7 +29,7 @@ pub(crate) enum LimitsCommand {
         #[command(flatten)]
         wait: WaitArgs,
     },
-    /// Show what became of each card.
+    /// Show the result of each card.
     Result {
         /// The change.
         #[arg(value_parser = names::uuid)]
@@ -41,7 +41,7 @@ pub(crate) enum LimitsCommand {
         #[arg(value_parser = names::uuid)]
         set_limits_cards_id: Uuid,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
     /// List changes, the newest first.
     List {
@@ -78,7 +78,7 @@ pub(crate) struct SetArgs {
     #[command(flatten)]
     wait: WaitArgs,
     #[command(flatten)]
-    repeat: Repeat,
+    repeat: IdempotencyArgs,
 }
 
 /// A period of the calendar.
@@ -141,21 +141,21 @@ const COLUMNS: [Column; 4] = [
     text("created", "/createdAt"),
 ];
 
-/// Does what is asked with limits.
-pub(super) async fn run(client: &Client, command: LimitsCommand) -> Result<Answer, Failure> {
+/// Runs a command on limits.
+pub(super) async fn run(client: &Client, command: LimitsCommand) -> Result<Output, Failure> {
     let limits = client.limits();
     match command {
         LimitsCommand::Set(args) => {
             let cards = names::cards(client, &args.cards).await?;
             let created = args.repeat.send(limits.set(&cards, &args.limit())).await;
             let created = created.map_err(|failure| failure.naming(argument))?;
-            Kind::LimitChange.accepted(client, created.set_limits_cards_id, args.wait).await
+            RequestKind::LimitChange.accepted(client, created.set_limits_cards_id, args.wait).await
         }
         LimitsCommand::Status { set_limits_cards_id: id, wait } => {
-            Kind::LimitChange.status(client, id, wait).await
+            RequestKind::LimitChange.status(client, id, wait).await
         }
         LimitsCommand::Result { set_limits_cards_id: id } => {
-            Kind::LimitChange.result(client, id, false).await
+            RequestKind::LimitChange.result(client, id, false).await
         }
         LimitsCommand::Cancel { set_limits_cards_id: id, repeat } => {
             Ok(changed(repeat.send(limits.cancel(id)).await?))

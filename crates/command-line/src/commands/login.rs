@@ -8,11 +8,11 @@ use kopeck_client::{AccessToken, ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 
-use crate::answer::Answer;
-use crate::ask;
 use crate::context;
 use crate::failure::Failure;
+use crate::output::Output;
 use crate::profile::{self, DEFAULT_NAME, Profile, Profiles};
+use crate::prompt;
 use crate::token::TokenFile;
 
 /// What of the credentials is no secret. The secrets come by the environment, by standard input or by asking: a command
@@ -33,10 +33,10 @@ pub(crate) struct LoginArgs {
     make_current: bool,
 }
 
-/// Credentials as `kopeck partner create --json` prints them, with the address of the service or without.
+/// Credentials as `kopeck partner create --json` prints them, with or without the address of the service.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Given {
+struct LoginInput {
     base_url: Option<String>,
     #[serde(default, deserialize_with = "secret")]
     api_key: Option<SecretString>,
@@ -47,8 +47,8 @@ struct Given {
     sealing_key: Option<SecretString>,
 }
 
-/// Tries the credentials, and keeps them if they work.
-pub(super) async fn run(args: LoginArgs, name: Option<&str>) -> Result<Answer, Failure> {
+/// Checks the credentials, and stores them if they work.
+pub(super) async fn run(args: LoginArgs, name: Option<&str>) -> Result<Output, Failure> {
     let name = name.unwrap_or(DEFAULT_NAME);
     let path = profile::path()?;
     // First, so that nobody types secrets in vain.
@@ -73,21 +73,21 @@ pub(super) async fn run(args: LoginArgs, name: Option<&str>) -> Result<Answer, F
     let sealing = profile.sealing_key.is_some();
     let json =
         json!({"profile": name, "baseUrl": base_url, "login": login, "sealing": sealing, "current": current});
-    Ok(Answer::new(json, text))
+    Ok(Output::new(json, text))
 }
 
 /// From standard input, else from the environment, else by asking.
 fn gather(args: LoginArgs) -> Result<Profile, Failure> {
-    let given = if args.stdin { from_standard_input()? } else { Given::from_environment() };
+    let given = if args.stdin { from_standard_input()? } else { LoginInput::from_environment() };
     // Whoever gives everything else without being asked has none.
     let asks = given.password.is_none();
     let profile = Profile {
-        base_url: told(args.base_url.or(given.base_url), "the base URL", || ask::visible("Base URL: "))?,
-        api_key: told(given.api_key, "the API key", || ask::unseen("API key (not shown): "))?,
-        login: told(given.login, "the login", || ask::visible("Login: "))?,
-        password: told(given.password, "the password", || ask::unseen("Password (not shown): "))?,
+        base_url: told(args.base_url.or(given.base_url), "the base URL", || prompt::visible("Base URL: "))?,
+        api_key: told(given.api_key, "the API key", || prompt::unseen("API key (not shown): "))?,
+        login: told(given.login, "the login", || prompt::visible("Login: "))?,
+        password: told(given.password, "the password", || prompt::unseen("Password (not shown): "))?,
         sealing_key: match given.sealing_key {
-            None if asks => ask::unseen("Sealing key (not shown; empty to call in clear): ")?,
+            None if asks => prompt::unseen("Sealing key (not shown; empty to call in clear): ")?,
             known => known,
         }
         .filter(|key| !key.expose_secret().is_empty()),
@@ -121,13 +121,13 @@ fn absolute(path: PathBuf) -> Result<PathBuf, Failure> {
     std::path::absolute(&path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
 }
 
-fn from_standard_input() -> Result<Given, Failure> {
+fn from_standard_input() -> Result<LoginInput, Failure> {
     // The reader of JSON may quote what it cannot read.
-    serde_json::from_str(&ask::standard_input()?)
+    serde_json::from_str(&prompt::standard_input()?)
         .map_err(|_| Failure::usage("standard input is not what `kopeck partner create --json` prints"))
 }
 
-impl Given {
+impl LoginInput {
     fn from_environment() -> Self {
         let variable = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let secret = |name| variable(name).map(SecretString::from);

@@ -6,14 +6,14 @@ use std::str::FromStr;
 use clap::{Args, Subcommand};
 use kopeck_client::{CardType, Client, PlasticItem, RequestState, Uuid, VirtualItem};
 
-use crate::answer::Answer;
-use crate::context::Repeat;
+use crate::context::IdempotencyArgs;
 use crate::examples;
 use crate::failure::{Failure, field_of_item};
 use crate::money;
 use crate::names;
+use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{Kind, WaitArgs, changed};
+use crate::requests::{RequestKind, WaitArgs, changed};
 use crate::table::{self, Column, number, text};
 
 /// What can be done with orders.
@@ -22,16 +22,16 @@ pub(crate) enum OrdersCommand {
     /// Order plastic cards.
     #[command(after_help = examples::ORDERS_PLASTIC)]
     Plastic(PlasticArgs),
-    /// Order virtual cards. What they hold is taken from the partner's balance.
+    /// Order virtual cards. Their first top-ups are taken from the partner's balance.
     #[command(after_help = examples::ORDERS_VIRTUAL)]
     Virtual {
         /// How many cards, and what each holds from the start: `20x500.00`.
         #[arg(required = true, value_name = "COUNTxAMOUNT")]
-        items: Vec<Several<Amount>>,
+        items: Vec<Counted<Amount>>,
         #[command(flatten)]
         wait: WaitArgs,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
     /// Show the state of an order.
     Status {
@@ -56,7 +56,7 @@ pub(crate) enum OrdersCommand {
         #[arg(value_parser = names::uuid)]
         order_id: Uuid,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
     /// Cancel an order that is still NEW.
     Cancel {
@@ -64,7 +64,7 @@ pub(crate) enum OrdersCommand {
         #[arg(value_parser = names::uuid)]
         order_id: Uuid,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
     /// List orders, the newest first.
     List {
@@ -81,7 +81,7 @@ pub(crate) enum OrdersCommand {
 pub(crate) struct PlasticArgs {
     /// How many cards, and of which type: `100xMP4`.
     #[arg(required = true, value_name = "COUNTxTYPE")]
-    items: Vec<Several<Plastic>>,
+    items: Vec<Counted<Plastic>>,
     /// Where to send them.
     #[arg(long)]
     address: String,
@@ -94,12 +94,12 @@ pub(crate) struct PlasticArgs {
     #[command(flatten)]
     wait: WaitArgs,
     #[command(flatten)]
-    repeat: Repeat,
+    repeat: IdempotencyArgs,
 }
 
 /// So many of something.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Several<T> {
+pub(crate) struct Counted<T> {
     count: u32,
     of: T,
 }
@@ -128,7 +128,7 @@ impl FromStr for Plastic {
     }
 }
 
-impl<T: FromStr<Err = String>> FromStr for Several<T> {
+impl<T: FromStr<Err = String>> FromStr for Counted<T> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -138,7 +138,7 @@ impl<T: FromStr<Err = String>> FromStr for Several<T> {
     }
 }
 
-impl<T: fmt::Display> fmt::Display for Several<T> {
+impl<T: fmt::Display> fmt::Display for Counted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{}", self.count, self.of)
     }
@@ -165,28 +165,28 @@ const COLUMNS: [Column; 6] = [
     text("created", "/createdAt"),
 ];
 
-/// Does what is asked with orders.
-pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Answer, Failure> {
+/// Runs a command on orders.
+pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Output, Failure> {
     let orders = client.orders();
     match command {
         OrdersCommand::Plastic(args) => {
             let items: Vec<PlasticItem> = args.items.iter().map(|item| args.item(item)).collect();
             let created = args.repeat.send(orders.plastic(&items)).await;
             let created = created.map_err(|failure| failure.naming(|field| args.argument(field)))?;
-            Kind::Order.accepted(client, created.order_id, args.wait).await
+            RequestKind::Order.accepted(client, created.order_id, args.wait).await
         }
         OrdersCommand::Virtual { items, wait, repeat } => {
             let wanted: Vec<VirtualItem> = items
                 .iter()
-                .map(|Several { count, of: Amount(each) }| VirtualItem::new(*count, *each))
+                .map(|Counted { count, of: Amount(each) }| VirtualItem::new(*count, *each))
                 .collect();
             let argument = |field: &str| items.get(field_of_item(field)?.0).map(ToString::to_string);
             let created = repeat.send(orders.virtual_cards(&wanted)).await;
             let created = created.map_err(|failure| failure.naming(argument))?;
-            Kind::Order.accepted(client, created.order_id, wait).await
+            RequestKind::Order.accepted(client, created.order_id, wait).await
         }
-        OrdersCommand::Status { order_id, wait } => Kind::Order.status(client, order_id, wait).await,
-        OrdersCommand::Result { order_id, codes } => Kind::Order.result(client, order_id, codes).await,
+        OrdersCommand::Status { order_id, wait } => RequestKind::Order.status(client, order_id, wait).await,
+        OrdersCommand::Result { order_id, codes } => RequestKind::Order.result(client, order_id, codes).await,
         OrdersCommand::Confirm { order_id, repeat } => {
             Ok(changed(repeat.send(orders.confirm(order_id)).await?))
         }
@@ -208,7 +208,7 @@ impl PlasticArgs {
         }
     }
 
-    fn item(&self, Several { count, of: Plastic(card_type) }: &Several<Plastic>) -> PlasticItem {
+    fn item(&self, Counted { count, of: Plastic(card_type) }: &Counted<Plastic>) -> PlasticItem {
         PlasticItem {
             number_cards: *count,
             type_card: card_type.clone(),
@@ -225,11 +225,11 @@ mod tests {
 
     #[test]
     fn items_are_typed_in_one_word() {
-        assert_eq!("20x500.00".parse(), Ok(Several { count: 20, of: Amount(50_000) }));
-        assert_eq!("3xmp4".parse(), Ok(Several { count: 3, of: Plastic(CardType::Mp4) }));
-        assert_eq!(Several { count: 2, of: Amount(1_000) }.to_string(), "2x10.00");
+        assert_eq!("20x500.00".parse(), Ok(Counted { count: 20, of: Amount(50_000) }));
+        assert_eq!("3xmp4".parse(), Ok(Counted { count: 3, of: Plastic(CardType::Mp4) }));
+        assert_eq!(Counted { count: 2, of: Amount(1_000) }.to_string(), "2x10.00");
         for bad in ["20", "x500.00", "20x500", "-1x500.00", "20*500.00"] {
-            assert!(bad.parse::<Several<Amount>>().is_err(), "{bad}");
+            assert!(bad.parse::<Counted<Amount>>().is_err(), "{bad}");
         }
     }
 }

@@ -3,8 +3,8 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::output::Output;
 use crate::private_file;
 use crate::profile::{self, Profile, Profiles};
 use crate::table::{self, Column, flag, text};
@@ -39,12 +39,12 @@ const COLUMNS: [Column; 5] = [
     flag("sealing", "/sealing"),
 ];
 
-/// Does what is asked with profiles.
-pub(super) fn run(command: &ProfilesCommand) -> Result<Answer, Failure> {
+/// Runs a command on profiles.
+pub(super) fn run(command: &ProfilesCommand) -> Result<Output, Failure> {
     let path = profile::path()?;
     if matches!(command, ProfilesCommand::Path) {
         let path = path.display().to_string();
-        return Ok(Answer::new(json!({ "path": path }), path));
+        return Ok(Output::new(json!({ "path": path }), path));
     }
     let mut profiles = Profiles::load(&path)?;
     match command {
@@ -54,7 +54,7 @@ pub(super) fn run(command: &ProfilesCommand) -> Result<Answer, Failure> {
             profiles.current = Some(name.clone());
             profiles.save(&path)?;
             let text = format!("{name} is the current profile");
-            Ok(Answer::new(json!({ "profile": name, "current": true }), text))
+            Ok(Output::new(json!({ "profile": name, "current": true }), text))
         }
         ProfilesCommand::Remove { name } => {
             profiles.choose(Some(name))?;
@@ -62,12 +62,12 @@ pub(super) fn run(command: &ProfilesCommand) -> Result<Answer, Failure> {
             profiles.current = profiles.current.filter(|current| current != name);
             private_file::remove(&token::path(&path, name))?;
             profiles.save(&path)?;
-            Ok(Answer::new(json!({ "profile": name, "removed": true }), format!("{name} is forgotten")))
+            Ok(Output::new(json!({ "profile": name, "removed": true }), format!("{name} is forgotten")))
         }
     }
 }
 
-fn list(profiles: &Profiles) -> Answer {
+fn list(profiles: &Profiles) -> Output {
     let shown = |(name, profile): (&String, &Profile)| {
         json!({
             "profile": name,
@@ -79,5 +79,5 @@ fn list(profiles: &Profiles) -> Answer {
     };
     let shown: Vec<Value> = profiles.profiles.iter().map(shown).collect();
     let text = table::list(&shown, &COLUMNS);
-    Answer::new(json!({ "data": shown }), text)
+    Output::new(json!({ "data": shown }), text)
 }

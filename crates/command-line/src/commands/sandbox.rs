@@ -5,12 +5,12 @@ use kopeck_client::{BankBehaviour, Client, PrimitiveDateTime, Purchase};
 use serde_json::{Value, json};
 
 use super::balance;
-use crate::answer::Answer;
-use crate::context::Repeat;
+use crate::context::IdempotencyArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::money;
 use crate::names::{self, CardName};
+use crate::output::Output;
 use crate::table::{self, Column, flag, number, text};
 use crate::times;
 
@@ -23,7 +23,7 @@ pub(crate) enum SandboxCommand {
         #[arg(value_parser = money::parse)]
         amount: i64,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
     /// Buy something with a card. Exit code 9 if it does not pay.
     Purchase(PurchaseArgs),
@@ -37,7 +37,7 @@ pub(crate) enum SandboxCommand {
         #[arg(value_parser = money::parse)]
         amount: i64,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
     /// Let the bank activate a card.
     Activate(CardArgs),
@@ -55,7 +55,7 @@ pub(crate) enum SandboxCommand {
         #[arg(value_parser = times::duration)]
         by: std::time::Duration,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct CardArgs {
     /// The card.
     card: CardName,
     #[command(flatten)]
-    repeat: Repeat,
+    repeat: IdempotencyArgs,
 }
 
 /// A purchase.
@@ -89,37 +89,37 @@ pub(crate) struct PurchaseArgs {
     #[arg(long, value_parser = times::moment)]
     at: Option<PrimitiveDateTime>,
     #[command(flatten)]
-    repeat: Repeat,
+    repeat: IdempotencyArgs,
 }
 
 /// How the bank misbehaves.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct BankArgs {
-    /// How long each of its answers takes, in milliseconds.
+    /// The latency of each response in milliseconds.
     #[arg(long, default_value_t = 0)]
     latency_ms: u64,
-    /// The share of calls that fail before they have any effect, 0 to 1.
+    /// The share of requests that fail without an effect, 0 to 1.
     #[arg(long, default_value_t = 0.0)]
     error_rate: f64,
-    /// The share of calls that are not answered after they had their effect, 0 to 1.
+    /// The share of requests with an effect and no response, 0 to 1.
     #[arg(long, default_value_t = 0.0)]
     lose_answer_rate: f64,
-    /// The share of repeated calls that have their effect again, 0 to 1.
+    /// The share of retries with a second effect, 0 to 1.
     #[arg(long, default_value_t = 0.0)]
     duplicate_rate: f64,
     /// It cannot be reached at all.
     #[arg(long)]
     down: bool,
     #[command(flatten)]
-    repeat: Repeat,
+    repeat: IdempotencyArgs,
 }
 
 const PURCHASE: [Column; 3] =
     [flag("paid", "/approved"), text("reason", "/reason"), number("transactionId", "/transactionId")];
 const REFUND: [Column; 1] = [number("transactionId", "/transactionId")];
 
-/// Does what is asked of the sandbox.
-pub(super) async fn run(client: &Client, command: SandboxCommand) -> Result<Answer, Failure> {
+/// Runs a command on the sandbox.
+pub(super) async fn run(client: &Client, command: SandboxCommand) -> Result<Output, Failure> {
     let sandbox = client.sandbox();
     match command {
         SandboxCommand::Deposit { amount, repeat } => balance(&repeat.send(sandbox.deposit(amount)).await?),
@@ -155,7 +155,7 @@ pub(super) async fn run(client: &Client, command: SandboxCommand) -> Result<Answ
     }
 }
 
-async fn purchase(client: &Client, args: PurchaseArgs) -> Result<Answer, Failure> {
+async fn purchase(client: &Client, args: PurchaseArgs) -> Result<Output, Failure> {
     let card = names::card(client, &args.card).await?;
     let PurchaseArgs { amount, place, mcc, merchant: merchant_id, at, repeat, .. } = args;
     let purchase = Purchase { amount, place, mcc, merchant_id, at };
@@ -178,11 +178,11 @@ impl BankArgs {
     }
 }
 
-fn record(json: Value, columns: &[Column]) -> Answer {
+fn record(json: Value, columns: &[Column]) -> Output {
     let text = table::record(&json, columns);
-    Answer::new(json, text)
+    Output::new(json, text)
 }
 
-fn done() -> Answer {
-    Answer::new(json!({ "done": true }), "done\n")
+fn done() -> Output {
+    Output::new(json!({ "done": true }), "done\n")
 }

@@ -1,4 +1,4 @@
-//! `kopeck call seal` and `kopeck call open`: for whoever builds sealing in another language.
+//! `kopeck call seal` and `kopeck call open`, for implementers of sealing in another language.
 
 use clap::Args;
 use kopeck_sealing::{
@@ -8,16 +8,16 @@ use kopeck_sealing::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
-use crate::ask;
 use crate::context;
 use crate::failure::Failure;
+use crate::output::Output;
 use crate::profile::{self, Profiles};
+use crate::prompt;
 use crate::system;
 
-/// The call that a value belongs to.
+/// The request of a value, and its slot.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Place {
+pub(crate) struct SlotArgs {
     /// The method of the call, such as `POST`.
     #[arg(long)]
     method: String,
@@ -33,7 +33,7 @@ pub(crate) struct Place {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SealArgs {
     #[command(flatten)]
-    place: Place,
+    place: SlotArgs,
     /// The x-nonce of the call; a random one if absent, shown on standard error.
     #[arg(long)]
     nonce: Option<String>,
@@ -46,7 +46,7 @@ pub(crate) struct SealArgs {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OpenArgs {
     #[command(flatten)]
-    place: Place,
+    place: SlotArgs,
     /// The x-nonce of the call.
     #[arg(long)]
     nonce: String,
@@ -59,13 +59,13 @@ pub(crate) struct OpenArgs {
 }
 
 /// Seals what standard input has, as a call.
-pub(super) fn seal(args: &SealArgs, profile: Option<&str>) -> Result<Answer, Failure> {
+pub(super) fn seal(args: &SealArgs, profile: Option<&str>) -> Result<Output, Failure> {
     let key = key(profile)?;
     let nonce = match &args.nonce {
         Some(nonce) => checked(nonce)?,
         None => system::hex(&system::random::<16>()?),
     };
-    let plaintext = ask::standard_input()?;
+    let plaintext = prompt::standard_input()?;
     let path = bound_path(&args.place.path);
     let ctx = args.place.request(&path, &nonce)?;
     let now = args.at.unwrap_or_else(system::unix_now);
@@ -74,14 +74,14 @@ pub(super) fn seal(args: &SealArgs, profile: Option<&str>) -> Result<Answer, Fai
         eprintln!("x-nonce: {nonce}");
     }
     let json = json!({"sealed": sealed, "nonce": nonce, "path": path, "slot": args.place.slot});
-    Ok(Answer::new(json, sealed))
+    Ok(Output::new(json, sealed))
 }
 
 /// Opens what standard input has, as a call or as an answer.
-pub(super) fn open(args: &OpenArgs, profile: Option<&str>) -> Result<Answer, Failure> {
+pub(super) fn open(args: &OpenArgs, profile: Option<&str>) -> Result<Output, Failure> {
     let key = key(profile)?;
     let nonce = checked(&args.nonce)?;
-    let input = ask::standard_input()?;
+    let input = prompt::standard_input()?;
     let sealed = sealed_value(&input);
     let path = bound_path(&args.place.path);
     let now = args.at.unwrap_or_else(system::unix_now);
@@ -94,10 +94,10 @@ pub(super) fn open(args: &OpenArgs, profile: Option<&str>) -> Result<Answer, Fai
     };
     let opened = opened.map_err(|refusal| Failure::local(format!("the value does not open: {refusal}")))?;
     let json = serde_json::from_str(&opened).unwrap_or_else(|_| Value::String(opened.to_string()));
-    Ok(Answer::new(json!({ "opened": json }), opened.as_str()))
+    Ok(Output::new(json!({ "opened": json }), opened.as_str()))
 }
 
-impl Place {
+impl SlotArgs {
     fn request<'a>(&'a self, path: &'a str, nonce: &'a str) -> Result<RequestContext<'a>, Failure> {
         Ok(RequestContext { method: &self.method, path, nonce, slot: self.slot()?, clear: Clear::none() })
     }
@@ -150,11 +150,11 @@ mod tests {
     #[test]
     fn slots_are_read_as_they_are_written() {
         for slot in ["body", "query", "path:idCard", "query:page", "field:/statusCard"] {
-            let place = Place { method: "GET".to_owned(), path: "/v1".to_owned(), slot: slot.to_owned() };
+            let place = SlotArgs { method: "GET".to_owned(), path: "/v1".to_owned(), slot: slot.to_owned() };
             assert_eq!(place.slot().unwrap().to_string(), slot);
         }
         for slot in ["", "path", "path:", "field:x", "field:/", "other:x"] {
-            let place = Place { method: "GET".to_owned(), path: "/v1".to_owned(), slot: slot.to_owned() };
+            let place = SlotArgs { method: "GET".to_owned(), path: "/v1".to_owned(), slot: slot.to_owned() };
             assert!(place.slot().is_err(), "{slot}");
         }
     }

@@ -8,15 +8,15 @@ use std::str::FromStr;
 use clap::{Args, Subcommand};
 use kopeck_client::{Client, RequestState, TopUp, Uuid};
 
-use crate::answer::Answer;
-use crate::context::Repeat;
+use crate::context::IdempotencyArgs;
 use crate::csv_file::{CsvFile, RowFault};
 use crate::examples;
 use crate::failure::{Failure, field_of_item};
 use crate::money;
 use crate::names::{self, CardName};
+use crate::output::Output;
 use crate::pages::PageArgs;
-use crate::requests::{Kind, WaitArgs, changed};
+use crate::requests::{RequestKind, WaitArgs, changed};
 use crate::table::{self, Column, number, text};
 
 /// What can be done with top-ups.
@@ -33,7 +33,7 @@ pub(crate) enum TopUpCommand {
         #[command(flatten)]
         wait: WaitArgs,
     },
-    /// Show what became of each card.
+    /// Show the result of each card.
     Result {
         /// The request.
         #[arg(value_parser = names::uuid)]
@@ -45,7 +45,7 @@ pub(crate) enum TopUpCommand {
         #[arg(value_parser = names::uuid)]
         replenishment_id: Uuid,
         #[command(flatten)]
-        repeat: Repeat,
+        repeat: IdempotencyArgs,
     },
     /// List requests, the newest first.
     List {
@@ -70,7 +70,7 @@ pub(crate) struct CreateArgs {
     #[command(flatten)]
     wait: WaitArgs,
     #[command(flatten)]
-    repeat: Repeat,
+    repeat: IdempotencyArgs,
 }
 
 /// A card and how much it gets, in kopecks.
@@ -103,16 +103,16 @@ const COLUMNS: [Column; 5] = [
     text("created", "/createdAt"),
 ];
 
-/// Does what is asked with top-ups.
-pub(super) async fn run(client: &Client, command: TopUpCommand) -> Result<Answer, Failure> {
+/// Runs a command on top-ups.
+pub(super) async fn run(client: &Client, command: TopUpCommand) -> Result<Output, Failure> {
     let top_ups = client.replenishments();
     match command {
         TopUpCommand::Create(args) => create(client, args).await,
         TopUpCommand::Status { replenishment_id, wait } => {
-            Kind::TopUp.status(client, replenishment_id, wait).await
+            RequestKind::TopUp.status(client, replenishment_id, wait).await
         }
         TopUpCommand::Result { replenishment_id } => {
-            Kind::TopUp.result(client, replenishment_id, false).await
+            RequestKind::TopUp.result(client, replenishment_id, false).await
         }
         TopUpCommand::Cancel { replenishment_id, repeat } => {
             Ok(changed(repeat.send(top_ups.cancel(replenishment_id)).await?))
@@ -121,7 +121,7 @@ pub(super) async fn run(client: &Client, command: TopUpCommand) -> Result<Answer
     }
 }
 
-async fn create(client: &Client, args: CreateArgs) -> Result<Answer, Failure> {
+async fn create(client: &Client, args: CreateArgs) -> Result<Output, Failure> {
     let asked = match &args.from_csv {
         Some(path) => read(path)?,
         None => args.cards,
@@ -133,7 +133,7 @@ async fn create(client: &Client, args: CreateArgs) -> Result<Answer, Failure> {
     let argument = |field: &str| asked.get(field_of_item(field)?.0).map(ToString::to_string);
     let created = args.repeat.send(client.replenishments().create(&top_ups)).await;
     let created = created.map_err(|failure| failure.naming(argument))?;
-    Kind::TopUp.accepted(client, created.replenishment_id, args.wait).await
+    RequestKind::TopUp.accepted(client, created.replenishment_id, args.wait).await
 }
 
 /// The cards of a file. It is money, so all rows have to be good.

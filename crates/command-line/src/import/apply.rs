@@ -1,4 +1,4 @@
-//! Doing what has to be done for a file, a few rows at a time.
+//! Applies the plan of an import, a few rows at a time.
 
 use std::collections::HashSet;
 
@@ -12,14 +12,14 @@ use crate::failure::Failure;
 use crate::names::AT_ONCE;
 use crate::progress::Progress;
 
-/// What became of a row.
+/// The result of a row.
 enum Outcome {
     Changed(Change),
     Faulty(Vec<RowFault>),
 }
 
-/// Does what is planned, and answers with what of it was done. A row that the service refuses is faulty and stops nothing; that the service cannot be reached
-/// ends the run.
+/// Applies the plan and returns what was done. A row that the service refuses is faulty and stops nothing; an
+/// unreachable service ends the run.
 pub(super) async fn apply(client: &Client, plan: Plan, staff: &[Employee]) -> Result<Plan, Failure> {
     let Plan { changes, unchanged, faults } = plan;
     let known: HashSet<Uuid> = staff.iter().map(|employee| employee.id_employee).collect();

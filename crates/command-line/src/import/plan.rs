@@ -1,11 +1,11 @@
-//! What has to be done for a file: each row compared with what the service has.
+//! Plans an import: compares each row with the service.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use kopeck_client::{Employee, EmployeeStatus, EmployeeUpdate, NewEmployee, Patch, Uuid};
 
-use super::Named;
+use super::CategoryIds;
 use super::rules;
 use crate::csv_file::{CsvFile, Row, RowFault};
 use crate::names::{CategoryName, folded};
@@ -13,7 +13,7 @@ use crate::names::{CategoryName, folded};
 /// The reason why a row with an unknown category is faulty.
 pub(super) const NO_CATEGORY: &str = "there is no such category";
 
-/// What has to be done for a file, or was done.
+/// The changes of an import.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) changes: Vec<Change>,
@@ -21,7 +21,7 @@ pub(super) struct Plan {
     pub(super) faults: Vec<RowFault>,
 }
 
-/// What has to be done for a row.
+/// The change of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) row: Row,
@@ -37,7 +37,7 @@ pub(super) enum Action {
 
 /// Compares the rows of a file with `staff`. What is good is the service's to say, unless `by_rules` asks for the rules
 /// that it is known to have.
-pub(super) fn make(file: &CsvFile, staff: &[Employee], named: &Named, by_rules: bool) -> Plan {
+pub(super) fn make(file: &CsvFile, staff: &[Employee], named: &CategoryIds, by_rules: bool) -> Plan {
     let staff: HashMap<&str, &Employee> = staff.iter().map(|each| (each.custom_id.as_str(), each)).collect();
     let mut lines: HashMap<&str, usize> = HashMap::new();
     let mut plan = Plan { faults: file.faults.clone(), ..Plan::default() };
@@ -67,7 +67,12 @@ pub(super) fn make(file: &CsvFile, staff: &[Employee], named: &Named, by_rules: 
 }
 
 /// The category of a row. One that a dry run would create has no identifier yet, so any stands for it.
-fn category(row: &Row, custom_id: &str, named: &Named, dry_run: bool) -> Result<Option<Uuid>, RowFault> {
+fn category(
+    row: &Row,
+    custom_id: &str,
+    named: &CategoryIds,
+    dry_run: bool,
+) -> Result<Option<Uuid>, RowFault> {
     let Some(text) = row.get("category") else { return Ok(None) };
     if let Some(id) = named.known.find(&CategoryName::read(text)) {
         return Ok(Some(id));
@@ -79,7 +84,7 @@ fn category(row: &Row, custom_id: &str, named: &Named, dry_run: bool) -> Result<
     Err(row.fault(custom_id, "category", reason))
 }
 
-/// A row as the employee that it wants.
+/// The employee in a row.
 struct Wanted<'a> {
     file: &'a CsvFile,
     row: &'a Row,
@@ -92,7 +97,7 @@ impl<'a> Wanted<'a> {
         file: &'a CsvFile,
         row: &'a Row,
         custom_id: &'a str,
-        named: &Named,
+        named: &CategoryIds,
         by_rules: bool,
     ) -> Result<Self, Vec<RowFault>> {
         let mut faults = if by_rules { rules::check(row, custom_id) } else { Vec::new() };
@@ -180,11 +185,11 @@ mod tests {
     use super::*;
     use crate::names::Categories;
 
-    fn named() -> Named {
+    fn named() -> CategoryIds {
         let mut known = Categories::default();
         known.add("Склад", Uuid::from_u128(7));
         let refused = BTreeMap::from([("кадры".to_owned(), "is too long".to_owned())]);
-        Named { known, created: vec!["Гараж".to_owned()], refused }
+        CategoryIds { known, created: vec!["Гараж".to_owned()], refused }
     }
 
     fn employee() -> Employee {

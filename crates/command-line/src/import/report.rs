@@ -1,4 +1,4 @@
-//! What an import did, or would do.
+//! The report of an import or dry run.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::plan::{Action, Change, NO_CATEGORY, Plan};
-use crate::answer::Answer;
 use crate::exit::Exit;
+use crate::output::Output;
 use crate::table::{self, Column, number, text};
 
 const CHANGES: [Column; 4] = [
@@ -23,8 +23,8 @@ const FAULTS: [Column; 4] = [
     text("reason", "/reason"),
 ];
 
-/// What was done for a file, or would be.
-pub(super) fn answer(mut done: Plan, created: &[String], dry_run: bool) -> Answer {
+/// The report of an import or dry run.
+pub(super) fn answer(mut done: Plan, created: &[String], dry_run: bool) -> Output {
     done.faults.sort_by_key(|fault| fault.line);
     let Plan { changes, unchanged, faults } = &done;
     let added = changes.iter().filter(|change| matches!(change.action, Action::Add(_))).count();
@@ -73,7 +73,7 @@ pub(super) fn answer(mut done: Plan, created: &[String], dry_run: bool) -> Answe
         "faults": faults,
     });
     let exit = if faulty.is_empty() { Exit::Done } else { Exit::FaultyRows };
-    Answer::new(json, shown).ending(exit)
+    Output::new(json, shown).ending(exit)
 }
 
 fn json_of_change(change: &Change) -> Value {

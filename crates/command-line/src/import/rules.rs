@@ -1,4 +1,4 @@
-//! The rules for employees, as far as the reference states them: for a dry run, which does not ask the service.
+//! The rules for employees from the reference: a dry run does not ask the service.
 
 use std::str::FromStr as _;
 

@@ -148,7 +148,7 @@ fn a_query_opens_as_a_whole() {
 }
 
 #[test]
-fn parameters_open_singly_and_are_bound_to_their_clear_neighbours() {
+fn sealed_parameters_are_bound_to_plaintext_parameters() {
     let mut sent = TestRequestParts::to("card.transactions", "/v1/card/*/transactions");
     let mut clear = Clear::new();
     clear.add(Slot::QueryParameter("per_page"), "50");
@@ -209,7 +209,7 @@ fn a_body_opens_as_a_whole_under_either_type() {
 }
 
 #[test]
-fn fields_open_singly_and_are_bound_to_their_clear_neighbours() {
+fn sealed_fields_are_bound_to_plaintext_fields() {
     let path = format!("/v1/employee/{OTHER}/card/switch");
     let mut sent = TestRequestParts::to("card.switch", &path);
     sent.policy = SealingPolicy::Required;
@@ -241,7 +241,7 @@ fn a_sealed_list_is_a_list() {
 }
 
 #[test]
-fn a_partner_that_has_to_seal_has_to_seal_what_is_marked() {
+fn the_policy_required_needs_all_marked_fields_sealed() {
     let refused = [("body".to_owned(), MUST_BE_SEALED.to_owned())];
     let mut sent = TestRequestParts::to("card.switch", "/v1/employee/x/card/switch");
     sent.policy = SealingPolicy::Required;

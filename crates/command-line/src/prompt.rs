@@ -1,4 +1,4 @@
-//! Asking a person. Secrets are typed unseen.
+//! Prompts. Secrets are typed without echo.
 
 use std::io::{self, IsTerminal as _, Read as _};
 
@@ -8,12 +8,12 @@ use zeroize::Zeroizing;
 
 use crate::failure::Failure;
 
-/// Asks for something that may be seen. `None` if nobody is there to answer.
+/// Prompts with echo. `None` at end of input.
 pub(crate) fn visible(question: &str) -> Result<Option<String>, Failure> {
     answer(question, |terminal| terminal.read_line())
 }
 
-/// Asks for a secret.
+/// Prompts for a secret.
 pub(crate) fn unseen(question: &str) -> Result<Option<SecretString>, Failure> {
     answer(question, |terminal| terminal.read_secure_line()).map(|answer| answer.map(SecretString::from))
 }

@@ -13,7 +13,7 @@ use crate::operation::Operation;
 ///
 /// No `Debug`: a body may hold a password.
 #[derive(Clone)]
-pub(crate) struct Call {
+pub(crate) struct Request {
     pub(crate) method: Method,
     /// The path with at most one placeholder, such as `/v1/card/{idCard}/balance`.
     pub(crate) template: &'static str,
@@ -25,7 +25,7 @@ pub(crate) struct Call {
     pub(crate) key: Option<IdempotencyKey>,
 }
 
-impl Call {
+impl Request {
     /// A call of an operation; under a fresh key, if that changes something.
     pub(crate) fn of(operation: &Operation) -> Self {
         Self {
@@ -88,18 +88,18 @@ mod tests {
 
     #[test]
     fn the_placeholder_is_replaced() {
-        let call = Call::of(&operation::CARD_BALANCE);
+        let call = Request::of(&operation::CARD_BALANCE);
         assert_eq!(call.path_with("*"), "/v1/card/*/balance");
         assert_eq!(call.placeholder_name(), Some("idCard"));
-        let call = Call::of(&operation::LIST_ORDERS);
+        let call = Request::of(&operation::LIST_ORDERS);
         assert_eq!(call.path_with("*"), "/v1/orders");
         assert_eq!(call.placeholder_name(), None);
     }
 
     #[test]
     fn only_writes_have_a_key_each_its_own() {
-        assert_eq!(Call::of(&operation::LIST_ORDERS).key, None);
-        let key = || Call::of(&operation::CREATE_CATEGORY).key;
+        assert_eq!(Request::of(&operation::LIST_ORDERS).key, None);
+        let key = || Request::of(&operation::CREATE_CATEGORY).key;
         assert!(key().is_some());
         assert_ne!(key(), key());
     }

@@ -7,14 +7,14 @@ use crate::model::page::{Page, PageMeta, Paging};
 /// Below it there are too few sizes of pages for an overlap at each place.
 const LEAST_SIZE: u64 = 20;
 
-/// Which page to read next, and which of its records are new.
+/// The next page to read, and its new records.
 ///
-/// Pages are numbered, so a record that comes to the list or leaves it shifts those behind it. Each page therefore
-/// overlaps what was read before: its size is chosen so that it begins with few records that were read, and the walk
-/// goes on behind the last of these. If none of them is there, the records have shifted forward, and the walk goes back.
-/// As the order of a list never changes, a record that stays in the list comes exactly once.
+/// Pages are numbered, so a record that enters or leaves the list shifts later ones. Each page therefore overlaps the
+/// records before it: its size is chosen so that it starts with a few known records, and the walk continues after the
+/// last of these. If none of them is there, the records have shifted forward, and the walk goes back. The order of a
+/// list never changes, so a record that stays in the list comes exactly once.
 #[derive(Debug, Clone)]
-pub(crate) struct Walk {
+pub(crate) struct ListWalk {
     most: u64,
     seen: HashSet<u128>,
     /// How many records of the list are behind.
@@ -22,7 +22,7 @@ pub(crate) struct Walk {
     ended: bool,
 }
 
-impl Walk {
+impl ListWalk {
     /// With pages of at most this many records.
     pub(crate) fn new(per_page: u64) -> Self {
         Self { most: per_page.max(LEAST_SIZE), seen: HashSet::new(), place: 0, ended: false }
@@ -90,7 +90,7 @@ mod tests {
         per_page: u64,
         mut change: impl FnMut(&mut Vec<u64>),
     ) -> (Vec<u64>, usize) {
-        let (mut walk, mut found, mut read) = (Walk::new(per_page), Vec::new(), 0);
+        let (mut walk, mut found, mut read) = (ListWalk::new(per_page), Vec::new(), 0);
         while let Some(paging) = walk.next_page() {
             let page = page_of(&records, paging);
             read += page.data.len();

@@ -19,7 +19,7 @@ const NOTABLE_OFFSET: u64 = 240;
 
 /// The head of a response.
 #[derive(Debug)]
-pub(crate) struct Head {
+pub(crate) struct ResponseHead {
     pub(crate) status: StatusCode,
     pub(crate) sealed: bool,
     request_id: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) struct Head {
     date: Option<u64>,
 }
 
-impl Head {
+impl ResponseHead {
     pub(crate) fn new(status: StatusCode, headers: &HeaderMap) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         Self {
@@ -64,15 +64,16 @@ impl Head {
         if let Ok(faults) = serde_json::from_str::<Vec<CardFault>>(body) {
             return Error::Cards { status, faults, request_id: self.request_id };
         }
-        let Refused { code, message } = serde_json::from_str(body).unwrap_or_else(|_| Refused::foreign(body));
+        let ErrorBody { code, message } =
+            serde_json::from_str(body).unwrap_or_else(|_| ErrorBody::foreign(body));
         Error::Api { status, code, message, request_id: self.request_id, retry_after: self.retry_after }
     }
 }
 
 /// The body of a successful response.
-pub(crate) struct Body(Zeroizing<String>);
+pub(crate) struct ResponseBody(Zeroizing<String>);
 
-impl Body {
+impl ResponseBody {
     pub(crate) const fn new(text: Zeroizing<String>) -> Self {
         Self(text)
     }
@@ -90,13 +91,13 @@ struct Faults {
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct ErrorBody {
     #[serde(default)]
     code: Option<ErrorCode>,
     message: String,
 }
 
-impl Refused {
+impl ErrorBody {
     /// A response of another server, such as the error page of a proxy.
     fn foreign(body: &str) -> Self {
         Self { code: None, message: body.trim().chars().take(MAX_FOREIGN_MESSAGE).collect() }
@@ -111,7 +112,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("x-request-id", "r-1".parse().unwrap());
         headers.insert(RETRY_AFTER, "7".parse().unwrap());
-        Head::new(StatusCode::from_u16(status).unwrap(), &headers).error(body, None)
+        ResponseHead::new(StatusCode::from_u16(status).unwrap(), &headers).error(body, None)
     }
 
     #[test]
@@ -142,14 +143,14 @@ mod tests {
     fn clocks_that_differ_by_minutes_are_noted() {
         let mut headers = HeaderMap::new();
         headers.insert(DATE, "Tue, 03 Mar 2026 09:30:00 GMT".parse().unwrap());
-        let head = Head::new(StatusCode::OK, &headers);
+        let head = ResponseHead::new(StatusCode::OK, &headers);
         let service = 1_772_530_200;
         let note = |now| head.clock_note(now);
         assert_eq!(note(service + 1_000).as_deref(), Some("your clock is 1000 s ahead of the service's"));
         assert_eq!(note(service - 240).as_deref(), Some("your clock is 240 s behind the service's"));
         assert_eq!((note(service + 239), note(service - 239)), (None, None));
         headers.insert(DATE, "yesterday".parse().unwrap());
-        assert_eq!(Head::new(StatusCode::OK, &headers).clock_note(0), None);
+        assert_eq!(ResponseHead::new(StatusCode::OK, &headers).clock_note(0), None);
     }
 
     #[test]
