@@ -23,7 +23,6 @@ use crate::pipeline::head::IdempotencyKey;
 use crate::route::HandlerResult;
 use crate::sandbox::{CommandKey, SandboxControl, SandboxRefusal};
 use crate::state::Shared;
-use crate::yielding;
 
 /// A response of 2xx, before sealing.
 pub(crate) struct Response {
@@ -128,7 +127,8 @@ impl HandlerContext {
         let mut input = std::mem::take(&mut self.input);
         let read = move || {
             let values = input.values(read);
-            yielding::drop_body(std::mem::take(&mut input.body));
+            // Here rather than on a serving thread: it may be large.
+            input.body.clear();
             (values, input)
         };
         let ((values, input), _) = self.shared.large_calls.run_with_permit(permit, read).await?;

@@ -41,7 +41,6 @@ mod sandbox;
 mod server;
 mod settings;
 mod state;
-mod yielding;
 
 pub use client_address::{InvalidBlock, ProxyHeader, TrustedProxies, UnknownHeader};
 pub use drain::Drain;

@@ -7,8 +7,6 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::yielding;
-
 /// The value of a JSON text. `None` for duplicate names, invalid JSON, too deep nesting, numbers out of range and lone
 /// surrogates.
 pub(crate) fn parse(text: &str) -> Option<Value> {
@@ -60,7 +58,6 @@ impl<'de> Visitor<'de> for DistinctVisitor {
         let mut list = Vec::new();
         while let Some(Distinct(item)) = items.next_element()? {
             list.push(item);
-            yielding::after_items(list.len());
         }
         Ok(Value::Array(list))
     }

@@ -16,7 +16,6 @@ use super::schema::{InputField, Location, Presence};
 use super::{Param, RequestInput};
 use crate::openapi::json::Json;
 use crate::openapi::schema::{Components, HasSchema};
-use crate::yielding;
 
 /// The names of the page size.
 const SIZE_NAMES: [&str; 2] = ["per_page", "perPage"];
@@ -285,7 +284,7 @@ impl Fields<'_> {
             Some(_) => return self.take(name, Err(Invalid::new(length()))),
         };
         let mut values = Vec::with_capacity(list.len());
-        for (index, value) in yielding::every_few(list).enumerate() {
+        for (index, value) in list.iter().enumerate() {
             match value.as_object() {
                 Some(object) => values.extend(item(&mut Fields {
                     object,

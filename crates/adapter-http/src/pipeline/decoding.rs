@@ -17,7 +17,9 @@ use crate::fingerprint;
 use crate::input::RequestInput;
 use crate::route::{Effect, Route};
 use crate::state::Shared;
-use crate::yielding;
+
+/// Bytes from which on a body is decoded on a blocking thread.
+const LARGE_BODY: usize = 32 * 1024;
 
 /// A request with its body.
 pub(super) struct ReceivedRequest {
@@ -53,7 +55,7 @@ impl ReceivedRequest {
     /// # Errors
     /// 503 if it is large and too many large requests wait.
     pub(super) async fn decode(self) -> Result<DecodedRequest, ApiError> {
-        if self.body.len() < yielding::LARGE_BODY {
+        if self.body.len() < LARGE_BODY {
             return Ok(self.decode_here());
         }
         let shared = Arc::clone(&self.shared);

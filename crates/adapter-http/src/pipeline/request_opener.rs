@@ -16,7 +16,6 @@ use crate::input::object::{Object, bound_text, value_of};
 use crate::input::query::{self, QUERY};
 use crate::input::{Param, RequestInput};
 use crate::route::{FieldEncoding, Route};
-use crate::yielding;
 
 /// The field name of a fault of the whole body.
 const BODY: &str = "body";
@@ -170,9 +169,7 @@ impl<'a> RequestOpener<'a> {
             self.opener.refuse(BODY);
             return Sealable::nothing();
         };
-        yielding::around_large(sealed.len());
         let opened = self.opener.open(Slot::Body, BODY, Clear::none(), sealed);
-        yielding::around_large(sealed.len());
         opened.map_or_else(Sealable::nothing, Sealable::Whole)
     }
 
@@ -221,10 +218,7 @@ impl<'a> RequestOpener<'a> {
     fn body_values(&mut self, body: BodyValues<'_>, neighbours: &Clear<'_>) -> Vec<NamedValue<Value>> {
         let fields = match body {
             Sealable::Whole(opened) => {
-                let values = self.object_of_whole(BODY, &opened).unwrap_or_default();
-                // Dropping `opened` wipes the text, which takes as long as reading it.
-                yielding::around_large(opened.len());
-                return values;
+                return self.object_of_whole(BODY, &opened).unwrap_or_default();
             }
             Sealable::ByValue(fields) => fields,
         };
@@ -248,7 +242,6 @@ impl<'a> RequestOpener<'a> {
     fn object_of_whole(&mut self, container: &'static str, opened: &str) -> Option<Vec<NamedValue<Value>>> {
         let fields = body_fields(opened.as_bytes());
         let fields = fields.map_err(|detail| self.opener.faults.push(container, detail)).ok()?;
-        yielding::around_large(opened.len());
         let mut values = Vec::with_capacity(fields.len());
         for BodyField { name, raw, sealed } in fields {
             if sealed.is_some() {
