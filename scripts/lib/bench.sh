@@ -109,6 +109,12 @@ load() {
     measure load --address "$all" --targets "$folder/targets" --seconds "$seconds" $(watched) "$@"
 }
 
+# Sends a load to one of the servers: $1 is its number, from 0.
+load_to() {
+    local servers=("${servers[$1]}") server_processes=("${server_processes[$1]}")
+    load "${@:2}"
+}
+
 # Has the first server do mass work.
 mass() {
     # shellcheck disable=SC2046

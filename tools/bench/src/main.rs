@@ -6,6 +6,7 @@
 mod caller;
 mod ceiling;
 mod cpu;
+mod distance;
 mod instant_bank;
 mod load;
 mod machine;
@@ -42,6 +43,8 @@ enum Command {
     Ceiling(ceiling::Args),
     /// Serves a bank that carries out everything at once.
     InstantBank(instant_bank::Args),
+    /// Relays to a database server as if it were across a network.
+    Distance(distance::Args),
     /// Tops up or orders 100,000 cards.
     Mass(mass::Args),
     /// Runs the statements that mass work would be at the least.
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Pgbench(args) => pgbench::run(&args),
         Command::Ceiling(args) => ceiling::run(&args),
         Command::InstantBank(args) => instant_bank::run(&args),
+        Command::Distance(args) => distance::run(&args),
         Command::Mass(args) => mass::run(&args),
         Command::Statements(args) => statements::run(&args),
         Command::Parsers(args) => parsers::run(&args),
