@@ -8,11 +8,13 @@ pub(crate) mod write_buffer;
 use std::sync::Arc;
 
 use kopeck_domain::ids::PartnerId;
+use kopeck_domain::limit_change::LimitChanges;
+use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::{
-    Access, AuditRepository, CardRepository, CategoryRepository, Disposition, EmployeeRepository,
-    IdempotencyRepository, JobRepository, LedgerRepository, LimitChangeRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, ReplenishmentRepository, SealedNonceRepository,
-    SessionRepository, StoreError, ThrottleRepository, TransactionRepository, UnitOfWork,
+    Access, AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, Disposition,
+    EmployeeRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
+    PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, StoreError,
+    ThrottleRepository, TransactionRepository, UnitOfWork,
 };
 use kopeck_port_system::Clock;
 
@@ -375,7 +377,7 @@ fn missed() -> StoreError {
 }
 
 macro_rules! repositories {
-    ($($method:ident: $repository:ident;)*) => {
+    ($($method:ident: $repository:path;)*) => {
         impl UnitOfWork for DieselTransaction {
             $(fn $method(&mut self) -> &mut dyn $repository {
                 self
@@ -395,8 +397,8 @@ repositories! {
     cards: CardRepository;
     transactions: TransactionRepository;
     orders: OrderRepository;
-    replenishments: ReplenishmentRepository;
-    limit_changes: LimitChangeRepository;
+    replenishments: CardBatchRepository<TopUps>;
+    limit_changes: CardBatchRepository<LimitChanges>;
     ledger: LedgerRepository;
     jobs: JobRepository;
     reconciliation: ReconciliationRepository;

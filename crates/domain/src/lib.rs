@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod calendar;
 pub mod card;
+pub mod card_batch;
 pub mod card_number;
 pub mod category;
 pub mod draft;

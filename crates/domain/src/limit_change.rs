@@ -1,17 +1,9 @@
-//! Limit changes: one limit for many cards in one request, each card for itself.
+//! Limit changes: batches that give cards one limit.
 
-use time::OffsetDateTime;
-
-use crate::card_number::CardNumber;
-use crate::ids::{CardId, LimitChangeId};
+use crate::card_batch::{BatchItem, BatchKind, CardBatch};
+use crate::ids::LimitChangeId;
 use crate::limit::Limit;
-use crate::request::{RequestEvent, RequestKind, RequestState, TransitionError};
 use crate::string_enum::string_enum;
-
-pub use crate::request::conclusion;
-
-/// The greatest number of cards in one request.
-pub const MAX_CARDS: usize = 10_000;
 
 string_enum! {
     /// Why the limit of a card was not changed.
@@ -40,108 +32,33 @@ impl LimitChangeRefusal {
     }
 }
 
-/// What became of one card of a request.
+/// The kind of batch that gives all of its cards one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ItemState {
-    /// Not decided yet.
-    Open,
-    /// The card has the limit.
-    Done,
-    /// The card keeps the limit it had.
-    Refused(LimitChangeRefusal),
+pub struct LimitChanges;
+
+impl BatchKind for LimitChanges {
+    type Id = LimitChangeId;
+    type Terms = Limit;
+    type ItemTerms = ();
+    type Refusal = LimitChangeRefusal;
 }
 
-/// One card of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LimitChangeItem {
-    /// Its place in the request, from 0.
-    pub ordinal: u32,
-    /// The card.
-    pub card: CardId,
-    /// The bank's number of the card.
-    pub number: CardNumber,
-    /// What became of it.
-    pub state: ItemState,
-}
-
-/// A request to change the limits of cards.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LimitChange {
-    /// The service's identifier.
-    pub id: LimitChangeId,
-    /// How many cards.
-    pub cards: u32,
-    /// What each of them shall have.
-    pub limit: Limit,
-    /// Where it stands.
-    pub state: RequestState,
-    /// When it was accepted.
-    pub created_at: OffsetDateTime,
-    /// When it last changed its state.
-    pub state_since: OffsetDateTime,
-}
+/// A batch of limit changes.
+pub type LimitChange = CardBatch<LimitChanges>;
+/// One limit change.
+pub type LimitChangeItem = BatchItem<LimitChanges>;
 
 impl LimitChange {
-    /// A new request of `limit` for so many `cards`.
+    /// The limit that the cards shall have.
     #[must_use]
-    pub const fn request(id: LimitChangeId, cards: u32, limit: Limit, now: OffsetDateTime) -> Self {
-        Self { id, cards, limit, state: RequestState::New, created_at: now, state_since: now }
-    }
-
-    /// The request after `event` at `now`; an event that changes nothing leaves its date too.
-    ///
-    /// # Errors
-    /// [`TransitionError`] if the present state does not allow it.
-    pub fn on(self, event: RequestEvent, now: OffsetDateTime) -> Result<Self, TransitionError> {
-        let state = self.state.after(event, RequestKind::LimitChange)?;
-        let state_since = if state == self.state { self.state_since } else { now };
-        Ok(Self { state, state_since, ..self })
+    pub const fn limit(&self) -> &Limit {
+        &self.terms
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use time::macros::datetime;
-    use uuid::Uuid;
-
-    const CREATED: OffsetDateTime = datetime!(2026-03-16 12:00 UTC);
-    const LATER: OffsetDateTime = datetime!(2026-03-16 12:01 UTC);
-
-    fn change() -> LimitChange {
-        LimitChange::request(LimitChangeId::new(Uuid::nil()), 3, Limit::default(), CREATED)
-    }
-
-    #[test]
-    fn a_request_moves_on_and_keeps_its_limit() {
-        let started = change().on(RequestEvent::Start, LATER).unwrap();
-        assert_eq!(started, LimitChange { state: RequestState::InProcess, state_since: LATER, ..change() });
-        for (done, refused, state) in
-            [(3, 0, RequestState::Success), (1, 2, RequestState::PartSuccess), (0, 3, RequestState::Decline)]
-        {
-            let ended = started.clone().on(conclusion(done, refused), LATER).unwrap();
-            assert_eq!((ended.state, ended.created_at), (state, CREATED));
-        }
-        assert!(started.on(RequestEvent::Cancel, LATER).is_err());
-    }
-
-    #[test]
-    fn cancelling_twice_leaves_the_first_date() {
-        let cancelled = change().on(RequestEvent::Cancel, CREATED).unwrap();
-        assert_eq!(cancelled.state, RequestState::Rejected);
-        let again = cancelled.clone().on(RequestEvent::Cancel, LATER).unwrap();
-        assert_eq!(again, cancelled);
-    }
-
-    #[test]
-    fn nothing_is_confirmed() {
-        let done = change()
-            .on(RequestEvent::Start, LATER)
-            .and_then(|change| change.on(conclusion(3, 0), LATER))
-            .unwrap();
-        let error = done.on(RequestEvent::Confirm, LATER).unwrap_err();
-        assert_eq!(error, TransitionError { from: RequestState::Success, event: RequestEvent::Confirm });
-    }
 
     #[test]
     fn every_refusal_has_its_own_words() {

@@ -1,15 +1,17 @@
 //! Orders of plastic and virtual cards.
 
+mod state;
+
 use thiserror::Error;
 use time::OffsetDateTime;
 
+pub use self::state::OrderState;
 use crate::card::CardType;
 use crate::card_number::CardNumber;
 use crate::draft::{Faults, Invalid};
 use crate::ids::OrderId;
 use crate::money::{AmountOverflow, Kopecks};
 use crate::person::{DeliveryAddress, Phone, Recipient};
-use crate::request::{RequestEvent, RequestKind, RequestState, TransitionError};
 use crate::string_enum::string_enum;
 
 /// The greatest number of items in one order.
@@ -127,7 +129,7 @@ pub struct Order {
     /// What the order costs; zero for plastic.
     pub cost: Kopecks,
     /// Where it stands.
-    pub state: RequestState,
+    pub state: OrderState,
     /// When it was accepted.
     pub created_at: OffsetDateTime,
     /// When it last changed its state.
@@ -160,20 +162,10 @@ impl Order {
             card_type: first.card_type,
             cards,
             cost,
-            state: RequestState::New,
+            state: OrderState::New,
             created_at: now,
             state_since: now,
         })
-    }
-
-    /// The order after `event` at `now`; an event that changes nothing leaves its date too.
-    ///
-    /// # Errors
-    /// [`TransitionError`] if the present state does not allow it.
-    pub fn on(self, event: RequestEvent, now: OffsetDateTime) -> Result<Self, TransitionError> {
-        let state = self.state.after(event, RequestKind::Order)?;
-        let state_since = if state == self.state { self.state_since } else { now };
-        Ok(Self { state, state_since, ..self })
     }
 
     /// Whether money of the partner is held for it.
@@ -340,28 +332,12 @@ mod tests {
     }
 
     #[test]
-    fn an_event_dates_the_order() {
-        let order = place(&[virtual_line(1, 5_000)]).unwrap();
-        let later = OffsetDateTime::UNIX_EPOCH + time::Duration::HOUR;
-        let started = order.on(RequestEvent::Start, later).unwrap();
-        assert_eq!((started.created_at, started.state_since), (OffsetDateTime::UNIX_EPOCH, later));
-    }
-
-    #[test]
     fn money_is_held_for_an_open_order_that_costs_some() {
         let order = place(&[virtual_line(1, 5_000)]).unwrap();
         assert!(order.holds_money());
         assert!(!Order { cost: Kopecks::ZERO, ..order.clone() }.holds_money());
-        assert!(!Order { state: RequestState::Success, ..order.clone() }.holds_money());
-        assert!(!Order { state: RequestState::Success, cost: Kopecks::ZERO, ..order }.holds_money());
-    }
-
-    #[test]
-    fn a_repeated_cancel_keeps_its_date() {
-        let order = place(&[virtual_line(1, 5_000)]).unwrap();
-        let (first, second) = (OffsetDateTime::UNIX_EPOCH, OffsetDateTime::UNIX_EPOCH + time::Duration::HOUR);
-        let cancelled = order.on(RequestEvent::Cancel, first).unwrap();
-        assert_eq!(cancelled.clone().on(RequestEvent::Cancel, second), Ok(cancelled));
+        assert!(!Order { state: OrderState::Success, ..order.clone() }.holds_money());
+        assert!(!Order { state: OrderState::Success, cost: Kopecks::ZERO, ..order }.holds_money());
     }
 
     proptest! {

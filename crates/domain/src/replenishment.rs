@@ -1,18 +1,11 @@
-//! Replenishments: top-ups of many cards in one request, each card for itself.
+//! Replenishments: batches of top-ups.
 
-use time::OffsetDateTime;
-
-use crate::card_number::CardNumber;
+use crate::card_batch::{BatchItem, BatchKind, CardBatch};
 use crate::draft::Invalid;
-use crate::ids::{CardId, ReplenishmentId};
+use crate::ids::ReplenishmentId;
 use crate::money::{AmountOverflow, Kopecks};
-use crate::request::{RequestEvent, RequestKind, RequestState, TransitionError};
 use crate::string_enum::string_enum;
 
-pub use crate::request::conclusion;
-
-/// The greatest number of cards in one request.
-pub const MAX_CARDS: usize = 10_000;
 /// The greatest top-up of one card, kopecks.
 pub const MAX_AMOUNT: i64 = 100_000_000;
 
@@ -61,72 +54,37 @@ impl TopUpRefusal {
     }
 }
 
-/// What became of one card of a request.
+/// The kind of batch that tops cards up: a sum of money in all, an amount for each card.
+///
+/// While a batch is IN_PROCESS the amounts of its open cards are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ItemState {
-    /// Not decided yet. While the request is IN_PROCESS the amount is held.
-    Open,
-    /// Topped up; the amount was debited.
-    ToppedUp,
-    /// Not topped up; the amount is free again.
-    Refused(TopUpRefusal),
+pub struct TopUps;
+
+impl BatchKind for TopUps {
+    type Id = ReplenishmentId;
+    type Terms = Kopecks;
+    type ItemTerms = Kopecks;
+    type Refusal = TopUpRefusal;
 }
 
-/// One card of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReplenishmentItem {
-    /// Its place in the request, from 0.
-    pub ordinal: u32,
-    /// The card.
-    pub card: CardId,
-    /// The bank's number of the card.
-    pub number: CardNumber,
-    /// The amount asked for.
-    pub amount: Kopecks,
-    /// What became of it.
-    pub state: ItemState,
-}
-
-/// A top-up request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replenishment {
-    /// The service's identifier.
-    pub id: ReplenishmentId,
-    /// How many cards.
-    pub cards: u32,
-    /// The sum asked for.
-    pub amount: Kopecks,
-    /// Where it stands.
-    pub state: RequestState,
-    /// When it was accepted.
-    pub created_at: OffsetDateTime,
-    /// When it last changed its state.
-    pub state_since: OffsetDateTime,
-}
+/// A batch of top-ups.
+pub type Replenishment = CardBatch<TopUps>;
+/// One top-up.
+pub type ReplenishmentItem = BatchItem<TopUps>;
 
 impl Replenishment {
-    /// A new request for `amounts`, one a card.
-    ///
-    /// # Errors
-    /// [`AmountOverflow`] if the sum does not fit.
-    pub fn request(
-        id: ReplenishmentId,
-        amounts: impl ExactSizeIterator<Item = Kopecks>,
-        now: OffsetDateTime,
-    ) -> Result<Self, AmountOverflow> {
-        let cards = u32::try_from(amounts.len()).map_err(|_| AmountOverflow)?;
-        let amount = Kopecks::sum(amounts)?;
-        Ok(Self { id, cards, amount, state: RequestState::New, created_at: now, state_since: now })
+    /// The sum of all top-ups.
+    #[must_use]
+    pub const fn amount(&self) -> Kopecks {
+        self.terms
     }
+}
 
-    /// The request after `event` at `now`; an event that changes nothing leaves its date too.
-    ///
-    /// # Errors
-    /// [`TransitionError`] if the present state does not allow it.
-    pub fn on(self, event: RequestEvent, now: OffsetDateTime) -> Result<Self, TransitionError> {
-        let state = self.state.after(event, RequestKind::Replenishment)?;
-        let state_since = if state == self.state { self.state_since } else { now };
-        Ok(Self { state, state_since, ..self })
+impl ReplenishmentItem {
+    /// The top-up of this card.
+    #[must_use]
+    pub const fn amount(&self) -> Kopecks {
+        self.terms
     }
 }
 
@@ -141,7 +99,7 @@ pub fn cover(items: &[ReplenishmentItem], available: Kopecks) -> Result<(Kopecks
     let mut held = Kopecks::ZERO;
     let mut uncovered = Vec::new();
     for item in items {
-        let with_it = held.plus(item.amount)?;
+        let with_it = held.plus(item.amount())?;
         if with_it <= available {
             held = with_it;
         } else {
@@ -154,6 +112,9 @@ pub fn cover(items: &[ReplenishmentItem], available: Kopecks) -> Result<(Kopecks
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::card_batch::ItemState;
+    use crate::card_number::CardNumber;
+    use crate::ids::CardId;
     use proptest::prelude::*;
     use uuid::Uuid;
 
@@ -165,7 +126,7 @@ mod tests {
                 ordinal,
                 card: CardId::new(Uuid::nil()),
                 number,
-                amount: Kopecks::new(*amount),
+                terms: Kopecks::new(*amount),
                 state: ItemState::Open,
             })
             .collect()
@@ -192,7 +153,7 @@ mod tests {
             let (held, uncovered) = cover(&items, Kopecks::new(available)).unwrap();
             prop_assert!(held <= Kopecks::new(available));
             let covered = items.iter().filter(|item| !uncovered.contains(&item.ordinal));
-            prop_assert_eq!(Kopecks::sum(covered.map(|item| item.amount)).unwrap(), held);
+            prop_assert_eq!(Kopecks::sum(covered.map(|item| item.amount())).unwrap(), held);
         }
 
         #[test]

@@ -1,10 +1,15 @@
-//! The life of an asynchronous request: one vocabulary and one table for orders, replenishments
-//! and limit changes.
+//! What orders and card batches share: the list of all states, and the step from one state to the next.
+//!
+//! An order has an [`OrderState`] and a card batch a [`BatchState`]; each has only the states that it can be in.
 
+use time::OffsetDateTime;
+
+use crate::card_batch::BatchState;
+use crate::order::OrderState;
 use crate::string_enum::string_enum;
 
 string_enum! {
-    /// Where a request stands.
+    /// The state of any request: an order or a card batch.
     RequestState {
         /// Accepted; can still be cancelled.
         New = "NEW",
@@ -12,177 +17,90 @@ string_enum! {
         InProcess = "IN_PROCESS",
         /// Done; the result can be read.
         Success = "SUCCESS",
-        /// Some cards changed, some not.
+        /// Card batches only: some cards changed, some not.
         PartSuccess = "PART_SUCCESS",
-        /// Refused by the bank; nothing changed, and money held is free again.
+        /// Refused by the bank; nothing changed, and held money is released.
         Decline = "DECLINE",
-        /// Cancelled by the partner; money held is free again.
+        /// Cancelled by the partner; held money is released.
         Rejected = "REJECTED",
         /// Orders only: the partner confirmed the receipt; closed.
         Confirmed = "CONFIRMED",
     }
 }
 
-string_enum! {
-    /// What happens to a request.
-    RequestEvent {
-        /// A worker takes it up.
-        Start = "start",
-        /// All of it was carried out.
-        Succeed = "succeed",
-        /// Part of it was carried out.
-        SucceedInPart = "succeed in part",
-        /// None of it was carried out.
-        Decline = "decline",
-        /// The partner cancels it.
-        Cancel = "cancel",
-        /// The partner confirms the receipt.
-        Confirm = "confirm",
-    }
-}
-
-string_enum! {
-    /// What is asked for; decides which states exist.
-    RequestKind {
-        /// An order of cards: all or nothing, and confirmed in the end.
-        Order = "ORDER",
-        /// A top-up of cards, each for itself.
-        Replenishment = "REPLENISHMENT",
-        /// A change of the limits of cards, each for itself.
-        LimitChange = "LIMIT_CHANGE",
-    }
-}
-
-/// An event that the present state does not allow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a request in {from} cannot {event}")]
-pub struct TransitionError {
-    /// The present state.
-    pub from: RequestState,
-    /// What was attempted.
-    pub event: RequestEvent,
-}
-
-impl RequestState {
-    /// The state after `event`. Cancelling what is cancelled and confirming what is confirmed change nothing, so
-    /// that both can be repeated.
-    ///
-    /// # Errors
-    /// [`TransitionError`] if the state does not allow the event; the request stays as it is.
-    pub fn after(self, event: RequestEvent, kind: RequestKind) -> Result<Self, TransitionError> {
-        use RequestEvent as E;
-        use RequestKind as K;
-        let next = match (self, event) {
-            (Self::New, E::Start) => Some(Self::InProcess),
-            (Self::New | Self::Rejected, E::Cancel) => Some(Self::Rejected),
-            (Self::InProcess, E::Succeed) => Some(Self::Success),
-            (Self::InProcess, E::SucceedInPart) => match kind {
-                K::Order => None,
-                K::Replenishment | K::LimitChange => Some(Self::PartSuccess),
-            },
-            (Self::InProcess, E::Decline) => Some(Self::Decline),
-            (Self::Success | Self::Confirmed, E::Confirm) => match kind {
-                K::Order => Some(Self::Confirmed),
-                K::Replenishment | K::LimitChange => None,
-            },
-            (Self::New, E::Succeed | E::SucceedInPart | E::Decline | E::Confirm)
-            | (Self::InProcess, E::Start | E::Cancel | E::Confirm)
-            | (Self::Rejected, E::Start | E::Succeed | E::SucceedInPart | E::Decline | E::Confirm)
-            | (
-                Self::Success | Self::Confirmed,
-                E::Start | E::Succeed | E::SucceedInPart | E::Decline | E::Cancel,
-            )
-            | (
-                Self::PartSuccess | Self::Decline,
-                E::Start | E::Succeed | E::SucceedInPart | E::Decline | E::Cancel | E::Confirm,
-            ) => None,
-        };
-        next.ok_or(TransitionError { from: self, event })
-    }
-
-    /// Whether the request still has work to be done or waited for.
-    #[must_use]
-    pub const fn is_open(self) -> bool {
-        match self {
-            Self::New | Self::InProcess => true,
-            Self::Success | Self::PartSuccess | Self::Decline | Self::Rejected | Self::Confirmed => false,
+/// The states of one kind of request among all of them.
+macro_rules! states_of {
+    ($kind:ident: $($state:ident),*) => {
+        impl From<$kind> for RequestState {
+            fn from(state: $kind) -> Self {
+                match state {
+                    $($kind::$state => Self::$state,)*
+                }
+            }
         }
-    }
+
+        impl $kind {
+            /// The state as this kind of request has it; `None` if it cannot be in it.
+            #[must_use]
+            pub fn of(state: RequestState) -> Option<Self> {
+                Self::ALL.iter().copied().find(|own| RequestState::from(*own) == state)
+            }
+
+            /// Whether the request still has work to be done or waited for.
+            #[must_use]
+            pub const fn is_open(self) -> bool {
+                matches!(self, Self::New | Self::InProcess)
+            }
+        }
+    };
 }
 
-/// How a request ends that deals with each card for itself: `done` of its cards were carried out, `refused` were not.
-#[must_use]
-pub const fn conclusion(done: u32, refused: u32) -> RequestEvent {
-    match (done, refused) {
-        (0, _) => RequestEvent::Decline,
-        (_, 0) => RequestEvent::Succeed,
-        (_, _) => RequestEvent::SucceedInPart,
+states_of!(OrderState: New, InProcess, Success, Decline, Rejected, Confirmed);
+states_of!(BatchState: New, InProcess, Success, PartSuccess, Decline, Rejected);
+
+/// A step that the present state does not allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a request in {from} cannot {step}")]
+pub struct TransitionError<S> {
+    /// The present state.
+    pub from: S,
+    /// What was attempted.
+    pub step: &'static str,
+}
+
+/// A state with the moment since which it holds.
+pub(crate) type Since<S> = (S, OffsetDateTime);
+
+/// Moves to `to` at `now` if the present state is one of `from`. A step that changes nothing keeps the date.
+pub(crate) fn moved<S: Copy + PartialEq>(
+    (state, since): Since<S>,
+    step: &'static str,
+    from: &[S],
+    to: S,
+    now: OffsetDateTime,
+) -> Result<Since<S>, TransitionError<S>> {
+    if from.contains(&state) {
+        Ok((to, if to == state { since } else { now }))
+    } else {
+        Err(TransitionError { from: state, step })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use RequestEvent as E;
-    use RequestState as S;
-
-    /// The transitions that exist, written down once more by hand; every other pair must be refused.
-    const SHARED: &[(S, E, S)] = &[
-        (S::New, E::Start, S::InProcess),
-        (S::New, E::Cancel, S::Rejected),
-        (S::Rejected, E::Cancel, S::Rejected),
-        (S::InProcess, E::Succeed, S::Success),
-        (S::InProcess, E::Decline, S::Decline),
-    ];
-    const ORDER: &[(S, E, S)] =
-        &[(S::Success, E::Confirm, S::Confirmed), (S::Confirmed, E::Confirm, S::Confirmed)];
-    const CARD_BY_CARD: &[(S, E, S)] = &[(S::InProcess, E::SucceedInPart, S::PartSuccess)];
 
     #[test]
-    fn the_whole_table_of_states_and_events() {
-        for &kind in RequestKind::ALL {
-            let own = match kind {
-                RequestKind::Order => ORDER,
-                RequestKind::Replenishment | RequestKind::LimitChange => CARD_BY_CARD,
-            };
-            for &state in S::ALL {
-                for &event in E::ALL {
-                    let known = SHARED.iter().chain(own).find(|(from, on, _)| (*from, *on) == (state, event));
-                    let expected = known.map(|(_, _, to)| *to).ok_or(TransitionError { from: state, event });
-                    assert_eq!(state.after(event, kind), expected, "{kind}: {state} + {event}");
-                }
-            }
+    fn both_kinds_have_their_states_under_the_same_names() {
+        for state in OrderState::ALL {
+            assert_eq!(RequestState::from(*state).as_str(), state.as_str());
         }
-    }
-
-    #[test]
-    fn states_only_move_forward() {
-        let rank = |state: S| match state {
-            S::New => 0,
-            S::InProcess => 1,
-            S::Success | S::PartSuccess | S::Decline | S::Rejected => 2,
-            S::Confirmed => 3,
-        };
-        for &kind in RequestKind::ALL {
-            for &state in S::ALL {
-                for &event in E::ALL {
-                    if let Ok(next) = state.after(event, kind) {
-                        assert!(rank(next) > rank(state) || next == state, "{kind}: {state} + {event}");
-                    }
-                }
-            }
+        for state in BatchState::ALL {
+            assert_eq!(RequestState::from(*state).as_str(), state.as_str());
         }
-    }
-
-    #[test]
-    fn a_request_ends_as_its_cards_did() {
-        for (done, refused, end) in
-            [(3, 0, E::Succeed), (3, 1, E::SucceedInPart), (1, 3, E::SucceedInPart), (0, 4, E::Decline)]
-        {
-            assert_eq!(conclusion(done, refused), end);
-            // Whatever the end, a request in the hands of the bank can take it.
-            assert!(S::InProcess.after(end, RequestKind::Replenishment).is_ok());
-            assert!(S::InProcess.after(end, RequestKind::LimitChange).is_ok());
+        for state in RequestState::ALL {
+            assert_eq!(OrderState::of(*state).is_none(), *state == RequestState::PartSuccess);
+            assert_eq!(BatchState::of(*state).is_none(), *state == RequestState::Confirmed);
         }
     }
 }

@@ -29,6 +29,12 @@ macro_rules! string_enum {
             }
         }
 
+        impl From<$name> for &'static str {
+            fn from(word: $name) -> Self {
+                word.as_str()
+            }
+        }
+
         impl std::str::FromStr for $name {
             type Err = crate::draft::Invalid;
 

@@ -14,10 +14,8 @@ pub enum Rule {
     CardNumber,
     /// An employee has one MAIN card at most.
     OneMainCard,
-    /// A card is in one open replenishment at most.
-    CardInOneReplenishment,
-    /// A card is in one open limit change at most.
-    CardInOneLimitChange,
+    /// A card is in one open batch of each kind at most.
+    CardInOneBatch,
     /// A deposit's reference deposits once.
     DepositReference,
     /// An idempotency key has one answer.

@@ -8,6 +8,7 @@
 //! once (after a serialisation failure the store runs it again from the start).
 
 mod audit;
+mod card_batches;
 mod error;
 mod jobs;
 mod records;
@@ -21,6 +22,7 @@ pub mod contract;
 pub mod mock;
 
 pub use audit::{AuditFilter, AuditRepository, AuditSigner, HeadObserver, SignatureCheck};
+pub use card_batches::*;
 pub use error::{Rule, StoreError};
 pub use jobs::{Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, StuckJob, Subject};
 pub use records::*;

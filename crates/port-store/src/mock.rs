@@ -4,26 +4,28 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
 
 use kopeck_domain::audit::Signature;
+use kopeck_domain::limit_change::LimitChanges;
+use kopeck_domain::replenishment::TopUps;
 
 pub use crate::audit::MockAuditRepository;
+pub use crate::card_batches::MockCardBatchRepository;
 pub use crate::jobs::MockJobRepository;
 pub use crate::repositories::{
     MockCardRepository, MockCategoryRepository, MockEmployeeRepository, MockIdempotencyRepository,
-    MockLedgerRepository, MockLimitChangeRepository, MockOrderRepository, MockPartnerRepository,
-    MockReconciliationRepository, MockReplenishmentRepository, MockSessionRepository, MockThrottleRepository,
-    MockTransactionRepository,
+    MockLedgerRepository, MockOrderRepository, MockPartnerRepository, MockReconciliationRepository,
+    MockSessionRepository, MockThrottleRepository, MockTransactionRepository,
 };
 pub use crate::sealed_nonces::MockSealedNonceRepository;
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
 use crate::{
-    AuditRepository, AuditSigner, CardRepository, CategoryRepository, EmployeeRepository,
-    IdempotencyRepository, JobRepository, LedgerRepository, LimitChangeRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, ReplenishmentRepository, SealedNonceRepository,
-    SessionRepository, SignatureCheck, ThrottleRepository, TransactionRepository,
+    AuditRepository, AuditSigner, CardBatchRepository, CardRepository, CategoryRepository,
+    EmployeeRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
+    PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
+    ThrottleRepository, TransactionRepository,
 };
 
 macro_rules! mock_unit {
-    ($($field:ident: $mock:ident as $repository:ident;)*) => {
+    ($($field:ident: $mock:ty as $repository:path;)*) => {
         /// A unit of work whose every repository is a mock; a call that a test did not expect fails it.
         #[derive(Default)]
         pub struct MockUnit {
@@ -50,8 +52,8 @@ mock_unit! {
     cards: MockCardRepository as CardRepository;
     transactions: MockTransactionRepository as TransactionRepository;
     orders: MockOrderRepository as OrderRepository;
-    replenishments: MockReplenishmentRepository as ReplenishmentRepository;
-    limit_changes: MockLimitChangeRepository as LimitChangeRepository;
+    replenishments: MockCardBatchRepository<TopUps> as CardBatchRepository<TopUps>;
+    limit_changes: MockCardBatchRepository<LimitChanges> as CardBatchRepository<LimitChanges>;
     ledger: MockLedgerRepository as LedgerRepository;
     jobs: MockJobRepository as JobRepository;
     reconciliation: MockReconciliationRepository as ReconciliationRepository;

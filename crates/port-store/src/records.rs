@@ -1,16 +1,16 @@
 //! What the repositories take and give beside the domain's own aggregates.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, CardType};
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardType};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::Category;
 use kopeck_domain::employee::EmployeeStatus;
-use kopeck_domain::ids::{CardId, CategoryId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, SessionId};
+use kopeck_domain::ids::{CardId, CategoryId, OrderId, PartnerId, SessionId};
 use kopeck_domain::ledger::{Balances, Reference};
 use kopeck_domain::limit::Limit;
+use kopeck_domain::order::OrderState;
 use kopeck_domain::partner::Partner;
 use kopeck_domain::person::CustomId;
-use kopeck_domain::request::RequestState;
 use kopeck_domain::session::TokenPair;
 use kopeck_domain::transaction::TransactionType;
 use time::{Date, OffsetDateTime};
@@ -158,34 +158,6 @@ pub struct OrderResultItem {
     pub activation: Option<Activation>,
 }
 
-/// A card as a new top-up request finds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TopUpTarget {
-    /// The card.
-    pub card: CardId,
-    /// The bank's number.
-    pub number: CardNumber,
-    /// What it is to its employee, if it is linked.
-    pub status: Option<CardStatus>,
-    /// The last day on which it is valid.
-    pub valid_until: Date,
-    /// Whether an open request has it.
-    pub in_request: bool,
-}
-
-/// A card as a new limit change finds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LimitTarget {
-    /// The card.
-    pub card: CardId,
-    /// The bank's number.
-    pub number: CardNumber,
-    /// The last day on which it is valid.
-    pub valid_until: Date,
-    /// Whether an open limit change has it.
-    pub in_change: bool,
-}
-
 /// A card whose account is due for the daily refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccountDue {
@@ -226,17 +198,6 @@ pub struct BalanceSheet {
     pub updated_at: OffsetDateTime,
 }
 
-/// How the cards of a replenishment or a limit change stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ItemCounts {
-    /// Not decided.
-    pub open: u32,
-    /// Carried out.
-    pub done: u32,
-    /// Refused.
-    pub refused: u32,
-}
-
 /// What the ledger says of one reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferenceSums {
@@ -248,61 +209,19 @@ pub struct ReferenceSums {
     pub spent: Kopecks,
 }
 
-/// What the books should say of a virtual order.
+/// What the reconciliation compares of one order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderFacts {
     /// The order.
     pub id: OrderId,
     /// Where it stands.
-    pub state: RequestState,
+    pub state: OrderState,
     /// What it costs.
     pub cost: Kopecks,
     /// Cards it asked for.
     pub cards: u32,
     /// Cards stored for it.
     pub stored_cards: u32,
-    /// Whether work is waiting for it.
-    pub has_work: bool,
-}
-
-/// What the books should say of a replenishment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReplenishmentFacts {
-    /// The request.
-    pub id: ReplenishmentId,
-    /// Where it stands.
-    pub state: RequestState,
-    /// Cards it asked for.
-    pub cards: u32,
-    /// How its cards stand.
-    pub counts: ItemCounts,
-    /// Sum of the amounts of its open cards.
-    pub open_amount: Kopecks,
-    /// Sum of the amounts of its topped-up cards.
-    pub topped_up_amount: Kopecks,
-    /// Sum of the amounts of its refused cards.
-    pub refused_amount: Kopecks,
-    /// The sum asked for, as the request itself has it.
-    pub amount: Kopecks,
-    /// Cards that it still keeps from other requests.
-    pub claimed_cards: u32,
-    /// Whether work is waiting for it.
-    pub has_work: bool,
-}
-
-/// What the books should say of a limit change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LimitChangeFacts {
-    /// The request.
-    pub id: LimitChangeId,
-    /// Where it stands.
-    pub state: RequestState,
-    /// Cards it asked for.
-    pub cards: u32,
-    /// How its cards stand.
-    pub counts: ItemCounts,
-    /// Cards that it still keeps from other changes.
-    pub claimed_cards: u32,
-    /// Whether work is waiting for it.
-    pub has_work: bool,
+    /// Whether a job is waiting for it.
+    pub has_job: bool,
 }

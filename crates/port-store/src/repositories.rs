@@ -15,24 +15,18 @@ use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::Employee;
-use kopeck_domain::ids::{
-    CardId, CategoryId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId,
-};
+use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, OrderId, PartnerId};
 use kopeck_domain::ledger::{Balances, DepositReference, Movement};
 use kopeck_domain::limit::Limit;
-use kopeck_domain::limit_change::{ItemState as LimitItemState, LimitChange, LimitChangeItem};
-use kopeck_domain::order::{Order, OrderLine};
+use kopeck_domain::order::{Order, OrderLine, OrderState};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::CustomId;
-use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
-use kopeck_domain::request::RequestState;
 use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountDue, AvailableFilter, BalanceSheet, CardRecord, CategoryUse, EmployeeFilter, ItemCounts,
-    LimitChangeFacts, LimitTarget, NewCard, OrderFacts, OrderResultItem, RecordedResponse, ReferenceSums,
-    ReplenishmentFacts, StoreError, TopUpTarget, TransactionFilter,
+    AccountDue, AvailableFilter, BalanceSheet, CardRecord, CategoryUse, EmployeeFilter, NewCard, OrderFacts,
+    OrderResultItem, RecordedResponse, ReferenceSums, StoreError, TransactionFilter,
 };
 
 /// Failed logins and spent nonces. Subjects are keyed digests: no login and no address is stored.
@@ -166,15 +160,6 @@ pub trait CardRepository {
         cards: &[CardId],
         too_old_at: OffsetDateTime,
     ) -> Result<(), StoreError>;
-    /// Those of `cards` that exist, as a new top-up finds them; in any order.
-    fn top_up_targets(
-        &mut self,
-        partner: PartnerId,
-        cards: &[CardId],
-    ) -> Result<Vec<TopUpTarget>, StoreError>;
-    /// Those of `cards` that exist, as a new limit change finds them; in any order.
-    fn limit_targets(&mut self, partner: PartnerId, cards: &[CardId])
-    -> Result<Vec<LimitTarget>, StoreError>;
     /// Stores what the cards may be spent on.
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError>;
     /// Cards of any partner whose account was last refreshed before or after `day`, the longest ago first, `limit` at
@@ -254,139 +239,9 @@ pub trait OrderRepository {
     fn list(
         &mut self,
         partner: PartnerId,
-        status: Option<RequestState>,
+        status: Option<OrderState>,
         page: Page,
     ) -> Result<Listed<Order>, StoreError>;
-}
-
-/// Replenishments.
-#[cfg_attr(feature = "mock", mockall::automock)]
-pub trait ReplenishmentRepository {
-    /// Adds a request with its cards, which are its own until [`Self::release_cards`].
-    /// `Rule::CardInOneReplenishment` if another open request has one of them.
-    fn insert(
-        &mut self,
-        partner: PartnerId,
-        request: &Replenishment,
-        items: &[ReplenishmentItem],
-    ) -> Result<(), StoreError>;
-    /// The request with this identifier. Within a writing unit of work it stays as read until the end.
-    fn get(&mut self, partner: PartnerId, id: ReplenishmentId) -> Result<Option<Replenishment>, StoreError>;
-    /// Stores the request's state.
-    fn set_state(&mut self, partner: PartnerId, request: &Replenishment) -> Result<(), StoreError>;
-    /// Its cards from `from_ordinal` on, `limit` at most, by ordinal.
-    fn items(
-        &mut self,
-        partner: PartnerId,
-        id: ReplenishmentId,
-        from_ordinal: u32,
-        limit: u32,
-    ) -> Result<Vec<ReplenishmentItem>, StoreError>;
-    /// Its undecided cards, `limit` at most, by ordinal.
-    fn open_items(
-        &mut self,
-        partner: PartnerId,
-        id: ReplenishmentId,
-        limit: u32,
-    ) -> Result<Vec<ReplenishmentItem>, StoreError>;
-    /// Those of them that are not marked as sent to the bank.
-    fn unsent_items(
-        &mut self,
-        partner: PartnerId,
-        id: ReplenishmentId,
-        limit: u32,
-    ) -> Result<Vec<ReplenishmentItem>, StoreError>;
-    /// Marks cards, by ordinal, as sent to the bank or not; new ones are not.
-    fn mark_sent(
-        &mut self,
-        partner: PartnerId,
-        id: ReplenishmentId,
-        ordinals: &[u32],
-        sent: bool,
-    ) -> Result<(), StoreError>;
-    /// Decides cards, by ordinal. Cards decided before stay as they are.
-    fn settle_items(
-        &mut self,
-        partner: PartnerId,
-        id: ReplenishmentId,
-        decided: &[(u32, ItemState)],
-    ) -> Result<(), StoreError>;
-    /// How its cards stand.
-    fn counts(&mut self, partner: PartnerId, id: ReplenishmentId) -> Result<ItemCounts, StoreError>;
-    /// Lets other requests have its cards.
-    fn release_cards(&mut self, partner: PartnerId, id: ReplenishmentId) -> Result<(), StoreError>;
-    /// A page, newest first.
-    fn list(
-        &mut self,
-        partner: PartnerId,
-        status: Option<RequestState>,
-        page: Page,
-    ) -> Result<Listed<Replenishment>, StoreError>;
-}
-
-/// Limit changes.
-#[cfg_attr(feature = "mock", mockall::automock)]
-pub trait LimitChangeRepository {
-    /// Adds a request with its cards, which are its own until [`Self::release_cards`].
-    /// `Rule::CardInOneLimitChange` if another open limit change has one of them.
-    fn insert(
-        &mut self,
-        partner: PartnerId,
-        request: &LimitChange,
-        items: &[LimitChangeItem],
-    ) -> Result<(), StoreError>;
-    /// The request with this identifier. Within a writing unit of work it stays as read until the end.
-    fn get(&mut self, partner: PartnerId, id: LimitChangeId) -> Result<Option<LimitChange>, StoreError>;
-    /// Stores the request's state.
-    fn set_state(&mut self, partner: PartnerId, request: &LimitChange) -> Result<(), StoreError>;
-    /// Its cards from `from_ordinal` on, `limit` at most, by ordinal.
-    fn items(
-        &mut self,
-        partner: PartnerId,
-        id: LimitChangeId,
-        from_ordinal: u32,
-        limit: u32,
-    ) -> Result<Vec<LimitChangeItem>, StoreError>;
-    /// Its undecided cards, `limit` at most, by ordinal.
-    fn open_items(
-        &mut self,
-        partner: PartnerId,
-        id: LimitChangeId,
-        limit: u32,
-    ) -> Result<Vec<LimitChangeItem>, StoreError>;
-    /// Those of them that are not marked as sent to the bank.
-    fn unsent_items(
-        &mut self,
-        partner: PartnerId,
-        id: LimitChangeId,
-        limit: u32,
-    ) -> Result<Vec<LimitChangeItem>, StoreError>;
-    /// Marks cards, by ordinal, as sent to the bank or not; new ones are not.
-    fn mark_sent(
-        &mut self,
-        partner: PartnerId,
-        id: LimitChangeId,
-        ordinals: &[u32],
-        sent: bool,
-    ) -> Result<(), StoreError>;
-    /// Decides cards, by ordinal. Cards decided before stay as they are.
-    fn settle_items(
-        &mut self,
-        partner: PartnerId,
-        id: LimitChangeId,
-        decided: &[(u32, LimitItemState)],
-    ) -> Result<(), StoreError>;
-    /// How its cards stand.
-    fn counts(&mut self, partner: PartnerId, id: LimitChangeId) -> Result<ItemCounts, StoreError>;
-    /// Lets other limit changes have its cards.
-    fn release_cards(&mut self, partner: PartnerId, id: LimitChangeId) -> Result<(), StoreError>;
-    /// A page, newest first.
-    fn list(
-        &mut self,
-        partner: PartnerId,
-        status: Option<RequestState>,
-        page: Page,
-    ) -> Result<Listed<LimitChange>, StoreError>;
 }
 
 /// The ledger.
@@ -422,10 +277,6 @@ pub trait ReconciliationRepository {
     fn reference_sums(&mut self, partner: PartnerId) -> Result<Vec<ReferenceSums>, StoreError>;
     /// Every order.
     fn orders(&mut self, partner: PartnerId) -> Result<Vec<OrderFacts>, StoreError>;
-    /// Every replenishment.
-    fn replenishments(&mut self, partner: PartnerId) -> Result<Vec<ReplenishmentFacts>, StoreError>;
-    /// Every limit change.
-    fn limit_changes(&mut self, partner: PartnerId) -> Result<Vec<LimitChangeFacts>, StoreError>;
     /// Employees with more than one MAIN card.
     fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError>;
     /// What all partners together have on HELD, by their stored balances.

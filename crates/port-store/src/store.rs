@@ -2,11 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
+use kopeck_domain::limit_change::LimitChanges;
+use kopeck_domain::replenishment::TopUps;
+
 use crate::{
-    AuditRepository, CardRepository, CategoryRepository, EmployeeRepository, IdempotencyRepository,
-    JobRepository, LedgerRepository, LimitChangeRepository, OrderRepository, PartnerRepository,
-    ReconciliationRepository, ReplenishmentRepository, SealedNonceRepository, SessionRepository, StoreError,
-    ThrottleRepository, TransactionRepository,
+    AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, EmployeeRepository,
+    IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository, PartnerRepository,
+    ReconciliationRepository, SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository,
+    TransactionRepository,
 };
 
 /// Whether a unit of work writes.
@@ -77,9 +80,9 @@ pub trait UnitOfWork {
     /// Orders.
     fn orders(&mut self) -> &mut dyn OrderRepository;
     /// Replenishments.
-    fn replenishments(&mut self) -> &mut dyn ReplenishmentRepository;
+    fn replenishments(&mut self) -> &mut dyn CardBatchRepository<TopUps>;
     /// Limit changes.
-    fn limit_changes(&mut self) -> &mut dyn LimitChangeRepository;
+    fn limit_changes(&mut self) -> &mut dyn CardBatchRepository<LimitChanges>;
     /// The ledger.
     fn ledger(&mut self) -> &mut dyn LedgerRepository;
     /// Work for the workers.

@@ -204,8 +204,7 @@ fn raced_fault(error: &StoreError) -> Option<Faults> {
             | Rule::CategoryName
             | Rule::CardNumber
             | Rule::OneMainCard
-            | Rule::CardInOneReplenishment
-            | Rule::CardInOneLimitChange
+            | Rule::CardInOneBatch
             | Rule::DepositReference
             | Rule::IdempotencyKey
             | Rule::SealedNonce,

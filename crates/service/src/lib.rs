@@ -11,6 +11,7 @@
 pub mod accounts;
 pub mod audit;
 pub mod balance;
+pub mod card_batches;
 pub mod cards;
 pub mod categories;
 pub mod employees;
@@ -25,7 +26,6 @@ pub mod payments;
 pub mod reconciliation;
 pub mod replenishments;
 pub mod stuck;
-mod targets;
 #[cfg(test)]
 mod testing;
 pub mod tokens;

@@ -3,10 +3,11 @@
 use kopeck_domain::Faults;
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::ledger::{LedgerError, MovementKind, Reference};
-use kopeck_domain::order::{Order, OrderKind, OrderLine};
+use kopeck_domain::order::{Order, OrderKind, OrderLine, OrderState};
 use kopeck_domain::page::{Listed, Page};
-use kopeck_domain::request::{RequestEvent, RequestState};
+use kopeck_domain::request::{RequestState, TransitionError};
 use kopeck_port_store::{OrderResultItem, StoreError, Subject, UnitOfWork};
+use time::OffsetDateTime;
 
 use crate::Env;
 use crate::money::{self, MoveError};
@@ -64,7 +65,7 @@ pub enum ChangeOrderError {
     NotFound,
     /// Its state does not allow it.
     #[error("the order is {0}")]
-    WrongState(RequestState),
+    WrongState(OrderState),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -127,13 +128,13 @@ pub fn result(
 ) -> Result<OrderResult, OrderResultError> {
     let order = unit.orders().get(partner, id)?.ok_or(OrderResultError::NotFound)?;
     match order.state {
-        RequestState::Success | RequestState::PartSuccess | RequestState::Confirmed => {
+        OrderState::Success | OrderState::Confirmed => {
             let items = unit.orders().result(partner, id, 0, limit)?;
             Ok(OrderResult { order, items })
         }
-        RequestState::Rejected => Err(OrderResultError::Cancelled),
-        RequestState::Decline => Err(OrderResultError::Declined),
-        RequestState::New | RequestState::InProcess => Err(OrderResultError::NotProcessed),
+        OrderState::Rejected => Err(OrderResultError::Cancelled),
+        OrderState::Decline => Err(OrderResultError::Declined),
+        OrderState::New | OrderState::InProcess => Err(OrderResultError::NotProcessed),
     }
 }
 
@@ -161,7 +162,7 @@ pub fn confirm(
     partner: PartnerId,
     id: OrderId,
 ) -> Result<Order, ChangeOrderError> {
-    change(unit, env, partner, id, RequestEvent::Confirm).map(|(_, order)| order)
+    change(unit, env, partner, id, Order::confirm).map(|(_, order)| order)
 }
 
 /// Cancels an order that no worker has taken up, and frees its money; cancelling twice changes nothing.
@@ -174,7 +175,7 @@ pub fn cancel(
     partner: PartnerId,
     id: OrderId,
 ) -> Result<Order, ChangeOrderError> {
-    let (before, order) = change(unit, env, partner, id, RequestEvent::Cancel)?;
+    let (before, order) = change(unit, env, partner, id, Order::cancel)?;
     if before.holds_money() {
         money::book(unit, partner, MovementKind::Release, Reference::Order(id), order.cost, env.now())
             .map_err(MoveError::unexpected)?;
@@ -183,30 +184,33 @@ pub fn cancel(
     Ok(order)
 }
 
-/// A page of the partner's orders, newest first.
+/// A page of the partner's orders, newest first: those in `state`, which no order may be able to have.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
 pub fn list(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
-    status: Option<RequestState>,
+    state: Option<RequestState>,
     page: Page,
 ) -> Result<Listed<Order>, StoreError> {
-    unit.orders().list(partner, status, page)
+    match state.map(OrderState::of) {
+        Some(None) => Ok(Listed { items: Vec::new(), total: 0 }),
+        own => unit.orders().list(partner, own.flatten(), page),
+    }
 }
 
-/// Puts `event` to the order; answers it as it was and as it is.
+/// Moves the order by `step`; answers it as it was and as it is.
 fn change(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
     id: OrderId,
-    event: RequestEvent,
+    step: fn(Order, OffsetDateTime) -> Result<Order, TransitionError<OrderState>>,
 ) -> Result<(Order, Order), ChangeOrderError> {
     let before = unit.orders().get(partner, id)?.ok_or(ChangeOrderError::NotFound)?;
     let order =
-        before.clone().on(event, env.now()).map_err(|refusal| ChangeOrderError::WrongState(refusal.from))?;
+        step(before.clone(), env.now()).map_err(|refusal| ChangeOrderError::WrongState(refusal.from))?;
     if order.state != before.state {
         unit.orders().set_state(partner, &order)?;
     }

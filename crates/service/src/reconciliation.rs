@@ -5,10 +5,15 @@ use std::collections::HashMap;
 use std::fmt;
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::ids::{EmployeeId, LimitChangeId, PartnerId};
+use kopeck_domain::card_batch::{BatchKind, BatchState};
+use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::ledger::{Account, Reference};
-use kopeck_domain::request::RequestState;
-use kopeck_port_store::{ItemCounts, OrderFacts, ReferenceSums, ReplenishmentFacts, StoreError, UnitOfWork};
+use kopeck_domain::limit_change::LimitChanges;
+use kopeck_domain::order::OrderState;
+use kopeck_domain::replenishment::TopUps;
+use kopeck_port_store::{BatchFacts, OrderFacts, ReferenceSums, StoreError, Subject, UnitOfWork};
+
+use crate::card_batches::Kind;
 
 /// An invariant of the books that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,17 +40,10 @@ pub enum Discrepancy {
         /// What the request says.
         expected: Kopecks,
     },
-    /// A request's cards, items or work do not fit its state.
+    /// A request's cards, items or job do not fit its state.
     WrongRequest {
         /// The request.
-        reference: Reference,
-        /// What does not fit.
-        what: &'static str,
-    },
-    /// A limit change's items or work do not fit its state.
-    WrongLimitChange {
-        /// The request.
-        id: LimitChangeId,
+        subject: Subject,
         /// What does not fit.
         what: &'static str,
     },
@@ -65,8 +63,13 @@ impl fmt::Display for Discrepancy {
             Self::WrongMoney { reference, what, booked, expected } => {
                 write!(f, "{}: {booked} is {what}, the request says {expected}", Named(reference))
             }
-            Self::WrongRequest { reference, what } => write!(f, "{}: {what}", Named(reference)),
-            Self::WrongLimitChange { id, what } => write!(f, "limit change {id}: {what}"),
+            Self::WrongRequest { subject: Subject::Order(id), what } => write!(f, "order {id}: {what}"),
+            Self::WrongRequest { subject: Subject::Replenishment(id), what } => {
+                write!(f, "{} {id}: {what}", TopUps::NAME)
+            }
+            Self::WrongRequest { subject: Subject::LimitChange(id), what } => {
+                write!(f, "{} {id}: {what}", LimitChanges::NAME)
+            }
             Self::TwoMainCards(employee) => write!(f, "employee {employee}: more than one MAIN card"),
         }
     }
@@ -101,21 +104,8 @@ pub fn check(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Vec<Discre
         check_order(&order, &mut discrepancies);
         expected.push(order_money(&order));
     }
-    for request in unit.reconciliation().replenishments(partner)? {
-        check_replenishment(&request, &mut discrepancies);
-        expected.push(replenishment_money(&request));
-    }
-    for request in unit.reconciliation().limit_changes(partner)? {
-        let cards = CardByCard {
-            state: request.state,
-            cards: request.cards,
-            counts: request.counts,
-            claimed: request.claimed_cards,
-            has_work: request.has_work,
-        };
-        discrepancies
-            .extend(cards.faults().map(|what| Discrepancy::WrongLimitChange { id: request.id, what }));
-    }
+    check_batches::<TopUps>(unit, partner, &mut expected, &mut discrepancies)?;
+    check_batches::<LimitChanges>(unit, partner, &mut expected, &mut discrepancies)?;
     compare_money(sums, expected, &mut discrepancies);
     discrepancies.extend(
         unit.reconciliation()
@@ -147,26 +137,53 @@ fn check_accounts(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Vec<D
 /// What the ledger should hold and have spent for a request.
 fn order_money(order: &OrderFacts) -> ReferenceSums {
     let (held, spent) = match order.state {
-        RequestState::New | RequestState::InProcess => (order.cost, Kopecks::ZERO),
-        RequestState::Success | RequestState::PartSuccess | RequestState::Confirmed => {
-            (Kopecks::ZERO, order.cost)
-        }
-        RequestState::Decline | RequestState::Rejected => (Kopecks::ZERO, Kopecks::ZERO),
+        OrderState::New | OrderState::InProcess => (order.cost, Kopecks::ZERO),
+        OrderState::Success | OrderState::Confirmed => (Kopecks::ZERO, order.cost),
+        OrderState::Decline | OrderState::Rejected => (Kopecks::ZERO, Kopecks::ZERO),
     };
     ReferenceSums { reference: Reference::Order(order.id), held, spent }
 }
 
-fn replenishment_money(request: &ReplenishmentFacts) -> ReferenceSums {
-    let held = match request.state {
-        RequestState::InProcess => request.open_amount,
-        RequestState::New
-        | RequestState::Success
-        | RequestState::PartSuccess
-        | RequestState::Confirmed
-        | RequestState::Decline
-        | RequestState::Rejected => Kopecks::ZERO,
+fn check_batches<K: Kind>(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    expected: &mut Vec<ReferenceSums>,
+    discrepancies: &mut Vec<Discrepancy>,
+) -> Result<(), StoreError> {
+    for batch in K::repository(unit).facts(partner)? {
+        let subject = K::subject(batch.id);
+        discrepancies.extend(batch_faults(&batch).map(|what| Discrepancy::WrongRequest { subject, what }));
+        expected.extend(K::reference(batch.id).map(|reference| {
+            let held = if batch.state == BatchState::InProcess { batch.amounts.open } else { Kopecks::ZERO };
+            ReferenceSums { reference, held, spent: batch.amounts.done }
+        }));
+    }
+    Ok(())
+}
+
+/// What does not fit in a card batch.
+fn batch_faults<K: BatchKind>(batch: &BatchFacts<K>) -> impl Iterator<Item = &'static str> + use<K> {
+    let BatchFacts { counts, amounts, .. } = batch;
+    let is_open = batch.state.is_open();
+    let fits = match batch.state {
+        BatchState::New | BatchState::Rejected => counts.done + counts.refused == 0,
+        BatchState::InProcess => true,
+        BatchState::Success => counts.open + counts.refused == 0,
+        BatchState::PartSuccess => counts.open == 0 && counts.refused > 0 && counts.done > 0,
+        BatchState::Decline => counts.open + counts.done == 0,
     };
-    ReferenceSums { reference: Reference::Replenishment(request.id), held, spent: request.topped_up_amount }
+    let complete = counts.open + counts.done + counts.refused == batch.cards;
+    let kept = if is_open { batch.cards } else { 0 };
+    let sum = Kopecks::sum([amounts.open, amounts.done, amounts.refused]);
+    [
+        (complete, "its cards are not all there"),
+        (is_open == batch.has_job, "open requests have work, and only they"),
+        (batch.claimed_cards == kept, "open requests keep their cards, and only they"),
+        (fits, "the state does not fit what became of its cards"),
+        (sum == Ok(amounts.asked), "the sum asked for is not that of its cards"),
+    ]
+    .into_iter()
+    .filter_map(|(holds, what)| (!holds).then_some(what))
 }
 
 fn compare_money(
@@ -197,74 +214,23 @@ fn compare_money(
 }
 
 fn check_order(order: &OrderFacts, discrepancies: &mut Vec<Discrepancy>) {
-    let mut discrepancy =
-        |what| discrepancies.push(Discrepancy::WrongRequest { reference: Reference::Order(order.id), what });
-    if order.state.is_open() != order.has_work {
+    let subject = Subject::Order(order.id);
+    let mut discrepancy = |what| discrepancies.push(Discrepancy::WrongRequest { subject, what });
+    if order.state.is_open() != order.has_job {
         discrepancy("open requests have work, and only they");
     }
     match order.state {
-        RequestState::Success | RequestState::Confirmed => {
+        OrderState::Success | OrderState::Confirmed => {
             if order.stored_cards != order.cards {
                 discrepancy("done, but its cards are not all there");
             }
         }
-        RequestState::PartSuccess => discrepancy("an order is done as a whole or not at all"),
-        RequestState::New | RequestState::Decline | RequestState::Rejected => {
+        OrderState::New | OrderState::Decline | OrderState::Rejected => {
             if order.stored_cards > 0 {
                 discrepancy("has cards that were never issued");
             }
         }
-        RequestState::InProcess => {}
-    }
-}
-
-fn check_replenishment(request: &ReplenishmentFacts, discrepancies: &mut Vec<Discrepancy>) {
-    let reference = Reference::Replenishment(request.id);
-    let cards = CardByCard {
-        state: request.state,
-        cards: request.cards,
-        counts: request.counts,
-        claimed: request.claimed_cards,
-        has_work: request.has_work,
-    };
-    let cards_sum = Kopecks::sum([request.open_amount, request.topped_up_amount, request.refused_amount]);
-    let sum_fault = (cards_sum != Ok(request.amount)).then_some("the sum asked for is not that of its cards");
-    let faults = cards.faults().chain(sum_fault);
-    discrepancies.extend(faults.map(|what| Discrepancy::WrongRequest { reference: reference.clone(), what }));
-}
-
-/// A request that deals with each of its cards for itself, as the books have it.
-struct CardByCard {
-    state: RequestState,
-    cards: u32,
-    counts: ItemCounts,
-    claimed: u32,
-    has_work: bool,
-}
-
-impl CardByCard {
-    /// What does not fit.
-    fn faults(&self) -> impl Iterator<Item = &'static str> {
-        let counts = self.counts;
-        let is_open = self.state.is_open();
-        let fits = match self.state {
-            RequestState::New | RequestState::Rejected => counts.done + counts.refused == 0,
-            RequestState::InProcess => true,
-            RequestState::Success => counts.open + counts.refused == 0,
-            RequestState::PartSuccess => counts.open == 0 && counts.refused > 0 && counts.done > 0,
-            RequestState::Decline => counts.open + counts.done == 0,
-            RequestState::Confirmed => false,
-        };
-        let complete = counts.open + counts.done + counts.refused == self.cards;
-        let kept = if is_open { self.cards } else { 0 };
-        [
-            (complete, "its cards are not all there"),
-            (is_open == self.has_work, "open requests have work, and only they"),
-            (self.claimed == kept, "open requests keep their cards, and only they"),
-            (fits, "the state does not fit what became of its cards"),
-        ]
-        .into_iter()
-        .filter_map(|(holds, what)| (!holds).then_some(what))
+        OrderState::InProcess => {}
     }
 }
 

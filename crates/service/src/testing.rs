@@ -9,6 +9,7 @@ use std::sync::Arc;
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
+use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, NewEmployee};
 use kopeck_domain::ids::{
@@ -16,20 +17,20 @@ use kopeck_domain::ids::{
 };
 use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference};
 use kopeck_domain::limit::{Limit, LimitDraft};
-use kopeck_domain::limit_change::{self, LimitChange, LimitChangeItem};
-use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
+use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
+use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine, OrderState};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
-use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
-use kopeck_domain::request::RequestState;
+use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
 use kopeck_domain::session::Lifetimes;
-use kopeck_port_store::mock::MockUnit;
+use kopeck_port_store::mock::{MockCardBatchRepository, MockUnit};
 use kopeck_port_store::{BalanceSheet, CardRecord, Claim, Rule, StoreError, Subject};
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
 use time::macros::{date, datetime, offset};
 use time::{Date, Duration, OffsetDateTime};
 use uuid::Uuid;
 
+use crate::card_batches::Kind;
 use crate::{Env, Settings};
 
 /// The moment at which every test starts: noon in the service's zone.
@@ -42,14 +43,13 @@ pub(crate) const LAST_DAY: Date = date!(2026 - 03 - 31);
 pub(crate) const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(0xA));
 
 /// What every store error is tried against where only some of them have a meaning.
-pub(crate) const RULES: [Rule; 11] = [
+pub(crate) const RULES: [Rule; 10] = [
     Rule::PartnerLogin,
     Rule::EmployeeCustomId,
     Rule::CategoryName,
     Rule::CardNumber,
     Rule::OneMainCard,
-    Rule::CardInOneReplenishment,
-    Rule::CardInOneLimitChange,
+    Rule::CardInOneBatch,
     Rule::DepositReference,
     Rule::IdempotencyKey,
     Rule::SealedNonce,
@@ -210,7 +210,7 @@ pub(crate) fn plastic_line(count: u32) -> OrderLine {
 }
 
 /// A virtual order; a plastic one if it costs nothing.
-pub(crate) fn order(state: RequestState, cards: u32, cost: i64) -> Order {
+pub(crate) fn order(state: OrderState, cards: u32, cost: i64) -> Order {
     Order {
         id: order_id(1),
         kind: if cost > 0 { OrderKind::Virtual } else { OrderKind::Plastic },
@@ -223,21 +223,20 @@ pub(crate) fn order(state: RequestState, cards: u32, cost: i64) -> Order {
     }
 }
 
-pub(crate) fn replenishment(state: RequestState, amounts: &[i64]) -> Replenishment {
-    let amounts = amounts.iter().map(|amount| kopecks(*amount));
-    Replenishment { state, ..Replenishment::request(replenishment_id(1), amounts, BEFORE).unwrap() }
+pub(crate) fn replenishment(state: BatchState, amounts: &[i64]) -> Replenishment {
+    let sum = kopecks(amounts.iter().sum());
+    let cards = u32::try_from(amounts.len()).unwrap();
+    CardBatch { state, ..CardBatch::new(replenishment_id(1), cards, sum, BEFORE) }
 }
 
-/// Undecided cards, one an amount.
+fn open_item<K: Kind>(ordinal: u32, terms: K::ItemTerms) -> BatchItem<K> {
+    let (card, number) = (card_id(u128::from(ordinal)), number(u64::from(ordinal)));
+    BatchItem { ordinal, card, number, terms, state: ItemState::Open }
+}
+
+/// Undecided top-ups, one an amount.
 pub(crate) fn open_items(amounts: &[i64]) -> Vec<ReplenishmentItem> {
-    let item = |(ordinal, amount): (u32, &i64)| ReplenishmentItem {
-        ordinal,
-        card: card_id(u128::from(ordinal)),
-        number: number(u64::from(ordinal)),
-        amount: kopecks(*amount),
-        state: ItemState::Open,
-    };
-    (0..).zip(amounts).map(item).collect()
+    (0..).zip(amounts).map(|(ordinal, amount)| open_item(ordinal, kopecks(*amount))).collect()
 }
 
 /// So many kopecks a day.
@@ -248,20 +247,121 @@ pub(crate) fn daily(amount: i64) -> Limit {
 }
 
 /// A change of two cards to 700 kopecks a day.
-pub(crate) fn limit_change(state: RequestState) -> LimitChange {
-    LimitChange { state, ..LimitChange::request(limit_change_id(1), 2, daily(700), BEFORE) }
+pub(crate) fn limit_change(state: BatchState) -> LimitChange {
+    batch(state, 2)
 }
 
 /// So many undecided cards of a limit change.
 pub(crate) fn open_limit_items(count: u32) -> Vec<LimitChangeItem> {
-    let item = |ordinal: u32| LimitChangeItem {
-        ordinal,
-        card: card_id(u128::from(ordinal)),
-        number: number(u64::from(ordinal)),
-        state: limit_change::ItemState::Open,
-    };
-    (0..count).map(item).collect()
+    sample_items(count)
 }
+
+/// A kind of card batch with its samples.
+pub(crate) trait SampleKind: Kind {
+    /// What a batch of so many cards says for all of them.
+    fn terms(cards: u32) -> Self::Terms;
+    /// What it says for the card with this ordinal.
+    fn item_terms(ordinal: u32) -> Self::ItemTerms;
+    /// The mock of its repository.
+    fn mock(unit: &mut MockUnit) -> &mut MockCardBatchRepository<Self>;
+    /// What follows from the verdicts on these cards of a batch of five is done once, and nothing else.
+    fn expect_applied(unit: &mut MockUnit, done: &[u32], refused: &[u32]);
+}
+
+impl SampleKind for TopUps {
+    fn terms(cards: u32) -> Kopecks {
+        Kopecks::sum((0..cards).map(Self::item_terms)).unwrap()
+    }
+
+    fn item_terms(ordinal: u32) -> Kopecks {
+        kopecks(100 * i64::from(ordinal + 1))
+    }
+
+    fn mock(unit: &mut MockUnit) -> &mut MockCardBatchRepository<Self> {
+        &mut unit.replenishments
+    }
+
+    /// Captured and released, and the bank's word of the cards is too old.
+    fn expect_applied(unit: &mut MockUnit, done: &[u32], refused: &[u32]) {
+        let outdated: Vec<CardId> = done.iter().map(|ordinal| card_id(u128::from(*ordinal))).collect();
+        if !outdated.is_empty() {
+            unit.cards
+                .expect_outdate_bank_view()
+                .withf(move |_, cards, too_old_at| *cards == outdated && *too_old_at < START)
+                .times(1)
+                .returning(|_, _, _| Ok(()));
+        }
+        let mut held = Self::terms(5).get();
+        for (kind, ordinals) in [(MovementKind::Capture, done), (MovementKind::Release, refused)] {
+            let amount =
+                Kopecks::sum(ordinals.iter().map(|ordinal| Self::item_terms(*ordinal))).unwrap().get();
+            if amount > 0 {
+                let reference = Reference::Replenishment(replenishment_id(1));
+                expect_booking(unit, sheet(0, held), kind, reference, amount);
+                held -= amount;
+            }
+        }
+    }
+}
+
+impl SampleKind for LimitChanges {
+    fn terms(_: u32) -> Limit {
+        daily(700)
+    }
+
+    fn item_terms(_: u32) {}
+
+    fn mock(unit: &mut MockUnit) -> &mut MockCardBatchRepository<Self> {
+        &mut unit.limit_changes
+    }
+
+    /// The cards that were done have the new limit.
+    fn expect_applied(unit: &mut MockUnit, done: &[u32], _: &[u32]) {
+        let cards: Vec<CardId> = done.iter().map(|ordinal| card_id(u128::from(*ordinal))).collect();
+        if !cards.is_empty() {
+            unit.cards
+                .expect_set_limit()
+                .withf(move |partner, ids, limit| {
+                    *partner == PARTNER && *ids == cards && *limit == daily(700)
+                })
+                .times(1)
+                .returning(|_, _, _| Ok(()));
+        }
+    }
+}
+
+/// The identifier of every sample batch.
+pub(crate) fn batch_id<K: SampleKind>() -> K::Id {
+    K::Id::from(Uuid::from_u128(1))
+}
+
+pub(crate) fn batch<K: SampleKind>(state: BatchState, cards: u32) -> CardBatch<K> {
+    CardBatch { state, ..CardBatch::new(batch_id::<K>(), cards, K::terms(cards), BEFORE) }
+}
+
+/// So many undecided cards of a batch.
+pub(crate) fn sample_items<K: SampleKind>(count: u32) -> Vec<BatchItem<K>> {
+    (0..count).map(|ordinal| open_item(ordinal, K::item_terms(ordinal))).collect()
+}
+
+/// Makes a test of each case for each kind of card batch.
+macro_rules! for_each_kind {
+    ($($case:ident)*) => {
+        mod top_ups {
+            $(#[test]
+            fn $case() {
+                super::$case::<kopeck_domain::replenishment::TopUps>();
+            })*
+        }
+        mod limit_changes {
+            $(#[test]
+            fn $case() {
+                super::$case::<kopeck_domain::limit_change::LimitChanges>();
+            })*
+        }
+    };
+}
+pub(crate) use for_each_kind;
 
 /// The first claim of a subject: nothing can have been sent.
 pub(crate) fn claim(subject: Subject) -> Claim {

@@ -2,9 +2,10 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
+use kopeck_domain::card_batch::ItemState;
 use kopeck_domain::ids::{CardId, LimitChangeId};
 use kopeck_domain::limit::{Limit, Period, Window};
-use kopeck_domain::limit_change::{ItemState, LimitChange, LimitChangeItem, LimitChangeRefusal};
+use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChangeRefusal};
 use kopeck_domain::request::RequestState;
 
 use super::TimestampText;
@@ -83,7 +84,7 @@ api_type! {
 
 impl From<LimitChange> for LimitChangeStateDto {
     fn from(request: LimitChange) -> Self {
-        Self { message: request.state, set_limits_cards_id: request.id }
+        Self { message: request.state.into(), set_limits_cards_id: request.id }
     }
 }
 
@@ -102,13 +103,11 @@ api_type! {
 
 impl From<&LimitChangeItem> for LimitChangeItemDto {
     fn from(item: &LimitChangeItem) -> Self {
-        let (done, refusal) = match item.state {
-            ItemState::Done => (true, None),
-            ItemState::Refused(refusal) => (false, Some(refusal)),
-            // Not seen from here: a result is shown once every card of it is decided.
-            ItemState::Open => (false, None),
-        };
-        Self { id_card: item.card, result_limit: done, error_limit: refusal.map(LimitChangeRefusal::text) }
+        Self {
+            id_card: item.card,
+            result_limit: item.state == ItemState::Done,
+            error_limit: item.state.refusal().map(LimitChangeRefusal::text),
+        }
     }
 }
 
@@ -132,7 +131,7 @@ impl LimitChangeListDto {
     pub(crate) fn new(request: &LimitChange, zone: Zone) -> Self {
         Self {
             set_limits_cards_id: request.id,
-            status: request.state,
+            status: request.state.into(),
             number_cards: request.cards,
             created_at: TimestampText::new(request.created_at, zone),
             status_updated_at: TimestampText::new(request.state_since, zone),

@@ -37,7 +37,7 @@ api_type! {
 
 impl From<Order> for OrderStateDto {
     fn from(order: Order) -> Self {
-        Self { message: order.state, order_id: order.id }
+        Self { message: order.state.into(), order_id: order.id }
     }
 }
 
@@ -125,7 +125,7 @@ impl OrderListDto {
     pub(crate) fn new(order: &Order, zone: Zone) -> Self {
         Self {
             order_id: order.id,
-            status: order.state,
+            status: order.state.into(),
             kind: order.kind,
             type_card: order.card_type,
             number_cards: order.cards,
@@ -154,7 +154,7 @@ mod tests {
             card_type,
             cards: 1,
             cost: Kopecks::new(5_000),
-            state: RequestState::Success,
+            state: kopeck_domain::order::OrderState::Success,
             created_at: OffsetDateTime::UNIX_EPOCH,
             state_since: OffsetDateTime::UNIX_EPOCH,
         }

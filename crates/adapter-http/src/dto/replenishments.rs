@@ -2,8 +2,9 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
+use kopeck_domain::card_batch::ItemState;
 use kopeck_domain::ids::{CardId, ReplenishmentId};
-use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem, TopUpRefusal};
+use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUpRefusal};
 use kopeck_domain::request::RequestState;
 
 use super::TimestampText;
@@ -37,7 +38,7 @@ api_type! {
 
 impl From<Replenishment> for ReplenishmentStateDto {
     fn from(request: Replenishment) -> Self {
-        Self { message: request.state, replenishment_id: request.id }
+        Self { message: request.state.into(), replenishment_id: request.id }
     }
 }
 
@@ -58,17 +59,11 @@ api_type! {
 
 impl From<&ReplenishmentItem> for ReplenishmentItemDto {
     fn from(item: &ReplenishmentItem) -> Self {
-        let (topped_up, refusal) = match item.state {
-            ItemState::ToppedUp => (true, None),
-            ItemState::Refused(refusal) => (false, Some(refusal)),
-            // Not seen from here: a result is shown once every card of it is decided.
-            ItemState::Open => (false, None),
-        };
         Self {
             id_card: item.card,
-            result_replenishment: topped_up,
-            amount_replenishment: item.amount,
-            error_replenishment: refusal.map(TopUpRefusal::text),
+            result_replenishment: item.state == ItemState::Done,
+            amount_replenishment: item.amount(),
+            error_replenishment: item.state.refusal().map(TopUpRefusal::text),
         }
     }
 }
@@ -95,9 +90,9 @@ impl ReplenishmentListDto {
     pub(crate) fn new(request: &Replenishment, zone: Zone) -> Self {
         Self {
             replenishment_id: request.id,
-            status: request.state,
+            status: request.state.into(),
             number_cards: request.cards,
-            amount: request.amount,
+            amount: request.amount(),
             created_at: TimestampText::new(request.created_at, zone),
             status_updated_at: TimestampText::new(request.state_since, zone),
         }

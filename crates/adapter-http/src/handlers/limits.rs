@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use actix_web::http::StatusCode;
+use kopeck_domain::card_batch::MAX_CARDS;
 use kopeck_domain::ids::{CardId, LimitChangeId};
 use kopeck_domain::limit::{Limit, LimitConflict};
-use kopeck_domain::limit_change::MAX_CARDS;
+use kopeck_domain::limit_change::LimitChanges;
 use kopeck_port_store::UnitOfWork;
-use kopeck_service::limits;
+use kopeck_service::{card_batches, limits};
 
 use crate::dto::{
     LimitChangeAcceptedDto, LimitChangeItemDto, LimitChangeListDto, LimitChangeStateDto, PageDto,
@@ -32,26 +33,28 @@ pub(crate) async fn set(mut ctx: HandlerContext) -> HandlerResult {
 
 pub(crate) async fn status(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_asked);
-    let request = ctx.read(id, |unit, _env, partner, id| limits::status(unit, partner, *id)).await?;
+    let request =
+        ctx.read(id, |unit, _env, partner, id| card_batches::get::<LimitChanges>(unit, partner, *id)).await?;
     Response::json(StatusCode::OK, &LimitChangeStateDto::from(request))
 }
 
 pub(crate) async fn cancel(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_cancelled);
     ctx.mutate(StatusCode::OK, id, |unit, env, partner, id| {
-        limits::cancel(unit, env, partner, *id).map(LimitChangeStateDto::from)
+        card_batches::cancel::<LimitChanges>(unit, env, partner, *id).map(LimitChangeStateDto::from)
     })
     .await
 }
 
 pub(crate) async fn result(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_id);
-    let result = ctx.read(id, |unit, _env, partner, id| limits::result(unit, partner, *id, PAGE));
+    let result = ctx
+        .read(id, |unit, _env, partner, id| card_batches::result::<LimitChanges>(unit, partner, *id, PAGE));
     let (request, items) = result.await?;
     let id = request.id;
     let listing = ListSource {
         read: move |unit: &mut dyn UnitOfWork, partner, from| {
-            limits::more_of_result(unit, partner, id, from, PAGE)
+            card_batches::more_of_result::<LimitChanges>(unit, partner, id, from, PAGE)
         },
         show: |row, out| serde_json::to_writer(out, &LimitChangeItemDto::from(row)),
     };
@@ -61,7 +64,9 @@ pub(crate) async fn result(ctx: HandlerContext) -> HandlerResult {
 pub(crate) async fn list(ctx: HandlerContext) -> HandlerResult {
     let (page, status) = ctx.input.values(super::read_list_of_requests)?;
     let listed = ctx
-        .read(Ok(page), move |unit, _env, partner, page| limits::list(unit, partner, status, *page))
+        .read(Ok(page), move |unit, _env, partner, page| {
+            card_batches::list::<LimitChanges>(unit, partner, status, *page)
+        })
         .await?;
     let zone = ctx.zone();
     let show = |request| LimitChangeListDto::new(request, zone);

@@ -4,9 +4,11 @@ use std::collections::HashSet;
 
 use actix_web::http::StatusCode;
 use kopeck_domain::Faults;
+use kopeck_domain::card_batch::MAX_CARDS;
 use kopeck_domain::ids::ReplenishmentId;
-use kopeck_domain::replenishment::{MAX_AMOUNT, MAX_CARDS, top_up_amount};
+use kopeck_domain::replenishment::{MAX_AMOUNT, TopUps, top_up_amount};
 use kopeck_port_store::UnitOfWork;
+use kopeck_service::card_batches;
 use kopeck_service::replenishments::{self, TopUp};
 
 use crate::dto::{
@@ -54,7 +56,7 @@ pub(crate) async fn result_by_path(ctx: HandlerContext) -> HandlerResult {
 pub(crate) async fn cancel(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_id);
     ctx.mutate(StatusCode::OK, id, |unit, env, partner, id| {
-        replenishments::cancel(unit, env, partner, *id).map(ReplenishmentStateDto::from)
+        card_batches::cancel::<TopUps>(unit, env, partner, *id).map(ReplenishmentStateDto::from)
     })
     .await
 }
@@ -62,7 +64,9 @@ pub(crate) async fn cancel(ctx: HandlerContext) -> HandlerResult {
 pub(crate) async fn list(ctx: HandlerContext) -> HandlerResult {
     let (page, status) = ctx.input.values(super::read_list_of_requests)?;
     let listed = ctx
-        .read(Ok(page), move |unit, _env, partner, page| replenishments::list(unit, partner, status, *page))
+        .read(Ok(page), move |unit, _env, partner, page| {
+            card_batches::list::<TopUps>(unit, partner, status, *page)
+        })
         .await?;
     let zone = ctx.zone();
     let show = |request| ReplenishmentListDto::new(request, zone);
@@ -70,17 +74,19 @@ pub(crate) async fn list(ctx: HandlerContext) -> HandlerResult {
 }
 
 async fn status(ctx: HandlerContext, id: Result<ReplenishmentId, Faults>) -> HandlerResult {
-    let request = ctx.read(id, |unit, _env, partner, id| replenishments::status(unit, partner, *id)).await?;
+    let request =
+        ctx.read(id, |unit, _env, partner, id| card_batches::get::<TopUps>(unit, partner, *id)).await?;
     Response::json(StatusCode::OK, &ReplenishmentStateDto::from(request))
 }
 
 async fn result(ctx: HandlerContext, id: Result<ReplenishmentId, Faults>) -> HandlerResult {
-    let result = ctx.read(id, |unit, _env, partner, id| replenishments::result(unit, partner, *id, PAGE));
+    let result =
+        ctx.read(id, |unit, _env, partner, id| card_batches::result::<TopUps>(unit, partner, *id, PAGE));
     let (request, items) = result.await?;
     let id = request.id;
     let listing = ListSource {
         read: move |unit: &mut dyn UnitOfWork, partner, from| {
-            replenishments::more_of_result(unit, partner, id, from, PAGE)
+            card_batches::more_of_result::<TopUps>(unit, partner, id, from, PAGE)
         },
         show: |row, out| serde_json::to_writer(out, &ReplenishmentItemDto::from(row)),
     };

@@ -8,9 +8,8 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardType;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::OrderId;
-use kopeck_domain::order::{Order, OrderKind};
+use kopeck_domain::order::{Order, OrderKind, OrderState};
 use kopeck_domain::partner::SealingPolicy::Optional;
-use kopeck_domain::request::RequestState;
 use kopeck_port_store::mock::MockUnit;
 use kopeck_port_store::{OrderResultItem, StoreError};
 use kopeck_sealing::{ResponseContext, open_response};
@@ -34,7 +33,7 @@ fn order_of_many(readable: u32) -> MockUnit {
             card_type: CardType::Kkl,
             cards: CARDS,
             cost: Kopecks::ZERO,
-            state: RequestState::Success,
+            state: OrderState::Success,
             created_at: NOW,
             state_since: NOW,
         }))

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Binary, Nullable, Text};
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
-use kopeck_port_store::{StoreError, TopUpTarget};
+use kopeck_port_store::{BatchTarget, StoreError};
 
 use crate::bulk::{self, Claims, TargetRow};
 use crate::convert::{AsKey, corrupt, id, word};
@@ -120,7 +120,7 @@ const MANY_TOP_UP_TARGETS: &str = "
     ) found";
 
 impl BatchLoad for TopUpTargetOf {
-    type Loaded = Option<TopUpTarget>;
+    type Loaded = Option<BatchTarget>;
 
     fn partner(&self) -> PartnerId {
         self.partner
@@ -129,7 +129,7 @@ impl BatchLoad for TopUpTargetOf {
     fn load_one(&self, connection: &mut AnyConnection) -> Result<Self::Loaded, StoreError> {
         let rows =
             bulk::targets(connection, Claims::Replenishments, &self.partner.key(), &[self.card]).stored()?;
-        rows.into_iter().next().map(TargetRow::top_up_target).transpose()
+        rows.into_iter().next().map(TargetRow::target).transpose()
     }
 
     fn load_many(
@@ -143,7 +143,7 @@ impl BatchLoad for TopUpTargetOf {
         let rows: Vec<PartnersTargetRow> =
             RawStatement::new(MANY_TOP_UP_TARGETS, columns).load(connection).stored()?;
         let found = |row: PartnersTargetRow| {
-            let target = row.target.top_up_target()?;
+            let target = row.target.target()?;
             let partner = id(&row.partner_id, "cards.partner_id")?;
             Ok((Self { partner, card: target.card }, Some(target)))
         };

@@ -10,14 +10,13 @@ use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::page::{Listed, Page};
 use kopeck_port_store::{
-    AccountDue, AvailableFilter, CardRecord, CardRepository, LimitTarget, NewCard, StoreError, TopUpTarget,
+    AccountDue, AvailableFilter, BatchTarget, CardRecord, CardRepository, NewCard, StoreError,
 };
 use time::{Date, OffsetDateTime};
 
-use super::card_look_ups::{CardsOf, TopUpTargetOf};
+use super::card_look_ups::CardsOf;
 use super::card_row::{BankRow, CardRow, PlainRow};
 use super::employee_with_cards::EmployeeWithCards;
-use super::requests::FEW_CARDS;
 use super::window;
 use crate::bulk::{self, Claims, TargetRow};
 use crate::convert::{AsKey, card_number, corrupt, day, id, length, micros, number, word};
@@ -45,40 +44,30 @@ fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'stati
 }
 
 impl TargetRow {
-    fn limit_target(self) -> Result<LimitTarget, StoreError> {
-        Ok(LimitTarget {
-            card: id(&self.id, "cards.id")?,
-            number: card_number(self.number, "cards.number")?,
-            valid_until: day(self.valid_until, "cards.valid_until")?,
-            in_change: self.claimed,
-        })
-    }
-
-    pub(super) fn top_up_target(self) -> Result<TopUpTarget, StoreError> {
+    pub(super) fn target(self) -> Result<BatchTarget, StoreError> {
         let status = self.link_status.map(|text| word(&text, "cards.link_status")).transpose()?;
-        Ok(TopUpTarget {
+        Ok(BatchTarget {
             card: id(&self.id, "cards.id")?,
             number: card_number(self.number, "cards.number")?,
             status,
             valid_until: day(self.valid_until, "cards.valid_until")?,
-            in_request: self.claimed,
+            in_batch: self.claimed,
         })
     }
 }
 
 impl DieselTransaction {
-    /// Those of `cards` that are the partner's, each as `target` makes it of its row.
-    fn targets<T>(
+    /// Those of `cards` that are the partner's, as a new batch finds them.
+    pub(super) fn targets(
         &mut self,
         claims: Claims,
         partner: PartnerId,
         cards: &[CardId],
-        target: impl Fn(TargetRow) -> Result<T, StoreError>,
-    ) -> Result<Vec<T>, StoreError> {
+    ) -> Result<Vec<BatchTarget>, StoreError> {
         let mut targets = Vec::with_capacity(cards.len());
         for cards in cards.chunks(statements::UPDATE_CHUNK as usize) {
             for row in bulk::targets(self.of(partner)?, claims, &partner.key(), cards).stored()? {
-                targets.push(target(row)?);
+                targets.push(row.target()?);
             }
         }
         Ok(targets)
@@ -179,26 +168,6 @@ impl CardRepository for DieselTransaction {
         let outdate =
             |some: &[CardId]| bulk::outdate_bank_view(connection, &partner.key(), some, too_old_at).stored();
         cards.chunks(statements::UPDATE_CHUNK as usize).try_for_each(outdate)
-    }
-
-    fn top_up_targets(
-        &mut self,
-        partner: PartnerId,
-        cards: &[CardId],
-    ) -> Result<Vec<TopUpTarget>, StoreError> {
-        if self.run.is_batched() && cards.len() <= FEW_CARDS {
-            let questions = cards.iter().map(|card| TopUpTargetOf { partner, card: *card }).collect();
-            return Ok(self.load_all(questions)?.into_iter().flatten().collect());
-        }
-        self.targets(Claims::Replenishments, partner, cards, TargetRow::top_up_target)
-    }
-
-    fn limit_targets(
-        &mut self,
-        partner: PartnerId,
-        cards: &[CardId],
-    ) -> Result<Vec<LimitTarget>, StoreError> {
-        self.targets(Claims::LimitChanges, partner, cards, TargetRow::limit_target)
     }
 
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {

@@ -2,14 +2,17 @@
 
 use diesel::dsl::count_star;
 use diesel::prelude::*;
-use kopeck_domain::ids::{LimitChangeId, PartnerId};
-use kopeck_domain::limit_change::{ItemState, LimitChange, LimitChangeItem};
+use kopeck_domain::card_batch::{BatchState, ItemState};
+use kopeck_domain::ids::{CardId, LimitChangeId, PartnerId};
+use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChangeRefusal, LimitChanges};
 use kopeck_domain::page::{Listed, Page};
-use kopeck_domain::request::RequestState;
-use kopeck_port_store::{ItemCounts, LimitChangeRepository, StoreError};
+use kopeck_port_store::{BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, StoreError};
 
-use super::requests::{DONE, OPEN, REFUSED, card_by_card_repository, list_requests, some_items};
-use crate::bulk::{self, Decision};
+use super::batch_facts::{self, LIMIT_CHANGES};
+use super::requests::{
+    DONE, OPEN, REFUSED, card_by_card_repository, item_state, list_requests, some_items, state_words,
+};
+use crate::bulk::{self, Claims, Decision};
 use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
 use crate::counters::List;
 use crate::dialect;
@@ -40,7 +43,7 @@ impl LimitChangeRow {
             id: request.id.key().to_vec(),
             seq,
             cards: i64::from(request.cards),
-            spending_limit: limit_text::text(&request.limit),
+            spending_limit: limit_text::text(request.limit()),
             state: request.state.as_str().to_owned(),
             created_at: micros(request.created_at),
             state_since: micros(request.state_since),
@@ -51,7 +54,7 @@ impl LimitChangeRow {
         Ok(LimitChange {
             id: id(&self.id, "limit_changes.id")?,
             cards: natural(self.cards, "limit_changes.cards")?,
-            limit: limit_text::parse(&self.spending_limit, "limit_changes.spending_limit")?,
+            terms: limit_text::parse(&self.spending_limit, "limit_changes.spending_limit")?,
             state: word(&self.state, "limit_changes.state")?,
             created_at: moment(self.created_at, "limit_changes.created_at")?,
             state_since: moment(self.state_since, "limit_changes.state_since")?,
@@ -74,14 +77,6 @@ pub(crate) struct LimitRow {
     pub(crate) sent: bool,
 }
 
-fn state_words(state: ItemState) -> (&'static str, Option<&'static str>) {
-    match state {
-        ItemState::Open => (OPEN, None),
-        ItemState::Done => (DONE, None),
-        ItemState::Refused(refusal) => (REFUSED, Some(refusal.as_str())),
-    }
-}
-
 impl LimitRow {
     fn new(partner: PartnerId, request: LimitChangeId, item: &LimitChangeItem) -> Self {
         let (state, refusal) = state_words(item.state);
@@ -99,17 +94,12 @@ impl LimitRow {
     }
 
     fn item(self) -> Result<LimitChangeItem, StoreError> {
-        let state = match (self.state.as_str(), self.refusal) {
-            (OPEN, None) => ItemState::Open,
-            (DONE, None) => ItemState::Done,
-            (REFUSED, Some(refusal)) => ItemState::Refused(word(&refusal, "limit_change_items.refusal")?),
-            _ => return Err(corrupt("limit_change_items.state")),
-        };
         Ok(LimitChangeItem {
             ordinal: natural(self.ordinal, "limit_change_items.ordinal")?,
             card: id(&self.card_id, "limit_change_items.card_id")?,
             number: card_number(self.number, "limit_change_items.number")?,
-            state,
+            terms: (),
+            state: item_state(&self.state, self.refusal.as_deref(), "limit_change_items.state")?,
         })
     }
 }
@@ -129,11 +119,21 @@ fn never(
     Ok(Some(row))
 }
 
+fn targets(
+    unit: &mut DieselTransaction,
+    partner: PartnerId,
+    cards: &[CardId],
+) -> Result<Vec<BatchTarget>, StoreError> {
+    unit.targets(Claims::LimitChanges, partner, cards)
+}
+
 card_by_card_repository! {
-    LimitChangeRepository {
+    LimitChanges {
         request: LimitChange as LimitChangeRow in limit_changes, LimitChangeId, List::LimitChanges;
-        item: LimitChangeItem as LimitRow in limit_change_items of limit_change_id, ItemState by state_words;
+        item: LimitChangeItem as LimitRow in limit_change_items of limit_change_id, LimitChangeRefusal;
         bulk: limits;
         put_off: never;
+        targets: targets;
+        facts: LIMIT_CHANGES;
     }
 }

@@ -6,7 +6,7 @@
 //! bound to its LIMIT, which costs several times the look-up.
 
 mod audit;
-mod card_by_card;
+mod batch_facts;
 mod card_look_ups;
 mod card_row;
 mod cards;

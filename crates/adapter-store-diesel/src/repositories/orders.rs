@@ -4,10 +4,9 @@ use diesel::dsl::max;
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{OrderId, PartnerId};
-use kopeck_domain::order::{LineDetails, Order, OrderLine};
+use kopeck_domain::order::{LineDetails, Order, OrderLine, OrderState};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
-use kopeck_domain::request::RequestState;
 use kopeck_port_store::{OrderRepository, OrderResultItem, StoreError};
 
 use super::card_row::ResultRow;
@@ -201,7 +200,7 @@ impl OrderRepository for DieselTransaction {
     fn list(
         &mut self,
         partner: PartnerId,
-        status: Option<RequestState>,
+        status: Option<OrderState>,
         page: Page,
     ) -> Result<Listed<Order>, StoreError> {
         list_requests!(self, orders as OrderRow by OrderRow::order, List::Orders, partner, status, page)

@@ -6,11 +6,8 @@ use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::ledger::{Account, Balances, DepositReference, Reference};
-use kopeck_port_store::{
-    LimitChangeFacts, OrderFacts, ReconciliationRepository, ReferenceSums, ReplenishmentFacts, StoreError,
-};
+use kopeck_port_store::{OrderFacts, ReconciliationRepository, ReferenceSums, StoreError};
 
-use super::card_by_card::{CardByCard, LIMIT_CHANGES, REPLENISHMENTS};
 use super::jobs;
 use crate::convert::{AsKey, corrupt, id, natural, parsed, word};
 use crate::error::Stored;
@@ -99,55 +96,17 @@ impl ReconciliationRepository for DieselTransaction {
             .sql(" ORDER BY o.seq")
             .load(self.of(partner)?)
             .stored()?;
-        let facts = |(order, state, cost, cards, stored_cards, has_work): (Vec<u8>, String, _, _, _, _)| {
+        let facts = |(order, state, cost, cards, stored_cards, has_job): (Vec<u8>, String, _, _, _, _)| {
             Ok(OrderFacts {
                 id: id(&order, "orders.id")?,
                 state: word(&state, "orders.state")?,
                 cost: Kopecks::new(cost),
                 cards: natural(cards, "orders.cards")?,
                 stored_cards: natural(stored_cards, "cards")?,
-                has_work,
+                has_job,
             })
         };
         rows.into_iter().map(facts).collect()
-    }
-
-    fn replenishments(&mut self, partner: PartnerId) -> Result<Vec<ReplenishmentFacts>, StoreError> {
-        let facts = CardByCard::all(self.of(partner)?, partner, &REPLENISHMENTS)?;
-        facts
-            .into_iter()
-            .map(|facts| {
-                Ok(ReplenishmentFacts {
-                    id: id(&facts.id, "replenishments.id")?,
-                    state: word(&facts.state, "replenishments.state")?,
-                    cards: facts.cards,
-                    counts: facts.counts,
-                    amount: Kopecks::new(facts.asked_amount),
-                    open_amount: Kopecks::new(facts.open_amount),
-                    topped_up_amount: Kopecks::new(facts.done_amount),
-                    refused_amount: Kopecks::new(facts.refused_amount),
-                    claimed_cards: facts.claimed_cards,
-                    has_work: facts.has_work,
-                })
-            })
-            .collect()
-    }
-
-    fn limit_changes(&mut self, partner: PartnerId) -> Result<Vec<LimitChangeFacts>, StoreError> {
-        let facts = CardByCard::all(self.of(partner)?, partner, &LIMIT_CHANGES)?;
-        facts
-            .into_iter()
-            .map(|facts| {
-                Ok(LimitChangeFacts {
-                    id: id(&facts.id, "limit_changes.id")?,
-                    state: word(&facts.state, "limit_changes.state")?,
-                    cards: facts.cards,
-                    counts: facts.counts,
-                    claimed_cards: facts.claimed_cards,
-                    has_work: facts.has_work,
-                })
-            })
-            .collect()
     }
 
     fn held_by_all(&mut self) -> Result<Kopecks, StoreError> {

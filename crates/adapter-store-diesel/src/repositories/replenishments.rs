@@ -4,15 +4,19 @@ use diesel::dsl::count_star;
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
-use kopeck_domain::ids::{PartnerId, ReplenishmentId};
+use kopeck_domain::card_batch::{BatchState, ItemState};
+use kopeck_domain::ids::{CardId, PartnerId, ReplenishmentId};
 use kopeck_domain::page::{Listed, Page};
-use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
-use kopeck_domain::request::RequestState;
-use kopeck_port_store::{ItemCounts, ReplenishmentRepository, StoreError, TopUpTarget};
+use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUpRefusal, TopUps};
+use kopeck_port_store::{BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, StoreError};
 
+use super::batch_facts::{self, REPLENISHMENTS};
 use super::card_look_ups::TopUpTargetOf;
-use super::requests::{DONE, FEW_CARDS, OPEN, REFUSED, card_by_card_repository, list_requests, some_items};
-use crate::bulk::{self, Decision, column};
+use super::requests::{
+    DONE, FEW_CARDS, OPEN, REFUSED, card_by_card_repository, item_state, list_requests, some_items,
+    state_words,
+};
+use crate::bulk::{self, Claims, Decision, column};
 use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
 use crate::counters::List;
 use crate::dialect;
@@ -43,7 +47,7 @@ impl ReplenishmentRow {
             id: request.id.key().to_vec(),
             seq,
             cards: i64::from(request.cards),
-            amount: request.amount.get(),
+            amount: request.amount().get(),
             state: request.state.as_str().to_owned(),
             created_at: micros(request.created_at),
             state_since: micros(request.state_since),
@@ -54,7 +58,7 @@ impl ReplenishmentRow {
         Ok(Replenishment {
             id: id(&self.id, "replenishments.id")?,
             cards: natural(self.cards, "replenishments.cards")?,
-            amount: Kopecks::new(self.amount),
+            terms: Kopecks::new(self.amount),
             state: word(&self.state, "replenishments.state")?,
             created_at: moment(self.created_at, "replenishments.created_at")?,
             state_since: moment(self.state_since, "replenishments.state_since")?,
@@ -78,14 +82,6 @@ pub(crate) struct TopUpRow {
     pub(crate) sent: bool,
 }
 
-fn state_words(state: ItemState) -> (&'static str, Option<&'static str>) {
-    match state {
-        ItemState::Open => (OPEN, None),
-        ItemState::ToppedUp => (DONE, None),
-        ItemState::Refused(refusal) => (REFUSED, Some(refusal.as_str())),
-    }
-}
-
 impl TopUpRow {
     fn new(partner: PartnerId, request: ReplenishmentId, item: &ReplenishmentItem) -> Self {
         let (state, refusal) = state_words(item.state);
@@ -95,7 +91,7 @@ impl TopUpRow {
             ordinal: i64::from(item.ordinal),
             card_id: item.card.key().to_vec(),
             number: number(item.number),
-            amount: item.amount.get(),
+            amount: item.amount().get(),
             state: state.to_owned(),
             refusal: refusal.map(ToOwned::to_owned),
             claimed: true,
@@ -104,18 +100,12 @@ impl TopUpRow {
     }
 
     fn item(self) -> Result<ReplenishmentItem, StoreError> {
-        let state = match (self.state.as_str(), self.refusal) {
-            (OPEN, None) => ItemState::Open,
-            (DONE, None) => ItemState::ToppedUp,
-            (REFUSED, Some(refusal)) => ItemState::Refused(word(&refusal, "replenishment_items.refusal")?),
-            _ => return Err(corrupt("replenishment_items.state")),
-        };
         Ok(ReplenishmentItem {
             ordinal: natural(self.ordinal, "replenishment_items.ordinal")?,
             card: id(&self.card_id, "replenishment_items.card_id")?,
             number: card_number(self.number, "replenishment_items.number")?,
-            amount: Kopecks::new(self.amount),
-            state,
+            terms: Kopecks::new(self.amount),
+            state: item_state(&self.state, self.refusal.as_deref(), "replenishment_items.state")?,
         })
     }
 }
@@ -137,7 +127,7 @@ fn put_off(
     for item in items {
         let question = TopUpTargetOf { partner, card: item.card };
         if let Some(target) = unit.load(question.clone())? {
-            unit.remember(question, Some(TopUpTarget { in_request: true, ..target }));
+            unit.remember(question, Some(BatchTarget { in_batch: true, ..target }));
         }
     }
     Ok(None)
@@ -165,11 +155,25 @@ pub(crate) fn insert_replenishments(
     RawStatement::new(INSERT, columns).execute(connection).map(drop)
 }
 
+fn targets(
+    unit: &mut DieselTransaction,
+    partner: PartnerId,
+    cards: &[CardId],
+) -> Result<Vec<BatchTarget>, StoreError> {
+    if unit.run.is_batched() && cards.len() <= FEW_CARDS {
+        let questions = cards.iter().map(|card| TopUpTargetOf { partner, card: *card }).collect();
+        return Ok(unit.load_all(questions)?.into_iter().flatten().collect());
+    }
+    unit.targets(Claims::Replenishments, partner, cards)
+}
+
 card_by_card_repository! {
-    ReplenishmentRepository {
+    TopUps {
         request: Replenishment as ReplenishmentRow in replenishments, ReplenishmentId, List::Replenishments;
-        item: ReplenishmentItem as TopUpRow in replenishment_items of replenishment_id, ItemState by state_words;
+        item: ReplenishmentItem as TopUpRow in replenishment_items of replenishment_id, TopUpRefusal;
         bulk: top_ups;
         put_off: put_off;
+        targets: targets;
+        facts: REPLENISHMENTS;
     }
 }

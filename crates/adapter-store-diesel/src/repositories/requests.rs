@@ -1,9 +1,41 @@
 //! What the tables of requests have in common. Macros, because to diesel each table is a type of its own.
 
+use std::str::FromStr;
+
+use kopeck_domain::card_batch::ItemState;
+use kopeck_port_store::StoreError;
+
+use crate::convert::{corrupt, word};
+
 /// The words of a card's state in a request; why it was refused stands beside.
 pub(super) const OPEN: &str = "OPEN";
 pub(super) const DONE: &str = "DONE";
 pub(super) const REFUSED: &str = "REFUSED";
+
+/// The columns of a card's state.
+pub(super) fn state_words<R: Into<&'static str>>(
+    state: ItemState<R>,
+) -> (&'static str, Option<&'static str>) {
+    match state {
+        ItemState::Open => (OPEN, None),
+        ItemState::Done => (DONE, None),
+        ItemState::Refused(refusal) => (REFUSED, Some(refusal.into())),
+    }
+}
+
+/// A card's state from its columns.
+pub(super) fn item_state<R: FromStr>(
+    state: &str,
+    refusal: Option<&str>,
+    column: &'static str,
+) -> Result<ItemState<R>, StoreError> {
+    match (state, refusal) {
+        (OPEN, None) => Ok(ItemState::Open),
+        (DONE, None) => Ok(ItemState::Done),
+        (REFUSED, Some(refusal)) => Ok(ItemState::Refused(word(refusal, column)?)),
+        _ => Err(corrupt(column)),
+    }
+}
 
 /// A page of the partner's requests in `$requests`, newest first, as a `Result<Listed<_>, StoreError>`; each row
 /// becomes a request by `$show`.
@@ -64,19 +96,21 @@ pub(super) use some_items;
 /// So many cards a request may have whose rows wait to be written with those of others.
 pub(super) const FEW_CARDS: usize = 100;
 
-/// Implements the repository of requests that deal with each of their cards for itself.
+/// Implements the repository of a kind of card batch.
 macro_rules! card_by_card_repository {
     (
-        $repository:ident {
+        $kind:ident {
             request: $request:ident as $request_row:ident in $requests:ident, $id:ident, $list:expr;
-            item: $item:ident as $item_row:ident in $items:ident of $belongs:ident, $state:ident by $words:ident;
+            item: $item:ident as $item_row:ident in $items:ident of $belongs:ident, $refusal:ident;
             bulk: $bulk:ident;
             put_off: $put_off:path;
+            targets: $targets:path;
+            facts: $facts:expr;
         }
     ) => {
         /// None if there is no such request.
         fn number_of_cards(unit: &mut DieselTransaction, partner: PartnerId, id: $id) -> Result<i64, StoreError> {
-            let request = $repository::get(unit, partner, id)?;
+            let request = CardBatchRepository::<$kind>::get(unit, partner, id)?;
             Ok(request.map_or(0, |request| i64::from(request.cards)))
         }
 
@@ -113,7 +147,11 @@ macro_rules! card_by_card_repository {
             Ok(found)
         }
 
-        impl $repository for DieselTransaction {
+        impl CardBatchRepository<$kind> for DieselTransaction {
+            fn targets(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<Vec<BatchTarget>, StoreError> {
+                $targets(self, partner, cards)
+            }
+
             fn insert(
                 &mut self,
                 partner: PartnerId,
@@ -206,14 +244,14 @@ macro_rules! card_by_card_repository {
                 &mut self,
                 partner: PartnerId,
                 id: $id,
-                decided: &[(u32, $state)],
+                decided: &[(u32, ItemState<$refusal>)],
             ) -> Result<(), StoreError> {
-                let decision = |(ordinal, state): &(u32, $state)| {
-                    let (state, refusal) = $words(*state);
+                let decision = |(ordinal, state): &(u32, ItemState<$refusal>)| {
+                    let (state, refusal) = state_words(*state);
                     Decision { ordinal: i64::from(*ordinal), state, refusal }
                 };
                 let connection = self.of(partner)?;
-                let settle = |some: &[(u32, $state)]| {
+                let settle = |some: &[(u32, ItemState<$refusal>)]| {
                     let decisions: Vec<Decision> = some.iter().map(decision).collect();
                     bulk::$bulk::settle(connection, &partner.key(), &id.key(), &decisions).stored()
                 };
@@ -263,10 +301,14 @@ macro_rules! card_by_card_repository {
             fn list(
                 &mut self,
                 partner: PartnerId,
-                status: Option<RequestState>,
+                status: Option<BatchState>,
                 page: Page,
             ) -> Result<Listed<$request>, StoreError> {
                 list_requests!(self, $requests as $request_row by $request_row::request, $list, partner, status, page)
+            }
+
+            fn facts(&mut self, partner: PartnerId) -> Result<Vec<BatchFacts<$kind>>, StoreError> {
+                batch_facts::all(self.of(partner)?, partner, &$facts)
             }
         }
     };

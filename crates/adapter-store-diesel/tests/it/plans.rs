@@ -9,11 +9,12 @@ use diesel::prelude::*;
 use diesel::sql_types::{Integer, Text};
 use kopeck_domain::audit::{Digest, Entry, Head, Mark, MarkKind, Outcome, Signature};
 use kopeck_domain::card::{CardLink, CardStatus};
+use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ledger::DepositReference;
+use kopeck_domain::order::OrderState;
 use kopeck_domain::page::Page;
-use kopeck_domain::request::RequestState;
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::{
     AuditFilter, AvailableFilter, EmployeeFilter, Horizon, Reschedule, SpentNonce, StoreError, Subject,
@@ -162,7 +163,7 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.orders().lines(PARTNER, order.id)?;
     unit.orders().set_state(PARTNER, &order)?;
     unit.orders().list(PARTNER, None, page())?;
-    unit.orders().list(PARTNER, Some(RequestState::New), page())?;
+    unit.orders().list(PARTNER, Some(OrderState::New), page())?;
     unit.cards().insert_issued(PARTNER, &cards)?;
     unit.orders().stored_cards(PARTNER, order.id)?;
     unit.orders().result(PARTNER, order.id, 0, 10)?;
@@ -174,10 +175,10 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.cards().of_employee(PARTNER, employee)?;
     unit.cards().set_bank_view(PARTNER, card.id, &cards[0].record.bank, card.valid_until)?;
     unit.cards().outdate_bank_view(PARTNER, &[card.id], OffsetDateTime::UNIX_EPOCH)?;
-    unit.cards().top_up_targets(PARTNER, &[card.id])?;
+    unit.replenishments().targets(PARTNER, &[card.id])?;
     unit.cards().accounts_due(NOW..NOW, 10)?;
     unit.cards().set_account(PARTNER, card.id, &cards[0].record.account)?;
-    unit.cards().limit_targets(PARTNER, &[card.id])?;
+    unit.limit_changes().targets(PARTNER, &[card.id])?;
     unit.cards().set_limit(PARTNER, &[card.id], &cards[0].record.limit)?;
     for kind in [None, Some(card.kind)] {
         unit.cards().available(PARTNER, AvailableFilter { kind, today: NOW.date() }, page())?;
@@ -209,7 +210,7 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.replenishments().counts(PARTNER, id)?;
     unit.replenishments().release_cards(PARTNER, id)?;
     unit.replenishments().list(PARTNER, None, page())?;
-    unit.replenishments().list(PARTNER, Some(RequestState::New), page())?;
+    unit.replenishments().list(PARTNER, Some(BatchState::New), page())?;
     let change = Uuid::nil().into();
     unit.limit_changes().get(PARTNER, change)?;
     unit.limit_changes().items(PARTNER, change, 0, 10)?;
@@ -219,7 +220,7 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.limit_changes().counts(PARTNER, change)?;
     unit.limit_changes().release_cards(PARTNER, change)?;
     unit.limit_changes().list(PARTNER, None, page())?;
-    unit.limit_changes().list(PARTNER, Some(RequestState::New), page())?;
+    unit.limit_changes().list(PARTNER, Some(BatchState::New), page())?;
     unit.ledger().sheet(PARTNER)?;
     unit.ledger().deposit(PARTNER, &DepositReference::parse("R").unwrap())?;
     unit.jobs().enqueue(PARTNER, Subject::Replenishment(id), Duration::ZERO)?;

@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex, mpsc};
 use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{Card, CardLink, CardStatus};
+use kopeck_domain::card_batch::ItemState;
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::page::Page;
 use kopeck_domain::person::CustomId;
-use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
+use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem};
 use kopeck_port_store::{
     Access, EmployeeFilter, RecordedResponse, SpentNonce, Store, StoreError, Subject, UnitOfWork, submit,
     transact,
@@ -162,10 +163,10 @@ fn spend(unit: &mut dyn UnitOfWork, partner: PartnerId, nonce: u64) -> Result<()
 fn targets(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Vec<(CardId, bool)>, StoreError> {
     let cards: Vec<CardId> = (0..=u64::from(CARDS)).map(|number| card(partner, number)).collect();
     let mut found: Vec<_> = unit
-        .cards()
-        .top_up_targets(partner, &cards)?
+        .replenishments()
+        .targets(partner, &cards)?
         .into_iter()
-        .map(|target| (target.card, target.in_request))
+        .map(|target| (target.card, target.in_batch))
         .collect();
     found.sort_unstable_by_key(|(card, _)| card.uuid());
     Ok(found)
@@ -178,15 +179,15 @@ fn top_up(
     number: u64,
 ) -> Result<String, StoreError> {
     let wanted = card(partner, number);
-    let Some(target) = unit.cards().top_up_targets(partner, &[wanted])?.pop().filter(|one| !one.in_request)
+    let Some(target) = unit.replenishments().targets(partner, &[wanted])?.pop().filter(|one| !one.in_batch)
     else {
         return Ok("not to be had".to_owned());
     };
     let id = Uuid::from_u128(id).into();
     let amount = Kopecks::new(100);
-    let request = Replenishment::request(id, [amount].into_iter(), NOW).unwrap();
-    let item =
-        ReplenishmentItem { ordinal: 0, card: wanted, number: target.number, amount, state: ItemState::Open };
+    let request = Replenishment::new(id, 1, amount, NOW);
+    let (number, state) = (target.number, ItemState::Open);
+    let item = ReplenishmentItem { ordinal: 0, card: wanted, number, terms: amount, state };
     unit.replenishments().insert(partner, &request, &[item])?;
     unit.jobs().enqueue(partner, Subject::Replenishment(id), Duration::days(1))?;
     Ok("asked for".to_owned())

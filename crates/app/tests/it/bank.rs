@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use kopeck_adapter_bank_simulator::Behaviour;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_bank::BankKey;
-use kopeck_service::worker::{Errand, Worker};
+use kopeck_service::worker::{Task, TaskResult, Worker};
 use serde_json::json;
 use time::Duration;
 
@@ -280,10 +280,10 @@ async fn another_worker_takes_over_when_the_first_has_stopped() {
     }
 }
 
-fn called(worker: &Worker, errands: &[Errand], stopped: Stopped) -> Vec<kopeck_service::worker::Report> {
+fn called(worker: &Worker, tasks: &[Task], stopped: Stopped) -> Vec<TaskResult> {
     match stopped {
         Stopped::AfterTake => Vec::new(),
-        Stopped::AfterCall => errands.iter().cloned().map(|errand| worker.call(errand)).collect(),
+        Stopped::AfterCall => tasks.iter().cloned().map(|task| worker.call(task)).collect(),
     }
 }
 

@@ -1,7 +1,5 @@
 //! Cards.
 
-use std::collections::HashMap;
-
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
@@ -11,11 +9,10 @@ use kopeck_domain::page::{Listed, Page};
 use time::{Date, Duration, OffsetDateTime};
 
 use super::support::{
-    at, get_card, id, insert_cards, insert_limit_change, insert_replenishment, last_day, limit_change, link,
-    new_card, new_virtual_card, page, partner, read, replenishment, sample_limits, some_cards, some_employee,
-    some_order, virtual_order, write,
+    at, get_card, id, insert_cards, last_day, link, new_card, new_virtual_card, page, partner, read,
+    sample_limits, some_cards, some_employee, some_order, virtual_order, write,
 };
-use crate::{AvailableFilter, CardRecord, LimitTarget, NewCard, Rule, Store, StoreError, TopUpTarget};
+use crate::{AvailableFilter, CardRecord, NewCard, Rule, Store, StoreError};
 
 fn main_card(store: &dyn Store, partner: PartnerId, employee: EmployeeId) -> Option<CardId> {
     read(store, move |unit| unit.cards().main_card(partner, employee))
@@ -37,15 +34,6 @@ fn available(
     page: Page,
 ) -> Listed<Card> {
     read(store, move |unit| unit.cards().available(partner, AvailableFilter { kind, today }, page))
-}
-
-fn targets(store: &dyn Store, partner: PartnerId, ids: &[CardId]) -> HashMap<CardId, TopUpTarget> {
-    let ids = ids.to_vec();
-    let found = read(store, move |unit| unit.cards().top_up_targets(partner, &ids));
-    let count = found.len();
-    let by_id: HashMap<CardId, TopUpTarget> = found.into_iter().map(|target| (target.card, target)).collect();
-    assert_eq!(by_id.len(), count, "a card is found once");
-    by_id
 }
 
 /// By identifier and by number, virtual and plastic.
@@ -121,7 +109,6 @@ pub fn a_card_is_its_partners_own(store: &dyn Store) {
     let (id, number) = (card.id, card.number);
     assert_eq!(get_card(store, second, id), None);
     assert_eq!(read(store, move |unit| unit.cards().by_number(second, number)), None);
-    assert!(targets(store, second, &[id]).is_empty());
     assert_eq!(available(store, second, None, last_day(), page(1, 10)).total, 0);
     let employee = some_employee(store, second);
     link(store, second, card, Some((employee, CardStatus::Main))).unwrap();
@@ -275,69 +262,6 @@ pub fn free_cards_come_in_pages(store: &dyn Store) {
         let listed = available(store, partner, None, last_day(), page(number, 2));
         assert_eq!(listed, Listed { items: cards[range].to_vec(), total: 5 }, "page {number}");
     }
-}
-
-/// With what a new top-up has to know of them.
-pub fn targets_are_those_that_exist(store: &dyn Store) {
-    let partner = partner(store);
-    let employee = some_employee(store, partner);
-    let cards = some_cards(store, partner, 3);
-    link(store, partner, &cards[0], Some((employee, CardStatus::Main))).unwrap();
-    let (request, items) = replenishment(&cards[..1]);
-    insert_replenishment(store, partner, &request, &items).unwrap();
-    let found = targets(store, partner, &[cards[1].id, id(), cards[0].id]);
-    let target = |card: &Card, status, in_request| TopUpTarget {
-        card: card.id,
-        number: card.number,
-        status,
-        valid_until: card.valid_until,
-        in_request,
-    };
-    let expected = [target(&cards[0], Some(CardStatus::Main), true), target(&cards[1], None, false)];
-    assert_eq!(found, expected.into_iter().map(|target| (target.card, target)).collect());
-    assert!(targets(store, partner, &[]).is_empty());
-
-    let request = request.id;
-    write(store, move |unit| unit.replenishments().release_cards(partner, request)).unwrap();
-    assert!(!targets(store, partner, &[cards[0].id])[&cards[0].id].in_request);
-}
-
-/// As many as one request may name.
-pub fn thousands_of_targets_are_found_at_once(store: &dyn Store) {
-    let partner = partner(store);
-    let cards = some_cards(store, partner, 2_000);
-    let mut ids: Vec<CardId> = cards.iter().map(|card| card.id).collect();
-    ids.extend((0..8_000).map(|_| id::<CardId>()));
-    assert_eq!(targets(store, partner, &ids).len(), 2_000);
-}
-
-/// Those that exist, whoever they are linked to; a replenishment that has one of them does not show.
-pub fn a_limit_change_has_targets_of_its_own(store: &dyn Store) {
-    let (partner, other) = (partner(store), partner(store));
-    let cards = some_cards(store, partner, 3);
-    let (top_up, top_up_items) = replenishment(&cards[1..]);
-    insert_replenishment(store, partner, &top_up, &top_up_items).unwrap();
-    let (change, change_items) = limit_change(&cards[..1]);
-    insert_limit_change(store, partner, &change, &change_items).unwrap();
-    let found = |partner, ids: &[CardId]| -> HashMap<CardId, LimitTarget> {
-        let ids = ids.to_vec();
-        let found = read(store, move |unit| unit.cards().limit_targets(partner, &ids));
-        found.into_iter().map(|target| (target.card, target)).collect()
-    };
-    let target = |card: &Card, in_change| LimitTarget {
-        card: card.id,
-        number: card.number,
-        valid_until: card.valid_until,
-        in_change,
-    };
-    let expected = [target(&cards[0], true), target(&cards[1], false)];
-    let asked = [cards[1].id, id(), cards[0].id];
-    assert_eq!(found(partner, &asked), expected.into_iter().map(|target| (target.card, target)).collect());
-    assert!(found(other, &asked).is_empty());
-    assert!(!targets(store, partner, &[cards[0].id])[&cards[0].id].in_request);
-    let change = change.id;
-    write(store, move |unit| unit.limit_changes().release_cards(partner, change)).unwrap();
-    assert!(!found(partner, &asked)[&cards[0].id].in_change);
 }
 
 /// Of every shape, on any number of cards; nothing else of them changes, and no card of another partner.

@@ -4,7 +4,8 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind, Reference};
 
-use super::support::{at, book, id, partner, read, replenishment, some_cards, some_order, write};
+use super::card_batches::some_replenishment;
+use super::support::{at, book, id, partner, read, some_order, write};
 use crate::{BalanceSheet, Rule, Store, StoreError};
 
 fn deposit_reference(text: &str) -> DepositReference {
@@ -105,12 +106,11 @@ pub fn what_does_not_add_up_is_refused(store: &dyn Store) {
 pub fn a_movement_belongs_to_the_partners_own_request(store: &dyn Store) {
     let (first, second) = (partner(store), partner(store));
     booked(store, first, (MovementKind::Deposit, Reference::Deposit(deposit_reference("R")), 9), 1).unwrap();
-    let (request, items) = replenishment(&some_cards(store, second, 1));
-    super::support::insert_replenishment(store, second, &request, &items).unwrap();
+    let request = some_replenishment(store, second);
     for reference in [
         Reference::Order(some_order(store, second)),
         Reference::Order(id()),
-        Reference::Replenishment(request.id),
+        Reference::Replenishment(request),
     ] {
         let refused = booked(store, first, (MovementKind::Hold, reference, 1), 2);
         assert_eq!(refused, Err(StoreError::Conflict(Rule::Reference)));

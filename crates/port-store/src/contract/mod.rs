@@ -21,18 +21,16 @@ use time::Duration;
 use crate::Store;
 
 pub mod audit;
-mod card_by_card;
+pub mod card_batches;
 pub mod cards;
 pub mod categories;
 pub mod employees;
 pub mod idempotency;
 pub mod jobs;
 pub mod ledger;
-pub mod limit_changes;
 pub mod orders;
 pub mod partners;
 pub mod reconciliation;
-pub mod replenishments;
 pub mod sealed_nonces;
 pub mod sessions;
 mod support;
@@ -125,9 +123,6 @@ macro_rules! contract_tests {
             accounts_are_due_by_their_last_refresh
             free_cards_are_open_valid_and_linked_to_no_one
             free_cards_come_in_pages
-            targets_are_those_that_exist
-            thousands_of_targets_are_found_at_once
-            a_limit_change_has_targets_of_its_own
             one_limit_is_set_for_many_cards
             a_number_is_issued_once
         }
@@ -147,7 +142,7 @@ macro_rules! contract_tests {
             pages_show_the_newest_first
             the_list_filters_by_state
         }
-        $crate::contract_tests! { @aggregate $make, replenishments:
+        $crate::contract_tests! { @batches $make, [replenishments: TopUps, limit_changes: LimitChanges] {
             a_request_is_read_as_it_was_made
             a_card_is_in_one_open_request
             released_cards_can_be_requested_again
@@ -159,21 +154,13 @@ macro_rules! contract_tests {
             pages_show_the_newest_first
             the_list_filters_by_state
             a_request_of_ten_thousand_cards
-        }
-        $crate::contract_tests! { @aggregate $make, limit_changes:
-            a_request_is_read_as_it_was_made
-            a_card_is_in_one_open_request
-            released_cards_can_be_requested_again
-            decided_cards_stay_as_they_are
-            many_cards_are_a_request_like_any_other
-            cards_are_marked_as_sent
-            a_request_is_its_partners_own
-            a_request_takes_only_the_partners_cards
-            pages_show_the_newest_first
-            the_list_filters_by_state
-            a_request_of_ten_thousand_cards
-            a_request_keeps_its_limit
-            a_replenishment_of_the_same_card_does_not_stand_in_the_way
+            targets_are_those_that_exist
+            thousands_of_targets_are_found_at_once
+            facts_are_those_of_every_batch
+        } }
+        $crate::contract_tests! { @aggregate $make, card_batches:
+            a_limit_change_keeps_its_limit
+            batches_of_two_kinds_can_have_the_same_card
         }
         $crate::contract_tests! { @aggregate $make, ledger:
             a_new_partner_has_empty_accounts
@@ -186,8 +173,6 @@ macro_rules! contract_tests {
             entries_add_up_to_the_balances
             references_show_what_they_hold_and_spent
             orders_show_their_cards_and_work
-            replenishments_show_their_cards_and_amounts
-            limit_changes_show_their_cards
             what_all_partners_hold_is_added_up
             sound_books_have_nothing_to_report
         }
@@ -229,6 +214,17 @@ macro_rules! contract_tests {
             every_unit_is_answered_once
         }
     };
+    (@batches $make:ident, [$($module:ident: $kind:ident),*] $cases:tt) => {
+        $($crate::contract_tests! { @batch $make, $module: $kind $cases })*
+    };
+    (@batch $make:ident, $module:ident: $kind:ident { $($case:ident)* }) => {
+        mod $module {
+            $(#[test]
+            fn $case() {
+                $crate::contract::card_batches::$case::<$crate::contract::card_batches::$kind>(&super::$make());
+            })*
+        }
+    };
     (@aggregate $make:ident, $aggregate:ident: $($case:ident)*) => {
         mod $aggregate {
             $(#[test]
@@ -253,8 +249,6 @@ mod tests {
         ("cards", include_str!("cards.rs")),
         ("transactions", include_str!("transactions.rs")),
         ("orders", include_str!("orders.rs")),
-        ("replenishments", include_str!("replenishments.rs")),
-        ("limit_changes", include_str!("limit_changes.rs")),
         ("ledger", include_str!("ledger.rs")),
         ("reconciliation", include_str!("reconciliation.rs")),
         ("jobs", include_str!("jobs.rs")),
@@ -266,15 +260,27 @@ mod tests {
     #[test]
     fn every_case_is_listed() {
         for (aggregate, text) in FILES {
-            let (_, rest) = include_str!("mod.rs").split_once(&format!("$make, {aggregate}:")).unwrap();
-            let (listed, _) = rest.split_once('}').unwrap();
-            let listed: Vec<&str> = listed.split_whitespace().collect();
-            let written: Vec<&str> = text
-                .lines()
-                .filter_map(|line| line.strip_prefix("pub fn ")?.split_once('('))
-                .map(|(name, _)| name)
-                .collect();
-            assert_eq!(listed, written, "{aggregate}");
+            assert_eq!(listed(&format!("$make, {aggregate}:")), written(text, '('), "{aggregate}");
         }
+        let batches = include_str!("card_batches.rs");
+        let generic = listed("limit_changes: LimitChanges] {");
+        assert_eq!(generic, written(batches, '<'), "for each kind of batch");
+        assert_eq!(listed("$make, card_batches:"), written(batches, '('), "card_batches");
+    }
+
+    /// The cases that the macro lists after `head`.
+    fn listed(head: &str) -> Vec<&'static str> {
+        let (_, rest) = include_str!("mod.rs").split_once(head).unwrap();
+        rest.split_once('}').unwrap().0.split_whitespace().collect()
+    }
+
+    /// The public functions of a file whose names end at `end`.
+    fn written(text: &str, end: char) -> Vec<&str> {
+        let functions = text.lines().filter_map(|line| line.strip_prefix("pub fn "));
+        let names = functions.filter_map(|function| {
+            let at = function.find(['(', '<'])?;
+            function[at..].starts_with(end).then_some(&function[..at])
+        });
+        names.collect()
     }
 }

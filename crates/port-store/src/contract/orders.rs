@@ -2,10 +2,9 @@
 
 use kopeck_domain::card::CardType;
 use kopeck_domain::ids::{OrderId, PartnerId};
-use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
+use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine, OrderState};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
-use kopeck_domain::request::RequestState;
 
 use super::support::{
     at, id, insert_cards, insert_order, new_card, new_virtual_card, page, partner, read, virtual_order, write,
@@ -25,7 +24,7 @@ fn set_state(store: &dyn Store, partner: PartnerId, order: &Order) {
     write(store, move |unit| unit.orders().set_state(partner, &order)).unwrap();
 }
 
-fn list(store: &dyn Store, partner: PartnerId, status: Option<RequestState>, page: Page) -> Listed<Order> {
+fn list(store: &dyn Store, partner: PartnerId, status: Option<OrderState>, page: Page) -> Listed<Order> {
     read(store, move |unit| unit.orders().list(partner, status, page))
 }
 
@@ -66,8 +65,7 @@ pub fn a_state_is_stored(store: &dyn Store) {
     let ((order, order_lines), (other, other_lines)) = (virtual_order(1), virtual_order(1));
     insert_order(store, partner, &order, &order_lines).unwrap();
     insert_order(store, partner, &other, &other_lines).unwrap();
-    let states = RequestState::ALL.iter().filter(|state| **state != RequestState::PartSuccess);
-    for (state, seconds) in states.zip(10..) {
+    for (state, seconds) in OrderState::ALL.iter().zip(10..) {
         let changed = Order { state: *state, state_since: at(seconds), ..order.clone() };
         set_state(store, partner, &changed);
         assert_eq!(get(store, partner, order.id), Some(changed));
@@ -122,7 +120,7 @@ pub fn an_order_is_its_partners_own(store: &dyn Store) {
     assert_eq!(read(store, move |unit| unit.orders().stored_cards(second, id)), 0);
     assert_eq!(read(store, move |unit| unit.orders().result(second, id, 0, 10)), []);
     assert_eq!(list(store, second, None, page(1, 10)), Listed { items: Vec::new(), total: 0 });
-    set_state(store, second, &Order { state: RequestState::Rejected, ..order.clone() });
+    set_state(store, second, &Order { state: OrderState::Rejected, ..order.clone() });
     assert_eq!(get(store, first, id), Some(order.clone()));
     let stranger = insert_order(store, super::support::id(), &order, &order_lines);
     assert_eq!(stranger, Err(StoreError::Conflict(Rule::Reference)));
@@ -155,7 +153,7 @@ pub fn the_list_filters_by_state(store: &dyn Store) {
         let (order, order_lines) = virtual_order(1);
         insert_order(store, partner, &order, &order_lines).unwrap();
         if number % 2 == 0 {
-            let order = Order { state: RequestState::Rejected, ..order };
+            let order = Order { state: OrderState::Rejected, ..order };
             set_state(store, partner, &order);
             rejected.insert(0, order);
         }
@@ -163,8 +161,8 @@ pub fn the_list_filters_by_state(store: &dyn Store) {
     let page_of = |state, number| list(store, partner, Some(state), page(number, 2));
     let first = Listed { items: rejected[..2].to_vec(), total: 3 };
     let second = Listed { items: rejected[2..].to_vec(), total: 3 };
-    assert_eq!(page_of(RequestState::Rejected, 1), first);
-    assert_eq!(page_of(RequestState::Rejected, 2), second);
-    assert_eq!(page_of(RequestState::New, 1).total, 3);
-    assert_eq!(page_of(RequestState::PartSuccess, 1), Listed { items: Vec::new(), total: 0 });
+    assert_eq!(page_of(OrderState::Rejected, 1), first);
+    assert_eq!(page_of(OrderState::Rejected, 2), second);
+    assert_eq!(page_of(OrderState::New, 1).total, 3);
+    assert_eq!(page_of(OrderState::Confirmed, 1), Listed { items: Vec::new(), total: 0 });
 }

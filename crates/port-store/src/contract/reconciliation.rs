@@ -4,17 +4,15 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Balances, DepositReference, MovementKind, Reference};
-use kopeck_domain::limit_change::{ItemState as LimitState, LimitChangeRefusal};
-use kopeck_domain::replenishment::{ItemState, TopUpRefusal};
-use kopeck_domain::request::RequestState;
+use kopeck_domain::order::OrderState;
 use time::Duration;
 
+use super::card_batches::some_replenishment;
 use super::support::{
-    at, book, id, insert_cards, insert_limit_change, insert_order, insert_replenishment, limit_change, link,
-    new_virtual_card, partner, read, replenishment, some_cards, some_employee, some_order, virtual_order,
-    write,
+    at, book, id, insert_cards, insert_order, link, new_virtual_card, partner, read, some_cards,
+    some_employee, some_order, virtual_order, write,
 };
-use crate::{ItemCounts, LimitChangeFacts, OrderFacts, ReferenceSums, ReplenishmentFacts, Store, Subject};
+use crate::{OrderFacts, ReferenceSums, Store, Subject};
 
 fn booked(store: &dyn Store, partner: PartnerId, movements: &[(MovementKind, Reference, i64)]) {
     let movements = movements.to_vec();
@@ -60,9 +58,7 @@ pub fn entries_add_up_to_the_balances(store: &dyn Store) {
 pub fn references_show_what_they_hold_and_spent(store: &dyn Store) {
     let partner = partner(store);
     let [holding, spent, released] = [0; 3].map(|_| Reference::Order(some_order(store, partner)));
-    let (request, items) = replenishment(&some_cards(store, partner, 1));
-    insert_replenishment(store, partner, &request, &items).unwrap();
-    let request = Reference::Replenishment(request.id);
+    let request = Reference::Replenishment(some_replenishment(store, partner));
     booked(
         store,
         partner,
@@ -96,115 +92,29 @@ pub fn orders_show_their_cards_and_work(store: &dyn Store) {
     insert_order(store, partner, &first, &first_lines).unwrap();
     insert_order(store, partner, &second, &second_lines).unwrap();
     insert_cards(store, partner, &[new_virtual_card(second.id, 0), new_virtual_card(second.id, 1)]).unwrap();
-    second.state = RequestState::Success;
+    second.state = OrderState::Success;
     let changed = second.clone();
     write(store, move |unit| unit.orders().set_state(partner, &changed)).unwrap();
     enqueue(store, partner, Subject::Order(first.id));
     let expected = [
         OrderFacts {
             id: first.id,
-            state: RequestState::New,
+            state: OrderState::New,
             cost: Kopecks::new(15_000),
             cards: 3,
             stored_cards: 0,
-            has_work: true,
+            has_job: true,
         },
         OrderFacts {
             id: second.id,
-            state: RequestState::Success,
+            state: OrderState::Success,
             cost: Kopecks::new(10_000),
             cards: 2,
             stored_cards: 2,
-            has_work: false,
+            has_job: false,
         },
     ];
     assert_eq!(read(store, move |unit| unit.reconciliation().orders(partner)), expected);
-}
-
-/// Every replenishment of the partner, oldest first.
-pub fn replenishments_show_their_cards_and_amounts(store: &dyn Store) {
-    let (partner, other) = (partner(store), partner(store));
-    let (foreign, foreign_items) = replenishment(&some_cards(store, other, 1));
-    insert_replenishment(store, other, &foreign, &foreign_items).unwrap();
-    let (first, first_items) = replenishment(&some_cards(store, partner, 4));
-    let (second, second_items) = replenishment(&some_cards(store, partner, 2));
-    insert_replenishment(store, partner, &first, &first_items).unwrap();
-    insert_replenishment(store, partner, &second, &second_items).unwrap();
-    enqueue(store, partner, Subject::Replenishment(first.id));
-    let (first, second) = (first.id, second.id);
-    write(store, move |unit| {
-        let refused = ItemState::Refused(TopUpRefusal::Expired);
-        unit.replenishments().settle_items(partner, first, &[(1, refused), (2, ItemState::ToppedUp)])?;
-        unit.replenishments().release_cards(partner, second)
-    })
-    .unwrap();
-    let expected = [
-        ReplenishmentFacts {
-            id: first,
-            state: RequestState::New,
-            cards: 4,
-            counts: ItemCounts { open: 2, done: 1, refused: 1 },
-            open_amount: Kopecks::new(500),
-            topped_up_amount: Kopecks::new(300),
-            refused_amount: Kopecks::new(200),
-            amount: Kopecks::new(1_000),
-            claimed_cards: 4,
-            has_work: true,
-        },
-        ReplenishmentFacts {
-            id: second,
-            state: RequestState::New,
-            cards: 2,
-            counts: ItemCounts { open: 2, done: 0, refused: 0 },
-            open_amount: Kopecks::new(300),
-            topped_up_amount: Kopecks::ZERO,
-            refused_amount: Kopecks::ZERO,
-            amount: Kopecks::new(300),
-            claimed_cards: 0,
-            has_work: false,
-        },
-    ];
-    assert_eq!(read(store, move |unit| unit.reconciliation().replenishments(partner)), expected);
-}
-
-/// Every limit change of the partner, oldest first.
-pub fn limit_changes_show_their_cards(store: &dyn Store) {
-    let (partner, other) = (partner(store), partner(store));
-    let (foreign, foreign_items) = limit_change(&some_cards(store, other, 1));
-    insert_limit_change(store, other, &foreign, &foreign_items).unwrap();
-    let (first, first_items) = limit_change(&some_cards(store, partner, 4));
-    let (mut second, second_items) = limit_change(&some_cards(store, partner, 2));
-    insert_limit_change(store, partner, &first, &first_items).unwrap();
-    insert_limit_change(store, partner, &second, &second_items).unwrap();
-    enqueue(store, partner, Subject::LimitChange(first.id));
-    second.state = RequestState::Rejected;
-    let (first, rejected) = (first.id, second.clone());
-    write(store, move |unit| {
-        let refused = LimitState::Refused(LimitChangeRefusal::Expired);
-        unit.limit_changes().settle_items(partner, first, &[(1, refused), (2, LimitState::Done)])?;
-        unit.limit_changes().set_state(partner, &rejected)?;
-        unit.limit_changes().release_cards(partner, rejected.id)
-    })
-    .unwrap();
-    let expected = [
-        LimitChangeFacts {
-            id: first,
-            state: RequestState::New,
-            cards: 4,
-            counts: ItemCounts { open: 2, done: 1, refused: 1 },
-            claimed_cards: 4,
-            has_work: true,
-        },
-        LimitChangeFacts {
-            id: second.id,
-            state: RequestState::Rejected,
-            cards: 2,
-            counts: ItemCounts { open: 2, done: 0, refused: 0 },
-            claimed_cards: 0,
-            has_work: false,
-        },
-    ];
-    assert_eq!(read(store, move |unit| unit.reconciliation().limit_changes(partner)), expected);
 }
 
 /// What is debited or free again is not held.

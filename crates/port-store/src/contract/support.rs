@@ -4,24 +4,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
+use kopeck_domain::card_batch::{BatchItem, CardBatch};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::{Employee, EmployeeStatus};
 use kopeck_domain::ids::{CardId, EmployeeId, OrderId, PartnerId};
 use kopeck_domain::ledger::{Movement, MovementKind, Reference};
 use kopeck_domain::limit::{Limit, LimitDraft, WindowDraft};
-use kopeck_domain::limit_change::{self, LimitChange, LimitChangeItem};
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
 use kopeck_domain::page::Page;
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::CustomId;
-use kopeck_domain::replenishment::{ItemState, Replenishment, ReplenishmentItem};
 use time::{Date, Duration, Month, OffsetDateTime};
 use uuid::Uuid;
 
 use crate::{
-    Access, Activation, CardRecord, Credentials, LedgerRepository, NewCard, Store, StoreError, UnitOfWork,
-    transact,
+    Access, Activation, CardRecord, Credentials, LedgerRepository, NewCard, Store, StoreError, StoredKind,
+    UnitOfWork, transact,
 };
 
 /// A number nobody had before.
@@ -241,22 +240,6 @@ pub(super) fn get_card(store: &dyn Store, partner: PartnerId, card: CardId) -> O
     read(store, move |unit| unit.cards().get(partner, card))
 }
 
-/// A new request of 100 kopecks, 200, 300 and so on for `cards`.
-pub(super) fn replenishment(cards: &[Card]) -> (Replenishment, Vec<ReplenishmentItem>) {
-    let items: Vec<ReplenishmentItem> = (0..)
-        .zip(cards)
-        .map(|(ordinal, card)| ReplenishmentItem {
-            ordinal,
-            card: card.id,
-            number: card.number,
-            amount: Kopecks::new(100 * i64::from(ordinal + 1)),
-            state: ItemState::Open,
-        })
-        .collect();
-    let request = Replenishment::request(id(), items.iter().map(|item| item.amount), at(0)).unwrap();
-    (request, items)
-}
-
 /// Limits of every shape.
 pub(super) fn sample_limits() -> Vec<Limit> {
     let allowance = LimitDraft {
@@ -275,39 +258,14 @@ pub(super) fn sample_limits() -> Vec<Limit> {
     [Limit::Unlimited].into_iter().chain(limited).collect()
 }
 
-/// A new change of the limits of `cards`.
-pub(super) fn limit_change(cards: &[Card]) -> (LimitChange, Vec<LimitChangeItem>) {
-    let items: Vec<LimitChangeItem> = (0..)
-        .zip(cards)
-        .map(|(ordinal, card)| LimitChangeItem {
-            ordinal,
-            card: card.id,
-            number: card.number,
-            state: limit_change::ItemState::Open,
-        })
-        .collect();
-    let limit = sample_limits().pop().unwrap();
-    (LimitChange::request(id(), u32::try_from(cards.len()).unwrap(), limit, at(0)), items)
-}
-
-pub(super) fn insert_limit_change(
+pub(super) fn insert_batch<K: StoredKind>(
     store: &dyn Store,
     partner: PartnerId,
-    request: &LimitChange,
-    items: &[LimitChangeItem],
+    batch: &CardBatch<K>,
+    items: &[BatchItem<K>],
 ) -> Result<(), StoreError> {
-    let (request, items) = (request.clone(), items.to_vec());
-    write(store, move |unit| unit.limit_changes().insert(partner, &request, &items))
-}
-
-pub(super) fn insert_replenishment(
-    store: &dyn Store,
-    partner: PartnerId,
-    request: &Replenishment,
-    items: &[ReplenishmentItem],
-) -> Result<(), StoreError> {
-    let (request, items) = (request.clone(), items.to_vec());
-    write(store, move |unit| unit.replenishments().insert(partner, &request, &items))
+    let (batch, items) = (batch.clone(), items.to_vec());
+    write(store, move |unit| K::repository(unit).insert(partner, &batch, &items))
 }
 
 /// Books a movement on top of the present balances.

@@ -102,8 +102,7 @@ fn field_of(rule: Rule) -> Option<&'static str> {
         | Rule::CategoryName
         | Rule::CardNumber
         | Rule::OneMainCard
-        | Rule::CardInOneReplenishment
-        | Rule::CardInOneLimitChange
+        | Rule::CardInOneBatch
         | Rule::DepositReference
         | Rule::IdempotencyKey
         | Rule::SealedNonce => None,

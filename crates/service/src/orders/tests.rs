@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::*;
-use RequestState as S;
+use OrderState as S;
 use kopeck_domain::card::CardType;
 use kopeck_port_store::mock::MockUnit;
 use time::Duration;
@@ -13,7 +13,7 @@ fn stored_order(unit: &mut MockUnit, order: Option<Order>) {
         .returning(move |_, _| Ok(order.clone()));
 }
 
-fn expect_state(unit: &mut MockUnit, state: RequestState) {
+fn expect_state(unit: &mut MockUnit, state: OrderState) {
     unit.orders
         .expect_set_state()
         .withf(move |partner, order| {
@@ -110,7 +110,7 @@ fn the_whole_table_of_results() {
             S::New | S::InProcess => Some(OrderResultError::NotProcessed),
             S::Rejected => Some(OrderResultError::Cancelled),
             S::Decline => Some(OrderResultError::Declined),
-            S::Success | S::PartSuccess | S::Confirmed => None,
+            S::Success | S::Confirmed => None,
         };
         let item =
             OrderResultItem { ordinal: 0, card_type: CardType::Mlz, number: number(1), activation: None };
@@ -142,9 +142,7 @@ fn the_whole_table_of_confirming() {
             }
             // Once more: nothing is written.
             S::Confirmed => Ok(order(S::Confirmed, 3, 15_000)),
-            S::New | S::InProcess | S::PartSuccess | S::Decline | S::Rejected => {
-                Err(ChangeOrderError::WrongState(state))
-            }
+            S::New | S::InProcess | S::Decline | S::Rejected => Err(ChangeOrderError::WrongState(state)),
         };
         assert_eq!(confirm(&mut unit, &bench, PARTNER, order_id(1)), expected, "{state}");
     }
@@ -169,9 +167,7 @@ fn the_whole_table_of_cancelling() {
             }
             // Once more: nothing is written and nothing is released twice.
             S::Rejected => Ok(order(S::Rejected, 3, 15_000)),
-            S::InProcess | S::Success | S::PartSuccess | S::Decline | S::Confirmed => {
-                Err(ChangeOrderError::WrongState(state))
-            }
+            S::InProcess | S::Success | S::Decline | S::Confirmed => Err(ChangeOrderError::WrongState(state)),
         };
         assert_eq!(cancel(&mut unit, &bench, PARTNER, order_id(1)), expected, "{state}");
     }

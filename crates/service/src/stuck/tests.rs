@@ -1,9 +1,9 @@
 use super::*;
 use crate::testing::*;
+use kopeck_domain::card_batch::{BatchState as S, ItemState};
 use kopeck_domain::ledger::{MovementKind, Reference};
-use kopeck_domain::limit_change;
-use kopeck_domain::replenishment::{ItemState, TopUpRefusal};
-use kopeck_domain::request::RequestState as S;
+use kopeck_domain::order::OrderState;
+use kopeck_domain::replenishment::TopUpRefusal;
 use kopeck_port_store::mock::MockUnit;
 use kopeck_port_store::{Claim, ItemCounts, Reschedule};
 
@@ -38,7 +38,7 @@ fn waiting(unit: &mut MockUnit) {
     unit.replenishments.expect_get().returning(|_, _| Ok(Some(replenishment(S::InProcess, &[300, 200]))));
 }
 
-fn expect_items(unit: &mut MockUnit, expected: Vec<(u32, ItemState)>, counts: ItemCounts) {
+fn expect_items(unit: &mut MockUnit, expected: Vec<(u32, ItemState<TopUpRefusal>)>, counts: ItemCounts) {
     unit.replenishments
         .expect_settle_items()
         .withf(move |_, _, decided| *decided == expected[..])
@@ -74,7 +74,7 @@ fn the_list_names_what_to_ask_the_bank_about() {
 #[test]
 fn all_cards_are_settled_at_once_and_end_the_request() {
     let cases = [
-        (Outcome::Applied, MovementKind::Capture, ItemState::ToppedUp, S::Success),
+        (Outcome::Applied, MovementKind::Capture, ItemState::Done, S::Success),
         (
             Outcome::Refused,
             MovementKind::Release,
@@ -110,7 +110,7 @@ fn one_card_can_be_settled_alone() {
     let mut unit = MockUnit::default();
     waiting(&mut unit);
     expect_force_claim(&mut unit, top_up());
-    expect_items(&mut unit, vec![(1, ItemState::ToppedUp)], ItemCounts { open: 1, done: 1, refused: 0 });
+    expect_items(&mut unit, vec![(1, ItemState::Done)], ItemCounts { open: 1, done: 1, refused: 0 });
     let reference = Reference::Replenishment(replenishment_id(1));
     expect_booking(&mut unit, sheet(0, 500), MovementKind::Capture, reference, 200);
     unit.jobs.expect_mark_stuck().times(1).returning(|_| Ok(()));
@@ -147,7 +147,7 @@ fn a_limit_that_the_bank_set_is_stored() {
     unit.limit_changes.expect_get().returning(|_, _| Ok(Some(limit_change(S::InProcess))));
     unit.limit_changes
         .expect_settle_items()
-        .withf(|_, _, decided| *decided == [(0, limit_change::ItemState::Done)])
+        .withf(|_, _, decided| *decided == [(0, ItemState::Done)])
         .times(1)
         .returning(|_, _, _| Ok(()));
     unit.cards.expect_set_limit().times(1).returning(|_, _, _| Ok(()));
@@ -165,12 +165,12 @@ fn an_order_is_refused_as_a_whole() {
     stuck(&mut unit, subject);
     expect_force_claim(&mut unit, subject);
     unit.orders.expect_stored_cards().returning(|_, _| Ok(0));
-    unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::InProcess, 1, 5_000))));
+    unit.orders.expect_get().returning(|_, _| Ok(Some(order(OrderState::InProcess, 1, 5_000))));
     let reference = Reference::Order(order_id(1));
     expect_booking(&mut unit, sheet(0, 5_000), MovementKind::Release, reference, 5_000);
     unit.orders
         .expect_set_state()
-        .withf(|_, order| order.state == S::Decline)
+        .withf(|_, order| order.state == OrderState::Decline)
         .times(1)
         .returning(|_, _| Ok(()));
     unit.jobs.expect_complete().times(1).returning(|_| Ok(()));

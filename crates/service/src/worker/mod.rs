@@ -10,27 +10,26 @@
 //! What one worker of a process has in hand no other of the same process takes, whatever the clock says of its lease.
 
 pub(crate) mod by_hand;
-mod chunk;
-mod in_hand;
-mod limit_change;
+mod card_batch;
+mod in_flight;
 mod order;
-mod replenishment;
-mod turns;
+mod permits;
 mod watch;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use kopeck_domain::limit_change::LimitChanges;
+use kopeck_domain::replenishment::TopUps;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Claim, Reschedule, Rule, Store, StoreError, Subject, UnitOfWork, transact};
 use time::Duration;
 
 use crate::Env;
-use in_hand::{Hold, InHand, Lease};
-use limit_change::{LimitErrand, LimitReport};
-use order::{OrderErrand, OrderReport};
-use replenishment::{TopUpErrand, TopUpReport};
-use turns::Turns;
+use card_batch::{BatchTask, BatchVerdicts};
+use in_flight::{InFlight, InFlightGuard, Lease};
+use order::{OrderFindings, OrderTask};
+use permits::Permits;
 pub use watch::{ClockCheck, ClockWatch};
 
 /// The longest that work waits after a try without a word from the bank.
@@ -69,48 +68,48 @@ pub struct Worker {
     bank: Arc<dyn BankGateway>,
     env: Arc<Env>,
     settings: WorkerSettings,
-    in_hand: Arc<InHand>,
-    turns: Turns,
+    in_flight: Arc<InFlight>,
+    permits: Permits,
 }
 
-/// Work under a lease, with all that the bank has to be told.
+/// A job under a lease, with all that the bank has to know for it.
 #[derive(Debug, Clone)]
-pub struct Errand {
+pub struct Task {
     lease: Lease,
-    task: Task,
-    hold: Arc<Hold>,
+    step: Step,
+    guard: Arc<InFlightGuard>,
 }
 
 #[derive(Debug, Clone)]
-enum Task {
-    Order(OrderErrand),
-    TopUp(TopUpErrand),
-    Limit(LimitErrand),
+enum Step {
+    Order(OrderTask),
+    TopUps(BatchTask<TopUps>),
+    LimitChanges(BatchTask<LimitChanges>),
 }
 
-impl Errand {
-    /// About how many cards the bank is told of, or asked for: a chunk at most.
+impl Task {
+    /// About how many cards the call to the bank is about: a chunk at most.
     fn cards(&self, chunk: u32) -> u32 {
-        match &self.task {
-            Task::Order(errand) => errand.cards(chunk),
-            Task::TopUp(errand) => errand.cards(),
-            Task::Limit(errand) => errand.cards(),
+        match &self.step {
+            Step::Order(task) => task.cards(chunk),
+            Step::TopUps(task) => task.cards(),
+            Step::LimitChanges(task) => task.cards(),
         }
     }
 }
 
-/// What the bank said.
+/// The bank's answer to a task.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct TaskResult {
     claim: Claim,
-    findings: Findings,
+    answer: Answer,
 }
 
 #[derive(Debug, Clone)]
-enum Findings {
-    Order(OrderReport),
-    TopUp(TopUpReport),
-    Limit(LimitReport),
+enum Answer {
+    Order(OrderFindings),
+    TopUps(BatchVerdicts<TopUps>),
+    LimitChanges(BatchVerdicts<LimitChanges>),
 }
 
 /// How a piece of work goes on after a step that left it current.
@@ -127,9 +126,10 @@ enum Next {
     LeaveToPerson,
 }
 
-/// How chunks of a request's cards are made.
+/// How the cards of a batch are submitted.
 #[derive(Debug, Clone, Copy)]
-struct Tactics {
+struct SubmissionPolicy {
+    /// How many at a time.
     chunk: u32,
     /// Whether the bank does once only what it is sent twice under one key.
     repeat_is_safe: bool,
@@ -144,8 +144,8 @@ impl Worker {
         env: Arc<Env>,
         settings: WorkerSettings,
     ) -> Self {
-        let turns = Turns::new(settings.at_once, turns::AT_WORK);
-        Self { store, bank, env, settings, in_hand: Arc::default(), turns }
+        let permits = Permits::new(settings.at_once, permits::WORK_TIME);
+        Self { store, bank, env, settings, in_flight: Arc::default(), permits }
     }
 
     /// Takes work that is due and makes ready what the bank has to be told. Requests that were NEW are IN_PROCESS
@@ -153,8 +153,8 @@ impl Worker {
     ///
     /// # Errors
     /// [`StoreError`]; then nothing was taken.
-    pub fn take(&self) -> Result<Vec<Errand>, StoreError> {
-        let _taking = self.in_hand.taking();
+    pub fn take(&self) -> Result<Vec<Task>, StoreError> {
+        let _taking = self.in_flight.claiming();
         match self.take_up_to(self.settings.batch) {
             // One request whose stored data make no sense must not hold up all others.
             Err(StoreError::Corrupt(_)) => self.take_one_by_one(),
@@ -162,93 +162,91 @@ impl Worker {
         }
     }
 
-    fn take_up_to(&self, limit: u32) -> Result<Vec<Errand>, StoreError> {
+    fn take_up_to(&self, limit: u32) -> Result<Vec<Task>, StoreError> {
         let (env, settings) = (Arc::clone(&self.env), self.settings);
-        let tactics = Tactics { chunk: settings.chunk, repeat_is_safe: self.bank.repeat_is_safe() };
-        let in_hand = self.in_hand.subjects();
+        let policy = SubmissionPolicy { chunk: settings.chunk, repeat_is_safe: self.bank.repeat_is_safe() };
+        let in_flight = self.in_flight.subjects();
         let ends_at = env.clock.steady() + settings.lease;
         let (ready, renewed) = transact(&*self.store, Access::Write, move |unit| -> Result<_, StoreError> {
             let (mut ready, mut renewed) = (Vec::new(), Vec::new());
             for claim in unit.jobs().claim(settings.lease, limit)? {
-                if in_hand.contains(&claim.subject) {
+                if in_flight.contains(&claim.subject) {
                     renewed.push(claim);
-                } else if let Some(task) = prepare(unit, &env, tactics, &claim)? {
-                    ready.push((claim, task));
+                } else if let Some(step) = prepare(unit, &env, policy, &claim)? {
+                    ready.push((claim, step));
                 }
             }
             Ok((ready, renewed))
         })?;
-        let errand = |(claim, task)| {
+        let task = |(claim, step)| {
             let lease = Lease { claim, ends_at };
-            Errand { hold: self.in_hand.hold(&lease), lease, task }
+            Task { guard: self.in_flight.guard(&lease), lease, step }
         };
-        let errands = ready.into_iter().map(errand).collect();
+        let tasks = ready.into_iter().map(task).collect();
         for claim in renewed {
-            // Whoever had it may have settled nothing in the meantime: the work waits for its next turn.
-            if let Err(Lease { claim, .. }) = self.in_hand.pass_on(Lease { claim, ends_at }) {
+            // The job may be settled in part only: it is rescheduled at once.
+            if let Err(Lease { claim, .. }) = self.in_flight.renew(Lease { claim, ends_at }) {
                 let may_have_sent = claim.may_have_sent;
-                self.put_back_now(claim, may_have_sent)?;
+                self.release(claim, may_have_sent)?;
             }
         }
-        Ok(errands)
+        Ok(tasks)
     }
 
     /// Takes the batch a piece at a time, and puts off what cannot be made ready.
-    fn take_one_by_one(&self) -> Result<Vec<Errand>, StoreError> {
-        let mut errands = Vec::new();
+    fn take_one_by_one(&self) -> Result<Vec<Task>, StoreError> {
+        let mut tasks = Vec::new();
         for _ in 0..self.settings.batch {
             match self.take_up_to(1) {
-                Ok(taken) => errands.extend(taken),
+                Ok(taken) => tasks.extend(taken),
                 Err(StoreError::Corrupt(what)) => {
                     log::error!(what = what.as_str(); "a request cannot be worked on and is put off");
-                    self.put_off_next()?;
+                    self.back_off_next()?;
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok(errands)
+        Ok(tasks)
     }
 
     /// Puts the piece of work that is due next off, with all that is known of it.
-    fn put_off_next(&self) -> Result<(), StoreError> {
+    fn back_off_next(&self) -> Result<(), StoreError> {
         let lease = self.settings.lease;
         transact(&*self.store, Access::Write, move |unit| {
             for claim in unit.jobs().claim(lease, 1)? {
-                put_off(unit, &claim, claim.may_have_sent)?;
+                back_off(unit, &claim, claim.may_have_sent)?;
             }
             Ok(())
         })
     }
 
-    /// Tells the bank, and asks it first where an earlier worker may have told it already. Blocks while the bank
-    /// thinks.
+    /// Calls the bank, and queries it first where an earlier worker may have sent something. Blocks until the answer.
     #[must_use]
-    pub fn call(&self, errand: Errand) -> Report {
-        let Errand { lease, task, hold } = errand;
-        let claim = &lease.claim;
-        let findings = match task {
-            Task::Order(errand) => Findings::Order(errand.call(&*self.bank, claim, self.settings.chunk)),
-            Task::TopUp(errand) => Findings::TopUp(errand.call(&*self.bank)),
-            Task::Limit(errand) => Findings::Limit(errand.call(&*self.bank)),
+    pub fn call(&self, task: Task) -> TaskResult {
+        let Task { lease, step, guard } = task;
+        let answer = match step {
+            Step::Order(task) => Answer::Order(task.call(&*self.bank, &lease.claim, self.settings.chunk)),
+            Step::TopUps(task) => Answer::TopUps(task.call(&*self.bank)),
+            Step::LimitChanges(task) => Answer::LimitChanges(task.call(&*self.bank)),
         };
-        Report { claim: hold.latest(&lease).claim, findings }
+        TaskResult { claim: guard.latest(&lease).claim, answer }
     }
 
-    /// Books what the bank said, if the work is still this worker's; else somebody else has found it out.
+    /// Books the bank's answer if the claim is still current; else another worker has found it out.
     ///
     /// # Errors
-    /// [`StoreError`]; then nothing was booked, and the work is due again when its lease ends.
-    pub fn settle(&self, report: Report) -> Result<(), StoreError> {
-        let (env, claim) = (Arc::clone(&self.env), report.claim.clone());
+    /// [`StoreError`]; then nothing was booked, and the job is due again when its lease ends.
+    pub fn settle(&self, result: TaskResult) -> Result<(), StoreError> {
+        let (env, claim) = (Arc::clone(&self.env), result.claim.clone());
         let settled = transact(&*self.store, Access::Write, move |unit| {
-            let Report { claim, findings } = &report;
+            let TaskResult { claim, answer } = &result;
             if !unit.jobs().is_current(claim)? {
                 return Ok(());
             }
-            let next = match findings {
-                Findings::Order(report) => order::settle(unit, &env, claim, report)?,
-                Findings::TopUp(report) => replenishment::settle(unit, &env, claim, report)?,
-                Findings::Limit(report) => limit_change::settle(unit, &env, claim, report)?,
+            let next = match answer {
+                Answer::Order(findings) => order::settle(unit, &env, claim, findings)?,
+                Answer::TopUps(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
+                Answer::LimitChanges(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
             };
             conclude(unit, claim, next)
         });
@@ -266,61 +264,54 @@ impl Worker {
         })
     }
 
-    /// Gives work back that was taken but not told to the bank: for an orderly stop.
+    /// Releases a job that was taken but not submitted to the bank: for an orderly stop.
     ///
     /// # Errors
-    /// [`StoreError`]; then the work is due again when its lease ends.
-    pub fn give_back(&self, errand: Errand) -> Result<(), StoreError> {
-        let Errand { lease, task, hold } = errand;
-        let (claim, may_have_sent) = (hold.latest(&lease).claim, lease.claim.may_have_sent);
+    /// [`StoreError`]; then the job is due again when its lease ends.
+    pub fn give_back(&self, task: Task) -> Result<(), StoreError> {
+        let Task { lease, step, guard } = task;
+        let (claim, may_have_sent) = (guard.latest(&lease).claim, lease.claim.may_have_sent);
         let terms = Reschedule { delay: Duration::ZERO, failures: claim.failures, may_have_sent };
         transact(&*self.store, Access::Write, move |unit| {
-            match &task {
-                Task::TopUp(errand) if errand.is_marked() && unit.jobs().is_current(&claim)? => {
-                    errand.take_back(unit, &claim)?;
-                }
-                Task::Limit(errand) if errand.is_marked() && unit.jobs().is_current(&claim)? => {
-                    errand.take_back(unit, &claim)?;
-                }
-                Task::Order(_) | Task::TopUp(_) | Task::Limit(_) => {}
+            if step.is_marked() && unit.jobs().is_current(&claim)? {
+                step.unmark(unit, &claim)?;
             }
             unit.jobs().reschedule(&claim, terms)
         })
     }
 
-    fn put_back_now(&self, claim: Claim, may_have_sent: bool) -> Result<(), StoreError> {
+    fn release(&self, claim: Claim, may_have_sent: bool) -> Result<(), StoreError> {
         let terms = Reschedule { delay: Duration::ZERO, failures: claim.failures, may_have_sent };
         transact(&*self.store, Access::Write, move |unit| unit.jobs().reschedule(&claim, terms))
     }
 
-    /// One round: takes what is due, calls and settles it, each when it is this worker's turn. Answers how many pieces of
-    /// work it had. Asks `stopping` before it takes anything, and before each call to the bank: it gives the rest back
-    /// once it is told so. A piece whose lease ended while it waited for its turn is given back too, if nobody else has it
-    /// by now.
+    /// One round: takes what is due, calls and settles it, each with a permit. Answers how many jobs it had. Asks
+    /// `stopping` before it takes anything, and before each call to the bank: it releases the rest once that is true. A
+    /// job whose lease ended while it waited for a permit is released too.
     ///
     /// # Errors
-    /// [`StoreError`] of the first step that failed, after all pieces had their turn; what was not settled comes
-    /// back when its lease ends.
+    /// [`StoreError`] of the first step that failed, after all jobs were tried; what was not settled is due again when
+    /// its lease ends.
     pub fn run_once(&self, stopping: &dyn Fn() -> bool) -> Result<usize, StoreError> {
-        let errands = {
-            let _turn = self.turns.wait();
+        let tasks = {
+            let _permit = self.permits.acquire();
             if stopping() {
                 return Ok(0);
             }
             self.take()?
         };
-        let taken = errands.len();
+        let taken = tasks.len();
         let mut failed = None;
-        for errand in errands {
-            let mut turn = self.turns.wait();
+        for task in tasks {
+            let mut permit = self.permits.acquire();
             let stops = stopping();
-            // Looked at last: nothing may come between this and the call that takes time.
-            let is_over = self.env.clock.steady() >= errand.hold.latest(&errand.lease).ends_at;
+            // Checked last: nothing may come between this and the call that takes time.
+            let is_over = self.env.clock.steady() >= task.guard.latest(&task.lease).ends_at;
             let step = if stops || is_over {
-                self.give_back(errand)
+                self.give_back(task)
             } else {
-                let kept = turns::AT_THE_BANK * errand.cards(self.settings.chunk);
-                self.settle(turn.away(kept, || self.call(errand)))
+                let kept = permits::BANK_TIME_PER_CARD * task.cards(self.settings.chunk);
+                self.settle(permit.release_while(kept, || self.call(task)))
             };
             failed = failed.or(step.err());
         }
@@ -328,22 +319,40 @@ impl Worker {
     }
 }
 
+impl Step {
+    /// Whether its cards are marked as sent already.
+    fn is_marked(&self) -> bool {
+        match self {
+            Self::Order(_) => false,
+            Self::TopUps(task) => task.is_marked(),
+            Self::LimitChanges(task) => task.is_marked(),
+        }
+    }
+
+    /// Takes the marks off cards that were not sent after all.
+    fn unmark(&self, unit: &mut dyn UnitOfWork, claim: &Claim) -> Result<(), StoreError> {
+        match self {
+            Self::Order(_) => Ok(()),
+            Self::TopUps(task) => task.unmark(unit, claim),
+            Self::LimitChanges(task) => task.unmark(unit, claim),
+        }
+    }
+}
+
 /// What `claim` needs of the bank; `None` if the request needs nothing more and is settled with that.
 fn prepare(
     unit: &mut dyn UnitOfWork,
     env: &Env,
-    tactics: Tactics,
+    policy: SubmissionPolicy,
     claim: &Claim,
-) -> Result<Option<Task>, StoreError> {
+) -> Result<Option<Step>, StoreError> {
     match claim.subject {
-        Subject::Order(id) => Ok(order::prepare(unit, env, claim, id)?.map(Task::Order)),
+        Subject::Order(id) => Ok(order::prepare(unit, env, claim, id)?.map(Step::Order)),
         Subject::Replenishment(id) => {
-            let ready = replenishment::prepare(unit, env, claim, id, tactics)?;
-            Ok(ready.map(Task::TopUp))
+            Ok(card_batch::prepare(unit, env, claim, id, policy)?.map(Step::TopUps))
         }
         Subject::LimitChange(id) => {
-            let ready = limit_change::prepare(unit, env, claim, id, tactics)?;
-            Ok(ready.map(Task::Limit))
+            Ok(card_batch::prepare(unit, env, claim, id, policy)?.map(Step::LimitChanges))
         }
     }
 }
@@ -355,15 +364,15 @@ fn conclude(unit: &mut dyn UnitOfWork, claim: &Claim, next: Next) -> Result<(), 
             let terms = Reschedule { delay: Duration::ZERO, failures: 0, may_have_sent: false };
             unit.jobs().reschedule(claim, terms)
         }
-        Next::Later { may_have_sent } => put_off(unit, claim, may_have_sent),
+        Next::Later { may_have_sent } => back_off(unit, claim, may_have_sent),
         Next::LeaveToPerson => {
             unit.jobs().mark_stuck(claim)?;
-            put_off(unit, claim, true)
+            back_off(unit, claim, true)
         }
     }
 }
 
-fn put_off(unit: &mut dyn UnitOfWork, claim: &Claim, may_have_sent: bool) -> Result<(), StoreError> {
+fn back_off(unit: &mut dyn UnitOfWork, claim: &Claim, may_have_sent: bool) -> Result<(), StoreError> {
     let failures = claim.failures.saturating_add(1);
     unit.jobs().reschedule(claim, Reschedule { delay: pause_after(failures), failures, may_have_sent })
 }

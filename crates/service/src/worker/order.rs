@@ -5,29 +5,30 @@ use kopeck_domain::card::{AccountBalance, BankView, Card, Standing};
 use kopeck_domain::ids::{CardId, OrderId};
 use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_domain::limit::Limit;
-use kopeck_domain::order::{LineDetails, Order, OrderLine, card_specs};
-use kopeck_domain::request::{RequestEvent, RequestState};
+use kopeck_domain::order::{LineDetails, Order, OrderLine, OrderState, card_specs};
+use kopeck_domain::request::TransitionError;
 use kopeck_port_bank::{
     BankError, BankGateway, BankKey, Delivery, Instruction, IssuedCard, OrderedCards, Submission, Verdict,
 };
-use kopeck_port_store::{Activation, CardRecord, Claim, NewCard, StoreError, UnitOfWork};
+use kopeck_port_store::{Activation, CardRecord, Claim, NewCard, StoreError, Subject, UnitOfWork};
+use time::OffsetDateTime;
 
 use super::Next;
 use crate::Env;
 use crate::money::{self, MoveError};
 
-/// What the bank has to be told of an order.
+/// What the bank has to know of an order.
 #[derive(Debug, Clone)]
-pub(super) struct OrderErrand {
+pub(super) struct OrderTask {
     order: OrderId,
     lines: Vec<OrderLine>,
     /// Cards stored so far; above zero only if the bank accepted the order.
     stored: u32,
 }
 
-/// What the bank said of an order.
+/// What the bank answered to an order.
 #[derive(Debug, Clone)]
-pub(super) enum OrderReport {
+pub(super) enum OrderFindings {
     /// The next of its cards.
     Cards(Vec<IssuedCard>),
     /// The order is refused.
@@ -38,28 +39,28 @@ pub(super) enum OrderReport {
     NotKnown,
 }
 
-/// Starts the order if it is new, and gathers what the bank has to be told.
+/// Starts the order if it is new, and gathers what the bank has to know.
 pub(super) fn prepare(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     claim: &Claim,
     id: OrderId,
-) -> Result<Option<OrderErrand>, StoreError> {
+) -> Result<Option<OrderTask>, StoreError> {
     let order = load(unit, claim, id)?;
     if !order.state.is_open() {
         unit.jobs().complete(claim)?;
         return Ok(None);
     }
-    if order.state == RequestState::New {
-        advance(unit, env, claim, order, RequestEvent::Start)?;
+    if order.state == OrderState::New {
+        advance(unit, env, claim, order, Order::start)?;
     }
     let stored = unit.orders().stored_cards(claim.partner, id)?;
     let lines = if stored == 0 { unit.orders().lines(claim.partner, id)? } else { Vec::new() };
-    Ok(Some(OrderErrand { order: id, lines, stored }))
+    Ok(Some(OrderTask { order: id, lines, stored }))
 }
 
-impl OrderErrand {
-    /// How many cards are asked for: all of a small order, else a chunk.
+impl OrderTask {
+    /// How many cards the call is about: all of a small order, else a chunk.
     pub(super) fn cards(&self, chunk: u32) -> u32 {
         let ordered = self.lines.iter().fold(0_u32, |sum, line| sum.saturating_add(line.count));
         // Only what the bank has accepted has no lines here, and that has more than one chunk.
@@ -67,21 +68,21 @@ impl OrderErrand {
     }
 
     /// Submits the order unless it was accepted before, then fetches its next `chunk` cards.
-    pub(super) fn call(self, bank: &dyn BankGateway, claim: &Claim, chunk: u32) -> OrderReport {
+    pub(super) fn call(self, bank: &dyn BankGateway, claim: &Claim, chunk: u32) -> OrderFindings {
         let key = key_of(self.order);
         let stored = self.stored;
         if stored == 0 {
             match self.verdict(bank, claim, &key) {
                 Ok(Some(Verdict::Done)) => {}
-                Ok(Some(Verdict::Declined(_))) => return OrderReport::Declined,
-                Ok(None) => return OrderReport::NotKnown,
-                // What reached nobody leaves things as the claim found them.
+                Ok(Some(Verdict::Declined(_))) => return OrderFindings::Declined,
+                Ok(None) => return OrderFindings::NotKnown,
+                // What did not reach the bank leaves things as the claim found them.
                 Err(error @ BankError::Unavailable(_)) => return later(&error, claim.may_have_sent),
                 Err(error @ BankError::Unknown(_)) => return later(&error, true),
             }
         }
         match bank.issued_cards(&key, stored, chunk) {
-            Ok(cards) => OrderReport::Cards(cards),
+            Ok(cards) => OrderFindings::Cards(cards),
             Err(error) => later(&error, true),
         }
     }
@@ -114,19 +115,19 @@ pub(super) fn settle(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     claim: &Claim,
-    report: &OrderReport,
+    findings: &OrderFindings,
 ) -> Result<Next, StoreError> {
-    let kopeck_port_store::Subject::Order(id) = claim.subject else {
-        return Err(StoreError::Corrupt("work: an order's report for another subject".to_owned()));
+    let Subject::Order(id) = claim.subject else {
+        return Err(StoreError::Corrupt("jobs: findings on an order for another subject".to_owned()));
     };
-    match report {
-        OrderReport::Later { may_have_sent } => Ok(Next::Later { may_have_sent: *may_have_sent }),
-        OrderReport::NotKnown => Ok(Next::LeaveToPerson),
-        OrderReport::Declined => {
+    match findings {
+        OrderFindings::Later { may_have_sent } => Ok(Next::Later { may_have_sent: *may_have_sent }),
+        OrderFindings::NotKnown => Ok(Next::LeaveToPerson),
+        OrderFindings::Declined => {
             let order = load(unit, claim, id)?;
-            finish(unit, env, claim, order, RequestEvent::Decline, MovementKind::Release)
+            finish(unit, env, claim, order, Order::decline, MovementKind::Release)
         }
-        OrderReport::Cards(cards) => {
+        OrderFindings::Cards(cards) => {
             let order = load(unit, claim, id)?;
             store_cards(unit, env, claim, order, cards)
         }
@@ -165,7 +166,7 @@ fn store_cards(
     unit.cards().insert_issued(claim.partner, &new)?;
     let stored = stored.saturating_add(u32::try_from(new.len()).unwrap_or(u32::MAX));
     if stored >= order.cards {
-        finish(unit, env, claim, order, RequestEvent::Succeed, MovementKind::Capture)
+        finish(unit, env, claim, order, Order::succeed, MovementKind::Capture)
     } else {
         Ok(Next::GoOn)
     }
@@ -173,20 +174,22 @@ fn store_cards(
 
 fn load(unit: &mut dyn UnitOfWork, claim: &Claim, id: OrderId) -> Result<Order, StoreError> {
     let order = unit.orders().get(claim.partner, id)?;
-    order.ok_or_else(|| StoreError::Corrupt("work: there is no such order".to_owned()))
+    order.ok_or_else(|| StoreError::Corrupt("jobs: there is no such order".to_owned()))
 }
+
+type Transition = fn(Order, OffsetDateTime) -> Result<Order, TransitionError<OrderState>>;
 
 fn finish(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     claim: &Claim,
     order: Order,
-    event: RequestEvent,
+    step: Transition,
     money: MovementKind,
 ) -> Result<Next, StoreError> {
     money::book(unit, claim.partner, money, Reference::Order(order.id), order.cost, env.now())
         .map_err(MoveError::unexpected)?;
-    advance(unit, env, claim, order, event)?;
+    advance(unit, env, claim, order, step)?;
     Ok(Next::Finished)
 }
 
@@ -195,16 +198,16 @@ fn advance(
     env: &Env,
     claim: &Claim,
     order: Order,
-    event: RequestEvent,
+    step: Transition,
 ) -> Result<(), StoreError> {
     let order =
-        order.on(event, env.now()).map_err(|error| StoreError::Corrupt(format!("orders.state: {error}")))?;
+        step(order, env.now()).map_err(|error| StoreError::Corrupt(format!("orders.state: {error}")))?;
     unit.orders().set_state(claim.partner, &order)
 }
 
-fn later(error: &BankError, may_have_sent: bool) -> OrderReport {
+fn later(error: &BankError, may_have_sent: bool) -> OrderFindings {
     log::warn!(reason:% = error; "an order waits for the bank");
-    OrderReport::Later { may_have_sent }
+    OrderFindings::Later { may_have_sent }
 }
 
 pub(super) fn key_of(order: OrderId) -> BankKey {

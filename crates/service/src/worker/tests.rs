@@ -7,9 +7,9 @@ use std::sync::{Barrier, Mutex, OnceLock};
 use super::*;
 use crate::testing::*;
 use kopeck_domain::card::CardType;
+use kopeck_domain::card_batch::{BatchState as S, ItemState};
 use kopeck_domain::ledger::{MovementKind, Reference};
-use kopeck_domain::replenishment::ItemState;
-use kopeck_domain::request::RequestState as S;
+use kopeck_domain::order::OrderState;
 use kopeck_port_bank::{BankError, DeclineReason, IssuedCard, MockBankGateway, Verdict};
 use kopeck_port_store::ItemCounts;
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
@@ -93,7 +93,7 @@ fn a_decided_request_is_finished() {
     current(&mut unit, &top_up_claim(), true);
     unit.replenishments
         .expect_settle_items()
-        .withf(|_, _, decided| *decided == [(0, ItemState::ToppedUp)])
+        .withf(|_, _, decided| *decided == [(0, ItemState::Done)])
         .times(1)
         .returning(|_, _, _| Ok(()));
     let reference = Reference::Replenishment(replenishment_id(1));
@@ -170,7 +170,7 @@ fn a_worker_that_lost_its_lease_books_nothing() {
         let (bench, mut unit) = (Bench::new(), MockUnit::default());
         due(&mut unit, vec![claim.clone()]);
         in_process(&mut unit, &[300]);
-        unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::InProcess, 1, 5_000))));
+        unit.orders.expect_get().returning(|_, _| Ok(Some(order(OrderState::InProcess, 1, 5_000))));
         unit.orders.expect_stored_cards().returning(|_, _| Ok(0));
         unit.orders.expect_lines().returning(|_, _| Ok(vec![virtual_line(1, 5_000)]));
         current(&mut unit, &claim, false);
@@ -179,20 +179,20 @@ fn a_worker_that_lost_its_lease_books_nothing() {
     }
 }
 
-/// Each errand goes to its own kind of work, from the taking to the settling.
+/// Each task goes to its own kind of work, from the taking to the settling.
 #[test]
 fn an_order_that_the_bank_refuses_is_declined_and_finished() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let claim = claim(Subject::Order(order_id(1)));
     due(&mut unit, vec![claim.clone()]);
-    unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::InProcess, 1, 5_000))));
+    unit.orders.expect_get().returning(|_, _| Ok(Some(order(OrderState::InProcess, 1, 5_000))));
     unit.orders.expect_stored_cards().returning(|_, _| Ok(0));
     unit.orders.expect_lines().returning(|_, _| Ok(vec![virtual_line(1, 5_000)]));
     current(&mut unit, &claim, true);
     expect_booking(&mut unit, sheet(0, 5_000), MovementKind::Release, Reference::Order(order_id(1)), 5_000);
     unit.orders
         .expect_set_state()
-        .withf(|_, order| order.state == S::Decline)
+        .withf(|_, order| order.state == OrderState::Decline)
         .times(1)
         .returning(|_, _| Ok(()));
     unit.jobs.expect_complete().withf(move |finished| *finished == claim).times(1).returning(|_| Ok(()));
@@ -222,12 +222,12 @@ fn a_limit_change_goes_from_the_taking_to_the_settling() {
     assert_eq!(run(&worker(&bench, unit, bank)), Ok(1));
 }
 
-/// What is settled with the taking is no errand; the rest of the batch goes on.
+/// What is settled with the taking is no task; the rest of the batch goes on.
 #[test]
 fn cancelled_work_is_taken_off_and_the_bank_not_called() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     due(&mut unit, vec![claim(Subject::Order(order_id(1)))]);
-    unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::Rejected, 1, 5_000))));
+    unit.orders.expect_get().returning(|_, _| Ok(Some(order(OrderState::Rejected, 1, 5_000))));
     unit.jobs.expect_complete().times(1).returning(|_| Ok(()));
     assert_eq!(run(&worker(&bench, unit, bank())), Ok(0));
 }
@@ -297,11 +297,11 @@ fn a_worker_waits_for_its_turn_before_it_takes_anything() {
     });
     let worker = worker(&bench, unit, bank());
     std::thread::scope(|scope| {
-        let turn = worker.turns.wait();
+        let permit = worker.permits.acquire();
         let other = scope.spawn(|| run(&worker));
-        worker.turns.until_waiting(1);
+        worker.permits.until_waiting(1);
         assert!(!claimed.load(Ordering::SeqCst));
-        drop(turn);
+        drop(permit);
         assert_eq!(other.join().unwrap(), Ok(0));
     });
     assert!(claimed.load(Ordering::SeqCst));
@@ -314,7 +314,7 @@ fn a_worker_has_a_place_for_all_but_the_call() {
     let worked: Arc<OnceLock<Worker>> = Arc::default();
     let placed = |worked: &Arc<OnceLock<Worker>>| {
         let worked = Arc::clone(worked);
-        move || worked.get().unwrap().turns.placed()
+        move || worked.get().unwrap().permits.holding()
     };
     let (at_the_claim, at_the_booking) = (placed(&worked), placed(&worked));
     unit.jobs.expect_claim().returning(move |_, _| {
@@ -328,12 +328,12 @@ fn a_worker_has_a_place_for_all_but_the_call() {
     });
     let (mut bank, at_the_bank) = (bank(), Arc::clone(&worked));
     bank.expect_submit().times(1).returning(move |_| {
-        drop(at_the_bank.get().unwrap().turns.wait());
+        drop(at_the_bank.get().unwrap().permits.acquire());
         vec![Ok(Verdict::Done)]
     });
     let worker = worked.get_or_init(|| worker(&bench, unit, bank));
     assert_eq!(run(worker), Ok(1));
-    assert_eq!(worker.turns.placed(), 0);
+    assert_eq!(worker.permits.holding(), 0);
 }
 
 /// Each of two workers has its call answered only when both have called.
@@ -394,7 +394,7 @@ fn a_corrupt_request_is_put_off_and_the_others_go_on() {
     let terms = Reschedule { delay: Duration::seconds(1), failures: 3, may_have_sent: false };
     expect_reschedule(&mut unit, &corrupt, terms);
     let taken = worker(&bench, unit, bank()).take().unwrap();
-    assert_eq!(taken.iter().map(|errand| errand.lease.claim.clone()).collect::<Vec<_>>(), [top_up_claim()]);
+    assert_eq!(taken.iter().map(|task| task.lease.claim.clone()).collect::<Vec<_>>(), [top_up_claim()]);
 }
 
 /// Somebody else may have it by now, and may be telling the bank this moment.
@@ -443,7 +443,7 @@ fn a_call_in_flight_is_not_taken_over_within_the_process() {
     });
     let worker = calling.get_or_init(|| Arc::new(worker(&bench, unit, bank)));
     assert_eq!(run(worker), Ok(1));
-    assert!(worker.in_hand.subjects().is_empty());
+    assert!(worker.in_flight.subjects().is_empty());
 }
 
 /// As does one whose lease was renewed before its turn came.
@@ -461,9 +461,9 @@ fn work_that_waits_for_its_turn_is_kept_too() {
         Reschedule { delay: Duration::ZERO, failures: 0, may_have_sent: false },
     );
     let worker = worker(&bench, unit, bank());
-    let errand = worker.take().unwrap().pop().unwrap();
+    let task = worker.take().unwrap().pop().unwrap();
     assert!(worker.take().unwrap().is_empty());
-    worker.give_back(errand).unwrap();
+    worker.give_back(task).unwrap();
 }
 
 /// A worker that ended in the middle keeps nothing in hand.
@@ -483,7 +483,7 @@ fn a_card_number_that_is_taken_is_left_to_a_person() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
     let claim = Claim { may_have_sent: true, failures: 1, ..claim(Subject::Order(order_id(1))) };
     due(&mut unit, vec![claim.clone()]);
-    unit.orders.expect_get().returning(|_, _| Ok(Some(order(S::InProcess, 1, 5_000))));
+    unit.orders.expect_get().returning(|_, _| Ok(Some(order(OrderState::InProcess, 1, 5_000))));
     unit.orders.expect_stored_cards().returning(|_, _| Ok(0));
     unit.orders.expect_lines().returning(|_, _| Ok(vec![virtual_line(1, 5_000)]));
     unit.cards.expect_insert_issued().times(1).returning(|_, _| Err(StoreError::Conflict(Rule::CardNumber)));

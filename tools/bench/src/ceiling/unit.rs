@@ -11,19 +11,21 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, EmployeeStatus};
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::limit::Limit;
+use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::partner::{Partner, PartnerStatus};
 use kopeck_domain::person::{CustomId, PersonName, Phone};
+use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::session::TokenPair;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission};
 use kopeck_port_store::{
-    AccountDue, AuditFilter, AuditRepository, AvailableFilter, CardRecord, CardRepository,
-    CategoryRepository, Credentials, EmployeeFilter, EmployeeRepository, IdempotencyRepository,
-    JobRepository, LedgerRepository, LimitChangeRepository, LimitTarget, NewCard, OrderRepository,
-    PartnerRepository, ReconciliationRepository, RecordedResponse, ReplenishmentRepository, Rule,
-    SealedNonceRepository, SealingKeyRecord, SessionRepository, SpentNonce, StoreError, StoredPair,
-    ThrottleRepository, TopUpTarget, TransactionRepository, UnitOfWork,
+    AccountDue, AuditFilter, AuditRepository, AvailableFilter, CardBatchRepository, CardRecord,
+    CardRepository, CategoryRepository, Credentials, EmployeeFilter, EmployeeRepository,
+    IdempotencyRepository, JobRepository, LedgerRepository, NewCard, OrderRepository, PartnerRepository,
+    ReconciliationRepository, RecordedResponse, Rule, SealedNonceRepository, SealingKeyRecord,
+    SessionRepository, SpentNonce, StoreError, StoredPair, ThrottleRepository, TransactionRepository,
+    UnitOfWork,
 };
 use time::{Date, OffsetDateTime};
 
@@ -55,7 +57,7 @@ fn absent() -> ! {
 }
 
 macro_rules! absent_repositories {
-    ($($name:ident: $repository:ident,)*) => {
+    ($($name:ident: $repository:path,)*) => {
         $(fn $name(&mut self) -> &mut dyn $repository { absent() })*
     };
 }
@@ -87,8 +89,8 @@ impl UnitOfWork for Unit {
         categories: CategoryRepository,
         transactions: TransactionRepository,
         orders: OrderRepository,
-        replenishments: ReplenishmentRepository,
-        limit_changes: LimitChangeRepository,
+        replenishments: CardBatchRepository<TopUps>,
+        limit_changes: CardBatchRepository<LimitChanges>,
         ledger: LedgerRepository,
         jobs: JobRepository,
         reconciliation: ReconciliationRepository,
@@ -305,12 +307,6 @@ impl CardRepository for Unit {
         absent()
     }
     fn outdate_bank_view(&mut self, _: PartnerId, _: &[CardId], _: OffsetDateTime) -> Result<(), StoreError> {
-        absent()
-    }
-    fn top_up_targets(&mut self, _: PartnerId, _: &[CardId]) -> Result<Vec<TopUpTarget>, StoreError> {
-        absent()
-    }
-    fn limit_targets(&mut self, _: PartnerId, _: &[CardId]) -> Result<Vec<LimitTarget>, StoreError> {
         absent()
     }
     fn set_limit(&mut self, _: PartnerId, _: &[CardId], _: &Limit) -> Result<(), StoreError> {

@@ -6,18 +6,21 @@ use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId};
 use kopeck_domain::ledger::DepositReference;
-use kopeck_domain::limit::Limit;
+use kopeck_domain::limit::{Limit, LimitConflict};
+use kopeck_domain::limit_change::LimitChanges;
+use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::order::{OrderKind, OrderLine};
 use kopeck_domain::person::CustomId;
+use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::{StoreError, UnitOfWork};
+use kopeck_service::card_batches::{CancelBatchError, CreateBatchError};
 use kopeck_service::cards::{LinkCardError, SwitchCardError};
 use kopeck_service::employees::{AddEmployeeError, EmployeeDraft};
 use kopeck_service::idempotency::Answer;
-use kopeck_service::limits::{CancelLimitChangeError, SetLimitsError};
 use kopeck_service::orders::{ChangeOrderError, PlaceOrderError};
 use kopeck_service::partners::PartnerError;
-use kopeck_service::replenishments::{CancelReplenishmentError, CreateReplenishmentError, TopUp};
-use kopeck_service::{Env, cards, employees, limits, orders, partners, replenishments};
+use kopeck_service::replenishments::TopUp;
+use kopeck_service::{Env, card_batches, cards, employees, limits, orders, partners, replenishments};
 use time::OffsetDateTime;
 
 /// What a call asks for. Everything that the bank is to do carries a mark of its own, an amount or an address, so that
@@ -97,6 +100,9 @@ impl From<StoreError> for No {
     }
 }
 
+type CreateReplenishmentError = CreateBatchError<AmountOverflow>;
+type SetLimitsError = CreateBatchError<LimitConflict>;
+
 macro_rules! refusals {
     ($($error:ident),*) => {
         $(impl From<$error> for No {
@@ -112,7 +118,7 @@ macro_rules! refusals {
 
 refusals! {
     AddEmployeeError, PlaceOrderError, LinkCardError, SwitchCardError, CreateReplenishmentError, SetLimitsError,
-    ChangeOrderError, CancelReplenishmentError, CancelLimitChangeError, PartnerError
+    ChangeOrderError, CancelBatchError, PartnerError
 }
 
 /// Carries out an operation within a unit of work.
@@ -156,8 +162,12 @@ pub(super) fn carry_out(
             Ok(answer(202, request.id))
         }
         Operation::CancelOrder(id) => Ok(answer(200, orders::cancel(unit, env, partner, *id)?.id)),
-        Operation::CancelTopUp(id) => Ok(answer(200, replenishments::cancel(unit, env, partner, *id)?.id)),
-        Operation::CancelLimits(id) => Ok(answer(200, limits::cancel(unit, env, partner, *id)?.id)),
+        Operation::CancelTopUp(id) => {
+            Ok(answer(200, card_batches::cancel::<TopUps>(unit, env, partner, *id)?.id))
+        }
+        Operation::CancelLimits(id) => {
+            Ok(answer(200, card_batches::cancel::<LimitChanges>(unit, env, partner, *id)?.id))
+        }
         Operation::Confirm(id) => Ok(answer(200, orders::confirm(unit, env, partner, *id)?.id)),
     }
 }

@@ -8,12 +8,14 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId};
 use kopeck_domain::ledger::DepositReference;
 use kopeck_domain::limit::{Limit, LimitDraft};
+use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::order::{LineDetails, OrderKind, OrderLine};
 use kopeck_domain::page::Page;
 use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
+use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::{EmployeeFilter, StoreError, UnitOfWork};
 use kopeck_service::replenishments::TopUp;
-use kopeck_service::{Env, cards, employees, limits, orders, replenishments};
+use kopeck_service::{Env, card_batches, cards, employees, orders};
 
 use super::Operation;
 use crate::world::World;
@@ -111,8 +113,10 @@ fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<
         linked,
         awaited: placed.iter().filter(|order| order.state.is_open()).map(|order| order.cards as usize).sum(),
         orders: ids(placed, |order| order.id),
-        top_ups: ids(replenishments::list(unit, partner, None, page)?.items, |request| request.id),
-        limit_changes: ids(limits::list(unit, partner, None, page)?.items, |request| request.id),
+        top_ups: ids(card_batches::list::<TopUps>(unit, partner, None, page)?.items, |request| request.id),
+        limit_changes: ids(card_batches::list::<LimitChanges>(unit, partner, None, page)?.items, |request| {
+            request.id
+        }),
     })
 }
 

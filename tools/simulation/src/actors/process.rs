@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use kopeck_port_store::{Access, StoreError, transact};
-use kopeck_service::worker::{Errand, Report, Worker, WorkerSettings};
+use kopeck_service::worker::{Task, TaskResult, Worker, WorkerSettings};
 
 use super::judge;
 use crate::Violation;
@@ -27,15 +27,15 @@ pub(crate) struct Process {
 /// What a worker's thread has in its hands.
 #[derive(Default)]
 struct Thread {
-    errands: VecDeque<Errand>,
-    report: Option<Report>,
+    tasks: VecDeque<Task>,
+    result: Option<TaskResult>,
     /// For so many turns it stands still.
     paused_for: u32,
 }
 
 impl Thread {
     fn is_idle(&self) -> bool {
-        self.errands.is_empty() && self.report.is_none()
+        self.tasks.is_empty() && self.result.is_none()
     }
 }
 
@@ -136,22 +136,22 @@ fn worker(world: &World, settings: WorkerSettings) -> Worker {
 
 /// Settles, calls or gives back, or takes, whichever is next.
 fn step(world: &World, name: &str, worker: &Worker, thread: &mut Thread) -> Result<(), StoreError> {
-    if let Some(report) = thread.report.take() {
+    if let Some(result) = thread.result.take() {
         world.trace.note(name, || "settles".to_owned());
-        return worker.settle(report);
+        return worker.settle(result);
     }
-    let Some(errand) = thread.errands.pop_front() else {
-        thread.errands = worker.take()?.into();
-        if !thread.errands.is_empty() {
-            world.trace.note(name, || format!("takes {}", thread.errands.len()));
+    let Some(task) = thread.tasks.pop_front() else {
+        thread.tasks = worker.take()?.into();
+        if !thread.tasks.is_empty() {
+            world.trace.note(name, || format!("takes {}", thread.tasks.len()));
         }
         return Ok(());
     };
     if world.dice.chance(30) {
         world.trace.note(name, || "gives back".to_owned());
-        return worker.give_back(errand);
+        return worker.give_back(task);
     }
     world.trace.note(name, || "calls the bank".to_owned());
-    thread.report = Some(worker.call(errand));
+    thread.result = Some(worker.call(task));
     Ok(())
 }

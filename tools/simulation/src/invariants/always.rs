@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::Account;
-use kopeck_domain::request::{RequestKind, RequestState};
-use kopeck_port_store::{BalanceSheet, StoreError, Subject, UnitOfWork};
+use kopeck_domain::limit_change::LimitChanges;
+use kopeck_domain::replenishment::TopUps;
+use kopeck_domain::request::RequestState;
+use kopeck_port_store::{BalanceSheet, StoreError, StoredKind, Subject, UnitOfWork};
 use kopeck_service::balance;
 use kopeck_service::reconciliation::{self, Discrepancy};
 
@@ -55,9 +57,9 @@ impl Watch {
         let mut tally = BTreeMap::new();
         for (subject, state) in &self.states {
             let kind = match subject {
-                Subject::Order(_) => RequestKind::Order,
-                Subject::Replenishment(_) => RequestKind::Replenishment,
-                Subject::LimitChange(_) => RequestKind::LimitChange,
+                Subject::Order(_) => "ORDER",
+                Subject::Replenishment(_) => "REPLENISHMENT",
+                Subject::LimitChange(_) => "LIMIT_CHANGE",
             };
             *tally.entry(format!("{kind} {state}")).or_default() += 1;
         }
@@ -78,16 +80,23 @@ impl Watch {
 
 fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Books, StoreError> {
     let orders = unit.reconciliation().orders(partner)?;
-    let top_ups = unit.reconciliation().replenishments(partner)?;
-    let changes = unit.reconciliation().limit_changes(partner)?;
-    let states = orders.iter().map(|order| (Subject::Order(order.id), order.state));
-    let states = states.chain(top_ups.iter().map(|one| (Subject::Replenishment(one.id), one.state)));
-    let states = states.chain(changes.iter().map(|one| (Subject::LimitChange(one.id), one.state)));
+    let mut states: Vec<(Subject, RequestState)> =
+        orders.iter().map(|order| (Subject::Order(order.id), order.state.into())).collect();
+    states.extend(batch_states::<TopUps>(unit, partner)?);
+    states.extend(batch_states::<LimitChanges>(unit, partner)?);
     Ok(Books {
         sheet: balance::get(unit, partner)?,
         discrepancies: reconciliation::check(unit, partner)?,
-        states: states.collect(),
+        states,
     })
+}
+
+fn batch_states<K: StoredKind>(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+) -> Result<Vec<(Subject, RequestState)>, StoreError> {
+    let batches = K::repository(unit).facts(partner)?;
+    Ok(batches.iter().map(|batch| (K::subject(batch.id), batch.state.into())).collect())
 }
 
 fn accounts_add_up(sheet: &BalanceSheet) -> Result<(), Violation> {

@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind};
+use kopeck_domain::limit_change::LimitChanges;
+use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::{
-    Access, AuditRepository, Backlog, BalanceSheet, CardRepository, CategoryRepository, Claim, Done,
-    EmployeeRepository, Horizon, IdempotencyRepository, JobClock, JobRepository, LedgerRepository,
-    LimitChangeRepository, OrderRepository, PartnerRepository, ReconciliationRepository, RecordedResponse,
-    ReplenishmentRepository, Reschedule, SealedNonceRepository, SessionRepository, SpentNonce, Store,
-    StoreError, StuckJob, Subject, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
+    Access, AuditRepository, Backlog, BalanceSheet, CardBatchRepository, CardRepository, CategoryRepository,
+    Claim, Done, EmployeeRepository, Horizon, IdempotencyRepository, JobClock, JobRepository,
+    LedgerRepository, OrderRepository, PartnerRepository, ReconciliationRepository, RecordedResponse,
+    Reschedule, SealedNonceRepository, SessionRepository, SpentNonce, Store, StoreError, StuckJob, Subject,
+    ThrottleRepository, TransactionRepository, UnitOfWork, Work,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -78,11 +80,11 @@ impl UnitOfWork for Sabotaged<'_> {
         if self.sabotage == Sabotage::ForgottenNonces { self } else { self.unit.sealed_nonces() }
     }
 
-    fn replenishments(&mut self) -> &mut dyn ReplenishmentRepository {
+    fn replenishments(&mut self) -> &mut dyn CardBatchRepository<TopUps> {
         if self.sabotage == Sabotage::ForgottenMarks { self } else { self.unit.replenishments() }
     }
 
-    fn limit_changes(&mut self) -> &mut dyn LimitChangeRepository {
+    fn limit_changes(&mut self) -> &mut dyn CardBatchRepository<LimitChanges> {
         if self.sabotage == Sabotage::ForgottenMarks { self } else { self.unit.limit_changes() }
     }
 

@@ -10,8 +10,7 @@ use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::page::{Listed, Page};
 use kopeck_port_store::{
-    AccountDue, Activation, AvailableFilter, CardRecord, CardRepository, LimitTarget, NewCard, Rule,
-    StoreError, TopUpTarget,
+    AccountDue, Activation, AvailableFilter, CardRecord, CardRepository, NewCard, Rule, StoreError,
 };
 use time::{Date, OffsetDateTime};
 
@@ -167,41 +166,6 @@ impl CardRepository for Unit {
             }
         }
         Ok(())
-    }
-
-    fn top_up_targets(
-        &mut self,
-        partner: PartnerId,
-        cards: &[CardId],
-    ) -> Result<Vec<TopUpTarget>, StoreError> {
-        let wanted: HashSet<CardId> = cards.iter().copied().collect();
-        let claimed = self.state.replenishments.claimed(partner);
-        let rows = self.state.cards_of(partner).filter(|row| wanted.contains(&row.record.card.id));
-        let target = |Card { id, number, link, valid_until, .. }: &Card| TopUpTarget {
-            card: *id,
-            number: *number,
-            status: link.map(|link| link.status),
-            valid_until: *valid_until,
-            in_request: claimed.contains(id),
-        };
-        Ok(rows.map(|row| target(&row.record.card)).collect())
-    }
-
-    fn limit_targets(
-        &mut self,
-        partner: PartnerId,
-        cards: &[CardId],
-    ) -> Result<Vec<LimitTarget>, StoreError> {
-        let wanted: HashSet<CardId> = cards.iter().copied().collect();
-        let claimed = self.state.limit_changes.claimed(partner);
-        let rows = self.state.cards_of(partner).filter(|row| wanted.contains(&row.record.card.id));
-        let target = |Card { id, number, valid_until, .. }: &Card| LimitTarget {
-            card: *id,
-            number: *number,
-            valid_until: *valid_until,
-            in_change: claimed.contains(id),
-        };
-        Ok(rows.map(|row| target(&row.record.card)).collect())
     }
 
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {

@@ -3,6 +3,7 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Account, Balances, DepositReference, Movement, MovementKind, Reference};
+use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::{BalanceSheet, LedgerRepository, Rule, StoreError};
 use time::OffsetDateTime;
 
@@ -58,7 +59,7 @@ impl State {
             Reference::Order(id) => {
                 self.orders.iter().any(|row| row.partner == partner && row.order.id == *id)
             }
-            Reference::Replenishment(id) => self.replenishments.find(partner, *id).is_some(),
+            Reference::Replenishment(id) => self.batch::<TopUps>(partner, *id).is_some(),
         };
         if known { Ok(()) } else { Err(StoreError::Conflict(Rule::Reference)) }
     }

@@ -2,18 +2,16 @@
 //! contract of the port, constraints included.
 
 mod audit;
-mod card_by_card;
+mod card_batches;
 mod cards;
 mod categories;
 mod employees;
 mod idempotency;
 mod jobs;
 mod ledger;
-mod limit_changes;
 mod orders;
 mod partners;
 mod reconciliation;
-mod replenishments;
 mod sealed_nonces;
 mod sessions;
 mod throttle;
@@ -25,12 +23,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kopeck_domain::audit::{Mark, Record};
 use kopeck_domain::ids::PartnerId;
+use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::page::{Listed, Page};
+use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::{
-    Access, AuditRepository, CardRepository, CategoryRepository, Disposition, Done, EmployeeRepository,
-    IdempotencyRepository, JobRepository, LedgerRepository, LimitChangeRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, ReplenishmentRepository, Rule, SealedNonceRepository,
-    SessionRepository, Store, StoreError, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
+    Access, AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, Disposition, Done,
+    EmployeeRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
+    PartnerRepository, ReconciliationRepository, Rule, SealedNonceRepository, SessionRepository, Store,
+    StoreError, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
 };
 use kopeck_port_system::Clock;
 
@@ -103,7 +103,7 @@ impl Unit {
 }
 
 macro_rules! repositories {
-    ($($method:ident: $repository:ident;)*) => {
+    ($($method:ident: $repository:path;)*) => {
         impl UnitOfWork for Unit {
             $(fn $method(&mut self) -> &mut dyn $repository {
                 self
@@ -123,8 +123,8 @@ repositories! {
     cards: CardRepository;
     transactions: TransactionRepository;
     orders: OrderRepository;
-    replenishments: ReplenishmentRepository;
-    limit_changes: LimitChangeRepository;
+    replenishments: CardBatchRepository<TopUps>;
+    limit_changes: CardBatchRepository<LimitChanges>;
     ledger: LedgerRepository;
     jobs: JobRepository;
     reconciliation: ReconciliationRepository;
@@ -147,8 +147,8 @@ struct State {
     cards: Table<cards::CardRow>,
     transactions: Table<transactions::TransactionRow>,
     orders: Table<orders::OrderRow>,
-    replenishments: Table<replenishments::Row>,
-    limit_changes: Table<limit_changes::Row>,
+    replenishments: Table<card_batches::Row<TopUps>>,
+    limit_changes: Table<card_batches::Row<LimitChanges>>,
     accounts: Table<ledger::AccountsRow>,
     movements: Table<ledger::MovementRow>,
     jobs: Table<jobs::JobRow>,

@@ -1,9 +1,8 @@
 //! Orders.
 
 use kopeck_domain::ids::{OrderId, PartnerId};
-use kopeck_domain::order::{Order, OrderLine};
+use kopeck_domain::order::{Order, OrderLine, OrderState};
 use kopeck_domain::page::{Listed, Page};
-use kopeck_domain::request::RequestState;
 use kopeck_port_store::{OrderRepository, OrderResultItem, StoreError};
 
 use super::cards::CardRow;
@@ -77,7 +76,7 @@ impl OrderRepository for Unit {
     fn list(
         &mut self,
         partner: PartnerId,
-        status: Option<RequestState>,
+        status: Option<OrderState>,
         page: Page,
     ) -> Result<Listed<Order>, StoreError> {
         let own = self.state.orders.iter().rev().filter(|row| row.partner == partner);

@@ -6,11 +6,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::ledger::{Account, Balances, Reference};
-use kopeck_domain::replenishment::{ItemState, ReplenishmentItem};
-use kopeck_port_store::{
-    LimitChangeFacts, OrderFacts, ReconciliationRepository, ReferenceSums, ReplenishmentFacts, StoreError,
-    Subject,
-};
+use kopeck_port_store::{OrderFacts, ReconciliationRepository, ReferenceSums, StoreError, Subject};
 
 use super::cards::cards_by_order;
 use super::{State, Unit};
@@ -29,7 +25,7 @@ impl State {
     }
 }
 
-fn sum(amounts: impl IntoIterator<Item = Kopecks>) -> Result<Kopecks, StoreError> {
+pub(super) fn sum(amounts: impl IntoIterator<Item = Kopecks>) -> Result<Kopecks, StoreError> {
     Kopecks::sum(amounts).map_err(|overflow| StoreError::Corrupt(format!("entries.amount: {overflow}")))
 }
 
@@ -81,42 +77,7 @@ impl ReconciliationRepository for Unit {
             cost: order.cost,
             cards: order.cards,
             stored_cards: cards.get(&order.id).copied().unwrap_or(0),
-            has_work: self.state.has_work(partner, Subject::Order(order.id)),
-        });
-        Ok(facts.collect())
-    }
-
-    fn replenishments(&mut self, partner: PartnerId) -> Result<Vec<ReplenishmentFacts>, StoreError> {
-        let own = self.state.replenishments.iter().filter(|row| row.partner == partner);
-        let facts = own.map(|row| {
-            let of = |wanted: fn(&ReplenishmentItem) -> bool| {
-                sum(row.items.iter().filter(|item| wanted(item)).map(|item| item.amount))
-            };
-            Ok(ReplenishmentFacts {
-                id: row.request.id,
-                state: row.request.state,
-                cards: row.request.cards,
-                counts: row.counts(),
-                open_amount: of(|item| item.state == ItemState::Open)?,
-                topped_up_amount: of(|item| item.state == ItemState::ToppedUp)?,
-                refused_amount: of(|item| matches!(item.state, ItemState::Refused(_)))?,
-                amount: row.request.amount,
-                claimed_cards: row.claimed_cards(),
-                has_work: self.state.has_work(partner, Subject::Replenishment(row.request.id)),
-            })
-        });
-        facts.collect()
-    }
-
-    fn limit_changes(&mut self, partner: PartnerId) -> Result<Vec<LimitChangeFacts>, StoreError> {
-        let own = self.state.limit_changes.iter().filter(|row| row.partner == partner);
-        let facts = own.map(|row| LimitChangeFacts {
-            id: row.request.id,
-            state: row.request.state,
-            cards: row.request.cards,
-            counts: row.counts(),
-            claimed_cards: row.claimed_cards(),
-            has_work: self.state.has_work(partner, Subject::LimitChange(row.request.id)),
+            has_job: self.state.has_work(partner, Subject::Order(order.id)),
         });
         Ok(facts.collect())
     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::*;
-use RequestState as S;
+use OrderState as S;
 use kopeck_domain::card::CardType;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_port_bank::{DeclineReason, MockBankGateway};
@@ -13,10 +13,10 @@ fn order_claim(may_have_sent: bool) -> Claim {
     Claim { may_have_sent, ..claim(Subject::Order(order_id(1))) }
 }
 
-/// An errand of one virtual line of three cards.
-fn errand(stored: u32) -> OrderErrand {
+/// An task of one virtual line of three cards.
+fn task(stored: u32) -> OrderTask {
     let lines = if stored == 0 { vec![virtual_line(3, 5_000)] } else { vec![] };
-    OrderErrand { order: order_id(1), lines, stored }
+    OrderTask { order: order_id(1), lines, stored }
 }
 
 fn issued(n: u64) -> IssuedCard {
@@ -64,13 +64,13 @@ fn silence() -> BankError {
 const REFUSED: Verdict = Verdict::Declined(DeclineReason::Refused);
 
 /// Calls the bank with chunks of two.
-fn call(bank: &MockBankGateway, stored: u32, may_have_sent: bool) -> OrderReport {
-    errand(stored).call(bank, &order_claim(may_have_sent), 2)
+fn call(bank: &MockBankGateway, stored: u32, may_have_sent: bool) -> OrderFindings {
+    task(stored).call(bank, &order_claim(may_have_sent), 2)
 }
 
-fn assert_cards(report: &OrderReport, expected: &[IssuedCard]) {
+fn assert_cards(report: &OrderFindings, expected: &[IssuedCard]) {
     match report {
-        OrderReport::Cards(cards) => assert_eq!(cards, expected),
+        OrderFindings::Cards(cards) => assert_eq!(cards, expected),
         other => panic!("{other:?}"),
     }
 }
@@ -92,7 +92,7 @@ fn what_may_have_been_sent_is_asked_for_and_not_sent_again() {
 
     let mut bank = MockBankGateway::new();
     expect_query(&mut bank, Ok(vec![Some(REFUSED)]));
-    assert!(matches!(call(&bank, 0, true), OrderReport::Declined));
+    assert!(matches!(call(&bank, 0, true), OrderFindings::Declined));
 }
 
 /// A short answer to the question says as little as `None`.
@@ -109,7 +109,7 @@ fn what_the_bank_never_saw_is_sent_only_where_a_repeat_is_safe() {
         let mut bank = MockBankGateway::new();
         expect_query(&mut bank, Ok(answer));
         bank.expect_repeat_is_safe().return_const(false);
-        assert!(matches!(call(&bank, 0, true), OrderReport::NotKnown), "and nothing is sent");
+        assert!(matches!(call(&bank, 0, true), OrderFindings::NotKnown), "and nothing is sent");
     }
 }
 
@@ -117,7 +117,7 @@ fn what_the_bank_never_saw_is_sent_only_where_a_repeat_is_safe() {
 fn a_bank_that_cannot_be_asked_is_told_nothing() {
     let mut bank = MockBankGateway::new();
     expect_query(&mut bank, Err(BankError::Unavailable("down".to_owned())));
-    assert!(matches!(call(&bank, 0, true), OrderReport::Later { may_have_sent: true }));
+    assert!(matches!(call(&bank, 0, true), OrderFindings::Later { may_have_sent: true }));
 }
 
 /// No answer at all, and an answer vector that is too short, decide nothing.
@@ -128,19 +128,19 @@ fn silence_is_no_refusal() {
         let mut bank = MockBankGateway::new();
         expect_submit(&mut bank, answers);
         let report = call(&bank, 0, false);
-        assert!(matches!(report, OrderReport::Later { may_have_sent } if may_have_sent == may_be_there));
+        assert!(matches!(report, OrderFindings::Later { may_have_sent } if may_have_sent == may_be_there));
     }
     let mut bank = MockBankGateway::new();
     expect_submit(&mut bank, vec![Ok(Verdict::Done)]);
     expect_fetch(&mut bank, 0, Err(silence()));
-    assert!(matches!(call(&bank, 0, false), OrderReport::Later { may_have_sent: true }));
+    assert!(matches!(call(&bank, 0, false), OrderFindings::Later { may_have_sent: true }));
 }
 
 #[test]
 fn a_refused_order_has_no_cards_to_fetch() {
     let mut bank = MockBankGateway::new();
     expect_submit(&mut bank, vec![Ok(REFUSED)]);
-    assert!(matches!(call(&bank, 0, false), OrderReport::Declined));
+    assert!(matches!(call(&bank, 0, false), OrderFindings::Declined));
 }
 
 /// Cards are stored, so the bank accepted it: it is neither asked nor told again, whatever the claim says.
@@ -175,7 +175,7 @@ fn stored_cards(unit: &mut MockUnit, count: u32) {
     unit.orders.expect_lines().returning(|_, _| Ok(vec![virtual_line(3, 5_000)]));
 }
 
-fn expect_state(unit: &mut MockUnit, state: RequestState) {
+fn expect_state(unit: &mut MockUnit, state: OrderState) {
     unit.orders
         .expect_set_state()
         .withf(move |partner, order| {
@@ -194,8 +194,8 @@ fn a_new_order_is_in_process_once_it_is_taken() {
         if starts {
             expect_state(&mut unit, S::InProcess);
         }
-        let errand = prepare(&mut unit, &bench, &order_claim(false), order_id(1)).unwrap().unwrap();
-        assert_eq!((errand.stored, errand.lines), (0, vec![virtual_line(3, 5_000)]));
+        let task = prepare(&mut unit, &bench, &order_claim(false), order_id(1)).unwrap().unwrap();
+        assert_eq!((task.stored, task.lines), (0, vec![virtual_line(3, 5_000)]));
     }
 }
 
@@ -214,7 +214,7 @@ fn an_order_that_is_closed_needs_nothing_more() {
     }
 }
 
-fn run_settle(unit: &mut MockUnit, report: &OrderReport) -> Result<Next, StoreError> {
+fn run_settle(unit: &mut MockUnit, report: &OrderFindings) -> Result<Next, StoreError> {
     settle(unit, &Bench::new(), &order_claim(false), report)
 }
 
@@ -225,12 +225,12 @@ fn a_refused_order_frees_its_money() {
     let reference = Reference::Order(order_id(1));
     expect_booking(&mut unit, sheet(0, 15_000), MovementKind::Release, reference, 15_000);
     expect_state(&mut unit, S::Decline);
-    assert!(matches!(run_settle(&mut unit, &OrderReport::Declined), Ok(Next::Finished)));
+    assert!(matches!(run_settle(&mut unit, &OrderFindings::Declined), Ok(Next::Finished)));
 }
 
 #[test]
 fn silence_books_nothing() {
-    let next = run_settle(&mut MockUnit::default(), &OrderReport::Later { may_have_sent: true });
+    let next = run_settle(&mut MockUnit::default(), &OrderFindings::Later { may_have_sent: true });
     assert!(matches!(next, Ok(Next::Later { may_have_sent: true })));
 }
 
@@ -254,7 +254,7 @@ fn cards_come_in_chunks_and_the_last_one_captures() {
     stored_order(&mut unit, order(S::InProcess, 3, 15_000));
     stored_cards(&mut unit, 0);
     expect_cards(&mut unit, &[(0, 1), (1, 2)]);
-    let report = OrderReport::Cards(vec![issued(1), issued(2)]);
+    let report = OrderFindings::Cards(vec![issued(1), issued(2)]);
     assert!(matches!(run_settle(&mut unit, &report), Ok(Next::GoOn)), "and books nothing yet");
 
     let mut unit = MockUnit::default();
@@ -264,7 +264,7 @@ fn cards_come_in_chunks_and_the_last_one_captures() {
     let reference = Reference::Order(order_id(1));
     expect_booking(&mut unit, sheet(0, 15_000), MovementKind::Capture, reference, 15_000);
     expect_state(&mut unit, S::Success);
-    let report = OrderReport::Cards(vec![issued(3)]);
+    let report = OrderFindings::Cards(vec![issued(3)]);
     assert!(matches!(run_settle(&mut unit, &report), Ok(Next::Finished)));
 }
 
@@ -282,7 +282,7 @@ fn a_plastic_order_is_done_without_booking() {
         .times(1)
         .returning(|_, _| Ok(()));
     expect_state(&mut unit, S::Success);
-    let report = OrderReport::Cards(vec![card]);
+    let report = OrderFindings::Cards(vec![card]);
     assert!(matches!(run_settle(&mut unit, &report), Ok(Next::Finished)));
 }
 
@@ -300,7 +300,7 @@ fn a_card_that_was_not_ordered_is_left_to_a_person() {
         let mut unit = MockUnit::default();
         stored_order(&mut unit, order(S::InProcess, 3, 15_000));
         stored_cards(&mut unit, 0);
-        let report = OrderReport::Cards(vec![issued(1), wrong]);
+        let report = OrderFindings::Cards(vec![issued(1), wrong]);
         assert!(matches!(run_settle(&mut unit, &report), Ok(Next::LeaveToPerson)), "{report:?}");
     }
 }
@@ -311,7 +311,7 @@ fn too_few_cards_are_left_to_a_person() {
     let mut unit = MockUnit::default();
     stored_order(&mut unit, order(S::InProcess, 3, 15_000));
     stored_cards(&mut unit, 2);
-    assert!(matches!(run_settle(&mut unit, &OrderReport::Cards(vec![])), Ok(Next::LeaveToPerson)));
+    assert!(matches!(run_settle(&mut unit, &OrderFindings::Cards(vec![])), Ok(Next::LeaveToPerson)));
 }
 
 /// The bank accepted the order but has no card to show yet.
@@ -321,7 +321,7 @@ fn an_order_without_cards_yet_is_asked_for_later() {
     stored_order(&mut unit, order(S::InProcess, 3, 15_000));
     stored_cards(&mut unit, 0);
     assert!(matches!(
-        run_settle(&mut unit, &OrderReport::Cards(vec![])),
+        run_settle(&mut unit, &OrderFindings::Cards(vec![])),
         Ok(Next::Later { may_have_sent: true })
     ));
 }
@@ -333,7 +333,7 @@ fn no_more_cards_are_stored_than_were_ordered() {
     stored_cards(&mut unit, 2);
     expect_cards(&mut unit, &[(2, 3)]);
     expect_state(&mut unit, S::Success);
-    let report = OrderReport::Cards(vec![issued(3), issued(4)]);
+    let report = OrderFindings::Cards(vec![issued(3), issued(4)]);
     assert!(matches!(run_settle(&mut unit, &report), Ok(Next::Finished)));
 }
 
@@ -364,8 +364,8 @@ fn a_card_enters_as_the_bank_issued_it() {
 fn broken_data_are_named_and_nothing_is_booked() {
     let mut unit = MockUnit::default();
     unit.orders.expect_get().returning(|_, _| Ok(None));
-    assert!(matches!(run_settle(&mut unit, &OrderReport::Declined), Err(StoreError::Corrupt(_))));
+    assert!(matches!(run_settle(&mut unit, &OrderFindings::Declined), Err(StoreError::Corrupt(_))));
     let other = claim(Subject::Replenishment(replenishment_id(1)));
-    let settled = settle(&mut MockUnit::default(), &Bench::new(), &other, &OrderReport::Declined);
+    let settled = settle(&mut MockUnit::default(), &Bench::new(), &other, &OrderFindings::Declined);
     assert!(matches!(settled, Err(StoreError::Corrupt(_))));
 }

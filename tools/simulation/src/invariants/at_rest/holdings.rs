@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::limit_change::{LimitChange, LimitChangeItem};
+use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
 use kopeck_domain::order::{Order, OrderLine};
 use kopeck_domain::page::Page;
-use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem};
+use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::{BalanceSheet, CardRecord, EmployeeFilter, StoreError, UnitOfWork};
-use kopeck_service::{balance, employees, limits, orders, replenishments};
+use kopeck_service::{balance, card_batches, employees, orders};
 
 pub(super) struct Holdings {
     pub(super) sheet: BalanceSheet,
@@ -41,17 +41,17 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
             has.cards.extend(unit.cards().by_number(partner, item.number)?);
         }
         let lines = unit.orders().lines(partner, order.id)?;
-        has.requests.insert(order.id.to_string(), order.state);
+        has.requests.insert(order.id.to_string(), order.state.into());
         has.orders.push((order, lines));
     }
-    for request in replenishments::list(unit, partner, None, page)?.items {
+    for request in card_batches::list::<TopUps>(unit, partner, None, page)?.items {
         let items = unit.replenishments().items(partner, request.id, 0, request.cards)?;
-        has.requests.insert(request.id.to_string(), request.state);
+        has.requests.insert(request.id.to_string(), request.state.into());
         has.top_ups.push((request, items));
     }
-    for request in limits::list(unit, partner, None, page)?.items {
+    for request in card_batches::list::<LimitChanges>(unit, partner, None, page)?.items {
         let items = unit.limit_changes().items(partner, request.id, 0, request.cards)?;
-        has.requests.insert(request.id.to_string(), request.state);
+        has.requests.insert(request.id.to_string(), request.state.into());
         has.limit_changes.push((request, items));
     }
     Ok(has)

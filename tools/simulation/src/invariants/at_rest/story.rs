@@ -3,10 +3,8 @@
 use std::fmt::Display;
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::limit_change;
-use kopeck_domain::order::{LineDetails, OrderLine};
-use kopeck_domain::replenishment::ItemState;
-use kopeck_domain::request::RequestState;
+use kopeck_domain::card_batch::ItemState;
+use kopeck_domain::order::{LineDetails, OrderLine, OrderState};
 use kopeck_port_bank::{Instruction, OrderedCards, Verdict};
 
 use super::Holdings;
@@ -41,14 +39,8 @@ impl Story {
 
     fn read_orders(&mut self, has: &Holdings, bank: &BankSide<'_>) -> Result<(), Violation> {
         for (order, lines) in &has.orders {
-            decided(&order.id, order.state)?;
-            let is_done = match order.state {
-                RequestState::Success | RequestState::Confirmed | RequestState::PartSuccess => true,
-                RequestState::Decline
-                | RequestState::Rejected
-                | RequestState::New
-                | RequestState::InProcess => false,
-            };
+            decided(&order.id, order.state, order.state.is_open())?;
+            let is_done = matches!(order.state, OrderState::Success | OrderState::Confirmed);
             let is_it = |instruction: &Instruction| match instruction {
                 Instruction::IssueCards(ordered) => ordered.iter().map(mark).eq(lines.iter().map(own_mark)),
                 Instruction::TopUp { .. } | Instruction::SetLimit { .. } => false,
@@ -61,16 +53,16 @@ impl Story {
 
     fn read_top_ups(&mut self, has: &Holdings, bank: &BankSide<'_>) -> Result<(), Violation> {
         for (request, items) in &has.top_ups {
-            decided(&request.id, request.state)?;
+            decided(&request.id, request.state, request.state.is_open())?;
             for item in items {
                 let is_it = |instruction: &Instruction| match instruction {
-                    Instruction::TopUp { card, amount } => *card == item.number && *amount == item.amount,
+                    Instruction::TopUp { card, amount } => *card == item.number && *amount == item.amount(),
                     Instruction::IssueCards(_) | Instruction::SetLimit { .. } => false,
                 };
                 // The cards of a cancelled request stay open.
-                let is_done = item.state == ItemState::ToppedUp;
+                let is_done = item.state == ItemState::Done;
                 bank.agrees(&request.id, is_done, is_it)?;
-                self.count(is_done, item.amount.get());
+                self.count(is_done, item.amount().get());
             }
         }
         Ok(())
@@ -78,13 +70,13 @@ impl Story {
 
     fn read_limit_changes(&mut self, has: &Holdings, bank: &BankSide<'_>) -> Result<(), Violation> {
         for (request, items) in &has.limit_changes {
-            decided(&request.id, request.state)?;
+            decided(&request.id, request.state, request.state.is_open())?;
             for item in items {
                 let is_it = |instruction: &Instruction| match instruction {
-                    Instruction::SetLimit { card, limit } => *card == item.number && *limit == request.limit,
+                    Instruction::SetLimit { card, limit } => *card == item.number && limit == request.limit(),
                     Instruction::IssueCards(_) | Instruction::TopUp { .. } => false,
                 };
-                let is_done = item.state == limit_change::ItemState::Done;
+                let is_done = item.state == ItemState::Done;
                 bank.agrees(&request.id, is_done, is_it)?;
                 self.count(is_done, 0);
             }
@@ -119,8 +111,8 @@ impl BankSide<'_> {
     }
 }
 
-fn decided(request: &dyn Display, state: RequestState) -> Result<(), Violation> {
-    if !state.is_open() {
+fn decided(request: &dyn Display, state: impl Display, is_open: bool) -> Result<(), Violation> {
+    if !is_open {
         return Ok(());
     }
     Err(Violation {

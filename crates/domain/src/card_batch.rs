@@ -1,0 +1,103 @@
+//! A card batch: one request over many cards, each of which the bank decides by itself.
+//!
+//! Top-ups and limit changes are card batches. What the kinds differ in is in their [`BatchKind`].
+
+mod state;
+
+use std::fmt::{Debug, Display};
+use std::hash::Hash;
+use std::str::FromStr;
+
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+pub use self::state::BatchState;
+use crate::card_number::CardNumber;
+use crate::draft::Invalid;
+use crate::ids::CardId;
+
+/// The greatest number of cards in one batch.
+pub const MAX_CARDS: usize = 10_000;
+
+/// A kind of card batch.
+pub trait BatchKind: Debug + Clone + Copy + PartialEq + Eq + Send + Sync + 'static {
+    /// Identifies a batch.
+    type Id: Debug + Display + Clone + Copy + PartialEq + Eq + Hash + From<Uuid> + Send + Sync + 'static;
+    /// What the batch says for all of its cards.
+    type Terms: Debug + Clone + PartialEq + Eq + Send + Sync + 'static;
+    /// What it says for one card.
+    type ItemTerms: Debug + Clone + Copy + PartialEq + Eq + Send + Sync + 'static;
+    /// Why the bank or the service refused a card.
+    type Refusal: Debug
+        + Clone
+        + Copy
+        + PartialEq
+        + Eq
+        + FromStr<Err = Invalid>
+        + Into<&'static str>
+        + Send
+        + Sync
+        + 'static;
+}
+
+/// A request over many cards, each of which is decided by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardBatch<K: BatchKind> {
+    /// The service's identifier.
+    pub id: K::Id,
+    /// How many cards.
+    pub cards: u32,
+    /// What it says for all of its cards.
+    pub terms: K::Terms,
+    /// Where it stands.
+    pub state: BatchState,
+    /// When it was accepted.
+    pub created_at: OffsetDateTime,
+    /// When it last changed its state.
+    pub state_since: OffsetDateTime,
+}
+
+impl<K: BatchKind> CardBatch<K> {
+    /// A new batch of so many `cards`.
+    #[must_use]
+    pub const fn new(id: K::Id, cards: u32, terms: K::Terms, now: OffsetDateTime) -> Self {
+        Self { id, cards, terms, state: BatchState::New, created_at: now, state_since: now }
+    }
+}
+
+/// One card of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchItem<K: BatchKind> {
+    /// Its place in the batch, from 0.
+    pub ordinal: u32,
+    /// The card.
+    pub card: CardId,
+    /// The bank's number of the card.
+    pub number: CardNumber,
+    /// What the batch says for this card.
+    pub terms: K::ItemTerms,
+    /// What became of it.
+    pub state: ItemState<K::Refusal>,
+}
+
+/// What became of one card of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemState<R> {
+    /// Not decided yet.
+    Open,
+    /// Carried out.
+    Done,
+    /// Not carried out; the card is as it was.
+    Refused(R),
+}
+
+impl<R> ItemState<R> {
+    /// Why the card was refused, if it was.
+    #[must_use]
+    pub fn refusal(self) -> Option<R> {
+        match self {
+            Self::Refused(refusal) => Some(refusal),
+            Self::Open | Self::Done => None,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Card batches: one repository for each kind.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::CardStatus;
+use kopeck_domain::card_batch::{BatchItem, BatchKind, BatchState, CardBatch, ItemState};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::ids::{CardId, LimitChangeId, PartnerId, ReplenishmentId};
+use kopeck_domain::limit_change::LimitChanges;
+use kopeck_domain::page::{Listed, Page};
+use kopeck_domain::replenishment::TopUps;
+use time::Date;
+
+use crate::{StoreError, Subject, UnitOfWork};
+
+/// A kind of card batch that is stored.
+pub trait StoredKind: BatchKind {
+    /// The job of a batch.
+    fn subject(id: Self::Id) -> Subject;
+    /// The repository of this kind.
+    fn repository(unit: &mut dyn UnitOfWork) -> &mut dyn CardBatchRepository<Self>;
+}
+
+impl StoredKind for TopUps {
+    fn subject(id: ReplenishmentId) -> Subject {
+        Subject::Replenishment(id)
+    }
+
+    fn repository(unit: &mut dyn UnitOfWork) -> &mut dyn CardBatchRepository<Self> {
+        unit.replenishments()
+    }
+}
+
+impl StoredKind for LimitChanges {
+    fn subject(id: LimitChangeId) -> Subject {
+        Subject::LimitChange(id)
+    }
+
+    fn repository(unit: &mut dyn UnitOfWork) -> &mut dyn CardBatchRepository<Self> {
+        unit.limit_changes()
+    }
+}
+
+/// Card batches of one kind.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "every method fails with the database, and says which rules it meets"
+)]
+#[cfg_attr(feature = "mock", mockall::automock)]
+pub trait CardBatchRepository<K: BatchKind> {
+    /// Those of `cards` that exist, as a new batch finds them; in any order.
+    fn targets(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<Vec<BatchTarget>, StoreError>;
+    /// Adds a batch with its cards, which are its own until [`Self::release_cards`].
+    /// `Rule::CardInOneBatch` if another open batch of this kind has one of them.
+    fn insert(
+        &mut self,
+        partner: PartnerId,
+        batch: &CardBatch<K>,
+        items: &[BatchItem<K>],
+    ) -> Result<(), StoreError>;
+    /// The batch with this identifier. Within a writing unit of work it stays as read until the end.
+    fn get(&mut self, partner: PartnerId, id: K::Id) -> Result<Option<CardBatch<K>>, StoreError>;
+    /// Stores the batch's state.
+    fn set_state(&mut self, partner: PartnerId, batch: &CardBatch<K>) -> Result<(), StoreError>;
+    /// Its cards from `from_ordinal` on, `limit` at most, by ordinal.
+    fn items(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        from_ordinal: u32,
+        limit: u32,
+    ) -> Result<Vec<BatchItem<K>>, StoreError>;
+    /// Its undecided cards, `limit` at most, by ordinal.
+    fn open_items(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        limit: u32,
+    ) -> Result<Vec<BatchItem<K>>, StoreError>;
+    /// Those of them that are not marked as sent to the bank.
+    fn unsent_items(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        limit: u32,
+    ) -> Result<Vec<BatchItem<K>>, StoreError>;
+    /// Marks cards, by ordinal, as sent to the bank or not; new ones are not.
+    fn mark_sent(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        ordinals: &[u32],
+        sent: bool,
+    ) -> Result<(), StoreError>;
+    /// Decides cards, by ordinal. Cards decided before stay as they are.
+    fn settle_items(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        decided: &[(u32, ItemState<K::Refusal>)],
+    ) -> Result<(), StoreError>;
+    /// How its cards stand.
+    fn counts(&mut self, partner: PartnerId, id: K::Id) -> Result<ItemCounts, StoreError>;
+    /// Lets other batches have its cards.
+    fn release_cards(&mut self, partner: PartnerId, id: K::Id) -> Result<(), StoreError>;
+    /// A page, newest first.
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        status: Option<BatchState>,
+        page: Page,
+    ) -> Result<Listed<CardBatch<K>>, StoreError>;
+    /// Every batch of the partner, oldest first, as the reconciliation compares them.
+    fn facts(&mut self, partner: PartnerId) -> Result<Vec<BatchFacts<K>>, StoreError>;
+}
+
+/// A card as a new batch finds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchTarget {
+    /// The card.
+    pub card: CardId,
+    /// The bank's number.
+    pub number: CardNumber,
+    /// Its status with its employee, if it is linked.
+    pub status: Option<CardStatus>,
+    /// The last day on which it is valid.
+    pub valid_until: Date,
+    /// Whether an open batch of this kind has it.
+    pub in_batch: bool,
+}
+
+/// How the cards of a batch stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ItemCounts {
+    /// Not decided.
+    pub open: u32,
+    /// Carried out.
+    pub done: u32,
+    /// Refused.
+    pub refused: u32,
+}
+
+/// The money of a batch; all zero where the kind moves none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BatchAmounts {
+    /// The sum asked for, as the batch itself has it.
+    pub asked: Kopecks,
+    /// Sum of the amounts of its open cards.
+    pub open: Kopecks,
+    /// Sum of the amounts of the cards that were carried out.
+    pub done: Kopecks,
+    /// Sum of the amounts of its refused cards.
+    pub refused: Kopecks,
+}
+
+/// What the reconciliation compares of one batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchFacts<K: BatchKind> {
+    /// The batch.
+    pub id: K::Id,
+    /// Where it stands.
+    pub state: BatchState,
+    /// Cards it asked for.
+    pub cards: u32,
+    /// How its cards stand.
+    pub counts: ItemCounts,
+    /// Its money.
+    pub amounts: BatchAmounts,
+    /// Cards that it still keeps from other batches.
+    pub claimed_cards: u32,
+    /// Whether a job is waiting for it.
+    pub has_job: bool,
+}

@@ -1,0 +1,297 @@
+//! Card batches: create, follow, cancel, list. The rest of their life is the worker's.
+//!
+//! What the kinds differ in is in their [`Kind`], which stands with the use case that creates a batch:
+//! [`replenishments`](crate::replenishments) and [`limits`](crate::limits).
+
+use std::collections::{HashMap, HashSet};
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
+use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_domain::ledger::Reference;
+use kopeck_domain::page::{Listed, Page};
+use kopeck_domain::request::RequestState;
+use kopeck_port_bank::{BankKey, DeclineReason, Instruction};
+use kopeck_port_store::{BatchTarget, Rule, StoreError, StoredKind, UnitOfWork};
+use time::Date;
+
+use crate::Env;
+
+/// A kind of card batch, as the use cases and the workers treat it.
+pub(crate) trait Kind: StoredKind {
+    /// What a batch is called in logs and reports.
+    const NAME: &'static str;
+    /// What the bank's keys of this kind begin with.
+    const KEY: &'static str;
+
+    /// The first reason why a new batch cannot have the card.
+    fn conflict(target: &BatchTarget, today: Date) -> Option<ConflictReason>;
+    /// What the bank shall do with a card of a batch with these terms.
+    fn instruction(terms: &Self::Terms, item: &BatchItem<Self>) -> Instruction;
+    /// Why the card was refused, if the bank declined it for `reason`.
+    fn refusal(reason: DeclineReason) -> Self::Refusal;
+    /// What happens when a worker takes a new batch up.
+    fn start(
+        unit: &mut dyn UnitOfWork,
+        env: &Env,
+        partner: PartnerId,
+        batch: &CardBatch<Self>,
+    ) -> Result<(), StoreError>;
+    /// What follows from the verdicts on some of the cards, beside their new states.
+    fn apply(
+        unit: &mut dyn UnitOfWork,
+        env: &Env,
+        partner: PartnerId,
+        batch: &CardBatch<Self>,
+        decided: &Decided<'_, Self>,
+    ) -> Result<(), StoreError>;
+    /// The money that is held for an undecided card, if this kind moves money.
+    fn held(item: &BatchItem<Self>) -> Option<Kopecks>;
+    /// What the ledger calls a batch, if this kind moves money.
+    fn reference(id: Self::Id) -> Option<Reference>;
+
+    /// The key under which the bank does what it is sent for a card once. It never changes.
+    fn key(id: Self::Id, item: &BatchItem<Self>) -> BankKey {
+        BankKey::new(format!("{}/{id}/{}", Self::KEY, item.ordinal))
+    }
+}
+
+/// Cards of a batch on which there is a verdict.
+#[derive(Debug)]
+pub(crate) struct Decided<'a, K: Kind> {
+    /// Carried out.
+    pub(crate) done: Vec<&'a BatchItem<K>>,
+    /// Declined.
+    pub(crate) refused: Vec<&'a BatchItem<K>>,
+}
+
+/// Why a card cannot be part of a new batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConflictReason {
+    /// Another open batch of the same kind has it.
+    InBatch,
+    /// It is no MAIN card.
+    NotMain,
+    /// It has expired.
+    Expired,
+}
+
+/// A card that cannot be part of a new batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CardConflict {
+    /// The card.
+    pub card: CardId,
+    /// Why.
+    pub reason: ConflictReason,
+}
+
+/// Why a batch was not accepted; `T` says what is wrong with the batch as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreateBatchError<T> {
+    /// The partner has no such cards, in the order of the request.
+    #[error("unknown cards")]
+    UnknownCards(Vec<CardId>),
+    /// What the batch says for all of its cards is refused.
+    #[error("refused terms")]
+    Terms(T),
+    /// Cards that the batch cannot have now, in the order of the request.
+    #[error("cards in conflict")]
+    Conflicts(Vec<CardConflict>),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a batch was not shown.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BatchError {
+    /// The partner has no such batch.
+    #[error("no such request")]
+    NotFound,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a batch has no result to show.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BatchResultError {
+    /// The partner has no such batch.
+    #[error("no such request")]
+    NotFound,
+    /// It is not done yet.
+    #[error("the request is not processed yet")]
+    NotProcessed,
+    /// The partner cancelled it.
+    #[error("the request is cancelled")]
+    Cancelled,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a batch was not cancelled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CancelBatchError {
+    /// The partner has no such batch.
+    #[error("no such request")]
+    NotFound,
+    /// Its state does not allow it.
+    #[error("the request is {0}")]
+    WrongState(BatchState),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Accepts a batch of `cards`, each once and with what the batch says for it, and enqueues its job after the processing
+/// delay.
+///
+/// Unknown cards are reported first, as 404 comes before 409. Faulty terms come before cards in conflict: those may be
+/// free in a moment, and a caller who waited for them would then learn that the request can never succeed.
+pub(crate) fn create<K: Kind, T>(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    cards: &[(CardId, K::ItemTerms)],
+    terms: Result<K::Terms, T>,
+) -> Result<CardBatch<K>, CreateBatchError<T>> {
+    let ids: Vec<CardId> = cards.iter().map(|(card, _)| *card).collect();
+    let targets: HashMap<CardId, BatchTarget> =
+        K::repository(unit).targets(partner, &ids)?.into_iter().map(|target| (target.card, target)).collect();
+    let unknown: Vec<CardId> = ids.iter().filter(|card| !targets.contains_key(card)).copied().collect();
+    if !unknown.is_empty() {
+        return Err(CreateBatchError::UnknownCards(unknown));
+    }
+    let terms = terms.map_err(CreateBatchError::Terms)?;
+    let found = || cards.iter().filter_map(|(card, own)| Some((targets.get(card)?, *own)));
+    let today = env.today();
+    let conflict = |target: &BatchTarget| {
+        K::conflict(target, today).map(|reason| CardConflict { card: target.card, reason })
+    };
+    let conflicts: Vec<CardConflict> = found().filter_map(|(target, _)| conflict(target)).collect();
+    if !conflicts.is_empty() {
+        return Err(CreateBatchError::Conflicts(conflicts));
+    }
+    let item = |(ordinal, (target, terms)): (u32, (&BatchTarget, _))| BatchItem {
+        ordinal,
+        card: target.card,
+        number: target.number,
+        terms,
+        state: ItemState::Open,
+    };
+    let items: Vec<BatchItem<K>> = (0..).zip(found()).map(item).collect();
+    // The caller lets ten thousand cards through at most.
+    let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+    let batch = CardBatch::new(K::Id::from(env.ids.next_id()), count, terms, env.now());
+    match K::repository(unit).insert(partner, &batch, &items) {
+        Err(StoreError::Conflict(Rule::CardInOneBatch)) => {
+            return Err(CreateBatchError::Conflicts(taken::<K>(unit, partner, &ids)?));
+        }
+        inserted => inserted?,
+    }
+    unit.jobs().enqueue(partner, K::subject(batch.id), env.settings.processing_delay)?;
+    Ok(batch)
+}
+
+/// The cards that a concurrent request took. All of `cards` if the store does not show which: within this transaction
+/// a database may show its data as they were.
+fn taken<K: Kind>(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    cards: &[CardId],
+) -> Result<Vec<CardConflict>, StoreError> {
+    let targets = K::repository(unit).targets(partner, cards)?;
+    let taken: HashSet<CardId> =
+        targets.into_iter().filter(|target| target.in_batch).map(|target| target.card).collect();
+    let conflict = |card: &CardId| CardConflict { card: *card, reason: ConflictReason::InBatch };
+    Ok(cards.iter().filter(|card| taken.is_empty() || taken.contains(card)).map(conflict).collect())
+}
+
+/// A batch of the partner.
+///
+/// # Errors
+/// [`BatchError`].
+pub fn get<K: StoredKind>(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    id: K::Id,
+) -> Result<CardBatch<K>, BatchError> {
+    K::repository(unit).get(partner, id)?.ok_or(BatchError::NotFound)
+}
+
+/// A batch that is done with what became of its cards, of the first `limit` at most. None of that ever changes: the
+/// rest can be read later, and fits.
+///
+/// # Errors
+/// [`BatchResultError`].
+pub fn result<K: StoredKind>(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    id: K::Id,
+    limit: u32,
+) -> Result<(CardBatch<K>, Vec<BatchItem<K>>), BatchResultError> {
+    let batch = K::repository(unit).get(partner, id)?.ok_or(BatchResultError::NotFound)?;
+    match batch.state {
+        BatchState::New | BatchState::InProcess => Err(BatchResultError::NotProcessed),
+        BatchState::Rejected => Err(BatchResultError::Cancelled),
+        BatchState::Success | BatchState::PartSuccess | BatchState::Decline => {
+            let items = K::repository(unit).items(partner, id, 0, limit)?;
+            Ok((batch, items))
+        }
+    }
+}
+
+/// More of a batch whose [`result`] was shown: its cards from number `from` on, `limit` at most.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn more_of_result<K: StoredKind>(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    id: K::Id,
+    from: u32,
+    limit: u32,
+) -> Result<Vec<BatchItem<K>>, StoreError> {
+    K::repository(unit).items(partner, id, from, limit)
+}
+
+/// Cancels a batch that no worker has taken up; cancelling twice changes nothing.
+///
+/// # Errors
+/// [`CancelBatchError`].
+pub fn cancel<K: StoredKind>(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    id: K::Id,
+) -> Result<CardBatch<K>, CancelBatchError> {
+    let before = K::repository(unit).get(partner, id)?.ok_or(CancelBatchError::NotFound)?;
+    let was_open = before.state.is_open();
+    let batch = before.cancel(env.now()).map_err(|refusal| CancelBatchError::WrongState(refusal.from))?;
+    if was_open {
+        K::repository(unit).set_state(partner, &batch)?;
+        K::repository(unit).release_cards(partner, id)?;
+        unit.jobs().cancel(partner, K::subject(id))?;
+    }
+    Ok(batch)
+}
+
+/// A page of the partner's batches, newest first: those in `state`, which no batch may be able to have.
+///
+/// # Errors
+/// [`StoreError`] if the store fails.
+pub fn list<K: StoredKind>(
+    unit: &mut dyn UnitOfWork,
+    partner: PartnerId,
+    state: Option<RequestState>,
+    page: Page,
+) -> Result<Listed<CardBatch<K>>, StoreError> {
+    match state.map(BatchState::of) {
+        Some(None) => Ok(Listed { items: Vec::new(), total: 0 }),
+        own => K::repository(unit).list(partner, own.flatten(), page),
+    }
+}
+
+#[cfg(test)]
+mod tests;

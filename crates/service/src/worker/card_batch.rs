@@ -1,0 +1,300 @@
+//! The worker's part of a card batch: start it, submit its cards chunk by chunk, settle each.
+//!
+//! Each card goes to the bank under its own key. Where the bank does twice what it is sent twice, each card is marked as
+//! sent before it is, for ever: after that the bank is only queried for it, and a card that it does not know then is left
+//! for a person.
+
+use std::iter;
+
+use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
+use kopeck_domain::request::TransitionError;
+use kopeck_port_bank::{BankError, BankGateway, BankKey, Submission, Verdict};
+use kopeck_port_store::{Claim, ItemCounts, StoreError, UnitOfWork};
+
+use super::{Next, SubmissionPolicy};
+use crate::Env;
+use crate::card_batches::{Decided, Kind};
+
+/// How cards are submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strategy {
+    /// Nothing can have been sent: send all.
+    Send,
+    /// As `Send`, for cards that are marked as sent.
+    SendOnce,
+    /// Some may have been sent: query first, send what the bank does not know.
+    QueryThenSend,
+    /// All may have been sent and must not be sent again: query only.
+    Query,
+}
+
+/// Why there is no verdict.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoVerdict {
+    /// It did not reach the bank.
+    #[error("not sent: {0}")]
+    NotSent(String),
+    /// It may have reached the bank.
+    #[error("no answer: {0}")]
+    NoAnswer(String),
+    /// It was sent before, must not be sent again, and the bank does not know it.
+    #[error("sent before, and the bank does not know it")]
+    NotKnown,
+}
+
+/// Cards of a batch to submit next.
+#[derive(Debug, Clone)]
+pub(super) struct BatchTask<K: Kind> {
+    pub(super) id: K::Id,
+    pub(super) terms: K::Terms,
+    pub(super) strategy: Strategy,
+    pub(super) items: Vec<BatchItem<K>>,
+}
+
+/// The bank's verdict on each card of a task.
+#[derive(Debug, Clone)]
+pub(super) struct BatchVerdicts<K: Kind> {
+    pub(super) id: K::Id,
+    pub(super) strategy: Strategy,
+    pub(super) items: Vec<(BatchItem<K>, Result<Verdict, NoVerdict>)>,
+}
+
+/// Starts the batch if it is new, and gathers its next cards: a chunk if they are to be sent, all that are left if they
+/// are not. `None` if it needs nothing more and is settled with that.
+pub(super) fn prepare<K: Kind>(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    claim: &Claim,
+    id: K::Id,
+    policy: SubmissionPolicy,
+) -> Result<Option<BatchTask<K>>, StoreError> {
+    let partner = claim.partner;
+    let mut batch = load::<K>(unit, claim, id)?;
+    if !batch.state.is_open() {
+        unit.jobs().complete(claim)?;
+        return Ok(None);
+    }
+    if batch.state == BatchState::New {
+        K::start(unit, env, partner, &batch)?;
+        batch = batch.start(env.now()).map_err(impossible)?;
+        K::repository(unit).set_state(partner, &batch)?;
+    }
+    let (strategy, items) = gather::<K>(unit, claim, id, policy)?;
+    if items.is_empty() {
+        let counts = K::repository(unit).counts(partner, id)?;
+        conclude(unit, env, claim, batch, counts)?;
+        unit.jobs().complete(claim)?;
+        return Ok(None);
+    }
+    Ok(Some(BatchTask { id, terms: batch.terms, strategy, items }))
+}
+
+fn gather<K: Kind>(
+    unit: &mut dyn UnitOfWork,
+    claim: &Claim,
+    id: K::Id,
+    policy: SubmissionPolicy,
+) -> Result<(Strategy, Vec<BatchItem<K>>), StoreError> {
+    let (partner, batches) = (claim.partner, K::repository(unit));
+    if policy.repeat_is_safe {
+        let strategy = if claim.may_have_sent { Strategy::QueryThenSend } else { Strategy::Send };
+        return Ok((strategy, batches.open_items(partner, id, policy.chunk)?));
+    }
+    let unsent = batches.unsent_items(partner, id, policy.chunk)?;
+    if unsent.is_empty() {
+        return Ok((Strategy::Query, batches.open_items(partner, id, u32::MAX)?));
+    }
+    let ordinals: Vec<u32> = unsent.iter().map(|item| item.ordinal).collect();
+    batches.mark_sent(partner, id, &ordinals, true)?;
+    Ok((Strategy::SendOnce, unsent))
+}
+
+impl<K: Kind> BatchTask<K> {
+    /// How many cards it has.
+    pub(super) fn cards(&self) -> u32 {
+        u32::try_from(self.items.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Submits every card, or finds out its verdict.
+    pub(super) fn call(self, bank: &dyn BankGateway) -> BatchVerdicts<K> {
+        let Self { id, terms, strategy, items } = self;
+        let submission =
+            |item| Submission { key: K::key(id, item), instruction: K::instruction(&terms, item) };
+        let submissions: Vec<Submission> = items.iter().map(submission).collect();
+        let known = match strategy {
+            Strategy::Send | Strategy::SendOnce => Ok(vec![None; submissions.len()]),
+            Strategy::QueryThenSend | Strategy::Query => query(bank, &submissions),
+        };
+        let items = match known {
+            Ok(known) => send_unknown(bank, strategy, items.into_iter().zip(submissions).zip(known)),
+            Err(error) => {
+                let no_answer = NoVerdict::NoAnswer(error.to_string());
+                items.into_iter().map(|item| (item, Err(no_answer.clone()))).collect()
+            }
+        };
+        BatchVerdicts { id, strategy, items }
+    }
+
+    /// Whether its cards are marked as sent already.
+    pub(super) fn is_marked(&self) -> bool {
+        self.strategy == Strategy::SendOnce
+    }
+
+    /// Takes the marks off cards that were not sent after all.
+    pub(super) fn unmark(&self, unit: &mut dyn UnitOfWork, claim: &Claim) -> Result<(), StoreError> {
+        mark_unsent(unit, claim, self.id, self.items.iter())
+    }
+}
+
+/// Stores what the bank said and what follows from it; what is unknown stays open.
+pub(super) fn settle<K: Kind>(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    claim: &Claim,
+    verdicts: &BatchVerdicts<K>,
+) -> Result<Next, StoreError> {
+    let (partner, id) = (claim.partner, verdicts.id);
+    if claim.subject != K::subject(id) {
+        return Err(StoreError::Corrupt(format!("jobs: verdicts on a {} for another subject", K::NAME)));
+    }
+    let batch = load::<K>(unit, claim, id)?;
+    let mut states = Vec::with_capacity(verdicts.items.len());
+    let mut decided = Decided { done: Vec::new(), refused: Vec::new() };
+    for (item, verdict) in &verdicts.items {
+        match verdict {
+            Ok(Verdict::Done) => {
+                states.push((item.ordinal, ItemState::Done));
+                decided.done.push(item);
+            }
+            Ok(Verdict::Declined(reason)) => {
+                states.push((item.ordinal, ItemState::Refused(K::refusal(*reason))));
+                decided.refused.push(item);
+            }
+            Err(_) => {}
+        }
+    }
+    K::repository(unit).settle_items(partner, id, &states)?;
+    K::apply(unit, env, partner, &batch, &decided)?;
+    if let Some(next) = next_without_verdict(unit, claim, verdicts)? {
+        return Ok(next);
+    }
+    if is_followed(verdicts, batch.cards) {
+        return Ok(Next::GoOn);
+    }
+    let counts = K::repository(unit).counts(partner, id)?;
+    if counts.open > 0 {
+        return Ok(Next::GoOn);
+    }
+    conclude(unit, env, claim, batch, counts)?;
+    Ok(Next::Finished)
+}
+
+fn conclude<K: Kind>(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    claim: &Claim,
+    batch: CardBatch<K>,
+    counts: ItemCounts,
+) -> Result<(), StoreError> {
+    let batch = batch.conclude(counts.done, counts.refused, env.now()).map_err(impossible)?;
+    let batches = K::repository(unit);
+    batches.set_state(claim.partner, &batch)?;
+    batches.release_cards(claim.partner, batch.id)
+}
+
+/// What comes next if some cards have no verdict; `None` if all have.
+fn next_without_verdict<K: Kind>(
+    unit: &mut dyn UnitOfWork,
+    claim: &Claim,
+    verdicts: &BatchVerdicts<K>,
+) -> Result<Option<Next>, StoreError> {
+    let missing =
+        || verdicts.items.iter().filter_map(|(item, verdict)| Some((item, verdict.as_ref().err()?)));
+    let Some((_, reason)) = missing().next() else { return Ok(None) };
+    log::warn!(reason:% = reason; "cards wait for the bank");
+    if verdicts.strategy == Strategy::SendOnce {
+        let not_sent = missing().filter(|(_, reason)| matches!(reason, NoVerdict::NotSent(_)));
+        mark_unsent(unit, claim, verdicts.id, not_sent.map(|(item, _)| item))?;
+        // Cards without an answer do not hold up the others.
+        if verdicts.items.iter().any(|(_, verdict)| verdict.is_ok()) {
+            return Ok(Some(Next::GoOn));
+        }
+    }
+    let stuck = missing().all(|(_, reason)| *reason == NoVerdict::NotKnown);
+    Ok(Some(if stuck { Next::LeaveToPerson } else { Next::Later { may_have_sent: true } }))
+}
+
+/// Whether cards of the batch, which has so many, lie behind those that were sent. They are looked for next, and it does
+/// no harm if they turn out to be decided; to count all cards after each chunk would cost a large batch the square of
+/// its size.
+fn is_followed<K: Kind>(verdicts: &BatchVerdicts<K>, cards: u32) -> bool {
+    let last = verdicts.items.iter().map(|(item, _)| item.ordinal).max();
+    verdicts.strategy != Strategy::Query && last.is_some_and(|last| last.saturating_add(1) < cards)
+}
+
+fn mark_unsent<'a, K: Kind>(
+    unit: &mut dyn UnitOfWork,
+    claim: &Claim,
+    id: K::Id,
+    items: impl Iterator<Item = &'a BatchItem<K>>,
+) -> Result<(), StoreError> {
+    let ordinals: Vec<u32> = items.map(|item| item.ordinal).collect();
+    if ordinals.is_empty() {
+        return Ok(());
+    }
+    K::repository(unit).mark_sent(claim.partner, id, &ordinals, false)
+}
+
+type Known<K> = ((BatchItem<K>, Submission), Option<Verdict>);
+
+fn send_unknown<K: Kind>(
+    bank: &dyn BankGateway,
+    strategy: Strategy,
+    items: impl Iterator<Item = Known<K>>,
+) -> Vec<(BatchItem<K>, Result<Verdict, NoVerdict>)> {
+    let (mut verdicts, mut unsent, mut submissions) = (Vec::new(), Vec::new(), Vec::new());
+    for ((item, submission), verdict) in items {
+        match verdict {
+            Some(verdict) => verdicts.push((item, Ok(verdict))),
+            None if strategy == Strategy::Query => verdicts.push((item, Err(NoVerdict::NotKnown))),
+            None => {
+                unsent.push(item);
+                submissions.push(submission);
+            }
+        }
+    }
+    let answers = if submissions.is_empty() { Vec::new() } else { bank.submit(&submissions) };
+    let answers = answers.into_iter().map(|answer| {
+        answer.map_err(|error| match error {
+            BankError::Unavailable(_) => NoVerdict::NotSent(error.to_string()),
+            BankError::Unknown(_) => NoVerdict::NoAnswer(error.to_string()),
+        })
+    });
+    // A gateway that answers for fewer than it was sent has said nothing of the rest.
+    let no_answer = || Err(NoVerdict::NoAnswer("the bank gave no answer".to_owned()));
+    verdicts.extend(unsent.into_iter().zip(answers.chain(iter::repeat_with(no_answer))));
+    verdicts
+}
+
+/// What the bank knows of each submission.
+fn query(bank: &dyn BankGateway, submissions: &[Submission]) -> Result<Vec<Option<Verdict>>, BankError> {
+    let keys: Vec<BankKey> = submissions.iter().map(|submission| submission.key.clone()).collect();
+    let verdicts = bank.query(&keys)?;
+    if verdicts.len() == keys.len() {
+        Ok(verdicts)
+    } else {
+        Err(BankError::Unknown("the bank did not answer for every key".to_owned()))
+    }
+}
+
+fn load<K: Kind>(unit: &mut dyn UnitOfWork, claim: &Claim, id: K::Id) -> Result<CardBatch<K>, StoreError> {
+    let batch = K::repository(unit).get(claim.partner, id)?;
+    batch.ok_or_else(|| StoreError::Corrupt(format!("jobs: there is no such {}", K::NAME)))
+}
+
+fn impossible(error: TransitionError<BatchState>) -> StoreError {
+    StoreError::Corrupt(format!("state of a card batch: {error}"))
+}
+
+#[cfg(test)]
+mod tests;

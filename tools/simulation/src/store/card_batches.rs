@@ -1,0 +1,291 @@
+//! Card batches: each keeps its cards from other batches of its kind until it releases them.
+
+use std::collections::{BTreeSet, HashSet};
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
+use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
+use kopeck_domain::page::{Listed, Page};
+use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
+use kopeck_port_store::{
+    BatchAmounts, BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, Rule, StoreError, StoredKind,
+};
+
+use super::reconciliation::sum;
+use super::{State, Table, Unit, amount, count, page_of};
+
+/// A kind of batch, and where its batches are.
+pub(super) trait Kind: StoredKind {
+    fn table(state: &State) -> &Table<Row<Self>>;
+    fn table_mut(state: &mut State) -> &mut Table<Row<Self>>;
+    /// The money that a batch asks for.
+    fn asked(batch: &CardBatch<Self>) -> Kopecks;
+    /// The money that a card asks for.
+    fn amount(item: &BatchItem<Self>) -> Kopecks;
+}
+
+impl Kind for TopUps {
+    fn table(state: &State) -> &Table<Row<Self>> {
+        &state.replenishments
+    }
+
+    fn table_mut(state: &mut State) -> &mut Table<Row<Self>> {
+        &mut state.replenishments
+    }
+
+    fn asked(batch: &Replenishment) -> Kopecks {
+        batch.amount()
+    }
+
+    fn amount(item: &ReplenishmentItem) -> Kopecks {
+        item.amount()
+    }
+}
+
+impl Kind for LimitChanges {
+    fn table(state: &State) -> &Table<Row<Self>> {
+        &state.limit_changes
+    }
+
+    fn table_mut(state: &mut State) -> &mut Table<Row<Self>> {
+        &mut state.limit_changes
+    }
+
+    fn asked(_: &LimitChange) -> Kopecks {
+        Kopecks::ZERO
+    }
+
+    fn amount(_: &LimitChangeItem) -> Kopecks {
+        Kopecks::ZERO
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct Row<K: Kind> {
+    partner: PartnerId,
+    batch: CardBatch<K>,
+    /// By ordinal.
+    items: Vec<BatchItem<K>>,
+    /// Whether it keeps its cards from other batches.
+    claims: bool,
+    /// Which of its cards are marked as sent to the bank, by ordinal.
+    sent: BTreeSet<u32>,
+}
+
+impl<K: Kind> Row<K> {
+    fn counts(&self) -> ItemCounts {
+        let having = |wanted: fn(&ItemState<K::Refusal>) -> bool| {
+            count(self.items.iter().filter(|item| wanted(&item.state)).count())
+        };
+        ItemCounts { open: having(is_open), done: having(is_done), refused: having(is_refused) }
+    }
+
+    fn amounts(&self) -> Result<BatchAmounts, StoreError> {
+        let of = |wanted: fn(&ItemState<K::Refusal>) -> bool| {
+            sum(self.items.iter().filter(|item| wanted(&item.state)).map(K::amount))
+        };
+        let asked = K::asked(&self.batch);
+        Ok(BatchAmounts { asked, open: of(is_open)?, done: of(is_done)?, refused: of(is_refused)? })
+    }
+}
+
+fn is_open<R>(state: &ItemState<R>) -> bool {
+    matches!(state, ItemState::Open)
+}
+
+fn is_done<R>(state: &ItemState<R>) -> bool {
+    matches!(state, ItemState::Done)
+}
+
+fn is_refused<R>(state: &ItemState<R>) -> bool {
+    matches!(state, ItemState::Refused(_))
+}
+
+impl State {
+    pub(super) fn batch<K: Kind>(&self, partner: PartnerId, id: K::Id) -> Option<&Row<K>> {
+        K::table(self).iter().find(|row| row.partner == partner && row.batch.id == id)
+    }
+
+    /// The cards of a batch that `wanted` lets through, by ordinal.
+    fn items<K: Kind>(
+        &self,
+        partner: PartnerId,
+        id: K::Id,
+        wanted: impl Fn(&Row<K>, &BatchItem<K>) -> bool,
+        limit: u32,
+    ) -> Vec<BatchItem<K>> {
+        let Some(row) = self.batch::<K>(partner, id) else { return Vec::new() };
+        row.items.iter().filter(|item| wanted(row, item)).take(amount(limit)).cloned().collect()
+    }
+
+    /// The partner's cards that open batches keep.
+    fn claimed<K: Kind>(&self, partner: PartnerId) -> HashSet<CardId> {
+        let claiming = K::table(self).iter().filter(|row| row.partner == partner && row.claims);
+        claiming.flat_map(|row| &row.items).map(|item| item.card).collect()
+    }
+}
+
+impl Unit {
+    /// Changes a batch, if it is there.
+    fn change<K: Kind>(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        change: impl FnOnce(&mut Row<K>),
+    ) -> Result<(), StoreError> {
+        let mut rows = K::table_mut(self.writing()?).iter_mut();
+        if let Some(row) = rows.find(|row| row.partner == partner && row.batch.id == id) {
+            change(row);
+        }
+        Ok(())
+    }
+}
+
+impl<K: Kind> CardBatchRepository<K> for Unit {
+    fn targets(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<Vec<BatchTarget>, StoreError> {
+        let wanted: HashSet<CardId> = cards.iter().copied().collect();
+        let claimed = self.state.claimed::<K>(partner);
+        let cards = self.state.cards_of(partner).map(|row| &row.record.card);
+        let target = cards.filter(|card| wanted.contains(&card.id)).map(|card| BatchTarget {
+            card: card.id,
+            number: card.number,
+            status: card.link.map(|link| link.status),
+            valid_until: card.valid_until,
+            in_batch: claimed.contains(&card.id),
+        });
+        Ok(target.collect())
+    }
+
+    fn insert(
+        &mut self,
+        partner: PartnerId,
+        batch: &CardBatch<K>,
+        items: &[BatchItem<K>],
+    ) -> Result<(), StoreError> {
+        let state = self.writing()?;
+        state.known_partner(partner)?;
+        let known: HashSet<CardId> = state.cards_of(partner).map(|row| row.record.card.id).collect();
+        let mut claimed = state.claimed::<K>(partner);
+        for item in items {
+            if !known.contains(&item.card) {
+                return Err(StoreError::Conflict(Rule::Reference));
+            }
+            if !claimed.insert(item.card) {
+                return Err(StoreError::Conflict(Rule::CardInOneBatch));
+            }
+        }
+        let mut items = items.to_vec();
+        items.sort_by_key(|item| item.ordinal);
+        let row = Row { partner, batch: batch.clone(), items, claims: true, sent: BTreeSet::new() };
+        K::table_mut(state).push(row);
+        Ok(())
+    }
+
+    fn get(&mut self, partner: PartnerId, id: K::Id) -> Result<Option<CardBatch<K>>, StoreError> {
+        Ok(self.state.batch::<K>(partner, id).map(|row| row.batch.clone()))
+    }
+
+    fn set_state(&mut self, partner: PartnerId, batch: &CardBatch<K>) -> Result<(), StoreError> {
+        self.change::<K>(partner, batch.id, |row| {
+            (row.batch.state, row.batch.state_since) = (batch.state, batch.state_since);
+        })
+    }
+
+    fn items(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        from_ordinal: u32,
+        limit: u32,
+    ) -> Result<Vec<BatchItem<K>>, StoreError> {
+        Ok(self.state.items::<K>(partner, id, |_, item| item.ordinal >= from_ordinal, limit))
+    }
+
+    fn open_items(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        limit: u32,
+    ) -> Result<Vec<BatchItem<K>>, StoreError> {
+        Ok(self.state.items::<K>(partner, id, |_, item| is_open(&item.state), limit))
+    }
+
+    fn unsent_items(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        limit: u32,
+    ) -> Result<Vec<BatchItem<K>>, StoreError> {
+        let unsent =
+            |row: &Row<K>, item: &BatchItem<K>| is_open(&item.state) && !row.sent.contains(&item.ordinal);
+        Ok(self.state.items::<K>(partner, id, unsent, limit))
+    }
+
+    fn mark_sent(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        ordinals: &[u32],
+        sent: bool,
+    ) -> Result<(), StoreError> {
+        self.change::<K>(partner, id, |row| {
+            row.sent.retain(|ordinal| !ordinals.contains(ordinal));
+            if sent {
+                row.sent.extend(ordinals);
+            }
+        })
+    }
+
+    fn settle_items(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        decided: &[(u32, ItemState<K::Refusal>)],
+    ) -> Result<(), StoreError> {
+        self.change::<K>(partner, id, |row| {
+            for (ordinal, state) in decided {
+                if let Ok(at) = row.items.binary_search_by_key(ordinal, |item| item.ordinal)
+                    && let Some(item) = row.items.get_mut(at)
+                    && is_open(&item.state)
+                {
+                    item.state = *state;
+                }
+            }
+        })
+    }
+
+    fn counts(&mut self, partner: PartnerId, id: K::Id) -> Result<ItemCounts, StoreError> {
+        Ok(self.state.batch::<K>(partner, id).map(Row::counts).unwrap_or_default())
+    }
+
+    fn release_cards(&mut self, partner: PartnerId, id: K::Id) -> Result<(), StoreError> {
+        self.change::<K>(partner, id, |row| row.claims = false)
+    }
+
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        status: Option<BatchState>,
+        page: Page,
+    ) -> Result<Listed<CardBatch<K>>, StoreError> {
+        let own = K::table(&self.state).iter().rev().filter(|row| row.partner == partner);
+        let fitting = own.filter(|row| status.is_none_or(|status| row.batch.state == status));
+        Ok(page_of(fitting.map(|row| row.batch.clone()).collect(), page))
+    }
+
+    fn facts(&mut self, partner: PartnerId) -> Result<Vec<BatchFacts<K>>, StoreError> {
+        let facts = |row: &Row<K>| {
+            Ok(BatchFacts {
+                id: row.batch.id,
+                state: row.batch.state,
+                cards: row.batch.cards,
+                counts: row.counts(),
+                amounts: row.amounts()?,
+                claimed_cards: if row.claims { count(row.items.len()) } else { 0 },
+                has_job: self.state.has_work(partner, K::subject(row.batch.id)),
+            })
+        };
+        K::table(&self.state).iter().filter(|row| row.partner == partner).map(facts).collect()
+    }
+}
