@@ -30,7 +30,7 @@ pub(crate) use column;
 const POSTGRES_INSERT_CARDS: &str = "
     INSERT INTO cards (
         partner_id, id, seq, number, kind, order_id, ordinal, valid_until, employee_id, link_status,
-        activation_code, activation_valid_until, first_top_up, balance, can_to_up, activated_at, standing, seen_at,
+        activation_code, activation_valid_until, first_top_up, balance, remaining_top_up, activated_at, standing, seen_at,
         account_value, account_updated_at, transactions_seen_at, spending_limit
     )
     SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -57,7 +57,7 @@ pub(crate) fn insert_cards(connection: &mut AnyConnection, rows: &[CardRow]) -> 
                 column!(MaybeDays: rows, row => row.activation.activation_valid_until),
                 column!(MaybeInts: rows, row => row.activation.first_top_up),
                 column!(Ints: rows, row => row.bank.balance),
-                column!(Ints: rows, row => row.bank.can_to_up),
+                column!(Ints: rows, row => row.bank.remaining_top_up),
                 column!(MaybeInts: rows, row => row.bank.activated_at),
                 column!(Texts: rows, row => row.bank.standing.as_str()),
                 column!(Ints: rows, row => row.bank.seen_at),

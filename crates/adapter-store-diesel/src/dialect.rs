@@ -22,7 +22,7 @@ use crate::error::OpenError;
 use crate::files::Files;
 use crate::postgres;
 use crate::repositories::JobRow;
-use crate::schema::{spent_nonces, work};
+use crate::schema::{jobs, spent_nonces};
 use crate::sqlite;
 use crate::transaction::batch::Mode;
 use crate::work_time::WorkTime;
@@ -350,11 +350,11 @@ pub(crate) fn due_work(connection: &mut AnyConnection, now: i64, limit: u32) -> 
             let mut due: Vec<(usize, JobRow)> = Vec::new();
             let mut partner = next_partner_with_work(sqlite, &[])?;
             while let Some(id) = partner {
-                let own = work::table
-                    .filter(work::partner_id.eq(&id))
-                    .filter(work::due_at.le(now))
-                    .filter(work::leased_until.is_null().or(work::leased_until.le(now)))
-                    .order(work::due_at)
+                let own = jobs::table
+                    .filter(jobs::partner_id.eq(&id))
+                    .filter(jobs::due_at.le(now))
+                    .filter(jobs::leased_until.is_null().or(jobs::leased_until.le(now)))
+                    .order(jobs::due_at)
                     .limit(i64::from(limit))
                     .select(JobRow::as_select())
                     .load(sqlite)?;
@@ -392,7 +392,7 @@ extern "SQL" {
 
 /// The partner after `id` that has work, due or not: one look into the primary key.
 fn next_partner_with_work(sqlite: &mut SqliteConnection, id: &[u8]) -> QueryResult<Option<Vec<u8>>> {
-    work::table.filter(work::partner_id.gt(id)).select(least_key(work::partner_id)).get_result(sqlite)
+    jobs::table.filter(jobs::partner_id.gt(id)).select(least_key(jobs::partner_id)).get_result(sqlite)
 }
 
 /// The rule behind a unique constraint, if it is one that a caller can break. PostgreSQL names the constraint, SQLite

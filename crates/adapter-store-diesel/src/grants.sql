@@ -23,7 +23,7 @@ BEGIN
         EXECUTE format('GRANT %s ON TABLE %I TO %I', CASE
             WHEN name = '__diesel_schema_migrations' THEN 'SELECT'
             -- A mark says how far a chain goes, and moves on with it.
-            WHEN name = 'audit_marks' THEN 'SELECT, INSERT, UPDATE'
+            WHEN name = 'audit_checkpoints' THEN 'SELECT, INSERT, UPDATE'
             -- The audit log only grows.
             WHEN name LIKE 'audit\_%' THEN 'SELECT, INSERT'
             ELSE 'SELECT, INSERT, UPDATE, DELETE'

@@ -192,9 +192,9 @@ pub(crate) fn now(connection: &mut PgConnection) -> QueryResult<i64> {
 /// than another.
 const DUE_WORK: &str = "
     WITH RECURSIVE partners (id) AS (
-        (SELECT partner_id FROM work ORDER BY partner_id LIMIT 1)
+        (SELECT partner_id FROM jobs ORDER BY partner_id LIMIT 1)
         UNION ALL
-        SELECT (SELECT w.partner_id FROM work w WHERE w.partner_id > p.id ORDER BY w.partner_id LIMIT 1)
+        SELECT (SELECT w.partner_id FROM jobs w WHERE w.partner_id > p.id ORDER BY w.partner_id LIMIT 1)
         FROM partners p WHERE p.id IS NOT NULL
     )
     SELECT due.*
@@ -202,7 +202,7 @@ const DUE_WORK: &str = "
         SELECT own.*, row_number() OVER (ORDER BY own.due_at) AS turn
         FROM (
             SELECT w.partner_id, w.subject_kind, w.subject_id, w.attempt, w.failures, w.may_have_sent, w.due_at
-            FROM work w
+            FROM jobs w
             WHERE w.partner_id = p.id AND w.due_at <= ? AND (w.leased_until IS NULL OR w.leased_until <= ?)
             ORDER BY w.due_at LIMIT ?
         ) own
@@ -219,7 +219,7 @@ pub(crate) fn due_work(connection: &mut PgConnection, now: i64, limit: u32) -> Q
 const TAKE_DUE: &str = "
     SELECT w.partner_id, w.subject_kind, w.subject_id, w.attempt, w.failures, w.may_have_sent, w.due_at
     FROM unnest(?, ?, ?) WITH ORDINALITY AS wanted (partner_id, subject_kind, subject_id, place)
-    JOIN work w USING (partner_id, subject_kind, subject_id)
+    JOIN jobs w USING (partner_id, subject_kind, subject_id)
     WHERE w.due_at <= ? AND (w.leased_until IS NULL OR w.leased_until <= ?)
     ORDER BY wanted.place
     FOR UPDATE OF w SKIP LOCKED";

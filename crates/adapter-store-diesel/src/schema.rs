@@ -75,7 +75,7 @@ table! {
 }
 
 table! {
-    recorded_answers (partner_id, key) {
+    recorded_responses (partner_id, key) {
         partner_id -> Binary,
         key -> Text,
         fingerprint -> Binary,
@@ -169,7 +169,7 @@ table! {
         activation_valid_until -> Nullable<Integer>,
         first_top_up -> Nullable<BigInt>,
         balance -> BigInt,
-        can_to_up -> BigInt,
+        remaining_top_up -> BigInt,
         activated_at -> Nullable<BigInt>,
         standing -> Text,
         seen_at -> BigInt,
@@ -283,7 +283,7 @@ table! {
 }
 
 table! {
-    work (partner_id, subject_kind, subject_id) {
+    jobs (partner_id, subject_kind, subject_id) {
         partner_id -> Binary,
         subject_kind -> Text,
         subject_id -> Binary,
@@ -329,7 +329,7 @@ table! {
 }
 
 table! {
-    audit_marks (chain, kind) {
+    audit_checkpoints (chain, kind) {
         chain -> BigInt,
         kind -> Text,
         number -> BigInt,

@@ -10,7 +10,7 @@ BEGIN;
 -- adapter-store-diesel, locks: the partner's lock.
 SELECT pg_advisory_xact_lock(:key);
 -- IdempotencyRepository::find
-SELECT partner_id, key, fingerprint, status, body, recorded_at FROM recorded_answers WHERE partner_id = :partner AND key = :id;
+SELECT partner_id, key, fingerprint, status, body, recorded_at FROM recorded_responses WHERE partner_id = :partner AND key = :id;
 -- SealedNonceRepository::find
 SELECT partner_id, nonce, idempotency_key, spent_at FROM sealed_nonces WHERE partner_id = :partner AND nonce = :id;
 -- EmployeeRepository::id_by_custom_id
@@ -21,7 +21,7 @@ SELECT last FROM counters WHERE partner_id = :partner AND list = 'employees' \gs
 INSERT INTO employees (partner_id, id, seq, custom_id, surname, name, patronymic, phone, email, category_id, status, status_updated_at, search_text, created_at) VALUES (:partner, :id, :seq, :id, 'Ёжиков', 'Иван', NULL, '9031234567', NULL, NULL, 'WORK', 1795263713229227, 'ёжиков иван 4000000000000001', 1795263713229227);
 UPDATE counters SET last = :seq WHERE partner_id = :partner AND list = 'employees';
 -- IdempotencyRepository::record, with an answer of the real length
-INSERT INTO recorded_answers (partner_id, key, fingerprint, status, body, recorded_at) VALUES (:partner, :id, '\x542cc9295046a214f36165242ec921762ba712f821483be0d93add474d38e973', 200, '\x7b226964456d706c6f796565223a2230316131666530652d346663642d373361322d623735622d613766663263653462336533222c22637573746f6d4964223a2234303030303030303030303030303031222c227375726e616d65223a22d081d0b6d0b8d0bad0bed0b2222c226e616d65223a22d098d0b2d0b0d0bd222c22706174726f6e796d6963223a6e756c6c2c2270686f6e65223a2239303331323334353637222c22656d61696c223a6e756c6c2c22696443617465676f7279223a6e756c6c2c22737461747573223a22574f524b222c22637265617465644174223a2232312e31312e32303236222c22737461747573557064617465644174223a2232312e31312e32303236227d', 1795263713230527) ON CONFLICT (partner_id, key) DO NOTHING;
+INSERT INTO recorded_responses (partner_id, key, fingerprint, status, body, recorded_at) VALUES (:partner, :id, '\x542cc9295046a214f36165242ec921762ba712f821483be0d93add474d38e973', 200, '\x7b226964456d706c6f796565223a2230316131666530652d346663642d373361322d623735622d613766663263653462336533222c22637573746f6d4964223a2234303030303030303030303030303031222c227375726e616d65223a22d081d0b6d0b8d0bad0bed0b2222c226e616d65223a22d098d0b2d0b0d0bd222c22706174726f6e796d6963223a6e756c6c2c2270686f6e65223a2239303331323334353637222c22656d61696c223a6e756c6c2c22696443617465676f7279223a6e756c6c2c22737461747573223a22574f524b222c22637265617465644174223a2232312e31312e32303236222c22737461747573557064617465644174223a2232312e31312e32303236227d', 1795263713230527) ON CONFLICT (partner_id, key) DO NOTHING;
 -- SealedNonceRepository::spend
 INSERT INTO sealed_nonces (partner_id, nonce, idempotency_key, spent_at) VALUES (:partner, :id, :id, 1795263713230527) ON CONFLICT (partner_id, nonce) DO NOTHING;
 -- AuditRepository::append: the entry, in a chain of the connection's own

@@ -5,7 +5,7 @@ INSERT INTO orders (partner_id, id, seq, kind, card_type, cards, cost, state, cr
     FROM counters WHERE partner_id = convert_to('1000000000000102', 'UTF8') AND list = 'orders';
 INSERT INTO cards (
         partner_id, id, seq, number, kind, order_id, ordinal, valid_until, activation_code, activation_valid_until,
-        first_top_up, balance, can_to_up, standing, seen_at, account_value, account_updated_at, spending_limit
+        first_top_up, balance, remaining_top_up, standing, seen_at, account_value, account_updated_at, spending_limit
     )
     SELECT partner_id, convert_to((7000000000000000 + i)::text, 'UTF8'), last + i, 9000000000 + i, 'MLZ',
         convert_to('7000000000000001', 'UTF8'), i - 1, 2500000, '123456', 2500000, 5000, 5000, 1495000, 'OPEN', 1, 0, 1,

@@ -21,7 +21,7 @@ BEGIN;
 -- adapter-store-diesel, locks: the partner's lock.
 SELECT pg_advisory_xact_lock(:key);
 -- IdempotencyRepository::find
-SELECT partner_id, key, fingerprint, status, body, recorded_at FROM recorded_answers WHERE partner_id = :partner AND key = :id;
+SELECT partner_id, key, fingerprint, status, body, recorded_at FROM recorded_responses WHERE partner_id = :partner AND key = :id;
 -- SealedNonceRepository::find
 SELECT partner_id, nonce, idempotency_key, spent_at FROM sealed_nonces WHERE partner_id = :partner AND nonce = :id;
 -- CardRepository::top_up_targets, in a form that the planner does not answer by reading all claimed cards
@@ -35,9 +35,9 @@ INSERT INTO replenishment_items (partner_id, replenishment_id, ordinal, card_id,
 -- WorkRepository::enqueue: the server's time, the work
 SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS micros \gset
 \set due :micros + 600000000
-INSERT INTO work (partner_id, subject_kind, subject_id, due_at, attempt, failures, may_have_sent) VALUES (:partner, 'REPLENISHMENT', :id, :due, 0, 0, FALSE);
+INSERT INTO jobs (partner_id, subject_kind, subject_id, due_at, attempt, failures, may_have_sent) VALUES (:partner, 'REPLENISHMENT', :id, :due, 0, 0, FALSE);
 -- IdempotencyRepository::record, with an answer of the real length
-INSERT INTO recorded_answers (partner_id, key, fingerprint, status, body, recorded_at) VALUES (:partner, :id, '\x9e323d9caa42bdbdeb7c5adca23b696b370b46fbc4be0a8443687b2d99ebf864', 202, '\x7b226d657373616765223a22746865207265717565737420697320616363657074656420616e642061776169747320657865637574696f6e222c227265706c656e6973686d656e744964223a2230316131666530652d643933322d373435622d396437362d353762303532346636643235227d', 1795263748408656) ON CONFLICT (partner_id, key) DO NOTHING;
+INSERT INTO recorded_responses (partner_id, key, fingerprint, status, body, recorded_at) VALUES (:partner, :id, '\x9e323d9caa42bdbdeb7c5adca23b696b370b46fbc4be0a8443687b2d99ebf864', 202, '\x7b226d657373616765223a22746865207265717565737420697320616363657074656420616e642061776169747320657865637574696f6e222c227265706c656e6973686d656e744964223a2230316131666530652d643933322d373435622d396437362d353762303532346636643235227d', 1795263748408656) ON CONFLICT (partner_id, key) DO NOTHING;
 -- SealedNonceRepository::spend
 INSERT INTO sealed_nonces (partner_id, nonce, idempotency_key, spent_at) VALUES (:partner, :id, :id, 1795263713230527) ON CONFLICT (partner_id, nonce) DO NOTHING;
 -- AuditRepository::append: the entry, in a chain of the connection's own

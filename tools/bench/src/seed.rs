@@ -189,7 +189,7 @@ impl Seeding {
             sql.push_str(&format!(
                 "INSERT INTO cards
                     (partner_id, id, seq, number, kind, order_id, ordinal, valid_until, employee_id, link_status,
-                    balance, can_to_up, activated_at, standing, seen_at, account_value, account_updated_at,
+                    balance, remaining_top_up, activated_at, standing, seen_at, account_value, account_updated_at,
                     spending_limit)
                     {} SELECT {p}, {card}, {seq}, {NEXT_NUMBER} + i, 'KKL', {order}, {seq} - 1, {VALID_UNTIL},
                     {employee}, '{status}', 0, {CAN_TOP_UP}, {now}, 'OPEN', {now} - {UNSEEN}, 0, {now}, 'UNLIMITED' FROM n;\n",

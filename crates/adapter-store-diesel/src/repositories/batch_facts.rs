@@ -54,7 +54,7 @@ pub(super) fn all<K: BatchKind>(
     let Tables { requests, items, belongs, asked, amount, work } = tables;
     let rows: Vec<FactsRow> = sql::<FactsSql>(&format!(
         "SELECT r.id, r.state, r.cards, {asked}, \
-         EXISTS (SELECT 1 FROM work w WHERE w.partner_id = r.partner_id \
+         EXISTS (SELECT 1 FROM jobs w WHERE w.partner_id = r.partner_id \
          AND w.subject_id = r.id AND w.subject_kind = "
     ))
     .bind::<Text, _>(*work)

@@ -56,7 +56,7 @@ pub(crate) struct ActivationRow {
 #[diesel(table_name = cards, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(crate) struct BankRow {
     pub(crate) balance: i64,
-    pub(crate) can_to_up: i64,
+    pub(crate) remaining_top_up: i64,
     pub(crate) activated_at: Option<i64>,
     pub(crate) standing: String,
     pub(crate) seen_at: i64,
@@ -164,7 +164,7 @@ impl BankRow {
     pub(super) fn new(view: &BankView) -> Self {
         Self {
             balance: view.balance.get(),
-            can_to_up: view.remaining_top_up.get(),
+            remaining_top_up: view.remaining_top_up.get(),
             activated_at: view.activated_at.map(micros),
             standing: view.standing.as_str().to_owned(),
             seen_at: micros(view.seen_at),
@@ -175,7 +175,7 @@ impl BankRow {
         let activated = self.activated_at.map(|at| moment(at, "cards.activated_at"));
         Ok(BankView {
             balance: Kopecks::new(self.balance),
-            remaining_top_up: Kopecks::new(self.can_to_up),
+            remaining_top_up: Kopecks::new(self.remaining_top_up),
             activated_at: activated.transpose()?,
             standing: word(&self.standing, "cards.standing")?,
             seen_at: moment(self.seen_at, "cards.seen_at")?,

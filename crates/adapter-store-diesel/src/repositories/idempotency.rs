@@ -10,7 +10,7 @@ use crate::bulk::column;
 use crate::convert::{AsKey, corrupt, fixed, id, micros, moment};
 use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
-use crate::schema::recorded_answers;
+use crate::schema::recorded_responses;
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
@@ -19,7 +19,7 @@ use crate::update::update;
 
 /// An answer as its table has it.
 #[derive(Queryable, QueryableByName, Selectable, AsChangeset)]
-#[diesel(table_name = recorded_answers, primary_key(partner_id, key))]
+#[diesel(table_name = recorded_responses, primary_key(partner_id, key))]
 pub(crate) struct AnswerRow {
     partner_id: Vec<u8>,
     key: String,
@@ -43,10 +43,10 @@ impl AnswerRow {
 
     fn answer(self) -> Result<RecordedResponse, StoreError> {
         Ok(RecordedResponse {
-            fingerprint: fixed(self.fingerprint, "recorded_answers.fingerprint")?,
-            status: u16::try_from(self.status).map_err(|_| corrupt("recorded_answers.status"))?,
+            fingerprint: fixed(self.fingerprint, "recorded_responses.fingerprint")?,
+            status: u16::try_from(self.status).map_err(|_| corrupt("recorded_responses.status"))?,
             body: self.body,
-            recorded_at: moment(self.recorded_at, "recorded_answers.recorded_at")?,
+            recorded_at: moment(self.recorded_at, "recorded_responses.recorded_at")?,
         })
     }
 }
@@ -61,7 +61,7 @@ pub(crate) struct AnswerTo {
 const MANY_ANSWERS: &str = "
     SELECT found.*
     FROM unnest(?, ?) AS wanted (partner_id, key) CROSS JOIN LATERAL (
-        SELECT a.partner_id, a.key, a.fingerprint, a.status, a.body, a.recorded_at FROM recorded_answers a
+        SELECT a.partner_id, a.key, a.fingerprint, a.status, a.body, a.recorded_at FROM recorded_responses a
         WHERE a.partner_id = wanted.partner_id AND a.key = wanted.key OFFSET 0
     ) found";
 
@@ -73,7 +73,7 @@ impl BatchLoad for AnswerTo {
     }
 
     fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<RecordedResponse>, StoreError> {
-        let question = recorded_answers::table.find((self.partner.key(), &self.key));
+        let question = recorded_responses::table.find((self.partner.key(), &self.key));
         on_either!(connection, inner => question.select(AnswerRow::as_select()).get_result(inner))
             .optional()
             .stored()?
@@ -91,7 +91,7 @@ impl BatchLoad for AnswerTo {
         ];
         let rows: Vec<AnswerRow> = RawStatement::new(MANY_ANSWERS, columns).load(connection).stored()?;
         let found = |row: AnswerRow| {
-            let partner = id(&row.partner_id, "recorded_answers.partner_id")?;
+            let partner = id(&row.partner_id, "recorded_responses.partner_id")?;
             let question = Self { partner, key: row.key.clone() };
             Ok((question, Some(row.answer()?)))
         };
@@ -104,7 +104,7 @@ impl BatchLoad for AnswerTo {
 }
 
 const INSERT: &str = "
-    INSERT INTO recorded_answers (partner_id, key, fingerprint, status, body, recorded_at) VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO recorded_responses (partner_id, key, fingerprint, status, body, recorded_at) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (partner_id, key) DO NOTHING";
 
 /// Adds an answer, unless there is one under its key; says whether it did.
@@ -122,7 +122,7 @@ fn insert_answer(connection: &mut AnyConnection, row: &AnswerRow) -> QueryResult
 }
 
 const POSTGRES_INSERT_MANY: &str = "
-    INSERT INTO recorded_answers (partner_id, key, fingerprint, status, body, recorded_at)
+    INSERT INTO recorded_responses (partner_id, key, fingerprint, status, body, recorded_at)
     SELECT * FROM unnest(?, ?, ?, ?, ?, ?)";
 
 /// Adds answers that are not there, of any partners.
@@ -164,9 +164,9 @@ impl IdempotencyRepository for DieselTransaction {
         if insert_answer(self.of(partner)?, &row).stored()? {
             return Ok(());
         }
-        let stale = recorded_answers::table
+        let stale = recorded_responses::table
             .find((partner.key(), key))
-            .filter(recorded_answers::recorded_at.lt(micros(stale_before)));
+            .filter(recorded_responses::recorded_at.lt(micros(stale_before)));
         match update(stale).set(row).execute(self.of(partner)?).stored()? {
             0 => Err(StoreError::Conflict(Rule::IdempotencyKey)),
             _ => Ok(()),
@@ -174,15 +174,15 @@ impl IdempotencyRepository for DieselTransaction {
     }
 
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
-        let old: Vec<(Vec<u8>, String)> = recorded_answers::table
-            .filter(recorded_answers::recorded_at.lt(micros(moment)))
-            .order(recorded_answers::recorded_at)
+        let old: Vec<(Vec<u8>, String)> = recorded_responses::table
+            .filter(recorded_responses::recorded_at.lt(micros(moment)))
+            .order(recorded_responses::recorded_at)
             .limit(i64::from(limit))
-            .select((recorded_answers::partner_id, recorded_answers::key))
+            .select((recorded_responses::partner_id, recorded_responses::key))
             .load(self.owning(Lock::Sweep)?)
             .stored()?;
         for (partner, key) in &old {
-            diesel::delete(recorded_answers::table.find((partner, key)))
+            diesel::delete(recorded_responses::table.find((partner, key)))
                 .execute(self.owning(Lock::Sweep)?)
                 .stored()?;
         }

@@ -14,7 +14,7 @@ use time::Duration;
 use crate::convert::{AsKey, Key, corrupt, id, length, moment, natural};
 use crate::dialect;
 use crate::error::Stored;
-use crate::schema::work;
+use crate::schema::jobs;
 use crate::transaction::DieselTransaction;
 use crate::transaction::write_buffer::NewJob;
 use crate::update::update;
@@ -34,7 +34,7 @@ fn columns(subject: Subject) -> (&'static str, Key) {
 
 /// Work as its table has it, before a claim takes it.
 #[derive(Queryable, QueryableByName, Selectable)]
-#[diesel(table_name = work)]
+#[diesel(table_name = jobs)]
 pub(crate) struct JobRow {
     pub(crate) partner_id: Vec<u8>,
     pub(crate) subject_kind: String,
@@ -47,15 +47,15 @@ pub(crate) struct JobRow {
 
 impl JobRow {
     fn partner(&self) -> Result<PartnerId, StoreError> {
-        id(&self.partner_id, "work.partner_id")
+        id(&self.partner_id, "jobs.partner_id")
     }
 
     fn subject(&self) -> Result<Subject, StoreError> {
         match self.subject_kind.as_str() {
-            ORDER => Ok(Subject::Order(id(&self.subject_id, "work.subject_id")?)),
-            REPLENISHMENT => Ok(Subject::Replenishment(id(&self.subject_id, "work.subject_id")?)),
-            LIMIT_CHANGE => Ok(Subject::LimitChange(id(&self.subject_id, "work.subject_id")?)),
-            _ => Err(corrupt("work.subject_kind")),
+            ORDER => Ok(Subject::Order(id(&self.subject_id, "jobs.subject_id")?)),
+            REPLENISHMENT => Ok(Subject::Replenishment(id(&self.subject_id, "jobs.subject_id")?)),
+            LIMIT_CHANGE => Ok(Subject::LimitChange(id(&self.subject_id, "jobs.subject_id")?)),
+            _ => Err(corrupt("jobs.subject_kind")),
         }
     }
 
@@ -64,9 +64,9 @@ impl JobRow {
         Ok(Claim {
             partner: self.partner()?,
             subject: self.subject()?,
-            attempt: natural(self.attempt + 1, "work.attempt")?,
+            attempt: natural(self.attempt + 1, "jobs.attempt")?,
             may_have_sent: self.may_have_sent,
-            failures: natural(self.failures, "work.failures")?,
+            failures: natural(self.failures, "jobs.failures")?,
         })
     }
 }
@@ -97,22 +97,22 @@ struct BacklogRow {
 macro_rules! current {
     ($claim:expr) => {{
         let (kind, subject) = columns($claim.subject);
-        work::table
+        jobs::table
             .find(($claim.partner.key(), kind, subject))
-            .filter(work::attempt.eq(i64::from($claim.attempt)))
-            .filter(work::leased_until.is_not_null())
+            .filter(jobs::attempt.eq(i64::from($claim.attempt)))
+            .filter(jobs::leased_until.is_not_null())
     }};
 }
 
 impl DieselTransaction {
     /// Makes the next attempt of it the current one.
     fn lease(&mut self, row: &JobRow, leased_until: WorkTime) -> Result<(), StoreError> {
-        update(work::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
+        update(jobs::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
             .set((
-                work::attempt.eq(row.attempt + 1),
-                work::leased_until.eq(leased_until.nullable()),
+                jobs::attempt.eq(row.attempt + 1),
+                jobs::leased_until.eq(leased_until.nullable()),
                 // Whoever claims may send, whatever becomes of them.
-                work::may_have_sent.eq(true),
+                jobs::may_have_sent.eq(true),
             ))
             .execute(self.unlocked()?)
             .stored()
@@ -165,15 +165,15 @@ impl JobRepository for DieselTransaction {
             return Ok(());
         }
         let due_at = self.work_time_in(whole_micros(delay));
-        diesel::insert_into(work::table)
+        diesel::insert_into(jobs::table)
             .values((
-                work::partner_id.eq(partner.key()),
-                work::subject_kind.eq(kind),
-                work::subject_id.eq(subject),
-                work::due_at.eq(due_at),
-                work::attempt.eq(0_i64),
-                work::failures.eq(0_i64),
-                work::may_have_sent.eq(false),
+                jobs::partner_id.eq(partner.key()),
+                jobs::subject_kind.eq(kind),
+                jobs::subject_id.eq(subject),
+                jobs::due_at.eq(due_at),
+                jobs::attempt.eq(0_i64),
+                jobs::failures.eq(0_i64),
+                jobs::may_have_sent.eq(false),
             ))
             .execute(self.of(partner)?)
             .stored()
@@ -197,7 +197,7 @@ impl JobRepository for DieselTransaction {
 
     fn is_current(&mut self, claim: &Claim) -> Result<bool, StoreError> {
         let found: Option<i64> =
-            current!(claim).select(work::attempt).get_result(self.of(claim.partner)?).optional().stored()?;
+            current!(claim).select(jobs::attempt).get_result(self.of(claim.partner)?).optional().stored()?;
         Ok(found.is_some())
     }
 
@@ -205,10 +205,10 @@ impl JobRepository for DieselTransaction {
         let due_at = self.work_time_in(whole_micros(terms.delay));
         update(current!(claim))
             .set((
-                work::due_at.eq(due_at),
-                work::failures.eq(i64::from(terms.failures)),
-                work::may_have_sent.eq(terms.may_have_sent),
-                work::leased_until.eq(None::<i64>),
+                jobs::due_at.eq(due_at),
+                jobs::failures.eq(i64::from(terms.failures)),
+                jobs::may_have_sent.eq(terms.may_have_sent),
+                jobs::leased_until.eq(None::<i64>),
             ))
             .execute(self.of(claim.partner)?)
             .stored()
@@ -221,15 +221,15 @@ impl JobRepository for DieselTransaction {
 
     fn cancel(&mut self, partner: PartnerId, subject: Subject) -> Result<(), StoreError> {
         let (kind, subject) = columns(subject);
-        diesel::delete(work::table.find((partner.key(), kind, subject)))
+        diesel::delete(jobs::table.find((partner.key(), kind, subject)))
             .execute(self.of(partner)?)
             .stored()
             .map(drop)
     }
 
     fn end_all_leases(&mut self) -> Result<(), StoreError> {
-        update(work::table.filter(work::leased_until.is_not_null()))
-            .set(work::leased_until.eq(None::<i64>))
+        update(jobs::table.filter(jobs::leased_until.is_not_null()))
+            .set(jobs::leased_until.eq(None::<i64>))
             .execute(self.unlocked()?)
             .stored()
             .map(drop)
@@ -237,25 +237,25 @@ impl JobRepository for DieselTransaction {
 
     fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError> {
         let now = self.work_time_in(0);
-        update(current!(claim).filter(work::stuck_since.is_null()))
-            .set(work::stuck_since.eq(now.nullable()))
+        update(current!(claim).filter(jobs::stuck_since.is_null()))
+            .set(jobs::stuck_since.eq(now.nullable()))
             .execute(self.of(claim.partner)?)
             .stored()
             .map(drop)
     }
 
     fn stuck(&mut self) -> Result<Vec<StuckJob>, StoreError> {
-        let rows: Vec<(JobRow, Option<i64>)> = work::table
-            .filter(work::stuck_since.is_not_null())
-            .order(work::stuck_since)
-            .select((JobRow::as_select(), work::stuck_since))
+        let rows: Vec<(JobRow, Option<i64>)> = jobs::table
+            .filter(jobs::stuck_since.is_not_null())
+            .order(jobs::stuck_since)
+            .select((JobRow::as_select(), jobs::stuck_since))
             .load(self.unlocked()?)
             .stored()?;
         let stuck = |(row, since): (JobRow, Option<i64>)| {
             Ok(StuckJob {
-                partner: id(&row.partner_id, "work.partner_id")?,
+                partner: id(&row.partner_id, "jobs.partner_id")?,
                 subject: row.subject()?,
-                since: moment(since.unwrap_or_default(), "work.stuck_since")?,
+                since: moment(since.unwrap_or_default(), "jobs.stuck_since")?,
             })
         };
         rows.into_iter().map(stuck).collect()
@@ -269,7 +269,7 @@ impl JobRepository for DieselTransaction {
     ) -> Result<Option<Claim>, StoreError> {
         let leased_until = self.work_time_in(whole_micros(lease));
         let (kind, subject) = columns(subject);
-        let row: Option<JobRow> = work::table
+        let row: Option<JobRow> = jobs::table
             .find((partner.key(), kind, subject))
             .select(JobRow::as_select())
             .get_result(self.of(partner)?)
@@ -282,9 +282,9 @@ impl JobRepository for DieselTransaction {
 
     fn is_any_due(&mut self) -> Result<bool, StoreError> {
         let now = self.work_time_in(0);
-        let due = work::table.filter(work::leased_until.is_null()).filter(work::due_at.le(now));
+        let due = jobs::table.filter(jobs::leased_until.is_null()).filter(jobs::due_at.le(now));
         // A lease is taken on what is due, so what had one is due still.
-        let over = work::table.filter(work::leased_until.le(now.nullable()));
+        let over = jobs::table.filter(jobs::leased_until.le(now.nullable()));
         diesel::select(exists(due).or(exists(over))).get_result(self.unlocked()?).stored()
     }
 
@@ -292,9 +292,9 @@ impl JobRepository for DieselTransaction {
         let now = self.work_time()?;
         let Latest { due_at, lease, soonest } = Latest::at(now, horizon);
         let row: FoundRow = diesel::sql_query(format!(
-            "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM work \
+            "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM jobs \
              WHERE leased_until IS NULL AND due_at > {soonest} AND due_at > {due_at}) \
-             OR EXISTS (SELECT 1 FROM work WHERE leased_until > {lease}) \
+             OR EXISTS (SELECT 1 FROM jobs WHERE leased_until > {lease}) \
              THEN 1 ELSE 0 END AS BIGINT) AS found"
         ))
         .get_result(self.unlocked()?)
@@ -307,11 +307,11 @@ impl JobRepository for DieselTransaction {
         let Latest { due_at, lease, soonest } = Latest::at(now, horizon);
         // One statement an index. What is leased was due when it was claimed, so it is due again with the end of the lease.
         let idle = format!(
-            "UPDATE work SET due_at = {due_at} \
+            "UPDATE jobs SET due_at = {due_at} \
              WHERE leased_until IS NULL AND due_at > {soonest} AND due_at > {due_at}"
         );
         let leased = format!(
-            "UPDATE work SET leased_until = {lease}, due_at = CASE WHEN due_at > {now} THEN {now} ELSE due_at END \
+            "UPDATE jobs SET leased_until = {lease}, due_at = CASE WHEN due_at > {now} THEN {now} ELSE due_at END \
              WHERE leased_until > {lease}"
         );
         let mut moved = 0;
@@ -322,8 +322,8 @@ impl JobRepository for DieselTransaction {
     }
 
     fn count(&mut self) -> Result<u64, StoreError> {
-        let count: i64 = work::table.count().get_result(self.unlocked()?).stored()?;
-        length(count, "work")
+        let count: i64 = jobs::table.count().get_result(self.unlocked()?).stored()?;
+        length(count, "jobs")
     }
 
     fn backlog(&mut self) -> Result<Backlog, StoreError> {
@@ -334,12 +334,12 @@ impl JobRepository for DieselTransaction {
         );
         let counts: BacklogRow = diesel::sql_query(format!(
             "SELECT COUNT(*) AS all_of_it, COUNT({due}) AS due, MIN({due}) AS oldest_due_at, \
-             COUNT(CASE WHEN failures > 0 THEN 1 END) AS failing, COUNT(stuck_since) AS stuck FROM work"
+             COUNT(CASE WHEN failures > 0 THEN 1 END) AS failing, COUNT(stuck_since) AS stuck FROM jobs"
         ))
         .get_result(self.unlocked()?)
         .stored()?;
         let BacklogRow { all_of_it, due, oldest_due_at, failing, stuck } = counts;
-        let count = |count| length(count, "work");
+        let count = |count| length(count, "jobs");
         Ok(Backlog {
             all: count(all_of_it)?,
             due: count(due)?,

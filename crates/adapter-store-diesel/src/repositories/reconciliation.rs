@@ -87,7 +87,7 @@ impl ReconciliationRepository for DieselTransaction {
             sql::<(Binary, Text, BigInt, BigInt, BigInt, Bool)>(
                 "SELECT o.id, o.state, o.cost, o.cards, \
                  (SELECT COUNT(*) FROM cards c WHERE c.partner_id = o.partner_id AND c.order_id = o.id), \
-                 EXISTS (SELECT 1 FROM work w WHERE w.partner_id = o.partner_id \
+                 EXISTS (SELECT 1 FROM jobs w WHERE w.partner_id = o.partner_id \
                  AND w.subject_id = o.id AND w.subject_kind = ",
             )
             .bind::<Text, _>(jobs::ORDER)

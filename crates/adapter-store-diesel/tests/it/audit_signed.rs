@@ -169,16 +169,16 @@ fn entries_are_deleted_up_to_the_mark_and_no_others(kind: Kind) {
     let mut statements = vec![
         "DELETE FROM audit_entries",
         "DELETE FROM audit_entries WHERE number = 2",
-        "DELETE FROM audit_marks",
-        "UPDATE audit_marks SET number = number - 1 WHERE number = 3",
-        "UPDATE audit_marks SET chain = 2",
+        "DELETE FROM audit_checkpoints",
+        "UPDATE audit_checkpoints SET number = number - 1 WHERE number = 3",
+        "UPDATE audit_checkpoints SET chain = 2",
     ];
     match kind {
         Kind::Sqlite => statements.push(
-            "INSERT OR REPLACE INTO audit_marks
-             SELECT chain, kind, number - 1, hash, signature FROM audit_marks WHERE number = 3",
+            "INSERT OR REPLACE INTO audit_checkpoints
+             SELECT chain, kind, number - 1, hash, signature FROM audit_checkpoints WHERE number = 3",
         ),
-        Kind::Postgres => statements.push("TRUNCATE audit_marks"),
+        Kind::Postgres => statements.push("TRUNCATE audit_checkpoints"),
     }
     for statement in statements {
         assert!(refusal(&test, statement).contains("append-only"), "{statement}");

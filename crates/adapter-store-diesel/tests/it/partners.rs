@@ -9,11 +9,11 @@ use kopeck_adapter_store_diesel::migrate;
 
 /// The tables whose rows belong to no partner: the partners, digests of who has not logged in yet, and the audit log.
 const NOBODYS: [&str; 6] =
-    ["audit_chains", "audit_entries", "audit_marks", "login_failures", "partners", "spent_nonces"];
+    ["audit_chains", "audit_entries", "audit_checkpoints", "login_failures", "partners", "spent_nonces"];
 
 /// Partner one with a row for every foreign key there is. They hold on to each other, and are put in their order.
 const ROWS: &str = "
-    INSERT INTO partners VALUES (ONE, 'One', 'one', HASH, 'hash', 'ACTIVE', 'optional', 0, NULL, NULL);
+    INSERT INTO partners VALUES (ONE, 'One', 'one', HASH, NULL, NULL, 'hash', 'ACTIVE', 'optional', 0);
     INSERT INTO sessions VALUES (ONE, ID, 0, 1, 0);
     INSERT INTO token_pairs VALUES (ONE, ID, ID, 'FRESH', 0, NULL, 0, 1);
     INSERT INTO categories VALUES (ONE, ID, 1, 'Office', 'office', 0);
@@ -22,7 +22,7 @@ const ROWS: &str = "
     INSERT INTO orders VALUES (ONE, ID, 1, 'PLASTIC', 'MP4', 1, 0, 'SUCCESS', 0, 0);
     INSERT INTO order_lines VALUES (ONE, ID, 0, 'MP4', 1, 'Nevsky 1', 'A. Li', '9031234567', NULL);
     INSERT INTO cards (partner_id, id, seq, number, kind, order_id, ordinal, valid_until, employee_id, link_status,
-            balance, can_to_up, standing, seen_at, account_value, account_updated_at, spending_limit)
+            balance, remaining_top_up, standing, seen_at, account_value, account_updated_at, spending_limit)
         VALUES (ONE, ID, 1, 4006381333931, 'MP4', ID, 0, 1, ID, 'MAIN', 0, 0, 'OPEN', 0, 0, 0, 'UNLIMITED');
     INSERT INTO transactions VALUES (ONE, ID, 1, 0, 'PAYMENT', 1, NULL, NULL, NULL);
     INSERT INTO replenishments VALUES (ONE, ID, 1, 1, 1, 'NEW', 0, 0);

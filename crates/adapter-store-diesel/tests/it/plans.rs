@@ -316,7 +316,7 @@ fn the_main_look_ups_use_the_index_made_for_them() {
         (
             "SELECT COUNT(*) FROM cards WHERE partner_id = ? AND employee_id IS NULL AND standing = ? \
              AND valid_until >= ? AND kind = ?",
-            "COVERING INDEX cards_free",
+            "COVERING INDEX cards_unassigned",
         ),
         (
             "SELECT EXISTS (SELECT 1 FROM replenishment_items i WHERE i.partner_id = ? AND i.card_id = ? AND i.claimed)",

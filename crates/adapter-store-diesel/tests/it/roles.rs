@@ -86,7 +86,7 @@ fn the_serving_role_has_no_privilege_too_many() {
     for Privileges { relation, granted } in tables {
         let expected = match relation.as_str() {
             "__diesel_schema_migrations" => "SELECT",
-            "audit_marks" => "INSERT SELECT UPDATE",
+            "audit_checkpoints" => "INSERT SELECT UPDATE",
             audit if audit.starts_with("audit_") => "INSERT SELECT",
             _ => "DELETE INSERT SELECT UPDATE",
         };

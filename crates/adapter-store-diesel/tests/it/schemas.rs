@@ -120,11 +120,11 @@ fn every_key_carries_the_partner() {
         "primary key partners (id)",
         "primary key audit_chains (chain)",
         "primary key audit_entries (chain, number)",
-        "primary key audit_marks (chain, kind)",
+        "primary key audit_checkpoints (chain, kind)",
     ];
     // In these the partner comes after what ascends with time.
     let ascending =
-        ["primary key employees (id, partner_id)", "primary key recorded_answers (key, partner_id)"];
+        ["primary key employees (id, partner_id)", "primary key recorded_responses (key, partner_id)"];
     for line in schema(Kind::Postgres) {
         if line.starts_with("primary key") && !exceptions.contains(&line.as_str()) {
             assert!(line.contains("(partner_id") || ascending.contains(&line.as_str()), "{line}");
@@ -159,6 +159,6 @@ fn several_processes_migrate_at_once(kind: Kind) {
     let once = applied.clone();
     applied.dedup();
     assert_eq!(applied, once, "each was applied once");
-    assert!(applied.len() > 1);
+    assert!(!applied.is_empty());
     assert_eq!(migrate(url).unwrap(), [""; 0]);
 }

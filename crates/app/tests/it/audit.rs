@@ -252,10 +252,10 @@ pub(crate) fn lift(installation: &Installation, statements: &str) {
         "DROP TRIGGER IF EXISTS audit_entries_append_only ON audit_entries;
          DROP TRIGGER IF EXISTS audit_entries_pruned ON audit_entries;
          DROP TRIGGER IF EXISTS audit_chains_append_only ON audit_chains;
-         DROP TRIGGER IF EXISTS audit_marks_append_only ON audit_marks;"
+         DROP TRIGGER IF EXISTS audit_checkpoints_append_only ON audit_checkpoints;"
     } else {
         "DROP TRIGGER IF EXISTS audit_entries_no_update; DROP TRIGGER IF EXISTS audit_entries_no_delete;
-         DROP TRIGGER IF EXISTS audit_chains_no_delete; DROP TRIGGER IF EXISTS audit_marks_no_delete;"
+         DROP TRIGGER IF EXISTS audit_chains_no_delete; DROP TRIGGER IF EXISTS audit_checkpoints_no_delete;"
     };
     installation.tamper(&format!("{lift} {statements}"));
 }

@@ -53,11 +53,11 @@ fn hashes_that_somebody_computed_anew_are_found_out() {
             "UPDATE audit_entries SET source = '10.0.0.1', hash = {hash} WHERE chain = 1 AND number = {number};"
         );
     }
-    statements += &format!("UPDATE audit_marks SET hash = {};", literal(head.hash.as_bytes()));
+    statements += &format!("UPDATE audit_checkpoints SET hash = {};", literal(head.hash.as_bytes()));
     lift(&installation, &statements);
     let (whole, said) = verify(&installation, &[]);
     assert!(!whole && said.contains("chain 1: the signature of the mark CHECKPOINT is forged"), "{said}");
-    lift(&installation, "DELETE FROM audit_marks;");
+    lift(&installation, "DELETE FROM audit_checkpoints;");
     let (whole, said) = verify(&installation, &[]);
     assert!(!whole && said.contains("chain 1, entry 2: the signature is forged"), "{said}");
     lift(&installation, "UPDATE audit_entries SET signature = NULL;");
@@ -88,7 +88,7 @@ fn heads_are_kept_elsewhere_and_tell_of_a_chain_that_was_cut() {
     lift(
         &installation,
         &format!(
-            "DELETE FROM audit_entries WHERE chain = {last}; DELETE FROM audit_marks WHERE chain = {last};
+            "DELETE FROM audit_entries WHERE chain = {last}; DELETE FROM audit_checkpoints WHERE chain = {last};
              DELETE FROM audit_chains WHERE chain = {last};"
         ),
     );
@@ -139,7 +139,7 @@ fn old_entries_are_pruned_and_the_rest_verifies() {
     assert!(!whole && told.contains("chain 2, entry 5: gone"), "{told}");
     let refused = said(prune("2020-09-18"));
     assert!(refused.contains("nothing was removed") && refused.contains("entry 5: gone"), "{refused}");
-    lift(&installation, "DELETE FROM audit_marks WHERE kind = 'BEGINNING';");
+    lift(&installation, "DELETE FROM audit_checkpoints WHERE kind = 'BEGINNING';");
     assert!(verify(&installation, &[]).1.contains("chain 2, entry 1: gone"));
 }
 

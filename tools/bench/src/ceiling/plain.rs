@@ -44,7 +44,7 @@ pub(super) fn has_answer(
     key: &str,
 ) -> Result<bool, StoreError> {
     let found: Vec<Number> = sql_query(
-        "SELECT recorded_at AS number, partner_id, key, fingerprint, status, body FROM recorded_answers
+        "SELECT recorded_at AS number, partner_id, key, fingerprint, status, body FROM recorded_responses
             WHERE partner_id = ? AND key = ?",
     )
     .bind::<Binary, _>(partner.uuid().as_bytes().as_slice())
@@ -62,7 +62,7 @@ pub(super) fn record_answer(
     answer: &RecordedResponse,
 ) -> Result<(), StoreError> {
     sql_query(
-        "INSERT INTO recorded_answers (partner_id, key, fingerprint, status, body, recorded_at)
+        "INSERT INTO recorded_responses (partner_id, key, fingerprint, status, body, recorded_at)
             VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (partner_id, key) DO NOTHING",
     )
     .bind::<Binary, _>(partner.uuid().as_bytes().as_slice())

@@ -9,12 +9,12 @@ use super::{OpeningRow, last_record};
 use crate::convert::{fixed, length, word};
 use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
-use crate::schema::{audit_chains, audit_marks};
+use crate::schema::{audit_chains, audit_checkpoints};
 use crate::statements::{Bind, RawStatement};
 
 /// A mark as its table has it.
 #[derive(Queryable, Selectable)]
-#[diesel(table_name = audit_marks)]
+#[diesel(table_name = audit_checkpoints)]
 struct MarkRow {
     chain: i64,
     kind: String,
@@ -26,21 +26,21 @@ struct MarkRow {
 impl MarkRow {
     fn mark(self) -> Result<Mark, StoreError> {
         Ok(Mark {
-            kind: word(&self.kind, "audit_marks.kind")?,
+            kind: word(&self.kind, "audit_checkpoints.kind")?,
             head: Head {
-                chain: length(self.chain, "audit_marks.chain")?,
-                number: length(self.number, "audit_marks.number")?,
-                hash: Digest::from_bytes(fixed(self.hash, "audit_marks.hash")?),
+                chain: length(self.chain, "audit_checkpoints.chain")?,
+                number: length(self.number, "audit_checkpoints.number")?,
+                hash: Digest::from_bytes(fixed(self.hash, "audit_checkpoints.hash")?),
             },
-            signature: Signature::from_bytes(fixed(self.signature, "audit_marks.signature")?),
+            signature: Signature::from_bytes(fixed(self.signature, "audit_checkpoints.signature")?),
         })
     }
 }
 
 /// The marks of a chain.
 pub(crate) fn marks(connection: &mut AnyConnection, chain: u64) -> Result<Vec<Mark>, StoreError> {
-    let rows: Vec<MarkRow> = audit_marks::table
-        .filter(audit_marks::chain.eq(chain.cast_signed()))
+    let rows: Vec<MarkRow> = audit_checkpoints::table
+        .filter(audit_checkpoints::chain.eq(chain.cast_signed()))
         .select(MarkRow::as_select())
         .load(connection)
         .stored()?;
@@ -48,11 +48,11 @@ pub(crate) fn marks(connection: &mut AnyConnection, chain: u64) -> Result<Vec<Ma
 }
 
 const PUT_MARK: &str = "
-    INSERT INTO audit_marks (chain, kind, number, hash, signature)
+    INSERT INTO audit_checkpoints (chain, kind, number, hash, signature)
     VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (chain, kind) DO UPDATE
     SET number = excluded.number, hash = excluded.hash, signature = excluded.signature
-    WHERE audit_marks.number <= excluded.number";
+    WHERE audit_checkpoints.number <= excluded.number";
 
 /// Puts a mark in place of the one of its kind.
 pub(crate) fn put_mark(connection: &mut AnyConnection, mark: &Mark) -> QueryResult<()> {
@@ -71,8 +71,8 @@ pub(crate) fn put_mark(connection: &mut AnyConnection, mark: &Mark) -> QueryResu
 /// The last chain that has a mark.
 pub(super) fn last_marked_chain(connection: &mut AnyConnection) -> Result<u64, StoreError> {
     let last: Option<i64> =
-        audit_marks::table.select(max(audit_marks::chain)).get_result(connection).stored()?;
-    length(last.unwrap_or(0), "audit_marks.chain")
+        audit_checkpoints::table.select(max(audit_checkpoints::chain)).get_result(connection).stored()?;
+    length(last.unwrap_or(0), "audit_checkpoints.chain")
 }
 
 /// How far the chain of operators' commands goes, and its checkpoint; `None` before the first command.

@@ -1,2 +1,0 @@
--- Nothing to do: PostgreSQL compares with the words one by one. This is for SQLite.
-SELECT 1;

@@ -1,0 +1,508 @@
+-- Conventions of every table:
+--   * identifiers are version 7 UUIDs (16 bytes) made by the service;
+--   * timestamps are microseconds since 1970-01-01 UTC, days are Julian day numbers: both compare as integers;
+--   * money is whole kopecks;
+--   * the primary key carries the partner, and so does every foreign key: a row of one partner cannot refer to a row of
+--     another, whatever a query forgets;
+--   * an enum is the text that the API uses, under a CHECK;
+--   * tables that most requests insert into compare an enum with one text after the other: for IN with more than two texts
+--     SQLite builds a temporary table each time that it runs the statement;
+--   * a constraint that a request can violate has a name, by which the store recognises it.
+-- A test compares this file with the one of the other database.
+
+-- Partners, their credentials and their sessions.
+
+CREATE TABLE partners (
+    id                   BLOB    NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+    name                 TEXT    NOT NULL,
+    login                TEXT    NOT NULL UNIQUE,
+    api_key_hash         BLOB    NOT NULL UNIQUE CHECK (length(api_key_hash) = 32),
+    -- The API key before the present one, accepted until a time, so that a partner can change over at leisure.
+    former_api_key_hash  BLOB    CHECK (length(former_api_key_hash) = 32),
+    former_api_key_until INTEGER,
+    password_hash        TEXT    NOT NULL,
+    status               TEXT    NOT NULL CHECK (status IN ('ACTIVE', 'SUSPENDED')),
+    sealing              TEXT    NOT NULL CHECK (sealing IN ('required', 'optional')),
+    created_at           INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX partners_by_former_api_key ON partners (former_api_key_hash) WHERE former_api_key_hash IS NOT NULL;
+
+-- The secret is encrypted under the master key.
+CREATE TABLE sealing_keys (
+    partner_id       BLOB    NOT NULL REFERENCES partners (id),
+    key_id           BLOB    NOT NULL CHECK (length(key_id) = 8),
+    encrypted_secret BLOB    NOT NULL,
+    created_at       INTEGER NOT NULL,
+    accepted_until   INTEGER,
+    PRIMARY KEY (partner_id, key_id)
+) STRICT, WITHOUT ROWID;
+
+-- The last number given out in each list of a partner. Rows of these lists are never deleted, so the numbers have no gaps:
+-- the last number is the length of the list, and a page of the list is a range of an index.
+CREATE TABLE counters (
+    partner_id BLOB    NOT NULL REFERENCES partners (id),
+    list       TEXT    NOT NULL
+        CHECK (list IN ('categories', 'employees', 'cards', 'orders', 'replenishments', 'limit_changes')),
+    last       INTEGER NOT NULL CHECK (last >= 0),
+    PRIMARY KEY (partner_id, list)
+) STRICT, WITHOUT ROWID;
+
+-- One row a login. `expires_at` is the latest end of the session's refresh tokens; after it, housekeeping deletes the
+-- session with its token pairs.
+CREATE TABLE sessions (
+    partner_id BLOB    NOT NULL REFERENCES partners (id),
+    id         BLOB    NOT NULL CHECK (length(id) = 16),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    revoked    INTEGER NOT NULL CHECK (revoked IN (0, 1)),
+    PRIMARY KEY (partner_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sessions_by_end ON sessions (expires_at);
+-- Finds the active sessions of a partner, the latest first: a login ends those beyond the limit.
+CREATE INDEX sessions_of_partner ON sessions (partner_id, revoked, created_at, id);
+
+CREATE TABLE token_pairs (
+    partner_id         BLOB    NOT NULL,
+    id                 BLOB    NOT NULL CHECK (length(id) = 16),
+    session_id         BLOB    NOT NULL,
+    state              TEXT    NOT NULL CHECK (state IN ('FRESH', 'SPENT', 'REVOKED')),
+    used               INTEGER NOT NULL CHECK (used IN (0, 1)),
+    successor          BLOB    CHECK (length(successor) = 16),
+    reissued           INTEGER NOT NULL CHECK (reissued IN (0, 1)),
+    refresh_expires_at INTEGER NOT NULL,
+    PRIMARY KEY (partner_id, id),
+    FOREIGN KEY (partner_id, session_id) REFERENCES sessions (partner_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX token_pairs_of_session ON token_pairs (partner_id, session_id);
+CREATE INDEX token_pairs_by_end ON token_pairs (refresh_expires_at);
+
+-- A failed login comes before its partner is known: the next two tables belong to no partner and hold digests only.
+CREATE TABLE login_failures (
+    id        INTEGER NOT NULL PRIMARY KEY,
+    subject   BLOB    NOT NULL CHECK (length(subject) = 32),
+    failed_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX login_failures_of_subject ON login_failures (subject, failed_at);
+CREATE INDEX login_failures_by_age ON login_failures (failed_at);
+
+-- Nonces of token requests.
+CREATE TABLE spent_nonces (
+    api_key_hash BLOB    NOT NULL CHECK (length(api_key_hash) = 32),
+    nonce        TEXT    NOT NULL,
+    spent_at     INTEGER NOT NULL,
+    PRIMARY KEY (api_key_hash, nonce)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX spent_nonces_by_age ON spent_nonces (spent_at);
+
+-- Nonces of sealed requests that were answered with 2xx. A copy of such a request under another idempotency key is refused.
+CREATE TABLE sealed_nonces (
+    partner_id      BLOB    NOT NULL REFERENCES partners (id),
+    nonce           TEXT    NOT NULL,
+    -- The Idempotency-Key of the request; NULL if it had none.
+    idempotency_key TEXT,
+    spent_at        INTEGER NOT NULL,
+    PRIMARY KEY (partner_id, nonce)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sealed_nonces_by_age ON sealed_nonces (spent_at);
+
+-- Responses for idempotent retries. The primary key begins with the idempotency key, which most clients derive from the
+-- time: the new rows of all partners share the last page of the index.
+CREATE TABLE recorded_responses (
+    partner_id  BLOB    NOT NULL REFERENCES partners (id),
+    key         TEXT    NOT NULL,
+    fingerprint BLOB    NOT NULL CHECK (length(fingerprint) = 32),
+    status      INTEGER NOT NULL CHECK (status BETWEEN 100 AND 599),
+    body        BLOB    NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    PRIMARY KEY (key, partner_id)
+) STRICT;
+
+CREATE INDEX recorded_responses_by_age ON recorded_responses (recorded_at);
+
+-- Employees.
+
+CREATE TABLE categories (
+    partner_id  BLOB    NOT NULL REFERENCES partners (id),
+    id          BLOB    NOT NULL CHECK (length(id) = 16),
+    seq         INTEGER NOT NULL CHECK (seq > 0),
+    name        TEXT    NOT NULL,
+    -- The name in lower case: the form in which two names are compared.
+    folded_name TEXT    NOT NULL,
+    created_at  INTEGER NOT NULL,
+    PRIMARY KEY (partner_id, id),
+    UNIQUE (partner_id, folded_name),
+    UNIQUE (partner_id, seq)
+) STRICT, WITHOUT ROWID;
+
+-- The primary key begins with the identifier, which ascends with time: the new rows of all partners share the last page of
+-- the index.
+CREATE TABLE employees (
+    partner_id        BLOB    NOT NULL REFERENCES partners (id),
+    id                BLOB    NOT NULL CHECK (length(id) = 16),
+    seq               INTEGER NOT NULL CHECK (seq > 0),
+    custom_id         TEXT    NOT NULL,
+    surname           TEXT,
+    name              TEXT,
+    patronymic        TEXT,
+    phone             TEXT,
+    email             TEXT,
+    category_id       BLOB,
+    status            TEXT    NOT NULL
+        CHECK (status = 'WORK' OR status = 'VACATION' OR status = 'MEDICAL' OR status = 'DONT_WORK'),
+    status_updated_at INTEGER NOT NULL,
+    created_at        INTEGER NOT NULL,
+    -- Surname, name and custom identifier in lower case. Made by the service: SQLite's lower() knows ASCII only.
+    search_text       TEXT    NOT NULL,
+    PRIMARY KEY (id, partner_id),
+    UNIQUE (partner_id, custom_id),
+    UNIQUE (partner_id, seq),
+    FOREIGN KEY (partner_id, category_id) REFERENCES categories (partner_id, id)
+) STRICT;
+
+CREATE INDEX employees_of_category ON employees (partner_id, category_id, seq) WHERE category_id IS NOT NULL;
+
+-- Orders, and the cards that they brought.
+
+CREATE TABLE orders (
+    partner_id  BLOB    NOT NULL REFERENCES partners (id),
+    id          BLOB    NOT NULL CHECK (length(id) = 16),
+    seq         INTEGER NOT NULL CHECK (seq > 0),
+    kind        TEXT    NOT NULL CHECK (kind IN ('PLASTIC', 'VIRTUAL')),
+    card_type   TEXT    NOT NULL CHECK (card_type IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
+    cards       INTEGER NOT NULL CHECK (cards > 0),
+    cost        INTEGER NOT NULL CHECK (cost >= 0),
+    state       TEXT    NOT NULL
+        CHECK (state IN ('NEW', 'IN_PROCESS', 'SUCCESS', 'DECLINE', 'REJECTED', 'CONFIRMED')),
+    state_since INTEGER NOT NULL,
+    created_at  INTEGER NOT NULL,
+    PRIMARY KEY (partner_id, id),
+    UNIQUE (partner_id, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE order_lines (
+    partner_id BLOB    NOT NULL,
+    order_id   BLOB    NOT NULL,
+    position   INTEGER NOT NULL CHECK (position >= 0),
+    card_type  TEXT    NOT NULL CHECK (card_type IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
+    cards      INTEGER NOT NULL CHECK (cards > 0),
+    -- Plastic cards only.
+    address    TEXT,
+    recipient  TEXT,
+    phone      TEXT,
+    -- Virtual cards only: the first top-up of each card.
+    amount     INTEGER CHECK (amount > 0),
+    PRIMARY KEY (partner_id, order_id, position),
+    FOREIGN KEY (partner_id, order_id) REFERENCES orders (partner_id, id),
+    CONSTRAINT order_lines_plastic_or_virtual CHECK (
+        (address IS NULL) = (amount IS NOT NULL)
+        AND (recipient IS NULL) = (amount IS NOT NULL)
+        AND (phone IS NULL) = (amount IS NOT NULL)
+    )
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cards (
+    partner_id             BLOB    NOT NULL REFERENCES partners (id),
+    id                     BLOB    NOT NULL CHECK (length(id) = 16),
+    seq                    INTEGER NOT NULL CHECK (seq > 0),
+    number                 INTEGER NOT NULL,
+    kind                   TEXT    NOT NULL CHECK (kind IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
+    order_id               BLOB    NOT NULL,
+    -- The place of the card in the result of its order.
+    ordinal                INTEGER NOT NULL CHECK (ordinal >= 0),
+    valid_until            INTEGER NOT NULL,
+    employee_id            BLOB,
+    link_status            TEXT    CHECK (link_status IN ('MAIN', 'ADDITIONAL', 'TEMPORARILY_BLOCKED')),
+    -- Virtual cards only.
+    activation_code        TEXT,
+    activation_valid_until INTEGER,
+    first_top_up           INTEGER,
+    -- The bank's view of the card as of `seen_at`.
+    balance                INTEGER NOT NULL,
+    remaining_top_up       INTEGER NOT NULL,
+    activated_at           INTEGER,
+    standing               TEXT    NOT NULL CHECK (standing IN ('OPEN', 'BLOCKED', 'CLOSED')),
+    seen_at                INTEGER NOT NULL,
+    -- The account as of the last daily refresh.
+    account_value          INTEGER NOT NULL,
+    account_updated_at     INTEGER NOT NULL,
+    transactions_seen_at   INTEGER,
+    -- Where, when and how much the card may pay, as the last limit change left it: UNLIMITED, or the parts that are set, in
+    -- this order and joined by '; ': '500000 CMONTH', 'days 1,2,5', 'times 08:00-12:00,22:00-06:00'.
+    -- Written and read by the service alone.
+    spending_limit         TEXT    NOT NULL CHECK (spending_limit <> ''),
+    PRIMARY KEY (partner_id, id),
+    UNIQUE (partner_id, number),
+    UNIQUE (partner_id, order_id, ordinal),
+    FOREIGN KEY (partner_id, order_id) REFERENCES orders (partner_id, id),
+    FOREIGN KEY (partner_id, employee_id) REFERENCES employees (partner_id, id),
+    CONSTRAINT cards_link_complete CHECK ((employee_id IS NULL) = (link_status IS NULL)),
+    CONSTRAINT cards_activation_complete CHECK (
+        (activation_code IS NULL) = (activation_valid_until IS NULL)
+        AND (activation_code IS NULL) = (first_top_up IS NULL)
+    )
+) STRICT, WITHOUT ROWID;
+
+-- One card has one number among all partners: the bank identifies a card by its number alone. An order for which the bank
+-- issues a number that is taken needs manual review.
+CREATE UNIQUE INDEX cards_number ON cards (number);
+CREATE UNIQUE INDEX cards_one_main ON cards (partner_id, employee_id) WHERE link_status = 'MAIN';
+-- Covers the list of an employee's cards.
+CREATE INDEX cards_of_employee ON cards (partner_id, employee_id, seq, link_status, id) WHERE employee_id IS NOT NULL;
+-- Covers the filters of the list of unassigned cards, so that counting it seldom reads the table.
+CREATE INDEX cards_unassigned ON cards (partner_id, standing, seq, valid_until, kind, employee_id)
+    WHERE employee_id IS NULL;
+-- Covers the query for accounts that are due for the daily refresh.
+CREATE INDEX cards_by_account_refresh ON cards (account_updated_at, partner_id, id, number);
+
+-- The copy of the bank's transactions; `id` is the bank's number.
+CREATE TABLE transactions (
+    partner_id  BLOB    NOT NULL,
+    card_id     BLOB    NOT NULL,
+    id          INTEGER NOT NULL,
+    executed_at INTEGER NOT NULL,
+    kind        TEXT    NOT NULL
+        CHECK (kind IN ('REPLENISHMENT', 'PAYMENT', 'REFUND', 'REVERSAL', 'CORRECTION')),
+    amount      INTEGER NOT NULL CHECK (amount > 0),
+    place       TEXT,
+    mcc         TEXT,
+    merchant_id TEXT,
+    PRIMARY KEY (partner_id, card_id, id),
+    FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX transactions_by_time ON transactions (partner_id, card_id, executed_at, id);
+
+-- Card batches: a request over many cards, each with its own result.
+
+CREATE TABLE replenishments (
+    partner_id  BLOB    NOT NULL REFERENCES partners (id),
+    id          BLOB    NOT NULL CHECK (length(id) = 16),
+    seq         INTEGER NOT NULL CHECK (seq > 0),
+    cards       INTEGER NOT NULL CHECK (cards > 0),
+    amount      INTEGER NOT NULL CHECK (amount > 0),
+    state       TEXT    NOT NULL
+        CHECK (state IN ('NEW', 'IN_PROCESS', 'SUCCESS', 'PART_SUCCESS', 'DECLINE', 'REJECTED')),
+    state_since INTEGER NOT NULL,
+    created_at  INTEGER NOT NULL,
+    PRIMARY KEY (partner_id, id),
+    UNIQUE (partner_id, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE replenishment_items (
+    partner_id       BLOB    NOT NULL,
+    replenishment_id BLOB    NOT NULL,
+    ordinal          INTEGER NOT NULL CHECK (ordinal >= 0),
+    card_id          BLOB    NOT NULL,
+    number           INTEGER NOT NULL,
+    amount           INTEGER NOT NULL CHECK (amount > 0),
+    state            TEXT    NOT NULL CHECK (state IN ('OPEN', 'DONE', 'REFUSED')),
+    refusal          TEXT    CHECK (refusal IN (
+        'NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT', 'BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED_BY_BANK'
+    )),
+    -- Whether the open request excludes the card from other top-ups.
+    claimed          INTEGER NOT NULL CHECK (claimed IN (0, 1)),
+    -- Whether the item may have reached a bank that has no idempotency keys.
+    sent             INTEGER NOT NULL CHECK (sent IN (0, 1)),
+    PRIMARY KEY (partner_id, replenishment_id, ordinal),
+    FOREIGN KEY (partner_id, replenishment_id) REFERENCES replenishments (partner_id, id),
+    FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id),
+    CONSTRAINT replenishment_items_refusal_has_reason CHECK ((state = 'REFUSED') = (refusal IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+
+-- A card is in one open top-up at most.
+CREATE UNIQUE INDEX replenishment_items_claim ON replenishment_items (partner_id, card_id) WHERE claimed;
+
+CREATE TABLE limit_changes (
+    partner_id     BLOB    NOT NULL REFERENCES partners (id),
+    id             BLOB    NOT NULL CHECK (length(id) = 16),
+    seq            INTEGER NOT NULL CHECK (seq > 0),
+    cards          INTEGER NOT NULL CHECK (cards > 0),
+    -- The new limit of each card, in the form of `cards.spending_limit`.
+    spending_limit TEXT    NOT NULL CHECK (spending_limit <> ''),
+    state          TEXT    NOT NULL
+        CHECK (state IN ('NEW', 'IN_PROCESS', 'SUCCESS', 'PART_SUCCESS', 'DECLINE', 'REJECTED')),
+    state_since    INTEGER NOT NULL,
+    created_at     INTEGER NOT NULL,
+    PRIMARY KEY (partner_id, id),
+    UNIQUE (partner_id, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE limit_change_items (
+    partner_id      BLOB    NOT NULL,
+    limit_change_id BLOB    NOT NULL,
+    ordinal         INTEGER NOT NULL CHECK (ordinal >= 0),
+    card_id         BLOB    NOT NULL,
+    number          INTEGER NOT NULL,
+    state           TEXT    NOT NULL CHECK (state IN ('OPEN', 'DONE', 'REFUSED')),
+    refusal         TEXT    CHECK (refusal IN ('BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED_BY_BANK')),
+    -- Whether the open request excludes the card from other limit changes. A pending top-up does not.
+    claimed         INTEGER NOT NULL CHECK (claimed IN (0, 1)),
+    -- Whether the item may have reached a bank that has no idempotency keys.
+    sent            INTEGER NOT NULL CHECK (sent IN (0, 1)),
+    PRIMARY KEY (partner_id, limit_change_id, ordinal),
+    FOREIGN KEY (partner_id, limit_change_id) REFERENCES limit_changes (partner_id, id),
+    FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id),
+    CONSTRAINT limit_change_items_refusal_has_reason CHECK ((state = 'REFUSED') = (refusal IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+
+-- A card is in one open limit change at most.
+CREATE UNIQUE INDEX limit_change_items_claim ON limit_change_items (partner_id, card_id) WHERE claimed;
+
+-- The asynchronous jobs of orders and card batches. `attempt` counts the claims: only the latest claim, under a lease, may
+-- settle. `may_have_sent`: an earlier claim may have sent something to the bank without settling it.
+CREATE TABLE jobs (
+    partner_id    BLOB    NOT NULL REFERENCES partners (id),
+    subject_kind  TEXT    NOT NULL CHECK (subject_kind IN ('ORDER', 'REPLENISHMENT', 'LIMIT_CHANGE')),
+    subject_id    BLOB    NOT NULL CHECK (length(subject_id) = 16),
+    due_at        INTEGER NOT NULL,
+    attempt       INTEGER NOT NULL CHECK (attempt >= 0),
+    failures      INTEGER NOT NULL CHECK (failures >= 0),
+    may_have_sent INTEGER NOT NULL CHECK (may_have_sent IN (0, 1)),
+    leased_until  INTEGER,
+    -- Since when the job needs manual review; the workers keep asking the bank meanwhile.
+    stuck_since   INTEGER,
+    PRIMARY KEY (partner_id, subject_kind, subject_id)
+) STRICT, WITHOUT ROWID;
+
+-- Jobs without a lease, of all partners and of each: a claim takes turns among partners.
+CREATE INDEX jobs_by_due ON jobs (due_at) WHERE leased_until IS NULL;
+CREATE INDEX jobs_of_partner ON jobs (partner_id, due_at, leased_until);
+CREATE INDEX jobs_stuck ON jobs (stuck_since) WHERE stuck_since IS NOT NULL;
+CREATE INDEX jobs_by_lease ON jobs (leased_until) WHERE leased_until IS NOT NULL;
+
+-- The ledger: double entry.
+
+-- The balances of a partner's accounts: the sums of its entries, stored so that no request adds them up.
+-- `last_movement` numbers the movements.
+CREATE TABLE balances (
+    partner_id    BLOB    NOT NULL PRIMARY KEY REFERENCES partners (id),
+    deposited     INTEGER NOT NULL,
+    available     INTEGER NOT NULL,
+    held          INTEGER NOT NULL,
+    spent         INTEGER NOT NULL,
+    last_movement INTEGER NOT NULL CHECK (last_movement >= 0),
+    updated_at    INTEGER NOT NULL,
+    CONSTRAINT balances_deposited_not_above_zero CHECK (deposited <= 0),
+    CONSTRAINT balances_available_not_below_zero CHECK (available >= 0),
+    CONSTRAINT balances_held_not_below_zero CHECK (held >= 0),
+    CONSTRAINT balances_spent_not_below_zero CHECK (spent >= 0),
+    CONSTRAINT balances_add_up_to_zero CHECK (deposited + available + held + spent = 0)
+) STRICT, WITHOUT ROWID;
+
+-- A movement belongs to a deposit, an order or a replenishment.
+CREATE TABLE movements (
+    partner_id        BLOB    NOT NULL REFERENCES partners (id),
+    number            INTEGER NOT NULL CHECK (number > 0),
+    kind              TEXT    NOT NULL CHECK (kind IN ('DEPOSIT', 'HOLD', 'CAPTURE', 'RELEASE')),
+    deposit_reference TEXT,
+    order_id          BLOB,
+    replenishment_id  BLOB,
+    created_at        INTEGER NOT NULL,
+    PRIMARY KEY (partner_id, number),
+    FOREIGN KEY (partner_id, order_id) REFERENCES orders (partner_id, id),
+    FOREIGN KEY (partner_id, replenishment_id) REFERENCES replenishments (partner_id, id),
+    CONSTRAINT movements_one_reference CHECK (
+        (deposit_reference IS NOT NULL) + (order_id IS NOT NULL) + (replenishment_id IS NOT NULL) = 1
+    )
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX movements_deposit ON movements (partner_id, deposit_reference) WHERE kind = 'DEPOSIT';
+
+-- The entries of a movement add up to zero.
+CREATE TABLE entries (
+    partner_id BLOB    NOT NULL,
+    movement   INTEGER NOT NULL,
+    account    TEXT    NOT NULL CHECK (account IN ('DEPOSITED', 'AVAILABLE', 'HELD', 'SPENT')),
+    amount     INTEGER NOT NULL CHECK (amount <> 0),
+    PRIMARY KEY (partner_id, movement, account),
+    FOREIGN KEY (partner_id, movement) REFERENCES movements (partner_id, number)
+) STRICT, WITHOUT ROWID;
+
+-- The audit log: hash chains. These tables belong to no partner, since an entry may concern an unknown one. For the same
+-- reason, and because checking a reference would cost more than the entry, they have no foreign keys.
+
+CREATE TABLE audit_chains (
+    chain     INTEGER NOT NULL PRIMARY KEY CHECK (chain > 0),
+    opened_at INTEGER NOT NULL,
+    -- Over the row and the hash of the row before.
+    hash      BLOB    NOT NULL CHECK (length(hash) = 32),
+    -- Whether operators' commands write to the chain, one after the other. They use the last such chain.
+    commands  INTEGER NOT NULL CHECK (commands IN (0, 1))
+) STRICT;
+
+CREATE TABLE audit_entries (
+    chain      INTEGER NOT NULL CHECK (chain > 0),
+    number     INTEGER NOT NULL CHECK (number > 0),
+    -- Over the row and the hash of the entry before.
+    hash       BLOB    NOT NULL CHECK (length(hash) = 32),
+    at         INTEGER NOT NULL,
+    actor      TEXT    NOT NULL CHECK (actor = 'UNKNOWN' OR actor = 'PARTNER' OR actor = 'OPERATOR'),
+    -- The token pair of a partner's request.
+    credential BLOB    CHECK (length(credential) = 16),
+    operator   TEXT,
+    -- The partner that the entry concerns.
+    partner    BLOB    CHECK (length(partner) = 16),
+    source     TEXT    NOT NULL,
+    action     TEXT    NOT NULL,
+    subject    TEXT    NOT NULL,
+    request_id TEXT,
+    key_digest BLOB    CHECK (length(key_digest) = 16),
+    sealed     INTEGER NOT NULL CHECK (sealed IN (0, 1)),
+    outcome    TEXT    NOT NULL CHECK (
+        outcome = 'BEGUN' OR outcome = 'DONE' OR outcome = 'REPEATED' OR outcome = 'REFUSED' OR outcome = 'FAILED'
+    ),
+    status     INTEGER CHECK (status BETWEEN 100 AND 599),
+    code       TEXT,
+    -- 8 bytes that name the key, then HMAC-SHA256 of the hash. NULL without a master key.
+    signature  BLOB    CHECK (length(signature) = 40),
+    PRIMARY KEY (chain, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX audit_entries_by_age ON audit_entries (at);
+
+-- Signed statements about chains: where one begins after it was pruned, and how far it goes at least.
+CREATE TABLE audit_checkpoints (
+    chain     INTEGER NOT NULL CHECK (chain > 0),
+    kind      TEXT    NOT NULL CHECK (kind IN ('BEGINNING', 'CHECKPOINT')),
+    number    INTEGER NOT NULL CHECK (number > 0),
+    hash      BLOB    NOT NULL CHECK (length(hash) = 32),
+    signature BLOB    NOT NULL CHECK (length(signature) = 40),
+    PRIMARY KEY (chain, kind)
+) STRICT, WITHOUT ROWID;
+
+-- Chains are never changed or deleted. INSERT OR REPLACE deletes without a DELETE trigger, so inserts are checked too.
+CREATE TRIGGER audit_chains_no_update BEFORE UPDATE ON audit_chains
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+CREATE TRIGGER audit_chains_no_delete BEFORE DELETE ON audit_chains
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+CREATE TRIGGER audit_chains_no_replace BEFORE INSERT ON audit_chains
+WHEN EXISTS (SELECT 1 FROM audit_chains WHERE chain = NEW.chain)
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+
+-- Entries may be deleted up to the checkpoint that says where their chain begins, and no others.
+CREATE TRIGGER audit_entries_no_update BEFORE UPDATE ON audit_entries
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+CREATE TRIGGER audit_entries_no_delete BEFORE DELETE ON audit_entries
+WHEN NOT EXISTS (
+    SELECT 1 FROM audit_checkpoints WHERE chain = OLD.chain AND kind = 'BEGINNING' AND number >= OLD.number
+)
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+CREATE TRIGGER audit_entries_no_replace BEFORE INSERT ON audit_entries
+WHEN EXISTS (SELECT 1 FROM audit_entries WHERE chain = NEW.chain AND number = NEW.number)
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+
+-- A checkpoint moves on, and never back.
+CREATE TRIGGER audit_checkpoints_no_way_back BEFORE UPDATE ON audit_checkpoints
+WHEN NEW.chain <> OLD.chain OR NEW.kind <> OLD.kind OR NEW.number < OLD.number
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+CREATE TRIGGER audit_checkpoints_no_delete BEFORE DELETE ON audit_checkpoints
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+CREATE TRIGGER audit_checkpoints_no_replace BEFORE INSERT ON audit_checkpoints
+WHEN EXISTS (SELECT 1 FROM audit_checkpoints WHERE chain = NEW.chain AND kind = NEW.kind AND number > NEW.number)
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
