@@ -25,7 +25,7 @@ const HEAD_LEN: usize = 1 + KEY_ID_LEN + NONCE_LEN;
 /// Encrypts secrets at rest: `format 0x02 | key id, 8 bytes | nonce, 24 bytes | ciphertext | tag, 16 bytes`,
 /// XChaCha20-Poly1305.
 ///
-/// The associated data is the format, the key id and the place (table, column, partner, key id) in PASETO's pre-authentication
+/// The associated data is the format, the key id and the place (table, column, partner, row) in PASETO's pre-authentication
 /// encoding, so that a secret copied to another row, partner or column does not open there.
 pub struct MasterKeyBox {
     ring: Arc<KeyRing>,
@@ -84,7 +84,11 @@ impl SecretBox for MasterKeyBox {
     }
 
     fn is_current(&self, stored: &[u8]) -> bool {
-        parts(stored).is_some_and(|parts| parts.key_id == self.ring.current().secret_id)
+        stored.starts_with(&self.current_prefix())
+    }
+
+    fn current_prefix(&self) -> Vec<u8> {
+        [&[FORMAT], self.ring.current().secret_id.as_slice()].concat()
     }
 
     #[expect(clippy::expect_used, reason = "HMAC takes keys of any length")]
@@ -122,7 +126,7 @@ fn associated_data(key_id: &[u8; KEY_ID_LEN], place: &SecretBinding) -> Vec<u8> 
         place.table.as_bytes(),
         place.column.as_bytes(),
         place.partner.uuid().as_bytes(),
-        &place.key_id,
+        &place.row,
     ])
 }
 
@@ -149,7 +153,7 @@ mod tests {
             table: "sealing_keys",
             column: "secret",
             partner: PartnerId::new(Uuid::from_u128(1)),
-            key_id: vec![1, 2, 3],
+            row: vec![1, 2, 3],
         }
     }
 
@@ -178,8 +182,8 @@ mod tests {
             SecretBinding { table: "partners", ..place() },
             SecretBinding { column: "other", ..place() },
             SecretBinding { partner: PartnerId::new(Uuid::from_u128(2)), ..place() },
-            SecretBinding { key_id: vec![1, 2, 4], ..place() },
-            SecretBinding { key_id: vec![], ..place() },
+            SecretBinding { row: vec![1, 2, 4], ..place() },
+            SecretBinding { row: vec![], ..place() },
             // The same bytes in a row, cut elsewhere.
             SecretBinding { table: "sealing_key", column: "ssecret", ..place() },
         ];

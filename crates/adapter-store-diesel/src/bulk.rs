@@ -53,7 +53,7 @@ pub(crate) fn insert_cards(connection: &mut AnyConnection, rows: &[CardRow]) -> 
                 column!(Days: rows, row => row.card.valid_until),
                 column!(MaybeBytesList: rows, row => row.card.employee_id.as_deref()),
                 column!(MaybeTexts: rows, row => row.card.link_status.as_deref()),
-                column!(MaybeTexts: rows, row => row.activation.activation_code.as_deref()),
+                column!(MaybeBytesList: rows, row => row.activation.activation_code.as_deref()),
                 column!(MaybeDays: rows, row => row.activation.activation_valid_until),
                 column!(MaybeInts: rows, row => row.activation.first_top_up),
                 column!(Ints: rows, row => row.bank.balance),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use kopeck_port_store::{Access, StoreError};
+use kopeck_port_store::{Access, ColumnCipher, StoreError};
 use kopeck_port_system::Clock;
 
 use crate::condition::Condition;
@@ -32,6 +32,7 @@ pub(crate) struct Crew {
     url: String,
     clock: Arc<dyn Clock>,
     audit: AuditSettings,
+    cipher: Arc<dyn ColumnCipher>,
     manners: Manners,
     beats: Beats,
     condition: Arc<Condition>,
@@ -61,6 +62,7 @@ impl Crew {
         url: &str,
         clock: Arc<dyn Clock>,
         audit: AuditSettings,
+        cipher: Arc<dyn ColumnCipher>,
         manners: Manners,
         beats: Beats,
         condition: Arc<Condition>,
@@ -71,6 +73,7 @@ impl Crew {
             url: url.to_owned(),
             clock,
             audit,
+            cipher,
             manners,
             beats,
             condition,
@@ -82,7 +85,7 @@ impl Crew {
 
     /// A connection for one more.
     pub(crate) fn connect(&self, access: Access) -> Result<DieselTransaction, OpenError> {
-        DieselTransaction::connect(&self.url, access, &self.clock, &self.audit, &self.condition)
+        DieselTransaction::connect(&self.url, access, &self.clock, &self.audit, &self.cipher, &self.condition)
     }
 
     /// Adds a thread that works with `unit`. The first of its access takes work at once, the others once it has waited; all
@@ -188,11 +191,12 @@ impl Crew {
                 return;
             }
             let (url, access, clock) = (self.url.clone(), post.access, Arc::clone(&self.clock));
-            let (audit, condition) = (self.audit.clone(), Arc::clone(&self.condition));
+            let (audit, cipher) = (self.audit.clone(), Arc::clone(&self.cipher));
+            let condition = Arc::clone(&self.condition);
             let replacement = self.post(access, post.patience, move |hand| {
                 // So that it is missed in turn if the connection leads nowhere.
                 hand.begin(Vec::new());
-                let unit = DieselTransaction::connect(&url, access, &clock, &audit, &condition)?;
+                let unit = DieselTransaction::connect(&url, access, &clock, &audit, &cipher, &condition)?;
                 hand.end();
                 Ok(unit)
             });

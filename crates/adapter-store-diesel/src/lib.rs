@@ -31,6 +31,7 @@ mod convert;
 mod counters;
 mod crew;
 mod dialect;
+mod encryption;
 mod error;
 mod files;
 mod hand;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use kopeck_port_store::{Access, AuditSigner, Done, HeadObserver, Store, StoreError, Work};
+use kopeck_port_store::{Access, AuditSigner, ColumnCipher, Done, HeadObserver, Store, StoreError, Work};
 use kopeck_port_system::Clock;
 
 use crate::condition::Condition;
 use crate::crew::Crew;
 use crate::dialect;
+use crate::encryption::NoKey;
 use crate::error::OpenError;
 use crate::files::DiskSpace;
 use crate::hand::{Beats, Caller, Job, Task};
@@ -35,6 +36,8 @@ pub struct StoreConfig {
     pub observer: Arc<dyn StoreObserver>,
     /// How the audit log is written.
     pub audit: AuditSettings,
+    /// Encrypts columns. Default: a cipher that refuses to.
+    pub cipher: Arc<dyn ColumnCipher>,
 }
 
 /// How a store writes the audit log.
@@ -70,6 +73,7 @@ impl StoreConfig {
             queue: 1024,
             observer: Arc::new(Unobserved),
             audit: AuditSettings::default(),
+            cipher: Arc::new(NoKey),
         }
     }
 }
@@ -90,10 +94,12 @@ impl DieselStore {
     /// # Errors
     /// [`OpenError`] if the database cannot be reached or lacks migrations; [`crate::migrate()`] applies them.
     pub fn open(config: StoreConfig) -> Result<Self, OpenError> {
-        let StoreConfig { url, clock, writing_threads, reading_threads, queue, observer, audit } = config;
+        let StoreConfig { url, clock, writing_threads, reading_threads, queue, observer, audit, cipher } =
+            config;
         let (manners, beats) = (dialect::manners(&url), Beats::default());
         let condition = Arc::new(Condition::new(observer));
-        let crew = Crew::new(&url, clock, audit, manners, beats.clone(), Arc::clone(&condition), queue);
+        let crew =
+            Crew::new(&url, clock, audit, cipher, manners, beats.clone(), Arc::clone(&condition), queue);
         let crew = Arc::new(crew);
         let mut first = crew.connect(Access::Write)?;
         let missing = dialect::missing_migrations(first.connection())?;

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, PgConnection, SqliteConnection};
+use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection};
 
 pub use roles::Roles;
 pub use tls_server::TlsServer;
@@ -88,6 +88,54 @@ pub fn tamper(url: &str, statements: &str) {
         }
         None => run(url, statements),
     }
+}
+
+/// Everything in the database at `url`: the bytes of an embedded one's file and of its log, or the text of each row on a
+/// server, which is what `pg_dump` writes.
+///
+/// # Panics
+/// If it cannot be read.
+pub fn dump(url: &str) -> Vec<u8> {
+    if let Some(path) = url.strip_prefix("sqlite://") {
+        let read = |path: String| std::fs::read(path).expect("the file can be read");
+        return [read(path.to_owned()), read(format!("{path}-wal"))].concat();
+    }
+    let mut connection = connect(url);
+    let mut texts = |query: &str| -> Vec<Text> {
+        diesel::sql_query(query).load(&mut connection).unwrap_or_else(|error| panic!("{query}: {error}"))
+    };
+    let tables = texts(
+        "SELECT relname::text AS line FROM pg_class WHERE relkind = 'r' AND relname IN \
+        (SELECT tablename FROM pg_tables WHERE schemaname = 'public')",
+    );
+    let rows =
+        tables.iter().flat_map(|table| texts(&format!("SELECT t::text AS line FROM {} t", table.line)));
+    rows.map(|row| row.line).collect::<Vec<_>>().join("\n").into_bytes()
+}
+
+/// The statements that insert the rows of the SQLite database at `url`, in an order that references allow.
+///
+/// # Panics
+/// If it is none, or cannot be read.
+pub fn inserts(url: &str) -> String {
+    let path = url.strip_prefix("sqlite://").expect("a URL of SQLite");
+    let mut connection = SqliteConnection::establish(path).expect("the database can be opened");
+    let mut texts = |query: &str| -> Vec<Text> {
+        diesel::sql_query(query).load(&mut connection).unwrap_or_else(|error| panic!("{query}: {error}"))
+    };
+    // A query for each table, which makes a statement of each row.
+    let tables = "SELECT 'SELECT ''INSERT INTO ' || t.name || ' (' || group_concat(c.name, ', ') || ') VALUES ('' || '
+            || group_concat('quote(' || c.name || ')', ' || '', '' || ') || ' || '');'' AS line FROM ' || t.name AS line
+        FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+        WHERE t.type = 'table' AND t.name NOT LIKE '!_!_%' ESCAPE '!' GROUP BY t.name ORDER BY t.rowid";
+    let tables = texts(tables);
+    tables.iter().flat_map(|table| texts(&table.line)).map(|row| row.line + "\n").collect()
+}
+
+#[derive(QueryableByName)]
+struct Text {
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    line: String,
 }
 
 fn server() -> String {

@@ -108,9 +108,11 @@ mod tests {
     use time::OffsetDateTime;
     use uuid::Uuid;
 
-    use kopeck_port_store::Access;
+    use kopeck_port_store::mock::FakeCipher;
+    use kopeck_port_store::{Access, ColumnCipher};
 
     use super::*;
+    use crate::AuditSettings;
     use crate::condition::Condition;
     use crate::dialect;
     use crate::hand::{Beats, Caller, Outcome, Task};
@@ -122,7 +124,9 @@ mod tests {
     fn connect(url: &str, access: Access) -> DieselTransaction {
         let clock: Arc<dyn Clock> = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH));
         let condition = Arc::new(Condition::new(Arc::new(crate::Unobserved)));
-        DieselTransaction::connect(url, access, &clock, &crate::AuditSettings::default(), &condition).unwrap()
+        let (audit, cipher): (_, Arc<dyn ColumnCipher>) =
+            (AuditSettings::default(), Arc::new(FakeCipher(vec![1])));
+        DieselTransaction::connect(url, access, &clock, &audit, &cipher, &condition).unwrap()
     }
 
     /// A unit on a new database with one partner.

@@ -11,8 +11,8 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::{
-    Access, AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, Disposition,
-    EmployeeRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
+    Access, AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, ColumnCipher,
+    Disposition, EmployeeRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
     PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, StoreError,
     ThrottleRepository, TransactionRepository, UnitOfWork,
 };
@@ -40,6 +40,8 @@ pub(crate) struct DieselTransaction {
     pub(crate) audit_writer: AuditWriter,
     /// By which work is due, where the database has no clock of its own.
     pub(crate) clock: Arc<dyn Clock>,
+    /// Encrypts columns.
+    pub(crate) cipher: Arc<dyn ColumnCipher>,
     url: String,
     access: Access,
     condition: Arc<Condition>,
@@ -62,6 +64,7 @@ impl DieselTransaction {
         access: Access,
         clock: &Arc<dyn Clock>,
         audit: &AuditSettings,
+        cipher: &Arc<dyn ColumnCipher>,
         condition: &Arc<Condition>,
     ) -> Result<Self, OpenError> {
         let connection = dialect::connect(url, access)?;
@@ -72,6 +75,7 @@ impl DieselTransaction {
             run: UnitState::default(),
             audit_writer: AuditWriter::new(audit.clone()),
             clock: Arc::clone(clock),
+            cipher: Arc::clone(cipher),
             url: url.to_owned(),
             access,
             condition: Arc::clone(condition),

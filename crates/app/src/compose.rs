@@ -20,6 +20,7 @@ use crate::audit::MasterKeySigner;
 use crate::cli::StoreArgs;
 use crate::clock::ServiceClock;
 use crate::connections::warn_about_database;
+use crate::encryption::MasterKeyColumns;
 use crate::folder::DataFolder;
 use crate::keys::MasterKeys;
 use crate::system::{OsEntropy, TimeOrderedIds};
@@ -173,6 +174,7 @@ impl Application {
             heads: parts.audit_heads,
             chain: parts.audit_chain,
         };
+        config.cipher = Arc::new(MasterKeyColumns::new(keys, &adapters.entropy));
         let store = Arc::new(DieselStore::open(config)?);
         let env = Arc::new(Env {
             clock: Arc::clone(&adapters.clock),

@@ -11,6 +11,7 @@ mod command_output;
 mod commands;
 pub mod compose;
 mod connections;
+pub mod encryption;
 pub mod folder;
 pub mod keys;
 pub mod liveness;

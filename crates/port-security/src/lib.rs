@@ -99,8 +99,8 @@ pub struct SecretBinding {
     pub column: &'static str,
     /// The partner it belongs to.
     pub partner: PartnerId,
-    /// The id of the key, as the row names it.
-    pub key_id: Vec<u8>,
+    /// The rest of the row's primary key.
+    pub row: Vec<u8>,
 }
 
 /// Encrypts secrets at rest under the master key (XChaCha20-Poly1305).
@@ -120,6 +120,9 @@ pub trait SecretBox: Send + Sync {
 
     /// Whether `stored` was made under the key that is used now, and not under one that is merely accepted.
     fn is_current(&self, stored: &[u8]) -> bool;
+
+    /// The first bytes of everything that is made under the key that is used now, and of nothing else.
+    fn current_prefix(&self) -> Vec<u8>;
 
     /// A keyed digest for values that have to be found again but not read: logins and addresses of the throttle.
     fn fingerprint(&self, purpose: &'static str, value: &[u8]) -> [u8; 32];

@@ -9,6 +9,7 @@
 
 mod audit;
 mod card_batches;
+mod encryption;
 mod error;
 mod jobs;
 mod records;
@@ -23,6 +24,7 @@ pub mod mock;
 
 pub use audit::{AuditFilter, AuditRepository, AuditSigner, HeadObserver, SignatureCheck};
 pub use card_batches::*;
+pub use encryption::{ColumnCipher, ColumnPlace};
 pub use error::{Rule, StoreError};
 pub use jobs::{Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, StuckJob, Subject};
 pub use records::*;

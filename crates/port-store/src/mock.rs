@@ -18,10 +18,10 @@ pub use crate::repositories::{
 pub use crate::sealed_nonces::MockSealedNonceRepository;
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
 use crate::{
-    AuditRepository, AuditSigner, CardBatchRepository, CardRepository, CategoryRepository,
-    EmployeeRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
+    AuditRepository, AuditSigner, CardBatchRepository, CardRepository, CategoryRepository, ColumnCipher,
+    ColumnPlace, EmployeeRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
     PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
-    ThrottleRepository, TransactionRepository,
+    StoreError, ThrottleRepository, TransactionRepository,
 };
 
 macro_rules! mock_unit {
@@ -107,5 +107,42 @@ impl AuditSigner for FakeSigner {
 
     fn is_current(&self, signature: &Signature) -> bool {
         self.0.first().is_some_and(|key| signature.key == [*key; 8])
+    }
+}
+
+/// Encrypts under keys that are numbers, the first of them current. Anybody could decrypt it.
+pub struct FakeCipher(pub Vec<u8>);
+
+impl FakeCipher {
+    fn key(&self) -> u8 {
+        self.0.first().copied().unwrap_or_default()
+    }
+
+    fn digest(key: u8, place: &ColumnPlace<'_>) -> [u8; 8] {
+        let mut hasher = DefaultHasher::new();
+        (key, place.table, place.column, place.partner, place.row).hash(&mut hasher);
+        hasher.finish().to_be_bytes()
+    }
+}
+
+impl ColumnCipher for FakeCipher {
+    fn encrypt(&self, place: &ColumnPlace<'_>, plaintext: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let mut stored = vec![self.key()];
+        stored.extend(Self::digest(self.key(), place));
+        stored.extend(plaintext.iter().map(|byte| !byte));
+        Ok(stored)
+    }
+
+    fn decrypt(&self, place: &ColumnPlace<'_>, stored: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let text = stored.split_first().filter(|(key, _)| self.0.contains(key)).and_then(|(key, rest)| {
+            rest.split_first_chunk().filter(|(digest, _)| **digest == Self::digest(*key, place))
+        });
+        let (_, text) =
+            text.ok_or_else(|| StoreError::Corrupt(format!("{}.{}", place.table, place.column)))?;
+        Ok(text.iter().map(|byte| !byte).collect())
+    }
+
+    fn current_prefix(&self) -> Vec<u8> {
+        vec![self.key()]
     }
 }

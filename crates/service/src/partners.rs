@@ -316,7 +316,7 @@ impl PartnerService {
 const LONG_AGO: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
 fn place(partner: PartnerId, key_id: &[u8; 8]) -> SecretBinding {
-    SecretBinding { table: SEALING_KEY_TABLE, column: SEALING_KEY_COLUMN, partner, key_id: key_id.to_vec() }
+    SecretBinding { table: SEALING_KEY_TABLE, column: SEALING_KEY_COLUMN, partner, row: key_id.to_vec() }
 }
 
 /// All partners, oldest first.

@@ -7,6 +7,8 @@
 --   * an enum is the text that the API uses, under a CHECK;
 --   * text that is part of a key is compared by its bytes (COLLATE "C"): SQLite does the same, and an index survives an
 --     update of the system's collation;
+--   * personal data, activation codes and recorded responses are encrypted by column: phone, email, address, recipient,
+--     activation_code, body. Each value is bound to its table, column, partner and row;
 --   * a constraint that a request can violate has a name, by which the store recognises it.
 -- A test compares this file with the one of the other database.
 
@@ -151,8 +153,8 @@ CREATE TABLE employees (
     surname           TEXT,
     name              TEXT,
     patronymic        TEXT,
-    phone             TEXT,
-    email             TEXT,
+    phone             BYTEA,
+    email             BYTEA,
     category_id       BYTEA,
     status            TEXT   NOT NULL CHECK (status IN ('WORK', 'VACATION', 'MEDICAL', 'DONT_WORK')),
     status_updated_at BIGINT NOT NULL,
@@ -192,9 +194,9 @@ CREATE TABLE order_lines (
     card_type  TEXT   NOT NULL CHECK (card_type IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
     cards      BIGINT NOT NULL CHECK (cards > 0),
     -- Plastic cards only.
-    address    TEXT,
-    recipient  TEXT,
-    phone      TEXT,
+    address    BYTEA,
+    recipient  BYTEA,
+    phone      BYTEA,
     -- Virtual cards only: the first top-up of each card.
     amount     BIGINT CHECK (amount > 0),
     PRIMARY KEY (partner_id, order_id, position),
@@ -219,7 +221,7 @@ CREATE TABLE cards (
     employee_id            BYTEA,
     link_status            TEXT    CHECK (link_status IN ('MAIN', 'ADDITIONAL', 'TEMPORARILY_BLOCKED')),
     -- Virtual cards only.
-    activation_code        TEXT,
+    activation_code        BYTEA,
     activation_valid_until INTEGER,
     first_top_up           BIGINT,
     -- The bank's view of the card as of `seen_at`.

@@ -7,6 +7,8 @@
 --   * an enum is the text that the API uses, under a CHECK;
 --   * tables that most requests insert into compare an enum with one text after the other: for IN with more than two texts
 --     SQLite builds a temporary table each time that it runs the statement;
+--   * personal data, activation codes and recorded responses are encrypted by column: phone, email, address, recipient,
+--     activation_code, body. Each value is bound to its table, column, partner and row;
 --   * a constraint that a request can violate has a name, by which the store recognises it.
 -- A test compares this file with the one of the other database.
 
@@ -150,8 +152,8 @@ CREATE TABLE employees (
     surname           TEXT,
     name              TEXT,
     patronymic        TEXT,
-    phone             TEXT,
-    email             TEXT,
+    phone             BLOB,
+    email             BLOB,
     category_id       BLOB,
     status            TEXT    NOT NULL
         CHECK (status = 'WORK' OR status = 'VACATION' OR status = 'MEDICAL' OR status = 'DONT_WORK'),
@@ -192,9 +194,9 @@ CREATE TABLE order_lines (
     card_type  TEXT    NOT NULL CHECK (card_type IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
     cards      INTEGER NOT NULL CHECK (cards > 0),
     -- Plastic cards only.
-    address    TEXT,
-    recipient  TEXT,
-    phone      TEXT,
+    address    BLOB,
+    recipient  BLOB,
+    phone      BLOB,
     -- Virtual cards only: the first top-up of each card.
     amount     INTEGER CHECK (amount > 0),
     PRIMARY KEY (partner_id, order_id, position),
@@ -219,7 +221,7 @@ CREATE TABLE cards (
     employee_id            BLOB,
     link_status            TEXT    CHECK (link_status IN ('MAIN', 'ADDITIONAL', 'TEMPORARILY_BLOCKED')),
     -- Virtual cards only.
-    activation_code        TEXT,
+    activation_code        BLOB,
     activation_valid_until INTEGER,
     first_top_up           INTEGER,
     -- The bank's view of the card as of `seen_at`.

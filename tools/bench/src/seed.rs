@@ -59,6 +59,9 @@ pub(crate) struct Args {
 const TOKEN_LIFE: i64 = 24 * 60 * 60;
 /// Kopecks of each partner: more than it can spend.
 const DEPOSIT: u64 = 1_000_000_000_000;
+/// The beginning of a statement that adds employees.
+const INSERT_EMPLOYEES: &str = "INSERT INTO employees (partner_id, id, seq, custom_id, surname, name, phone, status, \
+    created_at, status_updated_at, search_text) VALUES ";
 /// A number is issued once, whoever has the card: the next rows continue after the greatest.
 const NEXT_NUMBER: &str = "(SELECT COALESCE(MAX(number), 1000000000) FROM cards)";
 /// A day far ahead on which cards expire, as a Julian day number.
@@ -81,7 +84,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let mut partners = Vec::new();
     for number in args.first..args.first + args.partners {
         partners.push(seeding.partner(number)?);
-        seeding.staff(number, args.employees, args.cards);
+        seeding.staff(number, args.employees, args.cards)?;
     }
     seeding.sql.push_str("COMMIT;\n");
     Targets { partners, employees: args.employees, cards: args.cards }.write(&args.targets)?;
@@ -116,7 +119,7 @@ impl Seeding {
             table: "sealing_keys",
             column: "encrypted_secret",
             partner,
-            key_id: key_id.to_vec(),
+            row: key_id.to_vec(),
         };
         let encrypted = self.secrets.encrypt(&place, &SecretSlice::from(secret.to_vec()))?;
         let token = self.tokens.sign(&TokenClaims {
@@ -157,28 +160,26 @@ impl Seeding {
     }
 
     /// Employees, each with its cards, and one limit change of the first card.
-    fn staff(&mut self, number: u64, employees: u64, cards: u64) {
+    fn staff(&mut self, number: u64, employees: u64, cards: u64) -> anyhow::Result<()> {
         let (p, now) = (self.id(numbered::PARTNERS + number), self.now * 1_000_000);
         let (order, all) = (self.id(numbered::REQUEST), employees * cards);
         let employee = self.id_of("i", numbered::EMPLOYEES);
+        self.employees(number, employees)?;
         // Identifiers and numbers of the rows come from the series.
         let series = |up_to| {
             format!("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {up_to})")
         };
-        let mut sql = format!(
-            "INSERT INTO employees
-                (partner_id, id, seq, custom_id, surname, name, phone, status, created_at, status_updated_at,
-                search_text)
-                {} SELECT {p}, {employee}, i, 'T-' || i, 'Ёжиков', 'Иван', '9031234567', 'WORK', {now}, {now},
-                'ёжиков иван t-' || i FROM n;\n",
-            series(employees)
-        );
+        let mut sql = String::new();
         if all > 0 {
+            let line = [numbered::id(numbered::REQUEST).as_bytes().as_slice(), &0_i64.to_be_bytes()].concat();
+            let address = self.encrypted(number, "order_lines", "address", &line, "Nevsky 1")?;
+            let recipient = self.encrypted(number, "order_lines", "recipient", &line, "Ivan")?;
+            let phone = self.encrypted(number, "order_lines", "phone", &line, "9031234567")?;
             sql.push_str(&format!(
                 "INSERT INTO orders (partner_id, id, seq, kind, card_type, cards, cost, state, created_at, state_since)
                     VALUES ({p}, {order}, 1, 'PLASTIC', 'KKL', {all}, 0, 'CONFIRMED', {now}, {now});
                 INSERT INTO order_lines (partner_id, order_id, position, card_type, cards, address, recipient, phone)
-                    VALUES ({p}, {order}, 0, 'KKL', {all}, 'Nevsky 1', 'Ivan', '9031234567');\n"
+                    VALUES ({p}, {order}, 0, 'KKL', {all}, {address}, {recipient}, {phone});\n"
             ));
         }
         let kinds = [("MAIN", numbered::MAIN_CARDS), ("ADDITIONAL", numbered::ADDITIONAL_CARDS)];
@@ -231,6 +232,42 @@ impl Seeding {
             ));
         }
         self.sql.push_str(&sql);
+        Ok(())
+    }
+
+    /// Employees with a phone, which is encrypted for each.
+    fn employees(&mut self, number: u64, count: u64) -> anyhow::Result<()> {
+        let (p, now) = (self.id(numbered::PARTNERS + number), self.now * 1_000_000);
+        for i in 1..=count {
+            // So many rows share a statement.
+            let (before, after) = (
+                if i % 500 == 1 { INSERT_EMPLOYEES } else { "" },
+                if i % 500 == 0 || i == count { ";" } else { "," },
+            );
+            let id = numbered::id(numbered::EMPLOYEES + i);
+            let phone = self.encrypted(number, "employees", "phone", id.as_bytes(), "9031234567")?;
+            let id = self.bytes(id.as_bytes());
+            writeln!(
+                self.sql,
+                "{before}({p}, {id}, {i}, 'T-{i}', 'Ёжиков', 'Иван', {phone}, 'WORK', {now}, {now}, 'ёжиков иван t-{i}'){after}"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// A value of an encrypted column, as SQL.
+    fn encrypted(
+        &self,
+        number: u64,
+        table: &'static str,
+        column: &'static str,
+        row: &[u8],
+        text: &str,
+    ) -> anyhow::Result<String> {
+        let partner = PartnerId::new(numbered::id(numbered::PARTNERS + number));
+        let place = SecretBinding { table, column, partner, row: row.to_vec() };
+        let secret = SecretSlice::from(text.as_bytes().to_vec());
+        Ok(self.bytes(&self.secrets.encrypt(&place, &secret)?))
     }
 
     /// The identifier that a number stands for.

@@ -4,9 +4,10 @@ use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink};
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{Activation, CardRecord, NewCard, OrderResultItem, StoreError};
+use kopeck_port_store::{Activation, CardRecord, ColumnCipher, NewCard, OrderResultItem, StoreError};
 
 use crate::convert::{AsKey, card_number, corrupt, day, id, micros, moment, natural, number, word};
+use crate::encryption::RowCipher;
 use crate::limit_text;
 use crate::schema::cards;
 
@@ -46,7 +47,7 @@ pub(crate) struct PlainRow {
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = cards, treat_none_as_default_value = false)]
 pub(crate) struct ActivationRow {
-    pub(crate) activation_code: Option<String>,
+    pub(crate) activation_code: Option<Vec<u8>>,
     pub(crate) activation_valid_until: Option<i32>,
     pub(crate) first_top_up: Option<i64>,
 }
@@ -66,6 +67,7 @@ pub(crate) struct BankRow {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = cards)]
 pub(crate) struct ResultRow {
+    id: Vec<u8>,
     ordinal: i64,
     kind: String,
     number: i64,
@@ -73,21 +75,32 @@ pub(crate) struct ResultRow {
     activation: ActivationRow,
 }
 
+/// Encrypts and decrypts columns of the card with this key.
+fn row_cipher<'a>(cipher: &'a dyn ColumnCipher, partner: PartnerId, row: &'a [u8]) -> RowCipher<'a> {
+    RowCipher { cipher, table: "cards", partner, row }
+}
+
 impl CardRow {
-    pub(super) fn new(partner: PartnerId, seq: i64, new: &NewCard) -> Self {
+    pub(super) fn new(
+        partner: PartnerId,
+        seq: i64,
+        new: &NewCard,
+        cipher: &dyn ColumnCipher,
+    ) -> Result<Self, StoreError> {
         let record = &new.record;
-        Self {
+        let key = record.card.id.key();
+        Ok(Self {
             partner_id: partner.key().to_vec(),
             seq,
             ordinal: i64::from(new.ordinal),
             card: PlainRow::new(&record.card),
-            activation: ActivationRow::new(new.activation.as_ref()),
+            activation: ActivationRow::new(new.activation.as_ref(), &row_cipher(cipher, partner, &key))?,
             bank: BankRow::new(&record.bank),
             account_value: record.account.value.get(),
             account_updated_at: micros(record.account.updated_at),
             transactions_seen_at: record.transactions_seen_at.map(micros),
             spending_limit: limit_text::text(&record.limit),
-        }
+        })
     }
 
     pub(super) fn record(self) -> Result<CardRecord, StoreError> {
@@ -139,19 +152,20 @@ impl PlainRow {
 }
 
 impl ActivationRow {
-    fn new(activation: Option<&Activation>) -> Self {
-        Self {
-            activation_code: activation.map(|activation| activation.code.clone()),
+    fn new(activation: Option<&Activation>, cipher: &RowCipher<'_>) -> Result<Self, StoreError> {
+        let code = activation.map(|activation| cipher.encrypt("activation_code", activation.code.as_bytes()));
+        Ok(Self {
+            activation_code: code.transpose()?,
             activation_valid_until: activation.map(|activation| activation.valid_until.to_julian_day()),
             first_top_up: activation.map(|activation| activation.first_top_up.get()),
-        }
+        })
     }
 
-    fn activation(self) -> Result<Option<Activation>, StoreError> {
+    fn activation(self, cipher: &RowCipher<'_>) -> Result<Option<Activation>, StoreError> {
         match (self.activation_code, self.activation_valid_until, self.first_top_up) {
             (None, None, None) => Ok(None),
             (Some(code), Some(until), Some(first_top_up)) => Ok(Some(Activation {
-                code,
+                code: cipher.text("activation_code", &code)?,
                 valid_until: day(until, "cards.activation_valid_until")?,
                 first_top_up: Kopecks::new(first_top_up),
             })),
@@ -184,12 +198,16 @@ impl BankRow {
 }
 
 impl ResultRow {
-    pub(super) fn item(self) -> Result<OrderResultItem, StoreError> {
+    pub(super) fn item(
+        self,
+        partner: PartnerId,
+        cipher: &dyn ColumnCipher,
+    ) -> Result<OrderResultItem, StoreError> {
         Ok(OrderResultItem {
             ordinal: natural(self.ordinal, "cards.ordinal")?,
             card_type: word(&self.kind, "cards.kind")?,
             number: card_number(self.number, "cards.number")?,
-            activation: self.activation.activation()?,
+            activation: self.activation.activation(&row_cipher(cipher, partner, &self.id))?,
         })
     }
 }

@@ -79,8 +79,8 @@ impl CardRepository for DieselTransaction {
         let first = self.next_number(partner, List::Cards)?;
         let mut next = first;
         for cards in cards.chunks(statements::INSERT_CHUNK) {
-            let rows: Vec<CardRow> =
-                (next..).zip(cards).map(|(seq, card)| CardRow::new(partner, seq, card)).collect();
+            let row = |(seq, card)| CardRow::new(partner, seq, card, &*self.cipher);
+            let rows: Vec<CardRow> = (next..).zip(cards).map(row).collect::<Result<_, _>>()?;
             bulk::insert_cards(self.of(partner)?, &rows).stored()?;
             next += i64::try_from(rows.len()).map_err(|_| corrupt("counters.last"))?;
         }

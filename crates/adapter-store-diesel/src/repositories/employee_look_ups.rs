@@ -3,7 +3,6 @@
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Text};
-use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::person::CustomId;
 use kopeck_port_store::StoreError;
@@ -39,25 +38,23 @@ const MANY_BY_ID: &str = "
     ) found";
 
 impl BatchLoad for EmployeeById {
-    type Loaded = Option<Employee>;
+    type Loaded = Option<EmployeeRow>;
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<Employee>, StoreError> {
+    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<EmployeeRow>, StoreError> {
         let employee = employees::table.find((self.partner.key(), self.id.key()));
         on_either!(connection, inner => employee.select(EmployeeRow::as_select()).get_result(inner))
             .optional()
-            .stored()?
-            .map(EmployeeRow::employee)
-            .transpose()
+            .stored()
     }
 
     fn load_many(
         wanted: &[Self],
         connection: &mut PgConnection,
-    ) -> Result<Vec<(Self, Option<Employee>)>, StoreError> {
+    ) -> Result<Vec<(Self, Option<EmployeeRow>)>, StoreError> {
         let columns = vec![
             Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
             Bind::Keys(wanted.iter().map(|one| one.id.key()).collect()),
@@ -65,8 +62,7 @@ impl BatchLoad for EmployeeById {
         let rows: Vec<PartnersRow> = RawStatement::new(MANY_BY_ID, columns).load(connection).stored()?;
         let found = |row: PartnersRow| {
             let partner = id(&row.partner_id, "employees.partner_id")?;
-            let employee = row.employee.employee()?;
-            Ok((Self { partner, id: employee.id }, Some(employee)))
+            Ok((Self { partner, id: row.employee.id()? }, Some(row.employee)))
         };
         rows.into_iter().map(found).collect()
     }

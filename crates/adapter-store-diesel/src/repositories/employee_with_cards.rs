@@ -4,7 +4,6 @@ use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use kopeck_domain::card::CardStatus;
-use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_port_store::StoreError;
 
@@ -52,7 +51,7 @@ const MANY: &str = "
     ) found";
 
 impl BatchLoad for EmployeeWithCards {
-    type Loaded = Option<(Employee, Vec<(CardId, CardStatus)>)>;
+    type Loaded = Option<(EmployeeRow, Vec<(CardId, CardStatus)>)>;
 
     fn partner(&self) -> PartnerId {
         self.partner
@@ -83,7 +82,7 @@ impl BatchLoad for EmployeeWithCards {
             }
             cards.sort_unstable_by_key(|(seq, _, _)| *seq);
             let cards = cards.iter().map(|(_, id, status)| linked(id, status.as_deref()));
-            let answer = (employee.employee()?, cards.collect::<Result<_, _>>()?);
+            let answer = (employee, cards.collect::<Result<_, _>>()?);
             let question = usize::try_from(question - 1).ok().and_then(|index| wanted.get(index));
             found.push((question.ok_or_else(|| corrupt("question"))?.clone(), Some(answer)));
         }

@@ -6,7 +6,7 @@ use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
-use kopeck_port_store::{EmployeeFilter, EmployeeRepository, StoreError};
+use kopeck_port_store::{ColumnCipher, EmployeeFilter, EmployeeRepository, StoreError};
 
 use super::employee_look_ups::{EmployeeById, EmployeeNamed};
 use super::employee_with_cards::EmployeeWithCards;
@@ -15,6 +15,7 @@ use crate::bulk::column;
 use crate::convert::{AsKey, id, length, micros, moment, parsed, word};
 use crate::counters::List;
 use crate::dialect::{self, AnyConnection, MultiBackend, on_either};
+use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::employees;
 use crate::statements::{Bind, RawStatement};
@@ -22,7 +23,7 @@ use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 /// An employee as the table has them, but for what only the table itself needs.
-#[derive(Queryable, QueryableByName, Selectable)]
+#[derive(Clone, Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = employees)]
 pub(crate) struct EmployeeRow {
     id: Vec<u8>,
@@ -34,11 +35,9 @@ pub(crate) struct EmployeeRow {
 /// A new employee.
 pub(crate) struct NewEmployeeRow {
     partner_id: Vec<u8>,
-    id: Vec<u8>,
     seq: i64,
-    fields: FieldsRow,
+    employee: EmployeeRow,
     search_text: String,
-    created_at: i64,
 }
 
 /// What an update writes.
@@ -51,64 +50,91 @@ struct ChangedRow {
 }
 
 /// What may change.
-#[derive(Queryable, QueryableByName, Selectable, AsChangeset)]
+#[derive(Clone, Queryable, QueryableByName, Selectable, AsChangeset)]
 #[diesel(table_name = employees, treat_none_as_null = true)]
 pub(crate) struct FieldsRow {
     custom_id: String,
     surname: Option<String>,
     name: Option<String>,
     patronymic: Option<String>,
-    phone: Option<String>,
-    email: Option<String>,
+    phone: Option<Vec<u8>>,
+    email: Option<Vec<u8>>,
     category_id: Option<Vec<u8>>,
     status: String,
     status_updated_at: i64,
 }
 
+/// Encrypts and decrypts columns of the employee with this key.
+fn row_cipher<'a>(cipher: &'a dyn ColumnCipher, partner: PartnerId, row: &'a [u8]) -> RowCipher<'a> {
+    RowCipher { cipher, table: "employees", partner, row }
+}
+
 impl FieldsRow {
-    fn new(employee: &Employee) -> Self {
+    fn new(partner: PartnerId, employee: &Employee, cipher: &dyn ColumnCipher) -> Result<Self, StoreError> {
         let name = |name: &Option<PersonName>| name.as_ref().map(|name| name.as_str().to_owned());
-        Self {
+        let key = employee.id.key();
+        let cipher = row_cipher(cipher, partner, &key);
+        let phone = employee.phone.as_ref().map(|phone| cipher.encrypt("phone", phone.as_str().as_bytes()));
+        let email = employee.email.as_ref().map(|email| cipher.encrypt("email", email.as_str().as_bytes()));
+        Ok(Self {
             custom_id: employee.custom_id.as_str().to_owned(),
             surname: name(&employee.surname),
             name: name(&employee.name),
             patronymic: name(&employee.patronymic),
-            phone: employee.phone.as_ref().map(|phone| phone.as_str().to_owned()),
-            email: employee.email.as_ref().map(|email| email.as_str().to_owned()),
+            phone: phone.transpose()?,
+            email: email.transpose()?,
             category_id: employee.category.map(|category| category.key().to_vec()),
             status: employee.status.as_str().to_owned(),
             status_updated_at: micros(employee.status_updated_at),
-        }
+        })
     }
 }
 
 impl NewEmployeeRow {
-    fn new(partner: PartnerId, seq: i64, employee: &Employee) -> Self {
-        Self {
+    fn new(
+        partner: PartnerId,
+        seq: i64,
+        employee: &Employee,
+        cipher: &dyn ColumnCipher,
+    ) -> Result<Self, StoreError> {
+        Ok(Self {
             partner_id: partner.key().to_vec(),
-            id: employee.id.key().to_vec(),
             seq,
-            fields: FieldsRow::new(employee),
+            employee: EmployeeRow {
+                id: employee.id.key().to_vec(),
+                fields: FieldsRow::new(partner, employee, cipher)?,
+                created_at: micros(employee.created_at),
+            },
             search_text: employee.search_text(),
-            created_at: micros(employee.created_at),
-        }
+        })
     }
 }
 
 impl EmployeeRow {
-    pub(super) fn employee(self) -> Result<Employee, StoreError> {
+    pub(super) fn id(&self) -> Result<EmployeeId, StoreError> {
+        id(&self.id, "employees.id")
+    }
+
+    pub(super) fn employee(
+        self,
+        partner: PartnerId,
+        cipher: &dyn ColumnCipher,
+    ) -> Result<Employee, StoreError> {
         let name = |text: Option<String>, column| {
             text.map(|text| parsed(PersonName::parse(&text), column)).transpose()
         };
         let fields = self.fields;
+        let cipher = row_cipher(cipher, partner, &self.id);
+        let phone = fields.phone.map(|stored| cipher.text("phone", &stored)).transpose()?;
+        let email = fields.email.map(|stored| cipher.text("email", &stored)).transpose()?;
         Ok(Employee {
             id: id(&self.id, "employees.id")?,
             custom_id: parsed(CustomId::parse(&fields.custom_id), "employees.custom_id")?,
             surname: name(fields.surname, "employees.surname")?,
             name: name(fields.name, "employees.name")?,
             patronymic: name(fields.patronymic, "employees.patronymic")?,
-            phone: fields.phone.map(|text| parsed(Phone::parse(&text), "employees.phone")).transpose()?,
-            email: fields.email.map(|text| parsed(Email::parse(&text), "employees.email")).transpose()?,
+            phone: phone.map(|text| parsed(Phone::parse(&text), "employees.phone")).transpose()?,
+            email: email.map(|text| parsed(Email::parse(&text), "employees.email")).transpose()?,
             category: fields.category_id.map(|bytes| id(&bytes, "employees.category_id")).transpose()?,
             status: word(&fields.status, "employees.status")?,
             created_at: moment(self.created_at, "employees.created_at")?,
@@ -126,22 +152,22 @@ const INSERT: &str = "
 
 /// Adds an employee.
 fn insert_employee(connection: &mut AnyConnection, row: &NewEmployeeRow) -> QueryResult<()> {
-    let fields = &row.fields;
+    let EmployeeRow { id, fields, created_at } = &row.employee;
     let values = vec![
         Bind::Bytes(&row.partner_id),
-        Bind::Bytes(&row.id),
+        Bind::Bytes(id),
         Bind::Int(row.seq),
         Bind::Text(&fields.custom_id),
         Bind::MaybeText(fields.surname.as_deref()),
         Bind::MaybeText(fields.name.as_deref()),
         Bind::MaybeText(fields.patronymic.as_deref()),
-        Bind::MaybeText(fields.phone.as_deref()),
-        Bind::MaybeText(fields.email.as_deref()),
+        Bind::MaybeBytes(fields.phone.as_deref()),
+        Bind::MaybeBytes(fields.email.as_deref()),
         Bind::MaybeBytes(fields.category_id.as_deref()),
         Bind::Text(&fields.status),
         Bind::Int(fields.status_updated_at),
         Bind::Text(&row.search_text),
-        Bind::Int(row.created_at),
+        Bind::Int(*created_at),
     ];
     on_either!(connection, inner => RawStatement::new(INSERT, values).execute(inner)).map(drop)
 }
@@ -157,19 +183,19 @@ const POSTGRES_INSERT_MANY: &str = "
 pub(crate) fn insert_employees(connection: &mut PgConnection, rows: &[NewEmployeeRow]) -> QueryResult<()> {
     let columns = vec![
         column!(BytesList: rows, row => row.partner_id.as_slice()),
-        column!(BytesList: rows, row => row.id.as_slice()),
+        column!(BytesList: rows, row => row.employee.id.as_slice()),
         column!(Ints: rows, row => row.seq),
-        column!(Texts: rows, row => row.fields.custom_id.as_str()),
-        column!(MaybeTexts: rows, row => row.fields.surname.as_deref()),
-        column!(MaybeTexts: rows, row => row.fields.name.as_deref()),
-        column!(MaybeTexts: rows, row => row.fields.patronymic.as_deref()),
-        column!(MaybeTexts: rows, row => row.fields.phone.as_deref()),
-        column!(MaybeTexts: rows, row => row.fields.email.as_deref()),
-        column!(MaybeBytesList: rows, row => row.fields.category_id.as_deref()),
-        column!(Texts: rows, row => row.fields.status.as_str()),
-        column!(Ints: rows, row => row.fields.status_updated_at),
+        column!(Texts: rows, row => row.employee.fields.custom_id.as_str()),
+        column!(MaybeTexts: rows, row => row.employee.fields.surname.as_deref()),
+        column!(MaybeTexts: rows, row => row.employee.fields.name.as_deref()),
+        column!(MaybeTexts: rows, row => row.employee.fields.patronymic.as_deref()),
+        column!(MaybeBytesList: rows, row => row.employee.fields.phone.as_deref()),
+        column!(MaybeBytesList: rows, row => row.employee.fields.email.as_deref()),
+        column!(MaybeBytesList: rows, row => row.employee.fields.category_id.as_deref()),
+        column!(Texts: rows, row => row.employee.fields.status.as_str()),
+        column!(Ints: rows, row => row.employee.fields.status_updated_at),
         column!(Texts: rows, row => row.search_text.as_str()),
-        column!(Ints: rows, row => row.created_at),
+        column!(Ints: rows, row => row.employee.created_at),
     ];
     RawStatement::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
 }
@@ -209,10 +235,11 @@ fn containing(text: &str) -> String {
 impl EmployeeRepository for DieselTransaction {
     fn insert(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
         let seq = self.next_number(partner, List::Employees)?;
-        let row = NewEmployeeRow::new(partner, seq, employee);
+        let row = NewEmployeeRow::new(partner, seq, employee, &*self.cipher)?;
         if let Some(pending) = self.pending(partner)? {
+            let stored = row.employee.clone();
             pending.employees.push(row);
-            self.remember(EmployeeById { partner, id: employee.id }, Some(employee.clone()));
+            self.remember(EmployeeById { partner, id: employee.id }, Some(stored));
             let named = EmployeeNamed { partner, custom_id: employee.custom_id.clone() };
             self.remember(named, Some(employee.id));
             return self.give_out(partner, List::Employees, seq);
@@ -222,7 +249,8 @@ impl EmployeeRepository for DieselTransaction {
     }
 
     fn update(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
-        let row = ChangedRow { fields: FieldsRow::new(employee), search_text: employee.search_text() };
+        let fields = FieldsRow::new(partner, employee, &*self.cipher)?;
+        let row = ChangedRow { fields, search_text: employee.search_text() };
         let changed = update(employees::table.find((partner.key(), employee.id.key()))).set(row);
         dialect::guarded(self.of(partner)?, |connection| changed.execute(connection)).stored().map(drop)
     }
@@ -231,9 +259,10 @@ impl EmployeeRepository for DieselTransaction {
         if self.reads_together() {
             // Who only reads an employee asks for the cards next.
             let found = self.load(EmployeeWithCards { partner, id })?;
-            return Ok(found.map(|(employee, _)| employee));
+            return found.map(|(row, _)| row.employee(partner, &*self.cipher)).transpose();
         }
-        self.load(EmployeeById { partner, id })
+        let found = self.load(EmployeeById { partner, id })?;
+        found.map(|row| row.employee(partner, &*self.cipher)).transpose()
     }
 
     fn id_by_custom_id(
@@ -275,7 +304,8 @@ impl EmployeeRepository for DieselTransaction {
                 .stored()?;
             (total, rows)
         };
-        let items = rows.into_iter().map(EmployeeRow::employee).collect::<Result<_, _>>()?;
+        let employee = |row: EmployeeRow| row.employee(partner, &*self.cipher);
+        let items = rows.into_iter().map(employee).collect::<Result<_, _>>()?;
         Ok(Listed { items, total: length(total, "counters.last")? })
     }
 }

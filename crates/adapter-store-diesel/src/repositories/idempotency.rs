@@ -3,12 +3,13 @@
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
-use kopeck_port_store::{IdempotencyRepository, RecordedResponse, Rule, StoreError};
+use kopeck_port_store::{ColumnCipher, IdempotencyRepository, RecordedResponse, Rule, StoreError};
 use time::OffsetDateTime;
 
 use crate::bulk::column;
 use crate::convert::{AsKey, corrupt, fixed, id, micros, moment};
 use crate::dialect::{AnyConnection, on_either};
+use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::recorded_responses;
 use crate::statements::{Bind, RawStatement};
@@ -18,7 +19,7 @@ use crate::transaction::locks::Lock;
 use crate::update::update;
 
 /// An answer as its table has it.
-#[derive(Queryable, QueryableByName, Selectable, AsChangeset)]
+#[derive(Clone, Queryable, QueryableByName, Selectable, AsChangeset)]
 #[diesel(table_name = recorded_responses, primary_key(partner_id, key))]
 pub(crate) struct AnswerRow {
     partner_id: Vec<u8>,
@@ -29,23 +30,33 @@ pub(crate) struct AnswerRow {
     recorded_at: i64,
 }
 
+/// Encrypts and decrypts columns of the response under this key.
+fn row_cipher<'a>(cipher: &'a dyn ColumnCipher, partner: PartnerId, key: &'a str) -> RowCipher<'a> {
+    RowCipher { cipher, table: "recorded_responses", partner, row: key.as_bytes() }
+}
+
 impl AnswerRow {
-    fn new(partner: PartnerId, key: &str, answer: &RecordedResponse) -> Self {
-        Self {
+    fn new(
+        partner: PartnerId,
+        key: &str,
+        answer: &RecordedResponse,
+        cipher: &dyn ColumnCipher,
+    ) -> Result<Self, StoreError> {
+        Ok(Self {
             partner_id: partner.key().to_vec(),
             key: key.to_owned(),
             fingerprint: answer.fingerprint.to_vec(),
             status: i32::from(answer.status),
-            body: answer.body.clone(),
+            body: row_cipher(cipher, partner, key).encrypt("body", &answer.body)?,
             recorded_at: micros(answer.recorded_at),
-        }
+        })
     }
 
-    fn answer(self) -> Result<RecordedResponse, StoreError> {
+    fn answer(self, partner: PartnerId, cipher: &dyn ColumnCipher) -> Result<RecordedResponse, StoreError> {
         Ok(RecordedResponse {
             fingerprint: fixed(self.fingerprint, "recorded_responses.fingerprint")?,
             status: u16::try_from(self.status).map_err(|_| corrupt("recorded_responses.status"))?,
-            body: self.body,
+            body: row_cipher(cipher, partner, &self.key).decrypt("body", &self.body)?,
             recorded_at: moment(self.recorded_at, "recorded_responses.recorded_at")?,
         })
     }
@@ -66,25 +77,23 @@ const MANY_ANSWERS: &str = "
     ) found";
 
 impl BatchLoad for AnswerTo {
-    type Loaded = Option<RecordedResponse>;
+    type Loaded = Option<AnswerRow>;
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<RecordedResponse>, StoreError> {
+    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<AnswerRow>, StoreError> {
         let question = recorded_responses::table.find((self.partner.key(), &self.key));
         on_either!(connection, inner => question.select(AnswerRow::as_select()).get_result(inner))
             .optional()
-            .stored()?
-            .map(AnswerRow::answer)
-            .transpose()
+            .stored()
     }
 
     fn load_many(
         wanted: &[Self],
         connection: &mut PgConnection,
-    ) -> Result<Vec<(Self, Option<RecordedResponse>)>, StoreError> {
+    ) -> Result<Vec<(Self, Option<AnswerRow>)>, StoreError> {
         let columns = vec![
             Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
             Bind::Texts(wanted.iter().map(|one| one.key.as_str()).collect()),
@@ -93,7 +102,7 @@ impl BatchLoad for AnswerTo {
         let found = |row: AnswerRow| {
             let partner = id(&row.partner_id, "recorded_responses.partner_id")?;
             let question = Self { partner, key: row.key.clone() };
-            Ok((question, Some(row.answer()?)))
+            Ok((question, Some(row)))
         };
         rows.into_iter().map(found).collect()
     }
@@ -140,7 +149,8 @@ pub(crate) fn insert_answers(connection: &mut PgConnection, rows: &[AnswerRow]) 
 
 impl IdempotencyRepository for DieselTransaction {
     fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedResponse>, StoreError> {
-        self.load(AnswerTo { partner, key: key.to_owned() })
+        let found = self.load(AnswerTo { partner, key: key.to_owned() })?;
+        found.map(|row| row.answer(partner, &*self.cipher)).transpose()
     }
 
     fn record(
@@ -150,15 +160,15 @@ impl IdempotencyRepository for DieselTransaction {
         answer: &RecordedResponse,
         stale_before: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        let row = AnswerRow::new(partner, key, answer);
+        let row = AnswerRow::new(partner, key, answer, &*self.cipher)?;
         let question = AnswerTo { partner, key: key.to_owned() };
         // Where an old one is to be overwritten, there is more to do than to add a row.
         if self.run.is_batched()
             && self.load(question.clone())?.is_none()
             && let Some(pending) = self.pending(partner)?
         {
-            pending.answers.push(row);
-            self.remember(question, Some(answer.clone()));
+            pending.answers.push(row.clone());
+            self.remember(question, Some(row));
             return Ok(());
         }
         if insert_answer(self.of(partner)?, &row).stored()? {

@@ -7,12 +7,13 @@ use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::order::{LineDetails, Order, OrderLine, OrderState};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
-use kopeck_port_store::{OrderRepository, OrderResultItem, StoreError};
+use kopeck_port_store::{ColumnCipher, OrderRepository, OrderResultItem, StoreError};
 
 use super::card_row::ResultRow;
 use super::requests::list_requests;
 use crate::convert::{AsKey, corrupt, id, micros, moment, natural, parsed, word};
 use crate::counters::List;
+use crate::encryption::{RowCipher, line_row};
 use crate::error::Stored;
 use crate::schema::{cards, order_lines, orders};
 use crate::transaction::DieselTransaction;
@@ -71,14 +72,20 @@ struct LineRow {
     position: i64,
     card_type: String,
     cards: i64,
-    address: Option<String>,
-    recipient: Option<String>,
-    phone: Option<String>,
+    address: Option<Vec<u8>>,
+    recipient: Option<Vec<u8>>,
+    phone: Option<Vec<u8>>,
     amount: Option<i64>,
 }
 
 impl LineRow {
-    fn new(partner: PartnerId, order: OrderId, position: i64, line: &OrderLine) -> Self {
+    fn new(
+        partner: PartnerId,
+        order: OrderId,
+        position: i64,
+        line: &OrderLine,
+        cipher: &dyn ColumnCipher,
+    ) -> Result<Self, StoreError> {
         let row = Self {
             partner_id: partner.key().to_vec(),
             order_id: order.key().to_vec(),
@@ -90,23 +97,27 @@ impl LineRow {
             phone: None,
             amount: None,
         };
-        match &line.details {
+        let key = line_row(order, position);
+        let cipher = RowCipher { cipher, table: "order_lines", partner, row: &key };
+        Ok(match &line.details {
             LineDetails::Plastic { address, recipient, phone } => Self {
-                address: Some(address.as_str().to_owned()),
-                recipient: Some(recipient.as_str().to_owned()),
-                phone: Some(phone.as_str().to_owned()),
+                address: Some(cipher.encrypt("address", address.as_str().as_bytes())?),
+                recipient: Some(cipher.encrypt("recipient", recipient.as_str().as_bytes())?),
+                phone: Some(cipher.encrypt("phone", phone.as_str().as_bytes())?),
                 ..row
             },
             LineDetails::Virtual { amount } => Self { amount: Some(amount.get()), ..row },
-        }
+        })
     }
 
-    fn line(self) -> Result<OrderLine, StoreError> {
+    fn line(self, partner: PartnerId, cipher: &dyn ColumnCipher) -> Result<OrderLine, StoreError> {
+        let key = line_row(id(&self.order_id, "order_lines.order_id")?, self.position);
+        let cipher = RowCipher { cipher, table: "order_lines", partner, row: &key };
         let details = match (self.address, self.recipient, self.phone, self.amount) {
             (Some(address), Some(recipient), Some(phone), None) => LineDetails::Plastic {
-                address: DeliveryAddress::from_stored(address),
-                recipient: Recipient::from_stored(recipient),
-                phone: parsed(Phone::parse(&phone), "order_lines.phone")?,
+                address: DeliveryAddress::from_stored(cipher.text("address", &address)?),
+                recipient: Recipient::from_stored(cipher.text("recipient", &recipient)?),
+                phone: parsed(Phone::parse(&cipher.text("phone", &phone)?), "order_lines.phone")?,
             },
             (None, None, None, Some(amount)) => LineDetails::Virtual { amount: Kopecks::new(amount) },
             _ => return Err(corrupt("order_lines.amount")),
@@ -129,7 +140,7 @@ impl OrderRepository for DieselTransaction {
         self.give_out(partner, List::Orders, seq)?;
         for (position, line) in (0..).zip(lines) {
             diesel::insert_into(order_lines::table)
-                .values(LineRow::new(partner, order.id, position, line))
+                .values(LineRow::new(partner, order.id, position, line, &*self.cipher)?)
                 .execute(self.of(partner)?)
                 .stored()?;
         }
@@ -155,7 +166,7 @@ impl OrderRepository for DieselTransaction {
             .select(LineRow::as_select())
             .load(self.of(partner)?)
             .stored()?;
-        rows.into_iter().map(LineRow::line).collect()
+        rows.into_iter().map(|row| row.line(partner, &*self.cipher)).collect()
     }
 
     fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError> {
@@ -194,7 +205,7 @@ impl OrderRepository for DieselTransaction {
             .select(ResultRow::as_select())
             .load(self.of(partner)?)
             .stored()?;
-        rows.into_iter().map(ResultRow::item).collect()
+        rows.into_iter().map(|row| row.item(partner, &*self.cipher)).collect()
     }
 
     fn list(

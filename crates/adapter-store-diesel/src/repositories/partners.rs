@@ -216,6 +216,10 @@ impl PartnerRepository for DieselTransaction {
             .map(drop)
     }
 
+    fn reencrypt_columns(&mut self, limit: u32) -> Result<u64, StoreError> {
+        self.reencrypt(limit)
+    }
+
     fn reencrypt_sealing_key(
         &mut self,
         id: PartnerId,

@@ -4,12 +4,12 @@ use std::sync::mpsc;
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, SqliteConnection};
-use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
+use kopeck_adapter_store_diesel::DieselStore;
 use kopeck_domain::audit::{Entry, Head, Opening, Record};
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
 
 use crate::support::{
-    Kind, NOW, PARTNER, TestStore, clock, employee, on_every_database, read, tamper, write,
+    Kind, NOW, PARTNER, TestStore, clock, config, employee, on_every_database, read, tamper, write,
 };
 
 on_every_database! {
@@ -119,7 +119,7 @@ fn units_of_work_that_share_a_commit_share_a_chain(kind: Kind) {
 fn every_connection_has_a_chain_of_its_own(kind: Kind) {
     let store = kind.empty_store();
     append(&store, "one");
-    let other = DieselStore::open(StoreConfig::new(store.url.clone(), clock())).unwrap();
+    let other = DieselStore::open(config(store.url.clone(), clock())).unwrap();
     for _ in 0..3 {
         append(&other, "two");
         append(&store, "one");

@@ -11,7 +11,7 @@ use kopeck_port_system::fake::FakeClock;
 use time::{Duration, OffsetDateTime};
 
 use crate::audit::refusal;
-use crate::support::{Kind, NOW, on_every_database, read, tamper, write};
+use crate::support::{Kind, NOW, config, on_every_database, read, tamper, write};
 
 on_every_database! {
     entries_are_signed_and_the_checkpoint_moves_once_a_minute
@@ -55,7 +55,7 @@ fn signing(url: &str, clock: &Arc<Wall>, chain: AuditChain, heads: Option<&Arc<H
     let heads = heads.map(|heads| Arc::clone(heads) as Arc<dyn HeadObserver>);
     let audit = AuditSettings { signer: Some(signer()), heads, chain };
     let clock = Arc::clone(clock) as Arc<dyn Clock>;
-    let config = StoreConfig { writing_threads: 1, audit, ..StoreConfig::new(url, clock) };
+    let config = StoreConfig { writing_threads: 1, audit, ..config(url, clock) };
     DieselStore::open(config).unwrap()
 }
 

@@ -4,12 +4,12 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use kopeck_adapter_store_diesel::DieselStore;
 use kopeck_adapter_store_diesel::testing::TestDatabase;
-use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
 use kopeck_port_store::{Access, StoreError, submit};
 use kopeck_test_support::Proxy;
 
-use crate::support::{PARTNER, clock, credentials, employee, read, write};
+use crate::support::{PARTNER, clock, config, credentials, employee, read, write};
 
 /// The store answers for a silent database after [`SILENT_FOR`]. Without an answer of its own a test would wait for ever:
 /// the limit is there to say so.
@@ -33,7 +33,7 @@ impl Distant {
     fn new() -> Self {
         let database = TestDatabase::migrated();
         let (proxy, url) = Proxy::to_database(database.url()).unwrap();
-        let store = DieselStore::open(StoreConfig::new(&url, clock())).unwrap();
+        let store = DieselStore::open(config(&url, clock())).unwrap();
         write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
         Self { store, proxy, _database: database }
     }

@@ -53,16 +53,17 @@ on_every_database! { what_the_domain_refuses_is_named }
 fn what_the_domain_refuses_is_named(kind: Kind) {
     let cases: &[(&str, &str, Look)] = &[
         ("employees.custom_id", "UPDATE employees SET custom_id = 'a secret'", look_at_employee),
-        ("employees.email", "UPDATE employees SET email = 'a secret'", look_at_employee),
-        ("employees.phone", "UPDATE employees SET phone = 'a secret'", look_at_employees),
+        ("employees.email", "UPDATE employees SET email = substr(email, 2)", look_at_employee),
+        ("employees.phone", "UPDATE employees SET phone = email", look_at_employees),
         ("employees.created_at", "UPDATE employees SET created_at = 9223372036854775807", look_at_employee),
         ("cards.number", "UPDATE cards SET number = 17", look_at_card),
         ("cards.valid_until", "UPDATE cards SET valid_until = 2147483647", look_at_free_cards),
         ("cards.seen_at", "UPDATE cards SET seen_at = -9223372036854775808", look_at_card),
         ("cards.spending_limit", "UPDATE cards SET spending_limit = '0 CDAY'", look_at_card),
         (
-            "order_lines.phone",
-            "UPDATE order_lines SET amount = NULL, address = 'a', recipient = 'b', phone = 'a secret'",
+            "order_lines.address",
+            "UPDATE order_lines SET amount = NULL, address = (SELECT email FROM employees),
+                recipient = (SELECT email FROM employees), phone = (SELECT email FROM employees)",
             look_at_lines,
         ),
         ("partners.created_at", "UPDATE partners SET created_at = 9223372036854775807", look_at_partner),

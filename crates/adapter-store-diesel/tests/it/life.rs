@@ -9,7 +9,7 @@ use kopeck_adapter_store_diesel::testing::tamper;
 use kopeck_adapter_store_diesel::{DieselStore, OpenError, StoreConfig, migrate};
 use kopeck_port_store::{Access, Disposition, Store, StoreError, submit};
 
-use crate::support::{Kind, PARTNER, clock, credentials, employee, on_every_database, read, write};
+use crate::support::{Kind, PARTNER, clock, config, credentials, employee, on_every_database, read, write};
 
 type Waiting = Receiver<Result<(), StoreError>>;
 
@@ -55,7 +55,7 @@ on_every_database! {
 fn a_database_without_migrations_is_refused(kind: Kind) {
     let place = kind.new_place();
     let url = place.url();
-    let refused = DieselStore::open(StoreConfig::new(url.clone(), clock())).err().unwrap();
+    let refused = DieselStore::open(config(url.clone(), clock())).err().unwrap();
     let missing = match refused {
         OpenError::NotMigrated(missing) => missing,
         other => panic!("{other}"),
@@ -63,7 +63,7 @@ fn a_database_without_migrations_is_refused(kind: Kind) {
     assert!(missing.len() > 1);
     assert_eq!(migrate(&url).unwrap(), missing, "those, in their order");
     assert_eq!(migrate(&url).unwrap(), [""; 0]);
-    assert!(DieselStore::open(StoreConfig::new(url, clock())).is_ok());
+    assert!(DieselStore::open(config(url, clock())).is_ok());
 }
 
 fn a_database_of_a_newer_schema_is_refused_and_left_as_it_is(kind: Kind) {
@@ -78,10 +78,8 @@ fn a_database_of_a_newer_schema_is_refused_and_left_as_it_is(kind: Kind) {
     );
     tamper(&url, &later);
     for _ in 0..2 {
-        let refusals = [
-            migrate(&url).err().unwrap(),
-            DieselStore::open(StoreConfig::new(url.clone(), clock())).err().unwrap(),
-        ];
+        let refusals =
+            [migrate(&url).err().unwrap(), DieselStore::open(config(url.clone(), clock())).err().unwrap()];
         for refused in refusals {
             let OpenError::NewerSchema { database, binary } = &refused else { panic!("{refused}") };
             assert_eq!(database, "0099");
@@ -98,7 +96,7 @@ fn only_files_and_servers_are_opened() {
         ["", "kopeck.db", "mysql://host/db", "sqlite://", "sqlite://:memory:", "sqlite://file:x?mode=memory"]
     {
         assert!(matches!(migrate(url), Err(OpenError::Url)), "{url}");
-        assert!(matches!(DieselStore::open(StoreConfig::new(url, clock())), Err(OpenError::Url)), "{url}");
+        assert!(matches!(DieselStore::open(config(url, clock())), Err(OpenError::Url)), "{url}");
     }
     let folder = tempfile::tempdir().unwrap();
     let nowhere = format!("sqlite://{}", folder.path().join("missing/kopeck.db").display());
@@ -110,7 +108,7 @@ fn what_was_committed_survives_a_restart(kind: Kind) {
     let url = place.url();
     migrate(&url).unwrap();
     for round in 0..3 {
-        let store = DieselStore::open(StoreConfig::new(url.clone(), clock())).unwrap();
+        let store = DieselStore::open(config(url.clone(), clock())).unwrap();
         if round == 0 {
             write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
         }
@@ -132,7 +130,7 @@ fn a_full_queue_is_busy_and_the_other_goes_on(kind: Kind) {
         queue: 3,
         writing_threads: 1,
         reading_threads: 1,
-        ..StoreConfig::new(url, clock())
+        ..config(url, clock())
     })
     .unwrap();
     write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
@@ -217,7 +215,7 @@ fn a_receiver_that_panics_costs_no_thread(kind: Kind) {
 /// As two processes do.
 fn two_stores_on_one_file_wait_for_each_other(kind: Kind) {
     let first = kind.store_with_partner();
-    let second = DieselStore::open(StoreConfig::new(first.url.clone(), clock())).unwrap();
+    let second = DieselStore::open(config(first.url.clone(), clock())).unwrap();
     let stores: [&dyn Store; 2] = [&first, &second];
     thread::scope(|scope| {
         for (offset, store) in (0..).zip(stores) {

@@ -11,7 +11,7 @@ use kopeck_adapter_store_diesel::testing::TestDatabase;
 use kopeck_adapter_store_diesel::{DieselStore, Outage, StoreConfig, StoreObserver};
 use kopeck_port_store::{Access, StoreError};
 
-use crate::support::{Kind, PARTNER, Place, clock, credentials, employee, read, write};
+use crate::support::{Kind, PARTNER, Place, clock, config, credentials, employee, read, write};
 
 /// How long a test waits for the store to notice something before it fails.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -69,7 +69,7 @@ impl Server {
     fn new() -> Self {
         let (database, notes) = (TestDatabase::migrated(), Arc::<Notes>::default());
         let observer = Arc::clone(&notes) as Arc<dyn StoreObserver>;
-        let config = StoreConfig { observer, ..StoreConfig::new(database.url(), clock()) };
+        let config = StoreConfig { observer, ..config(database.url(), clock()) };
         let store = DieselStore::open(config).unwrap();
         write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
         Self { store, notes, database }

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
+use kopeck_adapter_store_diesel::DieselStore;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::page::Page;
@@ -12,7 +12,7 @@ use kopeck_domain::partner::Partner;
 use kopeck_port_store::{Access, Credentials, Rule, Store, StoreError, UnitOfWork, submit};
 use uuid::Uuid;
 
-use crate::support::{Kind, NOW, PARTNER, TestStore, credentials, employee, read, tamper, write};
+use crate::support::{Kind, NOW, PARTNER, TestStore, config, credentials, employee, read, tamper, write};
 
 const END_CONNECTIONS: &str = "
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -151,7 +151,7 @@ fn writers_of_many_partners_do_not_lock_each_other_out() {
     const PARTNERS: u128 = 3;
     const ROUNDS: i64 = 20;
     let store = with_partners(PARTNERS);
-    let second = DieselStore::open(StoreConfig::new(store.url.clone(), crate::support::clock())).unwrap();
+    let second = DieselStore::open(config(store.url.clone(), crate::support::clock())).unwrap();
     for number in 1..=PARTNERS {
         add(&store, Uuid::from_u128(number).into(), number).unwrap();
     }

@@ -5,10 +5,10 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel::{PgConnection, sql_query};
 use kopeck_adapter_store_diesel::testing::{Roles, tamper};
-use kopeck_adapter_store_diesel::{DieselStore, OpenError, StoreConfig, grant, migrate};
+use kopeck_adapter_store_diesel::{DieselStore, OpenError, grant, migrate};
 use kopeck_domain::audit::Entry;
 
-use crate::support::{NOW, PARTNER, clock, credentials, read, write};
+use crate::support::{NOW, PARTNER, clock, config, credentials, read, write};
 
 /// Migrated by its owner, with the privileges for serving.
 fn granted() -> Roles {
@@ -30,7 +30,7 @@ fn refusal(roles: &Roles, statements: &str) -> String {
 #[test]
 fn the_serving_role_works_and_cannot_touch_tables_or_the_audit_log() {
     let roles = granted();
-    let store = DieselStore::open(StoreConfig::new(&roles.service, clock())).unwrap();
+    let store = DieselStore::open(config(&roles.service, clock())).unwrap();
     write(&store, |unit| {
         unit.partners().insert(&credentials())?;
         unit.audit().append(&Entry::new(NOW, "127.0.0.1", "employee.add".to_owned()))

@@ -16,6 +16,7 @@ use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, Email, Phone};
 use kopeck_port_store::contract::TimeTravel;
+use kopeck_port_store::mock::FakeCipher;
 use kopeck_port_store::{
     Access, Activation, CardRecord, Credentials, Done, NewCard, Store, StoreError, UnitOfWork, Work, transact,
 };
@@ -88,7 +89,7 @@ impl Kind {
             Self::Postgres => Place::Server(TestDatabase::migrated()),
         };
         let (url, clock) = (place.url(), clock());
-        let config = StoreConfig::new(url.clone(), Arc::clone(&clock) as Arc<dyn Clock>);
+        let config = config(&url, Arc::clone(&clock) as _);
         TestStore { store: DieselStore::open(config).unwrap(), url, clock, place }
     }
 
@@ -98,6 +99,11 @@ impl Kind {
         write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
         store
     }
+}
+
+/// Settings with a cipher.
+pub(crate) fn config(url: impl Into<String>, clock: Arc<dyn Clock>) -> StoreConfig {
+    StoreConfig { cipher: Arc::new(FakeCipher(vec![1])), ..StoreConfig::new(url, clock) }
 }
 
 /// A store on a database of its own, which goes with it.

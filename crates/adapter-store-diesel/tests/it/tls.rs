@@ -8,11 +8,11 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool};
 use diesel::{PgConnection, sql_query};
 use kopeck_adapter_store_diesel::testing::TlsServer;
-use kopeck_adapter_store_diesel::{DieselStore, OpenError, StoreConfig, migrate};
+use kopeck_adapter_store_diesel::{DieselStore, OpenError, migrate};
 use tempfile::TempDir;
 
 use crate::certificates::Authority;
-use crate::support::{NOW, PARTNER, clock, credentials, read, write};
+use crate::support::{NOW, PARTNER, clock, config, credentials, read, write};
 
 /// A server that names itself `db.internal`, and who certified it.
 struct Certified {
@@ -43,7 +43,7 @@ fn verify_full(host: &str, ca: &Path) -> String {
 }
 
 fn open(url: &str) -> Result<DieselStore, OpenError> {
-    DieselStore::open(StoreConfig::new(url, clock()))
+    DieselStore::open(config(url, clock()))
 }
 
 fn refusal(url: &str) -> String {

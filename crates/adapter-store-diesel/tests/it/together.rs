@@ -23,7 +23,9 @@ use kopeck_test_support::Random;
 use time::Duration;
 use uuid::Uuid;
 
-use crate::support::{Kind, NOW, PARTNER, clock, credentials, employee, order_with_cards, read, write};
+use crate::support::{
+    Kind, NOW, PARTNER, clock, config, credentials, employee, order_with_cards, read, write,
+};
 
 const OTHER: PartnerId = PartnerId::new(Uuid::from_u128(2));
 const CARDS: u32 = 4;
@@ -286,7 +288,7 @@ fn everything(store: &dyn Store) -> Vec<String> {
 /// `undone_from`: the round from which on some are to be undone.
 fn end_as_if_one_by_one(kind: Kind, writers: usize, seed: u64, undone_from: u128) {
     let (shared, oracle) = (kind.empty_store(), Kind::Sqlite.empty_store());
-    let config = StoreConfig { writing_threads: writers, ..StoreConfig::new(shared.url.clone(), clock()) };
+    let config = StoreConfig { writing_threads: writers, ..config(shared.url.clone(), clock()) };
     let store = DieselStore::open(config).unwrap();
     prepare(&store);
     prepare(&oracle);
@@ -331,7 +333,7 @@ fn on_sqlite() {
 #[test]
 fn readers_that_ask_together_are_answered_like_one() {
     let postgres = Kind::Postgres.empty_store();
-    let config = StoreConfig { reading_threads: 1, ..StoreConfig::new(postgres.url.clone(), clock()) };
+    let config = StoreConfig { reading_threads: 1, ..config(postgres.url.clone(), clock()) };
     let store = DieselStore::open(config).unwrap();
     prepare(&store);
     let add = |number: u128| {

@@ -2,7 +2,7 @@
 
 use anyhow::ensure;
 use kopeck_adapter_security::MasterKey;
-use kopeck_port_store::{Access, transact};
+use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_service::audit::renew_signatures;
 use kopeck_service::partners::{self, PartnerError};
 use secrecy::ExposeSecret as _;
@@ -42,11 +42,11 @@ fn rotate_in(storage: &Storage, args: &RotateArgs) -> anyhow::Result<()> {
         keys.insert(0, MasterKey::generate(&*SystemAdapters::real().entropy));
         file.replace(&keys)?;
     }
-    let (secrets, partners) = reencrypt(&existing_application(&args.store)?)?;
+    let (secrets, partners, values) = reencrypt(&existing_application(&args.store)?)?;
     if makes_key {
         say!("a new master key is in use; the old one is accepted until `kopeck master-key retire`")?;
     }
-    say!("encrypted anew: {secrets} secrets of {partners} partners")?;
+    say!("encrypted anew: {secrets} secrets of {partners} partners, and {values} values of columns")?;
     Ok(())
 }
 
@@ -79,9 +79,13 @@ fn retire_in(application: &Application, args: &StoreArgs) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Encrypts every partner's secrets anew that lie under another key than the one in use. Answers how many those were,
-/// and of how many partners.
-fn reencrypt(application: &Application) -> anyhow::Result<(usize, usize)> {
+/// So many values of columns are encrypted anew in one transaction.
+const CHUNK: u32 = 1_000;
+
+/// Encrypts every partner's secrets anew that lie under another key than the one in use, then the values of encrypted columns,
+/// in steps: one that is cut off goes on where it was. Answers how many secrets those were, of how many partners, and how
+/// many values.
+fn reencrypt(application: &Application) -> anyhow::Result<(usize, usize, u64)> {
     let store = application.store();
     let partners =
         transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
@@ -92,5 +96,14 @@ fn reencrypt(application: &Application) -> anyhow::Result<(usize, usize)> {
         secrets += done;
         concerned += usize::from(done > 0);
     }
-    Ok((secrets, concerned))
+    let mut values = 0;
+    loop {
+        let done = transact(&*store, Access::Write, |unit| -> Result<_, StoreError> {
+            unit.partners().reencrypt_columns(CHUNK)
+        })?;
+        if done == 0 {
+            return Ok((secrets, concerned, values));
+        }
+        values += done;
+    }
 }

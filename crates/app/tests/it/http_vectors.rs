@@ -59,7 +59,7 @@ fn partner(server: &TestServer, key: SealingKey) -> TestPartner {
             table: "sealing_keys",
             column: "encrypted_secret",
             partner: made.id,
-            key_id: id.as_bytes().to_vec(),
+            row: id.as_bytes().to_vec(),
         };
         let encrypted_secret = secrets.encrypt(&place, &plain)?;
         let record =

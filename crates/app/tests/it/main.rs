@@ -73,6 +73,7 @@ mod orders;
 mod outages;
 mod output;
 mod passwords;
+mod personal_data;
 mod process;
 mod races;
 mod readme;

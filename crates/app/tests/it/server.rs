@@ -234,6 +234,11 @@ impl TestServer {
         Ok(())
     }
 
+    /// Everything that is in the database.
+    pub fn dump(&self) -> Vec<u8> {
+        kopeck_adapter_store_diesel::testing::dump(&self.ground.url)
+    }
+
     /// Checks the books of every partner and of the bank; answers how much work is left over.
     pub fn check(&self) -> u64 {
         for id in self.ground.partners.lock().unwrap().iter().copied() {

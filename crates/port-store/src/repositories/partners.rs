@@ -45,6 +45,9 @@ pub trait PartnerRepository {
         key_id: [u8; 8],
         until: OffsetDateTime,
     ) -> Result<(), StoreError>;
+    /// Encrypts values of encrypted columns anew that lie under another key than the current one: `limit` at most, of any
+    /// partners. Answers how many those were; none means that no such value is left.
+    fn reencrypt_columns(&mut self, limit: u32) -> Result<u64, StoreError>;
     /// Stores the secret of a sealing key as it is encrypted anew.
     fn reencrypt_sealing_key(
         &mut self,

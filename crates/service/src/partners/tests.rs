@@ -11,7 +11,7 @@ fn desk(bench: &Bench) -> PartnerService {
     let mut secrets = MockSecretBox::new();
     secrets.expect_encrypt().returning(|place, secret| {
         assert_eq!((place.table, place.column), ("sealing_keys", "encrypted_secret"));
-        assert_eq!(place.key_id.len(), 8);
+        assert_eq!(place.row.len(), 8);
         Ok(secret.expose_secret().iter().rev().copied().collect())
     });
     PartnerService::new(bench.shared(), Arc::new(passwords), Arc::new(secrets))
@@ -333,11 +333,11 @@ fn only_what_lies_under_another_key_is_encrypted_anew() {
     secrets.expect_is_current().returning(|stored| stored == b"new");
     secrets
         .expect_decrypt()
-        .withf(|place, stored| place.key_id == [1; 8] && stored == b"old")
+        .withf(|place, stored| place.row == [1; 8] && stored == b"old")
         .returning(|_, _| Ok(SecretSlice::from(b"secret".to_vec())));
     secrets
         .expect_encrypt()
-        .withf(|place, secret| place.key_id == [1; 8] && secret.expose_secret() == b"secret")
+        .withf(|place, secret| place.row == [1; 8] && secret.expose_secret() == b"secret")
         .returning(|_, _| Ok(b"new".to_vec()));
     let desk = PartnerService::new(bench.shared(), Arc::new(MockPasswordHasher::new()), Arc::new(secrets));
     let key = |number: u8, stored: &[u8]| SealingKeyRecord {

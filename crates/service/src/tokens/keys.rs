@@ -53,7 +53,7 @@ impl TokenService {
             table: SEALING_KEY_TABLE,
             column: SEALING_KEY_COLUMN,
             partner,
-            key_id: record.key_id.to_vec(),
+            row: record.key_id.to_vec(),
         };
         let secret = self.secrets.decrypt(&place, &record.encrypted_secret).map_err(|error| match error {
             SecurityError::NotAuthentic => {

@@ -38,7 +38,7 @@ pub(super) fn desk(bench: &Bench, passwords: MockPasswordHasher, tokens: MockTok
         .returning(|purpose, value| subject(purpose, &String::from_utf8_lossy(value)));
     secrets.expect_decrypt().returning(|place, stored| {
         assert_eq!((place.table, place.column), ("sealing_keys", "encrypted_secret"));
-        if place.key_id == stored && place.partner == PARTNER {
+        if place.row == stored && place.partner == PARTNER {
             Ok(SecretSlice::from(stored.to_vec()))
         } else {
             Err(SecurityError::NotAuthentic)

@@ -30,7 +30,7 @@ impl Known {
                 table: "sealing_keys",
                 column: "encrypted_secret",
                 partner,
-                key_id: key_id.to_vec(),
+                row: key_id.to_vec(),
             };
             let secret = SecretSlice::from(key.expose_secret().to_vec());
             let record = SealingKeyRecord {

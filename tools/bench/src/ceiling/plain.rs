@@ -151,7 +151,7 @@ pub(super) fn insert_employee(
     .bind::<Text, _>(employee.custom_id.as_str())
     .bind::<Nullable<Text>, _>(employee.surname.as_ref().map(|name| name.as_str().to_owned()))
     .bind::<Nullable<Text>, _>(employee.name.as_ref().map(|name| name.as_str().to_owned()))
-    .bind::<Nullable<Text>, _>(employee.phone.as_ref().map(|phone| phone.as_str().to_owned()))
+    .bind::<Nullable<Binary>, _>(employee.phone.as_ref().map(|phone| phone.as_str().as_bytes().to_vec()))
     .bind::<Text, _>(employee.status.as_str())
     .bind::<BigInt, _>(micros(employee.created_at))
     .bind::<BigInt, _>(micros(employee.status_updated_at))

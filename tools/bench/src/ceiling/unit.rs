@@ -236,6 +236,9 @@ impl PartnerRepository for Unit {
     fn replace_api_key(&mut self, _: PartnerId, _: &[u8; 32], _: OffsetDateTime) -> Result<(), StoreError> {
         absent()
     }
+    fn reencrypt_columns(&mut self, _: u32) -> Result<u64, StoreError> {
+        absent()
+    }
     fn reencrypt_sealing_key(&mut self, _: PartnerId, _: [u8; 8], _: &[u8]) -> Result<(), StoreError> {
         absent()
     }

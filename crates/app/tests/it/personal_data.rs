@@ -1,0 +1,61 @@
+//! What a copy of the database shows of people.
+
+use kopeck_client::{EmployeeFilter, EmployeeUpdate, NewEmployee, Paging, Patch, PlasticItem};
+
+use crate::calls::{plastic_item, start_client, virtual_item};
+
+const PEOPLE: usize = 50;
+
+/// Whether `text` is in `dump`, as text or as the digits of its bytes.
+fn is_in(dump: &str, text: &str) -> bool {
+    let digits: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    dump.contains(text) || dump.contains(&digits)
+}
+
+/// An idempotent retry of each request would be answered from the recorded responses, so these are in the copy too.
+#[tokio::test]
+async fn a_copy_of_the_database_shows_no_contacts_addresses_and_codes() {
+    let (server, client) = start_client(10_000_000);
+    let mut secrets: Vec<String> = Vec::new();
+    for number in 0..PEOPLE {
+        let (phone, other) = (format!("90312{number:05}"), format!("90412{number:05}"));
+        let email = format!("someone.{number}@personal.example");
+        let new = NewEmployee {
+            surname: Some("Ёжиков".into()),
+            phone: Some(phone.clone()),
+            email: Some(email.clone()),
+            ..NewEmployee::new(format!("E-{number}"))
+        };
+        let added = client.employees().add(&new).await.unwrap();
+        let update = EmployeeUpdate { phone: Patch::Set(other.clone()), ..EmployeeUpdate::default() };
+        client.employees().update(added.id_employee, &update).await.unwrap();
+        let (address, recipient, called) = (
+            format!("Planted street {number}"),
+            format!("Planted recipient {number}"),
+            format!("90512{number:05}"),
+        );
+        let item = PlasticItem {
+            delivery_address: address.clone(),
+            recipient: recipient.clone(),
+            phone: called.clone(),
+            ..plastic_item(1)
+        };
+        client.orders().plastic(&[item]).await.unwrap();
+        secrets.extend([phone, other, email, address, recipient, called]);
+    }
+    let order = client.orders().virtual_cards(&[virtual_item(50, 5_000)]).await.unwrap();
+    server.run_jobs();
+    let issued = client.orders().result(order.order_id).await.unwrap().data;
+    let codes: Vec<String> =
+        issued.iter().map(|card| card.activation_code.as_ref().unwrap().expose().to_owned()).collect();
+    assert_eq!(codes.len(), PEOPLE);
+
+    let listed = client.employees().list(&EmployeeFilter::default(), Paging::default()).await.unwrap().data;
+    assert!(listed.iter().any(|employee| employee.phone.as_deref() == Some("9041200000")), "{listed:?}");
+    let dump = server.dump();
+    let dump = String::from_utf8_lossy(&dump);
+    assert!(is_in(&dump, "Ёжиков"), "names are readable, so the copy is one");
+    for secret in secrets.iter().chain(&codes) {
+        assert!(!is_in(&dump, secret), "{secret}");
+    }
+}
