@@ -523,3 +523,112 @@ ALTER TABLE audit_checkpoints ENABLE ALWAYS TRIGGER audit_checkpoints_move_on;
 CREATE TRIGGER audit_checkpoints_append_only BEFORE DELETE OR TRUNCATE ON audit_checkpoints
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only();
 ALTER TABLE audit_checkpoints ENABLE ALWAYS TRIGGER audit_checkpoints_append_only;
+
+-- Views for people: identifiers as uuid, timestamps as timestamptz, money in kopecks and roubles, card numbers by their last
+-- four digits. The service reads none of them, and its role has no privilege on them.
+
+-- Employees and how many cards each of them has.
+CREATE VIEW v_employees AS
+SELECT
+    p.name AS partner,
+    encode(e.partner_id, 'hex')::uuid AS partner_id,
+    encode(e.id, 'hex')::uuid AS employee_id,
+    e.custom_id,
+    e.surname,
+    e.name,
+    e.patronymic,
+    g.name AS category,
+    e.status,
+    (SELECT count(*) FROM cards c WHERE c.partner_id = e.partner_id AND c.employee_id = e.id) AS cards,
+    to_timestamp(e.status_updated_at / 1000000.0) AS status_updated_at,
+    to_timestamp(e.created_at / 1000000.0) AS created_at
+FROM employees e
+JOIN partners p ON p.id = e.partner_id
+LEFT JOIN categories g ON g.partner_id = e.partner_id AND g.id = e.category_id;
+
+-- Cards, their holders, and the bank's view as of `seen_at`.
+CREATE VIEW v_cards AS
+SELECT
+    p.name AS partner,
+    encode(c.partner_id, 'hex')::uuid AS partner_id,
+    encode(c.id, 'hex')::uuid AS card_id,
+    '*********' || right(c.number::text, 4) AS number,
+    c.kind,
+    encode(c.order_id, 'hex')::uuid AS order_id,
+    encode(c.employee_id, 'hex')::uuid AS employee_id,
+    e.custom_id,
+    CASE WHEN e.id IS NOT NULL THEN concat_ws(' ', e.surname, e.name, e.patronymic) END AS holder,
+    c.link_status,
+    c.standing,
+    DATE '2000-01-01' + (c.valid_until - 2451545) AS valid_until,
+    c.balance AS balance_kopecks,
+    round(c.balance / 100.0, 2) AS balance_roubles,
+    round(c.remaining_top_up / 100.0, 2) AS remaining_top_up_roubles,
+    c.spending_limit,
+    to_timestamp(c.activated_at / 1000000.0) AS activated_at,
+    to_timestamp(c.seen_at / 1000000.0) AS seen_at
+FROM cards c
+JOIN partners p ON p.id = c.partner_id
+LEFT JOIN employees e ON e.partner_id = c.partner_id AND e.id = c.employee_id;
+
+-- Orders and card batches with their jobs. A request that has ended has no job.
+CREATE VIEW v_requests AS
+SELECT
+    p.name AS partner,
+    encode(r.partner_id, 'hex')::uuid AS partner_id,
+    r.kind,
+    encode(r.id, 'hex')::uuid AS request_id,
+    r.state,
+    r.cards,
+    r.amount AS amount_kopecks,
+    round(r.amount / 100.0, 2) AS amount_roubles,
+    to_timestamp(r.state_since / 1000000.0) AS state_since,
+    to_timestamp(r.created_at / 1000000.0) AS created_at,
+    to_timestamp(j.due_at / 1000000.0) AS due_at,
+    to_timestamp(j.leased_until / 1000000.0) AS leased_until,
+    j.attempt AS attempts,
+    j.failures,
+    to_timestamp(j.stuck_since / 1000000.0) AS stuck_since
+FROM (
+    SELECT partner_id, 'ORDER' AS kind, id, state, cards, cost AS amount, state_since, created_at FROM orders
+    UNION ALL
+    SELECT partner_id, 'REPLENISHMENT' AS kind, id, state, cards, amount AS amount, state_since, created_at FROM replenishments
+    UNION ALL
+    SELECT partner_id, 'LIMIT_CHANGE' AS kind, id, state, cards, NULL::bigint AS amount, state_since, created_at FROM limit_changes
+) r
+JOIN partners p ON p.id = r.partner_id
+LEFT JOIN jobs j ON j.partner_id = r.partner_id AND j.subject_kind = r.kind AND j.subject_id = r.id;
+
+-- The balances of each partner.
+CREATE VIEW v_balances AS
+SELECT
+    p.name AS partner,
+    encode(b.partner_id, 'hex')::uuid AS partner_id,
+    p.status,
+    b.available AS available_kopecks,
+    round(b.available / 100.0, 2) AS available_roubles,
+    b.held AS held_kopecks,
+    round(b.held / 100.0, 2) AS held_roubles,
+    b.spent AS spent_kopecks,
+    round(b.spent / 100.0, 2) AS spent_roubles,
+    round(-b.deposited / 100.0, 2) AS deposited_roubles,
+    b.last_movement AS movements,
+    to_timestamp(b.updated_at / 1000000.0) AS updated_at
+FROM balances b
+JOIN partners p ON p.id = b.partner_id;
+
+-- The entries of the ledger; `reference` is that of the deposit, or the identifier of the request.
+CREATE VIEW v_movements AS
+SELECT
+    p.name AS partner,
+    encode(m.partner_id, 'hex')::uuid AS partner_id,
+    m.number AS movement,
+    m.kind,
+    coalesce(m.deposit_reference, encode(coalesce(m.order_id, m.replenishment_id), 'hex')::uuid::text) AS reference,
+    n.account,
+    n.amount AS amount_kopecks,
+    round(n.amount / 100.0, 2) AS amount_roubles,
+    to_timestamp(m.created_at / 1000000.0) AS created_at
+FROM movements m
+JOIN entries n ON n.partner_id = m.partner_id AND n.movement = m.number
+JOIN partners p ON p.id = m.partner_id;

@@ -508,3 +508,145 @@ BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 CREATE TRIGGER audit_checkpoints_no_replace BEFORE INSERT ON audit_checkpoints
 WHEN EXISTS (SELECT 1 FROM audit_checkpoints WHERE chain = NEW.chain AND kind = NEW.kind AND number > NEW.number)
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+
+-- Views for people: identifiers and timestamps as text, money in kopecks and roubles, card numbers by their last four digits.
+-- The service reads none of them.
+
+-- Employees and how many cards each of them has.
+CREATE VIEW v_employees AS
+SELECT
+    p.name AS partner,
+    lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(e.partner_id), 1, 8), substr(hex(e.partner_id), 9, 4), substr(hex(e.partner_id), 13, 4),
+        substr(hex(e.partner_id), 17, 4), substr(hex(e.partner_id), 21)
+    )) AS partner_id,
+    lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(e.id), 1, 8), substr(hex(e.id), 9, 4), substr(hex(e.id), 13, 4),
+        substr(hex(e.id), 17, 4), substr(hex(e.id), 21)
+    )) AS employee_id,
+    e.custom_id,
+    e.surname,
+    e.name,
+    e.patronymic,
+    g.name AS category,
+    e.status,
+    (SELECT count(*) FROM cards c WHERE c.partner_id = e.partner_id AND c.employee_id = e.id) AS cards,
+    datetime(e.status_updated_at / 1000000, 'unixepoch') AS status_updated_at,
+    datetime(e.created_at / 1000000, 'unixepoch') AS created_at
+FROM employees e
+JOIN partners p ON p.id = e.partner_id
+LEFT JOIN categories g ON g.partner_id = e.partner_id AND g.id = e.category_id;
+
+-- Cards, their holders, and the bank's view as of `seen_at`.
+CREATE VIEW v_cards AS
+SELECT
+    p.name AS partner,
+    lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(c.partner_id), 1, 8), substr(hex(c.partner_id), 9, 4), substr(hex(c.partner_id), 13, 4),
+        substr(hex(c.partner_id), 17, 4), substr(hex(c.partner_id), 21)
+    )) AS partner_id,
+    lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(c.id), 1, 8), substr(hex(c.id), 9, 4), substr(hex(c.id), 13, 4),
+        substr(hex(c.id), 17, 4), substr(hex(c.id), 21)
+    )) AS card_id,
+    '*********' || substr(CAST(c.number AS TEXT), -4) AS number,
+    c.kind,
+    lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(c.order_id), 1, 8), substr(hex(c.order_id), 9, 4), substr(hex(c.order_id), 13, 4),
+        substr(hex(c.order_id), 17, 4), substr(hex(c.order_id), 21)
+    )) AS order_id,
+    CASE WHEN c.employee_id IS NOT NULL THEN lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(c.employee_id), 1, 8), substr(hex(c.employee_id), 9, 4), substr(hex(c.employee_id), 13, 4),
+        substr(hex(c.employee_id), 17, 4), substr(hex(c.employee_id), 21)
+    )) END AS employee_id,
+    e.custom_id,
+    CASE WHEN e.id IS NOT NULL THEN trim(coalesce(e.surname || ' ', '') || coalesce(e.name || ' ', '') || coalesce(e.patronymic, '')) END AS holder,
+    c.link_status,
+    c.standing,
+    date(c.valid_until - 0.5) AS valid_until,
+    c.balance AS balance_kopecks,
+    format('%.2f', c.balance / 100.0) AS balance_roubles,
+    format('%.2f', c.remaining_top_up / 100.0) AS remaining_top_up_roubles,
+    c.spending_limit,
+    datetime(c.activated_at / 1000000, 'unixepoch') AS activated_at,
+    datetime(c.seen_at / 1000000, 'unixepoch') AS seen_at
+FROM cards c
+JOIN partners p ON p.id = c.partner_id
+LEFT JOIN employees e ON e.partner_id = c.partner_id AND e.id = c.employee_id;
+
+-- Orders and card batches with their jobs. A request that has ended has no job.
+CREATE VIEW v_requests AS
+SELECT
+    p.name AS partner,
+    lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(r.partner_id), 1, 8), substr(hex(r.partner_id), 9, 4), substr(hex(r.partner_id), 13, 4),
+        substr(hex(r.partner_id), 17, 4), substr(hex(r.partner_id), 21)
+    )) AS partner_id,
+    r.kind,
+    lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(r.id), 1, 8), substr(hex(r.id), 9, 4), substr(hex(r.id), 13, 4),
+        substr(hex(r.id), 17, 4), substr(hex(r.id), 21)
+    )) AS request_id,
+    r.state,
+    r.cards,
+    r.amount AS amount_kopecks,
+    format('%.2f', r.amount / 100.0) AS amount_roubles,
+    datetime(r.state_since / 1000000, 'unixepoch') AS state_since,
+    datetime(r.created_at / 1000000, 'unixepoch') AS created_at,
+    datetime(j.due_at / 1000000, 'unixepoch') AS due_at,
+    datetime(j.leased_until / 1000000, 'unixepoch') AS leased_until,
+    j.attempt AS attempts,
+    j.failures,
+    datetime(j.stuck_since / 1000000, 'unixepoch') AS stuck_since
+FROM (
+    SELECT partner_id, 'ORDER' AS kind, id, state, cards, cost AS amount, state_since, created_at FROM orders
+    UNION ALL
+    SELECT partner_id, 'REPLENISHMENT' AS kind, id, state, cards, amount AS amount, state_since, created_at FROM replenishments
+    UNION ALL
+    SELECT partner_id, 'LIMIT_CHANGE' AS kind, id, state, cards, NULL AS amount, state_since, created_at FROM limit_changes
+) r
+JOIN partners p ON p.id = r.partner_id
+LEFT JOIN jobs j ON j.partner_id = r.partner_id AND j.subject_kind = r.kind AND j.subject_id = r.id;
+
+-- The balances of each partner.
+CREATE VIEW v_balances AS
+SELECT
+    p.name AS partner,
+    lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(b.partner_id), 1, 8), substr(hex(b.partner_id), 9, 4), substr(hex(b.partner_id), 13, 4),
+        substr(hex(b.partner_id), 17, 4), substr(hex(b.partner_id), 21)
+    )) AS partner_id,
+    p.status,
+    b.available AS available_kopecks,
+    format('%.2f', b.available / 100.0) AS available_roubles,
+    b.held AS held_kopecks,
+    format('%.2f', b.held / 100.0) AS held_roubles,
+    b.spent AS spent_kopecks,
+    format('%.2f', b.spent / 100.0) AS spent_roubles,
+    format('%.2f', -b.deposited / 100.0) AS deposited_roubles,
+    b.last_movement AS movements,
+    datetime(b.updated_at / 1000000, 'unixepoch') AS updated_at
+FROM balances b
+JOIN partners p ON p.id = b.partner_id;
+
+-- The entries of the ledger; `reference` is that of the deposit, or the identifier of the request.
+CREATE VIEW v_movements AS
+SELECT
+    p.name AS partner,
+    lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(m.partner_id), 1, 8), substr(hex(m.partner_id), 9, 4), substr(hex(m.partner_id), 13, 4),
+        substr(hex(m.partner_id), 17, 4), substr(hex(m.partner_id), 21)
+    )) AS partner_id,
+    m.number AS movement,
+    m.kind,
+    coalesce(m.deposit_reference, lower(format(
+        '%s-%s-%s-%s-%s', substr(hex(m.request_id), 1, 8), substr(hex(m.request_id), 9, 4), substr(hex(m.request_id), 13, 4),
+        substr(hex(m.request_id), 17, 4), substr(hex(m.request_id), 21)
+    ))) AS reference,
+    n.account,
+    n.amount AS amount_kopecks,
+    format('%.2f', n.amount / 100.0) AS amount_roubles,
+    datetime(m.created_at / 1000000, 'unixepoch') AS created_at
+FROM (SELECT *, coalesce(order_id, replenishment_id) AS request_id FROM movements) m
+JOIN entries n ON n.partner_id = m.partner_id AND n.movement = m.number
+JOIN partners p ON p.id = m.partner_id;

@@ -23,6 +23,7 @@ mod schemas;
 mod support;
 mod tls;
 mod together;
+mod views;
 
 mod contract_on_sqlite {
     fn empty_store() -> crate::support::TestStore {

@@ -1,4 +1,4 @@
-//! The two databases have the same tables: columns, keys, references and indexes.
+//! The two databases have the same tables: columns, keys, references and indexes; and the same views.
 
 use diesel::prelude::*;
 use diesel::sql_types::Text;
@@ -13,7 +13,9 @@ struct Line {
     line: String,
 }
 
-const SQLITE: [&str; 4] = [
+const SQLITE: [&str; 5] = [
+    "SELECT 'view ' || t.name || '.' || c.name AS line
+     FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'view'",
     "SELECT 'column ' || t.name || '.' || c.name || ' ' || c.type
         || CASE WHEN c.\"notnull\" THEN ' not null' ELSE '' END AS line
      FROM sqlite_master t JOIN pragma_table_info(t.name) c
@@ -38,7 +40,10 @@ const SQLITE: [&str; 4] = [
      WHERE t.type = 'table' AND l.origin <> 'pk' AND t.name NOT LIKE '!_!_%' ESCAPE '!'",
 ];
 
-const POSTGRES: [&str; 4] = [
+const POSTGRES: [&str; 5] = [
+    "SELECT 'view ' || t.relname || '.' || a.attname AS line
+     FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0
+     WHERE t.relkind = 'v' AND t.relnamespace = 'public'::regnamespace",
     "SELECT 'column ' || t.relname || '.' || a.attname || ' '
         || CASE format_type(a.atttypid, NULL)
             WHEN 'bytea' THEN 'BLOB' WHEN 'text' THEN 'TEXT'
