@@ -12,6 +12,7 @@ mod away;
 #[path = "../../../adapter-bank-http/tests/it/certificates.rs"]
 mod certificates;
 mod corrupt;
+mod encryption;
 mod life;
 mod outages;
 mod partners;

@@ -1,0 +1,78 @@
+//! Encrypted columns: keys that change, and values that are moved.
+
+use std::sync::Arc;
+
+use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
+use kopeck_port_store::mock::FakeCipher;
+use kopeck_port_store::{RecordedResponse, StoreError};
+
+use crate::support::{
+    Kind, NOW, PARTNER, clock, employee, insert_order, on_every_database, order_with_cards, read, tamper,
+    write,
+};
+
+on_every_database! { values_follow_the_key a_value_that_is_moved_does_not_decrypt }
+
+/// The same database under these keys, the first of them current.
+fn under(url: &str, keys: &[u8]) -> DieselStore {
+    let cipher = Arc::new(FakeCipher(keys.to_vec()));
+    DieselStore::open(StoreConfig { cipher, ..StoreConfig::new(url, clock()) }).unwrap()
+}
+
+fn values_follow_the_key(kind: Kind) {
+    let first = kind.store_with_partner();
+    let response =
+        RecordedResponse { fingerprint: [1; 32], status: 200, body: b"secret".to_vec(), recorded_at: NOW };
+    let recorded = response.clone();
+    write(&first, move |unit| {
+        unit.employees().insert(PARTNER, &employee(1))?;
+        unit.employees().insert(PARTNER, &employee(2))?;
+        unit.idempotency().record(PARTNER, "key", &recorded, NOW)
+    })
+    .unwrap();
+    insert_order(&first, order_with_cards(7, 3));
+    first.store.close();
+
+    let second = under(&first.url, &[2, 1]);
+    let mut done = Vec::new();
+    while done.last() != Some(&0) {
+        done.push(write(&second, |unit| unit.partners().reencrypt_columns(3)).unwrap());
+    }
+    // Two phones, two addresses, three codes and a response; the order's lines have nothing to encrypt.
+    assert_eq!(done, [3, 3, 2, 0]);
+    second.close();
+
+    let third = under(&first.url, &[2]);
+    let order = order_with_cards(7, 3).0.id;
+    let (found, kept, issued) = read(&third, move |unit| {
+        let found = unit.employees().get(PARTNER, employee(2).id)?;
+        let kept = unit.idempotency().find(PARTNER, "key")?;
+        Ok((found, kept, unit.orders().result(PARTNER, order, 0, 10)?))
+    })
+    .unwrap();
+    assert_eq!(found, Some(employee(2)));
+    assert!(kept == Some(response));
+    let codes: Vec<_> =
+        issued.into_iter().filter_map(|item| item.activation).map(|found| found.code).collect();
+    assert_eq!(codes, ["code", "code", "code"]);
+    third.close();
+
+    let without = under(&first.url, &[1]);
+    let refused = read(&without, |unit| unit.employees().get(PARTNER, employee(1).id));
+    assert_eq!(refused, Err(StoreError::Corrupt("employees.phone".to_owned())));
+}
+
+fn a_value_that_is_moved_does_not_decrypt(kind: Kind) {
+    let store = kind.store_with_partner();
+    write(&store, |unit| {
+        unit.employees().insert(PARTNER, &employee(1))?;
+        unit.employees().insert(PARTNER, &employee(2))
+    })
+    .unwrap();
+    let moved =
+        "UPDATE employees SET email = (SELECT o.email FROM employees o WHERE o.seq = 1) WHERE seq = 2";
+    tamper(&store, moved);
+    let find = |number| read(&store, move |unit| unit.employees().get(PARTNER, employee(number).id));
+    assert_eq!(find(1), Ok(Some(employee(1))));
+    assert_eq!(find(2), Err(StoreError::Corrupt("employees.email".to_owned())));
+}
