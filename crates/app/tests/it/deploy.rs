@@ -1,6 +1,7 @@
-//! What stands in `deploy` and in docs/OPERATIONS.md goes by names of the service: figures, alarms, settings, commands.
+//! `deploy` and the pages for operators name metrics, alarms, settings and commands that exist.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::process::Command;
 
 use clap::error::ErrorKind;
@@ -10,7 +11,9 @@ use kopeck::cli::Cli;
 use crate::process::{Installation, ask};
 
 const TOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+/// The first page for operators. [`read`] appends those of its folder.
 const PAGE: &str = "docs/OPERATIONS.md";
+const MORE_PAGES: &str = "docs/operations";
 const ALARMS: &str = "deploy/prometheus-alerts.yaml";
 const DASHBOARD: &str = "deploy/grafana-dashboard.json";
 const COMPOSE: &str = "deploy/compose.yaml";
@@ -18,7 +21,13 @@ const DOCKERFILE: &str = "deploy/Dockerfile";
 const UNITS: [&str; 2] = ["deploy/systemd/kopeck.service", "deploy/systemd/kopeck-worker.service"];
 
 fn read(path: &str) -> String {
-    std::fs::read_to_string(format!("{TOP}/{path}")).expect(path)
+    let mut files = vec![format!("{TOP}/{path}").into()];
+    if path == PAGE {
+        files.extend(
+            std::fs::read_dir(format!("{TOP}/{MORE_PAGES}")).unwrap().map(|file| file.unwrap().path()),
+        );
+    }
+    files.into_iter().map(|file: PathBuf| std::fs::read_to_string(file).expect(path)).collect()
 }
 
 /// The words of `text` that begin with `start` and are made of such characters.
