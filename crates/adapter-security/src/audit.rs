@@ -8,7 +8,7 @@ use sha2::Sha256;
 
 use crate::ring::{DerivedKeys, KeyRing};
 
-/// Signs by HMAC-SHA256 under a key that is derived from the master key for this use alone, and names that key.
+/// HMAC-SHA256 under a key derived from the master key for this purpose; signatures contain its id.
 #[derive(Debug)]
 pub struct AuditKeys(Arc<KeyRing>);
 
@@ -27,7 +27,7 @@ impl AuditKeys {
         Signature { key: keys.audit_id, code }
     }
 
-    /// Whether `signature` is that of `message`; `None` if its key is not known.
+    /// Whether `signature` is valid for `message`; `None` under an unknown key.
     #[must_use]
     pub fn check(&self, message: &[u8], signature: &Signature) -> Option<bool> {
         let keys = self.0.find(|keys| keys.audit_id == signature.key)?;

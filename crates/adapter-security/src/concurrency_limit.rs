@@ -1,9 +1,9 @@
-//! A semaphore: work that needs a lot of memory runs a few at a time.
+//! A blocking semaphore that limits memory-hungry work.
 
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Lets a fixed number of threads in at once; the others wait.
+/// Admits a fixed number of threads at once.
 #[derive(Debug)]
 pub(crate) struct ConcurrencyLimit {
     free: Mutex<usize>,
@@ -15,7 +15,7 @@ impl ConcurrencyLimit {
         Self { free: Mutex::new(at_once.get()), freed: Condvar::new() }
     }
 
-    /// Runs `work` as soon as a place is free. The place is given back even if `work` panics.
+    /// Runs `work` with a permit. A panic releases it too.
     pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
         let mut free =
             self.freed.wait_while(self.lock(), |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
@@ -25,7 +25,7 @@ impl ConcurrencyLimit {
         work()
     }
 
-    /// A poisoned lock is as good as any: the count changes in single steps.
+    /// A poisoned lock is consistent: the count changes in single steps.
     fn lock(&self) -> MutexGuard<'_, usize> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_gives_its_place_back() {
+    fn a_panic_releases_its_permit() {
         let bounded = ConcurrencyLimit::new(NonZeroUsize::MIN);
         assert!(catch_unwind(AssertUnwindSafe(|| bounded.run(|| panic!("on purpose")))).is_err());
         assert_eq!(bounded.run(|| 7), 7);

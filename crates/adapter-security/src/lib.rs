@@ -8,8 +8,8 @@
 //!
 //! [`AuditKeys`] signs the audit log by HMAC-SHA256; its port is the store's.
 //!
-//! Tokens and secrets hang on one [`MasterKey`]; each use has a key of its own, derived from it. While it is being
-//! changed for another there are several, in one [`KeyRing`].
+//! Tokens and secrets depend on one [`MasterKey`], from which each use derives a key of its own. During a rotation a
+//! [`KeyRing`] has several.
 
 mod audit;
 mod concurrency_limit;

@@ -1,4 +1,4 @@
-//! The one key that a deployment has to guard, and the keys derived from it.
+//! The master key, and the keys derived from it.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -12,12 +12,12 @@ use secrecy::SecretString;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// The bytes of a master key and of every key derived from it.
+/// The length of a master key and of every derived key, in bytes.
 pub(crate) const KEY_LEN: usize = 32;
-/// The bytes by which a stored secret names its key.
+/// The length of a key id, in bytes.
 pub(crate) const KEY_ID_LEN: usize = 8;
 
-/// Tools differ in whether they write the padding, so it is read either way and never written.
+/// Tools differ in the padding, so both forms are read.
 const BASE64URL: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new()
@@ -27,7 +27,7 @@ const BASE64URL: GeneralPurpose = GeneralPurpose::new(
 
 /// The master key of a deployment: 32 random bytes. Every instance on the same database has the same one.
 ///
-/// `Debug` shows nothing of it, and it is wiped from memory when it is dropped.
+/// `Debug` shows nothing of it, and dropping it wipes the memory.
 #[derive(Clone)]
 pub struct MasterKey(Zeroizing<[u8; KEY_LEN]>);
 
@@ -67,14 +67,14 @@ impl MasterKey {
         BASE64URL.encode(&self.0[..]).into()
     }
 
-    /// The key for one use. Knowing it tells nothing about the key for another.
+    /// The key for one purpose, independent of the others.
     pub(crate) fn derive(&self, purpose: Purpose) -> Zeroizing<[u8; KEY_LEN]> {
         let mut key = Zeroizing::new([0; KEY_LEN]);
         self.expand(purpose.label(), &mut key[..]);
         key
     }
 
-    /// Names the token key in the header of a token. Public, and as good as random.
+    /// The key id in the header of a token; public.
     pub(crate) fn token_key_id(&self) -> String {
         let mut id = [0; 8];
         self.expand(b"kopeck/v1/token-key-id", &mut id);
@@ -85,14 +85,14 @@ impl MasterKey {
         })
     }
 
-    /// Names the key of the audit log in its signatures. Public, and as good as random.
+    /// The key id in audit signatures; public.
     pub(crate) fn audit_key_id(&self) -> [u8; KEY_ID_LEN] {
         let mut id = [0; KEY_ID_LEN];
         self.expand(b"kopeck/v1/audit-key-id", &mut id);
         id
     }
 
-    /// Names the key of secrets at rest in what is stored. Public, and as good as random.
+    /// The key id in encrypted secrets; public.
     pub(crate) fn secret_key_id(&self) -> [u8; KEY_ID_LEN] {
         let mut id = [0; KEY_ID_LEN];
         self.expand(b"kopeck/v1/secret-key-id", &mut id);
@@ -111,7 +111,7 @@ impl fmt::Debug for MasterKey {
     }
 }
 
-/// What a derived key is used for. The labels stay the same for ever: stored secrets depend on them.
+/// The purpose of a derived key. Stored secrets depend on the labels, which never change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {
     Tokens,

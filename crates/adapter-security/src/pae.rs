@@ -1,4 +1,4 @@
-//! Pre-authentication encoding, as PASETO defines it: pieces joined so that no other pieces give the same bytes.
+//! Pre-authentication encoding of PASETO: an injective encoding of a list of byte strings.
 
 /// `LE64(count)`, then `LE64(length)` and the bytes of each piece.
 pub(crate) fn pae(pieces: &[&[u8]]) -> Vec<u8> {

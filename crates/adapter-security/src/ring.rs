@@ -1,4 +1,4 @@
-//! The master keys of a running service: one that it uses, and others that it still or already accepts.
+//! The key ring: the current master key, and other accepted ones.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -9,26 +9,25 @@ use zeroize::Zeroizing;
 use crate::hs256;
 use crate::master_key::{KEY_ID_LEN, KEY_LEN, MasterKey, Purpose};
 
-/// Where master keys come from while the service runs.
+/// A reloadable source of master keys.
 pub trait KeySource: Send + Sync {
-    /// The keys, the one to use first, if they changed since they were last asked for. A source that cannot be read
-    /// says so in the log and has not changed.
+    /// The keys, the current one first, if they changed since the last call. A source that cannot be read logs the reason and counts
+    /// as unchanged.
     fn changed(&self) -> Option<Vec<MasterKey>>;
 }
 
 /// The master keys of a service: the first signs and encrypts, all of them verify and decrypt. Every token and every
 /// stored secret names its key.
 ///
-/// Whoever meets a name that it does not know asks the source before it refuses, so that a key that another process
-/// has begun to use is known in time.
+/// An unknown key id causes a reload before a refusal, so that a key that another process has begun to use is found in time.
 pub struct KeyRing {
     keys: RwLock<Arc<[Arc<DerivedKeys>]>>,
     source: Option<Box<dyn KeySource>>,
-    /// Held while the source is asked, so that a later answer is never overtaken by an earlier one.
+    /// Held during a reload, so that an earlier one does not overtake a later one.
     asking: Mutex<()>,
 }
 
-/// What one master key is used by.
+/// The keys derived from one master key.
 pub(crate) struct DerivedKeys {
     pub(crate) token_id: String,
     pub(crate) signing: EncodingKey,
@@ -58,13 +57,13 @@ impl DerivedKeys {
 }
 
 impl KeyRing {
-    /// One key, for ever.
+    /// A ring of one fixed key.
     #[must_use]
     pub fn of(master: &MasterKey) -> Arc<Self> {
         Self::with_accepted(master, &[])
     }
 
-    /// A key to use, and others to accept.
+    /// A current key, and other accepted ones.
     #[must_use]
     pub fn with_accepted(master: &MasterKey, accepted: &[MasterKey]) -> Arc<Self> {
         Arc::new(Self::made_of(std::iter::once(master).chain(accepted), None))
@@ -84,13 +83,13 @@ impl KeyRing {
         Self { keys: RwLock::new(derived(keys)), source, asking: Mutex::default() }
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     #[must_use]
     pub fn count(&self) -> usize {
         self.keys().len()
     }
 
-    /// Takes over what the source has; answers whether that changed anything.
+    /// Reloads the keys; returns whether they changed.
     pub fn refresh(&self) -> bool {
         let Some(source) = &self.source else { return false };
         let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,17 +102,17 @@ impl KeyRing {
         Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The key to use.
+    /// The current key.
     #[expect(clippy::expect_used, reason = "no ring is made of no key")]
     pub(crate) fn current(&self) -> Arc<DerivedKeys> {
         self.keys().first().map(Arc::clone).expect("a ring has a key")
     }
 
-    /// The key that `is_meant`; the source is asked if there is none.
+    /// The key that `is_meant`, after a reload if necessary.
     pub(crate) fn find(&self, is_meant: impl Fn(&DerivedKeys) -> bool) -> Option<Arc<DerivedKeys>> {
         let known = |keys: &[Arc<DerivedKeys>]| keys.iter().find(|keys| is_meant(keys)).map(Arc::clone);
         known(&self.keys()).or_else(|| {
-            // Another thread may have asked while this one waited for its turn, so it looks in either case.
+            // Another thread may have reloaded meanwhile, so the result of the reload does not matter.
             self.refresh();
             known(&self.keys())
         })
@@ -136,12 +135,12 @@ pub(crate) mod testing {
 
     use super::*;
 
-    /// A source that a test changes.
+    /// A source that tests change.
     #[derive(Clone, Default)]
     pub(crate) struct FakeKeySource(Arc<Mutex<Option<Vec<MasterKey>>>>);
 
     impl FakeKeySource {
-        /// The ring's next answer is this.
+        /// Sets the keys of the next reload.
         pub(crate) fn put(&self, keys: &[u8]) {
             let keys = keys.iter().map(|byte| MasterKey::from_bytes([*byte; 32])).collect();
             *self.0.lock().unwrap() = Some(keys);
@@ -154,7 +153,7 @@ pub(crate) mod testing {
         }
     }
 
-    /// A ring over these keys, and where it looks for others.
+    /// A ring over these keys, and its source.
     pub(crate) fn ring(keys: &[u8]) -> (Arc<KeyRing>, FakeKeySource) {
         let source = FakeKeySource::default();
         source.put(keys);
@@ -175,7 +174,7 @@ mod tests {
         assert!(ring.find(|keys| keys.token_id == id(2)).is_none());
         source.put(&[2, 1]);
         assert!(ring.find(|keys| keys.token_id == id(1)).is_some());
-        assert_eq!(ring.current().token_id, id(1), "nobody asked");
+        assert_eq!(ring.current().token_id, id(1), "no unknown key id");
         assert!(ring.find(|keys| keys.token_id == id(2)).is_some());
         assert_eq!((ring.count(), &ring.current().token_id), (2, &id(2)));
         source.put(&[2]);

@@ -1,4 +1,4 @@
-//! What the audit log needs of this process: its signatures, and the way of its chain heads out of the database.
+//! Signatures and chain heads of the audit log.
 
 mod heads;
 

@@ -92,12 +92,12 @@ impl Bank {
             repeat_is_safe: args.bank_repeat_safe,
             resilience: ResilienceSettings::default(),
         };
-        // The machine's own time: a sandbox that moves the service's must not end a rest from the bank.
+        // The machine's clock: a sandbox that moves the service's must not close the circuit breaker.
         let gateway = HttpBank::new(address.clone(), &settings, Arc::clone(&adapters.wall))?;
         let mut bank = Self { gateway: Arc::new(gateway), power: None, _clock_sync: None };
         if sandbox {
             let control = Arc::new(SimulatorControl::new(address)?);
-            meet(&control, &clock)?;
+            synchronise(&control, &clock)?;
             bank._clock_sync = Some(ClockSync::start(Arc::clone(&control), Arc::clone(&clock))?);
             bank.power = Some(Arc::new(RemotePower { control, clock }));
         }
@@ -119,9 +119,9 @@ fn tls(args: &BankArgs) -> anyhow::Result<BankTls> {
     Ok(BankTls { authorities, client, pins: args.bank_pin.clone() })
 }
 
-/// Takes the service to the simulator's time before anybody is served. A simulator that is away at present is followed
-/// as soon as it is back.
-fn meet(control: &SimulatorControl, clock: &ServiceClock) -> anyhow::Result<()> {
+/// Moves the service's clock to the simulator's before the service accepts requests. The clock sync does it later if the
+/// simulator is unavailable.
+fn synchronise(control: &SimulatorControl, clock: &ServiceClock) -> anyhow::Result<()> {
     match control.clock() {
         Ok(answer) => Ok(clock.follow(answer.offset_micros)?),
         Err(ControlError::Refused(status)) => bail!(

@@ -68,7 +68,7 @@ pub enum Command {
     /// Master keys: make one, change to a new one, give the old one up.
     #[command(subcommand)]
     MasterKey(MasterKeyCommand),
-    /// The audit log: who did what, when, from where: list it, check that it is whole, remove old entries.
+    /// List, verify or prune the audit log
     #[command(subcommand)]
     Audit(AuditCommand),
     /// Serve the bank simulator over HTTP, by the protocol that a bank's front has to speak.
@@ -192,7 +192,7 @@ pub struct ServiceArgs {
     /// How long a session lasts at most, however often its tokens are refreshed.
     #[arg(long, env = "KOPECK_SESSION_TTL", default_value = "90d", value_parser = duration_above_zero)]
     pub session_ttl: Duration,
-    /// How long the answer to a call that may be repeated is kept.
+    /// How long the response to an idempotency key is kept.
     #[arg(long, env = "KOPECK_IDEMPOTENCY_TTL", default_value = "168h", value_parser = duration_above_zero)]
     pub idempotency_ttl: Duration,
     /// Threads that do the asynchronous work. At most half as many as there are processors, and at least one, are busy at
@@ -267,7 +267,7 @@ impl ServiceArgs {
 
     /// Whether the sandbox is on in a process that listens on `listen`; a worker listens nowhere.
     ///
-    /// Anybody with a login can deposit money in a sandbox, so the default is on only where nobody else can log in.
+    /// A login can deposit money in a sandbox, so it is on by default only where no other machine can log in.
     #[must_use]
     pub fn sandbox_is_on(&self, listen: Option<SocketAddr>) -> bool {
         let is_embedded_default = self.store.database_url.is_none() && self.bank.bank_url.is_none();
@@ -283,7 +283,7 @@ impl StoreArgs {
         self.database_url.as_deref().unwrap_or("sqlite://kopeck-data/kopeck.sqlite")
     }
 
-    /// The settings of commands that serve nobody: those of the rules that they touch, defaults for the rest.
+    /// The settings of commands without an API: those of the rules that they need, defaults for the rest.
     #[must_use]
     pub fn settings(&self) -> Settings {
         Settings {

@@ -1,7 +1,7 @@
-//! The service's clock: the machine's, moved forward by what the sandbox was told.
+//! The service's clock: the machine's plus an offset that the sandbox increases.
 //!
-//! The offset lies in the data folder, so that a restart does not take the service back: what was booked in a future
-//! that the sandbox made must not become a future again. It only ever grows.
+//! The offset is stored in the data folder, so that a restart does not move the service back behind its own bookings. It only
+//! grows.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -15,10 +15,10 @@ use anyhow::{Context, bail};
 use kopeck_port_system::Clock;
 use time::OffsetDateTime;
 
-/// The last year that the clock shows. Cards and tokens reach a few years further, which every database can hold.
+/// The last year of the clock. Cards and tokens reach a few years further, which every database can store.
 const LAST_YEAR: i32 = 2900;
 
-/// The most keys that are remembered. A key matters only to a caller whose answer got lost.
+/// The number of remembered keys. A key matters only to a caller whose response got lost.
 const MOST_KEYS: usize = 100;
 
 /// The machine's clock and the offset that the sandbox made.
@@ -69,8 +69,8 @@ impl ServiceClock {
         Ok(Self { machine, offset_micros, file, moves })
     }
 
-    /// Moves the clock forward, unless the move under `key` was made at or after `since`. It is on disk before
-    /// anybody sees it.
+    /// Moves the clock forward, unless the move under `key` was made at or after `since`. The move is on disk before it takes
+    /// effect.
     ///
     /// # Errors
     /// [`MoveError`]; then nothing was moved.
@@ -101,7 +101,7 @@ impl ServiceClock {
 }
 
 impl ServiceClock {
-    /// Goes as far ahead of the machine as another clock that is `offset_micros` ahead of its own; never back.
+    /// Raises the offset to `offset_micros`, that of another clock; never lowers it.
     ///
     /// # Errors
     /// [`MoveError`]; then nothing was moved.

@@ -1,12 +1,11 @@
-//! What commands that end by themselves print.
+//! Output of commands that end by themselves.
 
 use std::fmt::Arguments;
 use std::io::{self, Write as _};
 
 use anyhow::Context as _;
 
-/// Writes to standard output. A reader that has gone, such as `head`, has read enough: that is no error, and the command goes
-/// on to its end and its exit code.
+/// Writes to standard output. A closed pipe, as by `head`, is no error: the command continues to its exit code.
 ///
 /// # Errors
 /// Any other failure, such as a full disk.
@@ -18,7 +17,7 @@ pub(crate) fn print(text: Arguments<'_>) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a line to standard error, for the person who called the command. If the write fails, the command goes on.
+/// Writes a line to standard error for the operator. A failure is ignored.
 pub(crate) fn note(line: Arguments<'_>) {
     let _ = writeln!(io::stderr(), "{line}");
 }

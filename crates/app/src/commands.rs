@@ -1,4 +1,4 @@
-//! What each command does.
+//! The commands.
 
 mod audit;
 mod audited;
@@ -26,12 +26,12 @@ use crate::command_output::print;
 use crate::compose::{Application, Parts, Storage, SystemAdapters};
 use crate::logging;
 
-/// Runs the command that was given.
+/// Runs the command.
 ///
 /// # Errors
-/// What kept the command from doing its work; shown to the person who called it.
+/// The reason why the command failed, for the operator.
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    // A partner's commands stand apart from the service: they keep no log.
+    // A partner's commands are no part of the service and have no log.
     if !matches!(cli.command, Command::Call(_) | Command::Completion { .. }) {
         let serves =
             matches!(cli.command, Command::Serve(_) | Command::Worker(_) | Command::BankSimulator(_));
@@ -57,14 +57,14 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Prints what a shell has to read to complete the command line.
+/// Prints the completion script of a shell.
 fn completion(shell: Shell) -> anyhow::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut cli::command(), "kopeck", &mut script);
     print(format_args!("{}", String::from_utf8(script)?))
 }
 
-/// A misspelt setting would leave its default in force.
+/// Warns of misspelt settings, which would leave their defaults in force.
 fn warn_about_unknown_variables() {
     let names = std::env::vars_os().map(|(name, _)| name);
     for cli::UnknownVariable { name, meant } in cli::unknown_variables(names) {
@@ -73,7 +73,7 @@ fn warn_about_unknown_variables() {
     }
 }
 
-/// The service behind the commands that serve nobody but may be the first on a database.
+/// The application for commands that may create or migrate the database.
 fn application(args: &StoreArgs) -> anyhow::Result<Application> {
     let adapters = SystemAdapters::real();
     let storage = Storage::open(args, &*adapters.entropy, false)?;
@@ -83,8 +83,7 @@ fn application(args: &StoreArgs) -> anyhow::Result<Application> {
     Application::with_parts(args.database_url(), &keys, &adapters, args.settings(), parts(args))
 }
 
-/// The service behind the commands that only make sense on a database that is there: they neither make nor migrate
-/// one.
+/// The application for commands that need an existing database: they neither create nor migrate one.
 fn existing_application(args: &StoreArgs) -> anyhow::Result<Application> {
     let adapters = SystemAdapters::real();
     let storage = Storage::open_existing(args)?;

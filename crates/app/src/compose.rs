@@ -1,4 +1,4 @@
-//! Puts the parts together.
+//! Wires the application.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -26,12 +26,12 @@ use crate::keys::MasterKeys;
 use crate::system::{OsEntropy, TimeOrderedIds};
 use crate::system_clock::SystemClock;
 
-/// The machine that the service runs on: real for the binary, held still by tests.
+/// Clocks, identifiers and randomness: those of the operating system, or fakes in tests.
 #[derive(Clone)]
 pub struct SystemAdapters {
-    /// The service's time: tokens, cards, periods, the daily refresh and the simulator all go by it.
+    /// The service's clock, for tokens, cards, periods, the daily refresh and the simulator.
     pub clock: Arc<dyn Clock>,
-    /// The machine's own time, by which sealed values are judged.
+    /// The machine's clock, for sealed values.
     pub wall: Arc<dyn Clock>,
     /// Identifiers.
     pub ids: Arc<dyn IdSource>,
@@ -40,19 +40,19 @@ pub struct SystemAdapters {
 }
 
 impl SystemAdapters {
-    /// The real one; the service's time is the machine's.
+    /// The operating system's; the service's clock is the machine's.
     #[must_use]
     pub fn real() -> Self {
         Self::with_wall(Arc::new(SystemClock::default()))
     }
 
-    /// The real one, whose clock the caller watches.
+    /// The operating system's, with this clock.
     #[must_use]
     pub fn with_wall(wall: Arc<dyn Clock>) -> Self {
         Self { clock: Arc::clone(&wall), wall, ids: Arc::new(TimeOrderedIds), entropy: Arc::new(OsEntropy) }
     }
 
-    /// The machine with the service's time as the sandbox has left it in `folder`, and the clock to move it by.
+    /// The adapters with the service's clock as the sandbox left it in `folder`, and that clock.
     ///
     /// # Errors
     /// If the folder has an offset that cannot be read.
@@ -62,7 +62,7 @@ impl SystemAdapters {
     }
 }
 
-/// The service without its front door: store, keys and use cases.
+/// Store, keys and use cases, without the HTTP API.
 pub struct Application {
     /// Clock, ids, bytes, settings.
     pub env: Arc<Env>,
@@ -85,11 +85,11 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Opens the data folder that `args` name, or makes it; a master key is made with a new embedded database only. A
-    /// database that was there is made `anew` only if that is asked for.
+    /// Opens or creates the data folder of `args`. A master key is created only with a new embedded database. `anew` permits
+    /// a new database where other files show that there was one.
     ///
     /// # Errors
-    /// If the folder cannot be made or read, a key is none or missing, or the database is missing.
+    /// If the folder cannot be created or read, a key is invalid or missing, or the database is missing.
     pub fn open(args: &StoreArgs, entropy: &dyn Entropy, anew: bool) -> anyhow::Result<Self> {
         warn_about_database(args.database_url());
         let folder = DataFolder::make(args.database_url(), args.data_dir.as_deref())?;
@@ -104,10 +104,10 @@ impl Storage {
         Ok(Self { folder, keys })
     }
 
-    /// Opens the data folder of a database that is there.
+    /// Opens the data folder of an existing database.
     ///
     /// # Errors
-    /// If there is no such database, or a key is none or missing.
+    /// If there is no such database, or a key is invalid or missing.
     pub fn open_existing(args: &StoreArgs) -> anyhow::Result<Self> {
         warn_about_database(args.database_url());
         let folder = DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
@@ -119,21 +119,21 @@ impl Storage {
     }
 }
 
-/// What may be put in the place of the usual parts of a [`Application`].
+/// Replacements for parts of an [`Application`].
 #[derive(Default)]
 pub struct Parts {
-    /// Hashes passwords; making one takes as long as a login.
+    /// The password hasher. Creating one takes as long as a login.
     pub passwords: Option<Arc<dyn PasswordHasher>>,
-    /// Measures the store; nobody does if absent.
+    /// The observer of the store, if any.
     pub store_observer: Option<Arc<dyn StoreObserver>>,
-    /// Learns how far the chains of the audit log go; nobody does if absent.
+    /// The receiver of audit chain heads, if any.
     pub audit_heads: Option<Arc<dyn HeadObserver>>,
-    /// Which chain of the audit log entries are added to.
+    /// The audit chain of new entries.
     pub audit_chain: AuditChain,
 }
 
 impl Application {
-    /// Opens the database at `url` and sets the use cases up.
+    /// Opens the database at `url`.
     ///
     /// # Errors
     /// If the database cannot be opened, lacks migrations, or was made under another master key.
@@ -146,7 +146,7 @@ impl Application {
         Self::with_parts(url, keys, adapters, settings, Parts::default())
     }
 
-    /// The same with some parts that are there.
+    /// [`Self::open`] with replaced parts.
     ///
     /// # Errors
     /// Those of [`Self::open`].
@@ -196,33 +196,33 @@ impl Application {
         Ok(application)
     }
 
-    /// Under another key nothing that is stored could be opened, and every login would fail.
+    /// Under another key no stored secret could be decrypted, and every login would fail.
     fn check_master_key(&self) -> anyhow::Result<()> {
-        let desk = self.partners.clone();
-        let fits = transact(&*self.store, Access::Read, move |unit| desk.key_fits(unit))?;
+        let partners = self.partners.clone();
+        let fits = transact(&*self.store, Access::Read, move |unit| partners.key_fits(unit))?;
         anyhow::ensure!(fits, "the master key is not the one that this database was made with");
         Ok(())
     }
 
-    /// The store as the use cases know it.
+    /// The store's port.
     #[must_use]
     pub fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store) as Arc<dyn Store>
     }
 
-    /// A worker that deals with `bank`.
+    /// A worker for `bank`.
     #[must_use]
     pub fn worker(&self, bank: Arc<dyn BankGateway>) -> Worker {
         Worker::new(self.store(), bank, Arc::clone(&self.env), WorkerSettings::default())
     }
 
-    /// What keeps the work of workers going if the clock is set that it is scheduled by.
+    /// The watch that reschedules jobs after a step of the clock.
     #[must_use]
     pub fn clock_watch(&self) -> ClockWatch {
         ClockWatch::new(self.store(), Arc::clone(&self.env), WorkerSettings::default())
     }
 
-    /// What refreshes the cards' accounts at `bank` once a day.
+    /// The daily refresh of card accounts at `bank`.
     #[must_use]
     pub fn account_refresher(&self, bank: Arc<dyn BankGateway>) -> AccountRefresher {
         AccountRefresher::new(self.store(), bank, Arc::clone(&self.env))

@@ -45,7 +45,7 @@ impl DataFolder {
     /// The folder that belongs to a database that is there. Whether one on a server is there shows when it is opened.
     ///
     /// # Errors
-    /// If the URL is none of a database, there is no such embedded database, or it cannot be looked at.
+    /// If the URL is invalid, or the embedded database does not exist or cannot be read.
     pub fn existing(database_url: &str, beside: Option<&Path>) -> anyhow::Result<Self> {
         let folder = Self::of(database_url, beside)?;
         if let Some(database) = &folder.database
@@ -157,13 +157,12 @@ impl DataFolder {
         self.path.join("master.key")
     }
 
-    /// Writes a file with secrets of the demo partner that only its owner may read, in place of one that is there.
-    /// Returns its path, from the root on.
+    /// Writes or replaces the file with the demo partner's secrets, readable by its owner only. Returns its absolute path.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write_demo_secrets(&self, name: &str, text: &str) -> anyhow::Result<PathBuf> {
-        let path = std::path::absolute(self.path.join(name))?;
+    pub fn write_demo_secrets(&self, text: &str) -> anyhow::Result<PathBuf> {
+        let path = std::path::absolute(self.path.join("demo-partner.json"))?;
         let written = match std::fs::remove_file(&path) {
             // A new file, as one that is there could be open to others.
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),

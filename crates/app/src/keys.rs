@@ -1,7 +1,7 @@
 //! Master keys: given by settings, or in a file that may change while the service runs.
 //!
 //! A file has a key a line: the first is used, the others are accepted. Blank lines and lines that begin with `#` are
-//! passed over.
+//! ignored.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::cli::StoreArgs;
 
-/// Where the master keys of a service are.
+/// The source of the master keys.
 #[derive(Debug, Clone)]
 pub enum MasterKeys {
     /// In the settings: one to use, and others to accept.

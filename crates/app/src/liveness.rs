@@ -1,45 +1,44 @@
-//! ThreadState of life of the threads that work.
+//! Heartbeats of worker threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// After so long without a sign a thread is taken to hang. A thread that only waits gives one a second; one that works
-/// gives one between two pieces of work.
+/// A thread without a heartbeat for this long counts as hanging. An idle thread has one a second, a busy one between two jobs.
 pub const HANG_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// The threads of a process that work.
+/// The worker threads of a process.
 pub struct LivenessRegistry {
     start: Instant,
     threads: Mutex<Vec<Arc<ThreadState>>>,
 }
 
-/// What one thread showed of itself.
+/// The state of one thread.
 struct ThreadState {
     /// Milliseconds after the start.
     latest: AtomicU64,
     ended: AtomicBool,
 }
 
-/// By which one thread shows that it lives; dropping it shows that it has ended, also by a panic.
+/// The heartbeat handle of a thread. Dropping it, also by a panic, marks the thread as ended.
 pub(crate) struct Heartbeat {
     start: Instant,
     state: Arc<ThreadState>,
 }
 
-/// How the threads are.
+/// The state of all threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LivenessReport {
-    /// How many there are.
+    /// The number of threads.
     pub threads: usize,
-    /// How many of them have ended.
+    /// The number of ended threads.
     pub ended: usize,
-    /// How long ago the one that was silent longest gave a sign.
+    /// The longest time since a heartbeat.
     pub longest_silence: Duration,
 }
 
 impl LivenessReport {
-    /// Whether all of them work.
+    /// Whether no thread has ended or hangs.
     #[must_use]
     pub fn is_healthy(&self) -> bool {
         self.ended == 0 && self.longest_silence < HANG_TIMEOUT
@@ -53,7 +52,7 @@ impl Default for LivenessRegistry {
 }
 
 impl LivenessRegistry {
-    /// One more thread, which lives at this moment.
+    /// Registers a thread.
     pub(crate) fn register(&self) -> Heartbeat {
         let state = Arc::new(ThreadState { latest: AtomicU64::new(0), ended: AtomicBool::new(false) });
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&state));
@@ -62,7 +61,7 @@ impl LivenessRegistry {
         heartbeat
     }
 
-    /// How the threads are at this moment.
+    /// The present state.
     #[must_use]
     pub fn report(&self) -> LivenessReport {
         self.report_after(self.start.elapsed())
@@ -84,7 +83,7 @@ impl LivenessRegistry {
 }
 
 impl Heartbeat {
-    /// The thread lives at this moment.
+    /// Records a heartbeat.
     pub(crate) fn beat(&self) {
         let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.state.latest.store(millis, Ordering::Relaxed);
@@ -102,9 +101,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_ends_or_falls_silent_shows() {
+    fn ended_and_hanging_threads_are_reported() {
         let liveness = LivenessRegistry::default();
-        assert!(liveness.report().is_healthy(), "nobody is expected");
+        assert!(liveness.report().is_healthy(), "no thread is registered");
         let (first, second) = (liveness.register(), liveness.register());
         assert_eq!((liveness.report().threads, liveness.report().is_healthy()), (2, true));
         assert!(!liveness.report_after(liveness.start.elapsed() + HANG_TIMEOUT).is_healthy());

@@ -15,14 +15,14 @@ use time::OffsetDateTime;
 use crate::service_output;
 use crate::system_clock::SystemClock;
 
-/// What a process that serves or works logs unless `RUST_LOG` says otherwise. The framework speaks only of trouble, and
-/// not at all of heads that are no HTTP, or strangers could fill the log with errors; nor does TLS of handshakes.
+/// The default filter of `serve` and `worker`. The framework logs warnings only, and nothing about heads that are no HTTP or
+/// failed TLS handshakes, with which strangers could fill the log.
 const OF_SERVICE: &str = "info,actix_server=warn,actix_http=off,rustls=warn";
 
-/// The same of a command that ends by itself: it prints its result, and its steps are of no interest beside it.
+/// The default filter of other commands, which print their result.
 const OF_COMMAND: &str = "warn";
 
-/// How a line is written.
+/// The format of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum LogFormat {
     /// For people.
@@ -67,7 +67,7 @@ pub(crate) fn start_for_service(format: LogFormat) -> io::Result<()> {
     let clock = SystemClock::default();
     let lines = service_output::queue_log(move |lines| format.note_on_dropped(clock.now(), lines))?;
     start(format, OF_SERVICE, Target::Pipe(Box::new(lines)));
-    // The default one writes to standard error itself, and would wait for its reader.
+    // The default hook writes to standard error itself and would block on its reader.
     std::panic::set_hook(Box::new(log_panic));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The limit of open files, of which each connection is one.
+//! The limit of open files, which bounds connections.
 
 use std::num::NonZeroUsize;
 

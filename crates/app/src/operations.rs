@@ -1,4 +1,4 @@
-//! What the process tells of itself, on a port of its own: whether it lives, whether it is ready, and figures.
+//! Liveness, readiness and metrics, on a port of their own.
 
 mod bank;
 mod health;
@@ -18,16 +18,16 @@ pub use health::Health;
 pub use metrics::{ClockLabel, Metrics};
 pub use snapshot::StoreSnapshot;
 
-/// What a process can tell of itself. Everything of it can be measured and asked before anybody listens.
+/// Metrics and health of the process. Both work before the port is open.
 #[derive(Clone)]
 pub struct Operations {
     /// Gauges.
     pub metrics: Arc<Metrics>,
-    /// Life and readiness.
+    /// The health.
     pub health: Arc<Health>,
 }
 
-/// Tells it over HTTP, on a thread of its own, until it is dropped.
+/// Serves them over HTTP, on a thread of its own, until it is dropped.
 pub struct OperationsServer {
     address: SocketAddr,
     handle: ServerHandle,
@@ -35,15 +35,15 @@ pub struct OperationsServer {
 }
 
 impl Operations {
-    /// Nothing has happened yet.
+    /// All counters at zero.
     ///
     /// # Errors
-    /// If two figures have one name.
+    /// If two metrics have one name.
     pub fn new() -> anyhow::Result<Self> {
         Ok(Self { metrics: Arc::new(Metrics::new()?), health: Arc::default() })
     }
 
-    /// Tells it to whoever asks at `listen`.
+    /// Serves them at `listen`.
     ///
     /// # Errors
     /// If the address cannot be listened on.
@@ -52,11 +52,11 @@ impl Operations {
         let address = listener.local_addr()?;
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
         let operations = self.clone();
-        let tell = move || {
+        let serve = move || {
             actix_web::rt::System::new().block_on(async move {
                 let server = server::serve(listener, operations);
                 let handle = server.as_ref().map(|server| server.handle());
-                // Whoever started this thread waits for it.
+                // The thread that started this one waits for it.
                 let _ = sender.send(handle.map_err(|error| error.to_string()));
                 if let Ok(server) = server
                     && let Err(error) = server.await
@@ -65,7 +65,7 @@ impl Operations {
                 }
             });
         };
-        let thread = std::thread::Builder::new().name("operations".to_owned()).spawn(tell)?;
+        let thread = std::thread::Builder::new().name("operations".to_owned()).spawn(serve)?;
         let handle = receiver.recv().context("the operations thread ended")?.map_err(anyhow::Error::msg)?;
         log::info!(address:% = address; "operations endpoint listening");
         Ok(OperationsServer { address, handle, thread: Some(thread) })
@@ -73,7 +73,7 @@ impl Operations {
 }
 
 impl OperationsServer {
-    /// Where it listens.
+    /// Its address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address

@@ -1,26 +1,26 @@
-//! Who calls a command, as the operating system has it.
+//! The operator who runs a command.
 
 use rustix::process::getuid;
 use rustix::system::uname;
 
-/// The longest name that the audit log keeps.
+/// The longest name in the audit log.
 const LONGEST: usize = 64;
 
-/// The person at the command line, and where that is.
+/// The user and the host of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Operator {
-    /// The name of the user that the process runs as; of one that became root by `sudo`, who it was before too.
+    /// The process's user; under `sudo` also the user before it.
     pub(crate) user: String,
     /// The name of the machine.
     pub(crate) host: String,
 }
 
 impl Operator {
-    /// Whoever runs this process.
+    /// The operator of this process.
     pub(crate) fn present() -> Self {
         let id = getuid();
         let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-        // Only root could not have made it up: whoever else sets the variable would forge it.
+        // Only root's variable counts: other users could forge it.
         let before = std::env::var("SUDO_USER").ok().filter(|_| id.is_root());
         let user = named(&passwd, id.as_raw());
         let user = match before {
@@ -31,7 +31,7 @@ impl Operator {
     }
 }
 
-/// The name of a user; one that only a directory service knows is told by its number.
+/// The name of a user, or its number if only a directory service has the name.
 fn named(passwd: &str, id: u32) -> String {
     let id = id.to_string();
     let name = passwd.lines().find_map(|line| {
@@ -42,7 +42,7 @@ fn named(passwd: &str, id: u32) -> String {
     name.unwrap_or_else(|| format!("uid {id}"))
 }
 
-/// The text without what could make a line of the log look like two.
+/// The text without control characters, which could forge log lines.
 fn plain(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).take(LONGEST).collect()
 }
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_runs_this() {
+    fn a_process_has_an_operator() {
         let present = Operator::present();
         assert!(!present.user.is_empty() && !present.host.is_empty(), "{present:?}");
     }

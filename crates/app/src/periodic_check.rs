@@ -1,5 +1,4 @@
-//! Looks, every second and on demand, whether something has changed that may change while the service runs: files, and the
-//! clock.
+//! A thread that checks files and the clock for changes, every second and on demand.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -15,14 +14,14 @@ enum Message {
     End,
 }
 
-/// Looks until it is dropped.
+/// Checks until it is dropped.
 pub struct PeriodicCheck {
     sender: Sender<Message>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl PeriodicCheck {
-    /// Starts looking: `check` is called again and again.
+    /// Calls `check` every second.
     ///
     /// # Errors
     /// If the system gives no thread.
@@ -37,10 +36,10 @@ impl PeriodicCheck {
         Ok(Self { sender, thread: Some(thread.context("the system gives no thread")?) })
     }
 
-    /// What makes it check at once.
+    /// A function that triggers a check at once.
     pub fn trigger(&self) -> impl Fn() + Send + 'static {
         let sender = self.sender.clone();
-        // After its end there is nothing to check at.
+        // After its end there is nothing to check.
         move || drop(sender.send(Message::Check))
     }
 }
@@ -51,7 +50,7 @@ impl Drop for PeriodicCheck {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            log::error!("the thread that checks after files panicked");
+            log::error!("the thread that checks files panicked");
         }
     }
 }
@@ -61,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_looks_on_demand_and_ends_though_a_trigger_is_left() {
+    fn it_checks_on_demand_and_ends_though_a_trigger_is_left() {
         let (checked, checks) = channel();
         let periodic_check = PeriodicCheck::start(move || checked.send(()).unwrap()).unwrap();
         let trigger = periodic_check.trigger();

@@ -1,4 +1,4 @@
-//! The port of a server, taken before the server is made.
+//! A port that is bound before its server exists.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -9,14 +9,14 @@ use socket2::{Domain, Socket, Type};
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 1_024;
 
-/// A port that this process has taken. Connections are refused until it listens.
+/// A bound port. It refuses connections until it listens.
 pub(crate) struct Port {
     socket: Socket,
     address: SocketAddr,
 }
 
 impl Port {
-    /// Takes the port of `address`; port 0 takes a free one.
+    /// Binds `address`; port 0 binds a free one.
     ///
     /// # Errors
     /// If another process has it, or the address is not one of this machine.

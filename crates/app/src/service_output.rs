@@ -1,7 +1,7 @@
 //! Standard output and standard error of processes that serve.
 //!
-//! Lines go through bounded queues to writer threads. A reader that stops reading, a full disk or a closed descriptor can
-//! stop a writer thread, but no request and no start: what does not fit into its queue is dropped and counted.
+//! Bounded queues lead to writer threads. A blocked reader, a full disk or a closed descriptor can stop a writer thread, but
+//! no request and no start: lines beyond the capacity are dropped and counted.
 
 mod queue;
 
@@ -16,7 +16,7 @@ use prometheus::IntCounter;
 
 use queue::LineQueue;
 
-/// Bytes of lines that wait for a writer: some four thousand log lines.
+/// Capacity of a queue in bytes: some 4,000 log lines.
 const CAPACITY: usize = 1024 * 1024;
 
 /// How long the end of the process waits for its last lines to be written.
@@ -40,8 +40,8 @@ pub(crate) fn dropped_lines() -> IntCounter {
     DROPPED.clone()
 }
 
-/// Starts the writer of the log, and returns what log lines are written to, one line with each write. `note` makes the
-/// line that tells how many lines were dropped.
+/// Starts the log's writer thread and returns the sink for log lines, one line per write. `note` makes the line that
+/// reports dropped lines.
 ///
 /// # Errors
 /// If the system gives no thread.
@@ -65,7 +65,7 @@ pub(crate) fn announce(text: &str) {
     }
 }
 
-/// Tells the person who called why a command failed.
+/// Reports the failure of a command to the operator.
 pub fn report(error: &anyhow::Error) {
     let line = format!("kopeck: {error:#}\n");
     if IS_QUEUED.load(Ordering::Acquire) {
@@ -83,7 +83,7 @@ pub fn flush() {
     }
 }
 
-/// The stream past the lock of the standard library, which a writer that cannot go on would keep from everybody else.
+/// The stream without the standard library's lock, which a blocked writer would hold.
 fn unlocked(stream: impl AsFd + Write + Send + 'static) -> Box<dyn Write + Send> {
     match stream.as_fd().try_clone_to_owned() {
         Ok(descriptor) => Box::new(File::from(descriptor)),

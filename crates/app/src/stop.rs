@@ -1,9 +1,9 @@
-//! Tells threads that it is time to end.
+//! The stop flag of threads.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Tells all threads at once, and wakes those that wait.
+/// A stop flag that wakes waiting threads.
 #[derive(Default)]
 pub(crate) struct Stop {
     stopping: Mutex<bool>,
@@ -20,7 +20,7 @@ impl Stop {
         *self.stopping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until changed or until `at_most` is over; answers whether changed.
+    /// Waits for a stop request, at most this long; returns whether there is one.
     pub(crate) fn wait(&self, at_most: Duration) -> bool {
         let stopping = self.stopping.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_timeout_while(stopping, at_most, |stopping| !*stopping);

@@ -1,4 +1,4 @@
-//! The machine behind the ports of identifiers and randomness.
+//! Identifiers and randomness of the operating system.
 
 use kopeck_port_system::{Entropy, IdSource};
 use rand::TryRng;

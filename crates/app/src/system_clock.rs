@@ -1,7 +1,7 @@
-//! The machine's clock, and the steps by which it was set.
+//! The machine's clock, and its steps.
 //!
-//! The machine has two: the time of day, which an administrator, NTP or a host may set, and a monotonic one, which nobody
-//! sets. By how much the first is ahead of the second changes only with a step. See ADR 35.
+//! The machine has two clocks: the time of day, which an administrator, NTP or a host may set, and a monotonic one. The
+//! difference between the two changes only with a step. See ADR 35.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -16,10 +16,10 @@ use crate::system::OsEntropy;
 /// The least change that counts as a step. NTP slews smaller ones.
 const LEAST_STEP_MICROS: i64 = 3_000_000;
 
-/// After so long a clock that was set ahead is believed, for what must not be forgotten too early.
+/// The settled time follows a step ahead after this long.
 const BELIEVED_AFTER_MICROS: i64 = 24 * 3_600 * 1_000_000;
 
-/// If reading both clocks takes longer, the process was stopped in between, and what they show does not compare.
+/// If reading both clocks takes longer, the process was stopped in between, and the readings do not compare.
 const LONGEST_READING_MICROS: i64 = 1_000_000;
 
 /// The clocks of a machine, in microseconds.
@@ -35,7 +35,7 @@ trait ClockSource: Send + Sync {
 struct OsClocks;
 
 impl ClockSource for OsClocks {
-    #[expect(clippy::disallowed_methods, reason = "this is the one clock that the rest of the service asks")]
+    #[expect(clippy::disallowed_methods, reason = "the rest of the service reads this clock")]
     fn wall(&self) -> i64 {
         i64::try_from(OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000).unwrap_or(i64::MAX)
     }
@@ -49,28 +49,27 @@ impl ClockSource for OsClocks {
 /// The machine's clock.
 pub struct SystemClock {
     source: Box<dyn ClockSource>,
-    /// By how much the time of day is ahead of the monotonic time, unless it was set ahead lately: then by how much it was
-    /// before.
+    /// The difference between time of day and monotonic time, without recent steps ahead.
     settled: AtomicI64,
     last: Mutex<LastReading>,
 }
 
-/// What the last look has shown, in microseconds.
+/// The last reading, in microseconds.
 struct LastReading {
-    /// By how much the time of day was ahead of the monotonic time at the start.
+    /// The difference between time of day and monotonic time at the start.
     start: i64,
-    /// By how much it is now.
+    /// The present difference.
     latest: i64,
-    /// Since when, by the monotonic time, it has been ahead of what is settled.
+    /// The monotonic time since which it has been ahead of the settled difference.
     ahead_since: Option<i64>,
 }
 
-/// What a look at the machine's clock has shown.
+/// A reading of the machine's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockReading {
-    /// By how much it was set since the last look: ahead, or back if negative.
+    /// The step since the last reading; negative if back.
     pub step: Option<Duration>,
-    /// By how much it was set since the start of the process, all in all.
+    /// The sum of all steps since the start of the process.
     pub offset: Duration,
 }
 
@@ -87,7 +86,7 @@ impl SystemClock {
         Self { source, settled: AtomicI64::new(start), last: Mutex::new(last) }
     }
 
-    /// Looks whether the clock was set. To be asked every second.
+    /// Reads the clock and detects steps. Call it every second.
     pub fn read(&self) -> ClockReading {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.source.steady();
@@ -104,7 +103,7 @@ impl SystemClock {
         ClockReading { step, offset: Duration::microseconds(last.latest.saturating_sub(last.start)) }
     }
 
-    /// A clock that was set back is believed at once, one that was set ahead after a day.
+    /// The settled time follows a step back at once, a step ahead after a day.
     fn settle(&self, last: &mut LastReading, steady: i64) {
         let ahead = last.latest.saturating_sub(self.settled.load(Ordering::Relaxed));
         if ahead > LEAST_STEP_MICROS {
@@ -137,13 +136,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// The time of day may be nonsense, but no year that a database cannot hold.
+/// Saturates: the time of day may be nonsense, but not a year that a database cannot store.
 fn moment(micros: i64) -> OffsetDateTime {
     OffsetDateTime::UNIX_EPOCH.saturating_add(Duration::microseconds(micros))
 }
 
-/// Names this start of the machine, so that processes that follow each other know each other's monotonic time; where the
-/// system does not name it, this process.
+/// The id of this boot, so that successive processes can compare monotonic times; without one, a random id of this process.
 static EPOCH: LazyLock<u64> = LazyLock::new(|| {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
     if let Some(boot) = boot.and_then(|text| Uuid::parse_str(text.trim()).ok()) {

@@ -1,4 +1,4 @@
-//! The certificate that the server shows, taken anew when its files change.
+//! The server's certificate, reloaded when its files change.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -22,14 +22,14 @@ pub struct CertificateFiles {
     pub key: PathBuf,
 }
 
-/// What became of a look at the files.
+/// The outcome of a reload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CertificateRefresh {
-    /// They are as they were.
+    /// The files are unchanged.
     Unchanged,
-    /// They changed, and what is in them is shown from now on.
+    /// The new certificate is in use.
     Replaced,
-    /// They changed, and what is in them is of no use: what was shown before is shown on.
+    /// The new certificate is invalid; the old one stays in use.
     Rejected,
 }
 
@@ -41,10 +41,10 @@ pub struct Certificate {
     seen: Mutex<LastRead>,
 }
 
-/// What was found at the latest look.
+/// The content at the last reload.
 struct LastRead {
     content: Content,
-    /// Whether it was settled what becomes of it.
+    /// Whether it was replaced or rejected.
     is_settled: bool,
 }
 
@@ -99,8 +99,8 @@ impl Certificate {
             .with_cert_resolver(resolver))
     }
 
-    /// Looks at the files, and shows what is in them if that is new and good. What is of no use is looked at once more
-    /// before it is complained of: whoever changes the two files may have changed one of them.
+    /// Reloads the files if they changed. An invalid pair is checked once more before it is rejected, since only one of the two
+    /// files may have been written yet.
     pub fn refresh(&self) -> CertificateRefresh {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let found =

@@ -1,4 +1,4 @@
-//! Threads that do the asynchronous work, the daily refresh of accounts, and the housekeeping beside it.
+//! Threads for asynchronous jobs, the daily account refresh, and housekeeping.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -13,15 +13,15 @@ use kopeck_service::{Env, housekeeping};
 use crate::liveness::{Heartbeat, LivenessRegistry};
 use crate::stop::Stop;
 
-/// How long an idle worker waits before it looks for work again.
+/// How often an idle worker polls for due jobs.
 const IDLE: Duration = Duration::from_millis(50);
-/// How long a worker waits after the store failed it.
+/// The pause after a failure of the store.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
-/// How often the refresher looks whether a day has begun.
+/// How often the refresher polls for a new day.
 const REFRESH_POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// How often the clock is looked at that work is scheduled by.
+/// How often the clock that jobs are scheduled by is checked.
 const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// With every how many of these looks what has served its time is swept away: once a minute.
+/// Clock checks between two housekeeping sweeps, so one sweep a minute.
 const CLOCK_CHECKS_PER_SWEEP: u32 = 60;
 
 /// Running workers. Dropping them stops them too.
@@ -62,13 +62,13 @@ impl Workers {
         Ok(workers)
     }
 
-    /// How they are.
+    /// The liveness of the threads.
     #[must_use]
     pub fn liveness(&self) -> Arc<LivenessRegistry> {
         Arc::clone(&self.liveness)
     }
 
-    /// Lets every worker settle what it told the bank, gives the rest of its work back, and waits for its end.
+    /// Lets workers settle their bank requests and release their other jobs, then joins the threads.
     pub fn stop(mut self) {
         self.join();
     }
@@ -100,27 +100,27 @@ impl Drop for Workers {
     }
 }
 
-/// Failures in a row: the log is told of the first, of one a minute, and of the end, so that a database that is away
-/// for hours does not fill it.
+/// Consecutive failures. The first is logged, then one a minute, then the recovery, so that a long outage does not fill the
+/// log.
 #[derive(Default)]
 struct Failures(u32);
 
 impl Failures {
-    /// How many of them lie between two lines of the log; each is followed by [`AFTER_FAILURE`].
+    /// Failures per log line. [`AFTER_FAILURE`] follows each.
     const QUIET: u32 = 60;
 
-    /// Notes a failure; answers whether it is to be logged.
+    /// Counts a failure; returns whether to log it.
     fn note(&mut self) -> bool {
         self.0 = self.0.saturating_add(1);
         self.0 % Self::QUIET == 1
     }
 
-    /// Notes that all is well; answers how many failures that ends.
+    /// Ends the row of failures; returns their number.
     fn end(&mut self) -> Option<u32> {
         Some(std::mem::take(&mut self.0)).filter(|count| *count > 0)
     }
 
-    /// Notes how `what` went.
+    /// Counts and logs the outcome of `what`.
     fn follow<T>(&mut self, what: &str, went: &Result<T, StoreError>) {
         match went {
             Err(error) if self.note() => log::error!(error:% = error; "{what} failed"),
@@ -134,7 +134,7 @@ impl Failures {
     }
 }
 
-/// Whether the thread is told to stop; that it asks is a sign of life.
+/// Records a heartbeat; returns whether the thread has to stop.
 fn heartbeat_and_check_stop(stop: &Stop, heartbeat: &Heartbeat) -> bool {
     heartbeat.beat();
     stop.is_requested()
@@ -157,7 +157,7 @@ fn work(store: &dyn Store, worker: &Worker, stop: &Stop, heartbeat: &Heartbeat) 
     }
 }
 
-/// Looks before it claims, so that idle workers do not queue behind the writers.
+/// Polls by a read, so that idle workers do not queue behind writers.
 fn is_due(store: &dyn Store) -> Result<bool, StoreError> {
     transact(store, Access::Read, |unit| unit.jobs().is_any_due())
 }
@@ -193,8 +193,7 @@ fn run_housekeeping(
     }
 }
 
-/// Sweeps once; answers whether there may be more. Each sweep is a short unit of work of its own, so that calls come
-/// in between.
+/// Sweeps once; returns whether there may be more. Each sweep is a short unit of work, so that requests run in between.
 fn sweep(store: &dyn Store, env: &Arc<Env>) -> bool {
     let env = Arc::clone(env);
     match transact(store, Access::Write, move |unit| housekeeping::sweep(unit, &env)) {
@@ -215,11 +214,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_log_is_told_of_the_first_failure_of_some_and_of_the_end() {
+    fn the_first_failure_one_a_minute_and_the_recovery_are_logged() {
         let mut failures = Failures::default();
         assert_eq!(failures.end(), None);
-        let told = (0..3_600).filter(|_| failures.note()).count();
-        assert_eq!(told, 60, "once a minute");
+        let logged = (0..3_600).filter(|_| failures.note()).count();
+        assert_eq!(logged, 60, "once a minute");
         assert_eq!((failures.end(), failures.end()), (Some(3_600), None));
         assert!(failures.note());
     }

@@ -1,9 +1,8 @@
-//! The audit log: who did what, when, from where, with what outcome.
+//! The audit log: actor, action, time, source and outcome.
 //!
-//! Entries stand in *chains*, each with one writer. The [hash](Digest) of an entry covers the entry, its place and the
-//! hash before it, so that an entry that was changed, removed or put elsewhere shows. A [signature](Signature) beside the
-//! hash keeps whoever lacks the key from computing the hashes anew. What a chain cannot show by itself, that its end was
-//! cut off, shows against a [`Head`] that was noted elsewhere, or against a [`Mark`].
+//! Entries form *chains*, each with one writer. The [hash](Digest) of an entry covers the entry, its position and the previous
+//! hash, so that a changed, removed or moved entry shows. A [signature](Signature) beside the hash prevents new hashes without
+//! the key. A truncated chain shows against a [`Head`] that was kept elsewhere, or against a [`Mark`].
 
 mod chain;
 mod digest;
@@ -22,13 +21,13 @@ pub use digest::{Digest, KeyDigest};
 pub use signature::{Mark, MarkKind, Signature, Statement};
 
 string_enum! {
-    /// What came of it.
+    /// The outcome.
     Outcome {
-        /// It is about to be done. What cannot be committed together with its entry has one before and one after.
+        /// It is about to be done. An action that is not one transaction has an entry before and one after.
         Begun = "BEGUN",
         /// It was done.
         Done = "DONE",
-        /// It had been done before; the first answer was given again and nothing changed.
+        /// It had been done before; the recorded response was replayed and nothing changed.
         Repeated = "REPEATED",
         /// The rules said no; nothing changed.
         Refused = "REFUSED",
@@ -37,19 +36,19 @@ string_enum! {
     }
 }
 
-/// Who it was.
+/// The actor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
-    /// Somebody who did not prove to be anybody.
+    /// An unauthenticated caller.
     Unknown,
     /// The partner of the entry, by this pair of tokens.
     Partner(Option<TokenPairId>),
-    /// A person at the command line, by the name of the operating system's user.
+    /// An operator, by the name of the operating system's user.
     Operator(String),
 }
 
 impl Actor {
-    /// What kind of actor it is, as a word.
+    /// The label of its kind.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -60,39 +59,38 @@ impl Actor {
     }
 }
 
-/// One thing that was done, or tried. Holds no personal data but for where it came from and, of an operator, the name of
-/// the user.
+/// One action or attempt. Its only personal data are the source and an operator's user name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// When, by the machine's own time and to the microsecond: the sandbox does not move it.
+    /// The time by the machine's clock, which the sandbox does not move.
     pub at: OffsetDateTime,
     /// Who.
     pub actor: Actor,
-    /// The partner that it concerns. Of an [unknown](Actor::Unknown) actor the one that it claims to be.
+    /// The partner; of an [unknown](Actor::Unknown) actor the one that it claims to be.
     pub partner: Option<PartnerId>,
-    /// From where: a network address, or the name of a host.
+    /// The source: a network address, or the name of a host.
     pub source: String,
-    /// What: the name of the operation or command.
+    /// The action: the name of the operation or command.
     pub action: Cow<'static, str>,
-    /// What was made, changed or shown, as far as it is known: words and identifiers such as `order:…`.
+    /// The objects, as far as they are known: identifiers such as `order:…`.
     pub subject: String,
     /// The names under which the log of the process has it: the service's own id and, after a space, the caller's if it
     /// sent one.
     pub request_id: Option<String>,
-    /// Stands for the key under which the call is done once.
+    /// A digest of the idempotency key.
     pub key: Option<KeyDigest>,
-    /// Whether the call came sealed.
+    /// Whether the request was sealed.
     pub sealed: bool,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The status of the answer, of a call over HTTP.
+    /// The HTTP status code.
     pub status: Option<u16>,
-    /// The reason of a refusal, as a word.
+    /// The error code of a refusal.
     pub code: Option<Cow<'static, str>>,
 }
 
 impl Entry {
-    /// Something done at this moment by somebody unknown; nothing else is known of it.
+    /// An entry of an unknown actor at this time, otherwise empty.
     #[must_use]
     pub fn new(at: OffsetDateTime, source: impl Into<String>, action: impl Into<Cow<'static, str>>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Dates and times as the interface writes them, in the service's own zone.
+//! Dates and times in the formats of the API and in the service's zone.
 
 use time::{Date, Duration, Month, OffsetDateTime, UtcOffset};
 
@@ -13,8 +13,8 @@ pub const MOMENT_PATTERN: &str =
 /// The form of a time of the day, `HH:MM`.
 pub const TIME_PATTERN: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
 
-/// By how much the clocks of two servers, or of a server and a partner, may differ. What lies further in the future was
-/// stored by a clock that was set back since.
+/// The tolerated difference of two servers' clocks, or a server's and a partner's. Timestamps further in the future come from a
+/// clock that was set back since.
 pub const CLOCK_SKEW: Duration = Duration::minutes(5);
 
 /// The service's own time zone: a fixed offset from UTC.

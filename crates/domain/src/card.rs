@@ -35,7 +35,7 @@ impl CardType {
 }
 
 string_enum! {
-    /// What a linked card is to its employee. Set by the partner; not to be confused with a block at the bank.
+    /// The role of a linked card, set by the partner; not to be confused with a block at the bank.
     CardStatus {
         /// The card that top-ups go to. One per employee at most.
         Main = "MAIN",
@@ -63,27 +63,27 @@ pub struct Card {
     pub link: Option<CardLink>,
 }
 
-/// A card's place with an employee.
+/// The link of a card to an employee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CardLink {
-    /// Who holds the card.
+    /// The card's holder.
     pub employee: EmployeeId,
-    /// What it is to them.
+    /// Its role.
     pub status: CardStatus,
 }
 
-/// What the bank says of a card, and when it said so.
+/// The bank's data of a card, and their time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BankView {
     /// Money on the card.
     pub balance: Kopecks,
-    /// By how much it can still be topped up.
+    /// The amount by which it can still be topped up.
     pub remaining_top_up: Kopecks,
     /// When the card was activated, if it was.
     pub activated_at: Option<OffsetDateTime>,
     /// Whether the bank lets it pay.
     pub standing: Standing,
-    /// The moment of the bank's answer.
+    /// The time of the bank's response.
     pub seen_at: OffsetDateTime,
 }
 
@@ -108,13 +108,13 @@ pub struct AccountBalance {
     pub updated_at: OffsetDateTime,
 }
 
-/// Why a card cannot be linked as asked. Each is a 409 of the interface.
+/// Why a card cannot be linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LinkRefusal {
     /// Linked to this employee already, with another status.
     #[error("the card is already linked to this employee with another status")]
     AlreadyLinked,
-    /// Linked to somebody else.
+    /// Linked to another employee.
     #[error("the card is already linked to another employee")]
     LinkedToAnother,
     /// Blocked or closed at the bank.
@@ -128,7 +128,7 @@ pub enum LinkRefusal {
     HasMainCard,
 }
 
-/// Why the status of a card cannot be switched. Each is a 409 of the interface.
+/// Why the status of a card cannot be switched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SwitchRefusal {
     /// Past its last day.
@@ -142,12 +142,12 @@ pub enum SwitchRefusal {
     HasMainCard,
 }
 
-/// What linking or switching found.
+/// The outcome of linking or switching.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkOutcome {
     /// The card changed and has to be stored.
     Changed(Card),
-    /// It already is as asked for.
+    /// The card already has this link.
     Unchanged(Card),
 }
 
@@ -189,7 +189,7 @@ impl Card {
         Ok(LinkOutcome::Changed(Self { link: Some(CardLink { employee, status }), ..self }))
     }
 
-    /// Gives the linked card another status. The caller has made sure that it is linked to the employee at hand.
+    /// Switches the status of a card that is linked to the employee.
     ///
     /// # Errors
     /// The first [`SwitchRefusal`] that applies.

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | DEPOSITED | the other side of every deposit; never above zero |
 //! | AVAILABLE | what the partner can spend |
-//! | HELD | what is set aside for requests that are not decided |
+//! | HELD | what is reserved for undecided requests |
 //! | SPENT | what went to the bank for good |
 //!
 //! What the interface calls the partner's *balance* is AVAILABLE + HELD.
@@ -24,7 +24,7 @@ string_enum! {
         Deposited = "DEPOSITED",
         /// What the partner can spend.
         Available = "AVAILABLE",
-        /// What is set aside.
+        /// What is reserved.
         Held = "HELD",
         /// What went to the bank.
         Spent = "SPENT",
@@ -32,15 +32,15 @@ string_enum! {
 }
 
 string_enum! {
-    /// What a movement is for.
+    /// The purpose of a movement.
     MovementKind {
         /// Money of the partner arrives: DEPOSITED to AVAILABLE.
         Deposit = "DEPOSIT",
-        /// Money is set aside: AVAILABLE to HELD.
+        /// Money is reserved: AVAILABLE to HELD.
         Hold = "HOLD",
         /// A hold is settled: HELD to SPENT.
         Capture = "CAPTURE",
-        /// A hold is given back: HELD to AVAILABLE.
+        /// A hold is released: HELD to AVAILABLE.
         Release = "RELEASE",
     }
 }
@@ -58,7 +58,7 @@ impl MovementKind {
     }
 }
 
-/// What a movement belongs to.
+/// The origin of a movement.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Reference {
     /// A deposit, by the reference it was made under.
@@ -69,7 +69,7 @@ pub enum Reference {
     Replenishment(ReplenishmentId),
 }
 
-/// Names a deposit: a reference deposits once. 1..=64 visible ASCII characters.
+/// The reference of a deposit, which deposits once: 1..=64 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DepositReference(String);
 
@@ -101,7 +101,7 @@ pub struct Entry {
     pub amount: Kopecks,
 }
 
-/// A movement of money within a partner's books.
+/// A movement of money between a partner's accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Movement {
     kind: MovementKind,

@@ -18,11 +18,11 @@ string_enum! {
 }
 
 string_enum! {
-    /// Whether the partner's bodies have to come sealed. Kept by the service, never negotiated.
+    /// Whether a partner has to seal its bodies. The service decides; it is never negotiated.
     SealingPolicy {
         /// Every body must be sealed.
         Required = "required",
-        /// Everything may travel clear.
+        /// Plaintext is accepted.
         Optional = "optional",
     }
 }
@@ -32,7 +32,7 @@ string_enum! {
 pub struct Partner {
     /// The service's identifier.
     pub id: PartnerId,
-    /// What people call it.
+    /// Its name.
     pub name: String,
     /// Its login.
     pub login: String,
@@ -40,7 +40,7 @@ pub struct Partner {
     pub status: PartnerStatus,
     /// Whether it has to seal.
     pub sealing: SealingPolicy,
-    /// When it was made.
+    /// The time of its creation.
     pub created_at: OffsetDateTime,
 }
 

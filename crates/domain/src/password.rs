@@ -1,4 +1,4 @@
-//! The password policy, for whoever logs in.
+//! The password policy.
 //!
 //! Length, and no easy guess; no rules about kinds of characters (NIST SP 800-63B).
 
@@ -10,7 +10,7 @@ pub const MIN_CHARACTERS: usize = 12;
 /// The most bytes of a password.
 pub const MAX_BYTES: usize = 1_024;
 
-/// How many characters a password has to have beside the words that its owner is known by.
+/// The fewest characters of a password without its context words.
 const MIN_BESIDE_CONTEXT: usize = 8;
 
 /// Shorter words are in many good passwords by chance.
@@ -21,7 +21,7 @@ const PRODUCT: &str = "kopeck";
 /// Common passwords, one a line. None is shorter than [`MIN_CHARACTERS`].
 const COMMON: &str = include_str!("password/common.txt");
 
-/// Checks a password that is to be set. `owner` holds the texts that its owner is known by, such as login and name.
+/// Checks a new password. `owner` has the texts that identify its owner, such as login and name.
 ///
 /// Letter case does not matter. The *context words* are `kopeck`, each text of `owner` and each word of these texts, of
 /// four characters or more; without them at least eight characters must be left.

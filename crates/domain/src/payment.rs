@@ -1,4 +1,4 @@
-//! Whether a card pays: the one rule behind a purchase at a merchant and the question whether it would go through.
+//! The approval of a payment: one rule for purchases and for forecasts.
 
 use time::Date;
 
@@ -6,7 +6,7 @@ use crate::Kopecks;
 use crate::card::Standing;
 use crate::limit::{self, Decision};
 
-/// What there is to know of a card that is about to pay, beside its limit.
+/// The state of a paying card, without its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Payer {
     /// Whether the bank lets it pay.
@@ -19,7 +19,7 @@ pub struct Payer {
     pub balance: Kopecks,
 }
 
-/// Why a card does not pay. The text is for the partner.
+/// Why a payment is declined. The text is for the partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum PaymentRefusal {
     /// Blocked or closed.

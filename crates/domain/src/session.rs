@@ -1,8 +1,7 @@
 //! Token pairs and the rules of their rotation.
 //!
-//! A login starts a *session*; every refresh spends the pair it was called with and issues a new one in the same
-//! session. Who presents a spent refresh token is either a client that lost the answer, or a thief: [`refresh`]
-//! tells them apart.
+//! A login starts a *session*. Every refresh spends a pair and issues a new one in the same session. A spent refresh token comes
+//! either from a client that lost the response, or from a thief: [`refresh`] tells them apart.
 
 use time::{Duration, OffsetDateTime};
 
@@ -10,7 +9,7 @@ use crate::ids::TokenPairId;
 use crate::string_enum::string_enum;
 
 string_enum! {
-    /// What a pair of tokens is good for.
+    /// The state of a pair of tokens.
     PairState {
         /// Its refresh token can be exchanged.
         Fresh = "FRESH",
@@ -24,26 +23,26 @@ string_enum! {
 /// A pair of tokens as the store keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenPair {
-    /// Names the pair.
+    /// Its identifier.
     pub id: TokenPairId,
-    /// What it is good for.
+    /// Its state.
     pub state: PairState,
     /// Whether either of its tokens was ever used.
     pub used: bool,
     /// The pair it was last exchanged for.
     pub successor: Option<TokenPairId>,
-    /// Whether the lost-answer rule was used up for it.
+    /// Whether the retry after a lost response was used.
     pub reissued: bool,
     /// The end of its refresh token.
     pub refresh_expires_at: OffsetDateTime,
 }
 
-/// What a refresh has to do.
+/// The decision about a refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefreshDecision {
     /// Spend the pair and issue a new one.
     Rotate,
-    /// The answer to the first exchange was lost: revoke the pair it gave and issue another.
+    /// The response to the first exchange was lost: revoke the pair that it issued, and issue another.
     Reissue {
         /// The pair whose tokens never arrived.
         revoke: TokenPairId,
@@ -54,7 +53,7 @@ pub enum RefreshDecision {
     Refuse,
 }
 
-/// Decides what presenting the refresh token of `pair` does. `successor` is the pair it was last exchanged for.
+/// Decides about a refresh by the token of `pair`. `successor` is the pair that it was last exchanged for.
 #[must_use]
 pub fn refresh(pair: &TokenPair, successor: Option<&TokenPair>, now: OffsetDateTime) -> RefreshDecision {
     match pair.state {

@@ -1,10 +1,10 @@
-//! How many wrong logins are borne.
+//! The throttle of failed logins.
 
 use time::{Duration, OffsetDateTime};
 
 use crate::calendar::CLOCK_SKEW;
 
-/// Failures within [`WINDOW`] after which every further try is refused.
+/// Failures within [`WINDOW`] after which further attempts are refused.
 pub const MAX_FAILURES: usize = 10;
 
 /// How long a failure counts.

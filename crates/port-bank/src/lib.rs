@@ -1,8 +1,8 @@
-//! What the use cases ask of the bank that issues and keeps the cards.
+//! The port to the bank that issues the cards.
 //!
-//! Everything that moves money or makes cards is an *instruction* under a key that stays the same for ever. The
-//! bank's answer is one of three: done, declined, or none that can be trusted ([`BankError`]). A lost answer is
-//! never taken for a refusal: the caller asks again by the key until it knows.
+//! Everything that moves money or creates cards is an *instruction* under a key that never changes. The outcome is one of three:
+//! done, declined, or unknown ([`BankError`]). A lost response never counts as a decline: the caller queries by the key until it
+//! has a verdict.
 
 #[cfg(feature = "contract")]
 pub mod contract;
@@ -14,8 +14,7 @@ use kopeck_domain::limit::Limit;
 use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};
 
-/// Names an instruction at the bank for ever: what is sent twice under one key is done once by a gateway that says
-/// so ([`BankGateway::repeat_is_safe`]).
+/// The idempotency key of an instruction at the bank, if the gateway supports retries ([`BankGateway::repeat_is_safe`]).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BankKey(String);
 
@@ -26,7 +25,7 @@ impl BankKey {
         Self(text.into())
     }
 
-    /// The text that travels.
+    /// The text on the wire.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -64,19 +63,19 @@ impl std::fmt::Debug for Delivery {
     }
 }
 
-/// What the bank is told to do.
+/// An instruction to the bank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instruction {
     /// Issue all these cards, or none of them. The cards are fetched by [`BankGateway::issued_cards`].
     IssueCards(Vec<OrderedCards>),
-    /// Put money on a card.
+    /// Top a card up.
     TopUp {
         /// The card.
         card: CardNumber,
         /// Kopecks, above zero.
         amount: Kopecks,
     },
-    /// Let a card be spent within `limit` from now on.
+    /// Set the limit of a card.
     SetLimit {
         /// The card.
         card: CardNumber,
@@ -94,7 +93,7 @@ pub struct Submission {
     pub instruction: Instruction,
 }
 
-/// What became of an instruction, once and for all.
+/// The final outcome of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It was carried out.
@@ -121,10 +120,10 @@ pub enum DeclineReason {
 /// No verdict.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BankError {
-    /// The call had no effect for certain: it never reached the bank, or the bank said so. It can be sent again.
+    /// The request certainly had no effect: it never reached the bank, or the bank said so. It can be sent again.
     #[error("the bank is not available: {0}")]
     Unavailable(String),
-    /// The call may or may not have had its effect. Ask by the key.
+    /// The request may or may not have had its effect. Query by the key.
     #[error("the bank's answer is not known: {0}")]
     Unknown(String),
 }
@@ -144,7 +143,7 @@ pub struct IssuedCard {
     pub code_valid_until: Option<Date>,
     /// Virtual cards: the money it holds from the start.
     pub first_top_up: Option<Kopecks>,
-    /// By how much it can be topped up beyond that.
+    /// The amount by which it can be topped up beyond that.
     pub remaining_top_up: Kopecks,
     /// When it was activated: plastic at its issue, virtual not yet.
     pub activated_at: Option<OffsetDateTime>,
@@ -152,12 +151,12 @@ pub struct IssuedCard {
     pub issued_at: OffsetDateTime,
 }
 
-/// A card as it stands at the bank now.
+/// The present state of a card at the bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BankCard {
     /// Money on the card.
     pub balance: Kopecks,
-    /// By how much it can still be topped up.
+    /// The amount by which it can still be topped up.
     pub remaining_top_up: Kopecks,
     /// Money on the card's account.
     pub account: Kopecks,
@@ -169,39 +168,39 @@ pub struct BankCard {
     pub valid_until: Date,
 }
 
-/// The way to the bank. Calls may block; none of them is ever made inside a unit of work.
+/// The gateway to the bank. Requests may block, and never happen inside a unit of work.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait BankGateway: Send + Sync {
-    /// Whether a submission repeated under its key has its effect once only.
+    /// Whether a retry under the same key has its effect only once.
     fn repeat_is_safe(&self) -> bool;
 
-    /// Sends instructions, each under its own key, and answers for each in their order. What was submitted before
-    /// under the same key is answered with its first verdict and done no second time (if [`Self::repeat_is_safe`]).
+    /// Sends instructions, each under its own key, and returns their outcomes in order. With [`Self::repeat_is_safe`] a retry gets the
+    /// first verdict and has no second effect.
     fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>>;
 
-    /// What became of each key, in their order: `None` if the bank never saw it.
+    /// The verdict of each key, in order; `None` if the bank does not know it.
     ///
     /// # Errors
-    /// [`BankError`] if the bank did not answer; asking again is always safe.
+    /// [`BankError`] without a response; a retry is always safe.
     fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError>;
 
     /// Cards issued under the key of an order that is done, from number `skip` on, `limit` at most, always in the
     /// same order: that of the order's lines.
     ///
     /// # Errors
-    /// [`BankError`] if the bank did not answer; asking again is always safe.
+    /// [`BankError`] without a response; a retry is always safe.
     fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Result<Vec<IssuedCard>, BankError>;
 
-    /// A card as it stands now, `None` if the bank has no such card.
+    /// The present state of a card; `None` if the bank has no such card.
     ///
     /// # Errors
-    /// [`BankError`] if the bank did not answer.
+    /// [`BankError`] without a response.
     fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError>;
 
     /// Transactions of a card with an id above `after`, by ascending id, `limit` at most.
     ///
     /// # Errors
-    /// [`BankError`] if the bank did not answer.
+    /// [`BankError`] without a response.
     fn transactions(&self, number: CardNumber, after: i64, limit: u32)
     -> Result<Vec<Transaction>, BankError>;
 }

@@ -1,7 +1,7 @@
-//! What the use cases ask of cryptography: passwords, tokens, secrets at rest.
+//! Ports to cryptography: passwords, tokens, secrets at rest.
 //!
-//! The ports hide algorithms, not rules: how long a token lives and when a refresh revokes a family is decided by
-//! `kopeck-domain` and `kopeck-service`.
+//! The ports hide algorithms, not rules: `kopeck-domain` and `kopeck-service` decide how long a token lives and when a refresh
+//! revokes a session.
 
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use secrecy::{SecretSlice, SecretString};
@@ -58,15 +58,15 @@ pub struct TokenClaims {
     pub not_before: i64,
     /// `exp`.
     pub expires_at: i64,
-    /// `up`: when it was issued by the steady time of the machine, so that setting its clock back lets no token live
-    /// longer. A token without it lives by `exp` alone.
+    /// `up`: the monotonic time of issue, so that setting the clock back lets no token live longer. A token without it lives by `exp`
+    /// alone.
     pub issued_up: Option<Uptime>,
 }
 
-/// A moment of a machine's steady time.
+/// A monotonic time of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Uptime {
-    /// Names what the seconds count from; those of another epoch do not compare.
+    /// The origin of the seconds; those of another epoch do not compare.
     pub epoch: u64,
     /// Seconds.
     pub seconds: i64,
@@ -90,7 +90,7 @@ pub trait TokenCodec: Send + Sync {
     fn verify(&self, text: &str, kind: TokenKind) -> Result<TokenClaims, SecurityError>;
 }
 
-/// Where a secret is kept; bound to it as associated data, so that a stored secret cannot be moved elsewhere.
+/// The row of a secret, bound to it as associated data, so that it cannot be moved elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretBinding {
     /// Table of the store.
@@ -118,12 +118,12 @@ pub trait SecretBox: Send + Sync {
     /// [`SecurityError::NotAuthentic`] if it was made under another key or for another place.
     fn decrypt(&self, place: &SecretBinding, stored: &[u8]) -> Result<SecretSlice<u8>, SecurityError>;
 
-    /// Whether `stored` was made under the key that is used now, and not under one that is merely accepted.
+    /// Whether `stored` was encrypted under the current key, not one that is merely accepted.
     fn is_current(&self, stored: &[u8]) -> bool;
 
     /// The first bytes of everything that is made under the key that is used now, and of nothing else.
     fn current_prefix(&self) -> Vec<u8>;
 
-    /// A keyed digest for values that have to be found again but not read: logins and addresses of the throttle.
+    /// A keyed digest for look-ups of values that are not stored: logins and addresses of the throttle.
     fn fingerprint(&self, purpose: &'static str, value: &[u8]) -> [u8; 32];
 }

@@ -25,7 +25,7 @@ impl FakeClock {
         Self { unix_micros: AtomicI64::new(start_micros), steady_micros: AtomicI64::new(0), start_micros }
     }
 
-    /// Lets time pass. Negative durations move nothing: time never goes back.
+    /// Advances the time. Negative durations change nothing.
     pub fn advance(&self, by: Duration) {
         let micros = i64::try_from(by.whole_microseconds().max(0)).unwrap_or(0);
         self.unix_micros.fetch_add(micros, Ordering::SeqCst);

@@ -1,7 +1,7 @@
-//! What the use cases ask of the machine they run on: the time, fresh identifiers, random bytes.
+//! Ports to the machine: time, identifiers, random bytes.
 //!
-//! Nothing else in Kopeck reads a clock or draws a random number; `clippy.toml` forbids the usual ways to.
-//! Tests take those behind the feature `fake`: a clock that moves only when told to, and ids that a seed decides.
+//! Nothing else in Kopeck reads a clock or draws a random number; `clippy.toml` forbids the usual ways. The feature `fake` has
+//! a clock that tests move, and seeded identifiers.
 
 #[cfg(feature = "fake")]
 pub mod fake;
@@ -9,30 +9,29 @@ pub mod fake;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-/// The service's one clock: tokens, cards, periods and the daily refresh all read it.
+/// The service's one clock, for tokens, cards, periods and the daily refresh.
 ///
-/// [`Self::now`] is the time of day. Whoever administers the machine may set it, in either direction. A timer that lives
-/// within one process goes by [`Self::steady`], which nobody sets.
+/// [`Self::now`] is the time of day, which an administrator may set in either direction. Timers within a process use
+/// [`Self::steady`], the monotonic time.
 pub trait Clock: Send + Sync {
-    /// The present moment in UTC, cut to whole microseconds, because that is what PostgreSQL keeps.
+    /// The present time in UTC, truncated to microseconds, which is PostgreSQL's precision.
     fn now(&self) -> OffsetDateTime;
 
-    /// The time since some moment in the past. It never goes back, and setting the clock does not change it.
+    /// The monotonic time since some point in the past. Setting the clock does not change it.
     fn steady(&self) -> Duration;
 
-    /// Names what [`Self::steady`] counts from. Values of two clocks compare only if their epochs are equal.
+    /// The origin of [`Self::steady`]. Values of two clocks compare only if their epochs are equal.
     fn epoch(&self) -> u64 {
         0
     }
 
-    /// [`Self::now`], unless the clock was set ahead lately: then what it would show otherwise. Never later than `now`.
-    /// Whatever must not be forgotten too early goes by it, such as the answers to idempotency keys.
+    /// [`Self::now`] without recent steps ahead; never later than `now`. For retention, such as that of responses to idempotency
+    /// keys.
     fn settled(&self) -> OffsetDateTime {
         self.now()
     }
 
-    /// How far it was moved ahead of the real time, for what goes by another machine's clock: a database server knows
-    /// nothing of a sandbox that moved ours.
+    /// The sandbox's offset from the real time, for comparisons with another machine's clock, such as a database server's.
     fn ahead(&self) -> Duration {
         Duration::ZERO
     }
@@ -40,8 +39,7 @@ pub trait Clock: Send + Sync {
 
 /// Fresh identifiers for new employees, cards, orders and the like.
 pub trait IdSource: Send + Sync {
-    /// A new identifier that was never given out before. Ids ascend roughly with time, which keeps the
-    /// indexes that start with them compact.
+    /// A unique identifier. Identifiers ascend roughly with time, which keeps indexes compact.
     fn next_id(&self) -> Uuid;
 }
 

@@ -1,8 +1,8 @@
-//! The daily refresh of what lies on the cards' accounts at the bank.
+//! The daily refresh of card account balances from the bank.
 //!
-//! A card is due when its account was last refreshed on another day of the service's zone, however many days earlier: a
-//! clock that jumps over a week makes one refresh, not seven. If it was a later day, the clock was set back since. What was refreshed is stored card by card, so
-//! that a process that ends in the middle has lost nothing.
+//! A card is due if its account was last refreshed on another day of the service's zone, however many days earlier: a clock that
+//! jumps over a week causes one refresh, not seven. A later day means that the clock was set back since. Each refresh is stored by
+//! itself, so that a process that ends half-way loses nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,42 +16,41 @@ use time::{Date, Duration};
 
 use crate::Env;
 
-/// How many cards are looked up at a time.
+/// Cards per batch.
 const BATCH: u32 = 100;
 
-/// After so many cards in a row without an answer the bank counts as away, and the round ends.
+/// After this many cards in a row without a response the bank counts as unavailable, and the round ends.
 const MOST_SILENCES: u32 = 5;
 
-/// How long a card that the bank did not answer for is left out, so that those behind it have their turn.
+/// How long a card without a response is skipped, so that the cards behind it come next.
 const PAUSE: Duration = Duration::seconds(5);
 
-/// How long a card that the bank does not know is left out.
+/// How long a card is skipped that the bank does not know.
 const UNKNOWN_PAUSE: Duration = Duration::hours(1);
 
-/// More cards than this are not remembered as left out: the bank is away then, and all of them are asked for again.
+/// The most skipped cards. Beyond that the bank is unavailable, and all of them are tried again.
 const MOST_LEFT_OUT: usize = 1_000;
 
-/// How long nothing is looked for after nothing was due. Cards that are issued are refreshed with that, so that
-/// hardly any become due within a day.
+/// The pause after a round without due cards. Hardly any become due within a day, since issued cards are fresh.
 const QUIET: Duration = Duration::minutes(1);
 
-/// What a round came to.
+/// The outcome of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefreshProgress {
-    /// There may be more to do at once.
+    /// More cards may be due.
     More,
-    /// Nothing is due, or nothing can be done at this moment.
+    /// No card is due, or the bank is unavailable.
     Idle,
 }
 
-/// Refreshes the accounts of all partners' cards, a batch a round.
+/// Refreshes the accounts of all partners' cards, one batch per round.
 pub struct AccountRefresher {
     store: Arc<dyn Store>,
     bank: Arc<dyn BankGateway>,
     env: Arc<Env>,
-    /// Cards that the bank did not answer for, and when they are asked for again, by the steady time.
+    /// Skipped cards, and the end of their pause by the monotonic time.
     left_out: HashMap<CardId, Duration>,
-    /// The day on which nothing was due, and until when that is believed, by the steady time.
+    /// The day without due cards, and the end of the pause by the monotonic time.
     quiet: Option<(Date, Duration)>,
 }
 
@@ -62,11 +61,11 @@ impl AccountRefresher {
         Self { store, bank, env, left_out: HashMap::new(), quiet: None }
     }
 
-    /// One round: asks the bank for a batch of accounts that are due and stores each. Asks `stopping` before each
-    /// call to the bank. Blocks while the bank thinks.
+    /// Refreshes a batch of due accounts from the bank and stores each. Checks `stopping` before each bank request. Blocks during
+    /// bank requests.
     ///
     /// # Errors
-    /// [`StoreError`]; what was stored by then stays.
+    /// [`StoreError`]; accounts stored by then stay.
     pub fn run_once(&mut self, stopping: &dyn Fn() -> bool) -> Result<RefreshProgress, StoreError> {
         let (now, today) = (self.env.clock.steady(), self.env.today());
         if self.quiet.is_some_and(|(day, until)| day == today && now < until) {
@@ -76,7 +75,7 @@ impl AccountRefresher {
         self.left_out.retain(|_, until| now < *until);
         let due = self.due(today)?;
         if due.is_empty() {
-            // What is left out may come back earlier.
+            // The pause of a skipped card may end earlier.
             let back = self.left_out.values().copied().chain([now + QUIET]).min();
             self.quiet = back.map(|until| (today, until));
             return Ok(RefreshProgress::Idle);
@@ -91,12 +90,12 @@ impl AccountRefresher {
         Ok(RefreshProgress::More)
     }
 
-    /// A batch of cards that are due and not left out.
+    /// A batch of due cards, without the skipped ones.
     fn due(&self, today: Date) -> Result<Vec<AccountDue>, StoreError> {
         let midnight = self.env.settings.zone.start_of(today);
-        // Another server's clock may show the next day already.
+        // Another server's clock may already show the next day.
         let day = midnight..midnight + Duration::DAY + CLOCK_SKEW;
-        // Those left out may be the longest due of all.
+        // The skipped cards may be the longest due of all.
         let limit = BATCH.saturating_add(u32::try_from(self.left_out.len()).unwrap_or(u32::MAX));
         let due = move |unit: &mut dyn UnitOfWork| unit.cards().accounts_due(day.clone(), limit);
         let mut due = transact(&*self.store, Access::Read, due)?;
@@ -104,7 +103,7 @@ impl AccountRefresher {
         Ok(due)
     }
 
-    /// Refreshes one account; answers whether the bank had a word for it.
+    /// Refreshes one account; returns whether the bank responded.
     fn refresh(&mut self, due: AccountDue) -> Result<bool, StoreError> {
         let AccountDue { partner, card, number } = due;
         let value = match self.bank.card(number) {
@@ -112,7 +111,7 @@ impl AccountRefresher {
             Ok(None) => {
                 log::error!(card:% = card; "the bank does not know a card that it issued");
                 self.leave_out(card, UNKNOWN_PAUSE);
-                // The bank is there, it only has no such card.
+                // The bank is available and has no such card.
                 return Ok(true);
             }
             Err(error) => {

@@ -1,7 +1,6 @@
-//! The audit log: notes of what changed nothing, the check of all that is written, and what operators do to it.
+//! The audit log: the queue of refusals, verification, and maintenance by operators.
 //!
-//! What changes something has its entry in its own unit of work. What was refused has none; it is [noted](AuditQueue) and
-//! written a moment later.
+//! A change has its entry in its own unit of work. A refusal has no unit of work: its entry goes through the [`AuditQueue`].
 
 mod budgets;
 mod maintenance;

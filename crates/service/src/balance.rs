@@ -3,7 +3,7 @@
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{BalanceSheet, StoreError, UnitOfWork};
 
-/// What lies on the partner's accounts at this moment.
+/// The partner's present balances.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.

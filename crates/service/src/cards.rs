@@ -1,4 +1,4 @@
-//! Cards: look at one, ask the bank about it, link it, switch its status, list the free ones.
+//! Cards: get, refresh from the bank, link, switch status, list unassigned ones.
 
 use kopeck_domain::card::{
     BankView, Card, CardLink, CardStatus, CardType, LinkOutcome, LinkRefusal, SwitchRefusal,
@@ -13,21 +13,21 @@ use time::OffsetDateTime;
 
 use crate::Env;
 
-/// Names a card of the partner one way or the other.
+/// A key of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CardKey {
-    /// By the service's identifier.
+    /// The service's identifier.
     Id(CardId),
-    /// By the bank's number.
+    /// The bank's number.
     Number(CardNumber),
 }
 
-/// A card as the service has it.
+/// A card from the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardSnapshot {
     /// The card.
     pub record: CardRecord,
-    /// Whether the copy of the bank's word is young enough to answer from.
+    /// Whether the copy of the bank's data is fresh.
     pub fresh: bool,
 }
 
@@ -112,8 +112,8 @@ pub fn get(
     Ok(CardSnapshot { record, fresh })
 }
 
-/// The card with the bank's present word of it, which is also stored. While the bank cannot be reached, the record
-/// as it was. Blocks while the bank thinks.
+/// Refreshes and stores the bank's data of the card. While the bank is unavailable, returns the record as it is. Blocks during the
+/// bank request.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
@@ -125,7 +125,7 @@ pub fn refresh(
     record: CardRecord,
 ) -> Result<CardRecord, StoreError> {
     let id = record.card.id;
-    // Before the question: of two answers that overtake each other, the one asked for later is kept.
+    // Read before the bank request: of two responses that overtake each other, the later request wins.
     let asked_at = env.now();
     let answer = match bank.card(record.card.number) {
         Ok(Some(answer)) => answer,
@@ -146,8 +146,8 @@ pub fn refresh(
     Ok(CardRecord { bank: view, card: Card { valid_until, ..record.card }, ..record })
 }
 
-/// Asks the bank about a card to which something has just happened there, and lets no copy from before count as
-/// young: if the bank does not answer now, it is asked again at the next look. Blocks while the bank thinks.
+/// Refreshes a card that has just changed at the bank, and expires the older copy: without a response now, the next read retries.
+/// Blocks during the bank request.
 ///
 /// # Errors
 /// [`CardError`].
@@ -167,8 +167,8 @@ pub fn renew(
     Ok(())
 }
 
-/// Asks the bank about a card whose link is about to change, so that a block of a moment ago is seen. A card that
-/// the partner does not have is passed over: the use case behind this one refuses it. Blocks while the bank thinks.
+/// Refreshes a card before its link changes, so that a recent block shows. Ignores a card that the partner does not have: the
+/// following use case refuses it. Blocks during the bank request.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
@@ -213,7 +213,7 @@ pub fn link(
     }
 }
 
-/// Gives a card of an employee another status.
+/// Switches the status of an employee's card.
 ///
 /// # Errors
 /// [`SwitchCardError`].
@@ -239,7 +239,7 @@ pub fn switch(
     }
 }
 
-/// A page of the partner's free cards.
+/// A page of the partner's unassigned cards.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.

@@ -10,8 +10,7 @@ use kopeck_port_store::{EmployeeFilter, Rule, StoreError, UnitOfWork};
 
 use crate::Env;
 
-/// The readable fields of a body that adds an employee. A faulty or missing one is `None` and stands among the
-/// faults that come with the draft.
+/// The fields of a new employee. A faulty or missing one is `None`, with its fault beside the draft.
 #[derive(Debug, Clone, Default)]
 pub struct EmployeeDraft {
     /// Required.
@@ -37,7 +36,7 @@ pub struct EmployeeDraft {
 pub struct EmployeeWithCards {
     /// The employee.
     pub employee: Employee,
-    /// Their cards and what each is to them.
+    /// Their cards with their statuses.
     pub cards: Vec<(CardId, CardStatus)>,
 }
 
@@ -77,8 +76,7 @@ pub enum GetEmployeeError {
     Store(#[from] StoreError),
 }
 
-/// Adds an employee. `faults` are those found while reading the body; what only the store can know (a taken
-/// `customId`, an unknown category) is added to them.
+/// Adds an employee. To `faults`, those of the body, it adds those that need the store: a taken `customId`, an unknown category.
 ///
 /// # Errors
 /// [`AddEmployeeError`].
@@ -168,7 +166,7 @@ pub fn list(
     unit.employees().list(partner, filter, page)
 }
 
-/// Adds the faults that only the store can know. `own` is the employee that may keep its custom identifier.
+/// Adds the faults that need the store. `own` is the employee that may keep its custom identifier.
 fn stored_faults(
     unit: &mut dyn UnitOfWork,
     partner: PartnerId,
@@ -194,7 +192,7 @@ fn stored_faults(
 const CUSTOM_ID_TAKEN: &str = "belongs to another employee";
 const NO_CATEGORY: &str = "there is no such category";
 
-/// The fault behind a constraint that a call which ran at the same moment made us break.
+/// The fault of a constraint that a concurrent request made fail.
 fn raced_fault(error: &StoreError) -> Option<Faults> {
     match error {
         StoreError::Conflict(Rule::EmployeeCustomId) => Some(Faults::of("customId", CUSTOM_ID_TAKEN)),

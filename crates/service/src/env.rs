@@ -1,4 +1,4 @@
-//! What every use case has at hand beside its unit of work.
+//! The environment of use cases.
 
 use std::sync::Arc;
 
@@ -7,11 +7,10 @@ use kopeck_domain::session::Lifetimes;
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use time::{Date, Duration, OffsetDateTime};
 
-/// By how much the clocks of synchronised machines differ. A copy that is older than this in the future was made by a
-/// clock that is ahead, or was set back since.
+/// The tolerated difference of clocks. A copy further in the future comes from a clock that is ahead, or was set back since.
 const SYNCHRONISED: Duration = Duration::seconds(5);
 
-/// The clock, the sources of ids and bytes, and the settings.
+/// Clock, identifiers, randomness and settings.
 pub struct Env {
     /// The service's one clock.
     pub clock: Arc<dyn Clock>,
@@ -23,18 +22,18 @@ pub struct Env {
     pub settings: Settings,
 }
 
-/// What an operator can choose about the rules.
+/// Settings of the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// The time zone of days, periods and every date in an answer.
+    /// The time zone of days, periods and all dates in responses.
     pub zone: Zone,
     /// How long a request stays NEW, so that it can be cancelled.
     pub processing_delay: Duration,
-    /// How long the service answers from its own copy of what the bank says of a card.
+    /// How long a copy of a card's bank data is fresh.
     pub card_cache: Duration,
     /// How long tokens live.
     pub lifetimes: Lifetimes,
-    /// How long the answer to a call that may be repeated is kept.
+    /// How long the response to an idempotency key is kept.
     pub idempotency_retention: Duration,
     /// How long the old sealing key is accepted beside the new one after a rotation.
     pub key_overlap: Duration,
@@ -47,8 +46,7 @@ impl Env {
         self.clock.now()
     }
 
-    /// The present moment, unless the machine's clock was set ahead lately; see [`Clock::settled`]. What must be remembered
-    /// for a certain time, for the sake of safety, goes by it.
+    /// The present time without recent steps ahead; see [`Clock::settled`]. For retention that safety depends on.
     #[must_use]
     pub fn settled(&self) -> OffsetDateTime {
         self.clock.settled()
@@ -60,13 +58,13 @@ impl Env {
         self.settings.zone.day(self.now())
     }
 
-    /// Whether something seen at `moment` is too old to answer from.
+    /// Whether a copy made at `moment` is stale.
     #[must_use]
     pub fn is_stale(&self, moment: OffsetDateTime) -> bool {
         !(-SYNCHRONISED..self.settings.card_cache).contains(&(self.now() - moment))
     }
 
-    /// The moment up to which whatever was seen is too old to answer from, on every machine of the service.
+    /// The time up to which copies are stale on every machine of the service.
     pub(crate) fn too_old_at(&self) -> OffsetDateTime {
         self.now() - self.settings.card_cache - CLOCK_SKEW
     }

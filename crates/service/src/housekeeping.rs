@@ -1,4 +1,4 @@
-//! Forgets what has served its time. Every sweep removes a bounded number of rows.
+//! Removes expired rows. Every sweep removes a bounded number.
 
 use kopeck_domain::throttle::WINDOW;
 use kopeck_port_store::{StoreError, UnitOfWork};
@@ -13,9 +13,9 @@ const SWEEP: u32 = 1_000;
 /// Token pairs are kept for a day past their end, so that a late token is still told from one never issued.
 const PAIR_GRACE: Duration = Duration::DAY;
 
-/// Removes answers past their retention, failures and nonces past their window, and token pairs past their end.
-/// Answers how many rows went. An answer outlives the nonces that it was given to. While the machine's clock is ahead by
-/// mistake nothing is forgotten for it: see [`Env::settled`].
+/// Removes responses past their retention, failures and nonces past their window, and token pairs past their end. Returns the
+/// number of rows. A response outlives the nonces that it was given to. A clock that is ahead by mistake expires nothing: see
+/// [`Env::settled`].
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.

@@ -1,7 +1,7 @@
-//! Requests that may be repeated: one key, one effect, one answer. A sealed request spends its nonce with its answer, so that
-//! a copy of it under another key has no second effect.
+//! Idempotency: one key, one effect, one response. A sealed request spends its nonce with its response, so that a copy of it under
+//! another key has no second effect.
 //!
-//! Retention goes by [`Env::settled`]: a clock that is set ahead by mistake must not make the service forget what it did.
+//! Retention uses [`Env::settled`]: a clock that is ahead by mistake must not expire records.
 
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{RecordedResponse, SpentNonce, StoreError, UnitOfWork};
@@ -9,19 +9,19 @@ use time::{Duration, OffsetDateTime};
 
 use crate::Env;
 
-/// How long a spent nonce is remembered: twice as long as any sealed value is accepted (300 s before and after its time).
+/// How long a spent nonce is kept: twice as long as a sealed value is accepted (300 s before and after its time).
 pub const SEALED_NONCE_LIFE: Duration = Duration::minutes(20);
 
-/// A call that may be repeated.
+/// An idempotent request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Whose call it is. Keys are the partner's own.
+    /// The partner, whose namespace the key is in.
     pub partner: PartnerId,
-    /// The caller's key.
+    /// The idempotency key.
     pub key: String,
-    /// SHA-256 over method, path and body by value: the same call has the same one.
+    /// SHA-256 over method, path and body by value.
     pub fingerprint: [u8; 32],
-    /// Its nonce, if anything in it was sealed.
+    /// Its nonce, if it was sealed.
     pub sealed: Option<SealedNonce>,
 }
 
@@ -34,7 +34,7 @@ pub struct SealedNonce {
     pub idempotency_key: Option<String>,
 }
 
-/// An answer as it travels, before sealing.
+/// A response before sealing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Answer {
     /// HTTP status, a 2xx.
@@ -50,28 +50,28 @@ impl std::fmt::Debug for Answer {
     }
 }
 
-/// Whether an answer is the first to its key.
+/// The outcome of an idempotent request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Execution {
-    /// The call had its effect now.
+    /// The effect happened now.
     First(Answer),
-    /// The call had its effect before; nothing changed.
+    /// The effect happened before; nothing changed.
     Replayed(Answer),
 }
 
-/// An answer that was given before.
+/// A recorded response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredResponse {
-    /// The answer.
+    /// The response.
     pub answer: Answer,
     /// Whether the nonce of the request is spent with this key already. If not, [`replay`] spends it.
     pub is_nonce_spent: bool,
 }
 
-/// Why an earlier answer cannot be given.
+/// Why a recorded response cannot be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
-    /// The key was used for another call.
+    /// The key was used for another request.
     #[error("the key was used for another call")]
     KeyReused,
     /// The nonce of the sealed request was spent with another idempotency key, or with none where it has one.
@@ -82,16 +82,16 @@ pub enum ReplayError {
     Store(#[from] StoreError),
 }
 
-/// Why a call could not be carried out once.
+/// Why an idempotent request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExecuteError<E> {
-    /// The key was used for another call.
+    /// The key was used for another request.
     KeyReused,
     /// The nonce of the sealed request was spent with another idempotency key, or with none where it has one.
     NonceSpent,
     /// The store failed.
     Store(StoreError),
-    /// The use case refused; nothing is recorded, so the same key may be tried again.
+    /// The use case refused. Nothing is recorded, so the key may be used again.
     UseCase(E),
 }
 
@@ -111,11 +111,11 @@ impl<E> From<ReplayError> for ExecuteError<E> {
     }
 }
 
-/// What is recorded of a call.
+/// The recorded state of a request.
 struct History {
-    /// Its answer, if it was answered before.
+    /// Its response, if there is one.
     answer: Option<Answer>,
-    /// Whether nothing is left to spend: its nonce is spent, or it has none to spend.
+    /// Whether its nonce is spent, or it has none.
     is_nonce_spent: bool,
 }
 
@@ -133,7 +133,7 @@ fn history(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<History,
     if spent.as_ref().is_some_and(|spent| spent.idempotency_key.as_ref() != key) {
         return Err(ReplayError::NonceSpent);
     }
-    // An answer whose retention ended after the nonce was spent still counts: the request has had its effect.
+    // A response whose retention ended after the nonce was spent still counts: the request has had its effect.
     let as_of = spent.as_ref().map_or(now, |spent| spent.spent_at);
     let recorded = recorded.filter(|recorded| recorded.recorded_at >= stale_before(env, as_of));
     if recorded.as_ref().is_some_and(|recorded| recorded.fingerprint != call.fingerprint) {
@@ -143,12 +143,12 @@ fn history(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<History,
     Ok(History { answer, is_nonce_spent: spent.is_some() || call.sealed.is_none() })
 }
 
-/// Answers recorded before this moment do not count at `moment`.
+/// Responses recorded before this time do not count at `moment`.
 fn stale_before(env: &Env, moment: OffsetDateTime) -> OffsetDateTime {
     moment - env.settings.idempotency_retention
 }
 
-/// Records that the nonce of a sealed call is spent.
+/// Records the nonce of a sealed request as spent.
 fn spend_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<(), StoreError> {
     let Some(SealedNonce { nonce, idempotency_key }) = &call.sealed else { return Ok(()) };
     let now = env.settled();
@@ -156,10 +156,10 @@ fn spend_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<(), 
     unit.sealed_nonces().spend(call.partner, nonce, &spent, now - SEALED_NONCE_LIFE)
 }
 
-/// The answer that was given to this call before, if any. Writes nothing.
+/// The recorded response, if any. Writes nothing.
 ///
 /// # Errors
-/// [`ReplayError::KeyReused`] if the key belongs to another call, [`ReplayError::NonceSpent`] if the nonce belongs to
+/// [`ReplayError::KeyReused`] if the key belongs to another request, [`ReplayError::NonceSpent`] if the nonce belongs to
 /// another key.
 pub fn find(
     unit: &mut dyn UnitOfWork,
@@ -170,7 +170,7 @@ pub fn find(
     Ok(answer.map(|answer| StoredResponse { answer, is_nonce_spent }))
 }
 
-/// The answer that was given to this call before, if any. A sealed call spends its nonce with it.
+/// The recorded response, if any. A sealed request spends its nonce with it.
 ///
 /// # Errors
 /// As for [`find`].
@@ -182,8 +182,8 @@ pub fn replay(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<Optio
     Ok(answer)
 }
 
-/// Spends the nonce of a sealed call before an effect that lies outside of the unit of work which records the answer.
-/// Between the effect and the record a copy under another key would have an effect of its own.
+/// Spends the nonce of a sealed request before an effect outside of the unit of work that records the response. Otherwise a copy
+/// under another key could have an effect of its own between effect and record.
 ///
 /// # Errors
 /// As for [`find`].
@@ -194,8 +194,8 @@ pub fn claim_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<
     Ok(())
 }
 
-/// Carries out `work` unless the call was answered before, and records its answer in the same unit of work. A sealed call
-/// spends its nonce there, too.
+/// Runs `work` unless there is a recorded response, and records its response in the same unit of work. A sealed request also spends
+/// its nonce there.
 ///
 /// # Errors
 /// [`ExecuteError`]; in every case nothing is recorded.

@@ -1,4 +1,4 @@
-//! Orders of cards: place, follow, confirm, cancel, list. The rest of their life is the worker's.
+//! Orders of cards: place, get, confirm, cancel, list. Workers do the rest.
 
 use kopeck_domain::Faults;
 use kopeck_domain::ids::{OrderId, PartnerId};
@@ -71,8 +71,7 @@ pub enum ChangeOrderError {
     Store(#[from] StoreError),
 }
 
-/// The first cards of an order that is done. None of its cards is ever deleted, and what a result says of them never
-/// changes: the rest can be read later, and fits.
+/// The first cards of a finished order. Cards are never deleted and results never change, so the rest can be read later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderResult {
     /// The order.
@@ -81,7 +80,7 @@ pub struct OrderResult {
     pub items: Vec<OrderResultItem>,
 }
 
-/// Accepts an order, holds what it costs, and puts it before the workers after the processing delay.
+/// Accepts an order, holds its cost, and schedules its job after the processing delay.
 ///
 /// # Errors
 /// [`PlaceOrderError`].
@@ -108,7 +107,7 @@ pub fn place(
     Ok(order)
 }
 
-/// Where an order stands.
+/// The state of an order.
 ///
 /// # Errors
 /// [`OrderError`].
@@ -116,7 +115,7 @@ pub fn status(unit: &mut dyn UnitOfWork, partner: PartnerId, id: OrderId) -> Res
     unit.orders().get(partner, id)?.ok_or(OrderError::NotFound)
 }
 
-/// An order that is done with its cards, the first `limit` at most.
+/// A finished order with at most `limit` cards.
 ///
 /// # Errors
 /// [`OrderResultError`].
@@ -138,7 +137,7 @@ pub fn result(
     }
 }
 
-/// More cards of an order whose [`result`] was shown: those from number `from` on, `limit` at most.
+/// More cards of a [`result`], from number `from` on, `limit` at most.
 ///
 /// # Errors
 /// [`StoreError`] if the store fails.
@@ -165,7 +164,7 @@ pub fn confirm(
     change(unit, env, partner, id, Order::confirm).map(|(_, order)| order)
 }
 
-/// Cancels an order that no worker has taken up, and frees its money; cancelling twice changes nothing.
+/// Cancels an order that no worker has claimed, and releases its hold; cancelling twice changes nothing.
 ///
 /// # Errors
 /// [`ChangeOrderError`].

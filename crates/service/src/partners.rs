@@ -1,4 +1,4 @@
-//! Partners: create, list, suspend, resume, deposit, rotate keys, end sessions. Called by the operator's commands.
+//! Partners: create, list, suspend, resume, deposit, rotate keys, end sessions. For operator commands.
 
 use std::sync::Arc;
 
@@ -19,27 +19,27 @@ use crate::Env;
 use crate::money::{self, MoveError};
 use crate::tokens::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE, api_key_hash};
 
-/// What the operator says of a new partner; names and logins are checked by [`kopeck_domain::partner`].
+/// A new partner; [`kopeck_domain::partner`] checks name and login.
 #[derive(Debug)]
 pub struct NewPartner {
-    /// What people call it.
+    /// Its name.
     pub name: String,
-    /// Its login; one is made up if absent.
+    /// Its login; generated if absent.
     pub login: Option<String>,
-    /// Its password, which [`check_password`] judges; one is made up if absent.
+    /// Its password, which [`check_password`] checks; generated if absent.
     pub password: Option<SecretString>,
     /// Whether it has to seal.
     pub sealing: SealingPolicy,
 }
 
-/// A partner's secrets, made ready outside of any unit of work because a password takes its time.
+/// A partner with its secrets, made outside of a unit of work because hashing a password is slow.
 pub struct PartnerDraft {
     credentials: Credentials,
     key: SealingKeyRecord,
     secrets: PartnerSecrets,
 }
 
-/// What is shown once and never again.
+/// Secrets that are shown only once.
 #[derive(Debug, Clone)]
 pub struct PartnerSecrets {
     /// The API key.
@@ -50,7 +50,7 @@ pub struct PartnerSecrets {
     pub sealing_key: NewSealingKey,
 }
 
-/// A sealing key at its making.
+/// A new sealing key.
 #[derive(Debug, Clone)]
 pub struct NewSealingKey {
     /// Its id.
@@ -59,16 +59,16 @@ pub struct NewSealingKey {
     pub secret: SecretSlice<u8>,
 }
 
-/// What becomes of the key that a rotation replaces.
+/// The fate of the former key after a rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormerKey {
     /// It is accepted beside the new one for [`Settings::key_overlap`](crate::Settings::key_overlap).
     Overlaps,
-    /// It ends at once, because it may be in the wrong hands.
+    /// It ends at once, because it may be compromised.
     EndsAtOnce,
 }
 
-/// A new key in place of another.
+/// The outcome of a key rotation.
 #[derive(Debug)]
 pub struct KeyRotation<K> {
     /// The new key.
@@ -118,13 +118,13 @@ impl From<StoreError> for PartnerError {
 /// Whether a deposit moved money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DepositOutcome {
-    /// It did.
+    /// Money moved.
     Booked,
     /// The same reference deposited the same amount before; nothing moved.
     AlreadyBooked,
 }
 
-/// Makes partners and their keys.
+/// Creates partners and their keys.
 #[derive(Clone)]
 pub struct PartnerService {
     env: Arc<Env>,
@@ -133,13 +133,13 @@ pub struct PartnerService {
 }
 
 impl PartnerService {
-    /// A desk over these ports.
+    /// A service over these ports.
     #[must_use]
     pub fn new(env: Arc<Env>, passwords: Arc<dyn PasswordHasher>, secrets: Arc<dyn SecretBox>) -> Self {
         Self { env, passwords, secrets }
     }
 
-    /// Makes a partner's identifiers and secrets; nothing is stored yet.
+    /// Generates a partner's identifiers and secrets without storing them.
     ///
     /// # Errors
     /// [`PartnerError::Password`], [`PartnerError::Security`].
@@ -172,7 +172,7 @@ impl PartnerService {
         Ok(PartnerDraft { credentials, key, secrets: PartnerSecrets { api_key, password, sealing_key } })
     }
 
-    /// Stores a prepared partner. It can log in at once.
+    /// Stores a new partner. It can log in at once.
     ///
     /// # Errors
     /// [`PartnerError::LoginTaken`].
@@ -186,7 +186,7 @@ impl PartnerService {
         Ok((prepared.credentials.partner.clone(), prepared.secrets.clone()))
     }
 
-    /// The hash of a partner's new password; nothing is stored yet.
+    /// Hashes a partner's new password without storing it.
     ///
     /// # Errors
     /// [`PartnerError::Password`], [`PartnerError::Security`].
@@ -200,7 +200,7 @@ impl PartnerService {
         Ok(PasswordHash(self.passwords.hash(password)?))
     }
 
-    /// Issues a new sealing key. What becomes of the one that was active, `former` says; an older one ends at once.
+    /// Issues a new sealing key. `former` decides about the active one; an older one ends at once.
     ///
     /// # Errors
     /// [`PartnerError::NotFound`].
@@ -226,8 +226,7 @@ impl PartnerService {
         Ok(KeyRotation { key, former_until })
     }
 
-    /// Issues a new API key. What becomes of the one that was in use, `former` says; one before it ends at once.
-    /// Sessions go on.
+    /// Issues a new API key. `former` decides about the present one; an older one ends at once. Sessions continue.
     ///
     /// # Errors
     /// [`PartnerError::NotFound`].
@@ -252,8 +251,7 @@ impl PartnerService {
         }
     }
 
-    /// Encrypts a partner's secrets anew that were encrypted under a master key that is no longer used; answers how
-    /// many those were.
+    /// Re-encrypts a partner's secrets under former master keys; returns their number.
     ///
     /// # Errors
     /// [`PartnerError::Store`]; [`PartnerError::Security`] if the key of one is not accepted any more.
@@ -268,7 +266,7 @@ impl PartnerService {
         Ok(stale.len())
     }
 
-    /// Whether what is stored was encrypted under a master key that we accept; true as long as nothing is stored.
+    /// Whether an accepted master key fits the stored secrets; true if there are none.
     ///
     /// # Errors
     /// [`PartnerError::Store`] or [`PartnerError::Security`].
@@ -312,7 +310,7 @@ impl PartnerService {
     }
 }
 
-/// The end of a key that ends at once: past by the clock of every process, however far they differ.
+/// The end of a key that ends at once: past by the clock of every process.
 const LONG_AGO: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
 fn place(partner: PartnerId, key_id: &[u8; 8]) -> SecretBinding {
@@ -352,7 +350,7 @@ pub fn find(unit: &mut dyn UnitOfWork, id: PartnerId) -> Result<Partner, Partner
     unit.partners().get(id)?.ok_or(PartnerError::NotFound)
 }
 
-/// Gives a partner another password and ends all its sessions, and answers how many those were.
+/// Sets a partner's password and ends all its sessions; returns their number.
 ///
 /// # Errors
 /// [`PartnerError::NotFound`].
@@ -366,7 +364,7 @@ pub fn set_password(
     Ok(unit.sessions().revoke_all_but(id, 0)?)
 }
 
-/// Ends all sessions of a partner, and answers how many those were; every instance sees it within seconds.
+/// Ends all sessions of a partner; returns their number. Every instance sees it within seconds.
 ///
 /// # Errors
 /// [`PartnerError::NotFound`].

@@ -1,4 +1,4 @@
-//! Whether a card would pay: a question that changes nothing and books nothing.
+//! Forecasts whether a payment would be approved. Nothing is booked.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{CardId, PartnerId};
@@ -12,19 +12,19 @@ use crate::Env;
 use crate::cards::{self, CardError, CardSnapshot};
 use crate::transactions::{self, TransactionsError};
 
-/// The answer to the question.
+/// The forecast of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forecast {
-    /// Why the card would not pay; `None` if it would.
+    /// The reason of a decline; `None` if it would be approved.
     pub refusal: Option<PaymentRefusal>,
-    /// What its limit leaves in the period; `None` if no amount bounds it.
+    /// The rest of the limit in the period; `None` without an amount.
     pub remaining: Option<Kopecks>,
-    /// When the next period begins; `None` if no amount bounds the card.
+    /// The start of the next period; `None` without an amount.
     pub resets_at: Option<OffsetDateTime>,
 }
 
-/// Brings up to date what the answer is made of: the copy of the card, and that of its transactions if what it spent
-/// matters. While the bank cannot be reached, older copies do. Blocks while the bank thinks.
+/// Refreshes the copy of the card, and that of its transactions if the limit depends on them. While the bank is unavailable, older
+/// copies serve. Blocks during bank requests.
 ///
 /// # Errors
 /// [`TransactionsError`].
@@ -44,7 +44,7 @@ pub fn prepare(
     if spending_matters { transactions::sync(store, bank, env, partner, id) } else { Ok(()) }
 }
 
-/// Whether the card would pay `amount`, at `at` or else now, by the copies that the service has.
+/// Forecasts a payment of `amount`, at `at` or now, from the stored copies.
 ///
 /// # Errors
 /// [`CardError`].

@@ -1,9 +1,8 @@
-//! Tokens: login, refresh, and who is behind a token.
+//! Tokens: login, refresh, authentication.
 //!
-//! Three rules shape this file's neighbours. A wrong API key, login and password cannot be told apart, by answer or
-//! by time. A refresh token is spent by its use, with one exception for a lost answer
-//! ([`kopeck_domain::session::refresh`]). And everything that revokes (a suspended partner, a revoked session) is
-//! read from the store, so that it holds on every instance.
+//! Three rules hold. A wrong API key, login and password are indistinguishable by response and by time. A refresh token is
+//! single-use, with one exception for a lost response ([`kopeck_domain::session::refresh`]). Every revocation (a suspended
+//! partner, a revoked session) is read from the store, so that it holds on every instance.
 
 mod authenticate;
 mod keys;
@@ -30,10 +29,10 @@ use crate::Env;
 pub use keys::api_key_hash;
 pub(crate) use keys::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE};
 
-/// For how long the nonce of a token call stays spent.
+/// How long the nonce of a token request stays spent.
 pub(crate) const NONCE_LIFE: Duration = Duration::minutes(10);
 
-/// Everything about tokens.
+/// Issues, refreshes and verifies tokens.
 pub struct TokenService {
     env: Arc<Env>,
     passwords: Arc<dyn PasswordHasher>,
@@ -41,14 +40,14 @@ pub struct TokenService {
     secrets: Arc<dyn SecretBox>,
 }
 
-/// A sealing key that is accepted at present.
+/// An accepted sealing key.
 #[derive(Debug, Clone)]
 pub struct AcceptedKey {
     /// The key's id.
     pub id: [u8; 8],
     /// Its 32 secret bytes.
     pub secret: SecretSlice<u8>,
-    /// Whether answers are sealed under it when the caller's key does not say.
+    /// Whether responses are sealed under it by default.
     pub active: bool,
 }
 
@@ -61,7 +60,7 @@ pub struct ApiKeyOwner {
     pub keys: Vec<AcceptedKey>,
 }
 
-/// What a login call brought in its body.
+/// The body of a login.
 #[derive(Debug)]
 pub enum LoginBody {
     /// A login and a password.
@@ -71,32 +70,32 @@ pub enum LoginBody {
         /// The password.
         password: SecretString,
     },
-    /// A body that cannot be opened or read. It counts as a failure and takes as long as a wrong password, so that
-    /// nobody tries API keys with it for free.
+    /// A body that cannot be opened or read. It counts as a failure and takes as long as a wrong password, so that it is no free
+    /// test of API keys.
     Unreadable,
-    /// A body that was read and has faulty values. It takes as long, and is no failure.
+    /// A readable body with faulty values. It takes as long, and is no failure.
     Faulty,
 }
 
-/// A login call.
+/// A login.
 #[derive(Debug)]
 pub struct LoginAttempt {
     /// The partner behind the API key, if any.
     pub owner: Option<ApiKeyOwner>,
-    /// The API key as it came.
+    /// The API key of the request.
     pub api_key: SecretString,
     /// `x-nonce`.
     pub nonce: String,
-    /// The network address that a failure counts for, if any.
+    /// The network address for the throttle, if any.
     pub address: Option<String>,
     /// The body.
     pub body: LoginBody,
 }
 
-/// A pair of tokens as the partner gets it.
+/// A new pair of tokens.
 #[derive(Clone)]
 pub struct IssuedTokens {
-    /// What the service calls the pair.
+    /// The identifier of the pair.
     pub pair: TokenPairId,
     /// The access token.
     pub access_token: String,
@@ -117,7 +116,7 @@ impl std::fmt::Debug for IssuedTokens {
     }
 }
 
-/// What a refresh came to. Both are to be committed: a refusal may have revoked a session.
+/// The outcome of a refresh. Commit it in every case: a refusal may have revoked a session.
 #[derive(Debug, Clone)]
 pub enum RefreshOutcome {
     /// A new pair.
@@ -128,7 +127,7 @@ pub enum RefreshOutcome {
     Revoked(SessionId),
 }
 
-/// Who is behind an access token.
+/// The owner of an access token.
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// The partner.
@@ -137,17 +136,17 @@ pub struct Caller {
     pub sealing: SealingPolicy,
     /// Its sealing keys.
     pub keys: Vec<AcceptedKey>,
-    /// Whether the token's pair is marked as used already.
+    /// Whether the pair is already marked as used.
     pub pair_used: bool,
 }
 
-/// Why a token call or a token was refused.
+/// Why a token request or a token was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// Wrong API key, login or password: 400.
     #[error("wrong credentials")]
     BadCredentials,
-    /// The token is not good: 401.
+    /// The token is invalid: 401.
     #[error("the token is not accepted")]
     Unauthorized,
     /// Too many failures: 429.
@@ -156,7 +155,7 @@ pub enum TokenError {
         /// When to try again.
         retry_after: Duration,
     },
-    /// The nonce was used by a token call before: 422.
+    /// The nonce was used before: 422.
     #[error("the nonce is spent")]
     NonceSpent,
     /// The store failed.
@@ -168,7 +167,7 @@ pub enum TokenError {
 }
 
 impl TokenService {
-    /// A desk over these ports.
+    /// A service over these ports.
     #[must_use]
     pub fn new(
         env: Arc<Env>,
@@ -179,8 +178,7 @@ impl TokenService {
         Self { env, passwords, tokens, secrets }
     }
 
-    /// A new pair and its tokens, none of which outlives the session that began at `started_at`; the caller stores
-    /// the pair.
+    /// A new pair and its tokens, which do not outlive the session that began at `started_at`. The caller stores the pair.
     fn issue(
         &self,
         partner: PartnerId,
@@ -227,7 +225,7 @@ impl TokenService {
         stored.session_revoked || end <= self.env.now()
     }
 
-    /// The claims of `text` if it is a token of `kind` that is good at this moment.
+    /// The claims of a valid token of `kind`.
     fn verify_kind(&self, text: &str, kind: TokenKind) -> Result<TokenClaims, TokenError> {
         let claims = self.tokens.verify(text, kind).map_err(|error| match error {
             SecurityError::NotAuthentic => TokenError::Unauthorized,
@@ -237,21 +235,20 @@ impl TokenService {
         let life = claims.expires_at.saturating_sub(claims.issued_at);
         let is_good = match self.age(&claims) {
             Some(age) => age <= life,
-            // It is another server's, whose clock may be ahead.
+            // Another server issued it, whose clock may be ahead.
             None => claims.not_before <= now.saturating_add(CLOCK_SKEW.whole_seconds()),
         };
         if is_good && now < claims.expires_at { Ok(claims) } else { Err(TokenError::Unauthorized) }
     }
 
-    /// How many seconds ago a token was issued, whatever was done to the machine's clock since; `None` if that was on
-    /// another machine, or before this one was started.
+    /// The age of a token in seconds by the monotonic time; `None` if another machine issued it, or this one before its boot.
     fn age(&self, claims: &TokenClaims) -> Option<i64> {
         let Uptime { epoch, seconds: now } = self.uptime();
         let issued = claims.issued_up.filter(|up| up.epoch == epoch)?;
         Some(now.saturating_sub(issued.seconds)).filter(|age| *age >= 0)
     }
 
-    /// The present by the machine's steady time.
+    /// The machine's present monotonic time.
     fn uptime(&self) -> Uptime {
         let clock = &self.env.clock;
         Uptime { epoch: clock.epoch(), seconds: clock.steady().whole_seconds() }

@@ -1,4 +1,4 @@
-//! Transactions of a card: the service keeps a copy of the bank's list and asks only for what is new.
+//! Transactions of a card: an incremental copy of the bank's list.
 
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
@@ -9,10 +9,10 @@ use time::OffsetDateTime;
 
 use crate::Env;
 
-/// How many transactions are asked of the bank at a time.
+/// Transactions per bank request.
 const FETCH: u32 = 500;
 
-/// When a first copy counts as fetched of which more is to come: so long ago that it is asked for again.
+/// The fetch time of an incomplete copy: so long ago that it is stale.
 const NOT_YET_WHOLE: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
 /// Why the transactions of a card were not shown.
@@ -29,8 +29,8 @@ pub enum TransactionsError {
     Store(#[from] StoreError),
 }
 
-/// Brings the copy of the card's transactions up to date unless it is young. While the bank cannot be reached, an
-/// older copy does. Blocks while the bank thinks.
+/// Refreshes the copy of the card's transactions unless it is fresh. While the bank is unavailable, an older copy serves. Blocks
+/// during bank requests.
 ///
 /// # Errors
 /// [`TransactionsError`].
@@ -59,10 +59,10 @@ pub fn sync(
             }
         };
         let newest = fetched.iter().map(|transaction| transaction.id).fold(latest, i64::max);
-        // A bank that gives the same page again has no more to give.
+        // A bank that repeats a page has no more.
         let more = newest > latest && u32::try_from(fetched.len()).is_ok_and(|count| count >= FETCH);
         latest = newest;
-        // A copy that lacks the newest is not young, whenever it was fetched.
+        // A copy without the newest transactions is not fresh, whenever it was fetched.
         let seen_at = if more { record.transactions_seen_at.unwrap_or(NOT_YET_WHOLE) } else { asked_at };
         transact(store, Access::Write, move |unit| -> Result<(), StoreError> {
             unit.transactions().append(partner, id, &fetched, seen_at)

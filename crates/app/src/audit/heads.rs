@@ -70,7 +70,7 @@ impl HeadDestination {
     }
 }
 
-/// Opened each time, so that the file may be moved away by whoever rotates logs.
+/// Opens the file each time, so that log rotation may move it.
 fn append<'a>(path: &Path, now: OffsetDateTime, heads: impl Iterator<Item = &'a Head>) -> io::Result<()> {
     let mut lines = String::new();
     for head in heads {
@@ -125,7 +125,7 @@ impl HeadForwarder {
         }
     }
 
-    /// Sends what has changed. What cannot be sent is kept for the next time.
+    /// Sends the changed heads. Heads that cannot be sent wait for the next time.
     pub fn send(&self) {
         let now = self.clock.now();
         let heads = std::mem::take(&mut self.lock().changed);

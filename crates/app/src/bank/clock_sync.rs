@@ -1,4 +1,4 @@
-//! Keeps the service's clock with that of a simulator across the network.
+//! Keeps the service's clock in step with a simulator across the network.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -10,13 +10,12 @@ use kopeck_adapter_bank_http::SimulatorControl;
 
 use crate::clock::ServiceClock;
 
-/// How often the simulator is asked for its time. A move by this service's own sandbox shows at once; this is for moves
-/// by another's.
+/// How often the simulator's clock is polled, for moves by other services' sandboxes.
 const POLL: Duration = Duration::from_secs(1);
 
-/// A thread that asks for the simulator's time and takes the service there. Dropping it stops it.
+/// A thread that polls the simulator's clock and moves the service's. Dropping it stops it.
 pub(super) struct ClockSync {
-    /// Gone when the follower is dropped, which the thread notices at once.
+    /// Dropped to stop the thread.
     alive: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -45,7 +44,7 @@ impl Drop for ClockSync {
     }
 }
 
-/// Answers whether the simulator is lost; that is logged when it gets lost, and not each time.
+/// Returns whether the simulator is unreachable. Only the first failure is logged.
 fn follow(control: &SimulatorControl, clock: &ServiceClock, was_lost: bool) -> bool {
     let followed = match control.clock() {
         Ok(answer) => clock.follow(answer.offset_micros).map_err(|error| error.to_string()),

@@ -79,7 +79,7 @@ pub struct AuditVerifyArgs {
     /// passed over.
     #[arg(long)]
     pub heads: Option<PathBuf>,
-    /// Print how far each chain goes, to be kept elsewhere, and nothing else.
+    /// Print only the chain heads, to be kept elsewhere.
     #[arg(long)]
     pub print_heads: bool,
     /// Fail if there is no master key to check signatures with.

@@ -52,7 +52,7 @@ fn without_empty(command: clap::Command, get: &impl Fn(&OsStr) -> Option<OsStrin
         .mut_subcommands(|below| without_empty(below, get))
 }
 
-/// A variable that looks like a setting and is none.
+/// A variable with the name of an unknown setting.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnknownVariable {
     /// Its name.

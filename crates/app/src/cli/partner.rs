@@ -30,7 +30,7 @@ pub enum PartnerCommand {
     /// Issue a new API key; the old one is accepted for another 14 days.
     #[command(after_help = examples::ROTATE_API_KEY)]
     RotateApiKey(RotateKeyArgs),
-    /// Set a partner's password and end all its sessions. At a terminal the password is asked for, else it is the first
+    /// Set a partner's password and end all its sessions. At a terminal it prompts for the password, else it is the first
     /// line of standard input.
     SetPassword(PartnerArgs),
     /// End all sessions of a partner: its tokens are refused from now on, and it has to log in again.
@@ -53,7 +53,7 @@ pub struct CreateArgs {
     /// `--password-stdin`.
     #[arg(long, value_parser = secret)]
     pub password: Option<SecretString>,
-    /// Read its password: at a terminal it is asked for, else it is the first line of standard input.
+    /// Read its password from a prompt at a terminal, else from the first line of standard input.
     #[arg(long, conflicts_with = "password")]
     pub password_stdin: bool,
     /// Whether its bodies have to come sealed: `required` or `optional`.
@@ -84,7 +84,7 @@ pub struct SuspendArgs {
     /// The partner.
     #[command(flatten)]
     pub partner: PartnerArgs,
-    /// Do not ask. Without a terminal nobody is asked anyway.
+    /// Do not prompt. Without a terminal there is no prompt anyway.
     #[arg(long)]
     pub yes: bool,
 }

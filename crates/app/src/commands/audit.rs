@@ -22,7 +22,7 @@ use crate::connections::warn_about_database;
 use crate::folder::DataFolder;
 use crate::keys::MasterKeys;
 
-/// Answers what is asked of the audit log.
+/// Runs an `audit` command.
 pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {
     match command {
         AuditCommand::List(args) => list(args).map(|()| ExitCode::SUCCESS),
@@ -31,7 +31,7 @@ pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Checks signatures, if there is a master key: whoever looks after the log need not have it.
+/// Checks signatures if there is a master key, which an auditor need not have.
 fn signer(args: &StoreArgs) -> anyhow::Result<Option<Arc<dyn AuditSigner>>> {
     let folder = DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
     let keys = match MasterKeys::from_settings(args)? {
@@ -183,7 +183,7 @@ fn rfc3339(at: OffsetDateTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}")
 }
 
-/// Who, as one word or two.
+/// The actor, as one word or two.
 fn who(entry: &Entry) -> String {
     let partner = || entry.partner.map_or_else(|| "-".to_owned(), |partner| partner.to_string());
     match &entry.actor {
@@ -194,7 +194,7 @@ fn who(entry: &Entry) -> String {
     }
 }
 
-/// The columns of a line: when, what came of it, what, who, from where, status, error code, about what.
+/// The columns of a line: time, outcome, action, actor, source, status, error code, subject.
 fn as_row(entry: &Entry, zone: Zone) -> [String; 8] {
     let Entry { at, source, action, subject, outcome, status, code, .. } = entry;
     let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());

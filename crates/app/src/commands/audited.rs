@@ -1,4 +1,4 @@
-//! Commands that change something, with their entries in the audit log.
+//! Commands with entries in the audit log.
 
 use std::fmt::Display;
 
@@ -10,7 +10,7 @@ use kopeck_port_system::Clock;
 use crate::compose::Application;
 use crate::operator::Operator;
 
-/// The entry about what whoever runs this process does at this moment.
+/// A new entry of this process's operator.
 pub(super) fn entry(clock: &dyn Clock, action: &'static str, partner: Option<PartnerId>) -> Entry {
     let Operator { user, host } = Operator::present();
     // The real time: the sandbox moves the service's clock, and not this log's.
@@ -18,8 +18,8 @@ pub(super) fn entry(clock: &dyn Clock, action: &'static str, partner: Option<Par
     Entry { actor: Actor::Operator(user), partner, ..Entry::new(at, host, action) }
 }
 
-/// Carries out `body` as a unit of work, with an entry about it. `body` may say in the entry what it found out. A refusal
-/// is written as well, by itself.
+/// Runs `body` as a unit of work with its entry, which `body` may complete. A refusal gets an entry in a unit of work of its
+/// own.
 pub(super) fn change<T, E>(
     application: &Application,
     action: &'static str,
@@ -45,8 +45,8 @@ where
     done
 }
 
-/// Carries out `body`, which reaches farther than one unit of work, between an entry before and one after. Both are about
-/// `subject`, to which `body` may add what it did.
+/// Runs `body`, which needs more than one unit of work, between an entry before and one after. `body` may extend their
+/// `subject`.
 pub(super) fn audited_in_two_steps<T>(
     application: &Application,
     action: &'static str,
@@ -66,12 +66,12 @@ pub(super) fn audited_in_two_steps<T>(
     done
 }
 
-/// Writes an entry by itself.
+/// Writes an entry in a unit of work of its own.
 pub(super) fn append(store: &dyn Store, entry: Entry) -> Result<(), StoreError> {
     transact(store, Access::Write, move |unit| unit.audit().append(&entry))
 }
 
-/// What failed is told by its own error, and not by that of the entry about it.
+/// The command reports its own error rather than that of its entry.
 fn log_write_failure<E: Display>(written: Result<(), E>) {
     if let Err(error) = written {
         log::error!(error:% = error; "an entry of the audit log could not be written");

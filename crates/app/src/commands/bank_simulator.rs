@@ -27,7 +27,7 @@ use crate::service_output;
 /// Threads that take calls; the simulator itself does one thing after the other.
 const THREADS: usize = 1;
 
-/// Serves the simulator until told to stop.
+/// Serves the simulator until a stop signal.
 pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
     ensure!(!args.secret.expose_secret().is_empty(), "KOPECK_BANK_SECRET must not be empty");
     // Before anything is written: a start that finds its port in use leaves nothing behind.
@@ -55,7 +55,7 @@ pub(super) fn run(args: &BankSimulatorArgs) -> anyhow::Result<()> {
     let mut signals = system.block_on(async { TerminationSignals::listen() })?;
     service_output::announce(&format!("the bank simulator serves on {scheme}://{address}\n"));
     system.block_on(async {
-        IgnoredSignals::listen()?.follow(|| log::info!("SIGHUP: ignored"));
+        IgnoredSignals::listen()?.handle(|| log::info!("SIGHUP: ignored"));
         let server = kopeck_adapter_bank_simulator::server::serve(listener, parts)?;
         shutdown::serve(server, signals.recv()).await
     })?;

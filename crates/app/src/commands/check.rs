@@ -10,7 +10,7 @@ use super::existing_application;
 use crate::cli::StoreArgs;
 use crate::command_output::say;
 
-/// Checks the books of every partner, each at one consistent state.
+/// Reconciles every partner, each in one snapshot.
 pub(super) fn run(args: &StoreArgs) -> anyhow::Result<ExitCode> {
     let store = existing_application(args)?.store();
     let partners =

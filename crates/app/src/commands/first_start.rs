@@ -1,4 +1,4 @@
-//! The first start of a sandbox: a demo partner, its secrets, and a call to paste.
+//! The first start of a sandbox: a demo partner, its secrets, and a request to paste.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -18,13 +18,11 @@ use crate::service_output;
 /// A million roubles to play with.
 const OPENING_BALANCE: Kopecks = Kopecks::new(100_000_000);
 
-/// Makes a demo partner if there is no partner at all. Its bodies may travel clear, so that a first call needs
-/// nothing but curl.
+/// Creates a demo partner if there is no partner at all. It may send plaintext, so that a first request needs only curl.
 ///
-/// The credentials go into a file of the data folder that `kopeck call login --stdin` reads, so that no secret has to be
-/// pasted. Prints the secrets and first calls to a terminal. A pipe may end in a log that others read, so there the text goes
-/// into a second file, and its path is printed. The files are written before the partner is committed: if they cannot be
-/// written, the next start tries again.
+/// A private file of the data folder has the credentials for `kopeck call login --stdin`. A terminal also shows them, with first
+/// requests to paste; a pipe may end in a log that others read, so there only the path is printed. The file is written before the
+/// partner is committed: if that fails, the next start tries again.
 pub(super) fn demo_partner(application: &Application, folder: &DataFolder, url: &str) -> anyhow::Result<()> {
     let any = transact(&*application.store(), Access::Read, |unit| -> Result<_, PartnerError> {
         partners::list(unit)
@@ -49,16 +47,16 @@ pub(super) fn demo_partner(application: &Application, folder: &DataFolder, url: 
             "password": secrets.password.expose_secret(),
             "sealingKey": sealing_key,
         });
-        let file = folder.write_demo_secrets("demo-partner.json", &format!("{credentials}\n"))?;
-        let welcome = welcome(&partner, &secrets, &sealing_key, &url, &file);
-        if std::io::stdout().is_terminal() {
-            return Ok(welcome);
-        }
-        let path = folder.write_demo_secrets("demo-partner.txt", &welcome)?;
-        Ok(format!(
-            "This is the first start. The demo partner's secrets and a first call are in {}\n",
-            path.display()
-        ))
+        let file = folder.write_demo_secrets(&format!("{credentials}\n"))?;
+        Ok(if std::io::stdout().is_terminal() {
+            welcome(&partner, &secrets, &sealing_key, &url, &file)
+        } else {
+            let path = file.display();
+            format!(
+                "This is the first start. The demo partner's secrets are in {path}\nTo log in: {}\n",
+                login_command(&file)
+            )
+        })
     });
     match shown {
         Ok(shown) => service_output::announce(&shown),
@@ -69,12 +67,11 @@ pub(super) fn demo_partner(application: &Application, folder: &DataFolder, url: 
     Ok(())
 }
 
-/// What a newcomer needs. `file` holds the credentials.
+/// The text for a newcomer at a terminal. `file` has the credentials.
 fn welcome(partner: &Partner, secrets: &PartnerSecrets, sealing_key: &str, url: &str, file: &Path) -> String {
     let (api_key, password) = (secrets.api_key.expose_secret(), secrets.password.expose_secret());
     let (id, login) = (partner.id, &partner.login);
-    let file = in_shell(file);
-    let binary = binary();
+    let (binary, login_command) = (binary(), login_command(file));
     format!(
         r#"
 This is the first start: here is a demo partner with {OPENING_BALANCE} roubles. Its secrets are not shown again.
@@ -88,7 +85,7 @@ This is the first start: here is a demo partner with {OPENING_BALANCE} roubles. 
 To call it from the command line, paste this into another terminal; it keeps the demo partner as a profile. The file has
 mode 0600; delete it when you have done so.
 
-  {binary} call login --profile demo --stdin < {file}
+  {login_command}
 
 `{binary} call --help` shows what can be called then, and docs/COMMAND-LINE.md tells more.
 
@@ -104,12 +101,17 @@ Or with curl alone: paste this into another terminal. It logs in and asks for th
     )
 }
 
+/// The command that keeps the credentials of `file` as a profile.
+fn login_command(file: &Path) -> String {
+    format!("{} call login --profile demo --stdin < {}", binary(), in_shell(file))
+}
+
 /// This binary, as a shell finds it from any folder.
 fn binary() -> String {
     std::env::current_exe().map_or_else(|_| "kopeck".to_owned(), |path| in_shell(&path))
 }
 
-/// A path as a word of a shell.
+/// A path, quoted for a shell.
 fn in_shell(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));

@@ -14,7 +14,7 @@ use crate::command_output::say;
 use crate::compose::{Application, Storage, SystemAdapters};
 use crate::keys::MasterKeys;
 
-/// Does what is asked with master keys.
+/// Runs a `master-key` command.
 pub(super) fn run(command: MasterKeyCommand) -> anyhow::Result<()> {
     match command {
         MasterKeyCommand::Generate => {
@@ -91,8 +91,8 @@ fn reencrypt(application: &Application) -> anyhow::Result<(usize, usize, u64)> {
         transact(&*store, Access::Read, |unit| -> Result<_, PartnerError> { partners::list(unit) })?;
     let (mut secrets, mut concerned) = (0, 0);
     for id in partners.into_iter().map(|partner| partner.id) {
-        let desk = application.partners.clone();
-        let done = transact(&*store, Access::Write, move |unit| desk.reencrypt(unit, id))?;
+        let service = application.partners.clone();
+        let done = transact(&*store, Access::Write, move |unit| service.reencrypt(unit, id))?;
         secrets += done;
         concerned += usize::from(done > 0);
     }

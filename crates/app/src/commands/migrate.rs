@@ -12,7 +12,7 @@ use crate::command_output::say;
 use crate::compose::{Application, Storage, SystemAdapters};
 use crate::folder::DataFolder;
 
-/// Applies what the database lacks and says what that was.
+/// Applies and lists the missing migrations.
 pub(super) fn run(args: &MigrateArgs) -> anyhow::Result<()> {
     let MigrateArgs { store, service_role, new_database } = args;
     let storage = Storage::open(store, &*SystemAdapters::real().entropy, *new_database)?;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &MigrateArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Applies what the database lacks.
+/// Applies the missing migrations.
 pub(super) fn apply(
     args: &StoreArgs,
     folder: &DataFolder,
@@ -47,13 +47,13 @@ pub(super) fn apply(
     Ok(applied)
 }
 
-/// Adds an entry to the audit log, which may be there only now.
+/// Adds an entry to the audit log, whose table may be new.
 fn note(args: &StoreArgs, keys: &Arc<KeyRing>, applied: &[String]) -> anyhow::Result<()> {
     let adapters = SystemAdapters::real();
     let subject: Vec<String> = applied.iter().map(|name| format!("migration:{name}")).collect();
     let entry =
         Entry { subject: subject.join(" "), ..audited::entry(&*adapters.clock, "database.migrate", None) };
-    // Refuses a wrong master key, under which nothing must be signed.
+    // Refuses a wrong master key before it signs anything.
     let application =
         Application::with_parts(args.database_url(), keys, &adapters, args.settings(), super::parts(args))?;
     Ok(audited::append(&*application.store, entry)?)

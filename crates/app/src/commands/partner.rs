@@ -27,7 +27,7 @@ use crate::cli::{
 use crate::command_output::{aligned, note, print, say};
 use crate::compose::Application;
 
-/// Does what is asked with partners.
+/// Runs a `partner` command.
 pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
     match command {
         PartnerCommand::Create(args) => create(args),
@@ -42,8 +42,7 @@ pub(super) fn run(command: PartnerCommand) -> anyhow::Result<()> {
     }
 }
 
-/// Makes and stores a partner, with `deposit` kopecks if there are any. Returns what `keep` makes of it before the commit;
-/// if `keep` fails, nothing is stored.
+/// Creates a partner with an optional deposit. `keep` runs before the commit; if it fails, nothing is stored.
 pub(super) fn store_partner<T: Send + 'static>(
     application: &Application,
     new: NewPartner,

@@ -8,7 +8,7 @@ use kopeck_domain::password::MAX_BYTES;
 use secrecy::{ExposeSecret as _, SecretString};
 use zeroize::Zeroizing;
 
-/// A new password. At a terminal it is asked for twice and not shown; else it is the first line of standard input.
+/// Reads a new password: twice and hidden at a terminal, else the first line of standard input.
 pub(super) fn read() -> anyhow::Result<SecretString> {
     if io::stdin().is_terminal() { ask_twice() } else { first_line() }
 }

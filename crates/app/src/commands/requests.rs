@@ -12,7 +12,7 @@ use super::existing_application;
 use crate::cli::{OutcomeArg, RequestsCommand, SettleArgs, StuckArgs};
 use crate::command_output::say;
 
-/// Does what is asked with requests that no worker can finish.
+/// Runs a `requests` command.
 pub(super) fn run(command: RequestsCommand) -> anyhow::Result<()> {
     match command {
         RequestsCommand::Stuck(args) => list(&args),

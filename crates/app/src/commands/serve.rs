@@ -29,7 +29,7 @@ use crate::system_clock::{ClockReading, SystemClock};
 use crate::tls::{Certificate, CertificateFiles, CertificateRefresh};
 use crate::workers::Workers;
 
-/// Serves until told to stop; then answers what was accepted, and lets the workers settle what they told the bank.
+/// Serves until a stop signal, then finishes accepted requests and lets workers settle their bank requests.
 pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     anyhow::ensure!(
         args.front.body_memory / 2 >= args.body_limit,
@@ -46,7 +46,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let periodic_check = process.watch_files_and_clock(certificate.clone())?;
     let listener = port.listen()?;
     let address = listener.local_addr()?;
-    // A trusted proxy in front is taken for one with TLS.
+    // A trusted proxy in front presumably has TLS.
     if certificate.is_none() && args.front.trusted_proxies == TrustedProxies::default() {
         warn_about_plain_http(address);
     }
@@ -72,7 +72,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     }
     let drain = Drain::new(&listener, &state)?;
     let served = system.block_on(async {
-        others.follow(read_again(&periodic_check));
+        others.handle(read_again(&periodic_check));
         let server = match certificate {
             Some(certificate) => {
                 kopeck_adapter_http::serve_tls(listener, state, certificate.server_config()?)?
@@ -86,7 +86,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     served
 }
 
-/// Does the asynchronous work until told to stop, and serves nobody.
+/// Runs workers without the HTTP API until a stop signal.
 pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
     open_files::raise_limit(None)?;
     let system = actix_web::rt::System::new();
@@ -98,14 +98,14 @@ pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
     service_output::announce("kopeck works\n");
     process.announce_operations_address();
     system.block_on(async {
-        others.follow(read_again(&periodic_check));
+        others.handle(read_again(&periodic_check));
         signals.recv_and_drain(&process.operations.health, None, Duration::ZERO).await;
     });
     process.stop(Some(workers));
     Ok(())
 }
 
-/// What is done at SIGHUP.
+/// The handler of SIGHUP.
 fn read_again(periodic_check: &PeriodicCheck) -> impl Fn() + 'static {
     let look = periodic_check.trigger();
     move || {
@@ -114,38 +114,38 @@ fn read_again(periodic_check: &PeriodicCheck) -> impl Fn() + 'static {
     }
 }
 
-/// The certificate that the settings name, if they name one.
+/// The configured certificate, if any.
 fn certificate(args: &FrontArgs) -> anyhow::Result<Option<Arc<Certificate>>> {
     let (Some(chain), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
     Certificate::open(CertificateFiles { chain: chain.clone(), key: key.clone() }).map(Some)
 }
 
-/// What a process has that goes on until it is told to stop.
+/// The parts of a serving or working process.
 struct Process {
     adapters: SystemAdapters,
-    /// The clock that the machine's time comes from.
+    /// The machine's clock.
     system_clock: Arc<SystemClock>,
     keys: Arc<KeyRing>,
     application: Application,
     folder: DataFolder,
     bank: Bank,
-    /// Entries of the audit log on their way.
+    /// Audit entries of refusals.
     audit: Arc<AuditQueue>,
-    /// Chain heads of the audit log on their way out of the database.
+    /// Sends the audit chain heads.
     heads: Arc<HeadForwarder>,
-    /// The bank, measured.
+    /// The bank, with metrics.
     gateway: Arc<dyn BankGateway>,
     operations: Operations,
-    /// Given up after the rest: it tells of the end too.
+    /// Dropped after the rest: it reports the shutdown too.
     operations_server: Option<OperationsServer>,
-    /// Given up with the rest.
+    /// Held until the process ends.
     _lock: Option<ServerLock>,
 }
 
 impl Process {
     fn start(args: &ServiceArgs, sandbox: bool) -> anyhow::Result<Self> {
         let settings = args.settings();
-        // First of all, so that it can be asked how the start goes.
+        // First, so that the start can be observed.
         let operations = Operations::new()?;
         if sandbox {
             operations.health.sandbox_is_on();
@@ -244,8 +244,7 @@ impl Process {
         Ok(workers)
     }
 
-    /// Brings work back from the future, and measures the clock of a database server. An embedded database goes by the
-    /// machine's.
+    /// Reschedules jobs from the future, and measures the clock of a database server. An embedded database uses the machine's.
     fn database_clock_check(&self) -> impl FnMut() -> Result<(), StoreError> + Send + 'static {
         let mut watch = self.application.clock_watch();
         let metrics = (!self.folder.is_embedded()).then(|| Arc::clone(&self.operations.metrics));

@@ -1,4 +1,4 @@
-//! Serving until the process is told to stop.
+//! Signals, and graceful shutdown.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::operations::Health;
 
-/// Lets `server` serve until `end`; then what was accepted is answered.
+/// Runs `server` until `end`, then finishes the accepted requests.
 pub(super) async fn serve(server: Server, end: impl Future<Output = ()>) -> anyhow::Result<()> {
     let handle = server.handle();
     let serving = actix_web::rt::spawn(server);
@@ -19,7 +19,7 @@ pub(super) async fn serve(server: Server, end: impl Future<Output = ()>) -> anyh
     Ok(())
 }
 
-/// The same for a server whose connections are drained.
+/// [`serve`] for a server whose connections are drained.
 pub(super) async fn serve_and_drain(
     server: Server,
     drain: &Drain,
@@ -31,25 +31,25 @@ pub(super) async fn serve_and_drain(
     drain.finish().await;
     tokio::select! {
         () = handle.stop(true) => serving.await.context("the server panicked")??,
-        // What is left are TLS handshakes, on which nobody waits. The server would look for its end once a second.
+        // Only TLS handshakes are left. The server would poll for their end once a second.
         () = drain.closed() => serving.abort(),
     }
     Ok(())
 }
 
-/// SIGTERM and SIGINT, which do not end the process any more once this is there.
+/// SIGTERM and SIGINT, which no longer end the process by default.
 pub(super) struct TerminationSignals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl TerminationSignals {
-    /// Listens from now on. Has to be called within a runtime.
+    /// Starts to listen. Call it within a runtime.
     pub(super) fn listen() -> anyhow::Result<Self> {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    /// Waits for one of them; one that came before counts.
+    /// Waits for one of them; an earlier one counts.
     pub(super) async fn recv(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => log::info!("SIGTERM: stopping"),
@@ -57,8 +57,8 @@ impl TerminationSignals {
         }
     }
 
-    /// Waits for one of them, tells whoever asks for the health that the end is near, and leaves them the time of `pause`
-    /// to send their calls elsewhere. A second signal ends that.
+    /// Waits for one of them, reports the process as not ready, and waits for `pause`, so that a load balancer sends requests
+    /// elsewhere. A second signal ends the pause.
     pub(super) async fn recv_and_drain(mut self, health: &Health, drain: Option<&Drain>, pause: Duration) {
         self.recv().await;
         health.is_stopping();
@@ -82,14 +82,14 @@ pub(super) struct IgnoredSignals {
 }
 
 impl IgnoredSignals {
-    /// Listens from now on. Has to be called within a runtime.
+    /// Starts to listen. Call it within a runtime.
     pub(super) fn listen() -> anyhow::Result<Self> {
         let user = [signal(SignalKind::user_defined1())?, signal(SignalKind::user_defined2())?];
         Ok(Self { hangup: signal(SignalKind::hangup())?, user })
     }
 
-    /// Calls `reload` at each SIGHUP, those that came before included, as long as the runtime runs.
-    pub(super) fn follow(self, reload: impl Fn() + 'static) {
+    /// Calls `reload` at each SIGHUP, earlier ones included, as long as the runtime runs.
+    pub(super) fn handle(self, reload: impl Fn() + 'static) {
         let Self { mut hangup, user: [mut first, mut second] } = self;
         actix_web::rt::spawn(async move {
             loop {

@@ -44,7 +44,7 @@ impl<'kvs> VisitSource<'kvs> for Pairs {
     }
 }
 
-/// A value as JSON has it: numbers and booleans as what they are, all else as text. A pair without a value is left out.
+/// A value as JSON: numbers and booleans as such, all else as text. A pair without a value is omitted.
 struct JsonValue(Option<Value>);
 
 impl VisitValue<'_> for JsonValue {

@@ -1,4 +1,4 @@
-//! Measures the calls of the bank.
+//! Metrics of bank requests.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,14 +10,14 @@ use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Su
 use super::Metrics;
 use super::metrics::{BankCalls, BankOutcome};
 
-/// A bank whose calls are counted by their outcome.
+/// A bank gateway that counts requests by outcome.
 pub struct InstrumentedBank {
     bank: Arc<dyn BankGateway>,
     metrics: Arc<Metrics>,
 }
 
 impl InstrumentedBank {
-    /// Counts the calls of `bank` in `metrics`.
+    /// Counts the requests of `bank` in `metrics`.
     #[must_use]
     pub fn new(bank: Arc<dyn BankGateway>, metrics: Arc<Metrics>) -> Self {
         Self { bank, metrics }
@@ -31,8 +31,8 @@ fn of_error(error: &BankError) -> BankOutcome {
     }
 }
 
-/// Makes a call that asks, and counts it.
-fn asked<T>(calls: &BankCalls, call: impl FnOnce() -> Result<T, BankError>) -> Result<T, BankError> {
+/// Makes a read request and counts it.
+fn measured<T>(calls: &BankCalls, call: impl FnOnce() -> Result<T, BankError>) -> Result<T, BankError> {
     let began = Instant::now();
     let answer = call();
     calls.took(began.elapsed());
@@ -60,15 +60,15 @@ impl BankGateway for InstrumentedBank {
     }
 
     fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
-        asked(&self.metrics.bank().query, || self.bank.query(keys))
+        measured(&self.metrics.bank().query, || self.bank.query(keys))
     }
 
     fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Result<Vec<IssuedCard>, BankError> {
-        asked(&self.metrics.bank().issued_cards, || self.bank.issued_cards(key, skip, limit))
+        measured(&self.metrics.bank().issued_cards, || self.bank.issued_cards(key, skip, limit))
     }
 
     fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
-        asked(&self.metrics.bank().card, || self.bank.card(number))
+        measured(&self.metrics.bank().card, || self.bank.card(number))
     }
 
     fn transactions(
@@ -77,6 +77,6 @@ impl BankGateway for InstrumentedBank {
         after: i64,
         limit: u32,
     ) -> Result<Vec<Transaction>, BankError> {
-        asked(&self.metrics.bank().transactions, || self.bank.transactions(number, after, limit))
+        measured(&self.metrics.bank().transactions, || self.bank.transactions(number, after, limit))
     }
 }

@@ -1,4 +1,4 @@
-//! Whether the process is ready for work.
+//! Readiness of the process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -11,10 +11,10 @@ use tokio::sync::oneshot;
 
 use crate::liveness::LivenessRegistry;
 
-/// So long the database has for the answer to a question that costs nothing.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// The timeout of the database health check.
+const HEALTH_CHECK_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What is known of the parts of a process. They come one after the other as it starts.
+/// The parts of a process, set one after the other as it starts.
 #[derive(Default)]
 pub struct Health {
     store: OnceLock<Arc<DieselStore>>,
@@ -23,7 +23,7 @@ pub struct Health {
     sandbox: AtomicBool,
 }
 
-/// How the parts are; a part that is not ready says why.
+/// The state of each part; an unready one has a reason.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Readiness {
     process: Result<(), &'static str>,
@@ -38,16 +38,16 @@ pub(super) struct Readiness {
 impl Health {
     /// The store is open, so its migrations are applied.
     pub fn store_is_open(&self, store: &Arc<DieselStore>) {
-        // Told once, at the start.
+        // Set once, at the start.
         let _ = self.store.set(Arc::clone(store));
     }
 
-    /// The workers of this process have started; those of a process that has none are an empty [`LivenessRegistry`].
+    /// The workers have started. A process without workers passes an empty [`LivenessRegistry`].
     pub fn workers_are_started(&self, liveness: Arc<LivenessRegistry>) {
         let _ = self.workers.set(liveness);
     }
 
-    /// The process was told to stop: it does what it has, and wants no more.
+    /// The process has received a stop signal. It finishes its requests and accepts no more.
     pub fn is_stopping(&self) {
         self.stopping.store(true, Ordering::Release);
     }
@@ -69,7 +69,7 @@ impl Health {
         self.workers.get()
     }
 
-    /// How the parts are at this moment.
+    /// The present state.
     pub(super) async fn readiness(&self) -> Readiness {
         let stopping = self.stopping.load(Ordering::Acquire);
         let opened = self.store.get().ok_or("not open yet");
@@ -98,7 +98,7 @@ impl Health {
 }
 
 impl Readiness {
-    /// Whether all of it is ready.
+    /// Whether all parts are ready.
     pub(super) fn is_ready(&self) -> bool {
         self.parts().iter().all(|(_, state)| state.is_ok())
     }
@@ -108,7 +108,7 @@ impl Readiness {
         [("process", process), ("database", database), ("migrations", migrations), ("workers", workers)]
     }
 
-    /// For a person who looks.
+    /// The response body.
     pub(super) fn to_json(&self) -> Value {
         let part = |(name, state): (&str, Result<(), &'static str>)| {
             (name.to_owned(), json!(state.err().unwrap_or("ready")))
@@ -118,7 +118,7 @@ impl Readiness {
         json!({"status": status, "sandbox": self.sandbox, "parts": parts, "warnings": self.warnings()})
     }
 
-    /// What a person should look after before anything stops.
+    /// Conditions that need attention before anything stops.
     fn warnings(&self) -> Vec<String> {
         let low = |DiskSpace { free, needed }: DiskSpace| {
             format!("{} MiB are free for the database, {} MiB are needed", free >> 20, needed >> 20)
@@ -127,19 +127,19 @@ impl Readiness {
     }
 }
 
-/// Asks the store something and waits for the answer, but not for long.
+/// Runs a read with a short timeout.
 pub(super) async fn ask<T: Send + 'static>(
     store: &dyn Store,
     question: impl FnMut(&mut dyn UnitOfWork) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     let (sender, receiver) = oneshot::channel();
     submit(store, Access::Read, question, move |answer| {
-        // The receiver is gone if that took too long.
+        // The receiver is gone after the timeout.
         let _ = sender.send(answer);
     });
-    match tokio::time::timeout(PATIENCE, receiver).await {
+    match tokio::time::timeout(HEALTH_CHECK_TIMEOUT, receiver).await {
         Ok(Ok(answer)) => answer,
-        Ok(Err(_)) => Err(StoreError::Failed("the store dropped the question".to_owned())),
+        Ok(Err(_)) => Err(StoreError::Failed("the store dropped the read".to_owned())),
         Err(_) => Err(StoreError::Unavailable("no answer in time".to_owned())),
     }
 }

@@ -1,5 +1,5 @@
-//! The figures. Everything that is counted while calls are served is found without a lock and without a word being put
-//! together: labels are made once, at the start or at the first of its kind.
+//! Prometheus metrics. Counters on the request path are found without a lock or a formatted label: labels are made once, at
+//! the start or at first use.
 
 mod clocks;
 mod gauges;
@@ -25,19 +25,19 @@ pub use clocks::ClockLabel;
 use clocks::Clocks;
 use gauges::Gauges;
 
-/// The statuses that the service answers with; all others are counted as one.
+/// The status codes of the service; all others share one counter.
 const STATUSES: [u16; 16] = [200, 201, 202, 400, 401, 402, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503];
 
-/// Upper bounds of the buckets of latencies, in seconds.
+/// Upper bounds of latency buckets, in seconds.
 const CALL_BUCKETS: [f64; 13] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 /// Of waits for the database and of its use, in seconds.
 const STORE_BUCKETS: [f64; 12] =
     [0.0001, 0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0];
-/// Of calls of the bank, in seconds.
+/// Of bank requests, in seconds.
 const BANK_BUCKETS: [f64; 10] = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// All figures of the process.
+/// All metrics of the process.
 pub struct Metrics {
     registry: Registry,
     routes: HashMap<&'static str, Route>,
@@ -59,21 +59,21 @@ pub struct Metrics {
     snapshots: SnapshotCache,
 }
 
-/// The calls of one operation.
+/// The requests of one operation.
 struct Route {
     labels: [&'static str; 2],
     seconds: Histogram,
-    /// One a status and one for all others, once it was given.
+    /// One per status code and one for all others, from the first use on.
     answers: [OnceLock<IntCounter>; STATUSES.len() + 1],
 }
 
-/// The work of the store's threads of one kind.
+/// The store's threads of one kind.
 struct Thread {
     waited: Histogram,
     used: Histogram,
 }
 
-/// The calls of the bank.
+/// Bank requests.
 pub(super) struct Bank {
     pub(super) submit: BankCalls,
     pub(super) query: BankCalls,
@@ -82,13 +82,13 @@ pub(super) struct Bank {
     pub(super) transactions: BankCalls,
 }
 
-/// The calls of the bank of one kind.
+/// Bank requests of one kind.
 pub(super) struct BankCalls {
     seconds: Histogram,
     outcomes: [IntCounter; 4],
 }
 
-/// How a call of the bank ended; of a submission, each instruction.
+/// The outcome of a bank request; of a submission, of each instruction.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum BankOutcome {
     Done,
@@ -101,7 +101,7 @@ impl BankOutcome {
     const LABELS: [&'static str; 4] = ["done", "declined", "unavailable", "unknown"];
 }
 
-/// Makes figures and lists them.
+/// Creates and registers metrics.
 struct Registrar<'a>(&'a Registry);
 
 impl Registrar<'_> {
@@ -138,51 +138,49 @@ impl Registrar<'_> {
 }
 
 impl Metrics {
-    /// Nothing has been counted yet.
+    /// All counters at zero.
     ///
     /// # Errors
-    /// If two figures have one name.
+    /// If two metrics have one name.
     pub fn new() -> prometheus::Result<Self> {
         let registry = Registry::new();
         registry.register(Box::new(service_output::dropped_lines()))?;
         let registrar = Registrar(&registry);
         let requests = registrar.counters(
             "kopeck_http_requests_total",
-            "Calls answered, by route and status.",
+            "HTTP responses by route and status code.",
             &["method", "route", "status"],
         )?;
         let seconds = registrar.histograms(
             "kopeck_http_request_seconds",
-            "From the head of a call to its answer, by route.",
+            "Time from a request's head to its response, by route.",
             &["method", "route"],
             &CALL_BUCKETS,
         )?;
         let reloads = registrar.counters(
             "kopeck_certificate_reloads_total",
-            "Changed certificates, by whether they could be taken over.",
+            "Reloads of changed certificates by outcome.",
             &["outcome"],
         )?;
         let heads = registrar.counters(
             "kopeck_audit_heads_total",
-            "Attempts to send the chain heads of the audit log, by whether they were sent.",
+            "Attempts to send the chain heads of the audit log by outcome.",
             &["outcome"],
         )?;
         Ok(Self {
             routes: routes(&seconds)?,
             requests,
-            refused_seals: registrar.counter(
-                "kopeck_refused_seals_total",
-                "Values refused because they were not sealed rightly.",
-            )?,
+            refused_seals: registrar
+                .counter("kopeck_refused_seals_total", "Sealed values that failed to open.")?,
             throttled_logins: registrar
-                .counter("kopeck_throttled_logins_total", "Logins refused after too many failures.")?,
+                .counter("kopeck_throttled_logins_total", "Logins throttled after too many failures.")?,
             throttled_refreshes: registrar.counter(
                 "kopeck_throttled_refreshes_total",
-                "Refreshes refused after too many failures of their address.",
+                "Refreshes throttled after too many failures of their address.",
             )?,
             rate_limited: registrar.counter(
                 "kopeck_rate_limited_total",
-                "Calls refused over the rate limit of their partner.",
+                "Requests refused over the rate limit of their partner.",
             )?,
             refused_bodies: registrar.counter(
                 "kopeck_refused_bodies_total",
@@ -206,20 +204,19 @@ impl Metrics {
         &self.bank
     }
 
-    /// A changed certificate was looked at.
+    /// Counts a certificate reload.
     pub fn certificate_changed(&self, taken: bool) {
         let [good, bad] = &self.reloads;
         if taken { good.inc() } else { bad.inc() }
     }
 
-    /// The chain heads of the audit log were sent, or could not be.
+    /// Counts an attempt to send audit chain heads.
     pub fn audit_heads_sent(&self, sent: bool) {
         let [good, bad] = &self.audit_heads;
         if sent { good.inc() } else { bad.inc() }
     }
 
-    /// A look at `clock` has shown that it stands so far `ahead`, and by how much it was set since the last look. A step is
-    /// logged.
+    /// Records how far `clock` is ahead, and its step since the last reading. A step is logged.
     pub fn clock_seen(&self, clock: ClockLabel, ahead: time::Duration, step: Option<time::Duration>) {
         self.clocks.stands(clock, ahead);
         if let Some(by) = step {
@@ -227,7 +224,7 @@ impl Metrics {
         }
     }
 
-    /// All figures at this moment, in the text format of Prometheus.
+    /// All metrics in the text format of Prometheus.
     pub(super) async fn text(&self, health: &Health) -> prometheus::Result<Vec<u8>> {
         let snapshot = match health.store() {
             Some(store) => self.snapshots.get(&**store).await,

@@ -1,4 +1,4 @@
-//! The answers of the operations port.
+//! The HTTP server of the operations port.
 
 use std::io;
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::Operations;
 
-/// How Prometheus names its text format.
+/// Prometheus's content type.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Serves on `listener`.
@@ -24,12 +24,12 @@ pub(super) fn serve(listener: TcpListener, operations: Operations) -> io::Result
             .app_data(Data::new(operations.clone()))
             .service(web::resource("/health/live").get(live))
             .service(web::resource("/health/ready").get(ready))
-            .service(web::resource("/metrics").get(figures))
+            .service(web::resource("/metrics").get(metrics))
     });
     Ok(server.workers(1).disable_signals().listen(listener)?.run())
 }
 
-/// That the process answers at all is the answer.
+/// Any response means that the process is alive.
 async fn live() -> HttpResponse {
     HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(json!({"status": "live"}))
 }
@@ -41,11 +41,11 @@ async fn ready(operations: Data<Operations>) -> HttpResponse {
     answer.insert_header((header::CACHE_CONTROL, "no-store")).json(readiness.to_json())
 }
 
-async fn figures(operations: Data<Operations>) -> HttpResponse {
+async fn metrics(operations: Data<Operations>) -> HttpResponse {
     match operations.metrics.text(&operations.health).await {
         Ok(text) => HttpResponse::Ok().insert_header((header::CONTENT_TYPE, TEXT)).body(text),
         Err(error) => {
-            log::error!(error:% = error; "the figures cannot be shown");
+            log::error!(error:% = error; "the metrics cannot be encoded");
             HttpResponse::InternalServerError().finish()
         }
     }

@@ -1,4 +1,4 @@
-//! What stands in the database, counted for whoever asks for the figures, and no more often than every few seconds.
+//! A cached snapshot of the database's counts, for the metrics.
 
 use std::time::{Duration, Instant};
 
@@ -8,38 +8,38 @@ use tokio::sync::Mutex;
 
 use super::health::ask;
 
-/// How long what was counted is good.
+/// How long a snapshot is fresh.
 const TTL: Duration = Duration::from_secs(5);
-/// How long the database is not asked again that did not say. Its return is to be seen soon.
+/// How long a failure is cached, short so that a recovery shows soon.
 const TTL_OF_FAILURE: Duration = Duration::from_millis(500);
 
-/// What was counted.
+/// Counts of the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreSnapshot {
-    /// What lies before the workers.
+    /// The workers' backlog.
     pub backlog: Backlog,
-    /// What all partners together have on hold.
+    /// The money on hold, of all partners.
     pub held: Kopecks,
 }
 
-/// The latest count.
+/// The latest snapshot.
 #[derive(Default)]
 pub(super) struct SnapshotCache(Mutex<Option<(Instant, Option<StoreSnapshot>)>>);
 
 impl SnapshotCache {
-    /// What there is in `store`, at present or a few seconds ago; `None` while the database does not say.
+    /// A snapshot of `store`, at most [`TTL`] old; `None` while the database is unavailable.
     pub(super) async fn get(&self, store: &dyn Store) -> Option<StoreSnapshot> {
-        // Held while the store is asked: who asks at the same moment gets the same answer.
+        // Held during the read, so that concurrent scrapes share it.
         let mut latest = self.0.lock().await;
         if let Some((at, snapshot)) = *latest
             && at.elapsed() < if snapshot.is_some() { TTL } else { TTL_OF_FAILURE }
         {
             return snapshot;
         }
-        let question = |unit: &mut dyn kopeck_port_store::UnitOfWork| {
+        let read = |unit: &mut dyn kopeck_port_store::UnitOfWork| {
             Ok(StoreSnapshot { backlog: unit.jobs().backlog()?, held: unit.reconciliation().held_by_all()? })
         };
-        let snapshot = ask(store, question).await.ok();
+        let snapshot = ask(store, read).await.ok();
         *latest = Some((Instant::now(), snapshot));
         snapshot
     }

@@ -1,4 +1,4 @@
-//! A bounded queue of lines between threads that must not wait and one that may.
+//! A bounded queue of lines, from threads that must not block to one writer.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,15 +13,15 @@ const RETRY_AFTER: Duration = Duration::from_millis(10);
 pub(super) struct LineQueue {
     capacity: usize,
     state: Mutex<State>,
-    /// There are lines.
+    /// Signals lines in the queue.
     filled: Condvar,
-    /// All lines are written.
+    /// Signals an empty queue.
     written: Condvar,
 }
 
 struct State {
     lines: Vec<u8>,
-    /// Lines that found no room since the writer last took what there was.
+    /// Lines dropped since the writer last took the queue.
     dropped: u64,
     is_writing: bool,
 }
@@ -36,8 +36,8 @@ impl LineQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds whole lines; returns whether there was room. After a drop nothing is added until the writer goes on, so that
-    /// the note on dropped lines stands where they would.
+    /// Adds whole lines; returns whether there was room. After a drop nothing is added until the writer has caught up, so
+    /// that the note on dropped lines stands in their place.
     pub(super) fn push(&self, lines: &[u8]) -> bool {
         let mut state = self.state();
         if state.dropped > 0 || state.lines.len() + lines.len() > self.capacity {
@@ -60,8 +60,8 @@ impl LineQueue {
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
-    /// Writes what is added to `sink`, for ever. What the sink refuses is dropped and counted in `lost`; once the sink
-    /// takes lines again, `note` tells it how many it missed.
+    /// Writes the queue to `sink`, for ever. Lines that the sink refuses are dropped and counted in `lost`. Once it accepts
+    /// lines again, `note` makes a line with their number.
     pub(super) fn write_to(&self, sink: impl Write, note: impl Fn(u64) -> Vec<u8>, lost: &IntCounter) {
         let mut lines = Vec::new();
         let mut writer = Writer { sink: Sink { sink, is_torn: false }, note, missed: 0 };
@@ -92,7 +92,7 @@ impl LineQueue {
 struct Writer<W, N> {
     sink: Sink<W>,
     note: N,
-    /// Lines that the sink missed and was not told of.
+    /// Dropped lines that no note has reported yet.
     missed: u64,
 }
 
@@ -107,7 +107,7 @@ impl<W: Write, N: Fn(u64) -> Vec<u8>> Writer<W, N> {
         refused
     }
 
-    /// Tells the sink how many lines it missed.
+    /// Writes the note on dropped lines.
     fn tell(&mut self) {
         if self.sink.write(&(self.note)(self.missed)) == 0 {
             self.missed = 0;

@@ -10,36 +10,25 @@ use kopeck_client::{EmployeeFilter, Error, Paging};
 use crate::process::{Installation, ask, pseudo_terminal};
 
 #[test]
-fn the_first_start_keeps_its_secrets_in_a_private_file_with_a_call_that_works_when_pasted() {
+fn the_first_start_without_a_terminal_keeps_its_secrets_in_a_private_file() {
     let installation = Installation::new();
-    let (base_url, file, shown) = installation.first_start();
+    let (_, file, shown) = installation.first_start();
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    let welcome = std::fs::read_to_string(&file).unwrap();
-    let pasted: String = welcome
-        .lines()
-        .skip_while(|line| !line.contains("nonce()"))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    assert!(pasted.contains("get_access_token"), "{welcome}");
+    let secrets: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let said = shown.join("\n") + &installation.log();
     for secret in ["apiKey", "password", "sealingKey"] {
-        let line = welcome.lines().find_map(|line| line.trim().strip_prefix(secret)).unwrap();
-        let said = shown.join("\n") + &installation.log();
-        assert!(!said.contains(line.trim()), "the {secret} is in the output or the log: {said}");
+        let value = secrets[secret].as_str().unwrap();
+        assert!(!said.contains(value), "the {secret} is in the output or the log: {said}");
     }
 
     let again = installation.serve(&[]);
-    let pasted = pasted.replace(&base_url, &again.base_url);
-    let answer = std::process::Command::new("bash").args(["-c", &pasted]).output().unwrap();
-    let balance: serde_json::Value = serde_json::from_slice(&answer.stdout)
-        .unwrap_or_else(|_| panic!("{pasted}\n{}", String::from_utf8_lossy(&answer.stdout)));
-    assert_eq!(balance["available"], 100_000_000);
     let (shown, good) = again.stop("INT");
     assert!(good, "{}", installation.log());
     assert!(!shown.iter().any(|line| line.contains("first start")), "{shown:?}");
 }
 
 #[test]
-fn the_first_start_at_a_terminal_prints_its_secrets_and_keeps_them_for_its_login() {
+fn the_first_start_at_a_terminal_prints_its_secrets_and_a_request_that_works_when_pasted() {
     let installation = Installation::embedded();
     let (shown, terminal) = pseudo_terminal();
     let mut command = installation.command(&["serve", "--listen", "127.0.0.1:0"]);
@@ -48,10 +37,23 @@ fn the_first_start_at_a_terminal_prints_its_secrets_and_keeps_them_for_its_login
     drop(command);
     let mut lines = BufReader::new(shown).lines().map_while(Result::ok);
     let key = lines.find_map(|line| line.trim().strip_prefix("apiKey").map(str::to_owned));
+    let pasted = lines.by_ref().skip_while(|line| !line.contains("nonce()"));
+    let last = |line: &String| line.contains("/v1/balance");
+    let mut script = String::new();
+    for line in pasted {
+        script += line.trim_end();
+        script.push('\n');
+        if last(&line) {
+            break;
+        }
+    }
+    let answer = std::process::Command::new("bash").args(["-c", &script]).output().unwrap();
     server.kill().unwrap();
     server.wait().unwrap();
     assert!(key.is_some_and(|key| key.trim().starts_with("ak_")));
-    assert!(!installation.path().join("demo-partner.txt").exists());
+    let balance: serde_json::Value = serde_json::from_slice(&answer.stdout)
+        .unwrap_or_else(|_| panic!("{script}\n{}", String::from_utf8_lossy(&answer.stdout)));
+    assert_eq!(balance["available"], 100_000_000);
     let mode = std::fs::metadata(installation.path().join("demo-partner.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
@@ -59,7 +61,7 @@ fn the_first_start_at_a_terminal_prints_its_secrets_and_keeps_them_for_its_login
 #[test]
 fn a_demo_partner_whose_secrets_cannot_be_written_is_not_stored() {
     let installation = Installation::embedded();
-    let file = installation.path().join("demo-partner.txt");
+    let file = installation.path().join("demo-partner.json");
     std::fs::create_dir(&file).unwrap();
     let refused = installation.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert!(!refused.status.success());
@@ -107,7 +109,7 @@ fn only_the_embedded_default_on_loopback_is_a_sandbox_unless_one_is_asked_for() 
         assert!(log.lines().any(|line| line.contains("WARN") && line.contains(said)), "{arguments:?}: {log}");
         assert!(!log.contains(unsaid), "{arguments:?}: {log}");
         assert!(running.stop("TERM").1);
-        let demo = folder.path().join("kopeck-data/demo-partner.txt");
+        let demo = folder.path().join("kopeck-data/demo-partner.json");
         assert_eq!(demo.exists(), is_sandbox, "{arguments:?}");
     }
 }

@@ -212,10 +212,8 @@ fn every_start_prints_where_the_reference_is() {
 #[test]
 fn the_demo_partner_logs_in_from_a_private_file_without_a_secret_on_the_command_line() {
     let installation = Installation::new();
-    let (base_url, welcome, _) = installation.first_start();
-    let welcome = std::fs::read_to_string(welcome).unwrap();
-    let login = welcome.lines().find(|line| line.contains("call login")).unwrap();
-    let file = installation.path().join("demo-partner.json");
+    let (base_url, file, shown) = installation.first_start();
+    let login = shown.iter().find_map(|line| line.strip_prefix("To log in: ")).unwrap();
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let text = std::fs::read_to_string(&file).unwrap();
     let credentials: Value = serde_json::from_str(&text).unwrap();

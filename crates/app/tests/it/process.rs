@@ -73,8 +73,7 @@ impl Installation {
         self.folder.path()
     }
 
-    /// Starts the service and stops it again. Returns its URL, the file with the demo partner's secrets,
-    /// and its output.
+    /// Starts the service and stops it again. Returns its URL, the file with the demo partner's secrets, and its output.
     pub fn first_start(&self) -> (String, PathBuf, Vec<String>) {
         let running = self.serve(&[]);
         let base_url = running.base_url.clone();
@@ -82,10 +81,8 @@ impl Installation {
         let answered = Command::new("curl").args(["-s", &format!("{base_url}/v1/balance")]).status();
         assert!(answered.unwrap().success());
         let (shown, _) = running.stop("TERM");
-        let file = shown
-            .iter()
-            .find_map(|line| line.split_once("a first call are in "))
-            .map(|(_, path)| path.into());
+        let file =
+            shown.iter().find_map(|line| line.split_once("secrets are in ")).map(|(_, path)| path.into());
         (base_url, file.unwrap_or_else(|| panic!("{shown:?}")), shown)
     }
 

@@ -1,4 +1,4 @@
-//! Signatures: what nobody can make who has the database and not the key.
+//! Signatures, which need the key and not only the database.
 
 use super::Head;
 use super::encoding::Bytes;

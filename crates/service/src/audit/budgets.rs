@@ -1,8 +1,7 @@
-//! Budgets of entries about requests whose caller did not authenticate, and counts of entries that found no room.
+//! Budgets of audit entries for unauthenticated requests, and counts of entries beyond the capacity.
 //!
-//! A fixed window of one minute. Within it each client network and each partner's API key has a number of entries of its
-//! own, so that a flood from one address hides nobody else; all networks together have a ceiling, so that many addresses
-//! cannot fill the disk. Requests over a budget are counted, and the end of the window writes the counts as entries.
+//! A fixed window of one minute. Each client network and each partner's API key has a budget, so that a flood from one address
+//! hides no other. All networks together have a ceiling, so that many addresses cannot fill the disk. Requests over a budget are counted, and the end of the window writes the counts as entries.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,16 +12,16 @@ use kopeck_domain::audit::{Entry, Outcome};
 use kopeck_domain::ids::PartnerId;
 use time::{Duration, OffsetDateTime};
 
-/// How long a window lasts.
+/// The length of a window.
 const WINDOW: Duration = Duration::MINUTE;
 
-/// Entries a window for one network.
+/// Entries per window of one network.
 pub(super) const BY_NETWORK: u32 = 60;
 
-/// Entries a window under one partner's API key.
+/// Entries per window under one partner's API key.
 pub(super) const BY_API_KEY: u32 = 60;
 
-/// Entries a window for all networks together.
+/// Entries per window of all networks together.
 pub(super) const BY_ALL_NETWORKS: u32 = 600;
 
 /// Networks that are counted by themselves; more are counted together.
@@ -38,7 +37,7 @@ const SUMMARY: &str = "audit.summary";
 pub(super) struct Budgets {
     since: OffsetDateTime,
     networks: HashMap<Network, Count>,
-    /// As many as there are partners whose API key was used: no limit is needed.
+    /// At most one per partner, so it needs no limit.
     api_keys: HashMap<PartnerId, Count>,
     written_by_networks: u32,
     /// Requests from networks beyond [`MOST_NETWORKS`].
@@ -63,7 +62,7 @@ impl Budgets {
         }
     }
 
-    /// Whether `entry` is to be written; otherwise it is counted. `has_room`: whether it could be written.
+    /// Whether to write `entry`; otherwise it is counted. `has_room` says whether the queue has capacity.
     pub(super) fn admit(&mut self, entry: &Entry, has_room: bool) -> bool {
         // The API key was right, although nothing else was.
         if let Some(partner) = entry.partner {
@@ -80,7 +79,7 @@ impl Budgets {
         admitted
     }
 
-    /// Counts an entry about an authenticated request that is not to be written.
+    /// Counts an entry of an authenticated request that is not written.
     pub(super) fn count(&mut self, entry: &Entry) {
         match entry.partner {
             Some(partner) => self.api_keys.entry(partner).or_default().more += 1,
@@ -88,13 +87,13 @@ impl Budgets {
         }
     }
 
-    /// The entries that summarise the window, if it is over at `now`; another begins.
+    /// If the window is over at `now`, begins another and returns the summaries.
     pub(super) fn roll(&mut self, now: OffsetDateTime) -> Vec<Entry> {
-        // A clock that was set back begins a window too.
+        // A clock that was set back also begins a window.
         if (Duration::ZERO..WINDOW).contains(&(now - self.since)) { Vec::new() } else { self.close(now) }
     }
 
-    /// The entries that summarise the window so far; another begins.
+    /// Begins another window and returns the summaries of this one.
     pub(super) fn close(&mut self, now: OffsetDateTime) -> Vec<Entry> {
         let Self { networks, api_keys, untracked, .. } = std::mem::replace(self, Self::starting_at(now));
         let mut api_keys = over_budget(api_keys);

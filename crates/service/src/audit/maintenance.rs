@@ -1,4 +1,4 @@
-//! What an operator does to the audit log: removing old entries, and giving up a former key.
+//! Maintenance of the audit log: pruning, and retiring a former key.
 
 use std::sync::Arc;
 
@@ -10,12 +10,11 @@ use time::OffsetDateTime;
 
 use super::verify::BATCH;
 
-/// Removes the entries from the beginning of each chain that were written before `before`, and leaves in each a signed mark
-/// of where it begins now. Answers how many entries were removed. The log has to be [verified](super::verify) first: what
-/// was changed in it could not be found afterwards.
+/// Removes entries older than `before` from the beginning of each chain, and writes a signed mark of the new beginning. Returns
+/// the number of removed entries. [Verify](super::verify) the log first: pruning would hide changes in the removed entries.
 ///
 /// # Errors
-/// [`StoreError`]; what was removed before stays removed, with its marks.
+/// [`StoreError`]; entries removed by then stay removed, with their marks.
 pub fn prune(
     store: &dyn Store,
     signer: &Arc<dyn AuditSigner>,
@@ -37,7 +36,7 @@ pub fn prune(
     Ok(removed)
 }
 
-/// Removes some entries of a chain, if there are any to remove.
+/// Removes one batch of entries of a chain, if there are any.
 fn prune_piece(
     audit: &mut dyn AuditRepository,
     signer: &dyn AuditSigner,
@@ -54,9 +53,9 @@ fn prune_piece(
     audit.prune(&signed(signer, MarkKind::Beginning, last.head))
 }
 
-/// Lets no chain depend on a former key any more: marks that are signed under one are signed anew, and the end of a chain
-/// whose last entry is signed under one gets a checkpoint, which vouches for every entry before it. Answers the chains that
-/// were left as they are because their signatures are not valid.
+/// Removes all dependencies on former keys: signs their marks anew, and adds a checkpoint to each chain whose last entry has a
+/// signature of one, which vouches for every entry before it. Returns the chains with invalid signatures, which stay as they
+/// are.
 ///
 /// # Errors
 /// [`StoreError`].
@@ -73,7 +72,7 @@ pub fn renew_signatures(store: &dyn Store, signer: &Arc<dyn AuditSigner>) -> Res
     Ok(invalid)
 }
 
-/// Answers whether the signatures of the chain are valid.
+/// Returns whether the signatures of the chain are valid.
 fn renew_chain(
     audit: &mut dyn AuditRepository,
     signer: &dyn AuditSigner,
@@ -114,7 +113,7 @@ fn signed(signer: &dyn AuditSigner, kind: MarkKind, head: Head) -> Mark {
     Mark { kind, head, signature }
 }
 
-/// Does `each` for one chain after the other.
+/// Calls `each` for one chain after the other.
 fn for_each_chain(
     store: &dyn Store,
     mut each: impl FnMut(&Opening) -> Result<(), StoreError>,

@@ -1,4 +1,4 @@
-//! Entries that wait to be written.
+//! The queue of audit entries about refusals.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,25 +11,24 @@ use time::OffsetDateTime;
 
 use super::budgets::Budgets;
 
-/// Entries that may wait. While the database is away for longer than that, more are only counted.
+/// The capacity. During a long outage of the database, entries beyond it are only counted.
 const CAPACITY: usize = 10_000;
 
-/// Entries that one unit of work writes at most.
+/// The most entries of one unit of work.
 const BATCH: usize = 500;
 
-/// How long the end of a process waits for a database that does not answer.
+/// How long a stop waits for an unavailable database.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Counts what becomes of notes. It must not wait.
+/// Counts the outcomes of entries. It must not block.
 pub trait AuditQueueObserver: Send + Sync {
-    /// So many were written.
+    /// Entries written.
     fn written(&self, entries: u64);
 
-    /// So many are only counted, in a summarising entry: a client without authentication was over its budget.
+    /// Entries only counted in a summary, over the budget of unauthenticated requests.
     fn summarised(&self, entries: u64);
 
-    /// So many are missing in the log: too many waited, and they are only counted in a summarising entry; or the process
-    /// ended before they could be written.
+    /// Entries missing in the log: the queue was full, and a summary counts them; or the process ended before writing them.
     fn dropped(&self, entries: u64);
 }
 
@@ -45,19 +44,18 @@ impl AuditQueueObserver for NoopAuditObserver {
     fn dropped(&self, _entries: u64) {}
 }
 
-/// Entries about what changed nothing, on their way into the log. One unit of work after the other takes what waits: there
-/// is no timer, and while the database works on one the next gathers. An entry whose commit was lost is written again, so
-/// it may stand in the log twice.
+/// The queue of entries about requests that changed nothing. One unit of work after the other writes the queue: there is no
+/// timer, and the next batch gathers during a write. An entry whose commit was lost is written again, so it may appear twice.
 pub struct AuditQueue {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     observer: Arc<dyn AuditQueueObserver>,
     state: Mutex<State>,
-    /// Told when nothing is being written any more.
+    /// Signals the end of a write.
     idle: Condvar,
 }
 
-/// What became of an entry.
+/// The outcome of adding an entry.
 enum Admission {
     Queued,
     Summarised,
@@ -66,11 +64,11 @@ enum Admission {
 
 struct State {
     waiting: VecDeque<Entry>,
-    /// Whether a unit of work is on its way.
+    /// Whether a unit of work is running.
     is_writing: bool,
     /// Whether the latest one failed.
     is_failing: bool,
-    /// Entries that found no room since there was room last.
+    /// Entries dropped since the queue last had room.
     dropped: u64,
     budgets: Budgets,
 }
@@ -80,7 +78,7 @@ impl State {
         self.waiting.len() < CAPACITY
     }
 
-    /// Lets an entry wait, or counts it; answers which.
+    /// Queues an entry, or counts it.
     fn add(&mut self, entry: Entry) -> Admission {
         let has_room = self.has_room();
         if entry.actor == Actor::Unknown {
@@ -96,11 +94,10 @@ impl State {
         Admission::Queued
     }
 
-    /// Lets the summaries of a minute that is over wait. There are few of them, and while there is no room the minute
-    /// goes on.
+    /// Queues the summaries of a window that is over. There are few of them. Without room the window continues.
     fn roll(&mut self, now: OffsetDateTime) {
         if self.has_room() {
-            // While one unit of work after the other fails there is room for moments only.
+            // While writes fail, the queue has room for moments only.
             if !self.is_failing {
                 self.dropped = 0;
             }
@@ -109,7 +106,7 @@ impl State {
         }
     }
 
-    /// What the next unit of work writes, if it is to begin now.
+    /// The next batch, if a write may begin now.
     fn next(&mut self) -> Option<Arc<[Entry]>> {
         if self.is_writing || self.waiting.is_empty() {
             return None;
@@ -121,7 +118,7 @@ impl State {
 }
 
 impl AuditQueue {
-    /// Nothing waits yet; what does will be written to `store`. `clock`: the machine's own time.
+    /// An empty queue in front of `store`. `clock` is the machine's.
     #[must_use]
     pub fn new(
         store: Arc<dyn Store>,
@@ -138,13 +135,13 @@ impl AuditQueue {
         Arc::new(Self { store, clock, observer, state: Mutex::new(state), idle: Condvar::new() })
     }
 
-    /// AuditQueue an entry and returns at once. One of a caller without authentication who is over its budget is only counted,
-    /// and so is any while too many wait.
+    /// Queues an entry and returns at once. Entries over the budget of unauthenticated requests, or beyond the capacity, are only
+    /// counted.
     pub fn push(self: &Arc<Self>, entry: Entry) {
         let mut state = self.lock();
         state.roll(self.clock.now());
         let admission = state.add(entry);
-        // After a failure the next try is due to the clock, see `tick`.
+        // After a failure `tick` makes the next attempt.
         let next = if state.is_failing { None } else { state.next() };
         drop(state);
         match admission {
@@ -163,8 +160,7 @@ impl AuditQueue {
         self.write(next);
     }
 
-    /// Writes the summaries of a minute that is over, and what waits if the database failed before. To be called every
-    /// second or so.
+    /// Writes the summaries of a window that is over, and retries after a failure. Call it about every second.
     pub fn tick(self: &Arc<Self>) {
         let mut state = self.lock();
         state.roll(self.clock.now());
@@ -173,20 +169,20 @@ impl AuditQueue {
         self.write(next);
     }
 
-    /// Writes an entry by itself, and tells `done` when it is certain.
+    /// Writes one entry in a unit of work of its own, then calls `done`.
     pub fn write_one(&self, entry: Entry, done: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
         let append = move |unit: &mut dyn UnitOfWork| unit.audit().append(&entry);
         submit(&*self.store, Access::Write, append, done);
     }
 
-    /// Writes all that waits and the summaries of the present minute, and comes back when that is done. After a failure it
-    /// tries once more; what cannot be written then is given up. For the end of a process, when nothing is noted any more.
+    /// Writes the queue and the summaries of the present window, and returns when that is done. It retries once; entries that
+    /// still cannot be written are lost. For the end of a process, after the last [`Self::push`].
     pub fn close(self: &Arc<Self>) {
         let mut state = self.lock();
         let summaries = state.budgets.close(self.clock.now());
         state.waiting.extend(summaries);
         drop(state);
-        // The database may be back since the latest attempt, so one more is made.
+        // The database may be available again since the latest attempt, so there is one more.
         let mut is_retry = true;
         loop {
             let state = self.lock();
@@ -210,7 +206,7 @@ impl AuditQueue {
         }
     }
 
-    /// Nothing that runs under the lock can panic half-way, so a poisoned one is as good as another.
+    /// Nothing under the lock can panic half-way, so a poisoned lock is still consistent.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -224,7 +220,7 @@ impl AuditQueue {
         submit(&*self.store, Access::Write, append, move |outcome| notes.ended(&written, outcome));
     }
 
-    /// A unit of work has ended. After a failure its entries wait again, before all others.
+    /// Handles the end of a write. After a failure its entries return to the head of the queue.
     fn ended(self: &Arc<Self>, entries: &[Entry], outcome: Result<(), StoreError>) {
         let mut state = self.lock();
         state.is_writing = false;

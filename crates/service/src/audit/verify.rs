@@ -13,24 +13,24 @@ use kopeck_port_store::{Access, AuditSigner, Store, StoreError, transact};
 
 use walk::Walk;
 
-/// Rows that are read at once; the service is not held up by the check.
+/// Rows per read, so that the service is not held up.
 pub(super) const BATCH: u32 = 1_000;
 
-/// A log that is whole.
+/// The result of a successful verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VerificationReport {
-    /// How many entries it has.
+    /// The number of entries.
     pub entries: u64,
-    /// How many of them nothing vouches for but their hashes, such as those that were written before there were
-    /// signatures. Without the keys, how many have no signature.
+    /// The number of entries with hashes only, such as those from before signatures existed. Without the keys, the number of
+    /// entries without a signature.
     pub unsigned: u64,
-    /// How many were removed by pruning.
+    /// The number of pruned entries.
     pub pruned: u64,
-    /// How far each chain goes, to be noted elsewhere.
+    /// The chain heads, to be kept elsewhere.
     pub heads: Vec<Head>,
 }
 
-/// Where a log is not what was written: the first place that was found.
+/// The first violation in the log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainViolation {
     /// A chain does not begin as it did, or the one before it is gone.
@@ -113,13 +113,13 @@ pub enum ChainViolation {
     Rewritten(Head),
 }
 
-/// Why a log could not be found to be whole.
+/// Why the verification failed.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
-    /// It is not.
+    /// The log is broken.
     #[error(transparent)]
     Broken(#[from] ChainViolation),
-    /// It could not be read.
+    /// The log could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -160,12 +160,12 @@ pub fn verify(
     Ok(walk.end()?)
 }
 
-/// The chain that has to come next.
+/// The expected next chain.
 fn after_last(previous: Option<&Opening>) -> u64 {
     previous.map_or(0, |opening| opening.chain) + 1
 }
 
-/// Heads that were noted, until they are met.
+/// Heads kept elsewhere that the walk has not reached yet.
 struct KnownHeads(HashMap<(u64, u64), Vec<Digest>>);
 
 impl KnownHeads {
@@ -188,7 +188,7 @@ impl KnownHeads {
         }
     }
 
-    /// Gives up what was noted of entries that were pruned: those before this one.
+    /// Drops the heads of pruned entries: those before this one.
     fn forget_before(&mut self, beginning: &Head) {
         self.0.retain(|(chain, number), _| *chain != beginning.chain || *number >= beginning.number);
     }

@@ -1,4 +1,4 @@
-//! Who is behind an access token.
+//! Authentication by access token.
 
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_domain::session::{PairState, TokenPair};
@@ -8,8 +8,7 @@ use kopeck_port_store::{StoredPair, UnitOfWork};
 use super::{Caller, TokenError, TokenService};
 
 impl TokenService {
-    /// The claims of an access token that is good at this moment, by its own word. [`Self::session`] knows whether
-    /// it was revoked.
+    /// The claims of a valid access token. [`Self::session`] checks whether it was revoked.
     ///
     /// # Errors
     /// [`TokenError::Unauthorized`].
@@ -32,8 +31,7 @@ impl TokenService {
         Ok(Caller { partner: partner.id, sealing: partner.sealing, keys, pair_used: stored.pair.used })
     }
 
-    /// Notes that a token of the pair arrived at its owner: from now on the refresh token that it was exchanged for
-    /// is not accepted once more.
+    /// Records the first use of a token of the pair: from now on the refresh token before it is no longer accepted.
     ///
     /// # Errors
     /// [`TokenError::Unauthorized`] if the token was revoked since.

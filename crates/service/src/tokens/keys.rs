@@ -7,13 +7,12 @@ use sha2::{Digest, Sha256};
 
 use super::{AcceptedKey, ApiKeyOwner, TokenError, TokenService};
 
-/// Where the store keeps sealing keys; bound to each encrypted secret.
+/// The table of sealing keys; part of the associated data of each encrypted secret.
 pub(crate) const SEALING_KEY_TABLE: &str = "sealing_keys";
 /// The column of [`SEALING_KEY_TABLE`].
 pub(crate) const SEALING_KEY_COLUMN: &str = "encrypted_secret";
 
-/// What the store keeps of an API key. A key has 256 random bits, so one round of SHA-256 is enough, and it can be
-/// looked up by it.
+/// The stored hash of an API key. A key has 256 random bits, so one round of SHA-256 is enough, and the hash is its look-up key.
 #[must_use]
 pub fn api_key_hash(api_key: &str) -> [u8; 32] {
     Sha256::digest(api_key.as_bytes()).into()

@@ -1,4 +1,4 @@
-//! The login call.
+//! Login.
 
 use kopeck_domain::ids::SessionId;
 use kopeck_domain::partner::PartnerStatus;
@@ -13,11 +13,11 @@ use super::{
     ApiKeyOwner, IssuedTokens, LoginAttempt, LoginBody, NONCE_LIFE, TokenError, TokenService, api_key_hash,
 };
 
-/// What failures are counted by, as keyed digests.
+/// The subjects of the throttle, as keyed digests.
 type Subjects = Vec<[u8; 32]>;
 
 impl TokenService {
-    /// Refuses a network address with too many failures; to be called before anything else of a token request.
+    /// Refuses a network address with too many failures. Call it first in a token request.
     ///
     /// # Errors
     /// [`TokenError::TooMany`].
@@ -28,7 +28,7 @@ impl TokenService {
     /// Counts a failure for a network address alone.
     ///
     /// # Errors
-    /// [`TokenError::TooMany`] if there are too many already: of many failures at the same moment ten count.
+    /// [`TokenError::TooMany`] if there are too many already: of many concurrent failures ten count.
     pub fn count_failure(&self, unit: &mut dyn UnitOfWork, address: Option<&str>) -> Result<(), TokenError> {
         count_failure(unit, &self.address_subjects(address), self.env.settled())
     }
@@ -41,7 +41,7 @@ impl TokenService {
     pub fn login(&self, store: &dyn Store, attempt: LoginAttempt) -> Result<IssuedTokens, TokenError> {
         let LoginAttempt { owner, api_key, nonce, address, body } = attempt;
         let is_failure = !matches!(body, LoginBody::Faulty);
-        // A body that is refused with a 422 does not spend its nonce. Under a wrong API key that would tell the two apart.
+        // A body with a 422 does not spend its nonce. Under a wrong API key that would tell the two apart.
         let spends_nonce = owner.is_none() || matches!(body, LoginBody::Credentials { .. });
         let (login, password) = match body {
             LoginBody::Credentials { login, password } => (Some(login), password),
@@ -70,8 +70,8 @@ impl TokenService {
 
     /// Issues tokens to `partner`, or records the failure if there is none.
     ///
-    /// The throttle is asked once more, so that many guesses sent at the same moment do not all slip past the first
-    /// check; and in both cases, or a 429 among many 400s would tell which guess was right.
+    /// Checks the throttle again, so that concurrent guesses do not all pass the first check. It does so in both cases, or a 429
+    /// among many 400s would reveal the right guess.
     fn finish(
         &self,
         store: &dyn Store,
@@ -103,8 +103,8 @@ impl TokenService {
         address.map(|address| self.secrets.fingerprint("address", address.as_bytes())).into_iter().collect()
     }
 
-    /// The partner whose API key was shown. Without one it is this attempt alone: a wrong API key then takes the same
-    /// steps, and locks nobody out.
+    /// The throttle's subject: the owner of the API key, or for a wrong key this attempt alone, which takes the same steps and
+    /// locks no partner out.
     fn partner_subject(&self, owner: Option<&ApiKeyOwner>, key_hash: &[u8; 32], nonce: &str) -> [u8; 32] {
         match owner {
             Some(owner) => {
@@ -151,8 +151,8 @@ fn check_throttle(
     Ok(())
 }
 
-/// Whether a login with these credentials may still begin a session. A suspension or a new password ends all sessions;
-/// a login whose password was compared before that must not begin one after it.
+/// Whether the credentials are still valid. A suspension or a new password ends all sessions, and a login whose password was
+/// checked before must not begin one afterwards.
 fn still_valid(
     unit: &mut dyn UnitOfWork,
     checked: &Credentials,

@@ -1,4 +1,4 @@
-//! The refresh call.
+//! Token refresh.
 
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::PartnerStatus;
@@ -10,8 +10,8 @@ use super::login::record_failures;
 use super::{ApiKeyOwner, IssuedTokens, NONCE_LIFE, RefreshOutcome, TokenError, TokenService, api_key_hash};
 
 impl TokenService {
-    /// Exchanges a refresh token for a new pair. A token that is not accepted counts as a failure of `address`, and not
-    /// of the partner: whoever it locks out of logins may still refresh.
+    /// Exchanges a refresh token for a new pair. A refused token counts as a failure of `address`, not of the partner: a partner that
+    /// is locked out of logins may still refresh.
     ///
     /// # Errors
     /// [`TokenError::TooMany`], [`TokenError::NonceSpent`], or the failure of a port. A token that is not accepted is

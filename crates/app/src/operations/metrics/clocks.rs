@@ -1,16 +1,16 @@
-//! Metrics of the clocks that the service goes by.
+//! Metrics of the service's clocks.
 
 use prometheus::{IntCounter, IntGauge};
 use time::Duration;
 
 use super::Registrar;
 
-/// A clock that somebody can set.
+/// A clock that may step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClockLabel {
-    /// The machine's, by which everything expires.
+    /// The machine's, for expiry.
     Machine,
-    /// The database server's, by which work is scheduled.
+    /// The database server's, for due times of jobs.
     Database,
 }
 
@@ -23,7 +23,7 @@ impl ClockLabel {
     }
 }
 
-/// Steps of the clocks, and how far apart they are.
+/// Steps of the clocks, and their offsets.
 pub(super) struct Clocks {
     /// Of the machine's and the database's, each ahead and back.
     steps: [[IntCounter; 2]; 2],
@@ -35,7 +35,7 @@ impl Clocks {
     pub(super) fn new(registrar: &Registrar<'_>) -> prometheus::Result<Self> {
         let steps = registrar.counters(
             "kopeck_clock_steps_total",
-            "Times that a clock was set by more than three seconds, by direction.",
+            "Steps of a clock by more than three seconds, by direction.",
             &["clock", "direction"],
         )?;
         let of = |clock: ClockLabel| -> prometheus::Result<[IntCounter; 2]> {
@@ -57,7 +57,7 @@ impl Clocks {
         })
     }
 
-    /// `clock` was set.
+    /// Counts and logs a step of `clock`.
     pub(super) fn stepped(&self, clock: ClockLabel, by: Duration) {
         let [machine, database] = &self.steps;
         let [ahead, back] = match clock {
@@ -72,8 +72,7 @@ impl Clocks {
         log::warn!(seconds = by.whole_seconds(); "the {}'s clock was set; is it synchronised (NTP)?", clock.label());
     }
 
-    /// `clock` stands so far ahead: the machine's of where it would be if nobody had set it, the database's of the
-    /// machine's.
+    /// Sets how far `clock` is ahead: the machine's of its time without steps, the database's of the machine's.
     pub(super) fn stands(&self, clock: ClockLabel, ahead: Duration) {
         let gauge = match clock {
             ClockLabel::Machine => &self.offset,

@@ -1,4 +1,4 @@
-//! Gauges that are looked up when somebody asks for them.
+//! Gauges that are read at each scrape.
 
 use kopeck_port_store::Access;
 use prometheus::IntGauge;
@@ -35,16 +35,14 @@ struct StoredGauges {
 impl Gauges {
     pub(super) fn new(registrar: &Registrar<'_>) -> prometheus::Result<Self> {
         let waiting = |access: &str| {
-            let options =
-                prometheus::Opts::new("kopeck_database_queue", "Units of work that wait for a connection.")
-                    .const_label("access", access);
+            let options = prometheus::Opts::new("kopeck_database_queue", "Units of work in the queue.")
+                .const_label("access", access);
             let gauge = IntGauge::with_opts(options)?;
             registrar.0.register(Box::new(gauge.clone()))?;
             prometheus::Result::Ok(gauge)
         };
-        let build =
-            prometheus::Opts::new("kopeck_build_info", "Always 1; the label says which version runs.")
-                .const_label("version", env!("CARGO_PKG_VERSION"));
+        let build = prometheus::Opts::new("kopeck_build_info", "Always 1, with the version as its label.")
+            .const_label("version", env!("CARGO_PKG_VERSION"));
         let build = IntGauge::with_opts(build)?;
         build.set(1);
         registrar.0.register(Box::new(build))?;
@@ -53,7 +51,7 @@ impl Gauges {
             writes_waiting: waiting("write")?,
             database_up: registrar.gauge(
                 "kopeck_database_up",
-                "1 if the database accepts changes and answered when the figures of what is stored were last asked for.",
+                "1 if the database accepts changes and responded to the latest scrape.",
             )?,
             disk_free: registrar.gauge(
                 "kopeck_database_disk_free_bytes",
@@ -65,19 +63,19 @@ impl Gauges {
             )?,
             stored: StoredGauges::new(registrar)?,
             workers: registrar
-                .gauge("kopeck_worker_threads", "Threads of this process that do asynchronous work.")?,
+                .gauge("kopeck_worker_threads", "Worker threads of this process.")?,
             workers_ended: registrar
                 .gauge("kopeck_worker_threads_ended", "Worker threads that exited unexpectedly.")?,
             silence: registrar.gauge(
                 "kopeck_worker_silence_seconds",
-                "How long the one that was silent longest has given no sign of life.",
+                "The longest time since the heartbeat of a worker thread.",
             )?,
             sandbox: registrar.gauge("kopeck_sandbox", "1 if the sandbox is on in this process, else 0.")?,
             process: ProcessMetrics::new(registrar)?,
         })
     }
 
-    /// Takes over how things stand.
+    /// Sets all gauges.
     pub(super) fn show(&self, health: &Health, snapshot: Option<StoreSnapshot>) {
         let waiting = |access| health.store().map_or(0, |store| store.waiting(access));
         self.reads_waiting.set(whole(waiting(Access::Read)));
@@ -108,16 +106,14 @@ impl StoredGauges {
         Ok(Self {
             requests: registrar
                 .gauge("kopeck_work_requests", "Asynchronous requests that are not finished.")?,
-            due: registrar.gauge("kopeck_work_due", "Those that are due and that no worker has in hand.")?,
-            oldest_due: registrar.gauge(
-                "kopeck_work_oldest_due_seconds",
-                "For how long the longest due of them has been waiting.",
-            )?,
+            due: registrar.gauge("kopeck_work_due", "Due requests that no worker has claimed.")?,
+            oldest_due: registrar
+                .gauge("kopeck_work_oldest_due_seconds", "The age of the oldest due request.")?,
             failing: registrar.gauge(
                 "kopeck_work_failing",
-                "Unfinished requests whose latest try ended without a word from the bank.",
+                "Unfinished requests whose latest attempt got no response from the bank.",
             )?,
-            stuck: registrar.gauge("kopeck_work_stuck", "Unfinished requests that need a person.")?,
+            stuck: registrar.gauge("kopeck_work_stuck", "Unfinished requests that need an operator.")?,
             held: registrar.gauge("kopeck_money_held_kopecks", "Money on hold, of all partners.")?,
         })
     }

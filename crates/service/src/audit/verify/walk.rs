@@ -1,23 +1,23 @@
-//! The walk along one chain after the other.
+//! The walk along the chains.
 
 use kopeck_domain::audit::{Head, Mark, MarkKind, Opening, Record, Statement};
 use kopeck_port_store::{Access, AuditSigner, SignatureCheck, Store, transact};
 
 use super::{BATCH, ChainViolation, KnownHeads, VerificationReport, VerifyError};
 
-/// The check as far as it has come.
+/// The state of the verification.
 pub(super) struct Walk<'a> {
     store: &'a dyn Store,
     signer: Option<&'a dyn AuditSigner>,
     noted: KnownHeads,
-    /// How many entries may be without a signature.
+    /// The accepted number of unsigned entries.
     accept_unsigned: u64,
     /// Chain and number of the first entry that nothing vouches for.
     first_unsigned: Option<(u64, u64)>,
     verified: VerificationReport,
 }
 
-/// One chain as far as it was read.
+/// The state of one chain.
 struct Chain {
     head: Head,
     checkpoint: Option<Head>,
