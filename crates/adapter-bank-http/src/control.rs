@@ -57,7 +57,7 @@ impl SimulatorControl {
     /// The simulator at `address`. Sends nothing yet.
     ///
     /// # Errors
-    /// [`ConfigError`] if no call can be made with this address.
+    /// [`ConfigError`] for an invalid address.
     pub fn new(address: BankAddress) -> Result<Self, ConfigError> {
         Ok(Self { transport: Transport::new(address)? })
     }

@@ -35,7 +35,7 @@ impl HttpBank {
     /// The bank at `address`. `clock` times the circuit breaker. Sends nothing yet.
     ///
     /// # Errors
-    /// [`ConfigError`] if no call can be made with these settings.
+    /// [`ConfigError`] for invalid settings.
     pub fn new(
         address: BankAddress,
         settings: &HttpBankSettings,

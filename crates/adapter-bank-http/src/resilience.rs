@@ -44,7 +44,7 @@ pub struct ResilienceSettings {
 }
 
 impl Default for ResilienceSettings {
-    /// 64 calls at once, two retries 100 ms and 200 ms apart, a rest of 5 s after 10 failures.
+    /// 64 requests in flight; two retries after 100 ms and 200 ms; 10 failures open the breaker for 5 s.
     fn default() -> Self {
         Self {
             in_flight: 64,

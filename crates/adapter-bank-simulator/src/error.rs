@@ -19,7 +19,7 @@ pub enum SimulatorError {
     /// The migrations failed.
     #[error("the bank's books could not be brought up to date: {0}")]
     Migration(String),
-    /// A later version of the simulator has changed the tables of the books.
+    /// A later version has migrated the database.
     #[error(
         "the bank's books have the schema {books}, and this version of kopeck knows none after {binary}: run the version \
          that changed them, or a later one"

@@ -55,7 +55,7 @@ macro_rules! signed {
 }
 
 /// `NOT INDEXED` leaves the primary key. Without it SQLite walks the whole index of the cards, because that one has
-/// the order of the groups, and every posting takes as long as the books are.
+/// the order of the groups, and every posting takes time in proportion to the ledger.
 const MOVE_BALANCES: &str = concat!(
     "UPDATE cards SET balance = balance + moved.total FROM (SELECT card, sum(",
     signed!(),

@@ -98,7 +98,7 @@ impl Simulator {
     /// How many times the instruction under `key` had its effect; 0 if it was declined or never arrived.
     ///
     /// # Errors
-    /// [`SimulatorError`] if the books cannot be read.
+    /// [`SimulatorError`] if the database cannot be read.
     pub fn applied(&self, key: &BankKey) -> Result<u32, SimulatorError> {
         self.database.read(|connection| instructions::applied(connection, key.as_str()))
     }
@@ -106,7 +106,7 @@ impl Simulator {
     /// The totals of the ledger.
     ///
     /// # Errors
-    /// [`SimulatorError`] if the books cannot be read.
+    /// [`SimulatorError`] if the database cannot be read.
     pub fn totals(&self) -> Result<LedgerTotals, SimulatorError> {
         self.database.read(ledger::totals)
     }
@@ -114,7 +114,7 @@ impl Simulator {
     /// The cards whose stored balance differs from the sum of their transactions.
     ///
     /// # Errors
-    /// [`SimulatorError`] if the books cannot be read.
+    /// [`SimulatorError`] if the database cannot be read.
     pub fn check(&self) -> Result<Vec<Discrepancy>, SimulatorError> {
         self.database.read(ledger::check)
     }

@@ -158,7 +158,7 @@ mod tests {
 
     type Waiting<'a> = Pin<Box<dyn Future<Output = Result<Permit, ApiError>> + 'a>>;
 
-    /// A login that has asked for a permit.
+    /// A login that waits for a permit.
     fn ask(queue: &LoginQueue, priority: Priority) -> Waiting<'_> {
         let mut waiting: Waiting<'_> = Box::pin(queue.permit(priority));
         assert!((&mut waiting).now_or_never().is_none(), "no permit is free");

@@ -38,7 +38,7 @@ pub struct HttpSettings {
 }
 
 impl Default for HttpSettings {
-    /// 2 MiB in 30 s, 64 MiB for all bodies, 4,096 connections, then 8 s, a minute to read the answer; no rate limit; no
+    /// 2 MiB in 30 s, 64 MiB for all bodies, 4,096 connections, 8 s, a minute to read the response; no rate limit; no
     /// trusted proxies; one worker and one password a processor; with the reference page.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);

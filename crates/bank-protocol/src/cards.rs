@@ -14,7 +14,7 @@ use crate::{day, number};
 /// A page of the cards issued for an order.
 #[derive(Serialize, Deserialize)]
 pub struct IssuedCardsResponse {
-    /// The cards, in the order of the order's lines. Fewer than were asked for mean that there are no more.
+    /// The cards, in the order of the order's lines. Fewer than the limit mean the end of the list.
     pub cards: Vec<IssuedCardDto>,
 }
 
@@ -154,7 +154,7 @@ impl From<CardDto> for BankCard {
 /// A page of the transactions of a card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransactionsResponse {
-    /// The transactions, by ascending id. Fewer than were asked for mean that there are no more.
+    /// The transactions, by ascending id. Fewer than the limit mean the end of the list.
     pub transactions: Vec<TransactionDto>,
 }
 

@@ -149,15 +149,15 @@ pub struct ActivateRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct BehaviourDto {
-    /// Milliseconds by which each answer is late.
+    /// Milliseconds added to each response.
     pub latency_ms: u64,
-    /// How many instructions and reads fail before they have an effect.
+    /// The share of instructions and reads that fail without an effect.
     pub error_rate: f64,
-    /// How many instructions have their effect and no verdict.
+    /// The share of instructions with an effect and no verdict.
     pub lose_answer_rate: f64,
-    /// How many repeated instructions are done once more.
+    /// The share of repeated instructions with a second effect.
     pub duplicate_rate: f64,
-    /// Whether the bank answers no call at all.
+    /// Whether the bank responds to nothing.
     pub down: bool,
 }
 
@@ -179,7 +179,7 @@ pub struct AdvanceRequest {
     pub once: IdempotencyKeyDto,
 }
 
-/// The answer to a call that says no more than that it was done.
+/// The response of a command without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Empty {}
 

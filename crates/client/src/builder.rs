@@ -80,21 +80,19 @@ impl ClientBuilder {
         self
     }
 
-    /// Another key that opens answers. While keys are rotated, two are in force, and the service may seal under
-    /// the one that the client does not seal with.
+    /// Another key for responses. During a key rotation two keys are valid, and the service may seal with either.
     pub fn also_open_with(mut self, key: SealingKey) -> Self {
         self.other_sealing_keys.push(key);
         self
     }
 
-    /// Whether identifiers in paths and query parameters are sealed too. By default they are not.
+    /// Whether to seal identifiers in paths and query parameters too. Default: no.
     pub const fn seal_parameters(mut self, seal: bool) -> Self {
         self.seal_parameters = seal;
         self
     }
 
-    /// Whether answers are asked for sealed, and a success that comes in clear is refused. By default so if there
-    /// is a sealing key.
+    /// Whether to request sealed responses, and to refuse a plaintext success. Default: yes with a sealing key.
     pub const fn seal_answers(mut self, seal: bool) -> Self {
         self.seal_answers = Some(seal);
         self
@@ -118,14 +116,14 @@ impl ClientBuilder {
         self
     }
 
-    /// The certificates, in PEM, that alone may vouch for the service, instead of those of the operating system.
+    /// The only trusted certificates, in PEM, instead of those of the operating system.
     pub fn certificate_authority(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.trust = Trust::Only(pem.into());
         self
     }
 
-    /// A clock that tells Unix seconds, instead of the machine's. What is sealed carries its time, and the service
-    /// refuses what is more than five minutes off.
+    /// A clock of Unix seconds, instead of the machine's. Sealed values carry their time, and the service refuses a
+    /// difference of more than five minutes.
     pub fn clock(mut self, clock: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
         self

@@ -20,12 +20,12 @@ pub enum Error {
     #[error("the client is not set up properly: {0}")]
     Config(String),
 
-    /// The network failed. If `sent`, the service may have got the call all the same.
+    /// The network failed. If `sent`, the service may have received the request.
     #[error("the service could not be reached")]
     Transport {
         /// Whether the request may have reached the service.
         sent: bool,
-        /// What the network said.
+        /// The underlying error.
         source: BoxError,
     },
 
@@ -80,8 +80,8 @@ pub enum Error {
         retry_after: Option<Duration>,
     },
 
-    /// The answer is not sealed as it should be: it may have been changed on its way, or answer another call,
-    /// or the clocks of client and service differ by more than five minutes.
+    /// The sealed response does not open: it was changed on its way, or belongs to another request, or the clocks of
+    /// client and service differ by more than five minutes.
     #[error("the answer cannot be opened: {0}")]
     Sealing(String),
 
@@ -89,10 +89,10 @@ pub enum Error {
     #[error("the answer cannot be read")]
     Decode(#[source] BoxError),
 
-    /// A request was not finished within the time to wait for it.
+    /// The request was not processed within the timeout of the wait.
     #[error("the request is not finished, last seen: {}", last.as_ref().map_or("nothing", RequestState::as_str))]
     Unfinished {
-        /// The state seen last.
+        /// The last seen state.
         last: Option<RequestState>,
     },
 }

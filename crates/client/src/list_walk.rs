@@ -17,7 +17,7 @@ const LEAST_SIZE: u64 = 20;
 pub(crate) struct ListWalk {
     most: u64,
     seen: HashSet<u128>,
-    /// How many records of the list are behind.
+    /// How many records were read.
     place: u64,
     ended: bool,
 }
@@ -28,7 +28,7 @@ impl ListWalk {
         Self { most: per_page.max(LEAST_SIZE), seen: HashSet::new(), place: 0, ended: false }
     }
 
-    /// The page to read; `None` once the list was read to its end.
+    /// The next page; `None` at the end of the list.
     pub(crate) fn next_page(&self) -> Option<Paging> {
         if self.ended {
             return None;
@@ -41,7 +41,7 @@ impl ListWalk {
         Some(Paging::page(last_read / size + 1).per_page(size))
     }
 
-    /// The new records of the page that was read; `identify` tells records apart.
+    /// The new records of a page; `identify` distinguishes records.
     pub(crate) fn take<T>(&mut self, page: Page<T>, identify: fn(&T) -> u128) -> impl Iterator<Item = T> {
         let Page { data, meta: PageMeta { current_page, last_page, per_page, total, .. } } = page;
         let first = current_page.saturating_sub(1).saturating_mul(per_page);
@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// A page as the service gives it.
+    /// A page of the service.
     fn page_of(records: &[u64], paging: Paging) -> Page<u64> {
         let (number, size) = (paging.page.unwrap(), paging.per_page.unwrap());
         let total = records.len() as u64;

@@ -33,7 +33,7 @@ const PER_PAGE: u64 = 100;
 #[must_use = "nothing is read before `next`"]
 pub struct Records<T> {
     client: Client,
-    /// The call of the list, without a page.
+    /// The request of the list, without a page.
     call: Request,
     identify: fn(&T) -> u128,
     walk: ListWalk,

@@ -17,16 +17,16 @@ pub(crate) struct Request {
     pub(crate) method: Method,
     /// The path with at most one placeholder, such as `/v1/card/{idCard}/balance`.
     pub(crate) template: &'static str,
-    /// What stands in place of the placeholder.
+    /// The value of the placeholder.
     pub(crate) id: Option<Uuid>,
     pub(crate) query: Map<String, Value>,
     pub(crate) body: Option<Zeroizing<String>>,
-    /// Present if the call changes something.
+    /// Present for a mutation.
     pub(crate) key: Option<IdempotencyKey>,
 }
 
 impl Request {
-    /// A call of an operation; under a fresh key, if that changes something.
+    /// A request of an operation; a mutation gets a fresh key.
     pub(crate) fn of(operation: &Operation) -> Self {
         Self {
             method: operation.method.clone(),

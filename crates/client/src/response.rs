@@ -79,7 +79,7 @@ impl ResponseBody {
     }
 
     pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        // An answer without a body reads as `null`.
+        // A response without a body reads as `null`.
         let text = if self.0.is_empty() { "null" } else { self.0.as_str() };
         serde_json::from_str(text).map_err(|error| Error::Decode(Box::new(error)))
     }

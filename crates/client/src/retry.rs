@@ -29,7 +29,7 @@ pub struct RetryPolicy {
     pub min_delay: Duration,
     /// The longest delay, without its random part.
     pub max_delay: Duration,
-    /// The longest `Retry-After` to wait for. If the service asks for more, the call fails at once.
+    /// The longest `Retry-After` to wait for. Beyond it the request fails at once.
     pub max_retry_after: Duration,
 }
 
@@ -97,7 +97,7 @@ impl RetryPolicy {
             .map_err(AttemptError::into_error)
     }
 
-    /// The delay before the next try: never less than the service asked for. `None` gives up.
+    /// The delay before the next try: never less than `Retry-After`. `None` gives up.
     fn delay(&self, asked: Option<Duration>, backoff: Option<Duration>) -> Option<Duration> {
         let backoff = backoff?;
         match asked {
@@ -122,7 +122,7 @@ impl Default for RetryPolicy {
 
 /// A failed try.
 pub(crate) enum AttemptError {
-    /// It may be tried again, if the error is one of those that pass.
+    /// Retried if the error is transient.
     Open(Error),
     /// Not retried: the operation inside had retries of its own.
     Final(Error),
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(tries, 4);
     }
 
-    /// By a sleep that takes no time, and is told how long it should.
+    /// With a sleep that takes no time and records its duration.
     async fn pauses(policy: RetryPolicy, asked: &[Option<u64>]) -> Vec<Duration> {
         let pauses = Rc::<RefCell<Vec<Duration>>>::default();
         let log = Rc::clone(&pauses);

@@ -19,9 +19,9 @@ pub(crate) const JSON: &str = "application/json";
 /// The sealing keys and options.
 #[derive(Debug, Clone)]
 pub(crate) struct Sealing {
-    /// Seals every call, and is the first to open answers.
+    /// Seals requests, and is the first to open responses.
     pub(crate) key: SealingKey,
-    /// Opens answers too: around a rotation the service may seal under the other key.
+    /// Opens responses too: during a rotation the service may seal with the other key.
     pub(crate) other_keys: Vec<SealingKey>,
     pub(crate) parameters: bool,
     pub(crate) answers: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Sealing {
 
 /// A request in the form in which it is sent.
 pub(crate) struct RenderedRequest {
-    /// The path from the version prefix on, with what stands for the identifier.
+    /// The path from the version prefix on, with the identifier.
     pub(crate) path: String,
     /// The query parameters, not yet percent-encoded.
     pub(crate) query: Vec<(String, String)>,
@@ -44,7 +44,7 @@ struct Envelope {
 }
 
 impl Request {
-    /// The call in clear.
+    /// The plaintext request.
     pub(crate) fn render_clear(&self) -> RenderedRequest {
         RenderedRequest {
             path: self.path_with(&self.id_text()),
@@ -53,7 +53,7 @@ impl Request {
         }
     }
 
-    /// The call with its body sealed and, if that is wanted, its identifier and its query too.
+    /// The request with its body sealed, and as an option its identifier and query.
     pub(crate) fn render_sealed(&self, sealing: &Sealing, nonce: &str, now_unix: u64) -> RenderedRequest {
         let bound = self.bound_path(sealing.parameters);
         let seal = |slot, plaintext: &str| {
@@ -95,7 +95,7 @@ impl Request {
 }
 
 impl Sealing {
-    /// Opens the body of an answer to `call`.
+    /// Opens the body of a response to `call`.
     pub(crate) fn open(
         &self,
         call: &Request,

@@ -38,7 +38,7 @@ pub struct TokenPair {
 /// no refresh token, which is valid for one use in one place.
 #[derive(Debug, Clone)]
 pub struct AccessToken {
-    /// Goes with every call.
+    /// Authenticates requests.
     pub token: SecretString,
     /// When it expires, in Unix seconds.
     pub expires_at: u64,
@@ -91,7 +91,7 @@ impl Tokens {
 }
 
 impl Session {
-    /// Logs in with the first call, or goes on with a token that was issued before.
+    /// Logs in with the first request, or starts with a given token.
     pub(crate) fn new(credentials: Credentials, issued_before: Option<AccessToken>, now: u64) -> Self {
         let current = issued_before.map(|access| Arc::new(Tokens::new(access, None, now)));
         Self { credentials, current: Mutex::new(current) }
@@ -102,7 +102,7 @@ impl Session {
         self.current.lock().await.as_ref().map(|tokens| tokens.access.clone())
     }
 
-    /// Tokens that are good as far as can be known here.
+    /// Tokens that are valid as far as the client knows.
     pub(crate) async fn tokens(
         &self,
         transport: &Transport,
@@ -117,7 +117,7 @@ impl Session {
         self.renewed(&mut current, transport, retry).await
     }
 
-    /// Other tokens than those that the service has just refused.
+    /// Replaces tokens that the service has refused.
     pub(crate) async fn tokens_after(
         &self,
         refused: &Arc<Tokens>,
@@ -178,7 +178,7 @@ impl Session {
         }
     }
 
-    /// By refresh token, or by login if the token is not accepted any more.
+    /// By refresh token, or by login if the service refuses it.
     async fn fetch_by_refresh(
         &self,
         token: &SecretString,
@@ -192,7 +192,7 @@ impl Session {
         let call = Request::of(&operation::REFRESH).body(&Body { token: token.expose_secret() });
         let without_effect = |error: &Error| error.is_transient() && !error.may_have_happened();
         let mut fetched = self.fetch(&call, transport, retry, without_effect).await;
-        // The token may be spent and the answer lost. The service accepts such a token once more, and only once.
+        // The token may be spent and the response lost. The service accepts such a token once more, and only once.
         if fetched.as_ref().is_err_and(Error::may_have_happened) {
             fetched = self.fetch(&call, transport, retry, without_effect).await;
         }

@@ -30,7 +30,7 @@ pub(crate) fn random_hex() -> String {
     })
 }
 
-/// The key of a call made now.
+/// A key made now.
 pub(crate) fn fresh_key() -> String {
     key_of(since_1970())
 }

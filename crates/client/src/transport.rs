@@ -92,7 +92,7 @@ impl Transport {
         text: &str,
     ) -> Result<ResponseBody, Error> {
         let succeeded = head.status.is_success();
-        // Only what is sealed carries a time.
+        // Only sealed values carry a time.
         let note = self.sealing.as_ref().and_then(|_| head.clock_note((self.clock)()));
         let body = match &self.sealing {
             Some(sealing) if head.sealed => {
@@ -102,8 +102,7 @@ impl Transport {
                     (error, _) => error,
                 })?
             }
-            // What the service refuses before it knows the caller comes in clear. A success in clear was made by
-            // someone who cannot seal.
+            // Errors before authentication are plaintext. A plaintext success comes from a party without the key.
             _ if succeeded && self.seals_answers() && !text.is_empty() => {
                 return Err(Error::Sealing("it came in clear".to_owned()));
             }

@@ -84,7 +84,7 @@ pub(crate) struct IdempotencyArgs {
 }
 
 impl IdempotencyArgs {
-    /// Sends the call. If its answer is lost, the failure tells the key.
+    /// Sends the request. If its response is lost, the error shows the key.
     pub(crate) async fn send<T: DeserializeOwned + 'static>(&self, call: Write<T>) -> Result<T, Failure> {
         let key = self.idempotency_key.clone().unwrap_or_else(IdempotencyKey::fresh);
         let call = call.idempotency_key(key.clone()).into_future();

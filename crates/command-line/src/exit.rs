@@ -10,7 +10,7 @@ use kopeck_client::{Error, ErrorCode};
 pub(crate) enum Exit {
     /// Done.
     Done = 0,
-    /// Something on this side: a profile, a file, an answer that cannot be read.
+    /// A local error: a profile, a file, an unreadable response.
     Failed = 1,
     /// The command line is not understood, as clap has it.
     Usage = 2,
@@ -24,9 +24,9 @@ pub(crate) enum Exit {
     Conflict = 6,
     /// Too many tries.
     Throttled = 7,
-    /// The service cannot be reached, or cannot answer now.
+    /// The service is unreachable or unavailable.
     Unavailable = 8,
-    /// The answer came, and it is no: a request was declined, cancelled or done in part; a card would not pay.
+    /// A negative response: a request was declined, cancelled or done in part; a card would not pay.
     OtherwiseThanAsked = 9,
     /// A request was not finished within the time to wait for it.
     StillWaiting = 10,

@@ -30,7 +30,7 @@ impl Failure {
         Self::new(Exit::Failed, message)
     }
 
-    /// Something that was asked for in a way that is not understood.
+    /// Invalid arguments.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
     }
@@ -53,25 +53,25 @@ impl Failure {
         Self::new(Exit::Interrupted, "interrupted")
     }
 
-    /// A call that changes something failed.
+    /// A mutation failed.
     pub(crate) fn of_write(error: Error, key: &IdempotencyKey) -> Self {
         let lost = error.may_have_happened();
         let failure = Self::from(error);
         if lost { failure.repeatable(key) } else { failure }
     }
 
-    /// Nobody knows whether the call under this key was carried out.
+    /// The outcome of the request under this key is unknown.
     pub(crate) fn repeatable(self, key: &IdempotencyKey) -> Self {
         self.with("idempotencyKey", key.as_str())
     }
 
-    /// It came after `request` was accepted.
+    /// The error occurred after `request` was accepted.
     pub(crate) fn after(self, request: Uuid) -> Self {
         self.with("acceptedRequest", request.to_string())
     }
 
-    /// Tells people of the arguments that they typed, in place of the fields that the service knows: `argument` makes the
-    /// one of the other. Programs are told of the fields.
+    /// Names arguments instead of fields in the text for people; `argument` maps a field to its argument. The JSON
+    /// names fields.
     pub(crate) fn naming(mut self, argument: impl Fn(&str) -> Option<String>) -> Self {
         for fault in &mut self.0.faults {
             if let Some((field, reason)) = fault.split_once(": ")
@@ -178,7 +178,7 @@ impl From<Error> for Failure {
 
 fn message_of(error: &Error) -> String {
     match error {
-        // What is wrong with each is told below.
+        // The fault of each follows below.
         Error::Invalid { note: Some(note), .. } => format!("the service refuses these values ({note}):"),
         Error::Invalid { .. } => "the service refuses these values:".to_owned(),
         Error::Cards { status, .. } => format!("the service refuses these cards (status {status}):"),

@@ -117,8 +117,8 @@ impl CategoryIds {
     }
 }
 
-/// The key under which an employee is added: the same for the same content, so that a run that is repeated while a
-/// call of the broken one is still on its way cannot add anybody twice.
+/// The idempotency key of an added employee: the same content has the same key, so a repeated run adds no employee
+/// twice while a request of the aborted run is in flight.
 fn key_of(employee: &NewEmployee) -> Result<kopeck_client::IdempotencyKey, Failure> {
     context::key_of_content("import", employee)
 }

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 pub use args::CallArgs;
 pub use times::seconds;
 
-/// Does what a command says: its answer goes to standard output, whatever else there is to say to standard error.
+/// Runs a command: its output goes to standard output, everything else to standard error.
 #[must_use]
 pub fn run(args: CallArgs) -> ExitCode {
     let json = args.json;

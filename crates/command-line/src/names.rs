@@ -148,8 +148,8 @@ pub(crate) fn folded(name: &str) -> String {
 
 /// The identifiers of cards, in the order of their names.
 ///
-/// The service does not look cards up by their numbers. So if there are numbers, the free cards are listed, and then
-/// every employee's cards read, until all are found.
+/// The service has no lookup by card number. So for numbers this lists the unassigned cards, and then reads every
+/// employee's cards until all are found.
 pub(crate) async fn cards(client: &Client, names: &[CardName]) -> Result<Vec<Uuid>, Failure> {
     let mut search = Search { wanted: HashMap::new(), missing: 0 };
     for name in names {

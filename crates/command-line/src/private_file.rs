@@ -51,7 +51,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(beside, path));
     written.map_err(|error| {
-        // What is left of a failed try is of no use to anybody.
+        // Removes the rest of a failed write.
         let _ = fs::remove_file(beside);
         failed(error)
     })

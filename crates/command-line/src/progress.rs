@@ -15,7 +15,7 @@ impl Progress {
         Self::start(bar, label, "{prefix} {bar:30} {pos}/{len} {elapsed}")
     }
 
-    /// Something of which nobody knows how long it takes.
+    /// A task of unknown length.
     pub(crate) fn unknown(label: &'static str) -> Self {
         Self::start(ProgressBar::no_length(), label, "{spinner} {prefix} {pos} {elapsed}")
     }

@@ -110,7 +110,7 @@ impl RequestKind {
         drop(progress);
         let state = match ended {
             Ok(state) => state,
-            // The request goes on without us, so what is known of it is an answer.
+            // The request continues without this command, so its present state is a result.
             Err(Error::Unfinished { last }) => {
                 let state = last.unwrap_or(RequestState::New);
                 return Ok(RequestReport { id, state, result: None }.output(Exit::StillWaiting));

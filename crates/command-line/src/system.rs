@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// The Unix time in seconds.
 #[expect(clippy::disallowed_methods, reason = "a command has the machine's clock only")]
 pub(crate) fn unix_now() -> u64 {
-    // A clock set before 1970 counts as 1970: what is sealed by it is refused, and that is told.
+    // A clock before 1970 counts as 1970: the service then refuses sealed values.
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 

@@ -54,7 +54,7 @@ pub fn seconds(text: &str, most: u64) -> Result<u64, String> {
     seconds.checked_mul(seconds_each).filter(|all| *all <= most).ok_or_else(wrong)
 }
 
-/// Longer than anybody waits; keeps arithmetic with moments far from its edges.
+/// Longer than any sensible wait; keeps arithmetic with timestamps far from its bounds.
 const A_YEAR: u64 = 366 * 24 * 3_600;
 
 #[cfg(test)]

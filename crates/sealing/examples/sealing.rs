@@ -15,7 +15,7 @@ use hkdf::Hkdf;
 use kopeck_sealing::{Clear, RequestContext, SealingKey, Slot, seal_request};
 use sha2::Sha256;
 
-// A real call takes its own sealing key, the time of now, and 16 random bytes for the salt.
+// A real request takes its own sealing key, the present time, and 16 random bytes for the salt.
 const SEALING_KEY: &str = "sk_obLD1OX2BxgAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHw";
 const TIME: u64 = 1_767_225_600;
 const SALT: [u8; 16] = 0xcf38_1372_4d09_ad20_f30b_5122_03b7_0ddc_u128.to_be_bytes();
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     show("key", key);
     show("iv", iv);
 
-    // 4. The ciphertext and its tag, bound to the call.
+    // 4. The ciphertext and its tag, bound to the request.
     let aad = pae(&[b"pcs1", &header, METHOD.as_bytes(), PATH.as_bytes()]);
     let cipher = ChaCha20Poly1305::new(&Key::try_from(key)?);
     let sealed = cipher

@@ -30,8 +30,7 @@ pub enum Slot<'a> {
 }
 
 impl Slot<'_> {
-    /// The most characters that a sealed value may have here. `None` for what stands in a body: whoever reads
-    /// the body limits that.
+    /// The most characters of a sealed value here. `None` in a body, which has a limit of its own.
     #[must_use]
     pub const fn max_chars(&self) -> Option<usize> {
         match self {
@@ -55,8 +54,8 @@ impl fmt::Display for Slot<'_> {
     }
 }
 
-/// The clear neighbours of a sealed value: every query parameter or field of the body that travels unsealed
-/// beside it. They are bound in the order of their slots, whatever the order they were added in.
+/// The plaintext neighbours of a sealed value: every unsealed query parameter or body field beside it. They are bound
+/// in the order of their slots.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Clear<'a> {
     /// Sorted by the text of the slot.

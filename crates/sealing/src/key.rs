@@ -84,7 +84,7 @@ impl SealingKey {
         let (head, tail) = bytes.split_at_mut(ID_LEN);
         head.copy_from_slice(&self.id.0);
         tail.copy_from_slice(&self.secret[..]);
-        // The capacity is exact: a String that grows would leave copies behind that nobody wipes.
+        // The capacity is exact: a String that grows would leave copies that are not wiped.
         let mut text = Zeroizing::new(String::with_capacity(PREFIX.len() + encoded_len()));
         text.push_str(PREFIX);
         URL_SAFE_NO_PAD.encode_string(&bytes[..], &mut text);
@@ -97,7 +97,7 @@ impl SealingKey {
         self.id
     }
 
-    /// The secret itself, for whoever has to store it.
+    /// The secret, to store it.
     #[must_use]
     pub fn expose_secret(&self) -> &[u8; SECRET_LEN] {
         &self.secret

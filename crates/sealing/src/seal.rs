@@ -38,7 +38,7 @@ pub fn seal_request(
     seal(key, Context::Request(ctx), now_unix, salt, plaintext)
 }
 
-/// Seals the body of an answer; `salt` as for [`seal_request`].
+/// Seals a response body; `salt` as for [`seal_request`].
 #[must_use]
 pub fn seal_response(
     key: &SealingKey,
@@ -79,7 +79,7 @@ pub fn open_request(
     open(key, Context::Request(ctx), now_unix, text)
 }
 
-/// Opens the body of an answer.
+/// Opens a response body.
 ///
 /// # Errors
 ///

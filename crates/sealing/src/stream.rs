@@ -20,10 +20,10 @@ const PIECE: usize = 64 * 48;
 /// The length of a keystream block; the first one makes the authenticator's key.
 const CIPHER_BLOCK: u64 = 64;
 
-/// Seals the body of an answer in one pass. Put together, what [`Self::start`], [`Self::push`] and [`Self::finish`]
-/// append is what [`seal_response`](crate::seal_response) makes of the whole.
+/// Seals a response body in one pass. The texts of [`Self::start`], [`Self::push`] and [`Self::finish`] together equal
+/// the result of [`seal_response`](crate::seal_response).
 ///
-/// Whoever opens it knows only at the end whether it is genuine and complete: a text that breaks off has no tag.
+/// The receiver verifies it only at its end: a truncated text has no tag.
 pub struct ResponseSealer {
     cipher: ChaCha20,
     mac: Poly1305,

@@ -15,7 +15,7 @@ const CARD: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 const SWITCH: &str = "/v1/employee/7c9e6679-7425-40de-944b-e07fc1f90ae7/card/switch";
 const NONCE: &str = "3f2a9c51e7d84b0fa6c2d1e45b907788";
 
-/// What a vector and a forgery have in common: a value and the call it is opened in.
+/// The common part of a vector and a forgery: a value and its request.
 #[derive(Deserialize)]
 struct Case {
     #[serde(alias = "name")]

@@ -1,6 +1,6 @@
 //! The examples of docs/BANK.md, played against a simulator, and held against docs/bank-openapi.json.
 //!
-//! With `UPDATE_DOCS` in the environment the page gets the answers that were given.
+//! With `UPDATE_DOCS` in the environment the test writes the actual responses to the page.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ fn the_examples_are_what_the_simulator_answers() {
         let (block, behind) = block.split_once("```\n").unwrap();
         played.push_str(prose);
         if block.starts_with("HTTP/") {
-            // It was written with its call.
+            // It was written with its request.
             rest = behind;
             continue;
         }
@@ -61,7 +61,7 @@ pub fn protocol() -> impl Iterator<Item = (&'static str, &'static str)> {
     operations.filter(|(_, path)| path.starts_with("/bank/v1/"))
 }
 
-/// A call as the page writes it: a line with method and target, a blank line, a body.
+/// A request as on the page: a line with method and target, a blank line, a body.
 struct Call<'a> {
     method: &'a str,
     target: &'a str,

@@ -1,4 +1,4 @@
-//! Servers that break off, lie or say nothing: what had no effect for certain is told from what may have had one.
+//! Servers that abort, lie or stay silent: certain and possible effects are distinguished.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn top_up(key: &str) -> Submission {
     }
 }
 
-/// What a top-up comes to, and how many calls arrived for it.
+/// The result of a top-up, and how many requests arrived for it.
 fn submit(act: Act, timeout: Duration) -> (Result<Verdict, BankError>, usize) {
     let script = Script::play(vec![act]);
     let answer = gateway(&script.url, timeout).submit(&[top_up("t/1")]).remove(0);
@@ -44,7 +44,7 @@ fn is_unavailable<T>(answer: &Result<T, BankError>) -> bool {
 
 #[test]
 fn a_failed_connection_means_no_effect() {
-    // The port was free a moment ago, and nobody listens on it any more.
+    // The port was bound and is closed again.
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{address}");
     let bank = gateway(&url, PATIENCE);
@@ -56,7 +56,7 @@ fn a_failed_connection_means_no_effect() {
 
 #[test]
 fn a_server_without_tls_was_told_nothing() {
-    // It gets a greeting of TLS, which is no call, and hangs up.
+    // It gets a TLS handshake, which is no request, and hangs up.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
     let server = std::thread::spawn(move || drop(listener.accept().unwrap()));
@@ -128,7 +128,7 @@ fn an_answer_for_a_part_of_a_batch_counts_for_that_part() {
     assert_eq!(answers[3], Ok(Verdict::Declined(kopeck_port_bank::DeclineReason::OverCardLimit)));
 }
 
-/// What the bank does not understand in one call says nothing of the next. Silence does: it costs a whole timeout each.
+/// A refusal of one batch does not stop the next. Silence does: each batch would cost a whole timeout.
 #[test]
 fn after_a_call_without_an_answer_the_rest_is_not_sent() {
     let many: Vec<Submission> = (0..450).map(|number| top_up(&format!("t/{number}"))).collect();
@@ -224,7 +224,7 @@ fn a_redirection_is_not_followed_with_the_secret() {
     assert_eq!(elsewhere.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "nobody came");
 }
 
-/// What a call says arrives, below the path of the URL; and no error says it again.
+/// A request arrives below the path of the URL; and no error repeats its content.
 #[test]
 fn errors_show_nothing_of_the_call() {
     let delivery = Delivery {

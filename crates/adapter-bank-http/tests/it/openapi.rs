@@ -16,7 +16,7 @@ impl OpenApi {
         Self(serde_json::from_str(DOCUMENT).unwrap())
     }
 
-    /// Whether the body of a call is of its schema.
+    /// Whether a request body matches its schema.
     pub fn allows(&self, method: &str, path: &str, body: Option<&str>) -> bool {
         let operation = &self.0["paths"][path][method.to_lowercase()];
         match (operation.get("requestBody"), body) {
@@ -29,7 +29,7 @@ impl OpenApi {
         }
     }
 
-    /// Checks the body of an answer.
+    /// Checks a response body.
     pub fn check_answer(&self, method: &str, path: &str, status: u16, body: &str) {
         let answers = &self.0["paths"][path][method.to_lowercase()]["responses"];
         let described =

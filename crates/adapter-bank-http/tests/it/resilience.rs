@@ -1,4 +1,4 @@
-//! The bound on calls in flight, and the rest from a bank that fails.
+//! Concurrency limit and circuit breaker.
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;

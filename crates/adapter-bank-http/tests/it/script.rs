@@ -1,4 +1,4 @@
-//! A TCP server that answers by a script: whatever the script says, and no HTTP unless it says so.
+//! A TCP server that responds by a script, with HTTP or any other bytes.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -6,17 +6,17 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 
-/// What becomes of a call.
+/// The reaction to a request.
 pub enum Act {
-    /// These bytes come back, and the connection ends.
+    /// Sends these bytes and closes the connection.
     Say(String),
-    /// The connection ends without a byte.
+    /// Closes the connection without a byte.
     HangUp,
-    /// Nothing comes back, ever.
+    /// Never responds.
     Nothing,
-    /// A head and then a blank now and again, for ever.
+    /// Sends a head and then a blank now and again, for ever.
     Drip,
-    /// Nothing comes back until somebody says so, then these bytes.
+    /// Waits for a signal, then sends these bytes.
     Hold(Receiver<()>, String),
 }
 
@@ -29,7 +29,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Each connection gets the next act, after one call was read; after the last the server is gone.
+    /// Each connection gets the next reaction after one request; after the last the server is gone.
     pub fn play(acts: Vec<Act>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -40,12 +40,12 @@ impl Script {
         Self { url, calls, arrived, thread: Some(thread) }
     }
 
-    /// Waits until one more call has arrived.
+    /// Waits for one more request.
     pub fn wait_for_a_call(&self) {
         self.arrived.recv().unwrap();
     }
 
-    /// Waits for the end of the script; answers the calls that arrived, head and body.
+    /// Waits for the end of the script; returns the received requests, head and body.
     pub fn end(mut self) -> Vec<String> {
         self.thread.take().unwrap().join().unwrap();
         std::mem::take(&mut self.calls.lock().unwrap())
@@ -108,7 +108,7 @@ fn read_call(connection: &mut TcpStream) -> String {
     }
 }
 
-/// A whole answer.
+/// A complete response.
 pub fn answer(status: u16, body: &str) -> String {
     format!(
         "HTTP/1.1 {status} Whatever\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",

@@ -35,12 +35,12 @@ impl Bank {
         Self { bank, clock, folder }
     }
 
-    /// The same bank, which waits by `sleep` while its answers are late.
+    /// The same bank, with `sleep` for its latency.
     pub(crate) fn sleeping(self, sleep: impl Fn(std::time::Duration) + Send + Sync + 'static) -> Self {
         Self { bank: self.bank.with_sleep(sleep), ..self }
     }
 
-    /// The process ends and another starts on the same books.
+    /// The process ends and another opens the same database.
     pub(crate) fn restarted(self) -> Self {
         let Self { bank, clock, folder } = self;
         drop(bank);
@@ -48,17 +48,17 @@ impl Bank {
         Self { bank, clock, folder }
     }
 
-    /// A second process on the same books.
+    /// A second process with the same database.
     pub(crate) fn neighbour(&self) -> Simulator {
         open(&self.folder, "bank.db", &self.clock)
     }
 
-    /// A second process on other books.
+    /// A second process with another database.
     pub(crate) fn neighbour_at(&self, file: &str) -> Simulator {
         open(&self.folder, file, &self.clock)
     }
 
-    /// Writes to the books behind the bank's back.
+    /// Writes to the database past the simulator.
     pub(crate) fn tamper(&self, sql: &str) {
         let path = self.folder.path().join("bank.db");
         let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();

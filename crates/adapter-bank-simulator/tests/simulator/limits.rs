@@ -113,7 +113,7 @@ fn a_repeat_changes_nothing_and_another_limit_is_no_repeat() {
     assert!(matches!(bank.submit_one(set_limit("1", card, &second)), Err(BankError::Unavailable(_))));
 }
 
-/// A lost answer is found by its key, and an instruction that is done twice leaves the same limit.
+/// A query by key finds the verdict of a lost response, and a second effect sets the same limit.
 #[test]
 fn a_misbehaving_bank_sets_the_limit_all_the_same() {
     let bank = Bank::new();

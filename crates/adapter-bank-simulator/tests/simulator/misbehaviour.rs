@@ -1,4 +1,4 @@
-//! A bank that fails, loses answers, repeats itself or is down.
+//! Fault injection: errors, lost responses, duplicates, a bank that is down.
 
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
@@ -55,7 +55,7 @@ fn a_lost_answer_is_found_by_its_key() {
     bank.bank.set_behaviour(Behaviour { lose_answer_rate: 1.0, ..GOOD }).unwrap();
     assert!(unknown(&bank.submit_one(top_up("t", card, 100))));
     assert!(unknown(&bank.submit_one(order("p", vec![plastic(2)]))));
-    // Reads have no effect whose answer could be lost.
+    // Reads have no effect, so no response is lost.
     let keys = ["t", "p", "never"].map(BankKey::new);
     assert_eq!(bank.bank.query(&keys), Ok(vec![Some(Verdict::Done), Some(Verdict::Done), None]));
     assert_eq!(bank.balance(card), 100);

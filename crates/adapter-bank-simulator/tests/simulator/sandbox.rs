@@ -235,7 +235,7 @@ fn a_key_that_is_long_unused_stands_for_something_else() {
     assert_eq!(bank.balance(card), 400);
 }
 
-/// What was refused moved nothing: there is nothing to give the same answer for.
+/// A refusal moved no money and is not recorded.
 #[test]
 fn a_refused_purchase_is_decided_anew() {
     let bank = Bank::new();
@@ -266,7 +266,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Whatever happens, the balance is what a reader of the answers would expect, and the books are right.
+    /// After any sequence the balance follows from the responses, and the ledger is sound.
     #[test]
     fn the_answers_explain_the_balance(steps in prop::collection::vec(step(), 1..25)) {
         let bank = Bank::new();

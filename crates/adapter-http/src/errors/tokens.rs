@@ -15,7 +15,7 @@ impl From<TokenError> for ApiError {
             }
             TokenError::Unauthorized => Self::unauthorized(),
             TokenError::TooMany { retry_after } => {
-                // Rounded up: who comes back after that many seconds is let in.
+                // Rounded up: a retry after that many seconds is admitted.
                 let started = i64::from(retry_after.subsec_nanoseconds() > 0);
                 let seconds = u64::try_from(retry_after.whole_seconds() + started).unwrap_or(0).max(1);
                 let message = "too many failures, try again later";

@@ -36,7 +36,7 @@ pub(crate) async fn add(ctx: HandlerContext) -> HandlerResult {
 
 pub(crate) async fn update(ctx: HandlerContext) -> HandlerResult {
     let ((id, update), faults) = ctx.input.gather(read_update);
-    // Without an identifier there is nobody to ask the store about.
+    // Without an identifier the store cannot be queried.
     let values = id.ok_or_else(|| faults.clone()).map(|id| (id, update, faults));
     ctx.mutate(StatusCode::OK, values, |unit, env, partner, (id, update, faults)| {
         employees::update(unit, env, partner, *id, update.clone(), faults.clone())

@@ -42,7 +42,7 @@ fn an_operation_reads_the_fields_of_its_route() {
         };
         assert_eq!(of(true), route.placeholders().collect(), "{}", route.name);
         let fields: BTreeSet<&str> = route.fields.iter().map(|field| field.name).collect();
-        // The calls that happen to a card share a list of fields, of which only one reads any.
+        // The commands on a card share a list of fields, which only one of them reads.
         let commands = ["sandbox.block", "sandbox.unblock", "sandbox.expire"];
         if commands.contains(&route.name) {
             assert!(of(false).is_empty());

@@ -12,7 +12,7 @@ use kopeck_port_store::mock::{InPlaceStore, MockAuditRepository, MockUnit};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
-use crate::caller::{call, categories, post, seal, send};
+use crate::client::{call, categories, post, seal, send};
 use crate::support::{API_KEY, NONCE, NOW, api_over, parts, unit};
 
 type Log = Arc<Mutex<Vec<Entry>>>;
@@ -95,7 +95,7 @@ async fn refusals_are_audited_with_their_reason() {
     assert_eq!((refused.actor, refused.partner), (Actor::Unknown, None));
 }
 
-/// What reads changes nothing; only a seal that is refused is told, and a result with its codes.
+/// Reads have no entry, but for refused sealed values and disclosed activation codes.
 #[actix_web::test]
 async fn of_reads_little_is_told() {
     let (mut unit, log) = logging(unit(Optional));
@@ -129,7 +129,7 @@ async fn every_login_has_an_audit_entry() {
     assert_eq!((refused.actor, refused.partner), (Actor::Unknown, done.partner));
 }
 
-/// In full, though failures count by network.
+/// The full address, though failures count by network.
 #[actix_web::test]
 async fn a_trusted_proxy_reports_the_client() {
     let (unit, log) = logging(unit(Optional));
@@ -153,7 +153,7 @@ async fn a_throttled_login_has_an_audit_entry() {
     assert_eq!(in_short(&take_one(&log)), "token.access REFUSED 429 too_many_requests");
 }
 
-/// Nobody has a token that the log knows nothing of.
+/// Each issued token has an audit entry.
 #[actix_web::test]
 async fn no_tokens_are_issued_without_their_audit_entry() {
     let mut unit = unit(Optional);
@@ -164,7 +164,7 @@ async fn no_tokens_are_issued_without_their_audit_entry() {
     assert!(!got.text.contains("token"), "{}", got.text);
 }
 
-/// A change is refused if its entry cannot be written; a refusal stays the refusal that it is.
+/// A mutation fails if its entry cannot be written; an error keeps its own response.
 #[actix_web::test]
 async fn no_change_commits_without_its_audit_entry() {
     let mut unit = categories(Optional);

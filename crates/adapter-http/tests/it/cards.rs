@@ -18,7 +18,7 @@ use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::caller::{call, post, send};
+use crate::client::{call, post, send};
 use crate::support::{NOW, parts, unit};
 
 pub(crate) const CARD: Uuid = Uuid::from_u128(9);
@@ -61,7 +61,7 @@ fn employee(id: EmployeeId) -> Employee {
     Employee::add(id, fields, NOW)
 }
 
-/// A bank that knows every card, with this standing.
+/// A bank with every card, in this standing.
 fn bank(standing: Standing) -> MockBankGateway {
     let mut bank = MockBankGateway::new();
     bank.expect_card().returning(move |_| {
@@ -77,7 +77,7 @@ fn bank(standing: Standing) -> MockBankGateway {
     bank
 }
 
-/// A partner with an employee and one card, whose standing the store learns of the bank.
+/// A partner with an employee and one card, with the bank's standing.
 pub(crate) fn one_card(link: Option<CardStatus>) -> MockUnit {
     let mut unit = unit(Optional);
     let stored = Arc::new(Mutex::new(card(link, Standing::Open)));

@@ -11,7 +11,7 @@ use kopeck_port_store::mock::MockUnit;
 use kopeck_port_store::{Access, Done, Store, StoreError, Work};
 use serde_json::json;
 
-use crate::caller::{call, post, send};
+use crate::client::{call, post, send};
 use crate::support::{TOKEN, api_over, parts, unit};
 
 #[actix_web::test]
@@ -52,7 +52,7 @@ async fn a_missing_or_bad_token_is_a_401_before_anything_else_is_looked_at() {
     }
 }
 
-/// No call of the mocked store is expected, so that a look at credentials would panic.
+/// The mock expects no call, so a lookup of credentials would panic.
 #[actix_web::test]
 async fn a_long_query_is_refused_before_anything_else_is_looked_at() {
     let state = api_over(MockUnit::default());

@@ -43,7 +43,7 @@ impl Served {
     }
 }
 
-/// Asks for something without a token, a nonce or anything else that calls have.
+/// A GET without the headers of the API.
 async fn ask(docs: bool, request: TestRequest) -> Served {
     let mut parts = parts(std::sync::Arc::new(InPlaceStore::new(unit(Required))));
     parts.settings = HttpSettings { docs, ..HttpSettings::default() };
@@ -129,7 +129,7 @@ async fn documents_are_compressed_on_accept_encoding() {
     }
 }
 
-/// Whoever does not read what it asked for keeps others from the documents, and from nothing else.
+/// A client that does not read its response uses a permit for documents, and nothing else.
 #[actix_web::test]
 async fn a_bounded_number_of_documents_is_sent_at_once() {
     let parts = parts(std::sync::Arc::new(InPlaceStore::new(unit(Required))));

@@ -7,11 +7,11 @@
 )]
 
 mod audit;
-mod caller;
 mod cards;
 mod checks;
+mod client;
 mod docs_page;
-mod repeats;
+mod idempotency;
 mod results;
 mod sandbox;
 mod server;

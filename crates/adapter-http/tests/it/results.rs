@@ -23,7 +23,7 @@ const ORDER: OrderId = OrderId::new(Uuid::from_u128(9));
 const PATH: &str = "/v1/order/result/00000000-0000-0000-0000-000000000009";
 const CARDS: u32 = 2_500;
 
-/// An order of [`CARDS`] cards, of which the first `readable` can be read.
+/// An order of [`CARDS`] cards; reading fails after the first `readable`.
 fn order_of_many(readable: u32) -> MockUnit {
     let mut unit = unit(Optional);
     unit.orders.expect_get().returning(|_, _| {
@@ -52,7 +52,7 @@ fn card(ordinal: u32) -> OrderResultItem {
     OrderResultItem { ordinal, card_type: CardType::Kkl, number, activation: None }
 }
 
-/// All that comes back until the connection ends.
+/// The bytes until the connection ends.
 fn read_result(mut stream: TcpStream, accept: &str) -> String {
     let call = format!(
         "GET {PATH} HTTP/1.1\r\nhost: x\r\nauthorization: {TOKEN}\r\nx-nonce: {NONCE}\r\naccept: {accept}\r\n\
@@ -60,12 +60,12 @@ fn read_result(mut stream: TcpStream, accept: &str) -> String {
     );
     stream.write_all(call.as_bytes()).unwrap();
     let mut answer = Vec::new();
-    // An answer that breaks off may end in an error of the connection.
+    // An aborted response may end in an error of the connection.
     let _ = stream.read_to_end(&mut answer);
     String::from_utf8(answer).unwrap()
 }
 
-/// The body out of its chunks, and whether the last one was there.
+/// The body of a chunked response, and whether the last chunk came.
 fn unchunk(answer: &str) -> (String, bool) {
     let (head, mut left) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
@@ -114,7 +114,7 @@ fn a_long_result_is_sealed_as_one() {
     expect_all(&open_response(&key(), &context, now_unix(), text).unwrap());
 }
 
-/// Neither by the protocol nor by what it says could it be taken for a whole one.
+/// Neither the protocol nor the JSON makes it look complete.
 #[test]
 fn a_result_that_cannot_be_read_to_its_end_breaks_off() {
     for accept in ["application/json", "application/sealed+json"] {

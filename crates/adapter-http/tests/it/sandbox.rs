@@ -14,11 +14,11 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::payment::PaymentRefusal;
 use serde_json::{Value, json};
 
-use crate::caller::{Got, call, post, send};
 use crate::cards::{CARD, api, one_card};
+use crate::client::{TestResponse, call, post, send};
 use crate::support::NOW;
 
-/// Notes what it is told and under which keys.
+/// Records commands and their keys.
 #[derive(Default)]
 struct Power {
     told: Mutex<Vec<String>>,
@@ -105,8 +105,8 @@ fn sandbox() -> (HttpState, Arc<Power>) {
     (HttpState::new(HttpParts { sandbox: Some(commanded), ..api(unit, Standing::Blocked) }), power)
 }
 
-/// Calls under a key.
-async fn told(state: &HttpState, key: &str, path: &str, body: &Value) -> Got {
+/// Requests under a key.
+async fn told(state: &HttpState, key: &str, path: &str, body: &Value) -> TestResponse {
     let path = path.replace("CARD", &CARD.to_string());
     send(state, post(&format!("/sandbox/v1/{path}"), body).insert_header(("idempotency-key", key))).await
 }
@@ -127,7 +127,7 @@ async fn a_sandbox_command_runs_once_per_request() {
     assert_eq!(*power.told.lock().unwrap(), expected);
 }
 
-/// What is refused is not recorded, so that the call comes through again, under a name of its own.
+/// A refusal is not recorded, so a retry reaches the sandbox again.
 #[actix_web::test]
 async fn a_command_is_named_by_partner_key_and_call() {
     let (state, power) = sandbox();

@@ -41,7 +41,7 @@ pub(crate) fn with_server_over(
     })
 }
 
-/// Sends `request` and reads the status line of the answer with its body behind it.
+/// Sends `request` and reads the status line and the body of the response.
 fn ask(stream: &mut TcpStream, request: &str) -> String {
     stream.write_all(request.as_bytes()).unwrap();
     let mut reader = BufReader::new(stream);

@@ -55,7 +55,7 @@ fn partner(sealing: SealingPolicy) -> Partner {
     }
 }
 
-/// A unit of work in which a partner is logged in and calls can be repeated.
+/// A unit of work with an authenticated partner and idempotency records.
 pub(crate) fn unit(sealing: SealingPolicy) -> MockUnit {
     let mut unit = MockUnit::default();
     let key = SealingKeyRecord {
@@ -162,7 +162,7 @@ fn passwords() -> MockPasswordHasher {
     passwords
 }
 
-/// The parts of an API over `store`, without a bank that answers and without a sandbox.
+/// The parts of an API over `store`, with an unavailable bank and no sandbox.
 pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
     let env = Arc::new(Env {
         clock: Arc::new(FakeClock::starting_at(NOW)),

@@ -13,7 +13,7 @@ use kopeck_port_store::mock::InPlaceStore;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-use crate::caller::{Got, open, seal, send};
+use crate::client::{TestResponse, open, seal, send};
 use crate::support::{API_KEY, NONCE, api_over, desk, now_unix, parts, unit};
 
 fn login(api_key: &str, body: &Value) -> TestRequest {
@@ -70,7 +70,7 @@ async fn right_credentials_give_tokens() {
     assert_eq!(send(&state, refresh("ak_bad", "good-refresh-token")).await.code(), "unauthorized");
 }
 
-/// A service that checks one password at a time, each when the test says so.
+/// A service that checks one password at a time, on a signal of the test.
 struct SlowService {
     state: HttpState,
     /// The passwords in the order in which they were checked.
@@ -79,7 +79,7 @@ struct SlowService {
     end: mpsc::Sender<()>,
 }
 
-type Sent<'a> = Pin<Box<dyn Future<Output = Got> + 'a>>;
+type Sent<'a> = Pin<Box<dyn Future<Output = TestResponse> + 'a>>;
 
 impl SlowService {
     fn new() -> Self {
@@ -97,8 +97,8 @@ impl SlowService {
         Self { state: HttpState::new(parts), checked, end }
     }
 
-    /// Sends a login, which then waits for its password to be checked or is answered at once.
-    fn login(&self, api_key: &str, password: &str, from: &str) -> Result<Sent<'_>, Got> {
+    /// Sends a login, which then waits for its password check or gets its response at once.
+    fn login(&self, api_key: &str, password: &str, from: &str) -> Result<Sent<'_>, TestResponse> {
         let call = login(api_key, &json!({"login": "partner-1", "password": password}));
         let mut sent: Sent<'_> = Box::pin(send(&self.state, call.peer_addr(from.parse().unwrap())));
         // The server yields once before a response that has waited for nothing.
@@ -108,7 +108,7 @@ impl SlowService {
         }
     }
 
-    /// Ends all checks, and answers the passwords in the order in which they were checked.
+    /// Ends all checks, and returns the passwords in the order of their checks.
     async fn finish(&self, sent: Vec<Sent<'_>>) -> (Vec<u16>, Vec<String>) {
         sent.iter().for_each(|_| self.end.send(()).unwrap());
         let statuses = join_all(sent).await.iter().map(|got| got.status).collect();

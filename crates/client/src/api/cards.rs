@@ -51,7 +51,8 @@ impl<'a> Cards<'a> {
     ///
     /// # Errors
     ///
-    /// 404 if there is no such card, 503 if the bank cannot be reached and never told of them; see [`Error`].
+    /// 404 if there is no such card, 503 if the bank is unreachable and the service has no earlier data; see
+    /// [`Error`].
     pub async fn transactions(
         &self,
         id_card: Uuid,
@@ -67,13 +68,13 @@ impl<'a> Cards<'a> {
         Records::new(self.client, call, |one| u128::from(one.id.cast_unsigned()))
     }
 
-    /// Asks whether a card would pay `amount` kopecks, now or at another time, to the minute, in the service's time
+    /// Checks whether a card would pay `amount` kopecks, now or at another time, to the minute, in the service's time
     /// zone. Nothing is paid or reserved.
     ///
     /// # Errors
     ///
-    /// 404 if there is no such card, 503 if what it paid matters and the bank, which cannot be reached, never told of
-    /// it; see [`Error`].
+    /// 404 if there is no such card, 503 if the check needs the card's payments, the bank is unreachable, and the
+    /// service has no earlier data; see [`Error`].
     pub async fn can_pay(
         &self,
         id_card: Uuid,

@@ -32,7 +32,7 @@ open_enum! {
         Main = "MAIN",
         /// An additional card.
         Additional = "ADDITIONAL",
-        /// Marked by the partner as out of use: it is not topped up. The bank is not told, so it can still pay.
+        /// Marked by the partner as out of use: it takes no top-ups. The bank does not know, so it can still pay.
         TemporarilyBlocked = "TEMPORARILY_BLOCKED",
     }
 }
@@ -90,7 +90,7 @@ pub struct Card {
         serialize_with = "wire::serialize_date_or_null"
     )]
     pub activated_at: Option<Date>,
-    /// Whether the service could answer in full.
+    /// Whether the data is complete.
     #[serde(default)]
     pub success: bool,
 }

@@ -103,7 +103,7 @@ impl TimeWindow {
     }
 }
 
-/// The answer to an accepted change of limits.
+/// The response to an accepted limit change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LimitChangeCreated {

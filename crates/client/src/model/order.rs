@@ -21,7 +21,7 @@ pub struct PlasticItem {
     pub type_card: CardType,
     /// Where to send them.
     pub delivery_address: String,
-    /// Full name of whoever receives them.
+    /// Full name of the recipient.
     pub recipient: String,
     /// Ten digits, without country code.
     pub phone: String,
@@ -47,7 +47,7 @@ impl VirtualItem {
     }
 }
 
-/// The answer to an accepted order.
+/// The response to an accepted order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrderCreated {

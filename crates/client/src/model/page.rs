@@ -92,7 +92,7 @@ pub(crate) struct Data<T> {
     pub(crate) data: T,
 }
 
-/// An answer that says nothing but that it came.
+/// A response without content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Done;
 

@@ -25,7 +25,7 @@ impl TopUp {
     }
 }
 
-/// The answer to an accepted top-up request.
+/// The response to an accepted top-up request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplenishmentCreated {

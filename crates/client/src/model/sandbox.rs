@@ -1,4 +1,4 @@
-//! What a sandbox can be told to do.
+//! Commands of a sandbox.
 
 use serde::{Deserialize, Serialize};
 use time::PrimitiveDateTime;
@@ -26,7 +26,7 @@ pub struct Purchase {
 }
 
 impl Purchase {
-    /// For `amount` kopecks, now, at a merchant of whom nothing is said.
+    /// For `amount` kopecks, now, at an unnamed merchant.
     #[must_use]
     pub fn new(amount: i64) -> Self {
         Self { amount, ..Self::default() }

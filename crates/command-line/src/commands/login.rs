@@ -51,7 +51,7 @@ struct LoginInput {
 pub(super) async fn run(args: LoginArgs, name: Option<&str>) -> Result<Output, Failure> {
     let name = name.unwrap_or(DEFAULT_NAME);
     let path = profile::path()?;
-    // First, so that nobody types secrets in vain.
+    // First, so that no secrets are typed in vain.
     let mut profiles = Profiles::load(&path)?;
     let make_current = args.make_current;
     let profile = gather(args)?;
@@ -79,7 +79,7 @@ pub(super) async fn run(args: LoginArgs, name: Option<&str>) -> Result<Output, F
 /// From standard input, else from the environment, else by asking.
 fn gather(args: LoginArgs) -> Result<Profile, Failure> {
     let given = if args.stdin { from_standard_input()? } else { LoginInput::from_environment() };
-    // Whoever gives everything else without being asked has none.
+    // If no other value needs a prompt, there is no sealing key.
     let asks = given.password.is_none();
     let profile = Profile {
         base_url: told(args.base_url.or(given.base_url), "the base URL", || prompt::visible("Base URL: "))?,

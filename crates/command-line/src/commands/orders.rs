@@ -85,7 +85,7 @@ pub(crate) struct PlasticArgs {
     /// Where to send them.
     #[arg(long)]
     address: String,
-    /// Full name of whoever receives them.
+    /// Full name of the recipient.
     #[arg(long)]
     recipient: String,
     /// The recipient's phone: ten digits, without country code.

@@ -58,7 +58,7 @@ pub(crate) struct OpenArgs {
     at: Option<u64>,
 }
 
-/// Seals what standard input has, as a call.
+/// Seals standard input, as in a request.
 pub(super) fn seal(args: &SealArgs, profile: Option<&str>) -> Result<Output, Failure> {
     let key = key(profile)?;
     let nonce = match &args.nonce {
@@ -77,7 +77,7 @@ pub(super) fn seal(args: &SealArgs, profile: Option<&str>) -> Result<Output, Fai
     Ok(Output::new(json, sealed))
 }
 
-/// Opens what standard input has, as a call or as an answer.
+/// Opens standard input, as in a request or a response.
 pub(super) fn open(args: &OpenArgs, profile: Option<&str>) -> Result<Output, Failure> {
     let key = key(profile)?;
     let nonce = checked(&args.nonce)?;

@@ -44,7 +44,7 @@ async fn one(client: &Client, change: Change, known: &HashSet<Uuid>) -> Result<O
         Action::Add(employee) => {
             let added = employees.add(employee).idempotency_key(key_of(employee)?).await;
             match added {
-                // An answer of last week: that employee has been renamed since, so this one is new after all.
+                // A recorded response of last week: that employee has been renamed since, so this one is new.
                 Ok(replayed) if known.contains(&replayed.id_employee) => employees.add(employee).await,
                 added => added,
             }

@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 
 use crate::support::{NONCE, TOKEN, key, now_unix, unit};
 
-/// What came back.
-pub(crate) struct Got {
+/// A response.
+pub(crate) struct TestResponse {
     pub(crate) status: u16,
     headers: actix_web::http::header::HeaderMap,
     pub(crate) text: String,
 }
 
-impl Got {
+impl TestResponse {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {}", self.text))
     }
@@ -42,7 +42,7 @@ impl Got {
     }
 }
 
-pub(crate) async fn send(state: &HttpState, request: TestRequest) -> Got {
+pub(crate) async fn send(state: &HttpState, request: TestRequest) -> TestResponse {
     let state = state.clone();
     let app = init_service(App::new().configure(move |config| configure(config, &state))).await;
     let response: ServiceResponse = try_call_service(&app, request.to_request()).await.unwrap();
@@ -56,7 +56,7 @@ pub(crate) async fn send(state: &HttpState, request: TestRequest) -> Got {
         assert_eq!(headers.get(name), Some(&HeaderValue::from_static(value)), "{text}");
     }
     assert!(headers.contains_key("x-request-id"));
-    Got { status, headers, text }
+    TestResponse { status, headers, text }
 }
 
 pub(crate) fn call(method: Method, path: &str) -> TestRequest {
@@ -82,7 +82,7 @@ pub(crate) fn seal(method: &'static str, path: &'static str, plain: &Value) -> V
     json!({"sealed": seal_request(&key(), &context, now_unix(), [7; 16], plain.to_string().as_bytes())})
 }
 
-pub(crate) fn open(got: &Got, method: &'static str, path: &'static str) -> Value {
+pub(crate) fn open(got: &TestResponse, method: &'static str, path: &'static str) -> Value {
     assert_eq!(got.header("content-type"), Some("application/sealed+json"), "{}", got.text);
     let context = ResponseContext { method, path, nonce: NONCE, status: got.status };
     let sealed = got.json();

@@ -14,7 +14,7 @@ use kopeck_port_store::{Access, Done, Store, Work};
 use kopeck_port_system::fake::FakeClock;
 use serde_json::{Value, json};
 
-use crate::caller::{call, categories, open, post, seal, send};
+use crate::client::{call, categories, open, post, seal, send};
 use crate::support::{NOW, api_over, parts};
 
 #[actix_web::test]
@@ -88,7 +88,7 @@ async fn a_sealed_call_has_a_sealed_answer_if_it_asks_for_one() {
     assert_eq!(send(&state, unauthorized).await.code(), "unauthorized");
 }
 
-/// Not by the service's clock, which may have been moved.
+/// The service's clock may have been moved.
 #[actix_web::test]
 async fn sealed_values_are_judged_by_the_machines_time() {
     let hour = time::Duration::HOUR;
@@ -101,7 +101,7 @@ async fn sealed_values_are_judged_by_the_machines_time() {
     }
 }
 
-/// Carries out units of work on threads of its own, and slowly.
+/// Runs units of work on threads of its own, slowly.
 struct SlowStore(Arc<InPlaceStore<MockUnit>>);
 
 impl Store for SlowStore {
