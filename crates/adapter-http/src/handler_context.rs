@@ -78,7 +78,7 @@ pub(crate) struct HandlerContext {
     change: Option<MutationDetails>,
 }
 
-/// A mutation that holds the in-flight guard of its key.
+/// Idempotency and audit data of a mutation.
 pub(crate) struct MutationDetails {
     /// The effect happens once under this key.
     pub(crate) key: IdempotencyKey,

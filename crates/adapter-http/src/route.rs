@@ -8,10 +8,10 @@ use actix_web::http::Method;
 use crate::error::ApiError;
 use crate::handler_context::{HandlerContext, Response};
 
-/// Reads the values, runs the use case, serializes its result.
+/// The result of a handler.
 pub(crate) type HandlerResult = Result<Response, ApiError>;
 
-/// A handler: reads the values, runs the use case, shows its result.
+/// Reads the values, runs the use case, serializes its result.
 pub(crate) type Handler = fn(HandlerContext) -> Pin<Box<dyn Future<Output = HandlerResult>>>;
 
 /// An operation.

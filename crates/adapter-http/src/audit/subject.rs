@@ -74,7 +74,6 @@ impl Subject {
         self
     }
 
-    /// Adds an identifier. Other text may be anything, and is left out.
     fn add_fields(&mut self, body: &Map<String, Value>) {
         for (name, _) in NAMES.into_iter().filter(|(name, _)| *name != "idCategory") {
             if let Some(Value::String(text)) = body.get(name) {
@@ -83,7 +82,7 @@ impl Subject {
         }
     }
 
-    /// Adds an identifier. A text that is none may be anything, and is left out.
+    /// Adds an identifier. Other text may be anything, and is left out.
     fn add(&mut self, name: &str, text: &str) {
         let Some((_, kind)) = NAMES.into_iter().find(|(known, _)| *known == name) else { return };
         let Ok(id) = Uuid::try_parse(text) else { return };

@@ -119,14 +119,13 @@ pub(crate) fn read_update(r: &mut Reader<'_>) -> (Option<EmployeeId>, EmployeeUp
 
 const SEARCHED: &str = "Only employees with this text in surname, name or `customId`, letter case aside.";
 
-/// The search text, in lower case and NFC. Control characters are refused: not every database stores them.
 fn searched() -> Json {
     object! {
         "type": "string", "maxLength": integer(MAX_QUERY_CHARS), "pattern": r"^[^\u0000-\u001F\u007F-\u009F]*$", "x-form": "no control characters",
     }
 }
 
-/// The text to search for, in lower case and NFC. Control characters are refused: not every database takes them.
+/// The search text, in lower case and NFC. Control characters are refused: not every database stores them.
 fn search(text: &str) -> Result<String, Invalid> {
     if text.chars().nth(MAX_QUERY_CHARS).is_some() {
         return Err(Invalid::new(format!("must have at most {MAX_QUERY_CHARS} characters")));
