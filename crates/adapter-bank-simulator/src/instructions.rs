@@ -12,7 +12,6 @@ use crate::schema::instructions;
 /// Rows or keys of a statement: well below SQLite's 32,766 variables.
 pub(crate) const ROWS_OF_A_STATEMENT: usize = 1_000;
 
-/// A recorded instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct InstructionRecord {
     pub(crate) id: i64,

@@ -15,7 +15,6 @@ use crate::error::SimulatorError;
 use crate::instructions::ROWS_OF_A_STATEMENT;
 use crate::schema::transactions;
 
-/// A new transaction.
 #[derive(Debug, Insertable)]
 #[diesel(table_name = transactions, treat_none_as_default_value = false)]
 pub(crate) struct NewTransaction<'a> {

@@ -41,7 +41,6 @@ pub(crate) fn carry_out(
     Ok(answers)
 }
 
-/// The card of an instruction.
 fn named(instruction: &Instruction) -> Option<CardNumber> {
     match instruction {
         Instruction::TopUp { card, .. } | Instruction::SetLimit { card, .. } => Some(*card),

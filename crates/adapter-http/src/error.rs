@@ -120,7 +120,6 @@ impl ApiError {
         Self { status, body, retry_after: None, allow: None, log: None }
     }
 
-    /// The status code.
     pub(crate) const fn status(&self) -> StatusCode {
         self.status
     }
@@ -146,7 +145,6 @@ impl ApiError {
         self.allow.as_deref()
     }
 
-    /// The reason for the log.
     pub(crate) fn log_reason(&self) -> Option<&str> {
         self.log.as_deref()
     }

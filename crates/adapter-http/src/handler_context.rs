@@ -34,7 +34,6 @@ pub(crate) struct Response {
     pub(crate) replayed: bool,
 }
 
-/// The body of a response.
 pub(crate) enum ResponseBody {
     /// The complete text.
     Whole(Vec<u8>),
@@ -74,7 +73,6 @@ pub(crate) struct HandlerContext {
     /// The permit of a request with a large body: reading its values takes long.
     large: Option<ConcurrencyPermit>,
     deadline: Deadline,
-    /// For a mutation.
     change: Option<MutationDetails>,
 }
 
@@ -86,7 +84,6 @@ pub(crate) struct MutationDetails {
     pub(crate) fingerprint: [u8; 32],
     /// The nonce, if any value of the request was sealed.
     pub(crate) sealed: Option<SealedNonce>,
-    /// The draft of its audit entry.
     pub(crate) audit_entry: EntryDraft,
 }
 

@@ -30,6 +30,5 @@ pub(crate) struct RequestInput {
     pub(crate) ids: Vec<(&'static str, String)>,
     /// Parameters of the query; for a read, the fields of its body too.
     pub(crate) params: BTreeMap<String, Param>,
-    /// The body.
     pub(crate) body: Map<String, Value>,
 }

@@ -212,7 +212,6 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Reads the body.
     async fn read_body(&self, head: &Head, payload: Payload) -> Result<Bytes, ApiError> {
         let body = body::read(payload, self.body_limits()).await.inspect_err(|error| {
             if error.status() == StatusCode::SERVICE_UNAVAILABLE {

@@ -44,7 +44,6 @@ pub(crate) struct RateLimitExceeded {
     pub(crate) retry_after: u64,
 }
 
-/// The rate limiter of all partners.
 pub(crate) struct PartnerRateLimiter {
     limit: RateLimit,
     limiter: RateLimiter<PartnerId, HashMapStateStore<PartnerId>, SteadyTime, StateInformationMiddleware>,

@@ -3,7 +3,6 @@
 use ipnet::IpNet;
 use kopeck_domain::ids::PartnerId;
 
-/// The source of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum RequestSource {
     /// A partner: authenticated, or identified by its API key.

@@ -101,7 +101,6 @@ fn sealed_whole((mut sealer, mut out): (ResponseSealer, String), body: &[u8]) ->
     out.into_bytes()
 }
 
-/// Seals `chunks` one by one.
 fn sealed_chunks((sealer, prefix): (ResponseSealer, String), chunks: BodyStream) -> BodyStream {
     let state = (Some((sealer, prefix)), chunks);
     Box::pin(stream::try_unfold(state, |(sealing, mut chunks)| async move {
@@ -122,7 +121,6 @@ fn sealed_chunks((sealer, prefix): (ResponseSealer, String), chunks: BodyStream)
 }
 
 impl ResponseBuilder {
-    /// For a new request.
     pub(crate) fn new(shared: &Shared, route: Option<&Route>, request: &HttpRequest) -> Self {
         let headers = request.headers();
         let request_id = RequestId::new(shared.parts.env.ids.next_id(), head::request_id(headers));
@@ -154,7 +152,6 @@ impl ResponseBuilder {
             && self.seal.as_ref().is_some_and(|seal| seal.identity.policy == SealingPolicy::Required)
     }
 
-    /// Builds the response to `outcome`.
     pub(crate) fn build(&self, shared: &Shared, outcome: HandlerResult) -> HttpResponse {
         let must_seal = self.must_seal() && outcome.is_ok();
         let outcome = if must_seal && !self.can_seal() {
@@ -259,7 +256,6 @@ impl ResponseBuilder {
 #[error("the answer broke off")]
 struct StreamAborted;
 
-/// The headers of error responses.
 fn insert_error_headers(error: &ApiError, response: &mut HttpResponseBuilder) {
     if let Some(seconds) = error.retry_seconds() {
         response.insert_header((header::RETRY_AFTER, seconds));

@@ -8,7 +8,6 @@ use actix_web::http::Method;
 use crate::error::ApiError;
 use crate::handler_context::{HandlerContext, Response};
 
-/// The result of a handler.
 pub(crate) type HandlerResult = Result<Response, ApiError>;
 
 /// Reads the values, runs the use case, serializes its result.
@@ -49,7 +48,6 @@ pub(crate) enum Effect {
 /// A field of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Field {
-    /// Its name.
     pub(crate) name: &'static str,
     /// The content of a sealed value.
     pub(crate) encoding: FieldEncoding,
@@ -67,7 +65,6 @@ pub(crate) enum FieldEncoding {
 }
 
 impl Route {
-    /// Its methods.
     pub(crate) fn methods(&self) -> Vec<Method> {
         if self.method == Method::PUT { vec![Method::PUT, Method::PATCH] } else { vec![self.method.clone()] }
     }

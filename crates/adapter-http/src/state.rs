@@ -54,7 +54,6 @@ pub struct HttpState(pub(crate) Arc<Shared>);
 
 pub(crate) struct Shared {
     pub(crate) parts: HttpParts,
-    /// The routes.
     pub(crate) paths: RouteTable,
     /// Recently authenticated tokens.
     pub(crate) callers: CallerCache,

@@ -69,7 +69,6 @@ impl Request {
         }
     }
 
-    /// The name of the placeholder.
     pub(crate) fn placeholder_name(&self) -> Option<&'static str> {
         self.placeholder().map(|(_, name, _)| name)
     }

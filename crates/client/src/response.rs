@@ -17,7 +17,6 @@ const MAX_FOREIGN_MESSAGE: usize = 200;
 /// From how many seconds on a clock's offset is named beside a refusal. The service refuses sealed values from 300 on.
 const NOTABLE_OFFSET: u64 = 240;
 
-/// The head of a response.
 #[derive(Debug)]
 pub(crate) struct ResponseHead {
     pub(crate) status: StatusCode,

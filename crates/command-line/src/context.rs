@@ -64,7 +64,6 @@ pub(crate) fn builder(profile: &Profile) -> Result<ClientBuilder, Failure> {
     Ok(builder)
 }
 
-/// The sealing key of a profile.
 pub(crate) fn sealing_key(profile: &Profile) -> Result<Option<SealingKey>, Failure> {
     let parsed = profile.sealing_key.as_ref().map(|key| SealingKey::parse(key.expose_secret()));
     parsed.transpose().map_err(|error| Failure::local(format!("the sealing key: {error}")))

@@ -29,7 +29,6 @@ pub(crate) struct Row {
     cells: HashMap<String, String>,
 }
 
-/// A fault of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RowFault {
@@ -55,7 +54,6 @@ impl Row {
         self.cells.get(column).map(String::as_str).filter(|cell| !cell.is_empty())
     }
 
-    /// The fault of this row in one field.
     pub(crate) fn fault(&self, subject: &str, field: &str, reason: impl Into<String>) -> RowFault {
         RowFault {
             line: self.line,

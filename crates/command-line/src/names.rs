@@ -166,7 +166,6 @@ pub(crate) async fn cards(client: &Client, names: &[CardName]) -> Result<Vec<Uui
     names.iter().map(|name| search.id_of(name)).collect()
 }
 
-/// One card.
 pub(crate) async fn card(client: &Client, name: &CardName) -> Result<Uuid, Failure> {
     let ids = cards(client, std::slice::from_ref(name)).await?;
     ids.first().copied().ok_or_else(|| Failure::not_found("there is no such card"))

@@ -30,7 +30,6 @@ impl Progress {
         self.0.inc(1);
     }
 
-    /// The request is in this state.
     pub(crate) fn state(&self, state: &RequestState) {
         self.0.set_position(stage(state));
         self.0.set_message(state.to_string());

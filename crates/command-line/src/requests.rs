@@ -13,7 +13,6 @@ use crate::progress::Progress;
 use crate::table::{self, Column, flag, money, text};
 use crate::times;
 
-/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestKind {
     Order,

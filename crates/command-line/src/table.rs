@@ -23,12 +23,10 @@ enum Form {
     Flag,
 }
 
-/// A column of texts.
 pub(crate) const fn text(title: &'static str, pointer: &'static str) -> Column {
     Column { title, pointer, form: Form::Text }
 }
 
-/// A column of numbers.
 pub(crate) const fn number(title: &'static str, pointer: &'static str) -> Column {
     Column { title, pointer, form: Form::Number }
 }

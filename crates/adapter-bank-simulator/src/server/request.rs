@@ -64,7 +64,6 @@ impl JsonResponse {
     }
 }
 
-/// An error response.
 #[derive(Debug)]
 pub(super) struct ErrorResponse {
     pub(super) status: StatusCode,

@@ -58,7 +58,6 @@ pub(crate) struct FieldType<R> {
 /// The description of a field.
 #[derive(Clone, Copy)]
 pub(crate) struct FieldSchema {
-    /// The JSON schema.
     pub(crate) schema: fn(&mut Components) -> Json,
     /// The least and the greatest number.
     pub(crate) range: Option<(i64, i64)>,
@@ -96,13 +95,11 @@ pub(crate) fn text<T: HasSchema>(
     })
 }
 
-/// A string enum.
 pub(crate) fn string_enum<T: HasSchema + FromStr<Err = Invalid>>()
 -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
     text(str::parse)
 }
 
-/// An integer.
 pub(crate) fn integer<T>(
     parse: impl Fn(i64) -> Result<T, Invalid>,
 ) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
@@ -165,13 +162,11 @@ pub(crate) fn id<T: HasSchema + From<Uuid>>() -> FieldType<impl Fn(InputValue<'_
     })
 }
 
-/// The number of a page.
 pub(crate) fn page_number() -> FieldType<impl Fn(InputValue<'_>) -> Result<u32, Invalid>> {
     let about = "Which page, from 1; one past the end is empty.";
     integer(Page::number_in_range).between(1, Page::MAX_NUMBER.into()).about(about)
 }
 
-/// The size of a page.
 pub(crate) fn page_size() -> FieldType<impl Fn(InputValue<'_>) -> Result<u32, Invalid>> {
     integer(Page::size_in_range).between(1, Page::MAX_SIZE.into()).about("Records on a page.")
 }

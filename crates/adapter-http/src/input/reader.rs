@@ -17,7 +17,6 @@ use super::{Param, RequestInput};
 use crate::openapi::json::Json;
 use crate::openapi::schema::{Components, HasSchema};
 
-/// The names of the page size.
 const SIZE_NAMES: [&str; 2] = ["per_page", "perPage"];
 
 /// After so many faults the rest of a list is not read: a body of 64 KiB has room for 20,000 faulty items, whose
@@ -80,7 +79,6 @@ impl<'a> Reader<'a> {
         self.faults.take(placeholder, (field_type.read)(InputValue::Text(text.unwrap_or_default())))
     }
 
-    /// The fields of the body.
     pub(crate) fn body(&mut self) -> Fields<'_> {
         Fields {
             object: &self.input.body,

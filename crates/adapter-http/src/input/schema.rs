@@ -11,11 +11,9 @@ use crate::openapi::schema::{Components, Property, integer, object_of, or_null};
 
 /// A field, parameter or path identifier.
 pub(crate) struct InputField {
-    /// Its name.
     pub(crate) name: String,
     /// An alias.
     pub(crate) also: Option<&'static str>,
-    /// Its location.
     pub(crate) location: Location,
     /// Whether it may be absent.
     pub(crate) presence: Presence,

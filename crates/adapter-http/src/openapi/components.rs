@@ -45,7 +45,6 @@ pub(super) fn common_name(status: u16) -> &'static str {
     COMMON.iter().find(|(of, ..)| *of == status).map_or("", |(_, name, _)| name)
 }
 
-/// Its code.
 pub(super) fn common_code(status: u16) -> Option<Code> {
     COMMON.iter().find(|(of, ..)| *of == status).map(|(.., code)| *code)
 }
@@ -56,7 +55,6 @@ pub(super) fn content(clear: Json) -> Json {
     Json::Object(vec![(JSON.to_owned(), clear), (SEALED_JSON.to_owned(), sealed)])
 }
 
-/// A response with this schema.
 pub(super) fn response(about: &str, schema: Json, headers: &[&str], examples: Vec<Json>) -> Json {
     let all = ["RequestId", "CacheControl", "ContentTypeOptions", "ContentSecurityPolicy"];
     let headers =
@@ -218,7 +216,6 @@ fn headers() -> Json {
     }
 }
 
-/// The name of a header by that of its component.
 fn header_name(component: &str) -> &'static str {
     match component {
         "RequestId" => "x-request-id",

@@ -27,7 +27,6 @@ macro_rules! object {
 pub(crate) use object;
 
 impl Json {
-    /// A list.
     pub(crate) fn list<T: Into<Self>>(items: impl IntoIterator<Item = T>) -> Self {
         Self::List(items.into_iter().map(Into::into).collect())
     }

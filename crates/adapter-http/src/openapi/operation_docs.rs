@@ -24,7 +24,6 @@ pub(super) struct OperationDocs {
     pub(super) errors: &'static [ErrorResponse],
 }
 
-/// An error response.
 pub(super) enum ErrorResponse {
     /// With one of these error codes.
     Coded(u16, &'static [Code]),

@@ -41,7 +41,6 @@ pub(crate) struct Following<T>(PhantomData<T>);
 
 /// A field of an object.
 pub(crate) struct Property {
-    /// Its name.
     pub(crate) name: String,
     /// Whether it is always there.
     pub(crate) required: bool,
@@ -92,7 +91,6 @@ pub(crate) fn object_of(properties: Vec<Property>) -> Json {
     )
 }
 
-/// The schema, or `null`.
 pub(crate) fn or_null(schema: Json) -> Json {
     match (schema.get("type"), schema.get("enum")) {
         (Some(Json::Text(kind)), None) => {
@@ -138,7 +136,6 @@ pub(crate) fn component_name(schema: &Json) -> &str {
     }
 }
 
-/// A JSON number.
 pub(crate) fn integer(number: impl TryInto<i64>) -> Json {
     Json::Integer(number.try_into().unwrap_or(i64::MAX))
 }

@@ -26,7 +26,6 @@ const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
 /// A partner with its keys.
 #[derive(Debug)]
 pub(crate) struct Identity {
-    /// The partner.
     pub(crate) partner: PartnerId,
     /// Whether it has to seal.
     pub(crate) policy: SealingPolicy,
@@ -35,7 +34,6 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// A partner with its keys.
     pub(crate) fn new(partner: PartnerId, policy: SealingPolicy, keys: &[AcceptedKey]) -> Self {
         let (active, others): (Vec<&AcceptedKey>, Vec<&AcceptedKey>) =
             keys.iter().partition(|key| key.active);

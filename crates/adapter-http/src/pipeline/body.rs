@@ -109,7 +109,6 @@ impl Drop for Reservation {
     }
 }
 
-/// Limits of a body.
 pub(crate) struct BodyLimits {
     /// `Content-Length`; 0 without one.
     pub(crate) announced: usize,

@@ -32,11 +32,9 @@ pub(crate) const REQUEST_ID_PATTERN: &str = "^[A-Za-z0-9._-]+$";
 /// The head of a request.
 #[derive(Debug)]
 pub(crate) struct Head {
-    /// The method.
     pub(crate) method: Method,
     /// The path that sealed values are bound to.
     pub(crate) path: String,
-    /// The query string.
     pub(crate) query: String,
     /// The identifiers of the path by their placeholder, unparsed.
     pub(crate) ids: Vec<(&'static str, String)>,
@@ -64,7 +62,6 @@ pub(crate) enum BodyType {
 /// The idempotency key of a mutation, or the nonce in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IdempotencyKey {
-    /// The key.
     pub(crate) key: String,
     /// The header that held it.
     pub(crate) header: &'static str,

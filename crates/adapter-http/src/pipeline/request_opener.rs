@@ -77,7 +77,6 @@ enum Sealable<T> {
 type QueryValues = Sealable<(String, String)>;
 type BodyValues<'a> = Sealable<BodyField<'a>>;
 
-/// A field of a body.
 struct BodyField<'a> {
     name: String,
     raw: &'a RawValue,
@@ -214,7 +213,6 @@ impl<'a> RequestOpener<'a> {
         parameters
     }
 
-    /// The values of the body.
     fn body_values(&mut self, body: BodyValues<'_>, neighbours: &Clear<'_>) -> Vec<NamedValue<Value>> {
         let fields = match body {
             Sealable::Whole(opened) => {

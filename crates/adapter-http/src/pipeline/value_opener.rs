@@ -17,11 +17,9 @@ pub(crate) struct OpeningContext<'a> {
     pub(crate) keys: &'a [SealingKey],
     /// Used if the key is unknown, so that the time is the same.
     pub(crate) dummy: &'a SealingKey,
-    /// The method.
     pub(crate) method: &'a str,
     /// The path that values are bound to.
     pub(crate) path: &'a str,
-    /// The nonce.
     pub(crate) nonce: &'a str,
     /// Now, in Unix seconds.
     pub(crate) now_unix: u64,

@@ -136,7 +136,6 @@ const PAYMENT: [Column; 4] = [
     text("next period", "/resetsAt"),
 ];
 
-/// Runs a command on cards.
 pub(super) async fn run(client: &Client, command: CardsCommand) -> Result<Output, Failure> {
     let cards = client.cards();
     match command {

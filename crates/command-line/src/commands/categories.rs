@@ -47,7 +47,6 @@ pub(crate) enum CategoriesCommand {
 const COLUMNS: [Column; 3] =
     [text("idCategory", "/idCategory"), text("name", "/nameCategory"), number("employees", "/employees")];
 
-/// Runs a command on categories.
 pub(super) async fn run(client: &Client, command: CategoriesCommand) -> Result<Output, Failure> {
     let categories = client.categories();
     match command {

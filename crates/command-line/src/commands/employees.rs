@@ -140,7 +140,6 @@ const EMPLOYEE: [Column; 11] = [
 ];
 const CARDS: [Column; 2] = [text("idCard", "/idCard"), text("status", "/statusCard")];
 
-/// Runs a command on employees.
 pub(super) async fn run(client: &Client, command: EmployeesCommand) -> Result<Output, Failure> {
     match command {
         EmployeesCommand::List(args) => list(client, args).await,

@@ -94,7 +94,6 @@ pub(crate) enum Period {
     Quarter,
 }
 
-/// Weekdays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Days(Vec<Weekday>);
 
@@ -141,7 +140,6 @@ const COLUMNS: [Column; 4] = [
     text("created", "/createdAt"),
 ];
 
-/// Runs a command on limits.
 pub(super) async fn run(client: &Client, command: LimitsCommand) -> Result<Output, Failure> {
     let limits = client.limits();
     match command {

@@ -165,7 +165,6 @@ const COLUMNS: [Column; 6] = [
     text("created", "/createdAt"),
 ];
 
-/// Runs a command on orders.
 pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Output, Failure> {
     let orders = client.orders();
     match command {

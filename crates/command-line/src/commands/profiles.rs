@@ -39,7 +39,6 @@ const COLUMNS: [Column; 5] = [
     flag("sealing", "/sealing"),
 ];
 
-/// Runs a command on profiles.
 pub(super) fn run(command: &ProfilesCommand) -> Result<Output, Failure> {
     let path = profile::path()?;
     if matches!(command, ProfilesCommand::Path) {

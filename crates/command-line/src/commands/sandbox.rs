@@ -118,7 +118,6 @@ const PURCHASE: [Column; 3] =
     [flag("paid", "/approved"), text("reason", "/reason"), number("transactionId", "/transactionId")];
 const REFUND: [Column; 1] = [number("transactionId", "/transactionId")];
 
-/// Runs a command on the sandbox.
 pub(super) async fn run(client: &Client, command: SandboxCommand) -> Result<Output, Failure> {
     let sandbox = client.sandbox();
     match command {
