@@ -34,15 +34,21 @@ const PER_PAGE: u64 = 100;
 pub struct Records<T> {
     client: Client,
     /// The request of the list, without a page.
-    call: Request,
+    request: Request,
     identify: fn(&T) -> u128,
     walk: ListWalk,
     ready: VecDeque<T>,
 }
 
 impl<T: DeserializeOwned> Records<T> {
-    pub(crate) fn new(client: &Client, call: Request, identify: fn(&T) -> u128) -> Self {
-        Self { client: client.clone(), call, identify, walk: ListWalk::new(PER_PAGE), ready: VecDeque::new() }
+    pub(crate) fn new(client: &Client, request: Request, identify: fn(&T) -> u128) -> Self {
+        Self {
+            client: client.clone(),
+            request,
+            identify,
+            walk: ListWalk::new(PER_PAGE),
+            ready: VecDeque::new(),
+        }
     }
 
     /// With pages of at most this many records, 20 to 500, instead of 100. Begins at the first record.
@@ -83,13 +89,13 @@ impl<T: DeserializeOwned> Records<T> {
     ///
     /// Those of the list; see [`Error`].
     pub async fn page(&self, paging: Paging) -> Result<Page<T>, Error> {
-        self.client.read(paging.add_to(self.call.clone())).await
+        self.client.read(paging.add_to(self.request.clone())).await
     }
 }
 
 /// Shows the list without its records, which may be personal.
 impl<T> fmt::Debug for Records<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Records").field("path", &self.call.template).finish_non_exhaustive()
+        f.debug_struct("Records").field("path", &self.request.template).finish_non_exhaustive()
     }
 }

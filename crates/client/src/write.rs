@@ -32,21 +32,21 @@ use crate::request::Request;
 ///     Ok(())
 /// }
 /// ```
-#[must_use = "the call is sent when it is awaited"]
+#[must_use = "the request is sent when it is awaited"]
 pub struct Write<T> {
     client: Client,
-    call: Request,
+    request: Request,
     answer: PhantomData<fn() -> T>,
 }
 
 impl<T> Write<T> {
-    pub(crate) const fn new(client: Client, call: Request) -> Self {
-        Self { client, call, answer: PhantomData }
+    pub(crate) const fn new(client: Client, request: Request) -> Self {
+        Self { client, request, answer: PhantomData }
     }
 
     /// Sets the idempotency key.
     pub fn idempotency_key(mut self, key: IdempotencyKey) -> Self {
-        self.call.key = Some(key);
+        self.request.key = Some(key);
         self
     }
 }
@@ -56,13 +56,13 @@ impl<T: DeserializeOwned + 'static> IntoFuture for Write<T> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { self.client.call(&self.call).await })
+        Box::pin(async move { self.client.call(&self.request).await })
     }
 }
 
 impl<T> Clone for Write<T> {
     fn clone(&self) -> Self {
-        Self::new(self.client.clone(), self.call.clone())
+        Self::new(self.client.clone(), self.request.clone())
     }
 }
 
@@ -70,9 +70,9 @@ impl<T> Clone for Write<T> {
 impl<T> fmt::Debug for Write<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Write")
-            .field("method", &self.call.method)
-            .field("path", &self.call.template)
-            .field("key", &self.call.key)
+            .field("method", &self.request.method)
+            .field("path", &self.request.template)
+            .field("key", &self.request.key)
             .finish_non_exhaustive()
     }
 }

@@ -34,8 +34,8 @@ impl<'a> Cards<'a> {
     ///
     /// 404 if there is no such card; see [`Error`].
     pub async fn info(&self, id_card: Uuid) -> Result<Card, Error> {
-        let call = Request::of(&operation::CARD_INFO).id(id_card);
-        self.client.read(call).await.map(|Data { data }| data)
+        let request = Request::of(&operation::CARD_INFO).id(id_card);
+        self.client.read(request).await.map(|Data { data }| data)
     }
 
     /// Reads a card's balance.
@@ -64,8 +64,8 @@ impl<'a> Cards<'a> {
 
     /// All of a card's transactions that fit the filter, the newest first, page by page on demand.
     pub fn all_transactions(&self, id_card: Uuid, filter: &TransactionFilter) -> Records<Transaction> {
-        let call = filter.add_to(Request::of(&operation::CARD_TRANSACTIONS).id(id_card));
-        Records::new(self.client, call, |one| u128::from(one.id.cast_unsigned()))
+        let request = filter.add_to(Request::of(&operation::CARD_TRANSACTIONS).id(id_card));
+        Records::new(self.client, request, |one| u128::from(one.id.cast_unsigned()))
     }
 
     /// Checks whether a card would pay `amount` kopecks, now or at another time, to the minute, in the service's time
@@ -90,8 +90,8 @@ impl<'a> Cards<'a> {
             )]
             at: Option<PrimitiveDateTime>,
         }
-        let call = Request::of(&operation::CAN_PAY).id(id_card);
-        self.client.read(call.body(&Body { amount, at })).await
+        let request = Request::of(&operation::CAN_PAY).id(id_card);
+        self.client.read(request.body(&Body { amount, at })).await
     }
 
     /// Lists the cards that are not linked yet, of one kind or of all.
@@ -110,9 +110,9 @@ impl<'a> Cards<'a> {
     /// All cards that are not linked yet, of one kind or of all, page by page on demand; cards that are
     /// linked meanwhile hide no other.
     pub fn all_available(&self, type_card: Option<&CardType>) -> Records<AvailableCard> {
-        let call =
+        let request =
             Request::of(&operation::AVAILABLE_CARDS).query("typeCard", type_card.map(CardType::as_str));
-        Records::new(self.client, call, |one| one.id_card.as_u128())
+        Records::new(self.client, request, |one| one.id_card.as_u128())
     }
 
     /// Links an unassigned card, by its number at the bank, to an employee.
@@ -123,8 +123,8 @@ impl<'a> Cards<'a> {
             custom_id_card: &'a str,
             status_card: &'a CardStatus,
         }
-        let call = Request::of(&operation::LINK_CARD).id(id_employee);
-        self.client.write(call.body(&Body { custom_id_card, status_card: status }))
+        let request = Request::of(&operation::LINK_CARD).id(id_employee);
+        self.client.write(request.body(&Body { custom_id_card, status_card: status }))
     }
 
     /// Changes the status of a card.
@@ -135,7 +135,7 @@ impl<'a> Cards<'a> {
             id_card: Uuid,
             status_card: &'a CardStatus,
         }
-        let call = Request::of(&operation::SWITCH_CARD).id(id_employee);
-        self.client.write(call.body(&Body { id_card, status_card: status }))
+        let request = Request::of(&operation::SWITCH_CARD).id(id_employee);
+        self.client.write(request.body(&Body { id_card, status_card: status }))
     }
 }

@@ -30,8 +30,8 @@ impl<'a> Categories<'a> {
 
     /// Renames a category.
     pub fn rename(&self, id_category: Uuid, name: &str) -> Write<Category> {
-        let call = Request::of(&operation::RENAME_CATEGORY).id(id_category);
-        self.client.write(call.body(&Body { name_category: name }))
+        let request = Request::of(&operation::RENAME_CATEGORY).id(id_category);
+        self.client.write(request.body(&Body { name_category: name }))
     }
 
     /// Deletes a category that no employee has, and returns what it was.
@@ -50,8 +50,8 @@ impl<'a> Categories<'a> {
 
     /// All categories, the first created first, page by page on demand.
     pub fn all(&self) -> Records<CategoryWithCount> {
-        let call = Request::of(&operation::LIST_CATEGORIES);
-        Records::new(self.client, call, |one| one.category.id_category.as_u128())
+        let request = Request::of(&operation::LIST_CATEGORIES);
+        Records::new(self.client, request, |one| one.category.id_category.as_u128())
     }
 }
 

@@ -38,8 +38,8 @@ impl<'a> Employees<'a> {
     ///
     /// 404 if there is no such employee; see [`Error`].
     pub async fn get(&self, id_employee: Uuid) -> Result<EmployeeWithCards, Error> {
-        let call = Request::of(&operation::GET_EMPLOYEE).id(id_employee);
-        self.client.read(call).await.map(|Data { data }| data)
+        let request = Request::of(&operation::GET_EMPLOYEE).id(id_employee);
+        self.client.read(request).await.map(|Data { data }| data)
     }
 
     /// Lists employees, the first added first.
@@ -53,7 +53,7 @@ impl<'a> Employees<'a> {
 
     /// All employees that fit the filter, the first added first, page by page on demand.
     pub fn all(&self, filter: &EmployeeFilter) -> Records<Employee> {
-        let call = filter.add_to(Request::of(&operation::LIST_EMPLOYEES));
-        Records::new(self.client, call, |one| one.id_employee.as_u128())
+        let request = filter.add_to(Request::of(&operation::LIST_EMPLOYEES));
+        Records::new(self.client, request, |one| one.id_employee.as_u128())
     }
 }

@@ -49,8 +49,8 @@ impl<'a> Limits<'a> {
     ///
     /// 404 if there is no such change; see [`Error`].
     pub async fn status(&self, set_limits_cards_id: Uuid) -> Result<RequestStatus, Error> {
-        let call = Request::of(&operation::LIMITS_STATUS);
-        self.client.read(call.body(&Body { set_limits_cards_id })).await
+        let request = Request::of(&operation::LIMITS_STATUS);
+        self.client.read(request.body(&Body { set_limits_cards_id })).await
     }
 
     /// Waits until a change is processed, and reports each state to `on_progress`.
@@ -70,8 +70,8 @@ impl<'a> Limits<'a> {
 
     /// Cancels a change that is still new.
     pub fn cancel(&self, set_limits_cards_id: Uuid) -> Write<RequestStatus> {
-        let call = Request::of(&operation::CANCEL_LIMITS);
-        self.client.write(call.body(&Body { set_limits_cards_id }))
+        let request = Request::of(&operation::CANCEL_LIMITS);
+        self.client.write(request.body(&Body { set_limits_cards_id }))
     }
 
     /// Reads the result of each card.
@@ -80,8 +80,8 @@ impl<'a> Limits<'a> {
     ///
     /// 404 if there is no such change, 409 if it is not processed yet or was cancelled; see [`Error`].
     pub async fn result(&self, set_limits_cards_id: Uuid) -> Result<Vec<LimitResult>, Error> {
-        let call = Request::of(&operation::LIMITS_RESULT).id(set_limits_cards_id);
-        self.client.read(call).await.map(|Data { data }| data)
+        let request = Request::of(&operation::LIMITS_RESULT).id(set_limits_cards_id);
+        self.client.read(request).await.map(|Data { data }| data)
     }
 
     /// Lists changes, in one state or in any, the newest first.
@@ -99,8 +99,8 @@ impl<'a> Limits<'a> {
 
     /// All changes, in one state or in any, the newest first, page by page on demand.
     pub fn all(&self, status: Option<&RequestState>) -> Records<LimitChange> {
-        let call = Request::of(&operation::LIST_LIMITS).query("status", status.map(RequestState::as_str));
-        Records::new(self.client, call, |one| one.set_limits_cards_id.as_u128())
+        let request = Request::of(&operation::LIST_LIMITS).query("status", status.map(RequestState::as_str));
+        Records::new(self.client, request, |one| one.set_limits_cards_id.as_u128())
     }
 }
 

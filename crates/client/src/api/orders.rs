@@ -89,8 +89,8 @@ impl<'a> Orders<'a> {
 
     /// All orders, in one state or in any, the newest first, page by page on demand.
     pub fn all(&self, status: Option<&RequestState>) -> Records<Order> {
-        let call = Request::of(&operation::LIST_ORDERS).query("status", status.map(RequestState::as_str));
-        Records::new(self.client, call, |one| one.order_id.as_u128())
+        let request = Request::of(&operation::LIST_ORDERS).query("status", status.map(RequestState::as_str));
+        Records::new(self.client, request, |one| one.order_id.as_u128())
     }
 }
 

@@ -66,14 +66,14 @@ impl<'a> Replenishments<'a> {
     ///
     /// 404 if there is no such request, 409 if it is not processed yet or was cancelled; see [`Error`].
     pub async fn result(&self, replenishment_id: Uuid) -> Result<Vec<ReplenishmentResult>, Error> {
-        let call = by_query(&operation::REPLENISHMENT_RESULT, replenishment_id);
-        self.client.read(call).await.map(|Data { data }| data)
+        let request = by_query(&operation::REPLENISHMENT_RESULT, replenishment_id);
+        self.client.read(request).await.map(|Data { data }| data)
     }
 
     /// Cancels a request that is still new.
     pub fn cancel(&self, replenishment_id: Uuid) -> Write<RequestStatus> {
-        let call = Request::of(&operation::CANCEL_REPLENISHMENT).id(replenishment_id);
-        self.client.write(call)
+        let request = Request::of(&operation::CANCEL_REPLENISHMENT).id(replenishment_id);
+        self.client.write(request)
     }
 
     /// Lists requests, in one state or in any, the newest first.
@@ -91,9 +91,9 @@ impl<'a> Replenishments<'a> {
 
     /// All requests, in one state or in any, the newest first, page by page on demand.
     pub fn all(&self, status: Option<&RequestState>) -> Records<Replenishment> {
-        let call =
+        let request =
             Request::of(&operation::LIST_REPLENISHMENTS).query("status", status.map(RequestState::as_str));
-        Records::new(self.client, call, |one| one.replenishment_id.as_u128())
+        Records::new(self.client, request, |one| one.replenishment_id.as_u128())
     }
 }
 

@@ -46,8 +46,8 @@ impl<'a> Sandbox<'a> {
             transaction_id: i64,
             amount: i64,
         }
-        let call = on_card(&operation::REFUND, id_card);
-        self.client.write(call.body(&Body { transaction_id, amount }))
+        let request = on_card(&operation::REFUND, id_card);
+        self.client.write(request.body(&Body { transaction_id, amount }))
     }
 
     /// Activates a card by its code; without one the bank does it of its own accord.
@@ -58,8 +58,8 @@ impl<'a> Sandbox<'a> {
             #[serde(skip_serializing_if = "Option::is_none")]
             activation_code: Option<&'a ActivationCode>,
         }
-        let call = on_card(&operation::ACTIVATE_CARD, id_card);
-        self.client.write(call.body(&Body { activation_code: code }))
+        let request = on_card(&operation::ACTIVATE_CARD, id_card);
+        self.client.write(request.body(&Body { activation_code: code }))
     }
 
     /// Blocks a card at the bank.

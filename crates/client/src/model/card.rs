@@ -191,8 +191,9 @@ pub struct TransactionFilter {
 }
 
 impl TransactionFilter {
-    pub(crate) fn add_to(&self, call: Request) -> Request {
-        call.query("from", self.from.map(wire::date_text))
+    pub(crate) fn add_to(&self, request: Request) -> Request {
+        request
+            .query("from", self.from.map(wire::date_text))
             .query("to", self.to.map(wire::date_text))
             .query("type", self.transaction_type.as_ref().map(TransactionType::as_str))
     }

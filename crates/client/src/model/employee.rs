@@ -175,8 +175,9 @@ pub struct EmployeeFilter {
 }
 
 impl EmployeeFilter {
-    pub(crate) fn add_to(&self, call: Request) -> Request {
-        call.query("status", self.status.as_ref().map(EmployeeStatus::as_str))
+    pub(crate) fn add_to(&self, request: Request) -> Request {
+        request
+            .query("status", self.status.as_ref().map(EmployeeStatus::as_str))
             .query("idCategory", self.id_category.map(|id| id.to_string()))
             .query("customId", self.custom_id.as_deref())
             .query("q", self.q.as_deref())

@@ -27,8 +27,8 @@ impl Paging {
         Self { per_page: Some(per_page), ..self }
     }
 
-    pub(crate) fn add_to(self, call: Request) -> Request {
-        call.query("page", self.page).query("per_page", self.per_page)
+    pub(crate) fn add_to(self, request: Request) -> Request {
+        request.query("page", self.page).query("per_page", self.per_page)
     }
 }
 

@@ -249,7 +249,7 @@ fn the_policy_required_needs_all_marked_fields_sealed() {
         sent.body = body.to_string();
         assert_eq!(sent.faults(), refused);
     }
-    // A sealed field does not excuse another that is marked and clear.
+    // A sealed field does not excuse a marked plaintext field.
     let card = sent.seal(Slot::Field("idCard"), CARD);
     sent.body = json!({"idCard": card, "statusCard": null}).to_string();
     assert_eq!(sent.faults(), refused);
@@ -290,7 +290,7 @@ fn names_of_the_caller_are_reported_as_their_container() {
     assert_eq!(sent.faulty_fields(), "body body");
 }
 
-/// Each sealed field is bound to all clear ones: the work of opener them grows with the product.
+/// Each sealed field is bound to all plaintext fields: the work grows with the product.
 #[test]
 fn a_body_has_at_most_32_sealed_fields() {
     let mut sent = TestRequestParts::to("category.create", "/v1/category");
