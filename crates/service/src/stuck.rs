@@ -1,8 +1,8 @@
 //! Requests that only a person can finish.
 //!
-//! A bank that does twice what it is sent twice is sent everything once. Where its answer was lost and it does not know
-//! the key when asked, nobody in the service can tell what became of the instruction: the money stays held, the bank is
-//! asked on, and a person finds out at the bank. The same holds for an order whose cards are not those that were ordered.
+//! A bank that does twice what it is sent twice is sent everything once. If its answer was lost and it does not know the
+//! key, the service cannot tell what became of the instruction: the money stays held, the workers query on, and a person
+//! finds out at the bank. The same holds for an order whose cards are not those that were ordered.
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::Env;
 use crate::worker::by_hand;
 
-/// How long the workers keep their hands off a request while a person's word is booked. It is one unit of work.
+/// The lease under which a person's outcome is booked. It is one unit of work.
 const LEASE: Duration = Duration::seconds(30);
 
 /// What a person found out.
@@ -36,14 +36,14 @@ pub struct StuckRequest {
     pub subject: Subject,
     /// Since when.
     pub since: OffsetDateTime,
-    /// What the bank has to be asked about.
+    /// The instructions to ask the bank about.
     pub instructions: Vec<StuckInstruction>,
 }
 
-/// An instruction whose outcome nobody knows.
+/// An instruction whose outcome is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StuckInstruction {
-    /// The key under which the bank was told.
+    /// The bank's key of the instruction.
     pub key: BankKey,
     /// The card that it is about; none in an order.
     pub card: Option<(CardId, CardNumber)>,
@@ -51,7 +51,7 @@ pub struct StuckInstruction {
     pub held: Option<Kopecks>,
 }
 
-/// Why a person's word was not taken.
+/// Why an outcome was not booked.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StuckError {
     /// No request with this identifier needs a person.
@@ -118,7 +118,7 @@ pub fn settle(
             return Err(StuckError::OrderHasCards);
         }
     }
-    // By a new attempt, so that whatever a worker finds out meanwhile no longer counts.
+    // By a new attempt, so that a worker's findings no longer count.
     let claim = unit.jobs().force_claim(partner, subject, LEASE)?.ok_or(StuckError::NotStuck(request))?;
     let settled = by_hand::settle(unit, env, &claim, outcome, card)?;
     match card {

@@ -1,13 +1,13 @@
-//! The workers' steps. A worker *takes* work that is due under a lease, *calls* the bank outside of any unit of work,
-//! and *settles* what the bank said in a second unit of work that counts only if the lease is still its own.
+//! The workers' steps. A worker *takes* due jobs under a lease, *calls* the bank outside of any unit of work, and
+//! *settles* the bank's answer in a second unit of work that counts only if the lease is still its own.
 //!
 //! The steps stand apart so that a test can stop between any two of them. What makes a crash harmless:
 //!
-//! - the key under which the bank is told something never changes, and is made of the request's own identifier;
-//! - a claim says whether an earlier one may have sent something; then the bank is asked before anything is sent;
-//! - an answer that is not known decides nothing: the money stays held and the work is due again later.
+//! - the bank's key of an instruction never changes, and is made of the request's own identifier;
+//! - a claim says whether an earlier one may have sent something; then the worker queries the bank before it sends;
+//! - an unknown answer decides nothing: the money stays held and the job is due again later.
 //!
-//! What one worker of a process has in hand no other of the same process takes, whatever the clock says of its lease.
+//! A job in flight in one worker is not taken by another worker of the process, whatever the clock says of its lease.
 
 pub(crate) mod by_hand;
 mod card_batch;
@@ -32,20 +32,20 @@ use order::{OrderFindings, OrderTask};
 use permits::Permits;
 pub use watch::{ClockCheck, ClockWatch};
 
-/// The longest that work waits after a try without a word from the bank.
+/// The longest backoff after a try without an answer of the bank.
 const LONGEST_PAUSE: Duration = Duration::seconds(10);
 
 /// How a worker works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerSettings {
-    /// How long work is a worker's own. Longer than any call to the bank takes.
+    /// How long a job is a worker's own. Longer than any call to the bank takes.
     pub lease: Duration,
-    /// How many requests are taken at a time.
+    /// How many jobs are taken at a time.
     pub batch: u32,
-    /// How many cards of a request are sent or fetched at a time. Work is given back after each such chunk, so that
+    /// How many cards of a request are sent or fetched at a time. The job is rescheduled after each such chunk, so that
     /// a large request does not hold up small ones.
     pub chunk: u32,
-    /// How many workers of the process are busy at once, beside those that wait for a slow bank or for a lock.
+    /// How many workers of the process have a permit at once; those that wait for a slow bank or a lock lose theirs.
     pub at_once: NonZeroUsize,
 }
 
@@ -112,17 +112,17 @@ enum Answer {
     LimitChanges(BatchVerdicts<LimitChanges>),
 }
 
-/// How a piece of work goes on after a step that left it current.
+/// What comes next for a job whose claim is still current.
 #[derive(Debug, PartialEq, Eq)]
 enum Next {
     /// The request is decided.
     Finished,
     /// There is more to do at once.
     GoOn,
-    /// There is no verdict on something, which may have been sent or not.
+    /// A verdict is missing; whether something may have been sent.
     Later { may_have_sent: bool },
     /// Something was sent once, must not be sent again, and the bank does not know it; or the bank issued other cards
-    /// than were ordered. The bank is asked on, since its answer may change; a person who finds out otherwise says so.
+    /// than were ordered. The workers query on, since the bank's answer may change; a person can settle the job.
     LeaveToPerson,
 }
 
@@ -148,7 +148,7 @@ impl Worker {
         Self { store, bank, env, settings, in_flight: Arc::default(), permits }
     }
 
-    /// Takes work that is due and makes ready what the bank has to be told. Requests that were NEW are IN_PROCESS
+    /// Takes due jobs and prepares what the bank has to know. Requests that were NEW are IN_PROCESS
     /// after this, and their money is held.
     ///
     /// # Errors
@@ -193,7 +193,7 @@ impl Worker {
         Ok(tasks)
     }
 
-    /// Takes the batch a piece at a time, and puts off what cannot be made ready.
+    /// Takes the jobs one at a time, and backs off from those that cannot be prepared.
     fn take_one_by_one(&self) -> Result<Vec<Task>, StoreError> {
         let mut tasks = Vec::new();
         for _ in 0..self.settings.batch {
@@ -209,7 +209,7 @@ impl Worker {
         Ok(tasks)
     }
 
-    /// Puts the piece of work that is due next off, with all that is known of it.
+    /// Backs off from the job that is due next, without a change of its claim.
     fn back_off_next(&self) -> Result<(), StoreError> {
         let lease = self.settings.lease;
         transact(&*self.store, Access::Write, move |unit| {
@@ -256,7 +256,7 @@ impl Worker {
         }
     }
 
-    /// The bank issued a number that another card has. Whose it is only a person can find out; nothing was booked.
+    /// The bank issued a number that another card has. Only a person can find out which is right; nothing was booked.
     fn leave_to_person(&self, claim: Claim) -> Result<(), StoreError> {
         log::error!(subject:? = claim.subject; "the bank issued a card number that is taken");
         transact(&*self.store, Access::Write, move |unit| {
@@ -377,8 +377,8 @@ fn back_off(unit: &mut dyn UnitOfWork, claim: &Claim, may_have_sent: bool) -> Re
     unit.jobs().reschedule(claim, Reschedule { delay: pause_after(failures), failures, may_have_sent })
 }
 
-/// How long to wait after so many tries in a row without a word from the bank: doubling from a quarter of a second
-/// to ten seconds, so that nothing waits long once the bank is well.
+/// The backoff after so many tries in a row without an answer of the bank: doubling from a quarter of a second to ten
+/// seconds, so that nothing waits long once the bank is well.
 fn pause_after(failures: u32) -> Duration {
     let doublings = failures.saturating_sub(1).min(6);
     Duration::milliseconds(250_i64 << doublings).min(LONGEST_PAUSE)
