@@ -60,7 +60,7 @@ fn a_database_without_migrations_is_refused(kind: Kind) {
         OpenError::NotMigrated(missing) => missing,
         other => panic!("{other}"),
     };
-    assert!(missing.len() > 1);
+    assert!(!missing.is_empty());
     assert_eq!(migrate(&url).unwrap(), missing, "those, in their order");
     assert_eq!(migrate(&url).unwrap(), [""; 0]);
     assert!(DieselStore::open(config(url, clock())).is_ok());
