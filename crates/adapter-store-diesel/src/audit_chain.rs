@@ -13,10 +13,10 @@ use kopeck_port_store::{AuditSigner, SignatureCheck, StoreError};
 use kopeck_port_system::Clock;
 use time::{Duration, OffsetDateTime};
 
+use crate::config::{AuditChain, AuditSettings};
 use crate::dialect::{self, AnyConnection};
 use crate::error::Stored;
 use crate::repositories::{commands_chain, insert_opening, insert_records, last_opening, put_mark};
-use crate::store::{AuditChain, AuditSettings};
 
 /// Held by who opens a chain or adds to that of commands, until its commit; the bytes of "kopeckau". It is the last lock
 /// that a transaction takes, so it may be waited for while others are held.

@@ -4,6 +4,7 @@
 //! writing thread, at once and every half second until one succeeds. So one row that somebody has locked does not make a
 //! server unready, and a disk that has space again is noticed without a request.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use kopeck_port_store::{Access, StoreError};
@@ -12,11 +13,11 @@ use crate::files::{DiskSpace, Files};
 use crate::observer::StoreObserver;
 use crate::outage::Outage;
 
-/// So many beats of the watch lie between two probes: 0.5 s.
+/// Ticks of 50 ms between two probes: 0.5 s.
 const BETWEEN_PROBES: u64 = 10;
-/// So many beats of the watch lie between two looks at the files: 0.25 s.
+/// Ticks between two looks at the files: 0.25 s.
 const BETWEEN_LOOKS: u64 = 5;
-/// So many beats of the watch lie between two measures of the space: 1 s.
+/// Ticks between two measures of the space: 1 s.
 const BETWEEN_MEASURES: u64 = 20;
 
 /// What is known of the database, shared by the threads of a store.
@@ -24,6 +25,8 @@ pub(crate) struct Condition {
     observer: Arc<dyn StoreObserver>,
     /// Of an embedded database, once it is open.
     files: OnceLock<Files>,
+    /// The latest tick at which the files were looked after.
+    looked_at: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -38,13 +41,13 @@ struct State {
     latest: Option<Outage>,
     /// Whether a write has met it since the latest probe began.
     is_latest_new: bool,
-    /// The beat at which the next probe may begin.
+    /// The tick at which the next probe may begin.
     next: u64,
 }
 
 impl Condition {
     pub(crate) fn new(observer: Arc<dyn StoreObserver>) -> Self {
-        Self { observer, files: OnceLock::new(), state: Mutex::default() }
+        Self { observer, files: OnceLock::new(), looked_at: AtomicU64::new(0), state: Mutex::default() }
     }
 
     /// Who measures the store.
@@ -114,24 +117,25 @@ impl Condition {
         Ok(())
     }
 
-    /// Looks after the files; to be called at each beat of the watch.
-    pub(crate) fn look_after_files(&self, beat: u64) {
-        if let Some(files) = self.files.get() {
-            if beat.is_multiple_of(BETWEEN_LOOKS) {
-                files.look();
-            }
-            if beat.is_multiple_of(BETWEEN_MEASURES) {
-                files.measure();
-            }
+    /// Looks after the files, as often as their turn comes with this tick.
+    pub(crate) fn look_after_files(&self, tick: u64) {
+        let Some(files) = self.files.get() else { return };
+        let before = self.looked_at.fetch_max(tick, Ordering::Relaxed);
+        let is_turn = |ticks: u64| tick / ticks > before / ticks;
+        if is_turn(BETWEEN_LOOKS) {
+            files.look();
+        }
+        if is_turn(BETWEEN_MEASURES) {
+            files.measure();
         }
     }
 
-    /// Whether a probe is to begin at this beat; whoever asks begins it.
-    pub(crate) fn begin_probe(&self, beat: u64) -> bool {
+    /// Whether a probe is to begin at this tick; whoever asks begins it.
+    pub(crate) fn begin_probe(&self, tick: u64) -> bool {
         let mut state = self.lock();
-        let begins = state.is_suspect && !state.is_probing && beat >= state.next;
+        let begins = state.is_suspect && !state.is_probing && tick >= state.next;
         if begins {
-            (state.is_probing, state.is_latest_new, state.next) = (true, false, beat + BETWEEN_PROBES);
+            (state.is_probing, state.is_latest_new, state.next) = (true, false, tick + BETWEEN_PROBES);
         }
         begins
     }
@@ -174,10 +178,10 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observer::Unobserved;
+    use crate::observer::NoopObserver;
 
     fn condition() -> Condition {
-        Condition::new(Arc::new(Unobserved))
+        Condition::new(Arc::new(NoopObserver))
     }
 
     fn unavailable() -> Result<(), StoreError> {

@@ -2,8 +2,6 @@
 //! `MultiConnection` cannot say, and what the database's errors mean. But for `bulk` and the audit log's rows, nothing else
 //! matches on the backend.
 
-use std::time::Duration;
-
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::{Pg, PgConnection};
@@ -17,14 +15,12 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use kopeck_port_store::{Access, Disposition, Rule};
 use kopeck_port_system::Clock;
 
+use crate::connection::{postgres, sqlite};
 use crate::convert::micros;
 use crate::error::OpenError;
 use crate::files::Files;
-use crate::postgres;
 use crate::repositories::JobRow;
 use crate::schema::{jobs, spent_nonces};
-use crate::sqlite;
-use crate::transaction::batch::Mode;
 use crate::work_time::WorkTime;
 
 const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -49,47 +45,9 @@ macro_rules! on_either {
 }
 pub(crate) use on_either;
 
-/// How a database is served.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Manners {
-    /// Threads that write; `None` if there may be any number.
-    pub(crate) writers: Option<usize>,
-    /// Whether it is a server, which may fall silent.
-    pub(crate) is_server: bool,
-    /// Units of work that one commit may answer for. More would make the first of them wait for the last.
-    pub(crate) writes_at_once: usize,
-    /// How long reads wait for the first reading thread before another takes them.
-    pub(crate) reads_wait: Duration,
-    /// Units of work that one reading transaction may serve.
-    pub(crate) reads_at_once: usize,
-    /// How units of work are run that share a transaction.
-    pub(crate) together: Mode,
-}
-
-/// SQLite has one writer.
-const SQLITE_MANNERS: Manners = Manners {
-    writers: Some(1),
-    is_server: false,
-    writes_at_once: 64,
-    reads_wait: Duration::ZERO,
-    reads_at_once: 8,
-    together: Mode::Savepoint,
-};
-
-/// Twice as many look-ups that share a statement cost far less than as many apart, so one thread looks up as long as
-/// that is fast enough. PostgreSQL remembers 64 savepoints of a transaction where every other one can see them, and is slow beyond.
-const POSTGRES_MANNERS: Manners = Manners {
-    writers: None,
-    is_server: true,
-    writes_at_once: 64,
-    reads_wait: Duration::from_millis(2),
-    reads_at_once: 64,
-    together: Mode::Batched,
-};
-
-/// How the database behind `url` is served.
-pub(crate) fn manners(url: &str) -> Manners {
-    if postgres::is_url(url) { POSTGRES_MANNERS } else { SQLITE_MANNERS }
+/// Whether the URL is one of a database server.
+pub(crate) fn is_server(url: &str) -> bool {
+    postgres::is_url(url)
 }
 
 /// The connection, for statements over look-ups or rows of many units of work: on SQLite, where a statement costs no round
@@ -108,12 +66,28 @@ pub(crate) fn ahead(clock: &dyn Clock) -> i64 {
     i64::try_from(clock.ahead().whole_microseconds()).unwrap_or(i64::MAX)
 }
 
+/// Connects to the database that the URL's scheme names, without settings of the session.
+pub(crate) fn establish(url: &str) -> Result<AnyConnection, OpenError> {
+    if is_server(url) {
+        return postgres::establish(url).map(AnyConnection::Postgres);
+    }
+    sqlite::establish(url).map(AnyConnection::Sqlite)
+}
+
+/// Prepares a new connection for this access.
+pub(crate) fn set_up(connection: &mut AnyConnection, access: Access) -> Result<(), OpenError> {
+    let done = match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite::set_up(sqlite, access),
+        AnyConnection::Postgres(pg) => postgres::set_up(pg, access),
+    };
+    done.map_err(|error| OpenError::Connect(error.to_string()))
+}
+
 /// Connects to the database that the URL's scheme names.
 pub(crate) fn connect(url: &str, access: Access) -> Result<AnyConnection, OpenError> {
-    if postgres::is_url(url) {
-        return postgres::connect(url, access).map(AnyConnection::Postgres);
-    }
-    sqlite::connect(url, access).map(AnyConnection::Sqlite)
+    let mut connection = establish(url)?;
+    set_up(&mut connection, access)?;
+    Ok(connection)
 }
 
 /// Applies the migrations that the database lacks, and names them. Of several processes that do so at once one does

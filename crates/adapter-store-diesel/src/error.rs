@@ -1,7 +1,5 @@
 //! From diesel's errors to the port's.
 
-use std::cell::RefCell;
-
 use diesel::QueryResult;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 use kopeck_port_store::{Rule, StoreError};
@@ -71,61 +69,45 @@ impl<T> Stored<T> for QueryResult<T> {
     }
 }
 
-/// What a failed statement means for whoever runs units of work; a worse one comes later.
+/// What a failed statement means for the transaction; a worse one comes later.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Trouble {
-    /// A constraint said no: the unit of work's own affair.
+pub(crate) enum StatementFailure {
+    /// A constraint refused it: the unit of work's own affair.
     Refused,
-    /// The statement is wrong, whenever it is run.
+    /// The statement is wrong, whenever it runs.
     Fault,
-    /// Something else went wrong, such as a deadlock; what the database said. Run again from the start, the unit of
-    /// work may succeed.
-    Again(String),
-    /// The database cannot do it for now. To try again at once would only take as long again.
+    /// Something else went wrong, such as a deadlock: the message of the database. Another run may succeed.
+    Transient(String),
+    /// The database cannot do it for now. Another run at once would only take as long again.
     Outage(Outage),
-    /// The connection is gone.
+    /// The connection is lost.
     Lost,
 }
 
-thread_local! {
-    /// The worst that happened on this thread of the store since it was last asked. A use case that meets an error
-    /// answers with one of its own, and who runs it has to know all the same.
-    static TROUBLE: RefCell<Option<Trouble>> = const { RefCell::new(None) };
-}
-
-/// What happened on this thread since this was last asked.
-pub(crate) fn take_trouble() -> Option<Trouble> {
-    TROUBLE.take()
-}
-
-/// Whether anything happened on this thread since it was last asked what.
-pub(crate) fn has_trouble() -> bool {
-    TROUBLE.with_borrow(Option::is_some)
-}
-
-/// Notes trouble, unless there is worse.
-pub(crate) fn note(trouble: Option<Trouble>) {
-    TROUBLE.with_borrow_mut(|worst| {
-        if trouble > *worst {
-            *worst = trouble;
+impl StatementFailure {
+    /// The meaning of a statement's error; `None` if the database did not report it.
+    pub(crate) fn of(error: &Error) -> Option<Self> {
+        match error {
+            Error::DatabaseError(kind, info) => Some(Self::reported(kind, info.as_ref())),
+            _ => None,
         }
-    });
-}
+    }
 
-fn trouble(kind: &DatabaseErrorKind, info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Trouble {
-    match kind {
-        DatabaseErrorKind::ClosedConnection => Trouble::Lost,
-        DatabaseErrorKind::UniqueViolation
-        | DatabaseErrorKind::ForeignKeyViolation
-        | DatabaseErrorKind::NotNullViolation
-        | DatabaseErrorKind::CheckViolation
-        | DatabaseErrorKind::RestrictViolation
-        | DatabaseErrorKind::ExclusionViolation => Trouble::Refused,
-        _ => match outage_of(kind, info.message()) {
-            Some(outage) => Trouble::Outage(outage),
-            None if is_fault(info) => Trouble::Fault,
-            None => Trouble::Again(info.message().to_owned()),
-        },
+    fn reported(kind: &DatabaseErrorKind, info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Self {
+        match kind {
+            DatabaseErrorKind::ClosedConnection => Self::Lost,
+            DatabaseErrorKind::UniqueViolation
+            | DatabaseErrorKind::ForeignKeyViolation
+            | DatabaseErrorKind::NotNullViolation
+            | DatabaseErrorKind::CheckViolation
+            | DatabaseErrorKind::RestrictViolation
+            | DatabaseErrorKind::ExclusionViolation => Self::Refused,
+            _ => match outage_of(kind, info.message()) {
+                Some(outage) => Self::Outage(outage),
+                None if is_fault(info) => Self::Fault,
+                None => Self::Transient(info.message().to_owned()),
+            },
+        }
     }
 }
 
@@ -135,9 +117,8 @@ pub(crate) fn store_error(error: Error) -> StoreError {
     let Error::DatabaseError(kind, info) = error else {
         return StoreError::Failed(error.to_string());
     };
-    let trouble = trouble(&kind, info.as_ref());
-    let is_passing = matches!(trouble, Trouble::Lost | Trouble::Outage(_));
-    note(Some(trouble));
+    let failure = StatementFailure::reported(&kind, info.as_ref());
+    let is_passing = matches!(failure, StatementFailure::Lost | StatementFailure::Outage(_));
     match kind {
         DatabaseErrorKind::ForeignKeyViolation => StoreError::Conflict(Rule::Reference),
         DatabaseErrorKind::UniqueViolation => match dialect::rule_of(info.as_ref()) {

@@ -1,4 +1,4 @@
-//! Who is told how long work waits for the database, and how long it uses it.
+//! Metrics of a store: how long work waits for the database, and how long it uses it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use kopeck_port_store::Access;
 
 use crate::outage::Outage;
 
-/// Measures the store's threads. It is called on them, so it must not wait.
+/// Receives the metrics of the store's threads. It is called on them, so it must not wait.
 pub trait StoreObserver: Send + Sync {
     /// A thread begins with a unit of work that was submitted so long ago.
     fn began(&self, access: Access, waited: Duration);
@@ -19,11 +19,11 @@ pub trait StoreObserver: Send + Sync {
     fn failed(&self, access: Access, outage: Outage);
 }
 
-/// Measures nothing.
+/// Receives metrics and drops them.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unobserved;
+pub struct NoopObserver;
 
-impl StoreObserver for Unobserved {
+impl StoreObserver for NoopObserver {
     fn began(&self, _access: Access, _waited: Duration) {}
 
     fn ended(&self, _access: Access, _used: Duration) {}
@@ -31,29 +31,29 @@ impl StoreObserver for Unobserved {
     fn failed(&self, _access: Access, _outage: Outage) {}
 }
 
-/// The observer of one thread.
-pub(crate) struct Eye {
+/// Reports the metrics of one thread.
+pub(crate) struct ThreadMetrics {
     access: Access,
     observer: Arc<dyn StoreObserver>,
 }
 
-impl Eye {
+impl ThreadMetrics {
     pub(crate) fn new(access: Access, observer: Arc<dyn StoreObserver>) -> Self {
         Self { access, observer }
     }
 
-    /// Of a thread that nobody measures.
+    /// Reports nothing.
     #[cfg(test)]
-    pub(crate) fn closed() -> Self {
-        Self::new(Access::Read, Arc::new(Unobserved))
+    pub(crate) fn none() -> Self {
+        Self::new(Access::Read, Arc::new(NoopObserver))
     }
 
-    /// The thread begins at `now` with what was submitted at these moments.
+    /// The thread begins at `now` with units of work that were submitted at these moments.
     pub(crate) fn began(&self, now: Instant, submitted: impl Iterator<Item = Instant>) {
         submitted.for_each(|at| self.observer.began(self.access, now.saturating_duration_since(at)));
     }
 
-    /// The thread is done with what it began with then.
+    /// The thread ends what it began at this moment.
     pub(crate) fn ended(&self, began: Instant) {
         self.observer.ended(self.access, began.elapsed());
     }

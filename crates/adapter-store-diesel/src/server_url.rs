@@ -6,7 +6,7 @@ use std::path::Path;
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::postgres;
+use crate::connection::postgres;
 
 /// How connections to the database are protected against others on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_command_line::CallArgs;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
@@ -156,6 +157,28 @@ pub struct ServeArgs {
     /// Leave the asynchronous work to `kopeck worker`.
     #[arg(long, env = "KOPECK_NO_WORKERS")]
     pub no_workers: bool,
+    /// Whether requests share transactions.
+    #[arg(long = "store", env = "KOPECK_STORE", value_enum, default_value_t)]
+    pub store_kind: StoreKindArg,
+}
+
+/// A kind of store.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+pub enum StoreKindArg {
+    /// Requests that wait share a transaction.
+    #[default]
+    Batched,
+    /// Each request has a transaction of its own.
+    Plain,
+}
+
+impl From<StoreKindArg> for StoreKind {
+    fn from(kind: StoreKindArg) -> Self {
+        match kind {
+            StoreKindArg::Batched => Self::Batched,
+            StoreKindArg::Plain => Self::Plain,
+        }
+    }
 }
 
 /// What every process of the service has to know.

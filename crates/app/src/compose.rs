@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_security::{Argon2Passwords, AuditKeys, JwtTokens, KeyRing, MasterKeyBox};
-use kopeck_adapter_store_diesel::{AuditChain, AuditSettings, DieselStore, StoreConfig, StoreObserver};
+use kopeck_adapter_store_diesel::{
+    AuditChain, AuditSettings, OpenStore, StoreConfig, StoreKind, StoreObserver,
+};
 use kopeck_port_bank::BankGateway;
 use kopeck_port_security::{PasswordHasher, SecretBox};
 use kopeck_port_store::{Access, AuditSigner, HeadObserver, Store, transact};
@@ -67,7 +69,7 @@ pub struct Application {
     /// Clock, ids, bytes, settings.
     pub env: Arc<Env>,
     /// The database.
-    pub store: Arc<DieselStore>,
+    pub store: Arc<dyn OpenStore>,
     /// Partners and their keys.
     pub partners: PartnerService,
     /// Tokens.
@@ -128,6 +130,8 @@ pub struct Parts {
     pub store_observer: Option<Arc<dyn StoreObserver>>,
     /// The receiver of audit chain heads, if any.
     pub audit_heads: Option<Arc<dyn HeadObserver>>,
+    /// Whether units of work share transactions. Commands have no use for that.
+    pub store_kind: StoreKind,
     /// The audit chain of new entries.
     pub audit_chain: AuditChain,
 }
@@ -175,7 +179,7 @@ impl Application {
             chain: parts.audit_chain,
         };
         config.cipher = Arc::new(MasterKeyColumns::new(keys, &adapters.entropy));
-        let store = Arc::new(DieselStore::open(config)?);
+        let store = parts.store_kind.open(config)?;
         let env = Arc::new(Env {
             clock: Arc::clone(&adapters.clock),
             ids: Arc::clone(&adapters.ids),

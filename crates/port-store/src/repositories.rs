@@ -80,6 +80,12 @@ pub trait EmployeeRepository {
     fn update(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError>;
     /// The employee with this identifier. Within a writing unit of work it stays as read until the end.
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError>;
+    /// The employee with this identifier, and their cards as [`CardRepository::of_employee`] lists them.
+    fn with_cards(
+        &mut self,
+        partner: PartnerId,
+        id: EmployeeId,
+    ) -> Result<Option<(Employee, Vec<(CardId, CardStatus)>)>, StoreError>;
     /// Who has this custom identifier.
     fn id_by_custom_id(
         &mut self,

@@ -148,8 +148,7 @@ pub fn get(
     partner: PartnerId,
     id: EmployeeId,
 ) -> Result<EmployeeWithCards, GetEmployeeError> {
-    let employee = unit.employees().get(partner, id)?.ok_or(GetEmployeeError::NotFound)?;
-    let cards = unit.cards().of_employee(partner, id)?;
+    let (employee, cards) = unit.employees().with_cards(partner, id)?.ok_or(GetEmployeeError::NotFound)?;
     Ok(EmployeeWithCards { employee, cards })
 }
 

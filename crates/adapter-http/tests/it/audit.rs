@@ -99,7 +99,7 @@ async fn refusals_are_audited_with_their_reason() {
 #[actix_web::test]
 async fn of_reads_little_is_told() {
     let (mut unit, log) = logging(unit(Optional));
-    unit.employees.expect_get().returning(|_, _| Ok(None));
+    unit.employees.expect_with_cards().returning(|_, _| Ok(None));
     unit.orders.expect_get().returning(|_, _| Ok(None));
     let state = api_over(unit);
     let id = "00000000-0000-0000-0000-000000000007";

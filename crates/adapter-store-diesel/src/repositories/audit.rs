@@ -261,7 +261,7 @@ impl AuditRepository for DieselTransaction {
     fn append(&mut self, entry: &Entry) -> Result<(), StoreError> {
         match self.access() {
             Access::Write => {
-                self.audit_writer.add(entry.clone());
+                self.audit_writer().add(entry.clone());
                 Ok(())
             }
             Access::Read => Err(StoreError::Failed("a reading unit of work cannot write".to_owned())),

@@ -16,7 +16,6 @@ use time::{Date, OffsetDateTime};
 
 use super::card_look_ups::CardsOf;
 use super::card_row::{BankRow, CardRow, PlainRow};
-use super::employee_with_cards::EmployeeWithCards;
 use super::window;
 use crate::bulk::{self, Claims, TargetRow};
 use crate::convert::{AsKey, card_number, corrupt, day, id, length, micros, number, word};
@@ -126,9 +125,6 @@ impl CardRepository for DieselTransaction {
         partner: PartnerId,
         employee: EmployeeId,
     ) -> Result<Vec<(CardId, CardStatus)>, StoreError> {
-        if let Some(Some((_, cards))) = self.read_before(&EmployeeWithCards { partner, id: employee }) {
-            return Ok(cards.clone());
-        }
         self.load(CardsOf { partner, employee })
     }
 

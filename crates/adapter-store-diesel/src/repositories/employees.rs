@@ -2,12 +2,14 @@
 
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
+use kopeck_domain::card::CardStatus;
 use kopeck_domain::employee::Employee;
-use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
-use kopeck_port_store::{ColumnCipher, EmployeeFilter, EmployeeRepository, StoreError};
+use kopeck_port_store::{Access, ColumnCipher, EmployeeFilter, EmployeeRepository, StoreError};
 
+use super::card_look_ups::CardsOf;
 use super::employee_look_ups::{EmployeeById, EmployeeNamed};
 use super::employee_with_cards::EmployeeWithCards;
 use super::{ascending, window};
@@ -256,13 +258,24 @@ impl EmployeeRepository for DieselTransaction {
     }
 
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
-        if self.reads_together() {
-            // Who only reads an employee asks for the cards next.
-            let found = self.load(EmployeeWithCards { partner, id })?;
-            return found.map(|(row, _)| row.employee(partner, &*self.cipher)).transpose();
-        }
         let found = self.load(EmployeeById { partner, id })?;
         found.map(|row| row.employee(partner, &*self.cipher)).transpose()
+    }
+
+    fn with_cards(
+        &mut self,
+        partner: PartnerId,
+        id: EmployeeId,
+    ) -> Result<Option<(Employee, Vec<(CardId, CardStatus)>)>, StoreError> {
+        let found = match self.access() {
+            Access::Read => self.load(EmployeeWithCards { partner, id })?,
+            // A buffered row changes the value of each key by itself.
+            Access::Write => match self.load(EmployeeById { partner, id })? {
+                Some(row) => Some((row, self.load(CardsOf { partner, employee: id })?)),
+                None => None,
+            },
+        };
+        found.map(|(row, cards)| Ok((row.employee(partner, &*self.cipher)?, cards))).transpose()
     }
 
     fn id_by_custom_id(

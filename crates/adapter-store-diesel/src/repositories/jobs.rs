@@ -1,7 +1,5 @@
 //! Work for the workers.
 
-use std::sync::Arc;
-
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
@@ -121,7 +119,7 @@ impl DieselTransaction {
 
     /// The present, by the clock that work goes by.
     fn work_time(&mut self) -> Result<i64, StoreError> {
-        let clock = Arc::clone(&self.clock);
+        let clock = self.store_clock();
         dialect::work_time(self.unlocked()?, &*clock).stored()
     }
 }

@@ -14,9 +14,9 @@ use diesel::pg::PgConnection;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, StoreError};
 
+use crate::connection::postgres;
 use crate::dialect::{self, AnyConnection};
-use crate::error::{self, Stored, Trouble};
-use crate::postgres;
+use crate::error::{StatementFailure, Stored};
 use crate::transaction::DieselTransaction;
 
 /// What a writing unit of work can have to itself.
@@ -118,7 +118,7 @@ impl DieselTransaction {
             Lock::Partner(partner) => Some(partner),
             Lock::Digest(_) | Lock::Sweep => None,
         };
-        self.step_past(partner)
+        self.statement_on(partner)
     }
 
     /// Has all data of this partner, without doing anything with them.
@@ -134,14 +134,14 @@ impl DieselTransaction {
     /// there is of many.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] if there are some, and none can be had.
+    /// [`StoreError::Rerun`] if there are some, and none can be had.
     pub(crate) fn of_some(&mut self, partners: &[PartnerId]) -> Result<HashSet<PartnerId>, StoreError> {
         let mut own = HashSet::new();
         let mut missing = None;
         for partner in partners {
             match self.of(*partner).map(drop) {
                 Ok(()) => drop(own.insert(*partner)),
-                Err(StoreError::Busy) if self.locks.missing.is_some() => {
+                Err(StoreError::Rerun) if self.locks.missing.is_some() => {
                     missing = missing.or(self.locks.missing.take());
                 }
                 Err(error) => return Err(error),
@@ -149,7 +149,7 @@ impl DieselTransaction {
         }
         if own.is_empty() && missing.is_some() {
             self.locks.missing = missing;
-            return Err(StoreError::Busy);
+            return Err(StoreError::Rerun);
         }
         Ok(own)
     }
@@ -166,7 +166,7 @@ impl DieselTransaction {
                 self.locks.want(key);
                 self.run.missed = true;
             }
-            return Err(StoreError::Busy);
+            return Err(StoreError::Rerun);
         }
         if self.locks.held.is_empty() && self.locks.patient {
             self.wait_for(&[key])?;
@@ -174,7 +174,7 @@ impl DieselTransaction {
             self.locks.held.push(key);
         } else {
             self.locks.missing = Some(key);
-            return Err(StoreError::Busy);
+            return Err(StoreError::Rerun);
         }
         self.run.use_lock(key);
         Ok(())
@@ -189,15 +189,12 @@ impl DieselTransaction {
         keys.sort_unstable();
         keys.dedup();
         for key in keys {
-            dialect::wait_for_lock(self.connection(), key).stored().map_err(|failed| {
-                match error::take_trouble() {
-                    Some(Trouble::Again(_) | Trouble::Outage(_)) => StoreError::Busy,
-                    trouble => {
-                        error::note(trouble);
-                        failed
-                    }
-                }
-            })?;
+            if let Err(error) = dialect::wait_for_lock(self.connection(), key).stored() {
+                return Err(match self.take_unreported_failure() {
+                    Some(StatementFailure::Transient(_) | StatementFailure::Outage(_)) => StoreError::Busy,
+                    _ => error,
+                });
+            }
             self.locks.held.push(key);
         }
         Ok(())

@@ -4,7 +4,6 @@ use std::sync::mpsc;
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, SqliteConnection};
-use kopeck_adapter_store_diesel::DieselStore;
 use kopeck_domain::audit::{Entry, Head, Opening, Record};
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
 
@@ -69,8 +68,10 @@ fn nothing_in_the_log_can_be_changed_or_removed(kind: Kind) {
         statements.push(format!("UPDATE {table} SET {column} = {column}"));
         statements.push(format!("DELETE FROM {table}"));
         match kind {
-            Kind::Sqlite => statements.push(format!("INSERT OR REPLACE INTO {table} SELECT * FROM {table}")),
-            Kind::Postgres => {
+            Kind::Sqlite | Kind::PlainSqlite => {
+                statements.push(format!("INSERT OR REPLACE INTO {table} SELECT * FROM {table}"))
+            }
+            Kind::Postgres | Kind::PlainPostgres => {
                 statements.push(format!("TRUNCATE {table}"));
                 statements.push(format!("SET session_replication_role = replica; DELETE FROM {table}"));
             }
@@ -119,9 +120,9 @@ fn units_of_work_that_share_a_commit_share_a_chain(kind: Kind) {
 fn every_connection_has_a_chain_of_its_own(kind: Kind) {
     let store = kind.empty_store();
     append(&store, "one");
-    let other = DieselStore::open(config(store.url.clone(), clock())).unwrap();
+    let other = kind.open(config(store.url.clone(), clock())).unwrap();
     for _ in 0..3 {
-        append(&other, "two");
+        append(&*other, "two");
         append(&store, "one");
     }
     let lengths = lengths(&store);
@@ -140,13 +141,13 @@ fn a_chain_ends_where_a_commit_failed(kind: Kind) {
     tamper(
         &store,
         match kind {
-            Kind::Sqlite => {
+            Kind::Sqlite | Kind::PlainSqlite => {
                 "CREATE TABLE a (id INTEGER PRIMARY KEY);
                  CREATE TABLE b (a REFERENCES a (id) DEFERRABLE INITIALLY DEFERRED);
                  CREATE TRIGGER poison AFTER INSERT ON audit_entries WHEN NEW.action = 'poison'
                  BEGIN INSERT INTO b VALUES (1); END;"
             }
-            Kind::Postgres => {
+            Kind::Postgres | Kind::PlainPostgres => {
                 "CREATE TABLE a (id BIGINT PRIMARY KEY);
                  CREATE TABLE b (a BIGINT REFERENCES a (id) DEFERRABLE INITIALLY DEFERRED);
                  CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use kopeck_adapter_store_diesel::{AuditChain, AuditSettings, DieselStore, StoreConfig};
+use kopeck_adapter_store_diesel::{AuditChain, AuditSettings, BatchedStore, StoreConfig};
 use kopeck_domain::audit::{Digest, Entry, Head, Mark, MarkKind, Record, Signature, Statement};
 use kopeck_port_store::mock::FakeSigner;
 use kopeck_port_store::{AuditSigner, HeadObserver, SignatureCheck, Store};
@@ -51,12 +51,12 @@ fn wall() -> Arc<Wall> {
 }
 
 /// A second store on the database, which signs.
-fn signing(url: &str, clock: &Arc<Wall>, chain: AuditChain, heads: Option<&Arc<Heads>>) -> DieselStore {
+fn signing(url: &str, clock: &Arc<Wall>, chain: AuditChain, heads: Option<&Arc<Heads>>) -> BatchedStore {
     let heads = heads.map(|heads| Arc::clone(heads) as Arc<dyn HeadObserver>);
     let audit = AuditSettings { signer: Some(signer()), heads, chain };
     let clock = Arc::clone(clock) as Arc<dyn Clock>;
     let config = StoreConfig { writing_threads: 1, audit, ..config(url, clock) };
-    DieselStore::open(config).unwrap()
+    BatchedStore::open(config).unwrap()
 }
 
 fn append(store: &dyn Store, action: &str) {
@@ -138,8 +138,8 @@ fn a_chain_of_commands_that_was_cut_does_not_go_on(kind: Kind) {
     append(&command(), "one");
     append(&command(), "two");
     let drop_trigger = match kind {
-        Kind::Sqlite => "DROP TRIGGER audit_entries_no_delete;",
-        Kind::Postgres => "DROP TRIGGER audit_entries_pruned ON audit_entries;",
+        Kind::Sqlite | Kind::PlainSqlite => "DROP TRIGGER audit_entries_no_delete;",
+        Kind::Postgres | Kind::PlainPostgres => "DROP TRIGGER audit_entries_pruned ON audit_entries;",
     };
     tamper(&test, &format!("{drop_trigger} DELETE FROM audit_entries WHERE number = 2;"));
     append(&command(), "three");
@@ -174,11 +174,11 @@ fn entries_are_deleted_up_to_the_mark_and_no_others(kind: Kind) {
         "UPDATE audit_checkpoints SET chain = 2",
     ];
     match kind {
-        Kind::Sqlite => statements.push(
+        Kind::Sqlite | Kind::PlainSqlite => statements.push(
             "INSERT OR REPLACE INTO audit_checkpoints
              SELECT chain, kind, number - 1, hash, signature FROM audit_checkpoints WHERE number = 3",
         ),
-        Kind::Postgres => statements.push("TRUNCATE audit_checkpoints"),
+        Kind::Postgres | Kind::PlainPostgres => statements.push("TRUNCATE audit_checkpoints"),
     }
     for statement in statements {
         assert!(refusal(&test, statement).contains("append-only"), "{statement}");

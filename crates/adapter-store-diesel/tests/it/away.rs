@@ -4,8 +4,8 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use kopeck_adapter_store_diesel::DieselStore;
 use kopeck_adapter_store_diesel::testing::TestDatabase;
+use kopeck_adapter_store_diesel::{BatchedStore, OpenStore};
 use kopeck_port_store::{Access, StoreError, submit};
 use kopeck_test_support::Proxy;
 
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const CALLS: u128 = 50;
 
 struct Distant {
-    store: DieselStore,
+    store: BatchedStore,
     proxy: Proxy,
     _database: TestDatabase,
 }
@@ -33,7 +33,7 @@ impl Distant {
     fn new() -> Self {
         let database = TestDatabase::migrated();
         let (proxy, url) = Proxy::to_database(database.url()).unwrap();
-        let store = DieselStore::open(config(&url, clock())).unwrap();
+        let store = BatchedStore::open(config(&url, clock())).unwrap();
         write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
         Self { store, proxy, _database: database }
     }
@@ -105,10 +105,10 @@ fn a_server_that_is_frozen_and_thaws() {
     distant.proxy.freeze();
     distant.is_away();
     // It is known to be silent, and nobody waits again.
-    let beats = distant.store.beats();
-    let began = beats();
+    let ticks = distant.store.ticks();
+    let began = ticks();
     distant.is_away();
-    assert!(beats() - began < SILENT_FOR);
+    assert!(ticks() - began < SILENT_FOR);
     distant.proxy.thaw();
     distant.comes_back();
 }
@@ -158,11 +158,11 @@ fn a_server_that_is_cut_off_within_units_of_work() {
 #[test]
 fn a_slow_unit_of_work_is_not_taken_for_a_silent_server() {
     let distant = Distant::new();
-    let beats = distant.store.beats();
+    let ticks = distant.store.ticks();
     let slow = write(&distant.store, move |unit| {
         unit.employees().insert(PARTNER, &employee(1))?;
-        let began = beats();
-        while beats() - began < 2 * SILENT_FOR {
+        let began = ticks();
+        while ticks() - began < 2 * SILENT_FOR {
             std::thread::sleep(Duration::from_millis(10));
         }
         Ok::<_, StoreError>(())

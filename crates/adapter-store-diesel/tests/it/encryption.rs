@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
+use kopeck_adapter_store_diesel::{BatchedStore, OpenStore, StoreConfig};
 use kopeck_port_store::mock::FakeCipher;
 use kopeck_port_store::{RecordedResponse, StoreError};
 
@@ -14,9 +14,9 @@ use crate::support::{
 on_every_database! { values_follow_the_key a_value_that_is_moved_does_not_decrypt }
 
 /// The same database under these keys, the first of them current.
-fn under(url: &str, keys: &[u8]) -> DieselStore {
+fn under(url: &str, keys: &[u8]) -> BatchedStore {
     let cipher = Arc::new(FakeCipher(keys.to_vec()));
-    DieselStore::open(StoreConfig { cipher, ..StoreConfig::new(url, clock()) }).unwrap()
+    BatchedStore::open(StoreConfig { cipher, ..StoreConfig::new(url, clock()) }).unwrap()
 }
 
 fn values_follow_the_key(kind: Kind) {

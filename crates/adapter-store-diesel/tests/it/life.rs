@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use kopeck_adapter_store_diesel::testing::tamper;
-use kopeck_adapter_store_diesel::{DieselStore, OpenError, StoreConfig, migrate};
+use kopeck_adapter_store_diesel::{BatchedStore, OpenError, StoreConfig, migrate};
 use kopeck_port_store::{Access, Disposition, Store, StoreError, submit};
 
 use crate::support::{Kind, PARTNER, clock, config, credentials, employee, on_every_database, read, write};
@@ -55,7 +55,7 @@ on_every_database! {
 fn a_database_without_migrations_is_refused(kind: Kind) {
     let place = kind.new_place();
     let url = place.url();
-    let refused = DieselStore::open(config(url.clone(), clock())).err().unwrap();
+    let refused = kind.open(config(url.clone(), clock())).err().unwrap();
     let missing = match refused {
         OpenError::NotMigrated(missing) => missing,
         other => panic!("{other}"),
@@ -63,7 +63,7 @@ fn a_database_without_migrations_is_refused(kind: Kind) {
     assert!(!missing.is_empty());
     assert_eq!(migrate(&url).unwrap(), missing, "those, in their order");
     assert_eq!(migrate(&url).unwrap(), [""; 0]);
-    assert!(DieselStore::open(config(url, clock())).is_ok());
+    assert!(kind.open(config(url, clock())).is_ok());
 }
 
 fn a_database_of_a_newer_schema_is_refused_and_left_as_it_is(kind: Kind) {
@@ -78,8 +78,7 @@ fn a_database_of_a_newer_schema_is_refused_and_left_as_it_is(kind: Kind) {
     );
     tamper(&url, &later);
     for _ in 0..2 {
-        let refusals =
-            [migrate(&url).err().unwrap(), DieselStore::open(config(url.clone(), clock())).err().unwrap()];
+        let refusals = [migrate(&url).err().unwrap(), kind.open(config(url.clone(), clock())).err().unwrap()];
         for refused in refusals {
             let OpenError::NewerSchema { database, binary } = &refused else { panic!("{refused}") };
             assert_eq!(database, "0099");
@@ -96,7 +95,7 @@ fn only_files_and_servers_are_opened() {
         ["", "kopeck.db", "mysql://host/db", "sqlite://", "sqlite://:memory:", "sqlite://file:x?mode=memory"]
     {
         assert!(matches!(migrate(url), Err(OpenError::Url)), "{url}");
-        assert!(matches!(DieselStore::open(config(url, clock())), Err(OpenError::Url)), "{url}");
+        assert!(matches!(BatchedStore::open(config(url, clock())), Err(OpenError::Url)), "{url}");
     }
     let folder = tempfile::tempdir().unwrap();
     let nowhere = format!("sqlite://{}", folder.path().join("missing/kopeck.db").display());
@@ -108,15 +107,15 @@ fn what_was_committed_survives_a_restart(kind: Kind) {
     let url = place.url();
     migrate(&url).unwrap();
     for round in 0..3 {
-        let store = DieselStore::open(config(url.clone(), clock())).unwrap();
+        let store = kind.open(config(url.clone(), clock())).unwrap();
         if round == 0 {
-            write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
+            write(&*store, |unit| unit.partners().insert(&credentials())).unwrap();
         }
-        add(&store, round).recv().unwrap().unwrap();
+        add(&*store, round).recv().unwrap().unwrap();
         for earlier in 0..=round {
             let expected = employee(earlier);
             let id = expected.id;
-            let found = read(&store, move |unit| unit.employees().get(PARTNER, id));
+            let found = read(&*store, move |unit| unit.employees().get(PARTNER, id));
             assert_eq!(found, Ok(Some(expected)));
         }
     }
@@ -126,33 +125,28 @@ fn a_full_queue_is_busy_and_the_other_goes_on(kind: Kind) {
     let place = kind.new_place();
     let url = place.url();
     migrate(&url).unwrap();
-    let store = DieselStore::open(StoreConfig {
-        queue: 3,
-        writing_threads: 1,
-        reading_threads: 1,
-        ..config(url, clock())
-    })
-    .unwrap();
-    write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
+    let config = StoreConfig { queue: 3, writing_threads: 1, reading_threads: 1, ..config(url, clock()) };
+    let store = kind.open(config).unwrap();
+    write(&*store, |unit| unit.partners().insert(&credentials())).unwrap();
 
-    let (release, holding) = hold(&store, Access::Write);
-    let waiting: Vec<Waiting> = (0..3).map(|number| add(&store, number)).collect();
-    assert_eq!(add(&store, 9).recv().unwrap(), Err(StoreError::Busy), "answered at once");
+    let (release, holding) = hold(&*store, Access::Write);
+    let waiting: Vec<Waiting> = (0..3).map(|number| add(&*store, number)).collect();
+    assert_eq!(add(&*store, 9).recv().unwrap(), Err(StoreError::Busy), "answered at once");
     let id = employee(0).id;
-    let found = read(&store, move |unit| unit.employees().get(PARTNER, id));
+    let found = read(&*store, move |unit| unit.employees().get(PARTNER, id));
     assert_eq!(found, Ok(None), "readers do not wait for the writer");
     release.send(()).unwrap();
     holding.recv().unwrap().unwrap();
     for result in waiting {
         assert_eq!(result.recv().unwrap(), Ok(()), "what was taken in is done");
     }
-    add(&store, 9).recv().unwrap().unwrap();
+    add(&*store, 9).recv().unwrap().unwrap();
 
-    let (release, holding) = hold(&store, Access::Read);
+    let (release, holding) = hold(&*store, Access::Read);
     for _ in 0..3 {
         store.submit(Access::Read, Box::new(|_| Disposition::Commit), Box::new(|_| {}));
     }
-    assert_eq!(read(&store, |unit| unit.partners().list()), Err(StoreError::Busy));
+    assert_eq!(read(&*store, |unit| unit.partners().list()), Err(StoreError::Busy));
     drop(release);
     holding.recv().unwrap().unwrap();
 }
@@ -215,8 +209,8 @@ fn a_receiver_that_panics_costs_no_thread(kind: Kind) {
 /// As two processes do.
 fn two_stores_on_one_file_wait_for_each_other(kind: Kind) {
     let first = kind.store_with_partner();
-    let second = DieselStore::open(config(first.url.clone(), clock())).unwrap();
-    let stores: [&dyn Store; 2] = [&first, &second];
+    let second = kind.open(config(first.url.clone(), clock())).unwrap();
+    let stores: [&dyn Store; 2] = [&first, &*second];
     thread::scope(|scope| {
         for (offset, store) in (0..).zip(stores) {
             scope.spawn(move || {

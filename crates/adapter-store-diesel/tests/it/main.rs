@@ -21,6 +21,7 @@ mod postgres;
 mod reconciliation;
 mod roles;
 mod schemas;
+mod structure;
 mod support;
 mod tls;
 mod together;
@@ -37,6 +38,22 @@ mod contract_on_sqlite {
 mod contract_on_postgres {
     fn empty_store() -> crate::support::TestStore {
         crate::support::Kind::Postgres.empty_store()
+    }
+
+    kopeck_port_store::contract_tests!(empty_store);
+}
+
+mod contract_on_plain_sqlite {
+    fn empty_store() -> crate::support::TestStore {
+        crate::support::Kind::PlainSqlite.empty_store()
+    }
+
+    kopeck_port_store::contract_tests!(empty_store);
+}
+
+mod contract_on_plain_postgres {
+    fn empty_store() -> crate::support::TestStore {
+        crate::support::Kind::PlainPostgres.empty_store()
     }
 
     kopeck_port_store::contract_tests!(empty_store);

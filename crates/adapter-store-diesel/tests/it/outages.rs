@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection};
 use kopeck_adapter_store_diesel::testing::TestDatabase;
-use kopeck_adapter_store_diesel::{DieselStore, Outage, StoreConfig, StoreObserver};
+use kopeck_adapter_store_diesel::{BatchedStore, OpenStore, Outage, StoreConfig, StoreObserver};
 use kopeck_port_store::{Access, StoreError};
 
 use crate::support::{Kind, PARTNER, Place, clock, config, credentials, employee, read, write};
@@ -16,11 +16,11 @@ use crate::support::{Kind, PARTNER, Place, clock, config, credentials, employee,
 /// How long a test waits for the store to notice something before it fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn add(store: &DieselStore, number: u128) -> Result<(), StoreError> {
+fn add(store: &dyn OpenStore, number: u128) -> Result<(), StoreError> {
     write(store, move |unit| unit.employees().insert(PARTNER, &employee(number)))
 }
 
-fn is_there(store: &DieselStore, number: u128) -> bool {
+fn is_there(store: &dyn OpenStore, number: u128) -> bool {
     read(store, move |unit| unit.employees().get(PARTNER, employee(number).id)).unwrap().is_some()
 }
 
@@ -31,7 +31,7 @@ fn is_unavailable(result: &Result<(), StoreError>) {
 
 /// Waits until the store says this of its database.
 #[track_caller]
-fn comes_to(store: &DieselStore, outage: Option<Outage>) {
+fn comes_to(store: &dyn OpenStore, outage: Option<Outage>) {
     let began = Instant::now();
     while store.outage() != outage {
         assert!(began.elapsed() < PATIENCE, "{:?} instead of {outage:?}", store.outage());
@@ -60,7 +60,7 @@ impl Notes {
 }
 
 struct Server {
-    store: DieselStore,
+    store: BatchedStore,
     notes: Arc<Notes>,
     database: TestDatabase,
 }
@@ -70,7 +70,7 @@ impl Server {
         let (database, notes) = (TestDatabase::migrated(), Arc::<Notes>::default());
         let observer = Arc::clone(&notes) as Arc<dyn StoreObserver>;
         let config = StoreConfig { observer, ..config(database.url(), clock()) };
-        let store = DieselStore::open(config).unwrap();
+        let store = BatchedStore::open(config).unwrap();
         write(&store, |unit| unit.partners().insert(&credentials())).unwrap();
         Self { store, notes, database }
     }
@@ -176,7 +176,7 @@ fn a_file_that_is_taken_away_and_brought_back() {
     let test = Kind::Sqlite.store_with_partner();
     let Place::Folder(folder) = &test.place else { unreachable!("SQLite lies in a folder") };
     let (path, away) = (folder.path().join("kopeck.db"), folder.path().join("away"));
-    let store = &test.store;
+    let store = &*test.store;
     assert!(store.disk_space().is_some());
     std::fs::rename(&path, &away).unwrap();
     is_unavailable(&add(store, 1));
@@ -198,6 +198,6 @@ fn a_file_that_is_taken_away_is_missed() {
     let test = Kind::Sqlite.store_with_partner();
     let Place::Folder(folder) = &test.place else { unreachable!("SQLite lies in a folder") };
     std::fs::remove_file(folder.path().join("kopeck.db")).unwrap();
-    comes_to(&test.store, Some(Outage::FileGone));
-    is_unavailable(&read(&test.store, |unit| unit.employees().get(PARTNER, employee(1).id).map(drop)));
+    comes_to(&*test.store, Some(Outage::FileGone));
+    is_unavailable(&read(&*test.store, |unit| unit.employees().get(PARTNER, employee(1).id).map(drop)));
 }

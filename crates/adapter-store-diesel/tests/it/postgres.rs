@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kopeck_adapter_store_diesel::DieselStore;
+use kopeck_adapter_store_diesel::BatchedStore;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::page::Page;
@@ -151,7 +151,7 @@ fn writers_of_many_partners_do_not_lock_each_other_out() {
     const PARTNERS: u128 = 3;
     const ROUNDS: i64 = 20;
     let store = with_partners(PARTNERS);
-    let second = DieselStore::open(config(store.url.clone(), crate::support::clock())).unwrap();
+    let second = BatchedStore::open(config(store.url.clone(), crate::support::clock())).unwrap();
     for number in 1..=PARTNERS {
         add(&store, Uuid::from_u128(number).into(), number).unwrap();
     }

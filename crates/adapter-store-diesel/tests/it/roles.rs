@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel::{PgConnection, sql_query};
 use kopeck_adapter_store_diesel::testing::{Roles, tamper};
-use kopeck_adapter_store_diesel::{DieselStore, OpenError, grant, migrate};
+use kopeck_adapter_store_diesel::{BatchedStore, OpenError, grant, migrate};
 use kopeck_domain::audit::Entry;
 
 use crate::support::{NOW, PARTNER, clock, config, credentials, read, write};
@@ -30,7 +30,7 @@ fn refusal(roles: &Roles, statements: &str) -> String {
 #[test]
 fn the_serving_role_works_and_cannot_touch_tables_or_the_audit_log() {
     let roles = granted();
-    let store = DieselStore::open(config(&roles.service, clock())).unwrap();
+    let store = BatchedStore::open(config(&roles.service, clock())).unwrap();
     write(&store, |unit| {
         unit.partners().insert(&credentials())?;
         unit.audit().append(&Entry::new(NOW, "127.0.0.1", "employee.add".to_owned()))

@@ -90,12 +90,12 @@ fn sorted(lines: impl Iterator<Item = Vec<Line>>) -> Vec<String> {
 fn schema(kind: Kind) -> Vec<String> {
     let store = kind.empty_store();
     match kind {
-        Kind::Sqlite => {
+        Kind::Sqlite | Kind::PlainSqlite => {
             let path = store.url.strip_prefix("sqlite://").unwrap();
             let mut connection = SqliteConnection::establish(path).unwrap();
             sorted(SQLITE.iter().map(|question| sql_query(*question).load(&mut connection).unwrap()))
         }
-        Kind::Postgres => {
+        Kind::Postgres | Kind::PlainPostgres => {
             let mut connection = PgConnection::establish(&store.url).unwrap();
             sorted(POSTGRES.iter().map(|question| sql_query(*question).load(&mut connection).unwrap()))
         }

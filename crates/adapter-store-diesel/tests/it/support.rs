@@ -5,7 +5,7 @@ use std::sync::Arc;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use kopeck_adapter_store_diesel::testing::TestDatabase;
-use kopeck_adapter_store_diesel::{DieselStore, StoreConfig, migrate};
+use kopeck_adapter_store_diesel::{OpenError, OpenStore, StoreConfig, StoreKind, migrate};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
@@ -29,11 +29,13 @@ use uuid::Uuid;
 pub(crate) const PARTNER: PartnerId = PartnerId::new(Uuid::from_u128(1));
 pub(crate) const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
-/// The databases that the store speaks to.
-#[derive(Debug, Clone, Copy)]
+/// The databases that the store speaks to, batched and plain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Sqlite,
     Postgres,
+    PlainSqlite,
+    PlainPostgres,
 }
 
 /// Makes a test of each of these functions on each database.
@@ -49,6 +51,18 @@ macro_rules! on_every_database {
             $(#[test]
             fn $test() {
                 super::$test(crate::support::Kind::Postgres);
+            })*
+        }
+        mod on_plain_sqlite {
+            $(#[test]
+            fn $test() {
+                super::$test(crate::support::Kind::PlainSqlite);
+            })*
+        }
+        mod on_plain_postgres {
+            $(#[test]
+            fn $test() {
+                super::$test(crate::support::Kind::PlainPostgres);
             })*
         }
     };
@@ -71,26 +85,45 @@ impl Place {
 }
 
 impl Kind {
+    fn is_sqlite(self) -> bool {
+        matches!(self, Self::Sqlite | Self::PlainSqlite)
+    }
+
     /// A place without migrations.
     pub(crate) fn new_place(self) -> Place {
-        match self {
-            Self::Sqlite => Place::Folder(tempfile::tempdir().unwrap()),
-            Self::Postgres => Place::Server(TestDatabase::empty()),
+        if self.is_sqlite() {
+            Place::Folder(tempfile::tempdir().unwrap())
+        } else {
+            Place::Server(TestDatabase::empty())
         }
     }
 
-    pub(crate) fn empty_store(self) -> TestStore {
-        let place = match self {
-            Self::Sqlite => {
-                let place = self.new_place();
-                migrate(&place.url()).unwrap();
-                place
-            }
-            Self::Postgres => Place::Server(TestDatabase::migrated()),
-        };
+    /// A place with all migrations.
+    pub(crate) fn migrated_place(self) -> Place {
+        if !self.is_sqlite() {
+            return Place::Server(TestDatabase::migrated());
+        }
+        let place = self.new_place();
+        migrate(&place.url()).unwrap();
+        place
+    }
+
+    pub(crate) fn open(self, config: StoreConfig) -> Result<Arc<dyn OpenStore>, OpenError> {
+        match self {
+            Self::Sqlite | Self::Postgres => StoreKind::Batched.open(config),
+            Self::PlainSqlite | Self::PlainPostgres => StoreKind::Plain.open(config),
+        }
+    }
+
+    /// A store on this place.
+    pub(crate) fn store_on(self, place: Place) -> TestStore {
         let (url, clock) = (place.url(), clock());
-        let config = config(&url, Arc::clone(&clock) as _);
-        TestStore { store: DieselStore::open(config).unwrap(), url, clock, place }
+        let config = config(&url, Arc::clone(&clock) as Arc<dyn Clock>);
+        TestStore { store: self.open(config).unwrap(), url, clock, place }
+    }
+
+    pub(crate) fn empty_store(self) -> TestStore {
+        self.store_on(self.migrated_place())
     }
 
     /// A store with [`PARTNER`].
@@ -109,7 +142,7 @@ pub(crate) fn config(url: impl Into<String>, clock: Arc<dyn Clock>) -> StoreConf
 /// A store on a database of its own, which goes with it.
 pub(crate) struct TestStore {
     // First, so that it is closed before its database goes.
-    pub(crate) store: DieselStore,
+    pub(crate) store: Arc<dyn OpenStore>,
     pub(crate) url: String,
     clock: Arc<FakeClock>,
     pub(crate) place: Place,
@@ -118,6 +151,10 @@ pub(crate) struct TestStore {
 impl Store for TestStore {
     fn submit(&self, access: Access, work: Work, done: Done) {
         self.store.submit(access, work, done);
+    }
+
+    fn run(&self, access: Access, work: Work) -> Result<(), StoreError> {
+        self.store.run(access, work)
     }
 }
 

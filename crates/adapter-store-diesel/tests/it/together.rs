@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
-use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
+use kopeck_adapter_store_diesel::{BatchedStore, StoreConfig};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{Card, CardLink, CardStatus};
 use kopeck_domain::card_batch::ItemState;
@@ -289,7 +289,7 @@ fn everything(store: &dyn Store) -> Vec<String> {
 fn end_as_if_one_by_one(kind: Kind, writers: usize, seed: u64, undone_from: u128) {
     let (shared, oracle) = (kind.empty_store(), Kind::Sqlite.empty_store());
     let config = StoreConfig { writing_threads: writers, ..config(shared.url.clone(), clock()) };
-    let store = DieselStore::open(config).unwrap();
+    let store = BatchedStore::open(config).unwrap();
     prepare(&store);
     prepare(&oracle);
     let (mut numbers, mut committed) = (Numbers(Random::new(seed)), 0);
@@ -323,7 +323,6 @@ fn with_writers_that_are_in_each_others_way() {
     (4..8).for_each(|seed| end_as_if_one_by_one(Kind::Postgres, 3, seed, 0));
 }
 
-/// They trust each other until the first is undone.
 #[test]
 fn on_sqlite() {
     (8..12).for_each(|seed| end_as_if_one_by_one(Kind::Sqlite, 1, seed, 12));
@@ -334,7 +333,7 @@ fn on_sqlite() {
 fn readers_that_ask_together_are_answered_like_one() {
     let postgres = Kind::Postgres.empty_store();
     let config = StoreConfig { reading_threads: 1, ..config(postgres.url.clone(), clock()) };
-    let store = DieselStore::open(config).unwrap();
+    let store = BatchedStore::open(config).unwrap();
     prepare(&store);
     let add = |number: u128| {
         write(&store, move |unit| unit.employees().insert(PARTNER, &employee(number))).unwrap();

@@ -46,12 +46,14 @@ fn filled_store(kind: Kind) -> TestStore {
     })
     .unwrap();
     let yesterday = match kind {
-        Kind::Sqlite => "CAST(strftime('%s', 'now') AS INTEGER) * 1000000 - 86400000000",
-        Kind::Postgres => "CAST(extract(epoch FROM now()) AS BIGINT) * 1000000 - 86400000000",
+        Kind::Sqlite | Kind::PlainSqlite => "CAST(strftime('%s', 'now') AS INTEGER) * 1000000 - 86400000000",
+        Kind::Postgres | Kind::PlainPostgres => {
+            "CAST(extract(epoch FROM now()) AS BIGINT) * 1000000 - 86400000000"
+        }
     };
     let partner = match kind {
-        Kind::Sqlite => "x'00000000000000000000000000000001'",
-        Kind::Postgres => "'\\x00000000000000000000000000000001'",
+        Kind::Sqlite | Kind::PlainSqlite => "x'00000000000000000000000000000001'",
+        Kind::Postgres | Kind::PlainPostgres => "'\\x00000000000000000000000000000001'",
     };
     tamper(
         &store,
@@ -146,8 +148,8 @@ fn statements(heading: &str) -> Vec<&'static str> {
 fn the_sessions_of_the_page_find_what_they_are_for(kind: Kind) {
     let store = filled_store(kind);
     let statements = statements(match kind {
-        Kind::Sqlite => "\n## With sqlite3\n",
-        Kind::Postgres => "\n## With psql\n",
+        Kind::Sqlite | Kind::PlainSqlite => "\n## With sqlite3\n",
+        Kind::Postgres | Kind::PlainPostgres => "\n## With psql\n",
     });
     assert_eq!(statements.len(), 5);
     for statement in statements {

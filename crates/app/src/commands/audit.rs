@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use kopeck_adapter_store_diesel::{DieselStore, StoreConfig};
+use kopeck_adapter_store_diesel::{PooledStore, StoreConfig};
 use kopeck_domain::audit::{Actor, Entry, Head, Record};
 use kopeck_domain::calendar::{Zone, date_text, parse_date};
 use kopeck_port_store::{Access, AuditFilter, AuditSigner, transact};
@@ -45,11 +45,11 @@ fn signer(args: &StoreArgs) -> anyhow::Result<Option<Arc<dyn AuditSigner>>> {
 }
 
 /// The database alone.
-fn store(args: &StoreArgs) -> anyhow::Result<DieselStore> {
+fn store(args: &StoreArgs) -> anyhow::Result<PooledStore> {
     warn_about_database(args.database_url());
     DataFolder::existing(args.database_url(), args.data_dir.as_deref())?;
     let config = StoreConfig::new(args.database_url(), Arc::clone(&SystemAdapters::real().clock));
-    Ok(DieselStore::open(config)?)
+    Ok(PooledStore::open(config)?)
 }
 
 fn list(args: &AuditListArgs) -> anyhow::Result<()> {

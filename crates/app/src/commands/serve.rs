@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use kopeck_adapter_http::{Drain, HttpParts, HttpSettings, HttpState, TrustedProxies};
 use kopeck_adapter_security::KeyRing;
+use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_service::audit::AuditQueue;
@@ -42,7 +43,8 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let pause = Duration::try_from(args.front.drain_pause).context("KOPECK_DRAIN_PAUSE")?;
     // Before anything is written: a start that finds its port in use leaves nothing behind.
     let port = Port::bind(args.listen)?;
-    let process = Process::start(&args.service, args.service.sandbox_is_on(Some(args.listen)))?;
+    let sandbox = args.service.sandbox_is_on(Some(args.listen));
+    let process = Process::start(&args.service, sandbox, args.store_kind.into())?;
     let periodic_check = process.watch_files_and_clock(certificate.clone())?;
     let listener = port.listen()?;
     let address = listener.local_addr()?;
@@ -91,7 +93,8 @@ pub(super) fn work(args: &ServiceArgs) -> anyhow::Result<()> {
     open_files::raise_limit(None)?;
     let system = actix_web::rt::System::new();
     let others = system.block_on(async { IgnoredSignals::listen() })?;
-    let process = Process::start(args, args.sandbox_is_on(None))?;
+    // Workers call the store one after the other, so a batch would hold one unit of work.
+    let process = Process::start(args, args.sandbox_is_on(None), StoreKind::Plain)?;
     let periodic_check = process.watch_files_and_clock(None)?;
     let workers = process.workers(args.workers)?;
     let signals = system.block_on(async { TerminationSignals::listen() })?;
@@ -143,7 +146,7 @@ struct Process {
 }
 
 impl Process {
-    fn start(args: &ServiceArgs, sandbox: bool) -> anyhow::Result<Self> {
+    fn start(args: &ServiceArgs, sandbox: bool, store_kind: StoreKind) -> anyhow::Result<Self> {
         let settings = args.settings();
         // First, so that the start can be observed.
         let operations = Operations::new()?;
@@ -171,6 +174,7 @@ impl Process {
         let parts = Parts {
             store_observer: Some(Arc::clone(&operations.metrics) as _),
             audit_heads: Some(Arc::clone(&heads) as _),
+            store_kind,
             ..Parts::default()
         };
         let application =

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use kopeck_adapter_store_diesel::{DieselStore, DiskSpace};
+use kopeck_adapter_store_diesel::{DiskSpace, OpenStore};
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -17,7 +17,7 @@ const HEALTH_CHECK_TIMEOUT: Duration = Duration::from_secs(1);
 /// The parts of a process, set one after the other as it starts.
 #[derive(Default)]
 pub struct Health {
-    store: OnceLock<Arc<DieselStore>>,
+    store: OnceLock<Arc<dyn OpenStore>>,
     workers: OnceLock<Arc<LivenessRegistry>>,
     stopping: AtomicBool,
     sandbox: AtomicBool,
@@ -37,7 +37,7 @@ pub(super) struct Readiness {
 
 impl Health {
     /// The store is open, so its migrations are applied.
-    pub fn store_is_open(&self, store: &Arc<DieselStore>) {
+    pub fn store_is_open(&self, store: &Arc<dyn OpenStore>) {
         // Set once, at the start.
         let _ = self.store.set(Arc::clone(store));
     }
@@ -61,7 +61,7 @@ impl Health {
         self.sandbox.load(Ordering::Acquire)
     }
 
-    pub(super) fn store(&self) -> Option<&Arc<DieselStore>> {
+    pub(super) fn store(&self) -> Option<&Arc<dyn OpenStore>> {
         self.store.get()
     }
 

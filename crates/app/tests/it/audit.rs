@@ -247,7 +247,7 @@ fn commands_leave_their_entries() {
 
 /// Lifts what keeps the log from being changed, as only the owner of the database can.
 pub(crate) fn lift(installation: &Installation, statements: &str) {
-    let on_a_server = std::env::var("TEST_STORE").is_ok_and(|store| store == "postgres");
+    let on_a_server = crate::database::is_on_server();
     let lift = if on_a_server {
         "DROP TRIGGER IF EXISTS audit_entries_append_only ON audit_entries;
          DROP TRIGGER IF EXISTS audit_entries_pruned ON audit_entries;

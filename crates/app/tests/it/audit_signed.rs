@@ -27,11 +27,7 @@ fn records(application: &Application, chain: u64) -> Vec<Record> {
 /// Bytes as both databases read them.
 fn literal(bytes: &[u8]) -> String {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    if std::env::var("TEST_STORE").is_ok_and(|store| store == "postgres") {
-        format!("'\\x{hex}'")
-    } else {
-        format!("x'{hex}'")
-    }
+    if crate::database::is_on_server() { format!("'\\x{hex}'") } else { format!("x'{hex}'") }
 }
 
 #[test]

@@ -1,10 +1,24 @@
-//! Which database the tests of the whole service run on: SQLite, or PostgreSQL if `TEST_STORE` says so. `scripts/test`
-//! runs them on both.
+//! The database and the kind of store of the tests of the whole service, by `TEST_STORE`: `sqlite` or `postgres`, batched; or
+//! `plain` or `plain-postgres`. Without it `sqlite`.
 
 use std::path::Path;
 
-use kopeck_adapter_store_diesel::migrate;
 use kopeck_adapter_store_diesel::testing::{Roles, TestDatabase};
+use kopeck_adapter_store_diesel::{StoreKind, migrate};
+
+fn test_store() -> String {
+    std::env::var("TEST_STORE").unwrap_or_else(|_| "sqlite".to_owned())
+}
+
+/// Whether the tests run on PostgreSQL.
+pub fn is_on_server() -> bool {
+    test_store().ends_with("postgres")
+}
+
+/// The kind of store that the tests run on.
+pub fn store_kind() -> StoreKind {
+    if test_store().starts_with("plain") { StoreKind::Plain } else { StoreKind::Batched }
+}
 
 /// A database that goes with its test.
 pub enum Database {
@@ -19,17 +33,17 @@ pub enum Database {
 impl Database {
     /// The one to test on, without a row; an embedded one lies in `folder`. `migrated`: with all its tables.
     pub fn chosen(folder: &Path, migrated: bool) -> Self {
-        match std::env::var("TEST_STORE").as_deref() {
-            Err(_) | Ok("sqlite") => {
+        match test_store().as_str() {
+            "sqlite" | "plain" => {
                 let database = Self::embedded(folder);
                 if migrated {
                     migrate(database.url()).unwrap();
                 }
                 database
             }
-            Ok("postgres") if migrated => Self::Server(TestDatabase::migrated()),
-            Ok("postgres") => Self::Server(TestDatabase::empty()),
-            Ok(other) => panic!("TEST_STORE is sqlite or postgres, not {other}"),
+            "postgres" | "plain-postgres" if migrated => Self::Server(TestDatabase::migrated()),
+            "postgres" | "plain-postgres" => Self::Server(TestDatabase::empty()),
+            other => panic!("TEST_STORE is sqlite, postgres, plain or plain-postgres, not {other}"),
         }
     }
 

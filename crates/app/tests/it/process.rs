@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use kopeck::compose::{Application, SystemAdapters};
 use kopeck::keys::KeyFile;
 use kopeck_adapter_security::{KeyRing, MasterKey};
+use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_adapter_store_diesel::testing::{TestDatabase, tamper};
 use kopeck_client::{Client, RetryPolicy, SealingKey};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
@@ -96,6 +97,9 @@ impl Installation {
             command.env_remove(name);
         }
         command.args(arguments).env("KOPECK_DATABASE_URL", self.database.url()).stdin(Stdio::null());
+        if crate::database::store_kind() == StoreKind::Plain {
+            command.env("KOPECK_STORE", "plain");
+        }
         if !arguments.contains(&"--bank-url") {
             command.env("KOPECK_SANDBOX", "true");
         }

@@ -101,7 +101,7 @@ impl TestServer {
         let adapters = ground.adapters(clock_ahead);
         let (adapters, service_clock) = adapters.with_clock_of(&ground.data).unwrap();
         let keys = KeyRing::of(&MasterKey::from_bytes([7; 32]));
-        let parts = Parts { passwords, ..Parts::default() };
+        let parts = Parts { passwords, store_kind: crate::database::store_kind(), ..Parts::default() };
         let application = Application::with_parts(&ground.url, &keys, &adapters, SETTINGS, parts).unwrap();
         let bank = simulator(&ground.data, &adapters, SETTINGS).unwrap();
         let power = Arc::new(SimulatorPower { bank: Arc::clone(&bank), clock: service_clock });
@@ -262,20 +262,16 @@ impl TestServer {
     pub fn leave(self) -> Snapshot {
         let (store, bank) = (Arc::clone(&self.application.store), Arc::clone(&self.bank));
         let ground = self.die();
-        drop(held_alone(store));
-        drop(held_alone(bank));
+        drop_alone(store);
+        drop_alone(bank);
         ground.snapshot()
     }
 }
 
-/// What is in `shared`, once nobody else holds it.
-fn held_alone<T>(mut shared: Arc<T>) -> T {
+/// Drops `shared` once nothing else holds it.
+fn drop_alone<T: ?Sized>(shared: Arc<T>) {
     let since = Instant::now();
-    loop {
-        match Arc::try_unwrap(shared) {
-            Ok(inner) => return inner,
-            Err(still) => shared = still,
-        }
+    while Arc::strong_count(&shared) > 1 {
         assert!(since.elapsed() < LONG, "{} is still held", std::any::type_name::<T>());
         std::thread::yield_now();
     }

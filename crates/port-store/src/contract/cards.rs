@@ -64,6 +64,10 @@ pub fn a_card_is_linked_and_unlinked(store: &dyn Store) {
     assert_eq!(linked, Some(CardLink { employee, status: CardStatus::Main }));
     let expected = [(cards[0].id, CardStatus::TemporarilyBlocked), (cards[2].id, CardStatus::Main)];
     assert_eq!(of_employee(store, partner, employee), expected);
+    let with_cards = read(store, move |unit| unit.employees().with_cards(partner, employee));
+    assert_eq!(with_cards.map(|(employee, cards)| (employee.id, cards)), Some((employee, expected.to_vec())));
+    let stranger = cards[0].id.uuid().into();
+    assert_eq!(read(store, move |unit| unit.employees().with_cards(partner, stranger)), None);
     assert_eq!(main_card(store, partner, employee), Some(cards[2].id));
     assert_eq!(main_card(store, partner, other), None);
     link(store, partner, &cards[2], None).unwrap();

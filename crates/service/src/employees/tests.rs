@@ -178,7 +178,8 @@ fn faults_come_before_an_unknown_employee() {
 #[test]
 fn an_unknown_employee_is_neither_updated_nor_shown() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    unit.employees.expect_get().times(2).returning(|_, _| Ok(None));
+    unit.employees.expect_get().times(1).returning(|_, _| Ok(None));
+    unit.employees.expect_with_cards().times(1).returning(|_, _| Ok(None));
     let none = EmployeeUpdate::default();
     assert_eq!(
         update(&mut unit, &bench, PARTNER, employee_id(404), none, Faults::new()),
@@ -208,11 +209,10 @@ fn an_employee_is_shown_with_its_cards() {
     let mut unit = MockUnit::default();
     let cards = vec![(card_id(1), CardStatus::Main), (card_id(2), CardStatus::Additional)];
     let stored = cards.clone();
-    unit.employees.expect_get().returning(|_, _| Ok(Some(employee(1))));
-    unit.cards
-        .expect_of_employee()
+    unit.employees
+        .expect_with_cards()
         .withf(|partner, id| *partner == PARTNER && *id == employee_id(1))
-        .returning(move |_, _| Ok(stored.clone()));
+        .returning(move |_, _| Ok(Some((employee(1), stored.clone()))));
     let shown = get(&mut unit, PARTNER, employee_id(1));
     assert_eq!(shown, Ok(EmployeeWithCards { employee: employee(1), cards }));
 }

@@ -152,6 +152,14 @@ impl EmployeeRepository for Unit {
             status_updated_at: OffsetDateTime::UNIX_EPOCH,
         }))
     }
+    fn with_cards(
+        &mut self,
+        partner: PartnerId,
+        id: EmployeeId,
+    ) -> Result<Option<(Employee, Vec<(CardId, CardStatus)>)>, StoreError> {
+        let employee = EmployeeRepository::get(self, partner, id)?;
+        employee.map(|employee| Ok((employee, self.of_employee(partner, id)?))).transpose()
+    }
     fn id_by_custom_id(&mut self, p: PartnerId, id: &CustomId) -> Result<Option<EmployeeId>, StoreError> {
         if let Some(connection) = &mut self.database
             && plain::is_taken(connection, p, id)?

@@ -1,10 +1,11 @@
 //! Employees.
 
+use kopeck_domain::card::CardStatus;
 use kopeck_domain::employee::Employee;
-use kopeck_domain::ids::{EmployeeId, PartnerId};
+use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::CustomId;
-use kopeck_port_store::{EmployeeFilter, EmployeeRepository, Rule, StoreError};
+use kopeck_port_store::{CardRepository as _, EmployeeFilter, EmployeeRepository, Rule, StoreError};
 
 use super::{State, Unit, page_of};
 
@@ -75,6 +76,15 @@ impl EmployeeRepository for Unit {
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
         let found = self.state.employees.iter().find(|row| row.partner == partner && row.employee.id == id);
         Ok(found.map(|row| row.employee.clone()))
+    }
+
+    fn with_cards(
+        &mut self,
+        partner: PartnerId,
+        id: EmployeeId,
+    ) -> Result<Option<(Employee, Vec<(CardId, CardStatus)>)>, StoreError> {
+        let employee = EmployeeRepository::get(self, partner, id)?;
+        employee.map(|employee| Ok((employee, self.of_employee(partner, id)?))).transpose()
     }
 
     fn id_by_custom_id(

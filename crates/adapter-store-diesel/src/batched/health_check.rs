@@ -1,5 +1,5 @@
-//! Asks the database server whether it is there, on a thread and a connection of its own: libpq has no time-out for an
-//! answer, so that whoever asks may never come back.
+//! Health check of a database server, on a thread and a connection of its own: libpq has no timeout for an answer, so the
+//! thread may hang for ever.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -10,16 +10,16 @@ use kopeck_port_store::Access;
 use crate::dialect::{self, AnyConnection};
 use crate::error::OpenError;
 
-/// After so many beats without an answer another thread asks on a new connection: the old one may lead nowhere for ever.
+/// Ticks without an answer after which another thread checks on a new connection, since the old one may lead nowhere.
 /// Longer than a connection may take.
-const ASK_ANEW: u64 = 60;
+const NEW_CONNECTION: u64 = 60;
 /// How many threads may hang at the same time.
 const MOST_THREADS: u32 = 4;
-/// How long it waits after a server did not let it in.
+/// The pause after a failed attempt to connect.
 const AFTER_FAILURE: Duration = Duration::from_millis(200);
 
-/// Whoever asks the server.
-pub(crate) struct Probe {
+/// The health check of one server.
+pub(crate) struct HealthCheck {
     url: String,
     state: Mutex<State>,
     changed: Condvar,
@@ -27,11 +27,11 @@ pub(crate) struct Probe {
 
 #[derive(Default)]
 struct State {
-    /// The beat at which an answer was first wanted.
+    /// The tick at which the check was requested.
     wanted_since: Option<u64>,
-    /// The beat at which the latest thread was started, or the answer was first wanted.
+    /// The tick at which the latest thread was started, or the check was requested.
     asked_since: u64,
-    /// An answer has come that nobody has taken notice of.
+    /// The server has answered since the last look.
     answered: bool,
     /// The number of the latest thread. Those before it end when they come back.
     latest: u32,
@@ -39,14 +39,14 @@ struct State {
     closed: bool,
 }
 
-impl Probe {
-    /// Connects, and waits to be told to ask.
+impl HealthCheck {
+    /// Connects, and waits for a request.
     pub(crate) fn start(url: &str) -> Result<Arc<Self>, OpenError> {
         let connection = dialect::connect(url, Access::Read)?;
-        let probe = Self { url: url.to_owned(), state: Mutex::default(), changed: Condvar::new() };
-        let probe = Arc::new(probe);
-        probe.spawn(Some(connection))?;
-        Ok(probe)
+        let check = Self { url: url.to_owned(), state: Mutex::default(), changed: Condvar::new() };
+        let check = Arc::new(check);
+        check.spawn(Some(connection))?;
+        Ok(check)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -59,10 +59,10 @@ impl Probe {
             (state.latest, state.running) = (state.latest + 1, state.running + 1);
             state.latest
         };
-        let probe = Arc::clone(self);
-        let spawned = thread::Builder::new().name("store-probe".to_owned()).spawn(move || {
-            probe.run(number, connection);
-            probe.lock().running -= 1;
+        let check = Arc::clone(self);
+        let spawned = thread::Builder::new().name("store-health-check".to_owned()).spawn(move || {
+            check.run(number, connection);
+            check.lock().running -= 1;
         });
         if spawned.is_err() {
             self.lock().running -= 1;
@@ -70,31 +70,31 @@ impl Probe {
         Ok(spawned.map(drop)?)
     }
 
-    /// Wants to know at this beat whether the server answers. Answers since how many beats that has been wanted.
-    pub(crate) fn ask(self: &Arc<Self>, now: u64) -> u64 {
+    /// Requests a check at this tick. Returns for how many ticks it has been requested.
+    pub(crate) fn request(self: &Arc<Self>, now: u64) -> u64 {
         let mut state = self.lock();
         let since = *state.wanted_since.get_or_insert(now);
         if since == now {
             state.asked_since = now;
         }
-        let anew = now - state.asked_since >= ASK_ANEW && state.running < MOST_THREADS;
+        let anew = now - state.asked_since >= NEW_CONNECTION && state.running < MOST_THREADS;
         if anew {
             state.asked_since = now;
         }
         drop(state);
         self.changed.notify_all();
         if anew && let Err(error) = self.spawn(None) {
-            log::warn!("the database cannot be asked anew: {error}");
+            log::warn!("no thread for another health check of the database: {error}");
         }
         now - since
     }
 
-    /// Nobody wants to know any more.
-    pub(crate) fn forget(&self) {
+    /// Withdraws the request.
+    pub(crate) fn cancel(&self) {
         self.lock().wanted_since = None;
     }
 
-    /// Whether the server has answered since this was last asked.
+    /// Whether the server has answered since the last look.
     pub(crate) fn take_answer(&self) -> bool {
         std::mem::take(&mut self.lock().answered)
     }
@@ -117,7 +117,7 @@ impl Probe {
         }
     }
 
-    /// Waits until there is something to ask; answers whether the thread is to do it.
+    /// Waits for a request. Returns whether this thread is to check.
     fn is_wanted(&self, number: u32) -> bool {
         let waits =
             |state: &mut State| !state.closed && state.latest == number && state.wanted_since.is_none();

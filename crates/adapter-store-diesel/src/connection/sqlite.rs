@@ -41,19 +41,16 @@ const PAGE: u64 = 4096 + 24;
 /// never many.
 const TRIES: u32 = 100;
 
-pub(crate) fn connect(url: &str, access: Access) -> Result<SqliteConnection, OpenError> {
+pub(crate) fn establish(url: &str) -> Result<SqliteConnection, OpenError> {
     let path = url.strip_prefix("sqlite://").ok_or(OpenError::Url)?;
     // A memory database belongs to one connection, and SQLite would take a leading `file:` for a URL of its own.
     if path.is_empty() || path == ":memory:" || path.starts_with("file:") {
         return Err(OpenError::Url);
     }
-    let mut connection =
-        SqliteConnection::establish(path).map_err(|error| OpenError::Connect(error.to_string()))?;
-    set_up(&mut connection, access).map_err(|error| OpenError::Connect(error.to_string()))?;
-    Ok(connection)
+    SqliteConnection::establish(path).map_err(|error| OpenError::Connect(error.to_string()))
 }
 
-fn set_up(connection: &mut SqliteConnection, access: Access) -> QueryResult<()> {
+pub(crate) fn set_up(connection: &mut SqliteConnection, access: Access) -> QueryResult<()> {
     connection.batch_execute(WAITING)?;
     keep_log(connection)?;
     connection.batch_execute(ANY)?;
@@ -143,7 +140,7 @@ mod tests {
                 for _ in 0..SERVICES {
                     scope.spawn(|| {
                         start.wait();
-                        connect(&url, Access::Write).map(drop).unwrap();
+                        crate::dialect::connect(&url, Access::Write).map(drop).unwrap();
                     });
                 }
             });

@@ -1,23 +1,21 @@
-//! What the threads of the store have in hand, and who waits for it.
+//! The batch that a thread of the store works on, and its callers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use kopeck_port_store::{Done, StoreError, Work};
+use kopeck_port_store::Done;
 
-use crate::observer::Eye;
+use crate::observer::ThreadMetrics;
+use crate::single::{Outcome, Task};
 
-/// How a unit of work ended, before its owner learns it.
-pub(crate) type Outcome = Result<(), StoreError>;
-
-/// Counts the beats of the store's watch, by which it measures how long something takes. A process that stood still
-/// does not take its own rest for a silence of the database.
+/// Counts the ticks of the supervisor, the store's measure of time. A process that was stopped and goes on does not take
+/// its own pause for a silence of the database.
 #[derive(Clone, Default)]
-pub(crate) struct Beats(Arc<AtomicU64>);
+pub(crate) struct Ticks(Arc<AtomicU64>);
 
-impl Beats {
+impl Ticks {
     pub(crate) fn now(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -28,12 +26,12 @@ impl Beats {
     }
 }
 
-/// Whoever waits for a unit of work. It is answered once, by the thread that does the work or by the watch that gave
-/// the thread up, whichever comes first.
+/// The caller of a unit of work. It is answered once, by the thread that runs the work or by the supervisor, which gives up
+/// threads that hang, whichever comes first.
 #[derive(Clone)]
 pub(crate) struct Caller {
     done: Arc<Mutex<Option<Done>>>,
-    /// For the observer alone.
+    /// For the metrics.
     submitted: Instant,
 }
 
@@ -61,26 +59,18 @@ impl Caller {
     }
 }
 
-/// What a thread is to run in a transaction.
-pub(crate) enum Task {
-    /// A unit of work.
-    Work(Work),
-    /// A write that changes nothing, to find out whether the database accepts any.
-    Probe,
-}
-
 /// A task in a queue.
-pub(crate) struct Job {
+pub(crate) struct QueuedTask {
     pub(crate) task: Task,
     pub(crate) caller: Caller,
-    /// The beat at which it was submitted.
+    /// The tick at which it was submitted.
     pub(crate) since: u64,
 }
 
-/// What one thread has in hand.
-pub(crate) struct Hand {
-    beats: Beats,
-    eye: Eye,
+/// The batch that one thread works on.
+pub(crate) struct InFlight {
+    ticks: Ticks,
+    metrics: ThreadMetrics,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -88,10 +78,8 @@ pub(crate) struct Hand {
 #[derive(Default)]
 struct State {
     batch: Option<Batch>,
-    /// Another thread has taken this one's place.
+    /// Another thread has replaced this one.
     replaced: bool,
-    /// Its connection is from before the server was silent.
-    suspect: bool,
     /// The thread has ended.
     ended: bool,
 }
@@ -103,51 +91,49 @@ struct Batch {
     given_up: bool,
 }
 
-impl Hand {
-    /// Nothing, for a thread that nobody measures.
+impl InFlight {
+    /// Of a thread without metrics.
     #[cfg(test)]
-    pub(crate) fn new(beats: Beats) -> Self {
-        Self::watched(beats, Eye::closed())
+    pub(crate) fn new(ticks: Ticks) -> Self {
+        Self::measured(ticks, ThreadMetrics::none())
     }
 
-    /// Nothing yet.
-    pub(crate) fn watched(beats: Beats, eye: Eye) -> Self {
-        Self { beats, eye, state: Mutex::default(), changed: Condvar::new() }
+    /// Of a thread that has no batch yet.
+    pub(crate) fn measured(ticks: Ticks, metrics: ThreadMetrics) -> Self {
+        Self { ticks, metrics, state: Mutex::default(), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread begins with something that needs the database, for these. Answers whether it has to connect anew.
-    pub(crate) fn begin(&self, callers: Vec<Caller>) -> bool {
+    /// The present tick.
+    pub(crate) fn tick(&self) -> u64 {
+        self.ticks.now()
+    }
+
+    /// The thread begins a batch of these callers.
+    pub(crate) fn begin(&self, callers: Vec<Caller>) {
         let began = Instant::now();
-        self.eye.began(began, callers.iter().map(|caller| caller.submitted));
-        let mut state = self.lock();
-        state.batch = Some(Batch { since: self.beats.now(), began, callers, given_up: false });
-        std::mem::take(&mut state.suspect)
+        self.metrics.began(began, callers.iter().map(|caller| caller.submitted));
+        self.lock().batch = Some(Batch { since: self.ticks.now(), began, callers, given_up: false });
     }
 
-    /// The server was silent: what the thread's connection leads to is not known.
-    pub(crate) fn suspect(&self) {
-        self.lock().suspect = true;
-    }
-
-    /// The thread is done with it. Answers whether it is still wanted.
+    /// The thread has ended its batch. Returns whether the thread is to go on.
     pub(crate) fn end(&self) -> bool {
         let mut state = self.lock();
         if let Some(batch) = state.batch.take() {
-            self.eye.ended(batch.began);
+            self.metrics.ended(batch.began);
         }
         !state.replaced
     }
 
-    /// The beat at which the thread began with what it has not ended yet.
+    /// The tick at which the thread began its batch.
     pub(crate) fn busy_since(&self) -> Option<u64> {
         self.lock().batch.as_ref().map(|batch| batch.since)
     }
 
-    /// Takes those who wait for the thread, to be answered by somebody else.
+    /// Gives the thread up, and takes the callers of its batch, which the supervisor answers.
     pub(crate) fn give_up(&self) -> Vec<Caller> {
         let callers = match &mut self.lock().batch {
             Some(batch) => {
@@ -160,12 +146,12 @@ impl Hand {
         callers
     }
 
-    /// Whether the thread still has in hand what it was given up for.
+    /// Whether the thread was given up and has not ended its batch since.
     pub(crate) fn is_given_up(&self) -> bool {
         self.lock().batch.as_ref().is_some_and(|batch| batch.given_up)
     }
 
-    /// Tells the thread to end when it comes back.
+    /// Ends the thread after its batch.
     pub(crate) fn replace(&self) {
         self.lock().replaced = true;
     }
@@ -174,7 +160,7 @@ impl Hand {
         self.lock().ended
     }
 
-    /// Waits until the thread ends. Answers whether it did, or was given up.
+    /// Waits until the thread ends or is given up. Returns whether it has ended.
     pub(crate) fn wait_for_end(&self) -> bool {
         let goes_on = |state: &mut State| !state.ended && !state.batch.as_ref().is_some_and(|b| b.given_up);
         let state = self.changed.wait_while(self.lock(), goes_on);
@@ -182,10 +168,10 @@ impl Hand {
     }
 }
 
-/// Notes the end of a thread, also by a panic.
-pub(crate) struct Ends(pub(crate) Arc<Hand>);
+/// Drop guard that notes the end of a thread, also by a panic.
+pub(crate) struct ExitGuard(pub(crate) Arc<InFlight>);
 
-impl Drop for Ends {
+impl Drop for ExitGuard {
     fn drop(&mut self) {
         self.0.lock().ended = true;
         self.0.changed.notify_all();
@@ -195,6 +181,8 @@ impl Drop for Ends {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+
+    use kopeck_port_store::StoreError;
 
     use super::*;
 
@@ -212,21 +200,19 @@ mod tests {
 
     #[test]
     fn a_thread_that_is_given_up_is_not_waited_for() {
-        let beats = Beats::default();
-        let hand = Arc::new(Hand::new(beats.clone()));
-        assert_eq!(hand.busy_since(), None);
-        assert!(hand.give_up().is_empty() && !hand.is_given_up(), "it has nothing in hand");
-        beats.count();
-        hand.suspect();
-        assert!(hand.begin(Vec::new()), "it connects anew, once");
-        assert!(!hand.begin(vec![Caller::new(Box::new(|_| {}))]));
-        assert_eq!((hand.busy_since(), hand.is_given_up()), (Some(1), false));
-        assert_eq!(hand.give_up().len(), 1);
-        assert!(hand.is_given_up() && !hand.wait_for_end());
-        assert!(hand.end() && !hand.is_given_up());
-        hand.replace();
-        assert!(!hand.end());
-        drop(Ends(Arc::clone(&hand)));
-        assert!(hand.wait_for_end());
+        let ticks = Ticks::default();
+        let in_flight = Arc::new(InFlight::new(ticks.clone()));
+        assert_eq!(in_flight.busy_since(), None);
+        assert!(in_flight.give_up().is_empty() && !in_flight.is_given_up(), "it has no batch");
+        ticks.count();
+        in_flight.begin(vec![Caller::new(Box::new(|_| {}))]);
+        assert_eq!((in_flight.busy_since(), in_flight.is_given_up()), (Some(1), false));
+        assert_eq!(in_flight.give_up().len(), 1);
+        assert!(in_flight.is_given_up() && !in_flight.wait_for_end());
+        assert!(in_flight.end() && !in_flight.is_given_up());
+        in_flight.replace();
+        assert!(!in_flight.end());
+        drop(ExitGuard(Arc::clone(&in_flight)));
+        assert!(in_flight.wait_for_end());
     }
 }

@@ -58,15 +58,17 @@ pub(crate) fn is_url(url: &str) -> bool {
     url.starts_with("postgres://") || url.starts_with("postgresql://")
 }
 
-pub(crate) fn connect(url: &str, access: Access) -> Result<PgConnection, OpenError> {
-    let mut connection = PgConnection::establish(&with_defaults(&with_system_roots(url)))
-        .map_err(|error| OpenError::Connect(error.to_string()))?;
-    let set_up = |error: diesel::result::Error| OpenError::Connect(error.to_string());
-    connection.batch_execute(SESSION).map_err(set_up)?;
-    if access == Access::Read {
-        connection.batch_execute(READER).map_err(set_up)?;
+pub(crate) fn establish(url: &str) -> Result<PgConnection, OpenError> {
+    PgConnection::establish(&with_defaults(&with_system_roots(url)))
+        .map_err(|error| OpenError::Connect(error.to_string()))
+}
+
+pub(crate) fn set_up(connection: &mut PgConnection, access: Access) -> QueryResult<()> {
+    connection.batch_execute(SESSION)?;
+    match access {
+        Access::Read => connection.batch_execute(READER),
+        Access::Write => Ok(()),
     }
-    Ok(connection)
 }
 
 /// The URL with [`DEFAULTS`] for what it does not say.
