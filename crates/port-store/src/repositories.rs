@@ -71,6 +71,9 @@ pub trait IdempotencyRepository {
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError>;
 }
 
+/// The cards of an employee in the order of their issue, each with its status.
+pub type EmployeeCards = Vec<(CardId, CardStatus)>;
+
 /// Employees.
 #[cfg_attr(feature = "mock", mockall::automock)]
 pub trait EmployeeRepository {
@@ -85,7 +88,7 @@ pub trait EmployeeRepository {
         &mut self,
         partner: PartnerId,
         id: EmployeeId,
-    ) -> Result<Option<(Employee, Vec<(CardId, CardStatus)>)>, StoreError>;
+    ) -> Result<Option<(Employee, EmployeeCards)>, StoreError>;
     /// Who has this custom identifier.
     fn id_by_custom_id(
         &mut self,

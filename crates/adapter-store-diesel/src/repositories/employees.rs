@@ -2,12 +2,13 @@
 
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
-use kopeck_domain::card::CardStatus;
 use kopeck_domain::employee::Employee;
-use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
+use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
-use kopeck_port_store::{Access, ColumnCipher, EmployeeFilter, EmployeeRepository, StoreError};
+use kopeck_port_store::{
+    Access, ColumnCipher, EmployeeCards, EmployeeFilter, EmployeeRepository, StoreError,
+};
 
 use super::card_look_ups::CardsOf;
 use super::employee_look_ups::{EmployeeById, EmployeeNamed};
@@ -266,7 +267,7 @@ impl EmployeeRepository for DieselTransaction {
         &mut self,
         partner: PartnerId,
         id: EmployeeId,
-    ) -> Result<Option<(Employee, Vec<(CardId, CardStatus)>)>, StoreError> {
+    ) -> Result<Option<(Employee, EmployeeCards)>, StoreError> {
         let found = match self.access() {
             Access::Read => self.load(EmployeeWithCards { partner, id })?,
             // A buffered row changes the value of each key by itself.

@@ -21,7 +21,7 @@ use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission};
 use kopeck_port_store::{
     AccountDue, AuditFilter, AuditRepository, AvailableFilter, CardBatchRepository, CardRecord,
-    CardRepository, CategoryRepository, Credentials, EmployeeFilter, EmployeeRepository,
+    CardRepository, CategoryRepository, Credentials, EmployeeCards, EmployeeFilter, EmployeeRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, NewCard, OrderRepository, PartnerRepository,
     ReconciliationRepository, RecordedResponse, Rule, SealedNonceRepository, SealingKeyRecord,
     SessionRepository, SpentNonce, StoreError, StoredPair, ThrottleRepository, TransactionRepository,
@@ -156,7 +156,7 @@ impl EmployeeRepository for Unit {
         &mut self,
         partner: PartnerId,
         id: EmployeeId,
-    ) -> Result<Option<(Employee, Vec<(CardId, CardStatus)>)>, StoreError> {
+    ) -> Result<Option<(Employee, EmployeeCards)>, StoreError> {
         let employee = EmployeeRepository::get(self, partner, id)?;
         employee.map(|employee| Ok((employee, self.of_employee(partner, id)?))).transpose()
     }

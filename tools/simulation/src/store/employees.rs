@@ -1,11 +1,12 @@
 //! Employees.
 
-use kopeck_domain::card::CardStatus;
 use kopeck_domain::employee::Employee;
-use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
+use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::CustomId;
-use kopeck_port_store::{CardRepository as _, EmployeeFilter, EmployeeRepository, Rule, StoreError};
+use kopeck_port_store::{
+    CardRepository as _, EmployeeCards, EmployeeFilter, EmployeeRepository, Rule, StoreError,
+};
 
 use super::{State, Unit, page_of};
 
@@ -82,7 +83,7 @@ impl EmployeeRepository for Unit {
         &mut self,
         partner: PartnerId,
         id: EmployeeId,
-    ) -> Result<Option<(Employee, Vec<(CardId, CardStatus)>)>, StoreError> {
+    ) -> Result<Option<(Employee, EmployeeCards)>, StoreError> {
         let employee = EmployeeRepository::get(self, partner, id)?;
         employee.map(|employee| Ok((employee, self.of_employee(partner, id)?))).transpose()
     }
