@@ -1,6 +1,6 @@
 //! Card batches: create, follow, cancel, list. The rest of their life is the worker's.
 //!
-//! What the kinds differ in is in their [`Kind`], which stands with the use case that creates a batch:
+//! What the kinds differ in is in their `Kind`, which stands with the use case that creates a batch:
 //! [`replenishments`](crate::replenishments) and [`limits`](crate::limits).
 
 use std::collections::{HashMap, HashSet};

@@ -231,11 +231,11 @@ mod tests {
     #[test]
     fn a_ratio_is_met_at_its_bound() {
         let rows = judged(
-            "{\"row\":\"read-pg\",\"side\":\"ours\",\"per_second\":1200.0,\"errors\":0.0}\n\
+            "{\"row\":\"read-pg\",\"side\":\"ours\",\"per_second\":1000.0,\"errors\":0.0}\n\
             {\"row\":\"read-pg\",\"side\":\"yardstick\",\"per_second\":1000.0}",
         );
         let [row] = rows.as_slice() else { panic!("{rows:?}") };
-        assert_eq!(row.value, 1.2);
+        assert_eq!(row.value, 1.0);
         assert!(row.is_met());
     }
 
@@ -247,9 +247,9 @@ mod tests {
                 {{\"row\":\"top-ups\",\"side\":\"yardstick\",\"seconds\":2.0}}"
             ))
         };
-        assert!(top_ups(6.0)[0].is_met());
-        assert!(!top_ups(6.1)[0].is_met());
-        assert_eq!(top_ups(12.0)[0].margin, 0.5);
+        assert!(top_ups(7.0)[0].is_met());
+        assert!(!top_ups(7.1)[0].is_met());
+        assert_eq!(top_ups(14.0)[0].margin, 0.5);
     }
 
     #[test]
