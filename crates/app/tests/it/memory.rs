@@ -18,9 +18,8 @@ const BODIES: usize = 200;
 const HEADS: usize = 100;
 
 /// The bound is 160 MiB for a release build. What is mapped from files is not counted, since it is three times as much
-/// in a test's build: a release build has 16 MiB of that at most. The 12 MiB are for what a build without optimisation has
-/// more on its stacks and in its futures.
-const LIMIT_KIB: u64 = (160 - 16 + 12) * 1024;
+/// in a test's build: a release build has 16 MiB of that at most.
+const LIMIT_KIB: u64 = (160 - 16) * 1024;
 
 /// This process needs a file for each of its connections too.
 fn raise_own_limit() {
