@@ -1,11 +1,13 @@
 //! Connection pools of the bank's database: one connection writes, a few read.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection as _;
 use diesel::r2d2::{ConnectionManager, CustomizeConnection, Error as PoolConnectionError, Pool};
 use diesel::result::Error as StoreError;
 use diesel::{Connection as _, SqliteConnection};
+use scheduled_thread_pool::ScheduledThreadPool;
 
 use crate::error::SimulatorError;
 
@@ -60,7 +62,9 @@ impl Database {
         let mut connection = SqliteConnection::establish(path)?;
         configure(&mut connection)?;
         let prepared = write(&mut connection, prepare)?;
-        Ok((Self { writer: pool(path, WRITER), readers: pool(path, READERS) }, prepared))
+        // A file opens at once, so both pools share one thread instead of three each.
+        let opener = Arc::new(ScheduledThreadPool::new(1));
+        Ok((Self { writer: pool(path, WRITER, &opener), readers: pool(path, READERS, &opener) }, prepared))
     }
 
     /// Runs `work` outside of a transaction.
@@ -81,8 +85,13 @@ impl Database {
 }
 
 /// A pool that opens its connections on demand and keeps them.
-fn pool(path: &str, (connections, setup): (u32, Setup)) -> Pool<ConnectionManager<SqliteConnection>> {
+fn pool(
+    path: &str,
+    (connections, setup): (u32, Setup),
+    opener: &Arc<ScheduledThreadPool>,
+) -> Pool<ConnectionManager<SqliteConnection>> {
     Pool::builder()
+        .thread_pool(Arc::clone(opener))
         .max_size(connections)
         .min_idle(Some(0))
         .idle_timeout(None)
