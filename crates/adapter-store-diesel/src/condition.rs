@@ -5,7 +5,7 @@
 //! server unready, and a disk that has space again is noticed without a request.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kopeck_port_store::{Access, StoreError};
 
@@ -23,8 +23,8 @@ const BETWEEN_MEASURES: u64 = 20;
 /// What is known of the database, shared by the threads of a store.
 pub(crate) struct Condition {
     observer: Arc<dyn StoreObserver>,
-    /// Of an embedded database, once it is open.
-    files: OnceLock<Files>,
+    /// Of an embedded database.
+    files: Option<Files>,
     /// The latest tick at which the files were looked after.
     looked_at: AtomicU64,
     state: Mutex<State>,
@@ -46,8 +46,9 @@ struct State {
 }
 
 impl Condition {
-    pub(crate) fn new(observer: Arc<dyn StoreObserver>) -> Self {
-        Self { observer, files: OnceLock::new(), looked_at: AtomicU64::new(0), state: Mutex::default() }
+    /// `files`: those of an embedded database that is open.
+    pub(crate) fn new(observer: Arc<dyn StoreObserver>, files: Option<Files>) -> Self {
+        Self { observer, files, looked_at: AtomicU64::new(0), state: Mutex::default() }
     }
 
     /// Who measures the store.
@@ -59,15 +60,9 @@ impl Condition {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The database has these files.
-    pub(crate) fn has_files(&self, files: Files) {
-        // A store is opened once.
-        let _ = self.files.set(files);
-    }
-
     /// Why nothing can be written at present.
     pub(crate) fn outage(&self) -> Option<Outage> {
-        if self.files.get().is_some_and(Files::are_gone) {
+        if self.files.as_ref().is_some_and(Files::are_gone) {
             Some(Outage::FileGone)
         } else {
             self.lock().outage
@@ -76,12 +71,12 @@ impl Condition {
 
     /// How much space an embedded database has.
     pub(crate) fn space(&self) -> Option<DiskSpace> {
-        self.files.get().map(Files::space)
+        self.files.as_ref().map(Files::space)
     }
 
     /// How long the log of an embedded database may grow, in bytes.
     pub(crate) fn log_limit(&self) -> Option<u64> {
-        self.files.get().map(Files::log_limit)
+        self.files.as_ref().map(Files::log_limit)
     }
 
     /// A statement of a thread with this access has failed.
@@ -101,16 +96,17 @@ impl Condition {
         self.whole_files(access, Files::are_gone)
     }
 
-    /// Whether a commit went where it will be found again.
+    /// The same by a look at this moment: whether a commit went where it will be found again, and whether a new connection
+    /// leads to the files that the others have.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if the files are gone.
-    pub(crate) fn check_commit(&self) -> Result<(), StoreError> {
-        self.whole_files(Access::Write, |files| !files.look())
+    pub(crate) fn look_at_files(&self, access: Access) -> Result<(), StoreError> {
+        self.whole_files(access, |files| !files.look())
     }
 
     fn whole_files(&self, access: Access, are_gone: impl Fn(&Files) -> bool) -> Result<(), StoreError> {
-        if self.files.get().is_some_and(are_gone) {
+        if self.files.as_ref().is_some_and(are_gone) {
             self.failed(access, Outage::FileGone);
             return Err(StoreError::Unavailable(Outage::FileGone.reason().to_owned()));
         }
@@ -119,7 +115,7 @@ impl Condition {
 
     /// Looks after the files, as often as their turn comes with this tick.
     pub(crate) fn look_after_files(&self, tick: u64) {
-        let Some(files) = self.files.get() else { return };
+        let Some(files) = &self.files else { return };
         let before = self.looked_at.fetch_max(tick, Ordering::Relaxed);
         let is_turn = |ticks: u64| tick / ticks > before / ticks;
         if is_turn(BETWEEN_LOOKS) {
@@ -142,7 +138,7 @@ impl Condition {
 
     /// A probe has ended.
     pub(crate) fn end_probe(&self, outcome: &Result<(), StoreError>) {
-        let is_cramped = outcome.is_ok() && self.files.get().is_some_and(Files::are_cramped);
+        let is_cramped = outcome.is_ok() && self.files.as_ref().is_some_and(Files::are_cramped);
         self.judge_probe(outcome, is_cramped);
     }
 
@@ -181,7 +177,7 @@ mod tests {
     use crate::observer::NoopObserver;
 
     fn condition() -> Condition {
-        Condition::new(Arc::new(NoopObserver))
+        Condition::new(Arc::new(NoopObserver), None)
     }
 
     fn unavailable() -> Result<(), StoreError> {

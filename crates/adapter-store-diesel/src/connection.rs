@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 use diesel::connection::{
     Connection as _, Instrumentation, InstrumentationEvent, get_default_instrumentation,
 };
-use diesel::r2d2::{CustomizeConnection, ManageConnection, NopErrorHandler, Pool, PooledConnection};
+use diesel::r2d2::{ManageConnection, NopErrorHandler, Pool, PooledConnection};
 use kopeck_port_store::{Access, StoreError};
 
 use crate::audit_chain::AuditWriter;
+use crate::condition::Condition;
 use crate::config::AuditSettings;
 use crate::dialect::{self, AnyConnection};
 use crate::error::{OpenError, StatementFailure};
@@ -84,22 +85,34 @@ impl Instrumentation for FailureRecorder {
 }
 
 impl Session {
-    /// Opens a connection without its settings.
-    fn open(url: &str, audit: &AuditSettings) -> Result<Self, OpenError> {
-        let mut connection = dialect::establish(url)?;
+    fn new(mut connection: AnyConnection, audit: &AuditSettings) -> Self {
         let failures = Failures::default();
         let next = get_default_instrumentation();
         connection.set_instrumentation(FailureRecorder { failures: failures.clone(), next });
         let audit_writer = AuditWriter::new(audit.clone());
-        Ok(Self { connection, audit_writer, failures, log_limit: u64::MAX, is_broken: false })
+        Self { connection, audit_writer, failures, log_limit: u64::MAX, is_broken: false }
     }
 }
 
-/// Opens connections.
+/// Opens connections of one access: sessions that read and sessions that write have other settings.
+#[derive(Clone)]
 pub(crate) struct Manager {
     url: String,
+    access: Access,
     audit: AuditSettings,
+    condition: Arc<Condition>,
+    /// Attempts to connect that have failed.
     failed: Arc<AtomicU64>,
+}
+
+impl Manager {
+    /// The files of an embedded database may have been removed or replaced after the latest look at them: none is made, and
+    /// no other one is used.
+    fn open(&self) -> Result<Session, OpenError> {
+        let connection = dialect::connect_existing(&self.url, self.access);
+        self.condition.look_at_files(self.access).map_err(|error| OpenError::Connect(error.to_string()))?;
+        Ok(Session::new(connection?, &self.audit))
+    }
 }
 
 impl ManageConnection for Manager {
@@ -107,7 +120,7 @@ impl ManageConnection for Manager {
     type Error = OpenError;
 
     fn connect(&self) -> Result<Session, OpenError> {
-        Session::open(&self.url, &self.audit).inspect_err(|_| {
+        self.open().inspect_err(|_| {
             self.failed.fetch_add(1, Ordering::Relaxed);
         })
     }
@@ -119,21 +132,6 @@ impl ManageConnection for Manager {
 
     fn has_broken(&self, session: &mut Session) -> bool {
         session.is_broken
-    }
-}
-
-/// Prepares each new connection: pragmas on SQLite, session settings on PostgreSQL.
-#[derive(Debug)]
-struct SessionSettings {
-    access: Access,
-    failed: Arc<AtomicU64>,
-}
-
-impl CustomizeConnection<Session, OpenError> for SessionSettings {
-    fn on_acquire(&self, session: &mut Session) -> Result<(), OpenError> {
-        dialect::set_up(&mut session.connection, self.access).inspect_err(|_| {
-            self.failed.fetch_add(1, Ordering::Relaxed);
-        })
     }
 }
 
@@ -151,21 +149,29 @@ pub(crate) struct PoolSettings {
 
 /// The connections of one access.
 pub(crate) struct ConnectionPool {
-    url: String,
-    access: Access,
-    audit: AuditSettings,
+    manager: Manager,
     settings: PoolSettings,
     current: RwLock<Pool<Manager>>,
-    /// Attempts to connect that have failed.
-    failed: Arc<AtomicU64>,
 }
 
 impl ConnectionPool {
     /// A pool without connections yet.
-    pub(crate) fn new(url: &str, access: Access, audit: &AuditSettings, settings: PoolSettings) -> Self {
-        let failed = Arc::default();
-        let current = RwLock::new(pool(url, access, audit, settings, &failed));
-        Self { url: url.to_owned(), access, audit: audit.clone(), settings, current, failed }
+    pub(crate) fn new(
+        url: &str,
+        access: Access,
+        audit: &AuditSettings,
+        condition: &Arc<Condition>,
+        settings: PoolSettings,
+    ) -> Self {
+        let manager = Manager {
+            url: url.to_owned(),
+            access,
+            audit: audit.clone(),
+            condition: Arc::clone(condition),
+            failed: Arc::default(),
+        };
+        let current = RwLock::new(pool(&manager, settings));
+        Self { manager, settings, current }
     }
 
     fn current(&self) -> Pool<Manager> {
@@ -178,7 +184,7 @@ impl ConnectionPool {
     /// [`StoreError::Unavailable`] if the database cannot be reached, [`StoreError::Busy`] if all connections are in use.
     pub(crate) fn get(&self) -> Result<PooledSession, StoreError> {
         let (pool, began) = (self.current(), Instant::now());
-        let failed = self.failed.load(Ordering::Relaxed);
+        let failed = self.manager.failed.load(Ordering::Relaxed);
         loop {
             let error = match pool.get_timeout(LOOK) {
                 Ok(session) => return Ok(session),
@@ -188,7 +194,7 @@ impl ConnectionPool {
             if is_full && began.elapsed() >= WAIT_FOR_OTHERS {
                 return Err(StoreError::Busy);
             }
-            let has_failed = self.failed.load(Ordering::Relaxed) > failed;
+            let has_failed = self.manager.failed.load(Ordering::Relaxed) > failed;
             if !is_full && (has_failed || began.elapsed() >= WAIT) {
                 return Err(StoreError::Unavailable(error.to_string()));
             }
@@ -200,10 +206,7 @@ impl ConnectionPool {
     /// # Errors
     /// [`StoreError::Unavailable`] if the database cannot be reached.
     pub(crate) fn reconnect(&self, session: &mut Session) -> Result<(), StoreError> {
-        let reopened = Session::open(&self.url, &self.audit).and_then(|mut reopened| {
-            dialect::set_up(&mut reopened.connection, self.access)?;
-            Ok(reopened)
-        });
+        let reopened = self.manager.open();
         *session = reopened.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         log::info!("connected to the database again");
         Ok(())
@@ -211,7 +214,7 @@ impl ConnectionPool {
 
     /// Starts anew, without the connections that there are: where a server was silent, they may lead nowhere.
     pub(crate) fn renew(&self) {
-        let renewed = pool(&self.url, self.access, &self.audit, self.settings, &self.failed);
+        let renewed = pool(&self.manager, self.settings);
         let former =
             std::mem::replace(&mut *self.current.write().unwrap_or_else(PoisonError::into_inner), renewed);
         // Closed without the lock.
@@ -234,25 +237,16 @@ pub struct PoolState {
     pub idle: u32,
 }
 
-/// `failed` counts attempts to connect that have failed.
-fn pool(
-    url: &str,
-    access: Access,
-    audit: &AuditSettings,
-    settings: PoolSettings,
-    failed: &Arc<AtomicU64>,
-) -> Pool<Manager> {
+fn pool(manager: &Manager, settings: PoolSettings) -> Pool<Manager> {
     let PoolSettings { size, is_checked } = settings;
-    let manager = Manager { url: url.to_owned(), audit: audit.clone(), failed: Arc::clone(failed) };
     Pool::builder()
         .max_size(u32::try_from(size.max(1)).unwrap_or(u32::MAX))
         .min_idle(Some(0))
         .connection_timeout(BACKOFF)
-        .max_lifetime(dialect::is_server(url).then_some(MAX_LIFETIME))
+        .max_lifetime(dialect::is_server(&manager.url).then_some(MAX_LIFETIME))
         .idle_timeout(None)
         .test_on_check_out(is_checked)
-        .connection_customizer(Box::new(SessionSettings { access, failed: Arc::clone(failed) }))
         // Callers get the error.
         .error_handler(Box::new(NopErrorHandler))
-        .build_unchecked(manager)
+        .build_unchecked(manager.clone())
 }

@@ -16,7 +16,7 @@ use crate::transaction::DieselTransaction;
 pub(crate) struct Database {
     /// By which work is due, where the database has no clock of its own.
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) condition: Condition,
+    pub(crate) condition: Arc<Condition>,
     /// Encrypts columns.
     pub(crate) cipher: Arc<dyn ColumnCipher>,
     read: ConnectionPool,
@@ -32,18 +32,17 @@ impl Database {
         if !missing.is_empty() {
             return Err(OpenError::NotMigrated(missing));
         }
-        let pool =
-            |access, size| ConnectionPool::new(url, access, &config.audit, PoolSettings { size, is_checked });
+        let condition = Arc::new(Condition::new(Arc::clone(&config.observer), dialect::files(url)));
+        let pool = |access, size| {
+            ConnectionPool::new(url, access, &config.audit, &condition, PoolSettings { size, is_checked })
+        };
         let database = Arc::new(Self {
             clock: Arc::clone(&config.clock),
             cipher: Arc::clone(&config.cipher),
-            condition: Condition::new(Arc::clone(&config.observer)),
             read: pool(Access::Read, config.readers()),
             write: pool(Access::Write, config.writers()),
+            condition,
         });
-        if let Some(files) = dialect::files(url) {
-            database.condition.has_files(files);
-        }
         let session = DieselTransaction::new(&database, Access::Write);
         // SQLite removes its log with the last connection, so the pool has one before this one is closed.
         drop(first);

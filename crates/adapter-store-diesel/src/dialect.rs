@@ -66,27 +66,32 @@ pub(crate) fn ahead(clock: &dyn Clock) -> i64 {
     i64::try_from(clock.ahead().whole_microseconds()).unwrap_or(i64::MAX)
 }
 
-/// Connects to the database that the URL's scheme names, without settings of the session.
-pub(crate) fn establish(url: &str) -> Result<AnyConnection, OpenError> {
-    if is_server(url) {
-        return postgres::establish(url).map(AnyConnection::Postgres);
-    }
-    sqlite::establish(url).map(AnyConnection::Sqlite)
-}
-
-/// Prepares a new connection for this access.
-pub(crate) fn set_up(connection: &mut AnyConnection, access: Access) -> Result<(), OpenError> {
-    let done = match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite::set_up(sqlite, access),
-        AnyConnection::Postgres(pg) => postgres::set_up(pg, access),
-    };
-    done.map_err(|error| OpenError::Connect(error.to_string()))
-}
-
 /// Connects to the database that the URL's scheme names.
 pub(crate) fn connect(url: &str, access: Access) -> Result<AnyConnection, OpenError> {
-    let mut connection = establish(url)?;
-    set_up(&mut connection, access)?;
+    open(url, access, sqlite::establish)
+}
+
+/// The same, without making an embedded database that is not there.
+pub(crate) fn connect_existing(url: &str, access: Access) -> Result<AnyConnection, OpenError> {
+    open(url, access, sqlite::establish_existing)
+}
+
+/// Connects, and prepares the connection for this access: pragmas on SQLite, session settings on PostgreSQL.
+fn open(
+    url: &str,
+    access: Access,
+    on_sqlite: impl FnOnce(&str) -> Result<SqliteConnection, OpenError>,
+) -> Result<AnyConnection, OpenError> {
+    let (connection, set_up) = if is_server(url) {
+        let mut pg = postgres::establish(url)?;
+        let set_up = postgres::set_up(&mut pg, access);
+        (AnyConnection::Postgres(pg), set_up)
+    } else {
+        let mut sqlite = on_sqlite(url)?;
+        let set_up = sqlite::set_up(&mut sqlite, access);
+        (AnyConnection::Sqlite(sqlite), set_up)
+    };
+    set_up.map_err(|error| OpenError::Connect(error.to_string()))?;
     Ok(connection)
 }
 

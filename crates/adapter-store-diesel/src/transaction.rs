@@ -226,7 +226,7 @@ impl DieselTransaction {
         let committed = dialect::commit(connection).stored();
         self.is_open = committed.is_err();
         let kept = committed.and_then(|()| {
-            let kept = self.database.condition.check_commit();
+            let kept = self.database.condition.look_at_files(Access::Write);
             if kept.is_err() {
                 // It may be found again with the files: nothing of it must run a second time.
                 self.lose();

@@ -41,12 +41,27 @@ const PAGE: u64 = 4096 + 24;
 /// never many.
 const TRIES: u32 = 100;
 
+/// Opens the database, and makes it if it is not there.
 pub(crate) fn establish(url: &str) -> Result<SqliteConnection, OpenError> {
+    connect(path(url)?)
+}
+
+/// Opens the database only if it is there.
+pub(crate) fn establish_existing(url: &str) -> Result<SqliteConnection, OpenError> {
+    let path = path(url)?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    connect(&format!("file:{path}?mode=rw"))
+}
+
+fn path(url: &str) -> Result<&str, OpenError> {
     let path = url.strip_prefix("sqlite://").ok_or(OpenError::Url)?;
     // A memory database belongs to one connection, and SQLite would take a leading `file:` for a URL of its own.
     if path.is_empty() || path == ":memory:" || path.starts_with("file:") {
         return Err(OpenError::Url);
     }
+    Ok(path)
+}
+
+fn connect(path: &str) -> Result<SqliteConnection, OpenError> {
     SqliteConnection::establish(path).map_err(|error| OpenError::Connect(error.to_string()))
 }
 
@@ -127,6 +142,16 @@ mod tests {
     use std::sync::Barrier;
 
     use super::*;
+
+    #[test]
+    fn only_a_file_that_is_there_is_opened_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/a%20b?c#d.db", folder.path().display());
+        assert!(establish_existing(&url).is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        establish(&url).unwrap().batch_execute("CREATE TABLE t (c INTEGER)").unwrap();
+        establish_existing(&url).unwrap().batch_execute("SELECT c FROM t").unwrap();
+    }
 
     /// As services do that are started together for the first time.
     #[test]

@@ -192,6 +192,18 @@ fn a_file_that_is_taken_away_and_brought_back() {
     assert!(is_there(store, 3) && !is_there(store, 2));
 }
 
+/// The first read opens a connection, before the files are looked at by their turn.
+#[test]
+fn a_new_connection_makes_no_file() {
+    let test = Kind::Sqlite.store_with_partner();
+    let Place::Folder(folder) = &test.place else { unreachable!("SQLite lies in a folder") };
+    let path = folder.path().join("kopeck.db");
+    std::fs::remove_file(&path).unwrap();
+    is_unavailable(&read(&*test.store, |unit| unit.employees().get(PARTNER, employee(1).id).map(drop)));
+    assert!(!path.exists());
+    assert_eq!(test.store.outage(), Some(Outage::FileGone));
+}
+
 /// Also if nobody writes.
 #[test]
 fn a_file_that_is_taken_away_is_missed() {

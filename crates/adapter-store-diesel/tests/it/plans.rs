@@ -70,7 +70,7 @@ impl Instrumentation for Recorder {
 /// The store asks for one once it is connected.
 fn recorder() -> Option<Box<dyn Instrumentation>> {
     let records = RECORDS.lock().unwrap();
-    let is_meant = |(start, _): &&(String, _)| URL.with_borrow(|url| url.starts_with(start.as_str()));
+    let is_meant = |(start, _): &&(String, _)| URL.with_borrow(|url| url.contains(start.as_str()));
     let record = records.iter().find(is_meant).map(|(_, record)| Arc::clone(record));
     Some(Box::new(Recorder(record)))
 }
