@@ -9,56 +9,61 @@ use crate::route::Route;
 /// The fingerprint of a decoded request. `PATCH` counts as `PUT`; sealing, the order of fields and the letter case of
 /// identifiers do not matter.
 pub(crate) fn of(route: &Route, input: &RequestInput) -> [u8; 32] {
-    let mut digest = Sha256::new();
-    text(&mut digest, route.method.as_str());
-    text(&mut digest, route.path);
+    // Hashed at once: a digest of many short pieces takes several times as long.
+    let mut bytes = Vec::new();
+    text(&mut bytes, route.method.as_str());
+    text(&mut bytes, route.path);
     for (name, id) in &input.ids {
-        text(&mut digest, name);
-        text(&mut digest, &id.to_ascii_lowercase());
+        text(&mut bytes, name);
+        text(&mut bytes, &id.to_ascii_lowercase());
     }
-    object(&mut digest, &input.body);
-    digest.finalize().into()
+    object(&mut bytes, &input.body);
+    Sha256::digest(&bytes).into()
 }
 
 /// Length-prefixed, so that no two lists of texts have the same bytes.
-fn text(digest: &mut Sha256, text: &str) {
-    digest.update((text.len() as u64).to_le_bytes());
-    digest.update(text);
+fn text(bytes: &mut Vec<u8>, text: &str) {
+    length(bytes, text.len());
+    bytes.extend_from_slice(text.as_bytes());
+}
+
+fn length(bytes: &mut Vec<u8>, length: usize) {
+    bytes.extend_from_slice(&(length as u64).to_le_bytes());
 }
 
 /// The fields sorted by name.
-fn object(digest: &mut Sha256, fields: &Map<String, Value>) {
-    digest.update((fields.len() as u64).to_le_bytes());
+fn object(bytes: &mut Vec<u8>, fields: &Map<String, Value>) {
+    length(bytes, fields.len());
     let mut fields: Vec<_> = fields.iter().collect();
     fields.sort_unstable_by_key(|(name, _)| *name);
     for (name, field) in fields {
-        text(digest, name);
-        value(digest, field);
+        text(bytes, name);
+        value(bytes, field);
     }
 }
 
 /// A value with a tag of its type. The recursion is bounded: too deep values do not parse.
-fn value(digest: &mut Sha256, of: &Value) {
+fn value(bytes: &mut Vec<u8>, of: &Value) {
     match of {
-        Value::Null => digest.update("n"),
-        Value::Bool(true) => digest.update("t"),
-        Value::Bool(false) => digest.update("f"),
+        Value::Null => bytes.push(b'n'),
+        Value::Bool(true) => bytes.push(b't'),
+        Value::Bool(false) => bytes.push(b'f'),
         Value::Number(number) => {
-            digest.update("#");
-            text(digest, &canonical(number));
+            bytes.push(b'#');
+            text(bytes, &canonical(number));
         }
         Value::String(string) => {
-            digest.update("s");
-            text(digest, string);
+            bytes.push(b's');
+            text(bytes, string);
         }
         Value::Array(items) => {
-            digest.update("[");
-            digest.update((items.len() as u64).to_le_bytes());
-            items.iter().for_each(|item| value(digest, item));
+            bytes.push(b'[');
+            length(bytes, items.len());
+            items.iter().for_each(|item| value(bytes, item));
         }
         Value::Object(fields) => {
-            digest.update("{");
-            object(digest, fields);
+            bytes.push(b'{');
+            object(bytes, fields);
         }
     }
 }
