@@ -107,7 +107,7 @@ fn every_link_leads_somewhere() {
     let docs = Path::new(DOCS);
     let summary = page("SUMMARY.md");
     let mut pages: Vec<PathBuf> = links(&summary).map(|link| docs.join(link)).collect();
-    pages.extend(["../README.md", "SUMMARY.md"].map(|name| docs.join(name)));
+    pages.extend(["../README.md", "../CONTRIBUTING.md", "SUMMARY.md"].map(|name| docs.join(name)));
     let mut dead = Vec::new();
     for path in &pages {
         let text = std::fs::read_to_string(path).unwrap();

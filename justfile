@@ -1,0 +1,46 @@
+# What there is to run. `just` lists it; each recipe is one script or one cargo command.
+
+[private]
+default:
+    @just --list --unsorted
+
+# Start the service with a sandbox, the bank simulator and a demo partner
+serve *options:
+    cargo run --release -- serve {{options}}
+
+# Play a partner's first day against a server of its own
+demo *options:
+    scripts/demo {{options}}
+
+# Run all tests on SQLite and PostgreSQL, or those whose name contains FILTER
+test *filter:
+    scripts/test {{filter}}
+
+# Format the code
+fmt:
+    cargo fmt --all
+
+# Run everything that a change has to pass
+ci:
+    .ci/run
+
+# Rewrite the generated documents: API.md, openapi.json, the guide's outputs
+docs:
+    UPDATE_DOCS=1 cargo test --workspace --locked --test it -- api_examples book::chapter_3
+    UPDATE_DOCS=1 cargo test --workspace --locked --test it -- docs_page
+
+# Test the clients of partners: Rust, Python, TypeScript
+test-clients:
+    scripts/test-clients
+
+# Measure against the yardsticks; `just bench --only reads`
+bench *options:
+    scripts/bench {{options}}
+
+# Run all processes under load and faults
+chaos *options:
+    scripts/chaos {{options}}
+
+# Mutate domain, sealing and service, and count what their tests catch
+mutants *options:
+    scripts/test-mutants {{options}}
