@@ -8,14 +8,15 @@ use std::collections::BTreeMap;
 
 use diesel::prelude::*;
 use diesel::sql_query;
-use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kopeck_domain::ids::CardId;
 
-use crate::convert::{AsKey, Key};
+use crate::convert::AsKey;
 use crate::counters::List;
 use crate::dialect::AnyConnection;
 use crate::repositories::{CardRow, TransactionRow};
 use crate::schema::{cards, counters, transactions};
+use crate::sql_types::{Day, Id, Moment, sql};
 use crate::statements::{Bind, RawStatement};
 use crate::update::update;
 
@@ -43,27 +44,27 @@ pub(crate) fn insert_cards(connection: &mut AnyConnection, rows: &[CardRow]) -> 
             .try_for_each(|row| diesel::insert_into(cards::table).values(row).execute(sqlite).map(drop)),
         AnyConnection::Postgres(pg) => {
             let columns = vec![
-                column!(BytesList: rows, row => row.partner_id.as_slice()),
-                column!(BytesList: rows, row => row.card.id.as_slice()),
+                column!(Ids: rows, row => row.partner_id),
+                column!(Ids: rows, row => row.card.id),
                 column!(Ints: rows, row => row.seq),
                 column!(Ints: rows, row => row.card.number),
                 column!(Texts: rows, row => row.card.kind.as_str()),
-                column!(BytesList: rows, row => row.card.order_id.as_slice()),
+                column!(Ids: rows, row => row.card.order_id),
                 column!(Ints: rows, row => row.ordinal),
                 column!(Days: rows, row => row.card.valid_until),
-                column!(MaybeBytesList: rows, row => row.card.employee_id.as_deref()),
+                column!(MaybeIds: rows, row => row.card.employee_id),
                 column!(MaybeTexts: rows, row => row.card.link_status.as_deref()),
                 column!(MaybeBytesList: rows, row => row.activation.activation_code.as_deref()),
                 column!(MaybeDays: rows, row => row.activation.activation_valid_until),
                 column!(MaybeInts: rows, row => row.activation.first_top_up),
                 column!(Ints: rows, row => row.bank.balance),
                 column!(Ints: rows, row => row.bank.remaining_top_up),
-                column!(MaybeInts: rows, row => row.bank.activated_at),
+                column!(MaybeMoments: rows, row => row.bank.activated_at),
                 column!(Texts: rows, row => row.bank.standing.as_str()),
-                column!(Ints: rows, row => row.bank.seen_at),
+                column!(Moments: rows, row => row.bank.seen_at),
                 column!(Ints: rows, row => row.account_value),
-                column!(Ints: rows, row => row.account_updated_at),
-                column!(MaybeInts: rows, row => row.transactions_seen_at),
+                column!(Moments: rows, row => row.account_updated_at),
+                column!(MaybeMoments: rows, row => row.transactions_seen_at),
                 column!(Texts: rows, row => row.spending_limit.as_str()),
             ];
             RawStatement::new(POSTGRES_INSERT_CARDS, columns).execute(pg).map(drop)
@@ -77,7 +78,7 @@ const POSTGRES_ADVANCE: &str = "
     WHERE c.partner_id = n.partner_id AND c.list = n.list";
 
 /// Sets the last numbers of partners' lists.
-pub(crate) fn advance(connection: &mut AnyConnection, last: &BTreeMap<(Key, List), i64>) -> QueryResult<()> {
+pub(crate) fn advance(connection: &mut AnyConnection, last: &BTreeMap<(Id, List), i64>) -> QueryResult<()> {
     match connection {
         AnyConnection::Sqlite(sqlite) => last.iter().try_for_each(|((partner, list), last)| {
             let counter = counters::table.find((partner, list.as_str()));
@@ -85,7 +86,7 @@ pub(crate) fn advance(connection: &mut AnyConnection, last: &BTreeMap<(Key, List
         }),
         AnyConnection::Postgres(pg) => {
             let columns = vec![
-                Bind::BytesList(last.keys().map(|(partner, _)| partner.as_slice()).collect()),
+                Bind::Ids(last.keys().map(|(partner, _)| *partner).collect()),
                 Bind::Texts(last.keys().map(|(_, list)| list.as_str()).collect()),
                 Bind::Ints(last.values().copied().collect()),
             ];
@@ -114,10 +115,10 @@ pub(crate) fn put_transactions(connection: &mut AnyConnection, rows: &[Transacti
         }),
         AnyConnection::Postgres(pg) => {
             let columns = vec![
-                column!(BytesList: rows, row => row.partner_id.as_slice()),
-                column!(BytesList: rows, row => row.card_id.as_slice()),
+                column!(Ids: rows, row => row.partner_id),
+                column!(Ids: rows, row => row.card_id),
                 column!(Ints: rows, row => row.id),
-                column!(Ints: rows, row => row.executed_at),
+                column!(Moments: rows, row => row.executed_at),
                 column!(Texts: rows, row => row.kind.as_str()),
                 column!(Ints: rows, row => row.amount),
                 column!(MaybeTexts: rows, row => row.place.as_deref()),
@@ -175,7 +176,7 @@ macro_rules! statements_over_items {
             use diesel::prelude::*;
 
             use super::{Decision, range, same};
-            use crate::convert::Key;
+            use crate::sql_types::Id;
             use crate::dialect::AnyConnection;
             use crate::statements::{Bind, RawStatement};
             use crate::repositories::$row;
@@ -214,8 +215,8 @@ macro_rules! statements_over_items {
             /// Marks cards as sent or not.
             pub(crate) fn mark_sent(
                 connection: &mut AnyConnection,
-                partner: &Key,
-                request: &Key,
+                partner: Id,
+                request: Id,
                 ordinals: &[u32],
                 sent: bool,
             ) -> QueryResult<()> {
@@ -232,8 +233,8 @@ macro_rules! statements_over_items {
                         let (first, last) = range(&ordinals);
                         let values = vec![
                             Bind::Bool(sent),
-                            Bind::Bytes(partner),
-                            Bind::Bytes(request),
+                            Bind::Id(partner),
+                            Bind::Id(request),
                             Bind::Int(first),
                             Bind::Int(last),
                             Bind::Ints(ordinals),
@@ -246,8 +247,8 @@ macro_rules! statements_over_items {
             /// Writes decisions on cards that are open.
             pub(crate) fn settle(
                 connection: &mut AnyConnection,
-                partner: &Key,
-                request: &Key,
+                partner: Id,
+                request: Id,
                 decisions: &[Decision],
             ) -> QueryResult<()> {
                 match connection {
@@ -267,8 +268,8 @@ macro_rules! statements_over_items {
                         let values = vec![
                             Bind::Text(alike.state),
                             Bind::MaybeText(alike.refusal),
-                            Bind::Bytes(partner),
-                            Bind::Bytes(request),
+                            Bind::Id(partner),
+                            Bind::Id(request),
                             Bind::Int(first),
                             Bind::Int(last),
                             Bind::Ints(alike.ordinals),
@@ -287,10 +288,10 @@ statements_over_items! {
     "INSERT INTO replenishment_items \
      (partner_id, replenishment_id, ordinal, card_id, number, amount, state, refusal, claimed, sent) \
      SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" => {
-        BytesList: partner_id as as_slice;
-        BytesList: replenishment_id as as_slice;
+        Ids: partner_id as to_owned;
+        Ids: replenishment_id as to_owned;
         Ints: ordinal as to_owned;
-        BytesList: card_id as as_slice;
+        Ids: card_id as to_owned;
         Ints: number as to_owned;
         Ints: amount as to_owned;
         Texts: state as as_str;
@@ -305,10 +306,10 @@ statements_over_items! {
     "INSERT INTO limit_change_items \
      (partner_id, limit_change_id, ordinal, card_id, number, state, refusal, claimed, sent) \
      SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)" => {
-        BytesList: partner_id as as_slice;
-        BytesList: limit_change_id as as_slice;
+        Ids: partner_id as to_owned;
+        Ids: limit_change_id as to_owned;
         Ints: ordinal as to_owned;
-        BytesList: card_id as as_slice;
+        Ids: card_id as to_owned;
         Ints: number as to_owned;
         Texts: state as as_str;
         MaybeTexts: refusal as as_deref;
@@ -320,14 +321,14 @@ statements_over_items! {
 /// A card as a new request finds it.
 #[derive(QueryableByName)]
 pub(crate) struct TargetRow {
-    #[diesel(sql_type = Binary)]
-    pub(crate) id: Vec<u8>,
+    #[diesel(sql_type = sql::Id)]
+    pub(crate) id: Id,
     #[diesel(sql_type = BigInt)]
     pub(crate) number: i64,
     #[diesel(sql_type = Nullable<Text>)]
     pub(crate) link_status: Option<String>,
-    #[diesel(sql_type = Integer)]
-    pub(crate) valid_until: i32,
+    #[diesel(sql_type = sql::Day)]
+    pub(crate) valid_until: Day,
     #[diesel(sql_type = Bool)]
     pub(crate) claimed: bool,
 }
@@ -368,7 +369,7 @@ macro_rules! postgres_targets {
 pub(crate) fn targets(
     connection: &mut AnyConnection,
     claims: Claims,
-    partner: &Key,
+    partner: Id,
     ids: &[CardId],
 ) -> QueryResult<Vec<TargetRow>> {
     match connection {
@@ -377,14 +378,14 @@ pub(crate) fn targets(
                 Claims::Replenishments => sqlite_targets!("replenishment_items"),
                 Claims::LimitChanges => sqlite_targets!("limit_change_items"),
             };
-            sql_query(statement).bind::<Text, _>(json_list(ids)).bind::<Binary, _>(partner).load(sqlite)
+            sql_query(statement).bind::<Text, _>(json_list(ids)).bind::<sql::Id, _>(partner).load(sqlite)
         }
         AnyConnection::Postgres(pg) => {
             let statement = match claims {
                 Claims::Replenishments => postgres_targets!("replenishment_items"),
                 Claims::LimitChanges => postgres_targets!("limit_change_items"),
             };
-            RawStatement::new(statement, vec![list(ids), Bind::Bytes(partner)]).load(pg)
+            RawStatement::new(statement, vec![list(ids), Bind::Id(partner)]).load(pg)
         }
     }
 }
@@ -398,19 +399,19 @@ const POSTGRES_SET_LIMIT: &str = "UPDATE cards SET spending_limit = ? WHERE part
 /// Stores one limit for cards.
 pub(crate) fn set_limit(
     connection: &mut AnyConnection,
-    partner: &Key,
+    partner: Id,
     ids: &[CardId],
     limit: &str,
 ) -> QueryResult<()> {
     match connection {
         AnyConnection::Sqlite(sqlite) => sql_query(SQLITE_SET_LIMIT)
             .bind::<Text, _>(limit)
-            .bind::<Binary, _>(partner)
+            .bind::<sql::Id, _>(partner)
             .bind::<Text, _>(json_list(ids))
             .execute(sqlite)
             .map(drop),
         AnyConnection::Postgres(pg) => {
-            let values = vec![Bind::Text(limit), Bind::Bytes(partner), list(ids)];
+            let values = vec![Bind::Text(limit), Bind::Id(partner), list(ids)];
             RawStatement::new(POSTGRES_SET_LIMIT, values).execute(pg).map(drop)
         }
     }
@@ -433,28 +434,28 @@ const POSTGRES_OUTDATE: &str = "
 /// looked at for a while: those are not written.
 pub(crate) fn outdate_bank_view(
     connection: &mut AnyConnection,
-    partner: &Key,
+    partner: Id,
     ids: &[CardId],
-    too_old_at: i64,
+    too_old_at: Moment,
 ) -> QueryResult<()> {
     match connection {
         AnyConnection::Sqlite(sqlite) => sql_query(SQLITE_OUTDATE)
-            .bind::<Binary, _>(partner)
+            .bind::<sql::Id, _>(partner)
             .bind::<Text, _>(json_list(ids))
-            .bind::<BigInt, _>(too_old_at)
-            .bind::<BigInt, _>(too_old_at)
+            .bind::<sql::Moment, _>(too_old_at)
+            .bind::<sql::Moment, _>(too_old_at)
             .execute(sqlite)
             .map(drop),
         AnyConnection::Postgres(pg) => {
-            let too_old_at = || Bind::Int(too_old_at);
-            let values = vec![Bind::Bytes(partner), list(ids), too_old_at(), too_old_at()];
+            let too_old_at = || Bind::Moment(too_old_at);
+            let values = vec![Bind::Id(partner), list(ids), too_old_at(), too_old_at()];
             RawStatement::new(POSTGRES_OUTDATE, values).execute(pg).map(drop)
         }
     }
 }
 
 fn list(ids: &[CardId]) -> Bind<'static> {
-    Bind::Keys(ids.iter().map(AsKey::key).collect())
+    Bind::Ids(ids.iter().map(AsKey::key).collect())
 }
 
 fn json_list(ids: &[CardId]) -> String {

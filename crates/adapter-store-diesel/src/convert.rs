@@ -11,22 +11,19 @@ use kopeck_domain::ids::{
     TokenPairId,
 };
 use kopeck_port_store::StoreError;
-use time::{Date, OffsetDateTime};
-use uuid::Uuid;
 
-/// An identifier as its column has it.
-pub(crate) type Key = [u8; 16];
+use crate::sql_types::Id;
 
 /// Identifiers of the domain.
 pub(crate) trait AsKey {
-    fn key(&self) -> Key;
+    fn key(&self) -> Id;
 }
 
 macro_rules! keys {
     ($($id:ty),*) => {
         $(impl AsKey for $id {
-            fn key(&self) -> Key {
-                self.uuid().into_bytes()
+            fn key(&self) -> Id {
+                Id(self.uuid())
             }
         })*
     };
@@ -48,27 +45,9 @@ pub(crate) fn corrupt(column: &'static str) -> StoreError {
     StoreError::Corrupt(column.to_owned())
 }
 
-pub(crate) fn id<T: From<Uuid>>(bytes: &[u8], column: &'static str) -> Result<T, StoreError> {
-    Uuid::from_slice(bytes).map(T::from).map_err(|_| corrupt(column))
-}
-
 /// A digest or a key's name, which have a fixed length.
 pub(crate) fn fixed<const N: usize>(bytes: Vec<u8>, column: &'static str) -> Result<[u8; N], StoreError> {
     bytes.try_into().map_err(|_| corrupt(column))
-}
-
-/// Microseconds since 1970, rounded down. Every moment of the years ±9999 fits.
-pub(crate) fn micros(moment: OffsetDateTime) -> i64 {
-    let nanos = moment.unix_timestamp_nanos();
-    i64::try_from(nanos.div_euclid(1_000)).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
-}
-
-pub(crate) fn moment(micros: i64, column: &'static str) -> Result<OffsetDateTime, StoreError> {
-    OffsetDateTime::from_unix_timestamp_nanos(i128::from(micros) * 1_000).map_err(|_| corrupt(column))
-}
-
-pub(crate) fn day(julian: i32, column: &'static str) -> Result<Date, StoreError> {
-    Date::from_julian_day(julian).map_err(|_| corrupt(column))
 }
 
 /// A number that is never negative: a count, a place in a list.
@@ -109,24 +88,11 @@ pub(crate) fn kopecks(value: Option<i64>) -> Option<Kopecks> {
 mod tests {
     use super::*;
     use kopeck_domain::card::Standing;
-    use time::Duration;
-
-    #[test]
-    fn moments_keep_their_microseconds() {
-        for micros_ in [0, 1, -1, 1_795_243_000_123_456, -62_135_596_800_000_000] {
-            assert_eq!(micros(moment(micros_, "t.c").unwrap()), micros_);
-        }
-        let fine = OffsetDateTime::UNIX_EPOCH - Duration::nanoseconds(1);
-        assert_eq!(micros(fine), -1);
-        assert_eq!(moment(i64::MAX, "t.c"), Err(corrupt("t.c")));
-    }
 
     #[test]
     fn what_the_domain_does_not_allow_is_corrupt() {
         let refused = StoreError::Corrupt("t.c".to_owned());
-        assert_eq!(id::<CardId>(&[0; 15], "t.c"), Err(refused.clone()));
         assert_eq!(fixed::<8>(vec![0; 9], "t.c"), Err(refused.clone()));
-        assert_eq!(day(i32::MAX, "t.c"), Err(refused.clone()));
         assert_eq!(natural(-1, "t.c"), Err(refused.clone()));
         assert_eq!(natural(1 << 32, "t.c"), Err(refused.clone()));
         assert_eq!(length(-1, "t.c"), Err(refused.clone()));

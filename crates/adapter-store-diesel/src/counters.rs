@@ -2,14 +2,15 @@
 
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::sql_types::{BigInt, Text};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Rule, StoreError};
 
-use crate::convert::{AsKey, Key, id};
+use crate::convert::AsKey;
 use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::schema::counters;
+use crate::sql_types::{Id, sql};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
@@ -53,7 +54,7 @@ impl List {
 }
 
 /// Starts a new partner's lists.
-pub(crate) fn start(connection: &mut AnyConnection, partner: &Key) -> Result<(), StoreError> {
+pub(crate) fn start(connection: &mut AnyConnection, partner: Id) -> Result<(), StoreError> {
     for list in List::ALL {
         diesel::insert_into(counters::table)
             .values((
@@ -102,8 +103,8 @@ pub(crate) struct LastNumber {
 
 #[derive(QueryableByName)]
 struct LastRow {
-    #[diesel(sql_type = Binary)]
-    partner_id: Vec<u8>,
+    #[diesel(sql_type = sql::Id)]
+    partner_id: Id,
     #[diesel(sql_type = Text)]
     list: String,
     #[diesel(sql_type = BigInt)]
@@ -133,12 +134,12 @@ impl BatchLoad for LastNumber {
                 WHERE c.partner_id = wanted.partner_id AND c.list = wanted.list OFFSET 0
             ) found";
         let columns = vec![
-            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
             Bind::Texts(wanted.iter().map(|one| one.list.as_str()).collect()),
         ];
         let rows: Vec<LastRow> = RawStatement::new(statement, columns).load(connection).stored()?;
         let found = |row: LastRow| {
-            let partner = id(&row.partner_id, "counters.partner_id")?;
+            let partner = row.partner_id.to();
             Ok(List::named(&row.list).map(|list| (Self { partner, list }, Some(row.last))))
         };
         rows.into_iter().filter_map(|row| found(row).transpose()).collect()

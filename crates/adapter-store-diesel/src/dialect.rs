@@ -8,7 +8,6 @@ use diesel::pg::{Pg, PgConnection};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::result::{DatabaseErrorInformation, Error};
-use diesel::sql_types::Binary;
 use diesel::sqlite::Sqlite;
 use diesel::{Connection, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
@@ -16,11 +15,11 @@ use kopeck_port_store::{Access, Disposition, Rule};
 use kopeck_port_system::Clock;
 
 use crate::connection::{postgres, sqlite};
-use crate::convert::micros;
 use crate::error::OpenError;
 use crate::files::Files;
 use crate::repositories::JobRow;
 use crate::schema::{jobs, spent_nonces};
+use crate::sql_types::{Id, Moment, sql};
 use crate::work_time::WorkTime;
 
 const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -291,7 +290,7 @@ pub(crate) fn insert_nonce(
     connection: &mut AnyConnection,
     api_key_hash: &[u8; 32],
     nonce: &str,
-    at: i64,
+    at: Moment,
 ) -> QueryResult<bool> {
     use spent_nonces as t;
     let inserted = on_either!(connection, inner => {
@@ -308,29 +307,29 @@ pub(crate) fn insert_nonce(
 /// microseconds.
 pub(crate) fn work_time_in(connection: &AnyConnection, clock: &dyn Clock, delay: i64) -> WorkTime {
     match connection {
-        AnyConnection::Sqlite(_) => WorkTime::at(micros(clock.now()).saturating_add(delay)),
-        AnyConnection::Postgres(_) => WorkTime::servers(ahead(clock).saturating_add(delay)),
+        AnyConnection::Sqlite(_) => WorkTime::At(Moment(Moment::of(clock.now()).0.saturating_add(delay))),
+        AnyConnection::Postgres(_) => WorkTime::FromServersNow(ahead(clock).saturating_add(delay)),
     }
 }
 
-/// The moment by which work is due and leases are over, in Unix microseconds: that of the database's server, or, where
+/// The moment by which work is due and leases are over: that of the database's server, or, where
 /// the database is in this process, that of the service's clock.
-pub(crate) fn work_time(connection: &mut AnyConnection, clock: &dyn Clock) -> QueryResult<i64> {
+pub(crate) fn work_time(connection: &mut AnyConnection, clock: &dyn Clock) -> QueryResult<Moment> {
     match connection {
-        AnyConnection::Sqlite(_) => Ok(micros(clock.now())),
-        AnyConnection::Postgres(pg) => Ok(postgres::now(pg)?.saturating_add(ahead(clock))),
+        AnyConnection::Sqlite(_) => Ok(Moment::of(clock.now())),
+        AnyConnection::Postgres(pg) => Ok(Moment(postgres::now(pg)?.0.saturating_add(ahead(clock)))),
     }
 }
 
 /// Work that is due at `now` and not under a lease, the partners taking turns.
-pub(crate) fn due_work(connection: &mut AnyConnection, now: i64, limit: u32) -> QueryResult<Vec<JobRow>> {
+pub(crate) fn due_work(connection: &mut AnyConnection, now: Moment, limit: u32) -> QueryResult<Vec<JobRow>> {
     match connection {
         AnyConnection::Sqlite(sqlite) => {
             let mut due: Vec<(usize, JobRow)> = Vec::new();
-            let mut partner = next_partner_with_work(sqlite, &[])?;
+            let mut partner = next_partner_with_work(sqlite, Id::default())?;
             while let Some(id) = partner {
                 let own = jobs::table
-                    .filter(jobs::partner_id.eq(&id))
+                    .filter(jobs::partner_id.eq(id))
                     .filter(jobs::due_at.le(now))
                     .filter(jobs::leased_until.is_null().or(jobs::leased_until.le(now)))
                     .order(jobs::due_at)
@@ -338,7 +337,7 @@ pub(crate) fn due_work(connection: &mut AnyConnection, now: i64, limit: u32) -> 
                     .select(JobRow::as_select())
                     .load(sqlite)?;
                 due.extend(own.into_iter().enumerate());
-                partner = next_partner_with_work(sqlite, &id)?;
+                partner = next_partner_with_work(sqlite, id)?;
             }
             due.sort_by_key(|(turn, row)| (*turn, row.due_at));
             due.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -352,7 +351,7 @@ pub(crate) fn due_work(connection: &mut AnyConnection, now: i64, limit: u32) -> 
 /// alone anyway.
 pub(crate) fn take_due(
     connection: &mut AnyConnection,
-    now: i64,
+    now: Moment,
     rows: Vec<JobRow>,
 ) -> QueryResult<Vec<JobRow>> {
     match connection {
@@ -363,15 +362,15 @@ pub(crate) fn take_due(
 
 #[diesel::declare_sql_function]
 extern "SQL" {
-    /// `MIN` of keys, which diesel's own does not take.
+    /// `MIN` of identifiers, which diesel's own does not take.
     #[aggregate]
     #[sql_name = "MIN"]
-    fn least_key(key: Binary) -> Nullable<Binary>;
+    fn least_id(id: sql::Id) -> Nullable<sql::Id>;
 }
 
 /// The partner after `id` that has work, due or not: one look into the primary key.
-fn next_partner_with_work(sqlite: &mut SqliteConnection, id: &[u8]) -> QueryResult<Option<Vec<u8>>> {
-    jobs::table.filter(jobs::partner_id.gt(id)).select(least_key(jobs::partner_id)).get_result(sqlite)
+fn next_partner_with_work(sqlite: &mut SqliteConnection, id: Id) -> QueryResult<Option<Id>> {
+    jobs::table.filter(jobs::partner_id.gt(id)).select(least_id(jobs::partner_id)).get_result(sqlite)
 }
 
 /// The rule behind a unique constraint, if it is one that a caller can break. PostgreSQL names the constraint, SQLite

@@ -10,9 +10,10 @@ use diesel::sql_types::{BigInt, Binary, Text};
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_port_store::{ColumnCipher, ColumnPlace, StoreError};
 
-use crate::convert::{AsKey, corrupt, id};
+use crate::convert::{AsKey, corrupt};
 use crate::dialect::on_either;
 use crate::error::Stored;
+use crate::sql_types::{Id, sql};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 
@@ -69,7 +70,7 @@ impl RowCipher<'_> {
 
 /// The row of an order line, for its place.
 pub(crate) fn line_row(order: OrderId, position: i64) -> Vec<u8> {
-    [order.key().as_slice(), &position.to_be_bytes()].concat()
+    [order.key().bytes(), &position.to_be_bytes()].concat()
 }
 
 /// An encrypted column, and the statements that encrypt it anew.
@@ -128,10 +129,10 @@ const COLUMNS: [EncryptedColumn; 7] = [
 
 #[derive(QueryableByName)]
 struct StaleRow {
-    #[diesel(sql_type = Binary)]
-    partner_id: Vec<u8>,
-    #[diesel(sql_type = Binary)]
-    id: Vec<u8>,
+    #[diesel(sql_type = sql::Id)]
+    partner_id: Id,
+    #[diesel(sql_type = sql::Id)]
+    id: Id,
     #[diesel(sql_type = BigInt)]
     position: i64,
     #[diesel(sql_type = Text)]
@@ -144,8 +145,8 @@ impl StaleRow {
     /// The row for its place.
     fn row(&self, key: RowKey) -> Result<Vec<u8>, StoreError> {
         Ok(match key {
-            RowKey::Id => self.id.clone(),
-            RowKey::OrderLine => line_row(id(&self.id, "order_lines.order_id")?, self.position),
+            RowKey::Id => self.id.bytes().to_vec(),
+            RowKey::OrderLine => line_row(self.id.to(), self.position),
             RowKey::IdempotencyKey => self.key.clone().into_bytes(),
         })
     }
@@ -178,13 +179,13 @@ impl DieselTransaction {
         cipher: &dyn ColumnCipher,
     ) -> Result<(), StoreError> {
         let key = row.row(column.key)?;
-        let partner = id(&row.partner_id, "partner_id")?;
+        let partner = row.partner_id.to();
         let place = RowCipher { cipher, table: column.table, partner, row: &key };
         let value = place.encrypt(column.column, &place.decrypt(column.column, &row.value)?)?;
-        let mut values = vec![Bind::Bytes(&value), Bind::Bytes(&row.partner_id), Bind::Bytes(&row.value)];
+        let mut values = vec![Bind::Bytes(&value), Bind::Id(row.partner_id), Bind::Bytes(&row.value)];
         match column.key {
-            RowKey::Id => values.push(Bind::Bytes(&row.id)),
-            RowKey::OrderLine => values.extend([Bind::Bytes(&row.id), Bind::Int(row.position)]),
+            RowKey::Id => values.push(Bind::Id(row.id)),
+            RowKey::OrderLine => values.extend([Bind::Id(row.id), Bind::Int(row.position)]),
             RowKey::IdempotencyKey => values.push(Bind::Text(&row.key)),
         }
         let replace = RawStatement::new(column.replace, values);

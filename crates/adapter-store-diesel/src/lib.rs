@@ -44,6 +44,7 @@ mod repositories;
 mod schema;
 mod server_url;
 mod single;
+mod sql_types;
 mod statements;
 mod store;
 #[cfg(feature = "testing")]

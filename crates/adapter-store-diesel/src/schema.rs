@@ -3,112 +3,134 @@
 use diesel::{allow_tables_to_appear_in_same_query, table};
 
 table! {
+    use crate::sql_types::sql::*;
+
     partners (id) {
-        id -> Binary,
+        id -> Id,
         name -> Text,
         login -> Text,
         api_key_hash -> Binary,
         password_hash -> Text,
         status -> Text,
         sealing -> Text,
-        created_at -> BigInt,
+        created_at -> Moment,
         former_api_key_hash -> Nullable<Binary>,
-        former_api_key_until -> Nullable<BigInt>,
+        former_api_key_until -> Nullable<Moment>,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     sealing_keys (partner_id, key_id) {
-        partner_id -> Binary,
+        partner_id -> Id,
         key_id -> Binary,
         encrypted_secret -> Binary,
-        created_at -> BigInt,
-        accepted_until -> Nullable<BigInt>,
+        created_at -> Moment,
+        accepted_until -> Nullable<Moment>,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     counters (partner_id, list) {
-        partner_id -> Binary,
+        partner_id -> Id,
         list -> Text,
         last -> BigInt,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     sessions (partner_id, id) {
-        partner_id -> Binary,
-        id -> Binary,
-        created_at -> BigInt,
-        expires_at -> BigInt,
+        partner_id -> Id,
+        id -> Id,
+        created_at -> Moment,
+        expires_at -> Moment,
         revoked -> Bool,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     token_pairs (partner_id, id) {
-        partner_id -> Binary,
-        id -> Binary,
-        session_id -> Binary,
+        partner_id -> Id,
+        id -> Id,
+        session_id -> Id,
         state -> Text,
         used -> Bool,
-        successor -> Nullable<Binary>,
+        successor -> Nullable<Id>,
         reissued -> Bool,
-        refresh_expires_at -> BigInt,
+        refresh_expires_at -> Moment,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     login_failures (id) {
         id -> BigInt,
         subject -> Binary,
-        failed_at -> BigInt,
+        failed_at -> Moment,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     spent_nonces (api_key_hash, nonce) {
         api_key_hash -> Binary,
         nonce -> Text,
-        spent_at -> BigInt,
+        spent_at -> Moment,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     recorded_responses (partner_id, key) {
-        partner_id -> Binary,
+        partner_id -> Id,
         key -> Text,
         fingerprint -> Binary,
         status -> Integer,
         body -> Binary,
-        recorded_at -> BigInt,
+        recorded_at -> Moment,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     sealed_nonces (partner_id, nonce) {
-        partner_id -> Binary,
+        partner_id -> Id,
         nonce -> Text,
         idempotency_key -> Nullable<Text>,
-        spent_at -> BigInt,
+        spent_at -> Moment,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     categories (partner_id, id) {
-        partner_id -> Binary,
-        id -> Binary,
+        partner_id -> Id,
+        id -> Id,
         seq -> BigInt,
         name -> Text,
         folded_name -> Text,
-        created_at -> BigInt,
+        created_at -> Moment,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     employees (partner_id, id) {
-        partner_id -> Binary,
-        id -> Binary,
+        partner_id -> Id,
+        id -> Id,
         seq -> BigInt,
         custom_id -> Text,
         surname -> Nullable<Text>,
@@ -116,33 +138,37 @@ table! {
         patronymic -> Nullable<Text>,
         phone -> Nullable<Binary>,
         email -> Nullable<Binary>,
-        category_id -> Nullable<Binary>,
+        category_id -> Nullable<Id>,
         status -> Text,
-        created_at -> BigInt,
-        status_updated_at -> BigInt,
+        created_at -> Moment,
+        status_updated_at -> Moment,
         search_text -> Text,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     orders (partner_id, id) {
-        partner_id -> Binary,
-        id -> Binary,
+        partner_id -> Id,
+        id -> Id,
         seq -> BigInt,
         kind -> Text,
         card_type -> Text,
         cards -> BigInt,
         cost -> BigInt,
         state -> Text,
-        created_at -> BigInt,
-        state_since -> BigInt,
+        created_at -> Moment,
+        state_since -> Moment,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     order_lines (partner_id, order_id, position) {
-        partner_id -> Binary,
-        order_id -> Binary,
+        partner_id -> Id,
+        order_id -> Id,
         position -> BigInt,
         card_type -> Text,
         cards -> BigInt,
@@ -154,38 +180,42 @@ table! {
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     cards (partner_id, id) {
-        partner_id -> Binary,
-        id -> Binary,
+        partner_id -> Id,
+        id -> Id,
         seq -> BigInt,
         number -> BigInt,
         kind -> Text,
-        order_id -> Binary,
+        order_id -> Id,
         ordinal -> BigInt,
-        valid_until -> Integer,
-        employee_id -> Nullable<Binary>,
+        valid_until -> Day,
+        employee_id -> Nullable<Id>,
         link_status -> Nullable<Text>,
         activation_code -> Nullable<Binary>,
-        activation_valid_until -> Nullable<Integer>,
+        activation_valid_until -> Nullable<Day>,
         first_top_up -> Nullable<BigInt>,
         balance -> BigInt,
         remaining_top_up -> BigInt,
-        activated_at -> Nullable<BigInt>,
+        activated_at -> Nullable<Moment>,
         standing -> Text,
-        seen_at -> BigInt,
+        seen_at -> Moment,
         account_value -> BigInt,
-        account_updated_at -> BigInt,
-        transactions_seen_at -> Nullable<BigInt>,
+        account_updated_at -> Moment,
+        transactions_seen_at -> Nullable<Moment>,
         spending_limit -> Text,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     transactions (partner_id, card_id, id) {
-        partner_id -> Binary,
-        card_id -> Binary,
+        partner_id -> Id,
+        card_id -> Id,
         id -> BigInt,
-        executed_at -> BigInt,
+        executed_at -> Moment,
         kind -> Text,
         amount -> BigInt,
         place -> Nullable<Text>,
@@ -195,24 +225,28 @@ table! {
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     replenishments (partner_id, id) {
-        partner_id -> Binary,
-        id -> Binary,
+        partner_id -> Id,
+        id -> Id,
         seq -> BigInt,
         cards -> BigInt,
         amount -> BigInt,
         state -> Text,
-        created_at -> BigInt,
-        state_since -> BigInt,
+        created_at -> Moment,
+        state_since -> Moment,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     replenishment_items (partner_id, replenishment_id, ordinal) {
-        partner_id -> Binary,
-        replenishment_id -> Binary,
+        partner_id -> Id,
+        replenishment_id -> Id,
         ordinal -> BigInt,
-        card_id -> Binary,
+        card_id -> Id,
         number -> BigInt,
         amount -> BigInt,
         state -> Text,
@@ -223,24 +257,28 @@ table! {
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     limit_changes (partner_id, id) {
-        partner_id -> Binary,
-        id -> Binary,
+        partner_id -> Id,
+        id -> Id,
         seq -> BigInt,
         cards -> BigInt,
         spending_limit -> Text,
         state -> Text,
-        created_at -> BigInt,
-        state_since -> BigInt,
+        created_at -> Moment,
+        state_since -> Moment,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     limit_change_items (partner_id, limit_change_id, ordinal) {
-        partner_id -> Binary,
-        limit_change_id -> Binary,
+        partner_id -> Id,
+        limit_change_id -> Id,
         ordinal -> BigInt,
-        card_id -> Binary,
+        card_id -> Id,
         number -> BigInt,
         state -> Text,
         refusal -> Nullable<Text>,
@@ -250,32 +288,38 @@ table! {
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     balances (partner_id) {
-        partner_id -> Binary,
+        partner_id -> Id,
         deposited -> BigInt,
         available -> BigInt,
         held -> BigInt,
         spent -> BigInt,
         last_movement -> BigInt,
-        updated_at -> BigInt,
+        updated_at -> Moment,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     movements (partner_id, number) {
-        partner_id -> Binary,
+        partner_id -> Id,
         number -> BigInt,
         kind -> Text,
         deposit_reference -> Nullable<Text>,
-        order_id -> Nullable<Binary>,
-        replenishment_id -> Nullable<Binary>,
-        created_at -> BigInt,
+        order_id -> Nullable<Id>,
+        replenishment_id -> Nullable<Id>,
+        created_at -> Moment,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     entries (partner_id, movement, account) {
-        partner_id -> Binary,
+        partner_id -> Id,
         movement -> BigInt,
         account -> Text,
         amount -> BigInt,
@@ -283,38 +327,44 @@ table! {
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     jobs (partner_id, subject_kind, subject_id) {
-        partner_id -> Binary,
+        partner_id -> Id,
         subject_kind -> Text,
-        subject_id -> Binary,
-        due_at -> BigInt,
+        subject_id -> Id,
+        due_at -> Moment,
         attempt -> BigInt,
         failures -> BigInt,
         may_have_sent -> Bool,
-        leased_until -> Nullable<BigInt>,
-        stuck_since -> Nullable<BigInt>,
+        leased_until -> Nullable<Moment>,
+        stuck_since -> Nullable<Moment>,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     audit_chains (chain) {
         chain -> BigInt,
-        opened_at -> BigInt,
+        opened_at -> Moment,
         hash -> Binary,
         commands -> Bool,
     }
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     audit_entries (chain, number) {
         chain -> BigInt,
         number -> BigInt,
         hash -> Binary,
-        at -> BigInt,
+        at -> Moment,
         actor -> Text,
-        credential -> Nullable<Binary>,
+        credential -> Nullable<Id>,
         operator -> Nullable<Text>,
-        partner -> Nullable<Binary>,
+        partner -> Nullable<Id>,
         source -> Text,
         action -> Text,
         subject -> Text,
@@ -329,6 +379,8 @@ table! {
 }
 
 table! {
+    use crate::sql_types::sql::*;
+
     audit_checkpoints (chain, kind) {
         chain -> BigInt,
         kind -> Text,

@@ -9,7 +9,7 @@ use diesel::result::Error;
 use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text, Untyped};
 use diesel::sqlite::Sqlite;
 
-use crate::convert::Key;
+use crate::sql_types::{Day, Id, Moment, sql};
 
 /// A statement that is kept prepared under its text, unlike one of [`diesel::sql_query`]. Each `?` in the text stands
 /// for the next of its values.
@@ -23,20 +23,26 @@ pub(crate) struct RawStatement<'a> {
 pub(crate) enum Bind<'a> {
     Int(i64),
     MaybeInt(Option<i64>),
+    Id(Id),
+    MaybeId(Option<Id>),
+    Moment(Moment),
     Bool(bool),
     Bytes(&'a [u8]),
     MaybeBytes(Option<&'a [u8]>),
     Text(&'a str),
     MaybeText(Option<&'a str>),
     Ints(Vec<i64>),
-    Days(Vec<i32>),
+    Ids(Vec<Id>),
+    Moments(Vec<Moment>),
+    Days(Vec<Day>),
     Integers(Vec<i32>),
-    Keys(Vec<Key>),
     BytesList(Vec<&'a [u8]>),
     Texts(Vec<&'a str>),
     Bools(Vec<bool>),
     MaybeInts(Vec<Option<i64>>),
-    MaybeDays(Vec<Option<i32>>),
+    MaybeIds(Vec<Option<Id>>),
+    MaybeMoments(Vec<Option<Moment>>),
+    MaybeDays(Vec<Option<Day>>),
     MaybeBytesList(Vec<Option<&'a [u8]>>),
     MaybeTexts(Vec<Option<&'a str>>),
 }
@@ -54,6 +60,9 @@ macro_rules! push {
         match $value {
             Bind::Int(value) => $out.push_bind_param::<BigInt, _>(value),
             Bind::MaybeInt(value) => $out.push_bind_param::<Nullable<BigInt>, _>(value),
+            Bind::Id(value) => $out.push_bind_param::<sql::Id, _>(value),
+            Bind::MaybeId(value) => $out.push_bind_param::<Nullable<sql::Id>, _>(value),
+            Bind::Moment(value) => $out.push_bind_param::<sql::Moment, _>(value),
             Bind::Bool(value) => $out.push_bind_param::<Bool, _>(value),
             Bind::Bytes(value) => $out.push_bind_param::<Binary, _>(value),
             Bind::MaybeBytes(value) => $out.push_bind_param::<Nullable<Binary>, _>(value),
@@ -86,13 +95,17 @@ impl QueryFragment<Pg> for RawStatement<'_> {
         self.write(out, |value, out| {
             push!(value, out,
                 Bind::Ints(list) => out.push_bind_param::<Array<BigInt>, _>(list),
-                Bind::Integers(list) | Bind::Days(list) => out.push_bind_param::<Array<Integer>, _>(list),
-                Bind::Keys(list) => out.push_bind_param::<Array<Binary>, _>(list),
+                Bind::Ids(list) => out.push_bind_param::<Array<sql::Id>, _>(list),
+                Bind::Moments(list) => out.push_bind_param::<Array<sql::Moment>, _>(list),
+                Bind::Days(list) => out.push_bind_param::<Array<sql::Day>, _>(list),
+                Bind::Integers(list) => out.push_bind_param::<Array<Integer>, _>(list),
                 Bind::BytesList(list) => out.push_bind_param::<Array<Binary>, _>(list),
                 Bind::Texts(list) => out.push_bind_param::<Array<Text>, _>(list),
                 Bind::Bools(list) => out.push_bind_param::<Array<Bool>, _>(list),
                 Bind::MaybeInts(list) => out.push_bind_param::<Array<Nullable<BigInt>>, _>(list),
-                Bind::MaybeDays(list) => out.push_bind_param::<Array<Nullable<Integer>>, _>(list),
+                Bind::MaybeIds(list) => out.push_bind_param::<Array<Nullable<sql::Id>>, _>(list),
+                Bind::MaybeMoments(list) => out.push_bind_param::<Array<Nullable<sql::Moment>>, _>(list),
+                Bind::MaybeDays(list) => out.push_bind_param::<Array<Nullable<sql::Day>>, _>(list),
                 Bind::MaybeBytesList(list) => out.push_bind_param::<Array<Nullable<Binary>>, _>(list),
                 Bind::MaybeTexts(list) => out.push_bind_param::<Array<Nullable<Text>>, _>(list),
             )

@@ -8,31 +8,18 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, HasSqlType};
 
-/// The time of PostgreSQL's server, in Unix microseconds, and a sum to be completed. That of the statement: within one
-/// it stands still, so that an index can be searched by it.
-const SERVERS_TIME: &str = "CAST(extract(epoch FROM statement_timestamp()) * 1000000 AS BIGINT) + ";
+use crate::sql_types::{Moment, sql};
 
-/// A moment in Unix microseconds.
+/// A timestamp: this one, or so many microseconds from now by the clock of PostgreSQL's server. That is the time of the
+/// statement: within one it stands still, so that an index can be searched by it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct WorkTime {
-    base: &'static str,
-    micros: i64,
-}
-
-impl WorkTime {
-    /// This many microseconds from now by the clock of PostgreSQL's server.
-    pub(crate) fn servers(ahead: i64) -> Self {
-        Self { base: SERVERS_TIME, micros: ahead }
-    }
-
-    /// This moment.
-    pub(crate) fn at(micros: i64) -> Self {
-        Self { base: "", micros }
-    }
+pub(crate) enum WorkTime {
+    At(Moment),
+    FromServersNow(i64),
 }
 
 impl Expression for WorkTime {
-    type SqlType = BigInt;
+    type SqlType = sql::Moment;
 }
 
 impl<QS> AppearsOnTable<QS> for WorkTime {}
@@ -52,11 +39,17 @@ impl QueryId for WorkTime {
 
 impl<DB> QueryFragment<DB> for WorkTime
 where
-    DB: Backend + HasSqlType<BigInt>,
+    DB: Backend + HasSqlType<BigInt> + HasSqlType<sql::Moment>,
     i64: ToSql<BigInt, DB>,
+    Moment: ToSql<sql::Moment, DB>,
 {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        out.push_sql(self.base);
-        out.push_bind_param::<BigInt, _>(&self.micros)
+        match self {
+            Self::At(moment) => out.push_bind_param::<sql::Moment, _>(moment),
+            Self::FromServersNow(micros) => {
+                out.push_sql("CAST(extract(epoch FROM statement_timestamp()) * 1000000 AS BIGINT) + ");
+                out.push_bind_param::<BigInt, _>(micros)
+            }
+        }
     }
 }

@@ -11,6 +11,7 @@ use kopeck_port_store::Access;
 use crate::error::OpenError;
 use crate::repositories::JobRow;
 use crate::server_url::with_system_roots;
+use crate::sql_types::{Moment, sql};
 use crate::statements::{Bind, RawStatement};
 
 /// What libpq is told unless the URL says otherwise: to give up on a server that does not answer within two seconds,
@@ -179,15 +180,15 @@ pub(crate) fn wait_for_lock(connection: &mut PgConnection, key: i64) -> QueryRes
 }
 
 #[derive(QueryableByName)]
-struct Moment {
-    #[diesel(sql_type = BigInt)]
-    micros: i64,
+struct Now {
+    #[diesel(sql_type = sql::Moment)]
+    now: Moment,
 }
 
-/// The server's time, in Unix microseconds. Not that of the transaction's beginning.
-pub(crate) fn now(connection: &mut PgConnection) -> QueryResult<i64> {
-    let question = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS micros";
-    RawStatement::new(question, Vec::new()).get_result::<Moment>(connection).map(|moment| moment.micros)
+/// The server's time. Not that of the transaction's beginning.
+pub(crate) fn now(connection: &mut PgConnection) -> QueryResult<Moment> {
+    let question = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS now";
+    RawStatement::new(question, Vec::new()).get_result::<Now>(connection).map(|row| row.now)
 }
 
 /// Walks from partner to partner by one look into the index each, so that one with a great deal of work costs no more
@@ -212,9 +213,9 @@ const DUE_WORK: &str = "
     ORDER BY due.turn, due.due_at LIMIT ?";
 
 /// Work that is due at `now` and not under a lease, the partners taking turns.
-pub(crate) fn due_work(connection: &mut PgConnection, now: i64, limit: u32) -> QueryResult<Vec<JobRow>> {
+pub(crate) fn due_work(connection: &mut PgConnection, now: Moment, limit: u32) -> QueryResult<Vec<JobRow>> {
     let limit = i64::from(limit);
-    let values = vec![Bind::Int(now), Bind::Int(now), Bind::Int(limit), Bind::Int(limit)];
+    let values = vec![Bind::Moment(now), Bind::Moment(now), Bind::Int(limit), Bind::Int(limit)];
     RawStatement::new(DUE_WORK, values).load(connection)
 }
 
@@ -227,13 +228,17 @@ const TAKE_DUE: &str = "
     FOR UPDATE OF w SKIP LOCKED";
 
 /// Those of `rows` that are still due and that nobody else is taking, in their order, for this transaction to take.
-pub(crate) fn take_due(connection: &mut PgConnection, now: i64, rows: &[JobRow]) -> QueryResult<Vec<JobRow>> {
+pub(crate) fn take_due(
+    connection: &mut PgConnection,
+    now: Moment,
+    rows: &[JobRow],
+) -> QueryResult<Vec<JobRow>> {
     let values = vec![
-        Bind::BytesList(rows.iter().map(|row| row.partner_id.as_slice()).collect()),
+        Bind::Ids(rows.iter().map(|row| row.partner_id).collect()),
         Bind::Texts(rows.iter().map(|row| row.subject_kind.as_str()).collect()),
-        Bind::BytesList(rows.iter().map(|row| row.subject_id.as_slice()).collect()),
-        Bind::Int(now),
-        Bind::Int(now),
+        Bind::Ids(rows.iter().map(|row| row.subject_id).collect()),
+        Bind::Moment(now),
+        Bind::Moment(now),
     ];
     RawStatement::new(TAKE_DUE, values).load(connection)
 }

@@ -10,10 +10,11 @@ use kopeck_domain::audit::{Actor, Digest, Entry, Head, KeyDigest, Mark, Opening,
 use kopeck_port_store::{Access, AuditFilter, AuditRepository, StoreError};
 
 use crate::bulk::column;
-use crate::convert::{AsKey, corrupt, fixed, id, length, micros, moment, word};
+use crate::convert::{AsKey, corrupt, fixed, length, word};
 use crate::dialect::{AnyConnection, MultiBackend};
 use crate::error::Stored;
 use crate::schema::{audit_chains, audit_entries};
+use crate::sql_types::{Id, Moment};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 
@@ -24,7 +25,7 @@ pub(crate) use marks::{commands_chain, put_mark};
 #[diesel(table_name = audit_chains)]
 struct OpeningRow {
     chain: i64,
-    opened_at: i64,
+    opened_at: Moment,
     hash: Vec<u8>,
 }
 
@@ -35,11 +36,11 @@ struct RecordRow<'a> {
     chain: i64,
     number: i64,
     hash: Vec<u8>,
-    at: i64,
+    at: Moment,
     actor: Cow<'a, str>,
-    credential: Option<Vec<u8>>,
+    credential: Option<Id>,
     operator: Option<Cow<'a, str>>,
-    partner: Option<Vec<u8>>,
+    partner: Option<Id>,
     source: Cow<'a, str>,
     action: Cow<'a, str>,
     subject: Cow<'a, str>,
@@ -56,7 +57,7 @@ impl OpeningRow {
     fn opening(self) -> Result<Opening, StoreError> {
         Ok(Opening {
             chain: length(self.chain, "audit_chains.chain")?,
-            opened_at: moment(self.opened_at, "audit_chains.opened_at")?,
+            opened_at: self.opened_at.time("audit_chains.opened_at")?,
             hash: Digest::from_bytes(fixed(self.hash, "audit_chains.hash")?),
         })
     }
@@ -67,18 +68,18 @@ impl<'a> RecordRow<'a> {
         let Record { entry, head: Head { chain, number, hash }, signature } = record;
         let (credential, operator) = match &entry.actor {
             Actor::Unknown => (None, None),
-            Actor::Partner(pair) => (pair.map(|pair| pair.key().to_vec()), None),
+            Actor::Partner(pair) => (pair.map(|pair| pair.key()), None),
             Actor::Operator(user) => (None, Some(user.as_str().into())),
         };
         Self {
             chain: chain.cast_signed(),
             number: number.cast_signed(),
             hash: hash.as_bytes().to_vec(),
-            at: micros(entry.at),
+            at: Moment::of(entry.at),
             actor: entry.actor.kind().into(),
             credential,
             operator,
-            partner: entry.partner.map(|partner| partner.key().to_vec()),
+            partner: entry.partner.map(|partner| partner.key()),
             source: entry.source.as_str().into(),
             action: entry.action.as_ref().into(),
             subject: entry.subject.as_str().into(),
@@ -100,18 +101,16 @@ impl<'a> RecordRow<'a> {
         };
         let actor = match (&*self.actor, self.credential, self.operator) {
             ("UNKNOWN", None, None) => Actor::Unknown,
-            ("PARTNER", pair, None) => {
-                Actor::Partner(pair.map(|pair| id(&pair, "audit_entries.credential")).transpose()?)
-            }
+            ("PARTNER", pair, None) => Actor::Partner(pair.map(Id::to)),
             ("OPERATOR", None, Some(user)) => Actor::Operator(user.into_owned()),
             _ => return Err(corrupt("audit_entries.actor")),
         };
         let status = self.status.map(u16::try_from).transpose();
         let key = self.key_digest.map(|key| fixed(key, "audit_entries.key_digest")).transpose()?;
         let entry = Entry {
-            at: moment(self.at, "audit_entries.at")?,
+            at: self.at.time("audit_entries.at")?,
             actor,
-            partner: self.partner.map(|key| id(&key, "audit_entries.partner")).transpose()?,
+            partner: self.partner.map(Id::to),
             source: self.source.into_owned(),
             action: self.action.into_owned().into(),
             subject: self.subject.into_owned(),
@@ -150,7 +149,7 @@ pub(crate) fn insert_opening(
     let Opening { chain, opened_at, hash } = opening;
     let values = (
         audit_chains::chain.eq(chain.cast_signed()),
-        audit_chains::opened_at.eq(micros(*opened_at)),
+        audit_chains::opened_at.eq(Moment::of(*opened_at)),
         audit_chains::hash.eq(hash.as_bytes().as_slice()),
         audit_chains::commands.eq(commands),
     );
@@ -193,11 +192,11 @@ pub(crate) fn insert_records(connection: &mut AnyConnection, records: &[Record])
                 Bind::Int(row.chain),
                 Bind::Int(row.number),
                 Bind::Bytes(&row.hash),
-                Bind::Int(row.at),
+                Bind::Moment(row.at),
                 Bind::Text(&row.actor),
-                Bind::MaybeBytes(row.credential.as_deref()),
+                Bind::MaybeId(row.credential),
                 Bind::MaybeText(row.operator.as_deref()),
-                Bind::MaybeBytes(row.partner.as_deref()),
+                Bind::MaybeId(row.partner),
                 Bind::Text(&row.source),
                 Bind::Text(&row.action),
                 Bind::Text(&row.subject),
@@ -216,11 +215,11 @@ pub(crate) fn insert_records(connection: &mut AnyConnection, records: &[Record])
                 column!(Ints: rows, row => row.chain),
                 column!(Ints: rows, row => row.number),
                 column!(BytesList: rows, row => row.hash.as_slice()),
-                column!(Ints: rows, row => row.at),
+                column!(Moments: rows, row => row.at),
                 column!(Texts: rows, row => &*row.actor),
-                column!(MaybeBytesList: rows, row => row.credential.as_deref()),
+                column!(MaybeIds: rows, row => row.credential),
                 column!(MaybeTexts: rows, row => row.operator.as_deref()),
-                column!(MaybeBytesList: rows, row => row.partner.as_deref()),
+                column!(MaybeIds: rows, row => row.partner),
                 column!(Texts: rows, row => &*row.source),
                 column!(Texts: rows, row => &*row.action),
                 column!(Texts: rows, row => &*row.subject),
@@ -240,10 +239,10 @@ pub(crate) fn insert_records(connection: &mut AnyConnection, records: &[Record])
 /// The entries that fit `filter`.
 fn filtered(filter: &AuditFilter) -> audit_entries::BoxedQuery<'_, MultiBackend> {
     // Named in any case, so that every database goes by the index.
-    let since = filter.since.map_or(i64::MIN, micros);
+    let since = filter.since.map_or(Moment(i64::MIN), Moment::of);
     let mut query = audit_entries::table.filter(audit_entries::at.ge(since)).into_boxed();
     if let Some(until) = filter.until {
-        query = query.filter(audit_entries::at.lt(micros(until)));
+        query = query.filter(audit_entries::at.lt(Moment::of(until)));
     }
     if let Some(partner) = filter.partner {
         query = query.filter(audit_entries::partner.eq(partner.key()));

@@ -2,7 +2,7 @@
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::BatchKind;
 use kopeck_domain::ids::PartnerId;
@@ -10,9 +10,10 @@ use kopeck_port_store::{BatchAmounts, BatchFacts, ItemCounts, StoreError};
 
 use super::jobs;
 use super::requests::{DONE, OPEN, REFUSED};
-use crate::convert::{AsKey, corrupt, id, natural, word};
+use crate::convert::{AsKey, corrupt, natural, word};
 use crate::dialect::AnyConnection;
 use crate::error::Stored;
+use crate::sql_types::{Id, sql};
 
 /// The tables of one kind of batch.
 pub(super) struct Tables {
@@ -64,7 +65,7 @@ pub(super) fn all<K: BatchKind>(
          FROM {requests} r LEFT JOIN {items} i \
          ON i.partner_id = r.partner_id AND i.{belongs} = r.id WHERE r.partner_id = "
     ))
-    .bind::<Binary, _>(partner.key())
+    .bind::<sql::Id, _>(partner.key())
     .sql(" GROUP BY r.partner_id, r.id, r.seq, r.state, r.cards, i.state ORDER BY r.seq")
     .load(connection)
     .stored()?;
@@ -75,12 +76,12 @@ pub(super) fn all<K: BatchKind>(
     Ok(all)
 }
 
-type FactsSql = (Binary, Text, BigInt, BigInt, Bool, Nullable<Text>, BigInt, BigInt, BigInt);
+type FactsSql = (sql::Id, Text, BigInt, BigInt, Bool, Nullable<Text>, BigInt, BigInt, BigInt);
 
 /// The items of one batch that are in one state; a batch without items has one row without a state.
 #[derive(Queryable)]
 struct FactsRow {
-    id: Vec<u8>,
+    id: Id,
     state: String,
     cards: i64,
     asked: i64,
@@ -94,7 +95,7 @@ struct FactsRow {
 impl FactsRow {
     /// Adds the row to the last of `all`, or as a new one if it is of another batch.
     fn add_to<K: BatchKind>(self, all: &mut Vec<BatchFacts<K>>, tables: &Tables) -> Result<(), StoreError> {
-        let id: K::Id = id(&self.id, tables.requests)?;
+        let id: K::Id = self.id.to();
         if all.last().is_none_or(|last| last.id != id) {
             all.push(BatchFacts {
                 id,

@@ -2,16 +2,17 @@
 
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{Binary, Nullable, Text};
+use diesel::sql_types::{Nullable, Text};
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_port_store::{BatchTarget, StoreError};
 
 use crate::bulk::{self, Claims, TargetRow};
-use crate::convert::{AsKey, corrupt, id, word};
+use crate::convert::{AsKey, corrupt, word};
 use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::schema::cards;
+use crate::sql_types::{Id, sql};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
 
@@ -22,19 +23,19 @@ pub(crate) struct CardsOf {
     pub(super) employee: EmployeeId,
 }
 
-pub(super) fn linked(bytes: &[u8], status: Option<&str>) -> Result<(CardId, CardStatus), StoreError> {
+pub(super) fn linked(id: Id, status: Option<&str>) -> Result<(CardId, CardStatus), StoreError> {
     let status = status.ok_or_else(|| corrupt("cards.link_status"))?;
-    Ok((id(bytes, "cards.id")?, word(status, "cards.link_status")?))
+    Ok((id.to(), word(status, "cards.link_status")?))
 }
 
 #[derive(QueryableByName)]
 struct LinkedRow {
-    #[diesel(sql_type = Binary)]
-    partner_id: Vec<u8>,
-    #[diesel(sql_type = Binary)]
-    employee_id: Vec<u8>,
-    #[diesel(sql_type = Binary)]
-    id: Vec<u8>,
+    #[diesel(sql_type = sql::Id)]
+    partner_id: Id,
+    #[diesel(sql_type = sql::Id)]
+    employee_id: Id,
+    #[diesel(sql_type = sql::Id)]
+    id: Id,
     #[diesel(sql_type = Nullable<Text>)]
     link_status: Option<String>,
 }
@@ -60,9 +61,8 @@ impl BatchLoad for CardsOf {
             .filter(cards::employee_id.eq(self.employee.key()))
             .order(cards::seq)
             .select((cards::id, cards::link_status));
-        let rows: Vec<(Vec<u8>, Option<String>)> =
-            on_either!(connection, inner => cards.load(inner)).stored()?;
-        rows.iter().map(|(id, status)| linked(id, status.as_deref())).collect()
+        let rows: Vec<(Id, Option<String>)> = on_either!(connection, inner => cards.load(inner)).stored()?;
+        rows.iter().map(|(id, status)| linked(*id, status.as_deref())).collect()
     }
 
     fn load_many(
@@ -70,17 +70,14 @@ impl BatchLoad for CardsOf {
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Self::Loaded)>, StoreError> {
         let columns = vec![
-            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Bind::Keys(wanted.iter().map(|one| one.employee.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.employee.key()).collect()),
         ];
         let rows: Vec<LinkedRow> = RawStatement::new(MANY_CARDS_OF, columns).load(connection).stored()?;
         let mut found: Vec<(Self, Self::Loaded)> = Vec::new();
         for row in rows {
-            let question = Self {
-                partner: id(&row.partner_id, "cards.partner_id")?,
-                employee: id(&row.employee_id, "cards.employee_id")?,
-            };
-            let card = linked(&row.id, row.link_status.as_deref())?;
+            let question = Self { partner: row.partner_id.to(), employee: row.employee_id.to() };
+            let card = linked(row.id, row.link_status.as_deref())?;
             match found.last_mut() {
                 Some((of, cards)) if *of == question => cards.push(card),
                 _ => found.push((question, vec![card])),
@@ -103,8 +100,8 @@ pub(crate) struct TopUpTargetOf {
 
 #[derive(QueryableByName)]
 struct PartnersTargetRow {
-    #[diesel(sql_type = Binary)]
-    partner_id: Vec<u8>,
+    #[diesel(sql_type = sql::Id)]
+    partner_id: Id,
     #[diesel(embed)]
     target: TargetRow,
 }
@@ -128,7 +125,7 @@ impl BatchLoad for TopUpTargetOf {
 
     fn load_one(&self, connection: &mut AnyConnection) -> Result<Self::Loaded, StoreError> {
         let rows =
-            bulk::targets(connection, Claims::Replenishments, &self.partner.key(), &[self.card]).stored()?;
+            bulk::targets(connection, Claims::Replenishments, self.partner.key(), &[self.card]).stored()?;
         rows.into_iter().next().map(TargetRow::target).transpose()
     }
 
@@ -137,14 +134,14 @@ impl BatchLoad for TopUpTargetOf {
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Self::Loaded)>, StoreError> {
         let columns = vec![
-            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Bind::Keys(wanted.iter().map(|one| one.card.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.card.key()).collect()),
         ];
         let rows: Vec<PartnersTargetRow> =
             RawStatement::new(MANY_TOP_UP_TARGETS, columns).load(connection).stored()?;
         let found = |row: PartnersTargetRow| {
             let target = row.target.target()?;
-            let partner = id(&row.partner_id, "cards.partner_id")?;
+            let partner = row.partner_id.to();
             Ok((Self { partner, card: target.card }, Some(target)))
         };
         rows.into_iter().map(found).collect()

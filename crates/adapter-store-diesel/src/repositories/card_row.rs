@@ -6,16 +6,17 @@ use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Activation, CardRecord, ColumnCipher, NewCard, OrderResultItem, StoreError};
 
-use crate::convert::{AsKey, card_number, corrupt, day, id, micros, moment, natural, number, word};
+use crate::convert::{AsKey, card_number, corrupt, natural, number, word};
 use crate::encryption::RowCipher;
 use crate::limit_text;
 use crate::schema::cards;
+use crate::sql_types::{Day, Id, Moment};
 
 /// A card as its table has it.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = cards, treat_none_as_default_value = false)]
 pub(crate) struct CardRow {
-    pub(crate) partner_id: Vec<u8>,
+    pub(crate) partner_id: Id,
     pub(crate) seq: i64,
     pub(crate) ordinal: i64,
     #[diesel(embed)]
@@ -25,8 +26,8 @@ pub(crate) struct CardRow {
     #[diesel(embed)]
     pub(crate) bank: BankRow,
     pub(crate) account_value: i64,
-    pub(crate) account_updated_at: i64,
-    pub(crate) transactions_seen_at: Option<i64>,
+    pub(crate) account_updated_at: Moment,
+    pub(crate) transactions_seen_at: Option<Moment>,
     pub(crate) spending_limit: String,
 }
 
@@ -34,12 +35,12 @@ pub(crate) struct CardRow {
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = cards, treat_none_as_default_value = false)]
 pub(crate) struct PlainRow {
-    pub(crate) id: Vec<u8>,
+    pub(crate) id: Id,
     pub(crate) number: i64,
     pub(crate) kind: String,
-    pub(crate) order_id: Vec<u8>,
-    pub(crate) valid_until: i32,
-    pub(crate) employee_id: Option<Vec<u8>>,
+    pub(crate) order_id: Id,
+    pub(crate) valid_until: Day,
+    pub(crate) employee_id: Option<Id>,
     pub(crate) link_status: Option<String>,
 }
 
@@ -48,7 +49,7 @@ pub(crate) struct PlainRow {
 #[diesel(table_name = cards, treat_none_as_default_value = false)]
 pub(crate) struct ActivationRow {
     pub(crate) activation_code: Option<Vec<u8>>,
-    pub(crate) activation_valid_until: Option<i32>,
+    pub(crate) activation_valid_until: Option<Day>,
     pub(crate) first_top_up: Option<i64>,
 }
 
@@ -58,16 +59,16 @@ pub(crate) struct ActivationRow {
 pub(crate) struct BankRow {
     pub(crate) balance: i64,
     pub(crate) remaining_top_up: i64,
-    pub(crate) activated_at: Option<i64>,
+    pub(crate) activated_at: Option<Moment>,
     pub(crate) standing: String,
-    pub(crate) seen_at: i64,
+    pub(crate) seen_at: Moment,
 }
 
 /// A card of an order's result.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = cards)]
 pub(crate) struct ResultRow {
-    id: Vec<u8>,
+    id: Id,
     ordinal: i64,
     kind: String,
     number: i64,
@@ -90,27 +91,30 @@ impl CardRow {
         let record = &new.record;
         let key = record.card.id.key();
         Ok(Self {
-            partner_id: partner.key().to_vec(),
+            partner_id: partner.key(),
             seq,
             ordinal: i64::from(new.ordinal),
             card: PlainRow::new(&record.card),
-            activation: ActivationRow::new(new.activation.as_ref(), &row_cipher(cipher, partner, &key))?,
+            activation: ActivationRow::new(
+                new.activation.as_ref(),
+                &row_cipher(cipher, partner, key.bytes()),
+            )?,
             bank: BankRow::new(&record.bank),
             account_value: record.account.value.get(),
-            account_updated_at: micros(record.account.updated_at),
-            transactions_seen_at: record.transactions_seen_at.map(micros),
+            account_updated_at: Moment::of(record.account.updated_at),
+            transactions_seen_at: record.transactions_seen_at.map(Moment::of),
             spending_limit: limit_text::text(&record.limit),
         })
     }
 
     pub(super) fn record(self) -> Result<CardRecord, StoreError> {
-        let seen = self.transactions_seen_at.map(|at| moment(at, "cards.transactions_seen_at"));
+        let seen = self.transactions_seen_at.map(|at| at.time("cards.transactions_seen_at"));
         Ok(CardRecord {
             card: self.card.card()?,
             bank: self.bank.view()?,
             account: AccountBalance {
                 value: Kopecks::new(self.account_value),
-                updated_at: moment(self.account_updated_at, "cards.account_updated_at")?,
+                updated_at: self.account_updated_at.time("cards.account_updated_at")?,
             },
             transactions_seen_at: seen.transpose()?,
             limit: limit_text::parse(&self.spending_limit, "cards.spending_limit")?,
@@ -121,12 +125,12 @@ impl CardRow {
 impl PlainRow {
     fn new(card: &Card) -> Self {
         Self {
-            id: card.id.key().to_vec(),
+            id: card.id.key(),
             number: number(card.number),
             kind: card.kind.as_str().to_owned(),
-            order_id: card.order.key().to_vec(),
-            valid_until: card.valid_until.to_julian_day(),
-            employee_id: card.link.map(|link| link.employee.key().to_vec()),
+            order_id: card.order.key(),
+            valid_until: Day::of(card.valid_until),
+            employee_id: card.link.map(|link| link.employee.key()),
             link_status: card.link.map(|link| link.status.as_str().to_owned()),
         }
     }
@@ -134,18 +138,17 @@ impl PlainRow {
     pub(super) fn card(self) -> Result<Card, StoreError> {
         let link = match (self.employee_id, self.link_status) {
             (None, None) => None,
-            (Some(employee), Some(status)) => Some(CardLink {
-                employee: id(&employee, "cards.employee_id")?,
-                status: word(&status, "cards.link_status")?,
-            }),
+            (Some(employee), Some(status)) => {
+                Some(CardLink { employee: employee.to(), status: word(&status, "cards.link_status")? })
+            }
             (Some(_), None) | (None, Some(_)) => return Err(corrupt("cards.link_status")),
         };
         Ok(Card {
-            id: id(&self.id, "cards.id")?,
+            id: self.id.to(),
             number: card_number(self.number, "cards.number")?,
             kind: word(&self.kind, "cards.kind")?,
-            order: id(&self.order_id, "cards.order_id")?,
-            valid_until: day(self.valid_until, "cards.valid_until")?,
+            order: self.order_id.to(),
+            valid_until: self.valid_until.date("cards.valid_until")?,
             link,
         })
     }
@@ -156,7 +159,7 @@ impl ActivationRow {
         let code = activation.map(|activation| cipher.encrypt("activation_code", activation.code.as_bytes()));
         Ok(Self {
             activation_code: code.transpose()?,
-            activation_valid_until: activation.map(|activation| activation.valid_until.to_julian_day()),
+            activation_valid_until: activation.map(|activation| Day::of(activation.valid_until)),
             first_top_up: activation.map(|activation| activation.first_top_up.get()),
         })
     }
@@ -166,7 +169,7 @@ impl ActivationRow {
             (None, None, None) => Ok(None),
             (Some(code), Some(until), Some(first_top_up)) => Ok(Some(Activation {
                 code: cipher.text("activation_code", &code)?,
-                valid_until: day(until, "cards.activation_valid_until")?,
+                valid_until: until.date("cards.activation_valid_until")?,
                 first_top_up: Kopecks::new(first_top_up),
             })),
             (Some(_), ..) | (_, Some(_), _) | (.., Some(_)) => Err(corrupt("cards.activation_code")),
@@ -179,20 +182,20 @@ impl BankRow {
         Self {
             balance: view.balance.get(),
             remaining_top_up: view.remaining_top_up.get(),
-            activated_at: view.activated_at.map(micros),
+            activated_at: view.activated_at.map(Moment::of),
             standing: view.standing.as_str().to_owned(),
-            seen_at: micros(view.seen_at),
+            seen_at: Moment::of(view.seen_at),
         }
     }
 
     fn view(self) -> Result<BankView, StoreError> {
-        let activated = self.activated_at.map(|at| moment(at, "cards.activated_at"));
+        let activated = self.activated_at.map(|at| at.time("cards.activated_at"));
         Ok(BankView {
             balance: Kopecks::new(self.balance),
             remaining_top_up: Kopecks::new(self.remaining_top_up),
             activated_at: activated.transpose()?,
             standing: word(&self.standing, "cards.standing")?,
-            seen_at: moment(self.seen_at, "cards.seen_at")?,
+            seen_at: self.seen_at.time("cards.seen_at")?,
         })
     }
 }
@@ -207,7 +210,7 @@ impl ResultRow {
             ordinal: natural(self.ordinal, "cards.ordinal")?,
             card_type: word(&self.kind, "cards.kind")?,
             number: card_number(self.number, "cards.number")?,
-            activation: self.activation.activation(&row_cipher(cipher, partner, &self.id))?,
+            activation: self.activation.activation(&row_cipher(cipher, partner, self.id.bytes()))?,
         })
     }
 }

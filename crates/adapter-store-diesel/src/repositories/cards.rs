@@ -18,12 +18,13 @@ use super::card_look_ups::CardsOf;
 use super::card_row::{BankRow, CardRow, PlainRow};
 use super::window;
 use crate::bulk::{self, Claims, TargetRow};
-use crate::convert::{AsKey, card_number, corrupt, day, id, length, micros, number, word};
+use crate::convert::{AsKey, card_number, corrupt, length, number, word};
 use crate::counters::List;
 use crate::dialect::{self, MultiBackend};
 use crate::error::Stored;
 use crate::limit_text;
 use crate::schema::cards;
+use crate::sql_types::{Day, Id, Moment};
 use crate::statements;
 use crate::transaction::DieselTransaction;
 use crate::update::update;
@@ -34,7 +35,7 @@ fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'stati
         .filter(cards::partner_id.eq(partner.key()))
         .filter(cards::employee_id.is_null())
         .filter(cards::standing.eq(Standing::Open.as_str()))
-        .filter(cards::valid_until.ge(filter.today.to_julian_day()))
+        .filter(cards::valid_until.ge(Day::of(filter.today)))
         .into_boxed();
     match filter.kind {
         Some(kind) => query.filter(cards::kind.eq(kind.as_str())),
@@ -46,10 +47,10 @@ impl TargetRow {
     pub(super) fn target(self) -> Result<BatchTarget, StoreError> {
         let status = self.link_status.map(|text| word(&text, "cards.link_status")).transpose()?;
         Ok(BatchTarget {
-            card: id(&self.id, "cards.id")?,
+            card: self.id.to(),
             number: card_number(self.number, "cards.number")?,
             status,
-            valid_until: day(self.valid_until, "cards.valid_until")?,
+            valid_until: self.valid_until.date("cards.valid_until")?,
             in_batch: self.claimed,
         })
     }
@@ -65,7 +66,7 @@ impl DieselTransaction {
     ) -> Result<Vec<BatchTarget>, StoreError> {
         let mut targets = Vec::with_capacity(cards.len());
         for cards in cards.chunks(statements::UPDATE_CHUNK as usize) {
-            for row in bulk::targets(self.of(partner)?, claims, &partner.key(), cards).stored()? {
+            for row in bulk::targets(self.of(partner)?, claims, partner.key(), cards).stored()? {
                 targets.push(row.target()?);
             }
         }
@@ -143,12 +144,12 @@ impl CardRepository for DieselTransaction {
         view: &BankView,
         valid_until: Date,
     ) -> Result<(), StoreError> {
-        let set_back = cards::seen_at.gt(micros(view.seen_at + CLOCK_SKEW));
+        let set_back = cards::seen_at.gt(Moment::of(view.seen_at + CLOCK_SKEW));
         let older = cards::table
             .find((partner.key(), card.key()))
-            .filter(cards::seen_at.le(micros(view.seen_at)).or(set_back));
+            .filter(cards::seen_at.le(Moment::of(view.seen_at)).or(set_back));
         update(older)
-            .set((BankRow::new(view), cards::valid_until.eq(valid_until.to_julian_day())))
+            .set((BankRow::new(view), cards::valid_until.eq(Day::of(valid_until))))
             .execute(self.of(partner)?)
             .stored()
             .map(drop)
@@ -160,15 +161,15 @@ impl CardRepository for DieselTransaction {
         cards: &[CardId],
         too_old_at: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        let (connection, too_old_at) = (self.of(partner)?, micros(too_old_at));
+        let (connection, too_old_at) = (self.of(partner)?, Moment::of(too_old_at));
         let outdate =
-            |some: &[CardId]| bulk::outdate_bank_view(connection, &partner.key(), some, too_old_at).stored();
+            |some: &[CardId]| bulk::outdate_bank_view(connection, partner.key(), some, too_old_at).stored();
         cards.chunks(statements::UPDATE_CHUNK as usize).try_for_each(outdate)
     }
 
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {
         let (connection, limit) = (self.of(partner)?, limit_text::text(limit));
-        let set = |some: &[CardId]| bulk::set_limit(connection, &partner.key(), some, &limit).stored();
+        let set = |some: &[CardId]| bulk::set_limit(connection, partner.key(), some, &limit).stored();
         cards.chunks(statements::UPDATE_CHUNK as usize).try_for_each(set)
     }
 
@@ -178,8 +179,8 @@ impl CardRepository for DieselTransaction {
         limit: u32,
     ) -> Result<Vec<AccountDue>, StoreError> {
         let columns = (cards::partner_id, cards::id, cards::number);
-        let mut rows: Vec<(Vec<u8>, Vec<u8>, i64)> = cards::table
-            .filter(cards::account_updated_at.lt(micros(day.start)))
+        let mut rows: Vec<(Id, Id, i64)> = cards::table
+            .filter(cards::account_updated_at.lt(Moment::of(day.start)))
             .order(cards::account_updated_at)
             .limit(i64::from(limit))
             .select(columns)
@@ -188,8 +189,8 @@ impl CardRepository for DieselTransaction {
         let room = i64::from(limit) - i64::try_from(rows.len()).unwrap_or(i64::MAX);
         if room > 0 {
             // A statement of its own, so that each is one look into the index.
-            let after: Vec<(Vec<u8>, Vec<u8>, i64)> = cards::table
-                .filter(cards::account_updated_at.ge(micros(day.end)))
+            let after: Vec<(Id, Id, i64)> = cards::table
+                .filter(cards::account_updated_at.ge(Moment::of(day.end)))
                 .order(cards::account_updated_at)
                 .limit(room)
                 .select(columns)
@@ -197,10 +198,10 @@ impl CardRepository for DieselTransaction {
                 .stored()?;
             rows.extend(after);
         }
-        let due = |(partner, card, number): (Vec<u8>, Vec<u8>, i64)| {
+        let due = |(partner, card, number): (Id, Id, i64)| {
             Ok(AccountDue {
-                partner: id(&partner, "cards.partner_id")?,
-                card: id(&card, "cards.id")?,
+                partner: partner.to(),
+                card: card.to(),
                 number: card_number(number, "cards.number")?,
             })
         };
@@ -216,7 +217,7 @@ impl CardRepository for DieselTransaction {
         update(cards::table.find((partner.key(), card.key())))
             .set((
                 cards::account_value.eq(account.value.get()),
-                cards::account_updated_at.eq(micros(account.updated_at)),
+                cards::account_updated_at.eq(Moment::of(account.updated_at)),
             ))
             .execute(self.of(partner)?)
             .stored()

@@ -12,18 +12,19 @@ use kopeck_port_store::{CategoryRepository, CategoryUse, StoreError};
 use time::OffsetDateTime;
 
 use super::window;
-use crate::convert::{AsKey, id, length, micros};
+use crate::convert::{AsKey, length};
 use crate::counters::List;
 use crate::dialect::{self, AnyConnection};
 use crate::error::Stored;
 use crate::schema::{categories, employees};
+use crate::sql_types::{Id, Moment};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
 use crate::update::update;
 
-fn category(bytes: &[u8], name: &str) -> Result<Category, StoreError> {
-    Ok(Category { id: id(bytes, "categories.id")?, name: CategoryName::from_stored(name.to_owned()) })
+fn category(id: Id, name: &str) -> Category {
+    Category { id: id.to(), name: CategoryName::from_stored(name.to_owned()) }
 }
 
 /// A category by its identifier.
@@ -36,8 +37,8 @@ pub(crate) struct CategoryById {
 #[derive(QueryableByName)]
 #[diesel(table_name = categories)]
 struct CategoryRow {
-    partner_id: Vec<u8>,
-    id: Vec<u8>,
+    partner_id: Id,
+    id: Id,
     name: String,
 }
 
@@ -56,13 +57,13 @@ impl BatchLoad for CategoryById {
     }
 
     fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<Category>, StoreError> {
-        let found: Option<(Vec<u8>, String)> = categories::table
+        let found: Option<(Id, String)> = categories::table
             .find((self.partner.key(), self.id.key()))
             .select((categories::id, categories::name))
             .get_result(connection)
             .optional()
             .stored()?;
-        found.map(|(id, name)| category(&id, &name)).transpose()
+        Ok(found.map(|(id, name)| category(id, &name)))
     }
 
     fn load_many(
@@ -70,13 +71,13 @@ impl BatchLoad for CategoryById {
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Option<Category>)>, StoreError> {
         let columns = vec![
-            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Bind::Keys(wanted.iter().map(|one| one.id.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.id.key()).collect()),
         ];
         let rows: Vec<CategoryRow> = RawStatement::new(MANY_BY_ID, columns).load(connection).stored()?;
         let found = |row: CategoryRow| {
-            let partner = id(&row.partner_id, "categories.partner_id")?;
-            let category = category(&row.id, &row.name)?;
+            let partner = row.partner_id.to();
+            let category = category(row.id, &row.name);
             Ok((Self { partner, id: category.id }, Some(category)))
         };
         rows.into_iter().map(found).collect()
@@ -102,7 +103,7 @@ impl CategoryRepository for DieselTransaction {
             categories::seq.eq(seq),
             categories::name.eq(category.name.as_str()),
             categories::folded_name.eq(category.name.folded()),
-            categories::created_at.eq(micros(at)),
+            categories::created_at.eq(Moment::of(at)),
         ));
         dialect::guarded(self.of(partner)?, |connection| row.execute(connection)).stored()?;
         self.give_out(partner, List::Categories, seq)
@@ -130,14 +131,14 @@ impl CategoryRepository for DieselTransaction {
         partner: PartnerId,
         name: &CategoryName,
     ) -> Result<Option<CategoryId>, StoreError> {
-        let found: Option<Vec<u8>> = categories::table
+        let found: Option<Id> = categories::table
             .filter(categories::partner_id.eq(partner.key()))
             .filter(categories::folded_name.eq(name.folded()))
             .select(categories::id)
             .get_result(self.of(partner)?)
             .optional()
             .stored()?;
-        found.map(|bytes| id(&bytes, "categories.id")).transpose()
+        Ok(found.map(Id::to))
     }
 
     fn employees_in(&mut self, partner: PartnerId, id: CategoryId) -> Result<u64, StoreError> {
@@ -154,23 +155,23 @@ impl CategoryRepository for DieselTransaction {
         let own = categories::table.filter(categories::partner_id.eq(partner.key()));
         let total: i64 = own.count().get_result(self.of(partner)?).stored()?;
         let (limit, offset) = window(page);
-        let rows: Vec<(Vec<u8>, String)> = own
+        let rows: Vec<(Id, String)> = own
             .order(categories::seq)
             .limit(limit)
             .offset(offset)
             .select((categories::id, categories::name))
             .load(self.of(partner)?)
             .stored()?;
-        let counts: Vec<(Option<Vec<u8>>, i64)> = employees::table
+        let counts: Vec<(Option<Id>, i64)> = employees::table
             .filter(employees::partner_id.eq(partner.key()))
             .filter(employees::category_id.eq_any(rows.iter().map(|(id, _)| id)))
             .group_by(employees::category_id)
             .select((employees::category_id, count_star()))
             .load(self.of(partner)?)
             .stored()?;
-        let counts: HashMap<Option<Vec<u8>>, i64> = counts.into_iter().collect();
+        let counts: HashMap<Option<Id>, i64> = counts.into_iter().collect();
         let items = rows.into_iter().map(|(id, name)| {
-            let category = category(&id, &name)?;
+            let category = category(id, &name);
             let employees = counts.get(&Some(id)).copied().unwrap_or(0);
             Ok(CategoryUse { category, employees: length(employees, "employees")? })
         });

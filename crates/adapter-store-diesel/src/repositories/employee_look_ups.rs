@@ -2,16 +2,17 @@
 
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{Binary, Text};
+use diesel::sql_types::Text;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::person::CustomId;
 use kopeck_port_store::StoreError;
 
 use super::employees::EmployeeRow;
-use crate::convert::{AsKey, id, parsed};
+use crate::convert::{AsKey, parsed};
 use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::schema::employees;
+use crate::sql_types::{Id, sql};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
 
@@ -24,8 +25,8 @@ pub(crate) struct EmployeeById {
 
 #[derive(QueryableByName)]
 struct PartnersRow {
-    #[diesel(sql_type = Binary)]
-    partner_id: Vec<u8>,
+    #[diesel(sql_type = sql::Id)]
+    partner_id: Id,
     #[diesel(embed)]
     employee: EmployeeRow,
 }
@@ -56,13 +57,13 @@ impl BatchLoad for EmployeeById {
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Option<EmployeeRow>)>, StoreError> {
         let columns = vec![
-            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Bind::Keys(wanted.iter().map(|one| one.id.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.id.key()).collect()),
         ];
         let rows: Vec<PartnersRow> = RawStatement::new(MANY_BY_ID, columns).load(connection).stored()?;
         let found = |row: PartnersRow| {
-            let partner = id(&row.partner_id, "employees.partner_id")?;
-            Ok((Self { partner, id: row.employee.id()? }, Some(row.employee)))
+            let partner = row.partner_id.to();
+            Ok((Self { partner, id: row.employee.id() }, Some(row.employee)))
         };
         rows.into_iter().map(found).collect()
     }
@@ -81,12 +82,12 @@ pub(crate) struct EmployeeNamed {
 
 #[derive(QueryableByName)]
 struct NamedRow {
-    #[diesel(sql_type = Binary)]
-    partner_id: Vec<u8>,
+    #[diesel(sql_type = sql::Id)]
+    partner_id: Id,
     #[diesel(sql_type = Text)]
     custom_id: String,
-    #[diesel(sql_type = Binary)]
-    id: Vec<u8>,
+    #[diesel(sql_type = sql::Id)]
+    id: Id,
 }
 
 const MANY_BY_CUSTOM_ID: &str = "
@@ -108,9 +109,9 @@ impl BatchLoad for EmployeeNamed {
             .filter(employees::partner_id.eq(self.partner.key()))
             .filter(employees::custom_id.eq(self.custom_id.as_str()))
             .select(employees::id);
-        let found: Option<Vec<u8>> =
+        let found: Option<Id> =
             on_either!(connection, inner => named.get_result(inner)).optional().stored()?;
-        found.map(|bytes| id(&bytes, "employees.id")).transpose()
+        Ok(found.map(Id::to))
     }
 
     fn load_many(
@@ -118,14 +119,14 @@ impl BatchLoad for EmployeeNamed {
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Option<EmployeeId>)>, StoreError> {
         let columns = vec![
-            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
             Bind::Texts(wanted.iter().map(|one| one.custom_id.as_str()).collect()),
         ];
         let rows: Vec<NamedRow> = RawStatement::new(MANY_BY_CUSTOM_ID, columns).load(connection).stored()?;
         let found = |row: NamedRow| {
-            let partner = id(&row.partner_id, "employees.partner_id")?;
+            let partner = row.partner_id.to();
             let custom_id = parsed(CustomId::parse(&row.custom_id), "employees.custom_id")?;
-            Ok((Self { partner, custom_id }, Some(id(&row.id, "employees.id")?)))
+            Ok((Self { partner, custom_id }, Some(row.id.to())))
         };
         rows.into_iter().map(found).collect()
     }

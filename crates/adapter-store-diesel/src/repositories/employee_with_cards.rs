@@ -2,7 +2,7 @@
 
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use diesel::sql_types::{BigInt, Nullable, Text};
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_port_store::StoreError;
@@ -13,6 +13,7 @@ use super::employees::EmployeeRow;
 use crate::convert::{AsKey, corrupt};
 use crate::dialect::AnyConnection;
 use crate::error::Stored;
+use crate::sql_types::{Id, sql};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
 
@@ -31,8 +32,8 @@ struct HolderRow {
     question: i64,
     #[diesel(embed)]
     employee: EmployeeRow,
-    #[diesel(sql_type = Nullable<Binary>)]
-    card_id: Option<Vec<u8>>,
+    #[diesel(sql_type = Nullable<sql::Id>)]
+    card_id: Option<Id>,
     #[diesel(sql_type = Nullable<Text>)]
     link_status: Option<String>,
     #[diesel(sql_type = Nullable<BigInt>)]
@@ -69,8 +70,8 @@ impl BatchLoad for EmployeeWithCards {
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Self::Loaded)>, StoreError> {
         let columns = vec![
-            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
-            Bind::Keys(wanted.iter().map(|one| one.id.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.id.key()).collect()),
         ];
         let rows: Vec<HolderRow> = RawStatement::new(MANY, columns).load(connection).stored()?;
         let mut rows = rows.into_iter().peekable();
@@ -81,7 +82,7 @@ impl BatchLoad for EmployeeWithCards {
                 cards.extend(row.card_id.map(|id| (row.card_seq, id, row.link_status)));
             }
             cards.sort_unstable_by_key(|(seq, _, _)| *seq);
-            let cards = cards.iter().map(|(_, id, status)| linked(id, status.as_deref()));
+            let cards = cards.iter().map(|(_, id, status)| linked(*id, status.as_deref()));
             let answer = (employee, cards.collect::<Result<_, _>>()?);
             let question = usize::try_from(question - 1).ok().and_then(|index| wanted.get(index));
             found.push((question.ok_or_else(|| corrupt("question"))?.clone(), Some(answer)));

@@ -15,12 +15,13 @@ use super::employee_look_ups::{EmployeeById, EmployeeNamed};
 use super::employee_with_cards::EmployeeWithCards;
 use super::{ascending, window};
 use crate::bulk::column;
-use crate::convert::{AsKey, id, length, micros, moment, parsed, word};
+use crate::convert::{AsKey, length, parsed, word};
 use crate::counters::List;
 use crate::dialect::{self, AnyConnection, MultiBackend, on_either};
 use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::employees;
+use crate::sql_types::{Id, Moment};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
@@ -29,15 +30,15 @@ use crate::update::update;
 #[derive(Clone, Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = employees)]
 pub(crate) struct EmployeeRow {
-    id: Vec<u8>,
+    id: Id,
     #[diesel(embed)]
     fields: FieldsRow,
-    created_at: i64,
+    created_at: Moment,
 }
 
 /// A new employee.
 pub(crate) struct NewEmployeeRow {
-    partner_id: Vec<u8>,
+    partner_id: Id,
     seq: i64,
     employee: EmployeeRow,
     search_text: String,
@@ -62,9 +63,9 @@ pub(crate) struct FieldsRow {
     patronymic: Option<String>,
     phone: Option<Vec<u8>>,
     email: Option<Vec<u8>>,
-    category_id: Option<Vec<u8>>,
+    category_id: Option<Id>,
     status: String,
-    status_updated_at: i64,
+    status_updated_at: Moment,
 }
 
 /// Encrypts and decrypts columns of the employee with this key.
@@ -76,7 +77,7 @@ impl FieldsRow {
     fn new(partner: PartnerId, employee: &Employee, cipher: &dyn ColumnCipher) -> Result<Self, StoreError> {
         let name = |name: &Option<PersonName>| name.as_ref().map(|name| name.as_str().to_owned());
         let key = employee.id.key();
-        let cipher = row_cipher(cipher, partner, &key);
+        let cipher = row_cipher(cipher, partner, key.bytes());
         let phone = employee.phone.as_ref().map(|phone| cipher.encrypt("phone", phone.as_str().as_bytes()));
         let email = employee.email.as_ref().map(|email| cipher.encrypt("email", email.as_str().as_bytes()));
         Ok(Self {
@@ -86,9 +87,9 @@ impl FieldsRow {
             patronymic: name(&employee.patronymic),
             phone: phone.transpose()?,
             email: email.transpose()?,
-            category_id: employee.category.map(|category| category.key().to_vec()),
+            category_id: employee.category.map(|category| category.key()),
             status: employee.status.as_str().to_owned(),
-            status_updated_at: micros(employee.status_updated_at),
+            status_updated_at: Moment::of(employee.status_updated_at),
         })
     }
 }
@@ -101,12 +102,12 @@ impl NewEmployeeRow {
         cipher: &dyn ColumnCipher,
     ) -> Result<Self, StoreError> {
         Ok(Self {
-            partner_id: partner.key().to_vec(),
+            partner_id: partner.key(),
             seq,
             employee: EmployeeRow {
-                id: employee.id.key().to_vec(),
+                id: employee.id.key(),
                 fields: FieldsRow::new(partner, employee, cipher)?,
-                created_at: micros(employee.created_at),
+                created_at: Moment::of(employee.created_at),
             },
             search_text: employee.search_text(),
         })
@@ -114,8 +115,8 @@ impl NewEmployeeRow {
 }
 
 impl EmployeeRow {
-    pub(super) fn id(&self) -> Result<EmployeeId, StoreError> {
-        id(&self.id, "employees.id")
+    pub(super) fn id(&self) -> EmployeeId {
+        self.id.to()
     }
 
     pub(super) fn employee(
@@ -127,21 +128,21 @@ impl EmployeeRow {
             text.map(|text| parsed(PersonName::parse(&text), column)).transpose()
         };
         let fields = self.fields;
-        let cipher = row_cipher(cipher, partner, &self.id);
+        let cipher = row_cipher(cipher, partner, self.id.bytes());
         let phone = fields.phone.map(|stored| cipher.text("phone", &stored)).transpose()?;
         let email = fields.email.map(|stored| cipher.text("email", &stored)).transpose()?;
         Ok(Employee {
-            id: id(&self.id, "employees.id")?,
+            id: self.id.to(),
             custom_id: parsed(CustomId::parse(&fields.custom_id), "employees.custom_id")?,
             surname: name(fields.surname, "employees.surname")?,
             name: name(fields.name, "employees.name")?,
             patronymic: name(fields.patronymic, "employees.patronymic")?,
             phone: phone.map(|text| parsed(Phone::parse(&text), "employees.phone")).transpose()?,
             email: email.map(|text| parsed(Email::parse(&text), "employees.email")).transpose()?,
-            category: fields.category_id.map(|bytes| id(&bytes, "employees.category_id")).transpose()?,
+            category: fields.category_id.map(Id::to),
             status: word(&fields.status, "employees.status")?,
-            created_at: moment(self.created_at, "employees.created_at")?,
-            status_updated_at: moment(fields.status_updated_at, "employees.status_updated_at")?,
+            created_at: self.created_at.time("employees.created_at")?,
+            status_updated_at: fields.status_updated_at.time("employees.status_updated_at")?,
         })
     }
 }
@@ -157,8 +158,8 @@ const INSERT: &str = "
 fn insert_employee(connection: &mut AnyConnection, row: &NewEmployeeRow) -> QueryResult<()> {
     let EmployeeRow { id, fields, created_at } = &row.employee;
     let values = vec![
-        Bind::Bytes(&row.partner_id),
-        Bind::Bytes(id),
+        Bind::Id(row.partner_id),
+        Bind::Id(*id),
         Bind::Int(row.seq),
         Bind::Text(&fields.custom_id),
         Bind::MaybeText(fields.surname.as_deref()),
@@ -166,11 +167,11 @@ fn insert_employee(connection: &mut AnyConnection, row: &NewEmployeeRow) -> Quer
         Bind::MaybeText(fields.patronymic.as_deref()),
         Bind::MaybeBytes(fields.phone.as_deref()),
         Bind::MaybeBytes(fields.email.as_deref()),
-        Bind::MaybeBytes(fields.category_id.as_deref()),
+        Bind::MaybeId(fields.category_id),
         Bind::Text(&fields.status),
-        Bind::Int(fields.status_updated_at),
+        Bind::Moment(fields.status_updated_at),
         Bind::Text(&row.search_text),
-        Bind::Int(*created_at),
+        Bind::Moment(*created_at),
     ];
     on_either!(connection, inner => RawStatement::new(INSERT, values).execute(inner)).map(drop)
 }
@@ -185,8 +186,8 @@ const POSTGRES_INSERT_MANY: &str = "
 /// Adds employees of any partners.
 pub(crate) fn insert_employees(connection: &mut PgConnection, rows: &[NewEmployeeRow]) -> QueryResult<()> {
     let columns = vec![
-        column!(BytesList: rows, row => row.partner_id.as_slice()),
-        column!(BytesList: rows, row => row.employee.id.as_slice()),
+        column!(Ids: rows, row => row.partner_id),
+        column!(Ids: rows, row => row.employee.id),
         column!(Ints: rows, row => row.seq),
         column!(Texts: rows, row => row.employee.fields.custom_id.as_str()),
         column!(MaybeTexts: rows, row => row.employee.fields.surname.as_deref()),
@@ -194,11 +195,11 @@ pub(crate) fn insert_employees(connection: &mut PgConnection, rows: &[NewEmploye
         column!(MaybeTexts: rows, row => row.employee.fields.patronymic.as_deref()),
         column!(MaybeBytesList: rows, row => row.employee.fields.phone.as_deref()),
         column!(MaybeBytesList: rows, row => row.employee.fields.email.as_deref()),
-        column!(MaybeBytesList: rows, row => row.employee.fields.category_id.as_deref()),
+        column!(MaybeIds: rows, row => row.employee.fields.category_id),
         column!(Texts: rows, row => row.employee.fields.status.as_str()),
-        column!(Ints: rows, row => row.employee.fields.status_updated_at),
+        column!(Moments: rows, row => row.employee.fields.status_updated_at),
         column!(Texts: rows, row => row.search_text.as_str()),
-        column!(Ints: rows, row => row.employee.created_at),
+        column!(Moments: rows, row => row.employee.created_at),
     ];
     RawStatement::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
 }

@@ -7,11 +7,12 @@ use kopeck_port_store::{ColumnCipher, IdempotencyRepository, RecordedResponse, R
 use time::OffsetDateTime;
 
 use crate::bulk::column;
-use crate::convert::{AsKey, corrupt, fixed, id, micros, moment};
+use crate::convert::{AsKey, corrupt, fixed};
 use crate::dialect::{AnyConnection, on_either};
 use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::recorded_responses;
+use crate::sql_types::{Id, Moment};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
@@ -22,12 +23,12 @@ use crate::update::update;
 #[derive(Clone, Queryable, QueryableByName, Selectable, AsChangeset)]
 #[diesel(table_name = recorded_responses, primary_key(partner_id, key))]
 pub(crate) struct AnswerRow {
-    partner_id: Vec<u8>,
+    partner_id: Id,
     key: String,
     fingerprint: Vec<u8>,
     status: i32,
     body: Vec<u8>,
-    recorded_at: i64,
+    recorded_at: Moment,
 }
 
 /// Encrypts and decrypts columns of the response under this key.
@@ -43,12 +44,12 @@ impl AnswerRow {
         cipher: &dyn ColumnCipher,
     ) -> Result<Self, StoreError> {
         Ok(Self {
-            partner_id: partner.key().to_vec(),
+            partner_id: partner.key(),
             key: key.to_owned(),
             fingerprint: answer.fingerprint.to_vec(),
             status: i32::from(answer.status),
             body: row_cipher(cipher, partner, key).encrypt("body", &answer.body)?,
-            recorded_at: micros(answer.recorded_at),
+            recorded_at: Moment::of(answer.recorded_at),
         })
     }
 
@@ -57,7 +58,7 @@ impl AnswerRow {
             fingerprint: fixed(self.fingerprint, "recorded_responses.fingerprint")?,
             status: u16::try_from(self.status).map_err(|_| corrupt("recorded_responses.status"))?,
             body: row_cipher(cipher, partner, &self.key).decrypt("body", &self.body)?,
-            recorded_at: moment(self.recorded_at, "recorded_responses.recorded_at")?,
+            recorded_at: self.recorded_at.time("recorded_responses.recorded_at")?,
         })
     }
 }
@@ -95,12 +96,12 @@ impl BatchLoad for AnswerTo {
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Option<AnswerRow>)>, StoreError> {
         let columns = vec![
-            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
             Bind::Texts(wanted.iter().map(|one| one.key.as_str()).collect()),
         ];
         let rows: Vec<AnswerRow> = RawStatement::new(MANY_ANSWERS, columns).load(connection).stored()?;
         let found = |row: AnswerRow| {
-            let partner = id(&row.partner_id, "recorded_responses.partner_id")?;
+            let partner = row.partner_id.to();
             let question = Self { partner, key: row.key.clone() };
             Ok((question, Some(row)))
         };
@@ -119,12 +120,12 @@ const INSERT: &str = "
 /// Adds an answer, unless there is one under its key; says whether it did.
 fn insert_answer(connection: &mut AnyConnection, row: &AnswerRow) -> QueryResult<bool> {
     let values = vec![
-        Bind::Bytes(&row.partner_id),
+        Bind::Id(row.partner_id),
         Bind::Text(&row.key),
         Bind::Bytes(&row.fingerprint),
         Bind::Int(row.status.into()),
         Bind::Bytes(&row.body),
-        Bind::Int(row.recorded_at),
+        Bind::Moment(row.recorded_at),
     ];
     on_either!(connection, inner => RawStatement::new(INSERT, values).execute(inner))
         .map(|inserted| inserted > 0)
@@ -137,12 +138,12 @@ const POSTGRES_INSERT_MANY: &str = "
 /// Adds answers that are not there, of any partners.
 pub(crate) fn insert_answers(connection: &mut PgConnection, rows: &[AnswerRow]) -> QueryResult<()> {
     let columns = vec![
-        column!(BytesList: rows, row => row.partner_id.as_slice()),
+        column!(Ids: rows, row => row.partner_id),
         column!(Texts: rows, row => row.key.as_str()),
         column!(BytesList: rows, row => row.fingerprint.as_slice()),
         column!(Integers: rows, row => row.status),
         column!(BytesList: rows, row => row.body.as_slice()),
-        column!(Ints: rows, row => row.recorded_at),
+        column!(Moments: rows, row => row.recorded_at),
     ];
     RawStatement::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
 }
@@ -176,7 +177,7 @@ impl IdempotencyRepository for DieselTransaction {
         }
         let stale = recorded_responses::table
             .find((partner.key(), key))
-            .filter(recorded_responses::recorded_at.lt(micros(stale_before)));
+            .filter(recorded_responses::recorded_at.lt(Moment::of(stale_before)));
         match update(stale).set(row).execute(self.of(partner)?).stored()? {
             0 => Err(StoreError::Conflict(Rule::IdempotencyKey)),
             _ => Ok(()),
@@ -184,8 +185,8 @@ impl IdempotencyRepository for DieselTransaction {
     }
 
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
-        let old: Vec<(Vec<u8>, String)> = recorded_responses::table
-            .filter(recorded_responses::recorded_at.lt(micros(moment)))
+        let old: Vec<(Id, String)> = recorded_responses::table
+            .filter(recorded_responses::recorded_at.lt(Moment::of(moment)))
             .order(recorded_responses::recorded_at)
             .limit(i64::from(limit))
             .select((recorded_responses::partner_id, recorded_responses::key))

@@ -9,10 +9,12 @@ use kopeck_port_store::{
 };
 use time::Duration;
 
-use crate::convert::{AsKey, Key, corrupt, id, length, moment, natural};
-use crate::dialect;
+use crate::convert::{AsKey, corrupt, length, natural};
+use crate::dialect::{self, on_either};
 use crate::error::Stored;
 use crate::schema::jobs;
+use crate::sql_types::{Id, Moment, sql, whole_micros};
+use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 use crate::transaction::write_buffer::NewJob;
 use crate::update::update;
@@ -22,7 +24,7 @@ pub(super) const ORDER: &str = "ORDER";
 pub(super) const REPLENISHMENT: &str = "REPLENISHMENT";
 pub(super) const LIMIT_CHANGE: &str = "LIMIT_CHANGE";
 
-fn columns(subject: Subject) -> (&'static str, Key) {
+fn columns(subject: Subject) -> (&'static str, Id) {
     match subject {
         Subject::Order(id) => (ORDER, id.key()),
         Subject::Replenishment(id) => (REPLENISHMENT, id.key()),
@@ -34,25 +36,21 @@ fn columns(subject: Subject) -> (&'static str, Key) {
 #[derive(Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = jobs)]
 pub(crate) struct JobRow {
-    pub(crate) partner_id: Vec<u8>,
+    pub(crate) partner_id: Id,
     pub(crate) subject_kind: String,
-    pub(crate) subject_id: Vec<u8>,
+    pub(crate) subject_id: Id,
     attempt: i64,
     failures: i64,
     may_have_sent: bool,
-    pub(crate) due_at: i64,
+    pub(crate) due_at: Moment,
 }
 
 impl JobRow {
-    fn partner(&self) -> Result<PartnerId, StoreError> {
-        id(&self.partner_id, "jobs.partner_id")
-    }
-
     fn subject(&self) -> Result<Subject, StoreError> {
         match self.subject_kind.as_str() {
-            ORDER => Ok(Subject::Order(id(&self.subject_id, "jobs.subject_id")?)),
-            REPLENISHMENT => Ok(Subject::Replenishment(id(&self.subject_id, "jobs.subject_id")?)),
-            LIMIT_CHANGE => Ok(Subject::LimitChange(id(&self.subject_id, "jobs.subject_id")?)),
+            ORDER => Ok(Subject::Order(self.subject_id.to())),
+            REPLENISHMENT => Ok(Subject::Replenishment(self.subject_id.to())),
+            LIMIT_CHANGE => Ok(Subject::LimitChange(self.subject_id.to())),
             _ => Err(corrupt("jobs.subject_kind")),
         }
     }
@@ -60,7 +58,7 @@ impl JobRow {
     /// The claim that takes it.
     fn claim(&self) -> Result<Claim, StoreError> {
         Ok(Claim {
-            partner: self.partner()?,
+            partner: self.partner_id.to(),
             subject: self.subject()?,
             attempt: natural(self.attempt + 1, "jobs.attempt")?,
             may_have_sent: self.may_have_sent,
@@ -83,8 +81,8 @@ struct BacklogRow {
     all_of_it: i64,
     #[diesel(sql_type = BigInt)]
     due: i64,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    oldest_due_at: Option<i64>,
+    #[diesel(sql_type = Nullable<sql::Moment>)]
+    oldest_due_at: Option<Moment>,
     #[diesel(sql_type = BigInt)]
     failing: i64,
     #[diesel(sql_type = BigInt)]
@@ -118,41 +116,59 @@ impl DieselTransaction {
     }
 
     /// The present, by the clock that work goes by.
-    fn work_time(&mut self) -> Result<i64, StoreError> {
+    fn work_time(&mut self) -> Result<Moment, StoreError> {
         let clock = self.store_clock();
         dialect::work_time(self.unlocked()?, &*clock).stored()
     }
 }
 
-/// A [`Horizon`] seen from a moment, as SQL: in Unix microseconds.
+/// A [`Horizon`] as of a timestamp.
 struct Latest {
-    /// The latest that a piece of work can be due.
-    due_at: String,
+    /// The latest that a new job can be due.
+    first: Moment,
+    /// The latest that a claimed job can be due again.
+    again: Moment,
     /// The latest that a lease can end.
-    lease: i64,
-    /// The lesser of the two moments behind `due_at`, by which an index can be searched.
-    soonest: i64,
+    lease: Moment,
 }
 
 impl Latest {
-    fn at(now: i64, horizon: Horizon) -> Self {
-        let (first, again) = (later(now, horizon.first), later(now, horizon.again));
+    fn at(now: Moment, horizon: Horizon) -> Self {
         Self {
-            due_at: format!("(CASE WHEN attempt = 0 THEN {first} ELSE {again} END)"),
-            lease: later(now, horizon.lease),
-            soonest: first.min(again),
+            first: now.plus(horizon.first),
+            again: now.plus(horizon.again),
+            lease: now.plus(horizon.lease),
         }
+    }
+
+    /// The values of `due_at > ? AND due_at > CASE WHEN attempt = 0 THEN ? ELSE ? END`; by the first, an index is searched.
+    fn due_after(&self) -> [Bind<'static>; 3] {
+        [self.first.min(self.again), self.first, self.again].map(Bind::Moment)
     }
 }
 
-/// In microseconds.
-fn later(moment: i64, by: Duration) -> i64 {
-    moment.saturating_add(whole_micros(by))
-}
+const IS_EXCEEDED: &str = "
+    SELECT CAST(CASE WHEN EXISTS (
+        SELECT 1 FROM jobs
+        WHERE leased_until IS NULL AND due_at > ? AND due_at > CASE WHEN attempt = 0 THEN ? ELSE ? END
+    ) OR EXISTS (SELECT 1 FROM jobs WHERE leased_until > ?) THEN 1 ELSE 0 END AS BIGINT) AS found";
 
-fn whole_micros(duration: Duration) -> i64 {
-    i64::try_from(duration.whole_microseconds()).unwrap_or(i64::MAX)
-}
+const BRING_IDLE_WITHIN: &str = "
+    UPDATE jobs SET due_at = CASE WHEN attempt = 0 THEN ? ELSE ? END
+    WHERE leased_until IS NULL AND due_at > ? AND due_at > CASE WHEN attempt = 0 THEN ? ELSE ? END";
+
+/// A leased job was due when it was claimed, so it is due again with the end of the lease.
+const BRING_LEASED_WITHIN: &str = "
+    UPDATE jobs SET leased_until = ?, due_at = CASE WHEN due_at > ? THEN ? ELSE due_at END WHERE leased_until > ?";
+
+/// As above: the end of a lease makes a job due.
+const BACKLOG: &str = "
+    SELECT COUNT(*) AS all_of_it, COUNT(due) AS due, MIN(due) AS oldest_due_at,
+        COUNT(CASE WHEN failures > 0 THEN 1 END) AS failing, COUNT(stuck_since) AS stuck
+    FROM (
+        SELECT failures, stuck_since, CASE WHEN leased_until IS NULL AND due_at <= ? OR leased_until <= ? THEN due_at END AS due
+        FROM jobs
+    ) j";
 
 impl JobRepository for DieselTransaction {
     fn enqueue(&mut self, partner: PartnerId, subject: Subject, delay: Duration) -> Result<(), StoreError> {
@@ -180,9 +196,9 @@ impl JobRepository for DieselTransaction {
 
     fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let now = self.work_time()?;
-        let leased_until = WorkTime::at(later(now, lease));
+        let leased_until = WorkTime::At(now.plus(lease));
         let due = dialect::due_work(self.unlocked()?, now, limit).stored()?;
-        let partners = due.iter().map(JobRow::partner).collect::<Result<Vec<_>, _>>()?;
+        let partners: Vec<PartnerId> = due.iter().map(|row| row.partner_id.to()).collect();
         let own = self.of_some(&partners)?;
         let due = due.into_iter().zip(partners).filter(|(_, partner)| own.contains(partner));
         let due = due.map(|(row, _)| row).collect();
@@ -206,7 +222,7 @@ impl JobRepository for DieselTransaction {
                 jobs::due_at.eq(due_at),
                 jobs::failures.eq(i64::from(terms.failures)),
                 jobs::may_have_sent.eq(terms.may_have_sent),
-                jobs::leased_until.eq(None::<i64>),
+                jobs::leased_until.eq(None::<Moment>),
             ))
             .execute(self.of(claim.partner)?)
             .stored()
@@ -227,7 +243,7 @@ impl JobRepository for DieselTransaction {
 
     fn end_all_leases(&mut self) -> Result<(), StoreError> {
         update(jobs::table.filter(jobs::leased_until.is_not_null()))
-            .set(jobs::leased_until.eq(None::<i64>))
+            .set(jobs::leased_until.eq(None::<Moment>))
             .execute(self.unlocked()?)
             .stored()
             .map(drop)
@@ -243,17 +259,17 @@ impl JobRepository for DieselTransaction {
     }
 
     fn stuck(&mut self) -> Result<Vec<StuckJob>, StoreError> {
-        let rows: Vec<(JobRow, Option<i64>)> = jobs::table
+        let rows: Vec<(JobRow, Option<Moment>)> = jobs::table
             .filter(jobs::stuck_since.is_not_null())
             .order(jobs::stuck_since)
             .select((JobRow::as_select(), jobs::stuck_since))
             .load(self.unlocked()?)
             .stored()?;
-        let stuck = |(row, since): (JobRow, Option<i64>)| {
+        let stuck = |(row, since): (JobRow, Option<Moment>)| {
             Ok(StuckJob {
-                partner: id(&row.partner_id, "jobs.partner_id")?,
+                partner: row.partner_id.to(),
                 subject: row.subject()?,
-                since: moment(since.unwrap_or_default(), "jobs.stuck_since")?,
+                since: since.unwrap_or_default().time("jobs.stuck_since")?,
             })
         };
         rows.into_iter().map(stuck).collect()
@@ -288,33 +304,25 @@ impl JobRepository for DieselTransaction {
 
     fn clock(&mut self, horizon: Horizon) -> Result<JobClock, StoreError> {
         let now = self.work_time()?;
-        let Latest { due_at, lease, soonest } = Latest::at(now, horizon);
-        let row: FoundRow = diesel::sql_query(format!(
-            "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM jobs \
-             WHERE leased_until IS NULL AND due_at > {soonest} AND due_at > {due_at}) \
-             OR EXISTS (SELECT 1 FROM jobs WHERE leased_until > {lease}) \
-             THEN 1 ELSE 0 END AS BIGINT) AS found"
-        ))
-        .get_result(self.unlocked()?)
-        .stored()?;
-        Ok(JobClock { now: moment(now, "the database's clock")?, is_exceeded: row.found > 0 })
+        let latest = Latest::at(now, horizon);
+        let mut values = Vec::from(latest.due_after());
+        values.push(Bind::Moment(latest.lease));
+        let question = RawStatement::new(IS_EXCEEDED, values);
+        let row: FoundRow = on_either!(self.unlocked()?, inner => question.get_result(inner)).stored()?;
+        Ok(JobClock { now: now.time("the database's clock")?, is_exceeded: row.found > 0 })
     }
 
     fn bring_within(&mut self, horizon: Horizon) -> Result<u64, StoreError> {
         let now = self.work_time()?;
-        let Latest { due_at, lease, soonest } = Latest::at(now, horizon);
-        // One statement an index. What is leased was due when it was claimed, so it is due again with the end of the lease.
-        let idle = format!(
-            "UPDATE jobs SET due_at = {due_at} \
-             WHERE leased_until IS NULL AND due_at > {soonest} AND due_at > {due_at}"
-        );
-        let leased = format!(
-            "UPDATE jobs SET leased_until = {lease}, due_at = CASE WHEN due_at > {now} THEN {now} ELSE due_at END \
-             WHERE leased_until > {lease}"
-        );
+        let latest = Latest::at(now, horizon);
+        let mut idle = vec![Bind::Moment(latest.first), Bind::Moment(latest.again)];
+        idle.extend(latest.due_after());
+        let leased = [latest.lease, now, now, latest.lease].map(Bind::Moment).into();
         let mut moved = 0;
-        for statement in [idle, leased] {
-            moved += diesel::sql_query(statement).execute(self.unlocked()?).stored()? as u64;
+        // One statement an index.
+        for (statement, values) in [(BRING_IDLE_WITHIN, idle), (BRING_LEASED_WITHIN, leased)] {
+            let statement = RawStatement::new(statement, values);
+            moved += on_either!(self.unlocked()?, inner => statement.execute(inner)).stored()? as u64;
         }
         Ok(moved)
     }
@@ -326,22 +334,15 @@ impl JobRepository for DieselTransaction {
 
     fn backlog(&mut self) -> Result<Backlog, StoreError> {
         let now = self.work_time()?;
-        // A lease is taken on what is due, so what had one is due still.
-        let due = format!(
-            "CASE WHEN leased_until IS NULL AND due_at <= {now} OR leased_until <= {now} THEN due_at END"
-        );
-        let counts: BacklogRow = diesel::sql_query(format!(
-            "SELECT COUNT(*) AS all_of_it, COUNT({due}) AS due, MIN({due}) AS oldest_due_at, \
-             COUNT(CASE WHEN failures > 0 THEN 1 END) AS failing, COUNT(stuck_since) AS stuck FROM jobs"
-        ))
-        .get_result(self.unlocked()?)
-        .stored()?;
+        let question = RawStatement::new(BACKLOG, vec![Bind::Moment(now), Bind::Moment(now)]);
+        let counts: BacklogRow =
+            on_either!(self.unlocked()?, inner => question.get_result(inner)).stored()?;
         let BacklogRow { all_of_it, due, oldest_due_at, failing, stuck } = counts;
         let count = |count| length(count, "jobs");
         Ok(Backlog {
             all: count(all_of_it)?,
             due: count(due)?,
-            oldest_due: Duration::microseconds(oldest_due_at.map_or(0, |at| now.saturating_sub(at))),
+            oldest_due: Duration::microseconds(oldest_due_at.map_or(0, |at| now.0.saturating_sub(at.0))),
             failing: count(failing)?,
             stuck: count(stuck)?,
         })

@@ -7,17 +7,18 @@ use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind, 
 use kopeck_port_store::{BalanceSheet, LedgerRepository, Rule, StoreError};
 use time::OffsetDateTime;
 
-use crate::convert::{AsKey, Key, kopecks, micros, moment};
+use crate::convert::{AsKey, kopecks};
 use crate::dialect::{self, AnyConnection};
 use crate::error::Stored;
 use crate::schema::{balances, entries, movements};
+use crate::sql_types::{Id, Moment};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 /// Opens the empty accounts of a new partner.
 pub(super) fn open(
     connection: &mut AnyConnection,
-    partner: &Key,
+    partner: Id,
     at: OffsetDateTime,
 ) -> Result<(), StoreError> {
     diesel::insert_into(balances::table)
@@ -28,7 +29,7 @@ pub(super) fn open(
             balances::held.eq(0_i64),
             balances::spent.eq(0_i64),
             balances::last_movement.eq(0_i64),
-            balances::updated_at.eq(micros(at)),
+            balances::updated_at.eq(Moment::of(at)),
         ))
         .execute(connection)
         .stored()
@@ -38,41 +39,39 @@ pub(super) fn open(
 #[derive(Insertable)]
 #[diesel(table_name = movements, treat_none_as_default_value = false)]
 struct MovementRow {
-    partner_id: Vec<u8>,
+    partner_id: Id,
     number: i64,
     kind: &'static str,
     deposit_reference: Option<String>,
-    order_id: Option<Vec<u8>>,
-    replenishment_id: Option<Vec<u8>>,
-    created_at: i64,
+    order_id: Option<Id>,
+    replenishment_id: Option<Id>,
+    created_at: Moment,
 }
 
 impl MovementRow {
-    fn new(partner: &Key, number: i64, movement: &Movement, at: OffsetDateTime) -> Self {
+    fn new(partner: Id, number: i64, movement: &Movement, at: OffsetDateTime) -> Self {
         let row = Self {
-            partner_id: partner.to_vec(),
+            partner_id: partner,
             number,
             kind: movement.kind().as_str(),
             deposit_reference: None,
             order_id: None,
             replenishment_id: None,
-            created_at: micros(at),
+            created_at: Moment::of(at),
         };
         match movement.reference() {
             Reference::Deposit(reference) => {
                 Self { deposit_reference: Some(reference.as_str().to_owned()), ..row }
             }
-            Reference::Order(order) => Self { order_id: Some(order.key().to_vec()), ..row },
-            Reference::Replenishment(request) => {
-                Self { replenishment_id: Some(request.key().to_vec()), ..row }
-            }
+            Reference::Order(order) => Self { order_id: Some(order.key()), ..row },
+            Reference::Replenishment(request) => Self { replenishment_id: Some(request.key()), ..row },
         }
     }
 }
 
 impl LedgerRepository for DieselTransaction {
     fn sheet(&mut self, partner: PartnerId) -> Result<Option<BalanceSheet>, StoreError> {
-        let found: Option<(i64, i64, i64, i64, i64)> = balances::table
+        let found: Option<(i64, i64, i64, i64, Moment)> = balances::table
             .find(partner.key())
             .select((
                 balances::deposited,
@@ -84,14 +83,14 @@ impl LedgerRepository for DieselTransaction {
             .get_result(self.of(partner)?)
             .optional()
             .stored()?;
-        let sheet = |(deposited, available, held, spent, updated_at)| {
+        let sheet = |(deposited, available, held, spent, updated_at): (_, _, _, _, Moment)| {
             let balances = Balances {
                 deposited: Kopecks::new(deposited),
                 available: Kopecks::new(available),
                 held: Kopecks::new(held),
                 spent: Kopecks::new(spent),
             };
-            Ok(BalanceSheet { balances, updated_at: moment(updated_at, "balances.updated_at")? })
+            Ok(BalanceSheet { balances, updated_at: updated_at.time("balances.updated_at")? })
         };
         found.map(sheet).transpose()
     }
@@ -112,7 +111,7 @@ impl LedgerRepository for DieselTransaction {
             .stored()?
             .ok_or(StoreError::Conflict(Rule::Reference))?;
         let number = last + 1;
-        let row = MovementRow::new(&key, number, movement, at);
+        let row = MovementRow::new(key, number, movement, at);
         dialect::guarded(self.of(partner)?, |connection| {
             diesel::insert_into(movements::table).values(row).execute(connection)
         })
@@ -135,7 +134,7 @@ impl LedgerRepository for DieselTransaction {
                 balances::held.eq(after.held.get()),
                 balances::spent.eq(after.spent.get()),
                 balances::last_movement.eq(number),
-                balances::updated_at.eq(micros(at)),
+                balances::updated_at.eq(Moment::of(at)),
             ))
             .execute(self.of(partner)?)
             .stored()

@@ -13,12 +13,13 @@ use super::requests::{
     DONE, OPEN, REFUSED, card_by_card_repository, item_state, list_requests, some_items, state_words,
 };
 use crate::bulk::{self, Claims, Decision};
-use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
+use crate::convert::{AsKey, card_number, corrupt, natural, number, word};
 use crate::counters::List;
 use crate::dialect;
 use crate::error::Stored;
 use crate::limit_text;
 use crate::schema::{limit_change_items, limit_changes};
+use crate::sql_types::{Id, Moment};
 use crate::statements;
 use crate::transaction::DieselTransaction;
 use crate::update::update;
@@ -26,38 +27,38 @@ use crate::update::update;
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = limit_changes, treat_none_as_default_value = false)]
 struct LimitChangeRow {
-    partner_id: Vec<u8>,
-    id: Vec<u8>,
+    partner_id: Id,
+    id: Id,
     seq: i64,
     cards: i64,
     spending_limit: String,
     state: String,
-    created_at: i64,
-    state_since: i64,
+    created_at: Moment,
+    state_since: Moment,
 }
 
 impl LimitChangeRow {
     fn new(partner: PartnerId, seq: i64, request: &LimitChange) -> Self {
         Self {
-            partner_id: partner.key().to_vec(),
-            id: request.id.key().to_vec(),
+            partner_id: partner.key(),
+            id: request.id.key(),
             seq,
             cards: i64::from(request.cards),
             spending_limit: limit_text::text(request.limit()),
             state: request.state.as_str().to_owned(),
-            created_at: micros(request.created_at),
-            state_since: micros(request.state_since),
+            created_at: Moment::of(request.created_at),
+            state_since: Moment::of(request.state_since),
         }
     }
 
     fn request(self) -> Result<LimitChange, StoreError> {
         Ok(LimitChange {
-            id: id(&self.id, "limit_changes.id")?,
+            id: self.id.to(),
             cards: natural(self.cards, "limit_changes.cards")?,
             terms: limit_text::parse(&self.spending_limit, "limit_changes.spending_limit")?,
             state: word(&self.state, "limit_changes.state")?,
-            created_at: moment(self.created_at, "limit_changes.created_at")?,
-            state_since: moment(self.state_since, "limit_changes.state_since")?,
+            created_at: self.created_at.time("limit_changes.created_at")?,
+            state_since: self.state_since.time("limit_changes.state_since")?,
         })
     }
 }
@@ -66,10 +67,10 @@ impl LimitChangeRow {
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = limit_change_items, treat_none_as_default_value = false)]
 pub(crate) struct LimitRow {
-    pub(crate) partner_id: Vec<u8>,
-    pub(crate) limit_change_id: Vec<u8>,
+    pub(crate) partner_id: Id,
+    pub(crate) limit_change_id: Id,
     pub(crate) ordinal: i64,
-    pub(crate) card_id: Vec<u8>,
+    pub(crate) card_id: Id,
     pub(crate) number: i64,
     pub(crate) state: String,
     pub(crate) refusal: Option<String>,
@@ -81,10 +82,10 @@ impl LimitRow {
     fn new(partner: PartnerId, request: LimitChangeId, item: &LimitChangeItem) -> Self {
         let (state, refusal) = state_words(item.state);
         Self {
-            partner_id: partner.key().to_vec(),
-            limit_change_id: request.key().to_vec(),
+            partner_id: partner.key(),
+            limit_change_id: request.key(),
             ordinal: i64::from(item.ordinal),
-            card_id: item.card.key().to_vec(),
+            card_id: item.card.key(),
             number: number(item.number),
             state: state.to_owned(),
             refusal: refusal.map(ToOwned::to_owned),
@@ -96,7 +97,7 @@ impl LimitRow {
     fn item(self) -> Result<LimitChangeItem, StoreError> {
         Ok(LimitChangeItem {
             ordinal: natural(self.ordinal, "limit_change_items.ordinal")?,
-            card: id(&self.card_id, "limit_change_items.card_id")?,
+            card: self.card_id.to(),
             number: card_number(self.number, "limit_change_items.number")?,
             terms: (),
             state: item_state(&self.state, self.refusal.as_deref(), "limit_change_items.state")?,

@@ -11,55 +11,56 @@ use kopeck_port_store::{ColumnCipher, OrderRepository, OrderResultItem, StoreErr
 
 use super::card_row::ResultRow;
 use super::requests::list_requests;
-use crate::convert::{AsKey, corrupt, id, micros, moment, natural, parsed, word};
+use crate::convert::{AsKey, corrupt, natural, parsed, word};
 use crate::counters::List;
 use crate::encryption::{RowCipher, line_row};
 use crate::error::Stored;
 use crate::schema::{cards, order_lines, orders};
+use crate::sql_types::{Id, Moment};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = orders, treat_none_as_default_value = false)]
 struct OrderRow {
-    partner_id: Vec<u8>,
-    id: Vec<u8>,
+    partner_id: Id,
+    id: Id,
     seq: i64,
     kind: String,
     card_type: String,
     cards: i64,
     cost: i64,
     state: String,
-    created_at: i64,
-    state_since: i64,
+    created_at: Moment,
+    state_since: Moment,
 }
 
 impl OrderRow {
     fn new(partner: PartnerId, seq: i64, order: &Order) -> Self {
         Self {
-            partner_id: partner.key().to_vec(),
-            id: order.id.key().to_vec(),
+            partner_id: partner.key(),
+            id: order.id.key(),
             seq,
             kind: order.kind.as_str().to_owned(),
             card_type: order.card_type.as_str().to_owned(),
             cards: i64::from(order.cards),
             cost: order.cost.get(),
             state: order.state.as_str().to_owned(),
-            created_at: micros(order.created_at),
-            state_since: micros(order.state_since),
+            created_at: Moment::of(order.created_at),
+            state_since: Moment::of(order.state_since),
         }
     }
 
     fn order(self) -> Result<Order, StoreError> {
         Ok(Order {
-            id: id(&self.id, "orders.id")?,
+            id: self.id.to(),
             kind: word(&self.kind, "orders.kind")?,
             card_type: word(&self.card_type, "orders.card_type")?,
             cards: natural(self.cards, "orders.cards")?,
             cost: Kopecks::new(self.cost),
             state: word(&self.state, "orders.state")?,
-            created_at: moment(self.created_at, "orders.created_at")?,
-            state_since: moment(self.state_since, "orders.state_since")?,
+            created_at: self.created_at.time("orders.created_at")?,
+            state_since: self.state_since.time("orders.state_since")?,
         })
     }
 }
@@ -67,8 +68,8 @@ impl OrderRow {
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = order_lines, treat_none_as_default_value = false)]
 struct LineRow {
-    partner_id: Vec<u8>,
-    order_id: Vec<u8>,
+    partner_id: Id,
+    order_id: Id,
     position: i64,
     card_type: String,
     cards: i64,
@@ -87,8 +88,8 @@ impl LineRow {
         cipher: &dyn ColumnCipher,
     ) -> Result<Self, StoreError> {
         let row = Self {
-            partner_id: partner.key().to_vec(),
-            order_id: order.key().to_vec(),
+            partner_id: partner.key(),
+            order_id: order.key(),
             position,
             card_type: line.card_type.as_str().to_owned(),
             cards: i64::from(line.count),
@@ -111,7 +112,7 @@ impl LineRow {
     }
 
     fn line(self, partner: PartnerId, cipher: &dyn ColumnCipher) -> Result<OrderLine, StoreError> {
-        let key = line_row(id(&self.order_id, "order_lines.order_id")?, self.position);
+        let key = line_row(self.order_id.to(), self.position);
         let cipher = RowCipher { cipher, table: "order_lines", partner, row: &key };
         let details = match (self.address, self.recipient, self.phone, self.amount) {
             (Some(address), Some(recipient), Some(phone), None) => LineDetails::Plastic {
@@ -171,7 +172,10 @@ impl OrderRepository for DieselTransaction {
 
     fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError> {
         update(orders::table.find((partner.key(), order.id.key())))
-            .set((orders::state.eq(order.state.as_str()), orders::state_since.eq(micros(order.state_since))))
+            .set((
+                orders::state.eq(order.state.as_str()),
+                orders::state_since.eq(Moment::of(order.state_since)),
+            ))
             .execute(self.of(partner)?)
             .stored()
             .map(drop)

@@ -6,50 +6,51 @@ use kopeck_domain::partner::{Partner, PartnerStatus};
 use kopeck_port_store::{Credentials, PartnerRepository, SealingKeyRecord, StoreError};
 use time::OffsetDateTime;
 
-use crate::convert::{AsKey, fixed, id, micros, moment, word};
+use crate::convert::{AsKey, fixed, word};
 use crate::counters;
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{partners, sealing_keys};
+use crate::sql_types::{Id, Moment};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = partners, treat_none_as_default_value = false)]
 struct PartnerRow {
-    id: Vec<u8>,
+    id: Id,
     name: String,
     login: String,
     api_key_hash: Vec<u8>,
     password_hash: String,
     status: String,
     sealing: String,
-    created_at: i64,
+    created_at: Moment,
 }
 
 impl PartnerRow {
     fn new(credentials: &Credentials) -> Self {
         let Credentials { partner, api_key_hash, password_hash } = credentials;
         Self {
-            id: partner.id.key().to_vec(),
+            id: partner.id.key(),
             name: partner.name.clone(),
             login: partner.login.clone(),
             api_key_hash: api_key_hash.to_vec(),
             password_hash: password_hash.clone(),
             status: partner.status.as_str().to_owned(),
             sealing: partner.sealing.as_str().to_owned(),
-            created_at: micros(partner.created_at),
+            created_at: Moment::of(partner.created_at),
         }
     }
 
     fn partner(self) -> Result<Partner, StoreError> {
         Ok(Partner {
-            id: id(&self.id, "partners.id")?,
+            id: self.id.to(),
             name: self.name,
             login: self.login,
             status: word(&self.status, "partners.status")?,
             sealing: word(&self.sealing, "partners.sealing")?,
-            created_at: moment(self.created_at, "partners.created_at")?,
+            created_at: self.created_at.time("partners.created_at")?,
         })
     }
 
@@ -63,30 +64,30 @@ impl PartnerRow {
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = sealing_keys, treat_none_as_default_value = false)]
 struct SealingKeyRow {
-    partner_id: Vec<u8>,
+    partner_id: Id,
     key_id: Vec<u8>,
     encrypted_secret: Vec<u8>,
-    created_at: i64,
-    accepted_until: Option<i64>,
+    created_at: Moment,
+    accepted_until: Option<Moment>,
 }
 
 impl SealingKeyRow {
     fn new(partner: PartnerId, key: &SealingKeyRecord) -> Self {
         Self {
-            partner_id: partner.key().to_vec(),
+            partner_id: partner.key(),
             key_id: key.key_id.to_vec(),
             encrypted_secret: key.encrypted_secret.clone(),
-            created_at: micros(key.created_at),
-            accepted_until: key.accepted_until.map(micros),
+            created_at: Moment::of(key.created_at),
+            accepted_until: key.accepted_until.map(Moment::of),
         }
     }
 
     fn record(self) -> Result<SealingKeyRecord, StoreError> {
-        let until = |at| moment(at, "sealing_keys.accepted_until");
+        let until = |at: Moment| at.time("sealing_keys.accepted_until");
         Ok(SealingKeyRecord {
             key_id: fixed(self.key_id, "sealing_keys.key_id")?,
             encrypted_secret: self.encrypted_secret,
-            created_at: moment(self.created_at, "sealing_keys.created_at")?,
+            created_at: self.created_at.time("sealing_keys.created_at")?,
             accepted_until: self.accepted_until.map(until).transpose()?,
         })
     }
@@ -101,8 +102,8 @@ impl PartnerRepository for DieselTransaction {
         })
         .stored()?;
         let partner = credentials.partner.id.key();
-        counters::start(connection, &partner)?;
-        super::ledger::open(connection, &partner, credentials.partner.created_at)
+        counters::start(connection, partner)?;
+        super::ledger::open(connection, partner, credentials.partner.created_at)
     }
 
     fn by_api_key(
@@ -120,7 +121,7 @@ impl PartnerRepository for DieselTransaction {
         if row.is_none() {
             row = partners::table
                 .filter(partners::former_api_key_hash.eq(api_key_hash))
-                .filter(partners::former_api_key_until.gt(micros(now)))
+                .filter(partners::former_api_key_until.gt(Moment::of(now)))
                 .select(PartnerRow::as_select())
                 .get_result(self.unlocked()?)
                 .optional()
@@ -138,7 +139,7 @@ impl PartnerRepository for DieselTransaction {
         update(partners::table.find(id.key()))
             .set((
                 partners::former_api_key_hash.eq(partners::api_key_hash.nullable()),
-                partners::former_api_key_until.eq(micros(former_until)),
+                partners::former_api_key_until.eq(Moment::of(former_until)),
                 partners::api_key_hash.eq(api_key_hash),
             ))
             .execute(self.of(id)?)
@@ -210,7 +211,7 @@ impl PartnerRepository for DieselTransaction {
         until: OffsetDateTime,
     ) -> Result<(), StoreError> {
         update(sealing_keys::table.find((id.key(), key_id)))
-            .set(sealing_keys::accepted_until.eq(micros(until)))
+            .set(sealing_keys::accepted_until.eq(Moment::of(until)))
             .execute(self.of(id)?)
             .stored()
             .map(drop)

@@ -2,26 +2,27 @@
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::ledger::{Account, Balances, DepositReference, Reference};
 use kopeck_port_store::{OrderFacts, ReconciliationRepository, ReferenceSums, StoreError};
 
 use super::jobs;
-use crate::convert::{AsKey, corrupt, id, natural, parsed, word};
+use crate::convert::{AsKey, corrupt, natural, parsed, word};
 use crate::error::Stored;
+use crate::sql_types::{Id, sql};
 use crate::transaction::DieselTransaction;
 
-type ReferenceRow = (Option<String>, Option<Vec<u8>>, Option<Vec<u8>>, i64, i64);
+type ReferenceRow = (Option<String>, Option<Id>, Option<Id>, i64, i64);
 
 fn reference_sums((deposit, order, request, held, spent): ReferenceRow) -> Result<ReferenceSums, StoreError> {
     let reference = match (deposit, order, request) {
         (Some(text), None, None) => {
             Reference::Deposit(parsed(DepositReference::parse(&text), "movements.deposit_reference")?)
         }
-        (None, Some(bytes), None) => Reference::Order(id(&bytes, "movements.order_id")?),
-        (None, None, Some(bytes)) => Reference::Replenishment(id(&bytes, "movements.replenishment_id")?),
+        (None, Some(bytes), None) => Reference::Order(bytes.to()),
+        (None, None, Some(bytes)) => Reference::Replenishment(bytes.to()),
         _ => return Err(corrupt("movements.deposit_reference")),
     };
     Ok(ReferenceSums { reference, held: Kopecks::new(held), spent: Kopecks::new(spent) })
@@ -32,7 +33,7 @@ impl ReconciliationRepository for DieselTransaction {
         let sums: Vec<(String, i64)> = sql::<(Text, BigInt)>(
             "SELECT account, CAST(SUM(amount) AS BIGINT) FROM entries WHERE partner_id = ",
         )
-        .bind::<Binary, _>(partner.key())
+        .bind::<sql::Id, _>(partner.key())
         .sql(" GROUP BY account")
         .load(self.of(partner)?)
         .stored()?;
@@ -55,7 +56,7 @@ impl ReconciliationRepository for DieselTransaction {
              LEFT JOIN entries e ON e.partner_id = m.partner_id AND e.movement = m.number \
              WHERE m.partner_id = ",
         )
-        .bind::<Binary, _>(partner.key())
+        .bind::<sql::Id, _>(partner.key())
         .sql(" GROUP BY m.number HAVING COUNT(e.amount) = 0 OR SUM(e.amount) <> 0 ORDER BY m.number")
         .load(self.of(partner)?)
         .stored()
@@ -63,7 +64,7 @@ impl ReconciliationRepository for DieselTransaction {
 
     fn reference_sums(&mut self, partner: PartnerId) -> Result<Vec<ReferenceSums>, StoreError> {
         let rows: Vec<ReferenceRow> =
-            sql::<(Nullable<Text>, Nullable<Binary>, Nullable<Binary>, BigInt, BigInt)>(
+            sql::<(Nullable<Text>, Nullable<sql::Id>, Nullable<sql::Id>, BigInt, BigInt)>(
                 "SELECT deposit_reference, order_id, replenishment_id, held, spent FROM (\
                  SELECT m.deposit_reference, m.order_id, m.replenishment_id, \
                  CAST(SUM(CASE e.account WHEN 'HELD' THEN e.amount ELSE 0 END) AS BIGINT) AS held, \
@@ -72,7 +73,7 @@ impl ReconciliationRepository for DieselTransaction {
                  ON e.partner_id = m.partner_id AND e.movement = m.number \
                  WHERE m.partner_id = ",
             )
-            .bind::<Binary, _>(partner.key())
+            .bind::<sql::Id, _>(partner.key())
             .sql(
                 " GROUP BY m.deposit_reference, m.order_id, m.replenishment_id) sums \
                  WHERE held <> 0 OR spent <> 0",
@@ -83,8 +84,8 @@ impl ReconciliationRepository for DieselTransaction {
     }
 
     fn orders(&mut self, partner: PartnerId) -> Result<Vec<OrderFacts>, StoreError> {
-        let rows: Vec<(Vec<u8>, String, i64, i64, i64, bool)> =
-            sql::<(Binary, Text, BigInt, BigInt, BigInt, Bool)>(
+        let rows: Vec<(Id, String, i64, i64, i64, bool)> =
+            sql::<(sql::Id, Text, BigInt, BigInt, BigInt, Bool)>(
                 "SELECT o.id, o.state, o.cost, o.cards, \
                  (SELECT COUNT(*) FROM cards c WHERE c.partner_id = o.partner_id AND c.order_id = o.id), \
                  EXISTS (SELECT 1 FROM jobs w WHERE w.partner_id = o.partner_id \
@@ -92,13 +93,13 @@ impl ReconciliationRepository for DieselTransaction {
             )
             .bind::<Text, _>(jobs::ORDER)
             .sql(") FROM orders o WHERE o.partner_id = ")
-            .bind::<Binary, _>(partner.key())
+            .bind::<sql::Id, _>(partner.key())
             .sql(" ORDER BY o.seq")
             .load(self.of(partner)?)
             .stored()?;
-        let facts = |(order, state, cost, cards, stored_cards, has_job): (Vec<u8>, String, _, _, _, _)| {
+        let facts = |(order, state, cost, cards, stored_cards, has_job): (Id, String, _, _, _, _)| {
             Ok(OrderFacts {
-                id: id(&order, "orders.id")?,
+                id: order.to(),
                 state: word(&state, "orders.state")?,
                 cost: Kopecks::new(cost),
                 cards: natural(cards, "orders.cards")?,
@@ -117,12 +118,12 @@ impl ReconciliationRepository for DieselTransaction {
     }
 
     fn employees_with_two_main_cards(&mut self, partner: PartnerId) -> Result<Vec<EmployeeId>, StoreError> {
-        let rows: Vec<Vec<u8>> =
-            sql::<Binary>("SELECT employee_id FROM cards WHERE link_status = 'MAIN' AND partner_id = ")
-                .bind::<Binary, _>(partner.key())
+        let rows: Vec<Id> =
+            sql::<sql::Id>("SELECT employee_id FROM cards WHERE link_status = 'MAIN' AND partner_id = ")
+                .bind::<sql::Id, _>(partner.key())
                 .sql(" GROUP BY employee_id HAVING COUNT(*) > 1")
                 .load(self.of(partner)?)
                 .stored()?;
-        rows.iter().map(|bytes| id(bytes, "cards.employee_id")).collect()
+        Ok(rows.into_iter().map(Id::to).collect())
     }
 }

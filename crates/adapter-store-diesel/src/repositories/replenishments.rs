@@ -17,11 +17,12 @@ use super::requests::{
     state_words,
 };
 use crate::bulk::{self, Claims, Decision, column};
-use crate::convert::{AsKey, card_number, corrupt, id, micros, moment, natural, number, word};
+use crate::convert::{AsKey, card_number, corrupt, natural, number, word};
 use crate::counters::List;
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{replenishment_items, replenishments};
+use crate::sql_types::{Id, Moment};
 use crate::statements;
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
@@ -30,38 +31,38 @@ use crate::update::update;
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = replenishments, treat_none_as_default_value = false)]
 pub(crate) struct ReplenishmentRow {
-    partner_id: Vec<u8>,
-    id: Vec<u8>,
+    partner_id: Id,
+    id: Id,
     seq: i64,
     cards: i64,
     amount: i64,
     state: String,
-    created_at: i64,
-    state_since: i64,
+    created_at: Moment,
+    state_since: Moment,
 }
 
 impl ReplenishmentRow {
     fn new(partner: PartnerId, seq: i64, request: &Replenishment) -> Self {
         Self {
-            partner_id: partner.key().to_vec(),
-            id: request.id.key().to_vec(),
+            partner_id: partner.key(),
+            id: request.id.key(),
             seq,
             cards: i64::from(request.cards),
             amount: request.amount().get(),
             state: request.state.as_str().to_owned(),
-            created_at: micros(request.created_at),
-            state_since: micros(request.state_since),
+            created_at: Moment::of(request.created_at),
+            state_since: Moment::of(request.state_since),
         }
     }
 
     fn request(self) -> Result<Replenishment, StoreError> {
         Ok(Replenishment {
-            id: id(&self.id, "replenishments.id")?,
+            id: self.id.to(),
             cards: natural(self.cards, "replenishments.cards")?,
             terms: Kopecks::new(self.amount),
             state: word(&self.state, "replenishments.state")?,
-            created_at: moment(self.created_at, "replenishments.created_at")?,
-            state_since: moment(self.state_since, "replenishments.state_since")?,
+            created_at: self.created_at.time("replenishments.created_at")?,
+            state_since: self.state_since.time("replenishments.state_since")?,
         })
     }
 }
@@ -70,10 +71,10 @@ impl ReplenishmentRow {
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = replenishment_items, treat_none_as_default_value = false)]
 pub(crate) struct TopUpRow {
-    pub(crate) partner_id: Vec<u8>,
-    pub(crate) replenishment_id: Vec<u8>,
+    pub(crate) partner_id: Id,
+    pub(crate) replenishment_id: Id,
     pub(crate) ordinal: i64,
-    pub(crate) card_id: Vec<u8>,
+    pub(crate) card_id: Id,
     pub(crate) number: i64,
     pub(crate) amount: i64,
     pub(crate) state: String,
@@ -86,10 +87,10 @@ impl TopUpRow {
     fn new(partner: PartnerId, request: ReplenishmentId, item: &ReplenishmentItem) -> Self {
         let (state, refusal) = state_words(item.state);
         Self {
-            partner_id: partner.key().to_vec(),
-            replenishment_id: request.key().to_vec(),
+            partner_id: partner.key(),
+            replenishment_id: request.key(),
             ordinal: i64::from(item.ordinal),
-            card_id: item.card.key().to_vec(),
+            card_id: item.card.key(),
             number: number(item.number),
             amount: item.amount().get(),
             state: state.to_owned(),
@@ -102,7 +103,7 @@ impl TopUpRow {
     fn item(self) -> Result<ReplenishmentItem, StoreError> {
         Ok(ReplenishmentItem {
             ordinal: natural(self.ordinal, "replenishment_items.ordinal")?,
-            card: id(&self.card_id, "replenishment_items.card_id")?,
+            card: self.card_id.to(),
             number: card_number(self.number, "replenishment_items.number")?,
             terms: Kopecks::new(self.amount),
             state: item_state(&self.state, self.refusal.as_deref(), "replenishment_items.state")?,
@@ -143,14 +144,14 @@ pub(crate) fn insert_replenishments(
     rows: &[ReplenishmentRow],
 ) -> QueryResult<()> {
     let columns = vec![
-        column!(BytesList: rows, row => row.partner_id.as_slice()),
-        column!(BytesList: rows, row => row.id.as_slice()),
+        column!(Ids: rows, row => row.partner_id),
+        column!(Ids: rows, row => row.id),
         column!(Ints: rows, row => row.seq),
         column!(Ints: rows, row => row.cards),
         column!(Ints: rows, row => row.amount),
         column!(Texts: rows, row => row.state.as_str()),
-        column!(Ints: rows, row => row.created_at),
-        column!(Ints: rows, row => row.state_since),
+        column!(Moments: rows, row => row.created_at),
+        column!(Moments: rows, row => row.state_since),
     ];
     RawStatement::new(INSERT, columns).execute(connection).map(drop)
 }

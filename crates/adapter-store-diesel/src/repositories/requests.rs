@@ -191,7 +191,7 @@ macro_rules! card_by_card_repository {
                 update($requests::table.find((partner.key(), request.id.key())))
                     .set((
                         $requests::state.eq(request.state.as_str()),
-                        $requests::state_since.eq(micros(request.state_since)),
+                        $requests::state_since.eq(Moment::of(request.state_since)),
                     ))
                     .execute(self.of(partner)?)
                     .stored()
@@ -235,7 +235,7 @@ macro_rules! card_by_card_repository {
             ) -> Result<(), StoreError> {
                 let connection = self.of(partner)?;
                 let mark = |some: &[u32]| {
-                    bulk::$bulk::mark_sent(connection, &partner.key(), &id.key(), some, sent).stored()
+                    bulk::$bulk::mark_sent(connection, partner.key(), id.key(), some, sent).stored()
                 };
                 ordinals.chunks(statements::UPDATE_CHUNK as usize).try_for_each(mark)
             }
@@ -253,7 +253,7 @@ macro_rules! card_by_card_repository {
                 let connection = self.of(partner)?;
                 let settle = |some: &[(u32, ItemState<$refusal>)]| {
                     let decisions: Vec<Decision> = some.iter().map(decision).collect();
-                    bulk::$bulk::settle(connection, &partner.key(), &id.key(), &decisions).stored()
+                    bulk::$bulk::settle(connection, partner.key(), id.key(), &decisions).stored()
                 };
                 decided.chunks(statements::UPDATE_CHUNK as usize).try_for_each(settle)
             }

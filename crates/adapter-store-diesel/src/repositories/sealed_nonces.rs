@@ -7,10 +7,11 @@ use kopeck_port_store::{Rule, SealedNonceRepository, SpentNonce, StoreError};
 use time::OffsetDateTime;
 
 use crate::bulk::column;
-use crate::convert::{AsKey, id, micros, moment};
+use crate::convert::AsKey;
 use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::schema::sealed_nonces;
+use crate::sql_types::{Id, Moment};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
@@ -21,24 +22,24 @@ use crate::update::update;
 #[derive(Queryable, QueryableByName, Selectable)]
 #[diesel(table_name = sealed_nonces)]
 pub(crate) struct NonceRow {
-    partner_id: Vec<u8>,
+    partner_id: Id,
     nonce: String,
     idempotency_key: Option<String>,
-    spent_at: i64,
+    spent_at: Moment,
 }
 
 impl NonceRow {
     fn new(partner: PartnerId, nonce: &str, spent: &SpentNonce) -> Self {
         Self {
-            partner_id: partner.key().to_vec(),
+            partner_id: partner.key(),
             nonce: nonce.to_owned(),
             idempotency_key: spent.idempotency_key.clone(),
-            spent_at: micros(spent.spent_at),
+            spent_at: Moment::of(spent.spent_at),
         }
     }
 
     fn spent(self) -> Result<SpentNonce, StoreError> {
-        let spent_at = moment(self.spent_at, "sealed_nonces.spent_at")?;
+        let spent_at = self.spent_at.time("sealed_nonces.spent_at")?;
         Ok(SpentNonce { idempotency_key: self.idempotency_key, spent_at })
     }
 }
@@ -78,12 +79,12 @@ impl BatchLoad for NonceOf {
         connection: &mut PgConnection,
     ) -> Result<Vec<(Self, Option<SpentNonce>)>, StoreError> {
         let columns = vec![
-            Bind::Keys(wanted.iter().map(|one| one.partner.key()).collect()),
+            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
             Bind::Texts(wanted.iter().map(|one| one.nonce.as_str()).collect()),
         ];
         let rows: Vec<NonceRow> = RawStatement::new(MANY_NONCES, columns).load(connection).stored()?;
         let found = |row: NonceRow| {
-            let partner = id(&row.partner_id, "sealed_nonces.partner_id")?;
+            let partner = row.partner_id.to();
             let question = Self { partner, nonce: row.nonce.clone() };
             Ok((question, Some(row.spent()?)))
         };
@@ -102,10 +103,10 @@ const INSERT: &str = "
 /// Adds a nonce, unless it is there; says whether it did.
 fn insert_nonce(connection: &mut AnyConnection, row: &NonceRow) -> QueryResult<bool> {
     let values = vec![
-        Bind::Bytes(&row.partner_id),
+        Bind::Id(row.partner_id),
         Bind::Text(&row.nonce),
         Bind::MaybeText(row.idempotency_key.as_deref()),
-        Bind::Int(row.spent_at),
+        Bind::Moment(row.spent_at),
     ];
     on_either!(connection, inner => RawStatement::new(INSERT, values).execute(inner))
         .map(|inserted| inserted > 0)
@@ -117,10 +118,10 @@ const POSTGRES_INSERT_MANY: &str = "
 /// Adds nonces that are not there, of any partners.
 pub(crate) fn insert_nonces(connection: &mut PgConnection, rows: &[NonceRow]) -> QueryResult<()> {
     let columns = vec![
-        column!(BytesList: rows, row => row.partner_id.as_slice()),
+        column!(Ids: rows, row => row.partner_id),
         column!(Texts: rows, row => row.nonce.as_str()),
         column!(MaybeTexts: rows, row => row.idempotency_key.as_deref()),
-        column!(Ints: rows, row => row.spent_at),
+        column!(Moments: rows, row => row.spent_at),
     ];
     RawStatement::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
 }
@@ -153,7 +154,7 @@ impl SealedNonceRepository for DieselTransaction {
         }
         let stale = sealed_nonces::table
             .find((partner.key(), nonce))
-            .filter(sealed_nonces::spent_at.lt(micros(stale_before)));
+            .filter(sealed_nonces::spent_at.lt(Moment::of(stale_before)));
         let anew = (
             sealed_nonces::idempotency_key.eq(&row.idempotency_key),
             sealed_nonces::spent_at.eq(row.spent_at),
@@ -165,8 +166,8 @@ impl SealedNonceRepository for DieselTransaction {
     }
 
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
-        let old: Vec<(Vec<u8>, String)> = sealed_nonces::table
-            .filter(sealed_nonces::spent_at.lt(micros(moment)))
+        let old: Vec<(Id, String)> = sealed_nonces::table
+            .filter(sealed_nonces::spent_at.lt(Moment::of(moment)))
             .order(sealed_nonces::spent_at)
             .limit(i64::from(limit))
             .select((sealed_nonces::partner_id, sealed_nonces::nonce))

@@ -6,9 +6,10 @@ use kopeck_domain::session::TokenPair;
 use kopeck_port_store::{SessionRepository, StoreError, StoredPair};
 use time::OffsetDateTime;
 
-use crate::convert::{AsKey, id, micros, moment, word};
+use crate::convert::{AsKey, word};
 use crate::error::Stored;
 use crate::schema::{sessions, token_pairs};
+use crate::sql_types::{Id, Moment};
 use crate::transaction::DieselTransaction;
 use crate::transaction::locks::Lock;
 use crate::update::update;
@@ -16,43 +17,47 @@ use crate::update::update;
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = token_pairs, treat_none_as_default_value = false)]
 struct PairRow {
-    partner_id: Vec<u8>,
-    id: Vec<u8>,
-    session_id: Vec<u8>,
+    partner_id: Id,
+    id: Id,
+    session_id: Id,
     state: String,
     used: bool,
-    successor: Option<Vec<u8>>,
+    successor: Option<Id>,
     reissued: bool,
-    refresh_expires_at: i64,
+    refresh_expires_at: Moment,
 }
 
 impl PairRow {
     fn new(partner: PartnerId, session: SessionId, pair: &TokenPair) -> Self {
         Self {
-            partner_id: partner.key().to_vec(),
-            id: pair.id.key().to_vec(),
-            session_id: session.key().to_vec(),
+            partner_id: partner.key(),
+            id: pair.id.key(),
+            session_id: session.key(),
             state: pair.state.as_str().to_owned(),
             used: pair.used,
-            successor: pair.successor.map(|id| id.key().to_vec()),
+            successor: pair.successor.map(|id| id.key()),
             reissued: pair.reissued,
-            refresh_expires_at: micros(pair.refresh_expires_at),
+            refresh_expires_at: Moment::of(pair.refresh_expires_at),
         }
     }
 
-    fn stored_pair(self, session_started_at: i64, session_revoked: bool) -> Result<StoredPair, StoreError> {
-        let successor = self.successor.map(|bytes| id(&bytes, "token_pairs.successor")).transpose()?;
+    fn stored_pair(
+        self,
+        session_started_at: Moment,
+        session_revoked: bool,
+    ) -> Result<StoredPair, StoreError> {
+        let successor = self.successor.map(Id::to);
         Ok(StoredPair {
-            session: id(&self.session_id, "token_pairs.session_id")?,
-            session_started_at: moment(session_started_at, "sessions.created_at")?,
+            session: self.session_id.to(),
+            session_started_at: session_started_at.time("sessions.created_at")?,
             session_revoked,
             pair: TokenPair {
-                id: id(&self.id, "token_pairs.id")?,
+                id: self.id.to(),
                 state: word(&self.state, "token_pairs.state")?,
                 used: self.used,
                 successor,
                 reissued: self.reissued,
-                refresh_expires_at: moment(self.refresh_expires_at, "token_pairs.refresh_expires_at")?,
+                refresh_expires_at: self.refresh_expires_at.time("token_pairs.refresh_expires_at")?,
             },
         })
     }
@@ -69,8 +74,8 @@ impl SessionRepository for DieselTransaction {
             .values((
                 sessions::partner_id.eq(partner.key()),
                 sessions::id.eq(session.key()),
-                sessions::created_at.eq(micros(at)),
-                sessions::expires_at.eq(micros(at)),
+                sessions::created_at.eq(Moment::of(at)),
+                sessions::expires_at.eq(Moment::of(at)),
                 sessions::revoked.eq(false),
             ))
             .execute(self.of(partner)?)
@@ -106,7 +111,7 @@ impl SessionRepository for DieselTransaction {
     fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError> {
         let joined =
             token_pairs::partner_id.eq(sessions::partner_id).and(token_pairs::session_id.eq(sessions::id));
-        let found: Option<(PairRow, i64, bool)> = token_pairs::table
+        let found: Option<(PairRow, Moment, bool)> = token_pairs::table
             .inner_join(sessions::table.on(joined))
             .filter(token_pairs::partner_id.eq(partner.key()))
             .filter(token_pairs::id.eq(pair.key()))
@@ -134,7 +139,7 @@ impl SessionRepository for DieselTransaction {
         let active = || {
             sessions::table.filter(sessions::partner_id.eq(partner.key())).filter(sessions::revoked.eq(false))
         };
-        let newest: Option<(i64, Vec<u8>)> = active()
+        let newest: Option<(Moment, Id)> = active()
             .order((sessions::created_at.desc(), sessions::id.desc()))
             .select((sessions::created_at, sessions::id))
             .limit(1)
@@ -152,8 +157,8 @@ impl SessionRepository for DieselTransaction {
     }
 
     fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
-        let moment = micros(moment);
-        let pairs: Vec<(Vec<u8>, Vec<u8>)> = token_pairs::table
+        let moment = Moment::of(moment);
+        let pairs: Vec<(Id, Id)> = token_pairs::table
             .filter(token_pairs::refresh_expires_at.lt(moment))
             .order(token_pairs::refresh_expires_at)
             .limit(i64::from(limit))
@@ -169,7 +174,7 @@ impl SessionRepository for DieselTransaction {
         // A session past its end has none but expired pairs, so looking at those past it is enough.
         let of_session =
             token_pairs::partner_id.eq(sessions::partner_id).and(token_pairs::session_id.eq(sessions::id));
-        let empty: Vec<(Vec<u8>, Vec<u8>)> = sessions::table
+        let empty: Vec<(Id, Id)> = sessions::table
             .filter(sessions::expires_at.lt(moment))
             .filter(diesel::dsl::not(diesel::dsl::exists(token_pairs::table.filter(of_session))))
             .order(sessions::expires_at)

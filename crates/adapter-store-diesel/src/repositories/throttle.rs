@@ -4,10 +4,10 @@ use diesel::prelude::*;
 use kopeck_port_store::{StoreError, ThrottleRepository};
 use time::OffsetDateTime;
 
-use crate::convert::{micros, moment};
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{login_failures, spent_nonces};
+use crate::sql_types::Moment;
 use crate::transaction::DieselTransaction;
 use crate::transaction::locks::Lock;
 use crate::update::update;
@@ -19,20 +19,20 @@ impl ThrottleRepository for DieselTransaction {
         since: OffsetDateTime,
         limit: u32,
     ) -> Result<Vec<OffsetDateTime>, StoreError> {
-        let moments: Vec<i64> = login_failures::table
+        let moments: Vec<Moment> = login_failures::table
             .filter(login_failures::subject.eq(subject))
-            .filter(login_failures::failed_at.gt(micros(since)))
+            .filter(login_failures::failed_at.gt(Moment::of(since)))
             .order(login_failures::failed_at.desc())
             .limit(i64::from(limit))
             .select(login_failures::failed_at)
             .load(self.owning(Lock::Digest(subject))?)
             .stored()?;
-        moments.into_iter().map(|at| moment(at, "login_failures.failed_at")).collect()
+        moments.into_iter().map(|at| at.time("login_failures.failed_at")).collect()
     }
 
     fn record_failure(&mut self, subject: &[u8; 32], at: OffsetDateTime) -> Result<(), StoreError> {
         diesel::insert_into(login_failures::table)
-            .values((login_failures::subject.eq(subject), login_failures::failed_at.eq(micros(at))))
+            .values((login_failures::subject.eq(subject), login_failures::failed_at.eq(Moment::of(at))))
             .execute(self.owning(Lock::Digest(subject))?)
             .stored()
             .map(drop)
@@ -45,22 +45,28 @@ impl ThrottleRepository for DieselTransaction {
         at: OffsetDateTime,
         since: OffsetDateTime,
     ) -> Result<bool, StoreError> {
-        if dialect::insert_nonce(self.owning(Lock::Digest(api_key_hash))?, api_key_hash, nonce, micros(at))
-            .stored()?
+        if dialect::insert_nonce(
+            self.owning(Lock::Digest(api_key_hash))?,
+            api_key_hash,
+            nonce,
+            Moment::of(at),
+        )
+        .stored()?
         {
             return Ok(true);
         }
-        let earlier =
-            spent_nonces::table.find((api_key_hash, nonce)).filter(spent_nonces::spent_at.le(micros(since)));
+        let earlier = spent_nonces::table
+            .find((api_key_hash, nonce))
+            .filter(spent_nonces::spent_at.le(Moment::of(since)));
         let touched = update(earlier)
-            .set(spent_nonces::spent_at.eq(micros(at)))
+            .set(spent_nonces::spent_at.eq(Moment::of(at)))
             .execute(self.owning(Lock::Digest(api_key_hash))?)
             .stored()?;
         Ok(touched > 0)
     }
 
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
-        let moment = micros(moment);
+        let moment = Moment::of(moment);
         let failures: Vec<i64> = login_failures::table
             .filter(login_failures::failed_at.lt(moment))
             .order(login_failures::failed_at)

@@ -10,10 +10,11 @@ use time::OffsetDateTime;
 
 use super::window;
 use crate::bulk;
-use crate::convert::{AsKey, corrupt, length, micros, moment, word};
+use crate::convert::{AsKey, corrupt, length, word};
 use crate::dialect::MultiBackend;
 use crate::error::Stored;
 use crate::schema::{cards, transactions};
+use crate::sql_types::{Id, Moment};
 use crate::statements;
 use crate::transaction::DieselTransaction;
 use crate::update::update;
@@ -22,10 +23,10 @@ use crate::update::update;
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = transactions, treat_none_as_default_value = false)]
 pub(crate) struct TransactionRow {
-    pub(crate) partner_id: Vec<u8>,
-    pub(crate) card_id: Vec<u8>,
+    pub(crate) partner_id: Id,
+    pub(crate) card_id: Id,
     pub(crate) id: i64,
-    pub(crate) executed_at: i64,
+    pub(crate) executed_at: Moment,
     pub(crate) kind: String,
     pub(crate) amount: i64,
     pub(crate) place: Option<String>,
@@ -36,10 +37,10 @@ pub(crate) struct TransactionRow {
 impl TransactionRow {
     fn new(partner: PartnerId, card: CardId, transaction: &Transaction) -> Self {
         Self {
-            partner_id: partner.key().to_vec(),
-            card_id: card.key().to_vec(),
+            partner_id: partner.key(),
+            card_id: card.key(),
             id: transaction.id,
-            executed_at: micros(transaction.executed_at),
+            executed_at: Moment::of(transaction.executed_at),
             kind: transaction.kind.as_str().to_owned(),
             amount: transaction.amount.get(),
             place: transaction.place.as_deref().map(storable),
@@ -51,7 +52,7 @@ impl TransactionRow {
     fn transaction(self) -> Result<Transaction, StoreError> {
         Ok(Transaction {
             id: self.id,
-            executed_at: moment(self.executed_at, "transactions.executed_at")?,
+            executed_at: self.executed_at.time("transactions.executed_at")?,
             kind: word(&self.kind, "transactions.kind")?,
             amount: Kopecks::new(self.amount),
             place: self.place,
@@ -77,10 +78,10 @@ fn filtered(
         .filter(transactions::card_id.eq(card.key()))
         .into_boxed();
     if let Some(from) = filter.from {
-        query = query.filter(transactions::executed_at.ge(micros(from)));
+        query = query.filter(transactions::executed_at.ge(Moment::of(from)));
     }
     if let Some(before) = filter.before {
-        query = query.filter(transactions::executed_at.lt(micros(before)));
+        query = query.filter(transactions::executed_at.lt(Moment::of(before)));
     }
     if let Some(kind) = filter.kind {
         query = query.filter(transactions::kind.eq(kind.as_str()));
@@ -112,7 +113,7 @@ impl TransactionRepository for DieselTransaction {
             bulk::put_transactions(self.of(partner)?, &rows).stored()?;
         }
         update(cards::table.find((partner.key(), card.key())))
-            .set(cards::transactions_seen_at.eq(micros(seen_at)))
+            .set(cards::transactions_seen_at.eq(Moment::of(seen_at)))
             .execute(self.of(partner)?)
             .stored()
             .map(drop)
@@ -128,8 +129,8 @@ impl TransactionRepository for DieselTransaction {
         let rows: Vec<(String, i64)> = transactions::table
             .filter(transactions::partner_id.eq(partner.key()))
             .filter(transactions::card_id.eq(card.key()))
-            .filter(transactions::executed_at.ge(micros(from)))
-            .filter(transactions::executed_at.lt(micros(until)))
+            .filter(transactions::executed_at.ge(Moment::of(from)))
+            .filter(transactions::executed_at.lt(Moment::of(until)))
             .select((transactions::kind, transactions::amount))
             .load(self.of(partner)?)
             .stored()?;

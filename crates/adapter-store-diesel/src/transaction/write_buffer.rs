@@ -6,17 +6,17 @@ use diesel::pg::PgConnection;
 use diesel::prelude::*;
 
 use crate::bulk::{self, column};
-use crate::convert::Key;
 use crate::counters::List;
 use crate::dialect::{self, AnyConnection};
 use crate::repositories::{self, AnswerRow, NewEmployeeRow, NonceRow, ReplenishmentRow, TopUpRow};
+use crate::sql_types::Id;
 use crate::statements::{Bind, RawStatement};
 
 /// Work that is not in its table yet.
 pub(crate) struct NewJob {
-    pub(crate) partner: Key,
+    pub(crate) partner: Id,
     pub(crate) kind: &'static str,
-    pub(crate) subject: Key,
+    pub(crate) subject: Id,
     /// Microseconds until it is due, from the database's present.
     pub(crate) delay: i64,
 }
@@ -31,7 +31,7 @@ pub(crate) struct WriteBuffer {
     pub(crate) answers: Vec<AnswerRow>,
     pub(crate) nonces: Vec<NonceRow>,
     /// The last number that was given out in a partner's list.
-    pub(crate) counters: BTreeMap<(Key, List), i64>,
+    pub(crate) counters: BTreeMap<(Id, List), i64>,
 }
 
 impl WriteBuffer {
@@ -91,9 +91,9 @@ const INSERT_WORK: &str = "
 
 fn insert_work(connection: &mut PgConnection, work: &[NewJob], ahead: i64) -> QueryResult<()> {
     let columns = vec![
-        column!(BytesList: work, one => one.partner.as_slice()),
+        column!(Ids: work, one => one.partner),
         column!(Texts: work, one => one.kind),
-        column!(BytesList: work, one => one.subject.as_slice()),
+        column!(Ids: work, one => one.subject),
         column!(Ints: work, one => one.delay.saturating_add(ahead)),
     ];
     RawStatement::new(INSERT_WORK, columns).execute(connection).map(drop)
