@@ -7,7 +7,7 @@ use std::ops::Range;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{Card, CardStatus};
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
-use kopeck_domain::ids::{CardId, LimitChangeId, PartnerId, ReplenishmentId};
+use kopeck_domain::ids::{CardId, PartnerId, ReplenishmentId};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChangeRefusal;
 pub use kopeck_domain::limit_change::LimitChanges;
@@ -72,12 +72,9 @@ impl SampleKind for LimitChanges {
 
 /// A new batch of `cards`.
 fn batch<K: SampleKind>(cards: &[Card]) -> (CardBatch<K>, Vec<BatchItem<K>>) {
-    let item = |(ordinal, card): (u32, &Card)| BatchItem {
-        ordinal,
-        card: card.id,
-        number: card.number,
-        terms: K::item_terms(ordinal),
-        state: ItemState::Open,
+    let item = |(ordinal, card): (u32, &Card)| {
+        let (terms, state) = (K::item_terms(ordinal), ItemState::Open);
+        BatchItem { ordinal, card: card.id, number: card.number, terms, state }
     };
     let count = u32::try_from(cards.len()).unwrap();
     (CardBatch::new(id(), count, K::terms(count), at(0)), (0..).zip(cards).map(item).collect())
@@ -110,12 +107,10 @@ impl<'a, K: SampleKind> Stored<'a, K> {
         read(self.store, move |unit| body(K::repository(unit), partner, id))
     }
 
-    fn write(
-        &self,
-        body: impl Fn(&mut dyn CardBatchRepository<K>, PartnerId, K::Id) -> Result<(), StoreError>
-        + Send
-        + 'static,
-    ) {
+    fn write<F>(&self, body: F)
+    where
+        F: Fn(&mut dyn CardBatchRepository<K>, PartnerId, K::Id) -> Result<(), StoreError> + Send + 'static,
+    {
         let (partner, id) = (self.partner, self.id);
         write(self.store, move |unit| body(K::repository(unit), partner, id)).unwrap();
     }
@@ -488,8 +483,8 @@ pub fn a_limit_change_keeps_its_limit(store: &dyn Store) {
         let (mut change, items) = batch::<LimitChanges>(&some_cards(store, partner, 1));
         change.terms = limit;
         insert_batch(store, partner, &change, &items).unwrap();
-        let id: LimitChangeId = change.id;
-        assert_eq!(read(store, move |unit| unit.limit_changes().get(partner, id)), Some(change));
+        let stored = Stored::<LimitChanges> { store, partner, id: change.id };
+        assert_eq!(stored.get(), Some(change));
     }
 }
 
