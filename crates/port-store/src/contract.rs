@@ -239,21 +239,21 @@ macro_rules! contract_tests {
 mod tests {
     /// Each file of the suite, to hold the list of the macro against.
     const FILES: &[(&str, &str)] = &[
-        ("partners", include_str!("partners.rs")),
-        ("sessions", include_str!("sessions.rs")),
-        ("throttle", include_str!("throttle.rs")),
-        ("idempotency", include_str!("idempotency.rs")),
-        ("sealed_nonces", include_str!("sealed_nonces.rs")),
-        ("employees", include_str!("employees.rs")),
-        ("categories", include_str!("categories.rs")),
-        ("cards", include_str!("cards.rs")),
-        ("transactions", include_str!("transactions.rs")),
-        ("orders", include_str!("orders.rs")),
-        ("ledger", include_str!("ledger.rs")),
-        ("reconciliation", include_str!("reconciliation.rs")),
-        ("jobs", include_str!("jobs.rs")),
-        ("audit", include_str!("audit.rs")),
-        ("units", include_str!("units.rs")),
+        ("partners", include_str!("contract/partners.rs")),
+        ("sessions", include_str!("contract/sessions.rs")),
+        ("throttle", include_str!("contract/throttle.rs")),
+        ("idempotency", include_str!("contract/idempotency.rs")),
+        ("sealed_nonces", include_str!("contract/sealed_nonces.rs")),
+        ("employees", include_str!("contract/employees.rs")),
+        ("categories", include_str!("contract/categories.rs")),
+        ("cards", include_str!("contract/cards.rs")),
+        ("transactions", include_str!("contract/transactions.rs")),
+        ("orders", include_str!("contract/orders.rs")),
+        ("ledger", include_str!("contract/ledger.rs")),
+        ("reconciliation", include_str!("contract/reconciliation.rs")),
+        ("jobs", include_str!("contract/jobs.rs")),
+        ("audit", include_str!("contract/audit.rs")),
+        ("units", include_str!("contract/units.rs")),
     ];
 
     /// A case that nobody runs would be no case.
@@ -262,7 +262,7 @@ mod tests {
         for (aggregate, text) in FILES {
             assert_eq!(listed(&format!("$make, {aggregate}:")), written(text, '('), "{aggregate}");
         }
-        let batches = include_str!("card_batches.rs");
+        let batches = include_str!("contract/card_batches.rs");
         let generic = listed("limit_changes: LimitChanges] {");
         assert_eq!(generic, written(batches, '<'), "for each kind of batch");
         assert_eq!(listed("$make, card_batches:"), written(batches, '('), "card_batches");
@@ -270,7 +270,7 @@ mod tests {
 
     /// The cases that the macro lists after `head`.
     fn listed(head: &str) -> Vec<&'static str> {
-        let (_, rest) = include_str!("mod.rs").split_once(head).unwrap();
+        let (_, rest) = include_str!("contract.rs").split_once(head).unwrap();
         rest.split_once('}').unwrap().0.split_whitespace().collect()
     }
 
