@@ -9,6 +9,7 @@ mod operations;
 mod partner;
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -218,9 +219,8 @@ pub struct ServiceArgs {
     /// How long the response to an idempotency key is kept.
     #[arg(long, env = "KOPECK_IDEMPOTENCY_TTL", default_value = "168h", value_parser = duration_above_zero)]
     pub idempotency_ttl: Duration,
-    /// Threads that do the asynchronous work. At most half as many as there are processors, and at least one, are busy at
-    /// once; those that wait for a slow bank do not count.
-    #[arg(long, env = "KOPECK_WORKERS", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
+    /// Worker threads; by default half as many as processors, at least one. With a slow bank set more.
+    #[arg(long, env = "KOPECK_WORKERS", default_value_t = half_of_processors(), hide_default_value = true, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub workers: u8,
 }
 
@@ -326,6 +326,12 @@ impl StoreArgs {
 
 /// How long the old sealing key or API key is accepted after a rotation.
 const KEY_OVERLAP: Duration = Duration::days(14);
+
+/// Leaves the other half to requests.
+fn half_of_processors() -> u8 {
+    let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    u8::try_from(processors / 2).unwrap_or(64).clamp(1, 64)
+}
 
 fn zone(text: &str) -> Result<Zone, kopeck_domain::draft::Invalid> {
     Zone::parse(text)

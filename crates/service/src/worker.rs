@@ -13,10 +13,8 @@ pub(crate) mod by_hand;
 mod card_batch;
 mod in_flight;
 mod order;
-mod permits;
 mod watch;
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use kopeck_domain::limit_change::LimitChanges;
@@ -29,7 +27,6 @@ use crate::Env;
 use card_batch::{BatchTask, BatchVerdicts};
 use in_flight::{InFlight, InFlightGuard, Lease};
 use order::{OrderFindings, OrderTask};
-use permits::Permits;
 pub use watch::{ClockCheck, ClockWatch};
 
 /// The longest backoff after a try without an answer of the bank.
@@ -45,21 +42,13 @@ pub struct WorkerSettings {
     /// How many cards of a request are sent or fetched at a time. The job is rescheduled after each such chunk, so that
     /// a large request does not hold up small ones.
     pub chunk: u32,
-    /// How many workers of the process have a permit at once; those that wait for a slow bank or a lock lose theirs.
-    pub at_once: NonZeroUsize,
 }
 
 impl Default for WorkerSettings {
-    /// Four requests and a thousand cards at a time for half a minute. As many workers are busy at once as half of the
-    /// processors: the others are free for calls.
+    /// Four requests and a thousand cards at a time for half a minute.
     fn default() -> Self {
-        let processors = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Self { lease: Duration::seconds(30), batch: 4, chunk: 1_000, at_once: half_of(processors) }
+        Self { lease: Duration::seconds(30), batch: 4, chunk: 1_000 }
     }
-}
-
-fn half_of(processors: NonZeroUsize) -> NonZeroUsize {
-    NonZeroUsize::new(processors.get() / 2).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Takes, calls, settles.
@@ -69,7 +58,6 @@ pub struct Worker {
     env: Arc<Env>,
     settings: WorkerSettings,
     in_flight: Arc<InFlight>,
-    permits: Permits,
 }
 
 /// A job under a lease, with all that the bank has to know for it.
@@ -85,17 +73,6 @@ enum Step {
     Order(OrderTask),
     TopUps(BatchTask<TopUps>),
     LimitChanges(BatchTask<LimitChanges>),
-}
-
-impl Task {
-    /// About how many cards the call to the bank is about: a chunk at most.
-    fn cards(&self, chunk: u32) -> u32 {
-        match &self.step {
-            Step::Order(task) => task.cards(chunk),
-            Step::TopUps(task) => task.cards(),
-            Step::LimitChanges(task) => task.cards(),
-        }
-    }
 }
 
 /// The bank's answer to a task.
@@ -144,8 +121,7 @@ impl Worker {
         env: Arc<Env>,
         settings: WorkerSettings,
     ) -> Self {
-        let permits = Permits::new(settings.at_once, permits::WORK_TIME);
-        Self { store, bank, env, settings, in_flight: Arc::default(), permits }
+        Self { store, bank, env, settings, in_flight: Arc::default() }
     }
 
     /// Takes due jobs and prepares what the bank has to know. Requests that were NEW are IN_PROCESS
@@ -285,34 +261,25 @@ impl Worker {
         transact(&*self.store, Access::Write, move |unit| unit.jobs().reschedule(&claim, terms))
     }
 
-    /// One round: takes what is due, calls and settles it, each with a permit. Answers how many jobs it had. Asks
-    /// `stopping` before it takes anything, and before each call to the bank: it releases the rest once that is true. A
-    /// job whose lease ended while it waited for a permit is released too.
+    /// One round: takes what is due, calls the bank and settles. Returns how many jobs it had. Checks `stopping` before
+    /// it takes jobs and before each bank request; it releases the remaining jobs once that is true. A job whose lease
+    /// ended while it waited behind the others is released too.
     ///
     /// # Errors
     /// [`StoreError`] of the first step that failed, after all jobs were tried; what was not settled is due again when
     /// its lease ends.
     pub fn run_once(&self, stopping: &dyn Fn() -> bool) -> Result<usize, StoreError> {
-        let tasks = {
-            let _permit = self.permits.acquire();
-            if stopping() {
-                return Ok(0);
-            }
-            self.take()?
-        };
+        if stopping() {
+            return Ok(0);
+        }
+        let tasks = self.take()?;
         let taken = tasks.len();
         let mut failed = None;
         for task in tasks {
-            let mut permit = self.permits.acquire();
             let stops = stopping();
             // Checked last: nothing may come between this and the call that takes time.
             let is_over = self.env.clock.steady() >= task.guard.latest(&task.lease).ends_at;
-            let step = if stops || is_over {
-                self.give_back(task)
-            } else {
-                let kept = permits::BANK_TIME_PER_CARD * task.cards(self.settings.chunk);
-                self.settle(permit.release_while(kept, || self.call(task)))
-            };
+            let step = if stops || is_over { self.give_back(task) } else { self.settle(self.call(task)) };
             failed = failed.or(step.err());
         }
         failed.map_or(Ok(taken), Err)

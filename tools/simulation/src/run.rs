@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -97,13 +96,7 @@ impl<'a> Stage<'a> {
             clients.push(Client::new(format!("partner {number}"), partner));
         }
         let small = |most| u32::try_from(dice.between(1, most)).unwrap_or(1);
-        let settings = WorkerSettings {
-            lease: Duration::seconds(30),
-            batch: small(4),
-            chunk: small(4),
-            // Nobody waits for a turn: it is the dice that say whose step is next.
-            at_once: NonZeroUsize::MIN,
-        };
+        let settings = WorkerSettings { lease: Duration::seconds(30), batch: small(4), chunk: small(4) };
         let count = dice.weighted(&[(2, 1), (4, 2), (1, 3)]).unwrap_or(1);
         let process = |number: i64| {
             let threads = usize::try_from(dice.between(1, 2)).unwrap_or(1);

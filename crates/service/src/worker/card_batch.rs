@@ -110,11 +110,6 @@ fn gather<K: Kind>(
 }
 
 impl<K: Kind> BatchTask<K> {
-    /// How many cards it has.
-    pub(super) fn cards(&self) -> u32 {
-        u32::try_from(self.items.len()).unwrap_or(u32::MAX)
-    }
-
     /// Submits every card, or finds out its verdict.
     pub(super) fn call(self, bank: &dyn BankGateway) -> BatchVerdicts<K> {
         let Self { id, terms, strategy, items } = self;

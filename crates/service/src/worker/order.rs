@@ -60,13 +60,6 @@ pub(super) fn prepare(
 }
 
 impl OrderTask {
-    /// How many cards the call is about: all of a small order, else a chunk.
-    pub(super) fn cards(&self, chunk: u32) -> u32 {
-        let ordered = self.lines.iter().fold(0_u32, |sum, line| sum.saturating_add(line.count));
-        // Only what the bank has accepted has no lines here, and that has more than one chunk.
-        if self.lines.is_empty() { chunk } else { ordered.min(chunk) }
-    }
-
     /// Submits the order unless it was accepted before, then fetches its next `chunk` cards.
     pub(super) fn call(self, bank: &dyn BankGateway, claim: &Claim, chunk: u32) -> OrderFindings {
         let key = key_of(self.order);

@@ -1,7 +1,6 @@
 //! The steps from end to end: what is taken, called, settled, and how work is put back.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex, OnceLock};
 
 use super::*;
@@ -22,7 +21,7 @@ fn bank() -> MockBankGateway {
 }
 
 fn worker(bench: &Bench, unit: MockUnit, bank: MockBankGateway) -> Worker {
-    let settings = WorkerSettings { chunk: 2, at_once: NonZeroUsize::MIN, ..WorkerSettings::default() };
+    let settings = WorkerSettings { chunk: 2, ..WorkerSettings::default() };
     Worker::new(Arc::new(InPlaceStore::new(unit)), Arc::new(bank), bench.shared(), settings)
 }
 
@@ -277,63 +276,6 @@ fn a_stop_in_the_middle_gives_back_only_what_is_left() {
 fn a_worker_that_is_to_stop_takes_nothing() {
     let worker = worker(&Bench::new(), MockUnit::default(), bank());
     assert_eq!(worker.run_once(&|| true), Ok(0));
-}
-
-#[test]
-fn half_of_the_processors_are_left_to_others() {
-    let half = |processors| half_of(NonZeroUsize::new(processors).unwrap()).get();
-    assert_eq!([1, 2, 3, 4, 5, 64].map(half), [1, 1, 1, 2, 2, 32]);
-}
-
-/// Two workers that are busy at once would leave no processor to the calls.
-#[test]
-fn a_worker_waits_for_its_turn_before_it_takes_anything() {
-    let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    let claimed = Arc::new(AtomicBool::new(false));
-    let claims = Arc::clone(&claimed);
-    unit.jobs.expect_claim().returning(move |_, _| {
-        claims.store(true, Ordering::SeqCst);
-        Ok(Vec::new())
-    });
-    let worker = worker(&bench, unit, bank());
-    std::thread::scope(|scope| {
-        let permit = worker.permits.acquire();
-        let other = scope.spawn(|| run(&worker));
-        worker.permits.until_waiting(1);
-        assert!(!claimed.load(Ordering::SeqCst));
-        drop(permit);
-        assert_eq!(other.join().unwrap(), Ok(0));
-    });
-    assert!(claimed.load(Ordering::SeqCst));
-}
-
-/// The only place is taken over at the bank, so that the worker has to wait for it again before it books anything.
-#[test]
-fn a_worker_has_a_place_for_all_but_the_call() {
-    let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    let worked: Arc<OnceLock<Worker>> = Arc::default();
-    let placed = |worked: &Arc<OnceLock<Worker>>| {
-        let worked = Arc::clone(worked);
-        move || worked.get().unwrap().permits.holding()
-    };
-    let (at_the_claim, at_the_booking) = (placed(&worked), placed(&worked));
-    unit.jobs.expect_claim().returning(move |_, _| {
-        assert_eq!(at_the_claim(), 1);
-        Ok(vec![top_up_claim()])
-    });
-    in_process(&mut unit, &[300]);
-    unit.jobs.expect_is_current().times(1).returning(move |_| {
-        assert_eq!(at_the_booking(), 1);
-        Ok(false)
-    });
-    let (mut bank, at_the_bank) = (bank(), Arc::clone(&worked));
-    bank.expect_submit().times(1).returning(move |_| {
-        drop(at_the_bank.get().unwrap().permits.acquire());
-        vec![Ok(Verdict::Done)]
-    });
-    let worker = worked.get_or_init(|| worker(&bench, unit, bank));
-    assert_eq!(run(worker), Ok(1));
-    assert_eq!(worker.permits.holding(), 0);
 }
 
 /// Each of two workers has its call answered only when both have called.

@@ -102,12 +102,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    const SETTINGS: WorkerSettings = WorkerSettings {
-        lease: Duration::seconds(30),
-        batch: 4,
-        chunk: 1_000,
-        at_once: std::num::NonZeroUsize::MIN,
-    };
+    const SETTINGS: WorkerSettings = WorkerSettings { lease: Duration::seconds(30), batch: 4, chunk: 1_000 };
     const USUAL: Horizon =
         Horizon { first: BENEFIT_OF_DOUBT, again: LONGEST_PAUSE, lease: Duration::seconds(30) };
 
