@@ -1,9 +1,6 @@
-//! The yardsticks on SQLite: the service's own front door, with its token check, its opening of bodies and its answers,
-//! before a store that does nothing, or that does what a plain program would do.
+//! The yardstick on SQLite: the service's own HTTP adapter with token check and sealing, over a store that keeps nothing.
 
 mod known;
-mod plain;
-mod store;
 mod unit;
 
 use std::net::{SocketAddr, TcpListener};
@@ -12,7 +9,6 @@ use std::sync::Arc;
 
 use actix_web::rt::System;
 use anyhow::Context as _;
-use clap::ValueEnum;
 use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, NoopMetrics};
 use kopeck_adapter_security::{Argon2Passwords, JwtTokens, KeyRing, MasterKey, MasterKeyBox};
 use kopeck_domain::calendar::Zone;
@@ -29,28 +25,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::machine::{self, MachineClock, TimeOrderedIds};
 use crate::targets::Targets;
 use known::Known;
-use store::{Nothing, PlainConnections};
-
-/// What is behind the front door.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Behind {
-    /// Nothing: reads answer the same of every employee, writes are forgotten.
-    Nothing,
-    /// A connection to SQLite for each call that writes: opened, set up, one transaction, closed.
-    PlainConnections,
-}
+use unit::{NoBank, Nothing};
 
 /// What to serve.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[arg(long, value_enum, default_value = "nothing")]
-    behind: Behind,
     /// The file that `seed` made.
     #[arg(long)]
     targets: PathBuf,
-    /// The file of the SQLite database.
-    #[arg(long, required_if_eq("behind", "plain-connections"))]
-    file: Option<PathBuf>,
     #[arg(long, default_value = "127.0.0.1:0")]
     listen: SocketAddr,
     /// The master key of the service.
@@ -64,10 +46,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let targets = Targets::read(&args.targets)?;
     let secrets = Arc::new(MasterKeyBox::new(Arc::clone(&ring), machine::entropy()));
     let known = Arc::new(Known::new(&targets, &*secrets)?);
-    let store: Arc<dyn Store> = match (&args.behind, &args.file) {
-        (Behind::PlainConnections, Some(file)) => Arc::new(PlainConnections::new(known, file)),
-        _ => Arc::new(Nothing::new(known)),
-    };
+    let store: Arc<dyn Store> = Arc::new(Nothing(known));
     let clock: Arc<dyn Clock> = Arc::new(MachineClock);
     let env = Arc::new(Env {
         clock: Arc::clone(&clock),
@@ -82,7 +61,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         audit: AuditQueue::new(Arc::clone(&store), Arc::clone(&clock), Arc::new(NoopAuditObserver)),
         wall: clock,
         store,
-        bank: Arc::new(unit::NoBank),
+        bank: Arc::new(NoBank),
         tokens: Arc::new(tokens),
         sandbox: None,
         metrics: Arc::new(NoopMetrics),

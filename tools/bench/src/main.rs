@@ -39,7 +39,7 @@ enum Command {
     Load(load::Args),
     /// Runs the statements of a call by pgbench.
     Pgbench(pgbench::Args),
-    /// Serves the same calls by the same pipeline without the service's store.
+    /// Serves the same requests by the same HTTP adapter over a store that keeps nothing.
     Ceiling(ceiling::Args),
     /// Serves a bank that carries out everything at once.
     InstantBank(instant_bank::Args),

@@ -1,10 +1,9 @@
-//! A unit of work that knows what two calls need: an employee is read, an employee is added. Everything else is not
-//! called, and would say so.
+//! A store that keeps nothing. It answers what reading and adding an employee needs; nothing else is called.
 
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use diesel::SqliteConnection;
 use kopeck_domain::audit::{Entry, Mark, Opening, Record};
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
@@ -18,122 +17,95 @@ use kopeck_domain::person::{CustomId, PersonName, Phone};
 use kopeck_domain::replenishment::TopUps;
 use kopeck_domain::session::TokenPair;
 use kopeck_domain::transaction::Transaction;
-use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission};
+use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
 use kopeck_port_store::{
-    AccountDue, AuditFilter, AuditRepository, AvailableFilter, CardBatchRepository, CardRecord,
-    CardRepository, CategoryRepository, Credentials, EmployeeCards, EmployeeFilter, EmployeeRepository,
+    Access, AccountDue, AuditFilter, AuditRepository, AvailableFilter, CardBatchRepository, CardRecord,
+    CardRepository, CategoryRepository, Credentials, Done, EmployeeCards, EmployeeFilter, EmployeeRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, NewCard, OrderRepository, PartnerRepository,
-    ReconciliationRepository, RecordedResponse, Rule, SealedNonceRepository, SealingKeyRecord,
-    SessionRepository, SpentNonce, StoreError, StoredPair, ThrottleRepository, TransactionRepository,
-    UnitOfWork,
+    ReconciliationRepository, RecordedResponse, SealedNonceRepository, SealingKeyRecord, SessionRepository,
+    SpentNonce, Store, StoreError, StoredPair, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
 };
 use time::{Date, OffsetDateTime};
 
 use super::known::Known;
-use super::plain;
 use crate::numbered;
 
-/// The unit of work.
-pub(super) struct Unit {
-    pub(super) known: Arc<Known>,
-    /// Where an employee is added; without it nowhere.
-    pub(super) database: Option<SqliteConnection>,
-}
+/// Runs units of work at once, on the calling thread. Reads return the same of every employee; writes are forgotten.
+pub(super) struct Nothing(pub(super) Arc<Known>);
 
-impl Unit {
-    /// Runs statements on the database, if there is one.
-    pub(super) fn execute(&mut self, statements: &str) -> Result<(), StoreError> {
-        self.database.as_mut().map_or(Ok(()), |connection| plain::execute(connection, statements))
+impl Store for Nothing {
+    fn submit(&self, _: Access, mut work: Work, done: Done) {
+        let mut unit = Unit(Arc::clone(&self.0));
+        let result = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
+        done(result.map(drop).map_err(|_| StoreError::Failed("a unit of work panicked".to_owned())));
     }
 }
 
-/// What no call of the load needs.
-#[expect(
-    clippy::panic,
-    reason = "the front door makes a 500 of it, and a measurement with such answers is void"
-)]
-fn absent() -> ! {
-    panic!("there is nothing here to call")
+struct Unit(Arc<Known>);
+
+/// Methods that no request of the load calls.
+macro_rules! absent {
+    ($($name:ident($($argument:ty),*) -> $value:ty;)*) => {
+        $(fn $name(&mut self $(, _: $argument)*) -> Result<$value, StoreError> { absent() })*
+    };
 }
 
-macro_rules! absent_repositories {
-    ($($name:ident: $repository:path,)*) => {
-        $(fn $name(&mut self) -> &mut dyn $repository { absent() })*
+#[expect(clippy::panic, reason = "the HTTP adapter makes a 500 of it, and a measurement with errors is void")]
+fn absent() -> ! {
+    panic!("the yardstick does not have this")
+}
+
+macro_rules! repositories {
+    (present { $($name:ident: $repository:path,)* } absent { $($no_name:ident: $no_repository:path,)* }) => {
+        $(fn $name(&mut self) -> &mut dyn $repository { self })*
+        $(fn $no_name(&mut self) -> &mut dyn $no_repository { absent() })*
     };
 }
 
 impl UnitOfWork for Unit {
-    fn partners(&mut self) -> &mut dyn PartnerRepository {
-        self
-    }
-    fn sessions(&mut self) -> &mut dyn SessionRepository {
-        self
-    }
-    fn idempotency(&mut self) -> &mut dyn IdempotencyRepository {
-        self
-    }
-    fn sealed_nonces(&mut self) -> &mut dyn SealedNonceRepository {
-        self
-    }
-    fn employees(&mut self) -> &mut dyn EmployeeRepository {
-        self
-    }
-    fn cards(&mut self) -> &mut dyn CardRepository {
-        self
-    }
-    fn audit(&mut self) -> &mut dyn AuditRepository {
-        self
-    }
-    absent_repositories! {
-        throttle: ThrottleRepository,
-        categories: CategoryRepository,
-        transactions: TransactionRepository,
-        orders: OrderRepository,
-        replenishments: CardBatchRepository<TopUps>,
-        limit_changes: CardBatchRepository<LimitChanges>,
-        ledger: LedgerRepository,
-        jobs: JobRepository,
-        reconciliation: ReconciliationRepository,
+    repositories! {
+        present {
+            partners: PartnerRepository,
+            sessions: SessionRepository,
+            idempotency: IdempotencyRepository,
+            sealed_nonces: SealedNonceRepository,
+            employees: EmployeeRepository,
+            cards: CardRepository,
+            audit: AuditRepository,
+        }
+        absent {
+            throttle: ThrottleRepository,
+            categories: CategoryRepository,
+            transactions: TransactionRepository,
+            orders: OrderRepository,
+            replenishments: CardBatchRepository<TopUps>,
+            limit_changes: CardBatchRepository<LimitChanges>,
+            ledger: LedgerRepository,
+            jobs: JobRepository,
+            reconciliation: ReconciliationRepository,
+        }
     }
 }
 
-/// What nobody reads is not written.
 impl AuditRepository for Unit {
     fn append(&mut self, _: &Entry) -> Result<(), StoreError> {
         Ok(())
     }
-    fn list(&mut self, _: &AuditFilter, _: u32) -> Result<Vec<Record>, StoreError> {
-        absent()
-    }
-    fn openings(&mut self, _: u64, _: u32) -> Result<Vec<Opening>, StoreError> {
-        absent()
-    }
-    fn records(&mut self, _: u64, _: u64, _: u32) -> Result<Vec<Record>, StoreError> {
-        absent()
-    }
-    fn last_record(&mut self, _: u64) -> Result<Option<Record>, StoreError> {
-        absent()
-    }
-    fn marks(&mut self, _: u64) -> Result<Vec<Mark>, StoreError> {
-        absent()
-    }
-    fn put_mark(&mut self, _: &Mark) -> Result<(), StoreError> {
-        absent()
-    }
-    fn prune(&mut self, _: &Mark) -> Result<u64, StoreError> {
-        absent()
-    }
-    fn last_chain_in_use(&mut self) -> Result<u64, StoreError> {
-        absent()
+    absent! {
+        list(&AuditFilter, u32) -> Vec<Record>;
+        openings(u64, u32) -> Vec<Opening>;
+        records(u64, u64, u32) -> Vec<Record>;
+        last_record(u64) -> Option<Record>;
+        marks(u64) -> Vec<Mark>;
+        put_mark(&Mark) -> ();
+        prune(&Mark) -> u64;
+        last_chain_in_use() -> u64;
     }
 }
 
 impl EmployeeRepository for Unit {
-    fn insert(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
-        match &mut self.database {
-            Some(connection) => plain::insert_employee(connection, partner, employee),
-            None => Ok(()),
-        }
+    fn insert(&mut self, _: PartnerId, _: &Employee) -> Result<(), StoreError> {
+        Ok(())
     }
     fn get(&mut self, _: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
         let name = |text| PersonName::parse(text).ok();
@@ -160,134 +132,77 @@ impl EmployeeRepository for Unit {
         let employee = EmployeeRepository::get(self, partner, id)?;
         employee.map(|employee| Ok((employee, self.of_employee(partner, id)?))).transpose()
     }
-    fn id_by_custom_id(&mut self, p: PartnerId, id: &CustomId) -> Result<Option<EmployeeId>, StoreError> {
-        if let Some(connection) = &mut self.database
-            && plain::is_taken(connection, p, id)?
-        {
-            return Err(StoreError::Conflict(Rule::EmployeeCustomId));
-        }
+    fn id_by_custom_id(&mut self, _: PartnerId, _: &CustomId) -> Result<Option<EmployeeId>, StoreError> {
         Ok(None)
     }
-    fn update(&mut self, _: PartnerId, _: &Employee) -> Result<(), StoreError> {
-        absent()
-    }
-    fn list(&mut self, _: PartnerId, _: &EmployeeFilter, _: Page) -> Result<Listed<Employee>, StoreError> {
-        absent()
+    absent! {
+        update(PartnerId, &Employee) -> ();
+        list(PartnerId, &EmployeeFilter, Page) -> Listed<Employee>;
     }
 }
 
 impl IdempotencyRepository for Unit {
-    fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedResponse>, StoreError> {
-        if let Some(connection) = &mut self.database
-            && plain::has_answer(connection, partner, key)?
-        {
-            return Err(StoreError::Conflict(Rule::IdempotencyKey));
-        }
+    fn find(&mut self, _: PartnerId, _: &str) -> Result<Option<RecordedResponse>, StoreError> {
         Ok(None)
     }
     fn record(
         &mut self,
-        partner: PartnerId,
-        key: &str,
-        answer: &RecordedResponse,
+        _: PartnerId,
+        _: &str,
+        _: &RecordedResponse,
         _: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        match &mut self.database {
-            Some(connection) => plain::record_answer(connection, partner, key, answer),
-            None => Ok(()),
-        }
+        Ok(())
     }
-    fn forget_before(&mut self, _: OffsetDateTime, _: u32) -> Result<u64, StoreError> {
-        absent()
+    absent! {
+        forget_before(OffsetDateTime, u32) -> u64;
     }
 }
 
 impl SealedNonceRepository for Unit {
-    fn find(&mut self, partner: PartnerId, nonce: &str) -> Result<Option<SpentNonce>, StoreError> {
-        if let Some(connection) = &mut self.database
-            && plain::has_nonce(connection, partner, nonce)?
-        {
-            return Err(StoreError::Conflict(Rule::SealedNonce));
-        }
+    fn find(&mut self, _: PartnerId, _: &str) -> Result<Option<SpentNonce>, StoreError> {
         Ok(None)
     }
-    fn spend(
-        &mut self,
-        partner: PartnerId,
-        nonce: &str,
-        spent: &SpentNonce,
-        _: OffsetDateTime,
-    ) -> Result<(), StoreError> {
-        match &mut self.database {
-            Some(connection) => plain::spend_nonce(connection, partner, nonce, spent),
-            None => Ok(()),
-        }
+    fn spend(&mut self, _: PartnerId, _: &str, _: &SpentNonce, _: OffsetDateTime) -> Result<(), StoreError> {
+        Ok(())
     }
-    fn forget_before(&mut self, _: OffsetDateTime, _: u32) -> Result<u64, StoreError> {
-        absent()
+    absent! {
+        forget_before(OffsetDateTime, u32) -> u64;
     }
 }
 
 impl PartnerRepository for Unit {
     fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError> {
-        Ok(self.known.partner(id))
+        Ok(self.0.partner(id))
     }
     fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError> {
-        Ok(self.known.key(id).into_iter().cloned().collect())
+        Ok(self.0.key(id).into_iter().cloned().collect())
     }
-    fn insert(&mut self, _: &Credentials) -> Result<(), StoreError> {
-        absent()
-    }
-    fn by_api_key(&mut self, _: &[u8; 32], _: OffsetDateTime) -> Result<Option<Credentials>, StoreError> {
-        absent()
-    }
-    fn replace_api_key(&mut self, _: PartnerId, _: &[u8; 32], _: OffsetDateTime) -> Result<(), StoreError> {
-        absent()
-    }
-    fn reencrypt_columns(&mut self, _: u32) -> Result<u64, StoreError> {
-        absent()
-    }
-    fn reencrypt_sealing_key(&mut self, _: PartnerId, _: [u8; 8], _: &[u8]) -> Result<(), StoreError> {
-        absent()
-    }
-    fn list(&mut self) -> Result<Vec<Partner>, StoreError> {
-        absent()
-    }
-    fn set_password_hash(&mut self, _: PartnerId, _: &str) -> Result<(), StoreError> {
-        absent()
-    }
-    fn set_status(&mut self, _: PartnerId, _: PartnerStatus) -> Result<(), StoreError> {
-        absent()
-    }
-    fn add_sealing_key(&mut self, _: PartnerId, _: &SealingKeyRecord) -> Result<(), StoreError> {
-        absent()
-    }
-    fn end_sealing_key(&mut self, _: PartnerId, _: [u8; 8], _: OffsetDateTime) -> Result<(), StoreError> {
-        absent()
+    absent! {
+        insert(&Credentials) -> ();
+        by_api_key(&[u8; 32], OffsetDateTime) -> Option<Credentials>;
+        replace_api_key(PartnerId, &[u8; 32], OffsetDateTime) -> ();
+        reencrypt_columns(u32) -> u64;
+        reencrypt_sealing_key(PartnerId, [u8; 8], &[u8]) -> ();
+        list() -> Vec<Partner>;
+        set_password_hash(PartnerId, &str) -> ();
+        set_status(PartnerId, PartnerStatus) -> ();
+        add_sealing_key(PartnerId, &SealingKeyRecord) -> ();
+        end_sealing_key(PartnerId, [u8; 8], OffsetDateTime) -> ();
     }
 }
 
 impl SessionRepository for Unit {
     fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError> {
-        Ok(self.known.pair(partner, pair))
+        Ok(self.0.pair(partner, pair))
     }
-    fn insert(&mut self, _: PartnerId, _: SessionId, _: OffsetDateTime) -> Result<(), StoreError> {
-        absent()
-    }
-    fn revoke(&mut self, _: PartnerId, _: SessionId) -> Result<(), StoreError> {
-        absent()
-    }
-    fn revoke_all_but(&mut self, _: PartnerId, _: u32) -> Result<u64, StoreError> {
-        absent()
-    }
-    fn insert_pair(&mut self, _: PartnerId, _: SessionId, _: &TokenPair) -> Result<(), StoreError> {
-        absent()
-    }
-    fn update_pair(&mut self, _: PartnerId, _: &TokenPair) -> Result<(), StoreError> {
-        absent()
-    }
-    fn forget_expired(&mut self, _: OffsetDateTime, _: u32) -> Result<u64, StoreError> {
-        absent()
+    absent! {
+        insert(PartnerId, SessionId, OffsetDateTime) -> ();
+        revoke(PartnerId, SessionId) -> ();
+        revoke_all_but(PartnerId, u32) -> u64;
+        insert_pair(PartnerId, SessionId, &TokenPair) -> ();
+        update_pair(PartnerId, &TokenPair) -> ();
+        forget_expired(OffsetDateTime, u32) -> u64;
     }
 }
 
@@ -299,52 +214,32 @@ impl CardRepository for Unit {
             card(numbered::ADDITIONAL_CARDS + 1, CardStatus::Additional),
         ])
     }
-    fn insert_issued(&mut self, _: PartnerId, _: &[NewCard]) -> Result<(), StoreError> {
-        absent()
-    }
-    fn get(&mut self, _: PartnerId, _: CardId) -> Result<Option<CardRecord>, StoreError> {
-        absent()
-    }
-    fn by_number(&mut self, _: PartnerId, _: CardNumber) -> Result<Option<CardRecord>, StoreError> {
-        absent()
-    }
-    fn main_card(&mut self, _: PartnerId, _: EmployeeId) -> Result<Option<CardId>, StoreError> {
-        absent()
-    }
-    fn set_link(&mut self, _: PartnerId, _: &Card) -> Result<(), StoreError> {
-        absent()
-    }
-    fn set_bank_view(&mut self, _: PartnerId, _: CardId, _: &BankView, _: Date) -> Result<(), StoreError> {
-        absent()
-    }
-    fn outdate_bank_view(&mut self, _: PartnerId, _: &[CardId], _: OffsetDateTime) -> Result<(), StoreError> {
-        absent()
-    }
-    fn set_limit(&mut self, _: PartnerId, _: &[CardId], _: &Limit) -> Result<(), StoreError> {
-        absent()
-    }
-    fn accounts_due(&mut self, _: Range<OffsetDateTime>, _: u32) -> Result<Vec<AccountDue>, StoreError> {
-        absent()
-    }
-    fn set_account(&mut self, _: PartnerId, _: CardId, _: &AccountBalance) -> Result<(), StoreError> {
-        absent()
-    }
-    fn available(&mut self, _: PartnerId, _: AvailableFilter, _: Page) -> Result<Listed<Card>, StoreError> {
-        absent()
+    absent! {
+        insert_issued(PartnerId, &[NewCard]) -> ();
+        get(PartnerId, CardId) -> Option<CardRecord>;
+        by_number(PartnerId, CardNumber) -> Option<CardRecord>;
+        main_card(PartnerId, EmployeeId) -> Option<CardId>;
+        set_link(PartnerId, &Card) -> ();
+        set_bank_view(PartnerId, CardId, &BankView, Date) -> ();
+        outdate_bank_view(PartnerId, &[CardId], OffsetDateTime) -> ();
+        set_limit(PartnerId, &[CardId], &Limit) -> ();
+        accounts_due(Range<OffsetDateTime>, u32) -> Vec<AccountDue>;
+        set_account(PartnerId, CardId, &AccountBalance) -> ();
+        available(PartnerId, AvailableFilter, Page) -> Listed<Card>;
     }
 }
 
-/// A bank that nobody asks.
+/// A bank that no request of the load calls.
 pub(super) struct NoBank;
 
 impl BankGateway for NoBank {
     fn repeat_is_safe(&self) -> bool {
         true
     }
-    fn submit(&self, _: &[Submission]) -> Vec<Result<kopeck_port_bank::Verdict, BankError>> {
+    fn submit(&self, _: &[Submission]) -> Vec<Result<Verdict, BankError>> {
         absent()
     }
-    fn query(&self, _: &[BankKey]) -> Result<Vec<Option<kopeck_port_bank::Verdict>>, BankError> {
+    fn query(&self, _: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
         absent()
     }
     fn issued_cards(&self, _: &BankKey, _: u32, _: u32) -> Result<Vec<IssuedCard>, BankError> {

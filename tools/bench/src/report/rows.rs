@@ -120,11 +120,11 @@ const ROWS: &[Row] = &[
         Need::AtLeast(0.22),
     ),
     versus(
-        "the same, against plain connections",
-        "a plain connection a request",
+        "the same, against the plain store",
+        "the plain store, a transaction a request",
         of("add-sqlite", "ours", "per_second"),
-        of("add-sqlite", "plain-connections", "per_second"),
-        Need::AtLeast(8.0),
+        of("add-sqlite", "plain-store", "per_second"),
+        Need::AtLeast(4.0),
     ),
     ratio(
         "100,000 cards topped up, created to SUCCESS, PostgreSQL",
