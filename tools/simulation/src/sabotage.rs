@@ -12,7 +12,7 @@ use std::sync::Arc;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::Store;
 
-use bank::{FreshKeys, Hasty, Trusting};
+use bank::{with_new_keys, with_timeouts_as_refusals, with_unsafe_retries};
 use store::SabotagedStore;
 
 /// A safety rule that is switched off.
@@ -84,9 +84,9 @@ impl Sabotage {
     /// The bank as the sabotaged service sees it.
     pub(crate) fn of_bank(self, bank: Arc<dyn BankGateway>) -> Arc<dyn BankGateway> {
         match self {
-            Self::FreshKeys => Arc::new(FreshKeys::new(bank)),
-            Self::TimeoutIsRefusal => Arc::new(Hasty(bank)),
-            Self::UnsafeRepeats => Arc::new(Trusting(bank)),
+            Self::FreshKeys => Arc::new(with_new_keys(bank)),
+            Self::TimeoutIsRefusal => Arc::new(with_timeouts_as_refusals(bank)),
+            Self::UnsafeRepeats => Arc::new(with_unsafe_retries(bank)),
             Self::NoAttemptCheck
             | Self::NoHold
             | Self::ForgottenSending

@@ -25,7 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("client", &["sealing"]),
     ("command-line", &["client", "sealing"]),
     ("demo", &["client"]),
-    ("test-support", &["port-system"]),
+    ("test-support", &["domain", "port-bank", "port-system"]),
     (
         "bench",
         &[

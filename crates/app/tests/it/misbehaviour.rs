@@ -1,14 +1,13 @@
 //! A bank that the sandbox makes slow, failing, silent, forgetful or deaf: everything ends right once it is well.
 
-use std::sync::{Arc, Condvar, Mutex, mpsc};
+use std::sync::{Arc, Condvar, Mutex};
 
 use kopeck_client::{
     BankBehaviour, CardLimit, Client, LimitPeriod, RequestState, TopUp, TransactionFilter, Uuid,
 };
-use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::partner::SealingPolicy;
-use kopeck_domain::transaction::Transaction;
-use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_bank::BankKey;
+use kopeck_test_support::FakeBank;
 use time::Duration;
 use tokio::task::JoinHandle;
 
@@ -122,67 +121,36 @@ async fn whatever_the_bank_does_everything_is_done_once_in_the_end() {
     }
 }
 
-/// A bank that takes instructions and answers when it is told to.
+/// Holds back the responses of a bank that carries instructions out at once.
 struct SlowBank {
-    bank: Arc<dyn BankGateway>,
-    answers: Mutex<bool>,
-    told: Condvar,
+    responds: Mutex<bool>,
+    changed: Condvar,
 }
 
 impl SlowBank {
     /// A server over it, with a partner's client.
     fn start() -> (Arc<TestServer>, Client, Arc<Self>) {
-        let (sender, receiver) = mpsc::channel();
+        let slow = Arc::new(Self { responds: Mutex::new(true), changed: Condvar::new() });
+        let waits = Arc::clone(&slow);
         let ports = move |ports: Ports| {
-            let slow =
-                Self { bank: Arc::clone(&ports.bank), answers: Mutex::new(true), told: Condvar::new() };
-            let slow = Arc::new(slow);
-            sender.send(Arc::clone(&slow)).unwrap();
-            Ports { bank: slow, ..ports }
+            let bank = FakeBank::over(ports.bank).on_submit(move |bank, submissions| {
+                let verdicts = bank.submit(submissions);
+                let responds = waits.responds.lock().unwrap();
+                drop(waits.changed.wait_while(responds, |responds| !*responds).unwrap());
+                verdicts
+            });
+            Ports { bank: Arc::new(bank), ..ports }
         };
         let plan = Plan { ports: Box::new(ports), ..Plan::default() };
         let server = TestServer::open(Arc::new(Ground::new(START)), plan);
         let partner = server.partner(SealingPolicy::Required, 1_000_000);
         let client = server.client(&partner);
-        (Arc::new(server), client, receiver.recv().unwrap())
+        (Arc::new(server), client, slow)
     }
 
-    fn answer(&self, answers: bool) {
-        *self.answers.lock().unwrap() = answers;
-        self.told.notify_all();
-    }
-}
-
-impl BankGateway for SlowBank {
-    fn repeat_is_safe(&self) -> bool {
-        self.bank.repeat_is_safe()
-    }
-
-    fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
-        let outcome = self.bank.submit(submissions);
-        drop(self.told.wait_while(self.answers.lock().unwrap(), |answers| !*answers).unwrap());
-        outcome
-    }
-
-    fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
-        self.bank.query(keys)
-    }
-
-    fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Result<Vec<IssuedCard>, BankError> {
-        self.bank.issued_cards(key, skip, limit)
-    }
-
-    fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
-        self.bank.card(number)
-    }
-
-    fn transactions(
-        &self,
-        number: CardNumber,
-        after: i64,
-        limit: u32,
-    ) -> Result<Vec<Transaction>, BankError> {
-        self.bank.transactions(number, after, limit)
+    fn respond(&self, responds: bool) {
+        *self.responds.lock().unwrap() = responds;
+        self.changed.notify_all();
     }
 }
 
@@ -200,10 +168,10 @@ async fn a_slow_bank_leaves_requests_in_process_meanwhile() {
     let (server, client, bank) = SlowBank::start();
     let cards = main_cards(&server, &client, 2).await;
     let asked = ask(&client, cards).await;
-    bank.answer(false);
+    bank.respond(false);
     let work = begin_work(&server, &client, &asked).await;
     assert_eq!(states(&client, &asked).await, [const { RequestState::InProcess }; 3]);
-    bank.answer(true);
+    bank.respond(true);
     work.await.unwrap();
     expect_done_once(&server, &client, &asked).await;
 }
@@ -217,12 +185,12 @@ async fn a_jump_of_the_clock_sends_nothing_twice() {
     let asked = ask(&client, cards).await;
     let forgetful = BankBehaviour { duplicate_rate: 1.0, ..HEALTHY };
     client.sandbox().bank(&forgetful).await.unwrap();
-    bank.answer(false);
+    bank.respond(false);
     let work = begin_work(&server, &client, &asked).await;
     client.sandbox().advance_clock(3_600).await.unwrap();
     let other = Arc::clone(&server);
     tokio::task::spawn_blocking(move || other.work_now()).await.unwrap();
-    bank.answer(true);
+    bank.respond(true);
     work.await.unwrap();
     server.work_now();
     client.sandbox().bank(&HEALTHY).await.unwrap();

@@ -1,16 +1,13 @@
 //! A bank that does twice what it is sent twice, and does not know what it was sent: nothing is sent again, the money
 //! stays held, and a person has the last word.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::transaction::Transaction;
-use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_bank::{BankError, BankKey, Submission};
 use kopeck_port_store::{Access, transact};
 use kopeck_service::stuck::{self, Outcome, StuckError, StuckRequest};
 use kopeck_service::worker::{Worker, WorkerSettings};
+use kopeck_test_support::FakeBank;
 use serde_json::json;
 use time::Duration;
 use uuid::Uuid;
@@ -18,82 +15,39 @@ use uuid::Uuid;
 use crate::calls::{start, text};
 use crate::server::TestServer;
 
-/// The simulator behind a front that loses answers, denies what it lost, and must not be sent anything twice.
-struct Forgetful {
-    bank: Arc<Simulator>,
-    /// Keys of which nothing arrives at the bank.
-    swallowed: HashSet<String>,
-    /// Keys that arrive, but whose answers get lost.
-    lost: HashSet<String>,
-    sent: Mutex<Vec<String>>,
-}
-
-impl Forgetful {
-    fn knows(&self, key: &BankKey) -> bool {
-        !self.swallowed.contains(key.as_str()) && !self.lost.contains(key.as_str())
-    }
-}
-
-impl BankGateway for Forgetful {
-    fn repeat_is_safe(&self) -> bool {
-        false
-    }
-
-    fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
-        let mut answers = Vec::new();
-        for submission in submissions {
-            let key = submission.key.as_str();
-            self.sent.lock().unwrap().push(key.to_owned());
-            let answer = if self.swallowed.contains(key) {
-                None
-            } else {
-                self.bank.submit(std::slice::from_ref(submission)).pop().filter(|_| !self.lost.contains(key))
-            };
-            answers.push(answer.unwrap_or_else(|| Err(BankError::Unknown("lost".to_owned()))));
-        }
-        answers
-    }
-
-    fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
-        let verdicts = self.bank.query(keys)?;
-        Ok(keys.iter().zip(verdicts).map(|(key, verdict)| verdict.filter(|_| self.knows(key))).collect())
-    }
-
-    fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Result<Vec<IssuedCard>, BankError> {
-        self.bank.issued_cards(key, skip, limit)
-    }
-
-    fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
-        self.bank.card(number)
-    }
-
-    fn transactions(
-        &self,
-        number: CardNumber,
-        after: i64,
-        limit: u32,
-    ) -> Result<Vec<Transaction>, BankError> {
-        self.bank.transactions(number, after, limit)
-    }
-}
-
-/// Has a worker of its own do what is due, through a front that swallows and loses these keys; answers what was sent.
+/// Runs a worker at a bank that never sees the requests under the keys in `swallowed`, loses its responses to those in
+/// `lost`, does not know either, and must not be sent anything twice. Returns the keys that were sent.
 fn work(server: &TestServer, swallowed: &[String], lost: &[String]) -> Vec<String> {
-    let bank = Arc::new(Forgetful {
-        bank: Arc::clone(&server.bank),
-        swallowed: swallowed.iter().cloned().collect(),
-        lost: lost.iter().cloned().collect(),
-        sent: Mutex::default(),
-    });
-    let gateway = Arc::clone(&bank) as Arc<dyn BankGateway>;
+    let sent: Arc<Mutex<Vec<String>>> = Arc::default();
+    let (log, swallowed) = (Arc::clone(&sent), swallowed.to_vec());
+    let unknown = [&swallowed[..], lost].concat();
+    let is_unknown = unknown.clone();
+    let bank = FakeBank::over(Arc::clone(&server.bank) as _)
+        .repeat_is_safe(false)
+        .on_submit(move |bank, submissions| {
+            let submit = |submission: &Submission| {
+                let key = submission.key.as_str().to_owned();
+                let arrives = !swallowed.contains(&key);
+                let verdict = arrives.then(|| bank.submit(std::slice::from_ref(submission)).pop()).flatten();
+                let is_lost = is_unknown.contains(&key);
+                log.lock().unwrap().push(key);
+                verdict.filter(|_| !is_lost).unwrap_or_else(|| Err(BankError::Unknown("lost".to_owned())))
+            };
+            submissions.iter().map(submit).collect()
+        })
+        .on_query(move |bank, keys| {
+            let known = |key: &BankKey| !unknown.iter().any(|unknown| unknown == key.as_str());
+            let verdicts = bank.query(keys)?;
+            Ok(keys.iter().zip(verdicts).map(|(key, verdict)| verdict.filter(|_| known(key))).collect())
+        });
     let settings = WorkerSettings { chunk: 2, ..WorkerSettings::default() };
-    let worker =
-        Worker::new(server.application.store(), gateway, Arc::clone(&server.application.env), settings);
+    let env = Arc::clone(&server.application.env);
+    let worker = Worker::new(server.application.store(), Arc::new(bank), env, settings);
     for _ in 0..5 {
         server.clock.advance(Duration::seconds(10));
         while worker.run_once(&|| false).unwrap() > 0 {}
     }
-    bank.sent.lock().unwrap().clone()
+    sent.lock().unwrap().clone()
 }
 
 fn stuck(server: &TestServer) -> Vec<StuckRequest> {

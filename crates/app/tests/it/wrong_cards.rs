@@ -3,58 +3,20 @@
 
 use std::sync::Arc;
 
-use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardType;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::partner::SealingPolicy;
-use kopeck_domain::transaction::Transaction;
-use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_bank::IssuedCard;
 use kopeck_port_store::{Access, transact};
 use kopeck_service::stuck::{self, Outcome, StuckError};
 use kopeck_service::worker::{Worker, WorkerSettings};
+use kopeck_test_support::FakeBank;
 use time::Duration;
 use uuid::Uuid;
 
 use crate::calls::{Api, plastic_order, start, text, virtual_order};
 use crate::server::TestServer;
-
-/// The simulator, lying about the cards that it has issued.
-struct LyingBank {
-    bank: Arc<Simulator>,
-    lie: fn(u32, Vec<IssuedCard>) -> Vec<IssuedCard>,
-}
-
-impl BankGateway for LyingBank {
-    fn repeat_is_safe(&self) -> bool {
-        self.bank.repeat_is_safe()
-    }
-
-    fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
-        self.bank.submit(submissions)
-    }
-
-    fn query(&self, keys: &[BankKey]) -> Result<Vec<Option<Verdict>>, BankError> {
-        self.bank.query(keys)
-    }
-
-    fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Result<Vec<IssuedCard>, BankError> {
-        Ok((self.lie)(skip, self.bank.issued_cards(key, skip, limit)?))
-    }
-
-    fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
-        self.bank.card(number)
-    }
-
-    fn transactions(
-        &self,
-        number: CardNumber,
-        after: i64,
-        limit: u32,
-    ) -> Result<Vec<Transaction>, BankError> {
-        self.bank.transactions(number, after, limit)
-    }
-}
 
 /// Changes the last card of a page.
 fn with_last(mut cards: Vec<IssuedCard>, change: impl FnOnce(&mut IssuedCard)) -> Vec<IssuedCard> {
@@ -62,9 +24,15 @@ fn with_last(mut cards: Vec<IssuedCard>, change: impl FnOnce(&mut IssuedCard)) -
     cards
 }
 
-/// Has a worker of its own do what is due several times over, at a bank that lies. It asks for two cards at a time.
-fn work(server: &TestServer, lie: fn(u32, Vec<IssuedCard>) -> Vec<IssuedCard>) {
-    let gateway = Arc::new(LyingBank { bank: Arc::clone(&server.bank), lie });
+/// What a bank makes of the cards that it issued: how many came before, and those of this page.
+type Lie = fn(u32, Vec<IssuedCard>) -> Vec<IssuedCard>;
+
+/// Runs a worker several times at a bank that lies about the cards that it issued. It fetches two cards at a time.
+fn work(server: &TestServer, lie: Lie) {
+    let gateway =
+        Arc::new(FakeBank::over(Arc::clone(&server.bank) as _).on_issued_cards(
+            move |bank, key, skip, limit| Ok(lie(skip, bank.issued_cards(key, skip, limit)?)),
+        ));
     let settings = WorkerSettings { chunk: 2, ..WorkerSettings::default() };
     let worker =
         Worker::new(server.application.store(), gateway, Arc::clone(&server.application.env), settings);
@@ -89,9 +57,6 @@ fn refuse(server: &TestServer, order: &str) -> Result<usize, StuckError> {
 async fn order(api: &Api, cards: u32) -> String {
     text(&api.post("/v1/order/virtualcards", &virtual_order(cards, 5_000)).await.ok(202)["orderId"])
 }
-
-/// What a bank makes of the cards that it issued: how many came before, and those of this page.
-type Lie = fn(u32, Vec<IssuedCard>) -> Vec<IssuedCard>;
 
 #[tokio::test]
 async fn cards_that_were_not_ordered_are_left_to_a_person() {

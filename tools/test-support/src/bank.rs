@@ -1,0 +1,98 @@
+//! A bank gateway over another, some of whose methods a test replaces.
+
+use std::sync::Arc;
+
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::transaction::Transaction;
+use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+
+type Verdicts = Vec<Result<Verdict, BankError>>;
+type Found = Result<Vec<Option<Verdict>>, BankError>;
+type Issued = Result<Vec<IssuedCard>, BankError>;
+
+/// Passes every request on to the gateway below, but for the methods that were replaced.
+pub struct FakeBank {
+    bank: Arc<dyn BankGateway>,
+    repeat_is_safe: Option<bool>,
+    submit: Box<dyn Fn(&dyn BankGateway, &[Submission]) -> Verdicts + Send + Sync>,
+    query: Box<dyn Fn(&dyn BankGateway, &[BankKey]) -> Found + Send + Sync>,
+    issued_cards: Box<dyn Fn(&dyn BankGateway, &BankKey, u32, u32) -> Issued + Send + Sync>,
+}
+
+impl FakeBank {
+    /// A gateway that differs in nothing yet.
+    #[must_use]
+    pub fn over(bank: Arc<dyn BankGateway>) -> Self {
+        Self {
+            repeat_is_safe: None,
+            submit: Box::new(|bank, submissions| bank.submit(submissions)),
+            query: Box::new(|bank, keys| bank.query(keys)),
+            issued_cards: Box::new(|bank, key, skip, limit| bank.issued_cards(key, skip, limit)),
+            bank,
+        }
+    }
+
+    /// Replaces [`BankGateway::repeat_is_safe`].
+    #[must_use]
+    pub fn repeat_is_safe(self, repeat_is_safe: bool) -> Self {
+        Self { repeat_is_safe: Some(repeat_is_safe), ..self }
+    }
+
+    /// Replaces [`BankGateway::submit`].
+    #[must_use]
+    pub fn on_submit(
+        self,
+        submit: impl Fn(&dyn BankGateway, &[Submission]) -> Verdicts + Send + Sync + 'static,
+    ) -> Self {
+        Self { submit: Box::new(submit), ..self }
+    }
+
+    /// Replaces [`BankGateway::query`].
+    #[must_use]
+    pub fn on_query(
+        self,
+        query: impl Fn(&dyn BankGateway, &[BankKey]) -> Found + Send + Sync + 'static,
+    ) -> Self {
+        Self { query: Box::new(query), ..self }
+    }
+
+    /// Replaces [`BankGateway::issued_cards`].
+    #[must_use]
+    pub fn on_issued_cards(
+        self,
+        issued_cards: impl Fn(&dyn BankGateway, &BankKey, u32, u32) -> Issued + Send + Sync + 'static,
+    ) -> Self {
+        Self { issued_cards: Box::new(issued_cards), ..self }
+    }
+}
+
+impl BankGateway for FakeBank {
+    fn repeat_is_safe(&self) -> bool {
+        self.repeat_is_safe.unwrap_or_else(|| self.bank.repeat_is_safe())
+    }
+
+    fn submit(&self, submissions: &[Submission]) -> Verdicts {
+        (self.submit)(&*self.bank, submissions)
+    }
+
+    fn query(&self, keys: &[BankKey]) -> Found {
+        (self.query)(&*self.bank, keys)
+    }
+
+    fn issued_cards(&self, key: &BankKey, skip: u32, limit: u32) -> Issued {
+        (self.issued_cards)(&*self.bank, key, skip, limit)
+    }
+
+    fn card(&self, number: CardNumber) -> Result<Option<BankCard>, BankError> {
+        self.bank.card(number)
+    }
+
+    fn transactions(
+        &self,
+        number: CardNumber,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Transaction>, BankError> {
+        self.bank.transactions(number, after, limit)
+    }
+}
