@@ -7,11 +7,9 @@
 )]
 
 mod audit;
-mod cards;
 mod checks;
 mod client;
 mod docs_page;
-mod idempotency;
 mod results;
 mod sandbox;
 mod server;
