@@ -14,127 +14,70 @@ use crate::world::Things;
 
 const ROUNDS: u32 = 80;
 
-/// What a request of each kind is called, and what it does.
-trait Race {
-    /// What it costs if it goes through, in kopecks.
-    const COST: i64;
-    /// The code of a cancel that comes too late.
-    const TOO_LATE: &'static str;
-
-    /// Asks for it; the answer has its identifier.
-    fn ask(&self, round: u32) -> Call;
-    /// The field with the identifier.
-    fn id_field(&self) -> &'static str;
-    fn cancel(&self, id: &str) -> Call;
-    fn status(&self, id: &str) -> Call;
-    fn result(&self, id: &str) -> Call;
-    /// What the bank knows it by.
-    fn key(&self, id: &str) -> String;
-    /// Checks what the partner sees of it beside its state.
-    fn check(&self, _server: &TestServer, _token: &str, _round: u32, _went_through: bool) {}
+/// The requests of a kind of job.
+struct Race {
+    /// The price of a request that goes through, in kopecks.
+    cost: i64,
+    /// The error code of a late cancel.
+    too_late: &'static str,
+    /// The field of the response with the identifier.
+    id_field: &'static str,
+    /// The prefix and suffix of the key at the bank.
+    bank_key: (&'static str, &'static str),
+    create: Box<dyn Fn(u32) -> Call>,
+    cancel: fn(&str) -> Call,
+    status: fn(&str) -> Call,
+    result: fn(&str) -> Call,
+    /// The card whose limit the round number becomes.
+    limited: Option<String>,
 }
 
-struct Orders;
-
-impl Race for Orders {
-    const COST: i64 = 5_000;
-    const TOO_LATE: &'static str = "order_not_cancellable";
-
-    fn ask(&self, _round: u32) -> Call {
-        post("/v1/order/virtualcards", &virtual_order(1, Self::COST))
-    }
-
-    fn id_field(&self) -> &'static str {
-        "orderId"
-    }
-
-    fn cancel(&self, id: &str) -> Call {
-        post("/v1/order/cancel", &json!({"orderId": id}))
-    }
-
-    fn status(&self, id: &str) -> Call {
-        get(&format!("/v1/order/status/{id}"))
-    }
-
-    fn result(&self, id: &str) -> Call {
-        get(&format!("/v1/order/result/{id}"))
-    }
-
-    fn key(&self, id: &str) -> String {
-        format!("order/{id}")
+fn orders(_: &Things) -> Race {
+    Race {
+        cost: 5_000,
+        too_late: "order_not_cancellable",
+        id_field: "orderId",
+        bank_key: ("order/", ""),
+        create: Box::new(|_| post("/v1/order/virtualcards", &virtual_order(1, 5_000))),
+        cancel: |id| post("/v1/order/cancel", &json!({"orderId": id})),
+        status: |id| get(&format!("/v1/order/status/{id}")),
+        result: |id| get(&format!("/v1/order/result/{id}")),
+        limited: None,
     }
 }
 
-struct TopUps {
-    card: String,
-}
-
-impl Race for TopUps {
-    const COST: i64 = 10;
-    const TOO_LATE: &'static str = "request_not_cancellable";
-
-    fn ask(&self, _round: u32) -> Call {
-        post("/v1/replenishment", &top_ups(&[(&self.card, Self::COST)]))
-    }
-
-    fn id_field(&self) -> &'static str {
-        "replenishmentId"
-    }
-
-    fn cancel(&self, id: &str) -> Call {
-        Call::new("DELETE", &format!("/v1/replenishment/{id}"))
-    }
-
-    fn status(&self, id: &str) -> Call {
-        get(&format!("/v1/replenishment/{id}/status"))
-    }
-
-    fn result(&self, id: &str) -> Call {
-        get(&format!("/v1/replenishment/{id}/result"))
-    }
-
-    fn key(&self, id: &str) -> String {
-        format!("replenishment/{id}/0")
+fn replenishments(things: &Things) -> Race {
+    let card = things.id("card").to_owned();
+    Race {
+        cost: 10,
+        too_late: "request_not_cancellable",
+        id_field: "replenishmentId",
+        bank_key: ("replenishment/", "/0"),
+        create: Box::new(move |_| post("/v1/replenishment", &top_ups(&[(&card, 10)]))),
+        cancel: |id| Call::new("DELETE", &format!("/v1/replenishment/{id}")),
+        status: |id| get(&format!("/v1/replenishment/{id}/status")),
+        result: |id| get(&format!("/v1/replenishment/{id}/result")),
+        limited: None,
     }
 }
 
-struct Limits {
-    card: String,
-}
-
-impl Race for Limits {
-    const COST: i64 = 0;
-    const TOO_LATE: &'static str = "request_not_cancellable";
-
-    fn ask(&self, round: u32) -> Call {
+fn limit_changes(things: &Things) -> Race {
+    let card = things.id("card").to_owned();
+    let limited = Some(card.clone());
+    let create = move |round| {
         let limit = json!({"amount": round + 1, "period": "CDAY"});
-        post("/v1/setlimitscards", &json!({"data": [{"idCard": self.card}], "limit": limit}))
-    }
-
-    fn id_field(&self) -> &'static str {
-        "setLimitsCardsId"
-    }
-
-    fn cancel(&self, id: &str) -> Call {
-        post("/v1/limits/cancel", &json!({"setLimitsCardsId": id}))
-    }
-
-    fn status(&self, id: &str) -> Call {
-        post("/v1/limits/status", &json!({"setLimitsCardsId": id}))
-    }
-
-    fn result(&self, id: &str) -> Call {
-        get(&format!("/v1/limits/result/{id}"))
-    }
-
-    fn key(&self, id: &str) -> String {
-        format!("limit/{id}/0")
-    }
-
-    fn check(&self, server: &TestServer, token: &str, round: u32, went_through: bool) {
-        let info = get(&format!("/v1/card/{}", self.card)).token(token).send(server).ok(200);
-        let has_it = info["data"]["limit"]["amount"] == json!(round + 1);
-        assert_eq!(has_it, went_through, "{info}");
+        post("/v1/setlimitscards", &json!({"data": [{"idCard": card}], "limit": limit}))
+    };
+    Race {
+        cost: 0,
+        too_late: "request_not_cancellable",
+        id_field: "setLimitsCardsId",
+        bank_key: ("limit/", "/0"),
+        create: Box::new(create),
+        cancel: |id| post("/v1/limits/cancel", &json!({"setLimitsCardsId": id})),
+        status: |id| post("/v1/limits/status", &json!({"setLimitsCardsId": id})),
+        result: |id| get(&format!("/v1/limits/result/{id}")),
+        limited,
     }
 }
 
@@ -167,7 +110,7 @@ impl HeadStart {
     }
 }
 
-fn run<R: Race + Sync>(race: impl FnOnce(&Things) -> R) {
+fn run(race: fn(&Things) -> Race) {
     let server = TestServer::start();
     let (_, token) = optional(&server);
     let race = race(&Things::make(&server, &token, 1));
@@ -176,7 +119,7 @@ fn run<R: Race + Sync>(race: impl FnOnce(&Things) -> R) {
     let mut money = send(get("/v1/balance")).ok(200)["available"].as_i64().unwrap();
     let (mut head_start, mut cancelled) = (HeadStart::new(), 0);
     for round in 0..ROUNDS {
-        let id = send(race.ask(round)).text_of(race.id_field());
+        let id = send((race.create)(round)).text_of(race.id_field);
         server.clock.advance(SETTINGS.processing_delay);
         let barrier = Barrier::new(2);
         let answer = thread::scope(|scope| {
@@ -185,7 +128,7 @@ fn run<R: Race + Sync>(race: impl FnOnce(&Things) -> R) {
                 HeadStart::hold(head_start.micros);
                 server.work_now();
             });
-            let call = race.cancel(&id).token(&token);
+            let call = (race.cancel)(&id).token(&token);
             barrier.wait();
             HeadStart::hold(-head_start.micros);
             call.send(&server)
@@ -193,16 +136,21 @@ fn run<R: Race + Sync>(race: impl FnOnce(&Things) -> R) {
         server.work_now();
         let went_through = answer.status != 200;
         if went_through {
-            assert_eq!(answer.code(), (409, R::TOO_LATE.to_owned()));
-            money -= R::COST;
+            assert_eq!(answer.code(), (409, race.too_late.to_owned()));
+            money -= race.cost;
         }
-        let state = send(race.status(&id)).text_of("message");
+        let state = send((race.status)(&id)).text_of("message");
         assert_eq!(state, if went_through { "SUCCESS" } else { "REJECTED" });
-        assert_eq!(send(race.result(&id)).status == 200, went_through);
-        assert_eq!(server.bank.applied(&BankKey::new(race.key(&id))).unwrap(), u32::from(went_through));
+        assert_eq!(send((race.result)(&id)).status == 200, went_through);
+        let key = BankKey::new(format!("{}{id}{}", race.bank_key.0, race.bank_key.1));
+        assert_eq!(server.bank.applied(&key).unwrap(), u32::from(went_through));
         let balance: Value = send(get("/v1/balance")).ok(200);
         assert_eq!((&balance["available"], &balance["hold"]), (&json!(money), &json!(0)));
-        race.check(&server, &token, round, went_through);
+        if let Some(card) = &race.limited {
+            let info = send(get(&format!("/v1/card/{card}"))).ok(200);
+            let has_it = info["data"]["limit"]["amount"] == json!(round + 1);
+            assert_eq!(has_it, went_through, "{info}");
+        }
         assert_eq!(server.check(), 0);
         cancelled += u32::from(!went_through);
         head_start.learn(!went_through);
@@ -212,15 +160,15 @@ fn run<R: Race + Sync>(race: impl FnOnce(&Things) -> R) {
 
 #[test]
 fn an_order_is_cancelled_or_made() {
-    run(|_| Orders);
+    run(orders);
 }
 
 #[test]
 fn a_replenishment_is_cancelled_or_carried_out() {
-    run(|things| TopUps { card: things.id("card").to_owned() });
+    run(replenishments);
 }
 
 #[test]
 fn a_limit_change_is_cancelled_or_carried_out() {
-    run(|things| Limits { card: things.id("card").to_owned() });
+    run(limit_changes);
 }
