@@ -10,14 +10,14 @@ use crate::schema::commands;
 /// The key of a purchase or refund: a retry has no second effect. A refusal is not recorded, so its retry is decided
 /// anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IdempotencyKey<'a> {
+pub struct CommandRetry<'a> {
     /// Names one purchase or refund.
     pub key: &'a str,
     /// A key that was last used before this time may be reused.
     pub since: OffsetDateTime,
 }
 
-impl IdempotencyKey<'_> {
+impl CommandRetry<'_> {
     /// The transaction under the key.
     pub(crate) fn made(self, connection: &mut SqliteConnection) -> Result<Option<i64>, SimulatorError> {
         Ok(commands::table

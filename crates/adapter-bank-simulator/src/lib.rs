@@ -72,7 +72,7 @@ pub use behaviour::{Behaviour, BehaviourError};
 pub use card_issuer::MOST_CARDS_OF_AN_ORDER;
 pub use cards::CARD_LIMIT;
 pub use error::SimulatorError;
-pub use idempotency::IdempotencyKey;
+pub use idempotency::CommandRetry;
 pub use ledger::{Discrepancy, LedgerTotals};
 pub use purchases::{Purchase, PurchaseDecision, Refund};
 pub use sandbox::SandboxError;

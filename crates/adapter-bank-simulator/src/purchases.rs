@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 use crate::cards::column;
 use crate::clock_reading::{ClockReading, to_micros};
 use crate::error::SimulatorError;
-use crate::idempotency::IdempotencyKey;
+use crate::idempotency::CommandRetry;
 use crate::ledger::{self, NewTransaction};
 use crate::limits;
 use crate::sandbox::{SandboxError, existing};
@@ -33,7 +33,7 @@ pub struct Purchase<'a> {
     /// Its time; now by default. It decides expiry and limit.
     pub at: Option<OffsetDateTime>,
     /// Its idempotency key, if it may be retried.
-    pub once: Option<IdempotencyKey<'a>>,
+    pub once: Option<CommandRetry<'a>>,
 }
 
 /// The bank's decision on a purchase.
@@ -56,7 +56,7 @@ pub struct Refund<'a> {
     /// Kopecks, above zero.
     pub amount: Kopecks,
     /// Its idempotency key, if it may be retried.
-    pub once: Option<IdempotencyKey<'a>>,
+    pub once: Option<CommandRetry<'a>>,
 }
 
 impl Simulator {
@@ -160,7 +160,7 @@ fn positive(amount: Kopecks) -> Result<(), SandboxError> {
 
 fn made(
     connection: &mut SqliteConnection,
-    once: Option<IdempotencyKey<'_>>,
+    once: Option<CommandRetry<'_>>,
 ) -> Result<Option<i64>, SimulatorError> {
     once.map_or(Ok(None), |once| once.made(connection))
 }
@@ -169,7 +169,7 @@ fn made(
 fn post(
     connection: &mut SqliteConnection,
     transaction: NewTransaction<'_>,
-    once: Option<IdempotencyKey<'_>>,
+    once: Option<CommandRetry<'_>>,
     now: ClockReading,
 ) -> Result<i64, SimulatorError> {
     let id = ledger::post_one(connection, transaction)?;

@@ -26,7 +26,7 @@ use crate::simulator::Simulator;
 use auth::SharedSecret;
 use request::ErrorResponse;
 
-pub use routes::{OPERATIONS, Operation};
+pub use routes::{BankOperation, OPERATIONS};
 
 /// The idle timeout of a connection: longer than the gateway's, so that the gateway closes it.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);

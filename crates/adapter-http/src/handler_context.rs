@@ -19,7 +19,7 @@ use crate::in_flight::InFlightGuard;
 use crate::input::RequestInput;
 use crate::input::reader::Reader;
 use crate::list_stream::BodyStream;
-use crate::pipeline::head::IdempotencyKey;
+use crate::pipeline::head::RequestKey;
 use crate::route::HandlerResult;
 use crate::sandbox::{CommandKey, SandboxControl, SandboxRefusal};
 use crate::state::Shared;
@@ -52,12 +52,12 @@ impl Response {
         Self { status: StatusCode::OK.as_u16(), body, replayed: false }
     }
 
-    fn first(answer: idempotency::Answer) -> Self {
-        Self { status: answer.status, body: ResponseBody::Whole(answer.body), replayed: false }
+    fn first(response: idempotency::PlaintextResponse) -> Self {
+        Self { status: response.status, body: ResponseBody::Whole(response.body), replayed: false }
     }
 
-    fn replayed(answer: idempotency::Answer) -> Self {
-        Self { status: answer.status, body: ResponseBody::Whole(answer.body), replayed: true }
+    fn replayed(response: idempotency::PlaintextResponse) -> Self {
+        Self { status: response.status, body: ResponseBody::Whole(response.body), replayed: true }
     }
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct HandlerContext {
 /// Idempotency and audit data of a mutation.
 pub(crate) struct MutationDetails {
     /// The effect happens once under this key.
-    pub(crate) key: IdempotencyKey,
+    pub(crate) key: RequestKey,
     /// SHA-256 over the request by value.
     pub(crate) fingerprint: [u8; 32],
     /// The nonce, if any value of the request was sealed.
@@ -90,8 +90,8 @@ pub(crate) struct MutationDetails {
 /// A mutation that holds the in-flight guard of its key.
 pub(crate) struct Mutation {
     context: HandlerContext,
-    key: Arc<IdempotencyKey>,
-    call: Arc<idempotency::Call>,
+    key: Arc<RequestKey>,
+    call: Arc<idempotency::IdempotentRequest>,
     audit_entry: Arc<EntryDraft>,
     /// Shared with the unit of work: the guard lasts until the store responds, even if the client disconnects. It does
     /// not last as long as a silent database, which may keep the work for minutes; the record in the store decides
@@ -232,7 +232,12 @@ impl HandlerContext {
         };
         let guard = self.shared.in_flight.acquire(self.partner, &key.key).await;
         let guard = Arc::new(guard.ok_or_else(idempotency_errors::in_progress)?);
-        let call = idempotency::Call { partner: self.partner, key: key.key.clone(), fingerprint, sealed };
+        let call = idempotency::IdempotentRequest {
+            partner: self.partner,
+            key: key.key.clone(),
+            fingerprint,
+            sealed,
+        };
         let (key, call, audit_entry) = (Arc::new(key), Arc::new(call), Arc::new(audit_entry));
         Ok(Mutation { context: self, key, call, audit_entry, guard })
     }
@@ -247,7 +252,7 @@ impl Mutation {
     /// The key of an effect outside of the unit of work. It contains the fingerprint, because another request may
     /// reuse the idempotency key.
     fn command_key(&self) -> CommandKey {
-        let idempotency::Call { partner, key, fingerprint, .. } = &*self.call;
+        let idempotency::IdempotentRequest { partner, key, fingerprint, .. } = &*self.call;
         let fingerprint: String = fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
         let env = self.context.env();
         let since = env.now() - env.settings.idempotency_retention;
@@ -265,11 +270,11 @@ impl Mutation {
             idempotency::find(unit, &env, &call)
         });
         let recorded = looked.await.map_err(|error| idempotency_errors::of_replay(error, &self.key))?;
-        let answer = match recorded {
+        let response = match recorded {
             Some(recorded) if !recorded.is_nonce_spent => self.write(idempotency::replay).await?,
-            recorded => recorded.map(|recorded| recorded.answer),
+            recorded => recorded.map(|recorded| recorded.response),
         };
-        Ok(answer.map(Response::replayed))
+        Ok(response.map(Response::replayed))
     }
 
     /// Runs a sandbox command under the key of this request. Its effect is outside of the unit of work that records
@@ -291,7 +296,7 @@ impl Mutation {
     /// Runs `record` in a writing unit of work.
     async fn write<T: Send + 'static>(
         &self,
-        record: fn(&mut dyn UnitOfWork, &Env, &idempotency::Call) -> Result<T, ReplayError>,
+        record: fn(&mut dyn UnitOfWork, &Env, &idempotency::IdempotentRequest) -> Result<T, ReplayError>,
     ) -> Result<T, ApiError> {
         let (env, call) = (Arc::clone(self.context.env()), Arc::clone(&self.call));
         let guard = Arc::clone(&self.guard);
@@ -320,23 +325,26 @@ impl Mutation {
         let carried_out = in_store_keeping(guard, store, Access::Write, deadline, move |unit| {
             let once = idempotency::execute(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
-                Ok::<_, ApiError>(idempotency::Answer { status: status.as_u16(), body: to_json(&shown)? })
+                Ok::<_, ApiError>(idempotency::PlaintextResponse {
+                    status: status.as_u16(),
+                    body: to_json(&shown)?,
+                })
             })?;
-            if let Execution::First(answer) = &once {
-                unit.audit().append(&audit_entry.completed(answer.status, &answer.body))?;
+            if let Execution::First(response) = &once {
+                unit.audit().append(&audit_entry.completed(response.status, &response.body))?;
             }
             Ok::<_, ExecuteError<ApiError>>(once)
         });
         match carried_out.await {
-            Ok(Execution::First(answer)) => Ok(Response::first(answer)),
-            Ok(Execution::Replayed(answer)) => Ok(Response::replayed(answer)),
+            Ok(Execution::First(response)) => Ok(Response::first(response)),
+            Ok(Execution::Replayed(response)) => Ok(Response::replayed(response)),
             // Another instance recorded the first response between the read and the write: that effect caused the
             // conflict.
             Err(ExecuteError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce))) => {
                 self.replay().await?.ok_or_else(idempotency_errors::in_progress)
             }
             Err(ExecuteError::UseCase(refusal)) => match self.replay().await {
-                Ok(Some(answer)) => Ok(answer),
+                Ok(Some(response)) => Ok(response),
                 Ok(None) | Err(_) => Err(refusal),
             },
             Err(error @ (ExecuteError::KeyReused | ExecuteError::NonceSpent | ExecuteError::Store(_))) => {

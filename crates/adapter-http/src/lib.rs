@@ -46,7 +46,7 @@ pub use client_address::{InvalidBlock, ProxyHeader, TrustedProxies, UnknownHeade
 pub use drain::Drain;
 pub use metrics::{HttpMetrics, NoopMetrics, RefusalKind};
 pub use openapi::openapi;
-pub use operations::{Operation, codes, operations};
+pub use operations::{OperationInfo, codes, operations};
 pub use rate_limit::RateLimit;
 pub use sandbox::{
     CommandKey, PurchaseOutcome, SandboxControl, SandboxFaults, SandboxPurchase, SandboxRefusal,

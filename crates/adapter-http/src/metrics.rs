@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Records metrics of requests. The server threads call it, so it must not block.
 pub trait HttpMetrics: Send + Sync {
-    /// A response was built. `operation` is its [name](crate::Operation), or `-` for an unknown path.
+    /// A response was built. `operation` is its [name](crate::OperationInfo), or `-` for an unknown path.
     fn record_response(&self, operation: &'static str, status: u16, took: Duration);
 
     /// A request was refused for one of the reasons with a counter of their own.

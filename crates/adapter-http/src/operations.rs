@@ -6,7 +6,7 @@ use crate::{route, routes};
 
 /// An operation of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Operation {
+pub struct OperationInfo {
     /// Its unique name.
     pub name: &'static str,
     /// Its method. `PUT` includes `PATCH`.
@@ -18,7 +18,7 @@ pub struct Operation {
     fields: &'static [Field],
 }
 
-impl Operation {
+impl OperationInfo {
     /// Its methods.
     pub fn methods(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::once(self.method).chain((self.method == "PUT").then_some("PATCH"))
@@ -36,9 +36,9 @@ impl Operation {
 }
 
 /// Every operation, those of the sandbox last. Where two paths match, the first wins.
-pub fn operations() -> impl Iterator<Item = Operation> {
+pub fn operations() -> impl Iterator<Item = OperationInfo> {
     let routes = routes::interface().iter().chain(routes::sandbox());
-    routes.map(|Route { name, method, path, effect, fields, .. }| Operation {
+    routes.map(|Route { name, method, path, effect, fields, .. }| OperationInfo {
         name,
         method: method.as_str(),
         path,

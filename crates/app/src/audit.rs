@@ -8,7 +8,7 @@ use kopeck_port_store::{AuditSigner, SignatureCheck};
 
 pub use heads::{HeadDestination, HeadForwarder};
 
-/// ThreadState under keys that are derived from the master keys.
+/// Signatures under keys that are derived from the master keys.
 pub struct MasterKeySigner(pub AuditKeys);
 
 impl AuditSigner for MasterKeySigner {

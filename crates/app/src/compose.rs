@@ -74,7 +74,7 @@ pub struct Application {
     pub partners: PartnerService,
     /// Tokens.
     pub tokens: Arc<TokenService>,
-    /// ThreadState the audit log.
+    /// Signs the audit log.
     pub signer: Arc<dyn AuditSigner>,
 }
 
@@ -233,7 +233,7 @@ impl Application {
     }
 }
 
-/// ThreadState the audit log under the current key of `keys`.
+/// Signs the audit log under the current key of `keys`.
 #[must_use]
 pub fn signer(keys: &Arc<KeyRing>) -> Arc<dyn AuditSigner> {
     Arc::new(MasterKeySigner(AuditKeys::new(Arc::clone(keys))))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kopeck_adapter_bank_simulator::{
-    Behaviour, IdempotencyKey, Purchase, PurchaseDecision, Refund, SandboxError, Simulator,
+    Behaviour, CommandRetry, Purchase, PurchaseDecision, Refund, SandboxError, Simulator,
 };
 use kopeck_adapter_http::{
     CommandKey, PurchaseOutcome, SandboxControl, SandboxFaults, SandboxPurchase, SandboxRefusal,
@@ -86,8 +86,8 @@ impl SandboxControl for SimulatorPower {
     }
 }
 
-fn once(key: &CommandKey) -> IdempotencyKey<'_> {
-    IdempotencyKey { key: &key.text, since: key.since }
+fn once(key: &CommandKey) -> CommandRetry<'_> {
+    CommandRetry { key: &key.text, since: key.since }
 }
 
 fn refusal(error: SandboxError) -> SandboxRefusal {

@@ -14,7 +14,7 @@ pub const SEALED_NONCE_LIFE: Duration = Duration::minutes(20);
 
 /// An idempotent request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct IdempotentRequest {
     /// The partner, whose namespace the key is in.
     pub partner: PartnerId,
     /// The idempotency key.
@@ -36,7 +36,7 @@ pub struct SealedNonce {
 
 /// A response before sealing.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct PlaintextResponse {
     /// HTTP status, a 2xx.
     pub status: u16,
     /// The body, byte for byte.
@@ -44,9 +44,9 @@ pub struct Answer {
 }
 
 /// Bodies hold personal data.
-impl std::fmt::Debug for Answer {
+impl std::fmt::Debug for PlaintextResponse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Answer").field("status", &self.status).finish_non_exhaustive()
+        f.debug_struct("PlaintextResponse").field("status", &self.status).finish_non_exhaustive()
     }
 }
 
@@ -54,16 +54,16 @@ impl std::fmt::Debug for Answer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Execution {
     /// The effect happened now.
-    First(Answer),
+    First(PlaintextResponse),
     /// The effect happened before; nothing changed.
-    Replayed(Answer),
+    Replayed(PlaintextResponse),
 }
 
 /// A recorded response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredResponse {
     /// The response.
-    pub answer: Answer,
+    pub response: PlaintextResponse,
     /// Whether the nonce of the request is spent with this key already. If not, [`replay`] spends it.
     pub is_nonce_spent: bool,
 }
@@ -72,7 +72,7 @@ pub struct StoredResponse {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// The key was used for another request.
-    #[error("the key was used for another call")]
+    #[error("the key was used for another request")]
     KeyReused,
     /// The nonce of the sealed request was spent with another idempotency key, or with none where it has one.
     #[error("the nonce was spent with another key")]
@@ -114,33 +114,38 @@ impl<E> From<ReplayError> for ExecuteError<E> {
 /// The recorded state of a request.
 struct History {
     /// Its response, if there is one.
-    answer: Option<Answer>,
+    response: Option<PlaintextResponse>,
     /// Whether its nonce is spent, or it has none.
     is_nonce_spent: bool,
 }
 
-fn history(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<History, ReplayError> {
+fn history(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    request: &IdempotentRequest,
+) -> Result<History, ReplayError> {
     let now = env.settled();
-    let recorded = unit.idempotency().find(call.partner, &call.key);
-    let spent = match &call.sealed {
-        Some(sealed) => unit.sealed_nonces().find(call.partner, &sealed.nonce),
+    let recorded = unit.idempotency().find(request.partner, &request.key);
+    let spent = match &request.sealed {
+        Some(sealed) => unit.sealed_nonces().find(request.partner, &sealed.nonce),
         None => Ok(None),
     };
     // Both look-ups begin before either result is used: a store that batches look-ups sends them together.
     let (recorded, spent) = (recorded?, spent?);
     let spent = spent.filter(|spent| spent.spent_at >= now - SEALED_NONCE_LIFE);
-    let key = call.sealed.as_ref().and_then(|sealed| sealed.idempotency_key.as_ref());
+    let key = request.sealed.as_ref().and_then(|sealed| sealed.idempotency_key.as_ref());
     if spent.as_ref().is_some_and(|spent| spent.idempotency_key.as_ref() != key) {
         return Err(ReplayError::NonceSpent);
     }
     // A response whose retention ended after the nonce was spent still counts: the request has had its effect.
     let as_of = spent.as_ref().map_or(now, |spent| spent.spent_at);
     let recorded = recorded.filter(|recorded| recorded.recorded_at >= stale_before(env, as_of));
-    if recorded.as_ref().is_some_and(|recorded| recorded.fingerprint != call.fingerprint) {
+    if recorded.as_ref().is_some_and(|recorded| recorded.fingerprint != request.fingerprint) {
         return Err(ReplayError::KeyReused);
     }
-    let answer = recorded.map(|recorded| Answer { status: recorded.status, body: recorded.body });
-    Ok(History { answer, is_nonce_spent: spent.is_some() || call.sealed.is_none() })
+    let response =
+        recorded.map(|recorded| PlaintextResponse { status: recorded.status, body: recorded.body });
+    Ok(History { response, is_nonce_spent: spent.is_some() || request.sealed.is_none() })
 }
 
 /// Responses recorded before this time do not count at `moment`.
@@ -149,11 +154,11 @@ fn stale_before(env: &Env, moment: OffsetDateTime) -> OffsetDateTime {
 }
 
 /// Records the nonce of a sealed request as spent.
-fn spend_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<(), StoreError> {
-    let Some(SealedNonce { nonce, idempotency_key }) = &call.sealed else { return Ok(()) };
+fn spend_nonce(unit: &mut dyn UnitOfWork, env: &Env, request: &IdempotentRequest) -> Result<(), StoreError> {
+    let Some(SealedNonce { nonce, idempotency_key }) = &request.sealed else { return Ok(()) };
     let now = env.settled();
     let spent = SpentNonce { idempotency_key: idempotency_key.clone(), spent_at: now };
-    unit.sealed_nonces().spend(call.partner, nonce, &spent, now - SEALED_NONCE_LIFE)
+    unit.sealed_nonces().spend(request.partner, nonce, &spent, now - SEALED_NONCE_LIFE)
 }
 
 /// The recorded response, if any. Writes nothing.
@@ -164,22 +169,26 @@ fn spend_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<(), 
 pub fn find(
     unit: &mut dyn UnitOfWork,
     env: &Env,
-    call: &Call,
+    request: &IdempotentRequest,
 ) -> Result<Option<StoredResponse>, ReplayError> {
-    let History { answer, is_nonce_spent } = history(unit, env, call)?;
-    Ok(answer.map(|answer| StoredResponse { answer, is_nonce_spent }))
+    let History { response, is_nonce_spent } = history(unit, env, request)?;
+    Ok(response.map(|response| StoredResponse { response, is_nonce_spent }))
 }
 
 /// The recorded response, if any. A sealed request spends its nonce with it.
 ///
 /// # Errors
 /// As for [`find`].
-pub fn replay(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<Option<Answer>, ReplayError> {
-    let History { answer, is_nonce_spent } = history(unit, env, call)?;
-    if answer.is_some() && !is_nonce_spent {
-        spend_nonce(unit, env, call)?;
+pub fn replay(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    request: &IdempotentRequest,
+) -> Result<Option<PlaintextResponse>, ReplayError> {
+    let History { response, is_nonce_spent } = history(unit, env, request)?;
+    if response.is_some() && !is_nonce_spent {
+        spend_nonce(unit, env, request)?;
     }
-    Ok(answer)
+    Ok(response)
 }
 
 /// Spends the nonce of a sealed request before an effect outside of the unit of work that records the response. Otherwise a copy
@@ -187,9 +196,13 @@ pub fn replay(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<Optio
 ///
 /// # Errors
 /// As for [`find`].
-pub fn claim_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<(), ReplayError> {
-    if !history(unit, env, call)?.is_nonce_spent {
-        spend_nonce(unit, env, call)?;
+pub fn claim_nonce(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    request: &IdempotentRequest,
+) -> Result<(), ReplayError> {
+    if !history(unit, env, request)?.is_nonce_spent {
+        spend_nonce(unit, env, request)?;
     }
     Ok(())
 }
@@ -202,27 +215,27 @@ pub fn claim_nonce(unit: &mut dyn UnitOfWork, env: &Env, call: &Call) -> Result<
 pub fn execute<E>(
     unit: &mut dyn UnitOfWork,
     env: &Env,
-    call: &Call,
-    work: impl FnOnce(&mut dyn UnitOfWork) -> Result<Answer, E>,
+    request: &IdempotentRequest,
+    work: impl FnOnce(&mut dyn UnitOfWork) -> Result<PlaintextResponse, E>,
 ) -> Result<Execution, ExecuteError<E>> {
-    let History { answer: before, is_nonce_spent } = history(unit, env, call)?;
+    let History { response: before, is_nonce_spent } = history(unit, env, request)?;
     let execution = match before {
-        Some(answer) => Execution::Replayed(answer),
+        Some(response) => Execution::Replayed(response),
         None => {
-            let answer = work(unit).map_err(ExecuteError::UseCase)?;
+            let response = work(unit).map_err(ExecuteError::UseCase)?;
             let now = env.settled();
             let recorded = RecordedResponse {
-                fingerprint: call.fingerprint,
-                status: answer.status,
-                body: answer.body.clone(),
+                fingerprint: request.fingerprint,
+                status: response.status,
+                body: response.body.clone(),
                 recorded_at: now,
             };
-            unit.idempotency().record(call.partner, &call.key, &recorded, stale_before(env, now))?;
-            Execution::First(answer)
+            unit.idempotency().record(request.partner, &request.key, &recorded, stale_before(env, now))?;
+            Execution::First(response)
         }
     };
     if !is_nonce_spent {
-        spend_nonce(unit, env, call)?;
+        spend_nonce(unit, env, request)?;
     }
     Ok(execution)
 }

@@ -79,11 +79,11 @@ enum Step {
 #[derive(Debug, Clone)]
 pub struct TaskResult {
     claim: Claim,
-    answer: Answer,
+    result: BankResult,
 }
 
 #[derive(Debug, Clone)]
-enum Answer {
+enum BankResult {
     Order(OrderFindings),
     TopUps(BatchVerdicts<TopUps>),
     LimitChanges(BatchVerdicts<LimitChanges>),
@@ -200,12 +200,12 @@ impl Worker {
     #[must_use]
     pub fn call(&self, task: Task) -> TaskResult {
         let Task { lease, step, guard } = task;
-        let answer = match step {
-            Step::Order(task) => Answer::Order(task.call(&*self.bank, &lease.claim, self.settings.chunk)),
-            Step::TopUps(task) => Answer::TopUps(task.call(&*self.bank)),
-            Step::LimitChanges(task) => Answer::LimitChanges(task.call(&*self.bank)),
+        let result = match step {
+            Step::Order(task) => BankResult::Order(task.call(&*self.bank, &lease.claim, self.settings.chunk)),
+            Step::TopUps(task) => BankResult::TopUps(task.call(&*self.bank)),
+            Step::LimitChanges(task) => BankResult::LimitChanges(task.call(&*self.bank)),
         };
-        TaskResult { claim: guard.latest(&lease).claim, answer }
+        TaskResult { claim: guard.latest(&lease).claim, result }
     }
 
     /// Books the bank's answer if the claim is still current; else another worker has found it out.
@@ -215,14 +215,14 @@ impl Worker {
     pub fn settle(&self, result: TaskResult) -> Result<(), StoreError> {
         let (env, claim) = (Arc::clone(&self.env), result.claim.clone());
         let settled = transact(&*self.store, Access::Write, move |unit| {
-            let TaskResult { claim, answer } = &result;
+            let TaskResult { claim, result } = &result;
             if !unit.jobs().is_current(claim)? {
                 return Ok(());
             }
-            let next = match answer {
-                Answer::Order(findings) => order::settle(unit, &env, claim, findings)?,
-                Answer::TopUps(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
-                Answer::LimitChanges(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
+            let next = match result {
+                BankResult::Order(findings) => order::settle(unit, &env, claim, findings)?,
+                BankResult::TopUps(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
+                BankResult::LimitChanges(verdicts) => card_batch::settle(unit, &env, claim, verdicts)?,
             };
             conclude(unit, claim, next)
         });

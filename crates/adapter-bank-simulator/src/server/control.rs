@@ -13,7 +13,7 @@ use kopeck_domain::card_number::CardNumber;
 use super::request::{BankRequest, ErrorResponse, JsonResponse};
 use super::{ClockRefusal, Context};
 use crate::behaviour::{Behaviour, BehaviourError};
-use crate::idempotency::IdempotencyKey;
+use crate::idempotency::CommandRetry;
 use crate::purchases::{Purchase, PurchaseDecision, Refund};
 use crate::sandbox::SandboxError;
 use crate::simulator::Simulator;
@@ -93,8 +93,8 @@ pub(super) fn advance(context: &Context, call: &BankRequest) -> Result<JsonRespo
     clock(context, call)
 }
 
-fn name(once: &IdempotencyKeyDto) -> IdempotencyKey<'_> {
-    IdempotencyKey { key: &once.key, since: once.since }
+fn name(once: &IdempotencyKeyDto) -> CommandRetry<'_> {
+    CommandRetry { key: &once.key, since: once.since }
 }
 
 impl From<SandboxError> for ErrorResponse {

@@ -10,7 +10,7 @@ use kopeck_bank_protocol::ErrorCode;
 
 use super::Shared;
 use super::request::{BankRequest, ErrorResponse, JsonResponse};
-use super::routes::Operation;
+use super::routes::BankOperation;
 
 /// The most bytes of a body; a batch of 1,000 instructions stays well below it.
 const BODY_LIMIT: usize = 4 << 20;
@@ -18,7 +18,7 @@ const BODY_LIMIT: usize = 4 << 20;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
 pub(super) async fn serve(
-    operation: &'static Operation,
+    operation: &'static BankOperation,
     shared: Arc<Shared>,
     request: HttpRequest,
     payload: Payload,
@@ -35,7 +35,7 @@ pub(super) async fn serve(
 }
 
 async fn carry_out(
-    operation: &'static Operation,
+    operation: &'static BankOperation,
     shared: Arc<Shared>,
     request: &HttpRequest,
     payload: Payload,

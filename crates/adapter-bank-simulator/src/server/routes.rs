@@ -6,7 +6,7 @@ use super::request::{BankRequest, ErrorResponse, JsonResponse};
 use super::{Context, control, protocol};
 
 /// An operation that the server has.
-pub struct Operation {
+pub struct BankOperation {
     /// `GET`, `POST` or `PUT`.
     pub method: &'static str,
     /// The path, with `{number}` for the number of a card.
@@ -14,7 +14,7 @@ pub struct Operation {
     pub(super) handler: fn(&Context, &BankRequest) -> Result<JsonResponse, ErrorResponse>,
 }
 
-impl Operation {
+impl BankOperation {
     pub(super) fn method(&self) -> Method {
         match self.method {
             "POST" => Method::POST,
@@ -27,8 +27,8 @@ impl Operation {
 macro_rules! operations {
     ($($method:literal $path:literal => $handler:path,)*) => {
         /// Every operation: those of the protocol, `/bank/v1/…`, and those of a sandbox, `/simulator/v1/…`.
-        pub const OPERATIONS: &[Operation] =
-            &[$(Operation { method: $method, path: $path, handler: $handler }),*];
+        pub const OPERATIONS: &[BankOperation] =
+            &[$(BankOperation { method: $method, path: $path, handler: $handler }),*];
     };
 }
 

@@ -1,6 +1,6 @@
 //! Purchases, refunds and the bank's hand on cards.
 
-use kopeck_adapter_bank_simulator::{IdempotencyKey, Purchase, PurchaseDecision, Refund, SandboxError};
+use kopeck_adapter_bank_simulator::{CommandRetry, Purchase, PurchaseDecision, Refund, SandboxError};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::Standing;
 use kopeck_domain::card_number::CardNumber;
@@ -204,7 +204,7 @@ fn amounts_are_above_zero() {
 fn a_retried_purchase_has_one_effect() {
     let bank = Bank::new();
     let card = bank.card_with("o", 1_000);
-    let once = |key| Some(IdempotencyKey { key, since: OffsetDateTime::from_unix_timestamp(START).unwrap() });
+    let once = |key| Some(CommandRetry { key, since: OffsetDateTime::from_unix_timestamp(START).unwrap() });
     let purchase = Purchase { once: once("buy"), ..of(300) };
     let first = bank.bank.purchase(card, &purchase).unwrap();
     let PurchaseDecision::Approved { transaction } = first else { panic!("{first:?}") };
@@ -226,7 +226,7 @@ fn a_key_that_is_long_unused_stands_for_something_else() {
     let buy = |since: i64| {
         let since = OffsetDateTime::from_unix_timestamp(START + since).unwrap();
         bank.bank
-            .purchase(card, &Purchase { once: Some(IdempotencyKey { key: "k", since }), ..of(300) })
+            .purchase(card, &Purchase { once: Some(CommandRetry { key: "k", since }), ..of(300) })
             .unwrap()
     };
     let first = buy(0);
@@ -241,7 +241,7 @@ fn a_refused_purchase_is_decided_anew() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
     let since = OffsetDateTime::from_unix_timestamp(START).unwrap();
-    let purchase = Purchase { once: Some(IdempotencyKey { key: "k", since }), ..of(300) };
+    let purchase = Purchase { once: Some(CommandRetry { key: "k", since }), ..of(300) };
     assert_eq!(refused(&bank, card, &purchase), PaymentRefusal::InsufficientBalance);
     bank.submit_one(top_up("t", card, 300)).unwrap();
     assert!(matches!(bank.bank.purchase(card, &purchase), Ok(PurchaseDecision::Approved { .. })));

@@ -6,7 +6,7 @@ use kopeck_service::idempotency::{ExecuteError, ReplayError};
 
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::pipeline::head::IdempotencyKey;
+use crate::pipeline::head::RequestKey;
 
 /// 409 while the first request under the key is in flight.
 pub(crate) fn in_progress() -> ApiError {
@@ -15,7 +15,7 @@ pub(crate) fn in_progress() -> ApiError {
 }
 
 /// 422 for the header of the key.
-fn key_reused(key: &IdempotencyKey) -> ApiError {
+fn key_reused(key: &RequestKey) -> ApiError {
     ApiError::field(key.header, "was used for another call")
 }
 
@@ -25,7 +25,7 @@ fn nonce_spent() -> ApiError {
 }
 
 /// The response if the lookup of a recorded response fails.
-pub(crate) fn of_replay(error: ReplayError, key: &IdempotencyKey) -> ApiError {
+pub(crate) fn of_replay(error: ReplayError, key: &RequestKey) -> ApiError {
     match error {
         ReplayError::KeyReused => key_reused(key),
         ReplayError::NonceSpent => nonce_spent(),
@@ -36,7 +36,7 @@ pub(crate) fn of_replay(error: ReplayError, key: &IdempotencyKey) -> ApiError {
 }
 
 /// The response if a mutation fails.
-pub(crate) fn of_once<E: Into<ApiError>>(error: ExecuteError<E>, key: &IdempotencyKey) -> ApiError {
+pub(crate) fn of_once<E: Into<ApiError>>(error: ExecuteError<E>, key: &RequestKey) -> ApiError {
     match error {
         ExecuteError::KeyReused => key_reused(key),
         ExecuteError::NonceSpent => nonce_spent(),

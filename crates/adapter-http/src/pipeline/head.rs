@@ -61,13 +61,13 @@ pub(crate) enum BodyType {
 
 /// The idempotency key of a mutation, or the nonce in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct IdempotencyKey {
+pub(crate) struct RequestKey {
     pub(crate) key: String,
     /// The header that held it.
     pub(crate) header: &'static str,
 }
 
-impl IdempotencyKey {
+impl RequestKey {
     /// The value of `Idempotency-Key`; `None` if the nonce stands in.
     pub(crate) fn idempotency_key(&self) -> Option<&str> {
         (self.header == IDEMPOTENCY_KEY.as_str()).then_some(self.key.as_str())
@@ -184,7 +184,7 @@ impl Head {
     ///
     /// # Errors
     /// 422 for missing or malformed headers.
-    pub(crate) fn nonce_and_key(&self, effect: Effect) -> Result<(&str, Option<IdempotencyKey>), ApiError> {
+    pub(crate) fn nonce_and_key(&self, effect: Effect) -> Result<(&str, Option<RequestKey>), ApiError> {
         let mut faults = Faults::new();
         if self.nonce.is_none() {
             faults.push(NONCE.as_str(), "is required: 16 to 64 of A-Z a-z 0-9 . _ ~ + / = -");
@@ -192,14 +192,14 @@ impl Head {
         let key = match (effect, &self.idempotency_key) {
             (Effect::Login | Effect::Refresh | Effect::Read(_), _) => None,
             (Effect::Mutate(_), Some(Ok(key))) => {
-                Some(IdempotencyKey { key: key.clone(), header: IDEMPOTENCY_KEY.as_str() })
+                Some(RequestKey { key: key.clone(), header: IDEMPOTENCY_KEY.as_str() })
             }
             (Effect::Mutate(_), Some(Err(()))) => {
                 faults.push(IDEMPOTENCY_KEY.as_str(), "must have 1 to 255 visible ASCII characters");
                 None
             }
             (Effect::Mutate(_), None) => {
-                self.nonce.clone().map(|nonce| IdempotencyKey { key: nonce, header: NONCE.as_str() })
+                self.nonce.clone().map(|nonce| RequestKey { key: nonce, header: NONCE.as_str() })
             }
         };
         faults.check()?;

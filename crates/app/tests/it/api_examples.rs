@@ -19,7 +19,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use kopeck_adapter_http::{Operation, codes, operations};
+use kopeck_adapter_http::{OperationInfo, codes, operations};
 use kopeck_domain::partner::SealingPolicy;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
@@ -49,7 +49,7 @@ async fn the_examples_are_what_the_service_answers() {
     } else {
         assert!(page == played, "docs/API.md has not as many lines as the play, {}", played.lines().count());
     }
-    let missing: Vec<Operation> =
+    let missing: Vec<OperationInfo> =
         operations().filter(|operation| !player.played.contains(operation)).collect();
     assert!(missing.is_empty(), "operations without an example in docs/API.md: {missing:#?}");
 }
@@ -63,7 +63,7 @@ fn every_operation_has_its_place_on_the_page_and_nothing_else_has() {
     };
     let on_page: BTreeSet<String> = page.lines().filter_map(signature).collect();
     let offered: BTreeSet<String> =
-        operations().map(|Operation { method, path, .. }| format!("{method} {path}")).collect();
+        operations().map(|OperationInfo { method, path, .. }| format!("{method} {path}")).collect();
     assert_eq!(on_page, offered);
 }
 
@@ -115,7 +115,7 @@ struct Player {
     /// The access token of the latest pair.
     access: String,
     sent: u32,
-    played: BTreeSet<Operation>,
+    played: BTreeSet<OperationInfo>,
     /// What an identifier of the page has become.
     renamed: Vec<(String, String)>,
 }
@@ -281,7 +281,7 @@ fn abbreviated(token: &str) -> String {
     format!("eyJ…{}", &token[token.len() - TOKEN_END..])
 }
 
-fn operation(method: &str, path: &str) -> Option<Operation> {
+fn operation(method: &str, path: &str) -> Option<OperationInfo> {
     let method = if method == "PATCH" { "PUT" } else { method };
     let path = path.split('?').next()?.trim_end_matches('/');
     operations().find(|operation| {

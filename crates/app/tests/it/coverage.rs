@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kopeck_adapter_http::{Operation, operations};
+use kopeck_adapter_http::{OperationInfo, operations};
 use kopeck_client::OPERATIONS;
 
 use crate::bare::{login, optional, refresh_call};
@@ -41,7 +41,7 @@ pub fn call_every_operation(server: &TestServer) {
 fn the_client_has_a_method_for_every_operation_and_for_nothing_else() {
     let offered: BTreeMap<String, bool> = operations()
         .filter(|operation| !OTHER_SPELLINGS.contains(&operation.name))
-        .map(|Operation { method, path, changes, .. }| (format!("{method} {path}"), changes))
+        .map(|OperationInfo { method, path, changes, .. }| (format!("{method} {path}"), changes))
         .collect();
     let callable: BTreeMap<String, bool> = OPERATIONS
         .iter()

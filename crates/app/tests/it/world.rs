@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use kopeck_adapter_http::{Operation, operations};
+use kopeck_adapter_http::{OperationInfo, operations};
 use serde_json::{Value, json};
 
 use crate::bare::{Call, Got, get, post};
@@ -24,7 +24,7 @@ pub struct Things(BTreeMap<&'static str, Value>);
 /// A call of an operation. `<card>` stands for the identifier of a card, whose ever it is; `[card]` for the caller's
 /// own.
 pub struct Sample {
-    pub operation: Operation,
+    pub operation: OperationInfo,
     /// What stands in the path.
     at: &'static str,
     /// The fields of the body; of a `GET`, its query.
@@ -32,13 +32,13 @@ pub struct Sample {
 }
 
 /// Every operation that is called with a token.
-pub fn token_operations() -> impl Iterator<Item = Operation> {
+pub fn token_operations() -> impl Iterator<Item = OperationInfo> {
     operations().filter(|operation| !TOKEN_CALLS.contains(&operation.name))
 }
 
 /// Method and path of every operation that is called with a token; `{}` in place of an identifier.
 pub fn calls() -> Vec<(&'static str, String)> {
-    let of_operation = |operation: Operation| {
+    let of_operation = |operation: OperationInfo| {
         let pattern =
             operation.placeholders().fold(operation.path.to_owned(), |path, name| path.replace(name, ""));
         operation.methods().map(move |method| (method, pattern.clone()))

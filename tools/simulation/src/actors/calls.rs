@@ -16,7 +16,7 @@ use kopeck_port_store::{StoreError, UnitOfWork};
 use kopeck_service::card_batches::{CancelBatchError, CreateBatchError};
 use kopeck_service::cards::{LinkCardError, SwitchCardError};
 use kopeck_service::employees::{AddEmployeeError, EmployeeDraft};
-use kopeck_service::idempotency::Answer;
+use kopeck_service::idempotency::PlaintextResponse;
 use kopeck_service::orders::{ChangeOrderError, PlaceOrderError};
 use kopeck_service::partners::PartnerError;
 use kopeck_service::replenishments::TopUp;
@@ -26,7 +26,7 @@ use time::OffsetDateTime;
 /// What a call asks for. Everything that the bank is to do carries a mark of its own, an amount or an address, so that
 /// what the bank did can be told apart without the service's keys.
 #[derive(Debug, Clone)]
-pub(crate) enum Operation {
+pub(crate) enum Command {
     /// Money arrives; the operator's command, repeated by its own reference.
     Deposit { reference: DepositReference, amount: Kopecks },
     /// A new employee.
@@ -57,7 +57,7 @@ pub(crate) struct Call {
     /// The idempotency key of the partner.
     pub(crate) key: String,
     pub(crate) fingerprint: [u8; 32],
-    pub(crate) operation: Operation,
+    pub(crate) command: Command,
     pub(crate) known: Known,
     /// The requests in which it was sent sealed; none if it travels clear.
     pub(crate) sealed: Vec<SealedRequest>,
@@ -82,7 +82,7 @@ pub(crate) enum Known {
     /// It was refused and had no effect; it may be accepted another time.
     Refused,
     /// It had its effect.
-    Answered(Answer),
+    Answered(PlaintextResponse),
 }
 
 /// Why a call had no effect.
@@ -121,7 +121,7 @@ refusals! {
     ChangeOrderError, CancelBatchError, PartnerError
 }
 
-/// Carries out an operation within a unit of work.
+/// Carries out an command within a unit of work.
 ///
 /// # Errors
 /// [`No`]; then nothing of it is kept.
@@ -129,49 +129,49 @@ pub(super) fn carry_out(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
-    operation: &Operation,
-) -> Result<Answer, No> {
-    match operation {
-        Operation::Deposit { reference, amount } => {
+    command: &Command,
+) -> Result<PlaintextResponse, No> {
+    match command {
+        Command::Deposit { reference, amount } => {
             partners::deposit(unit, env, partner, *amount, reference)?;
             Ok(answer(200, reference.as_str()))
         }
-        Operation::Hire { custom_id } => {
+        Command::Hire { custom_id } => {
             let draft = EmployeeDraft { custom_id: Some(custom_id.clone()), ..EmployeeDraft::default() };
             let employee = employees::add(unit, env, partner, draft, Faults::new())?;
             Ok(answer(201, employee.id))
         }
-        Operation::Order { kind, lines } => {
+        Command::Order { kind, lines } => {
             let order = orders::place(unit, env, partner, *kind, lines)?;
             Ok(answer(202, order.id))
         }
-        Operation::Link { employee, number, status } => {
+        Command::Link { employee, number, status } => {
             let card = cards::link(unit, env, partner, *employee, *number, *status)?;
             Ok(answer(200, card.id))
         }
-        Operation::Switch { employee, card, status } => {
+        Command::Switch { employee, card, status } => {
             let card = cards::switch(unit, env, partner, *employee, *card, *status)?;
             Ok(answer(200, card.id))
         }
-        Operation::TopUp(top_ups) => {
+        Command::TopUp(top_ups) => {
             let request = replenishments::create(unit, env, partner, top_ups)?;
             Ok(answer(202, request.id))
         }
-        Operation::SetLimits { cards, limit } => {
+        Command::SetLimits { cards, limit } => {
             let request = limits::set(unit, env, partner, cards, &Ok(limit.clone()))?;
             Ok(answer(202, request.id))
         }
-        Operation::CancelOrder(id) => Ok(answer(200, orders::cancel(unit, env, partner, *id)?.id)),
-        Operation::CancelTopUp(id) => {
+        Command::CancelOrder(id) => Ok(answer(200, orders::cancel(unit, env, partner, *id)?.id)),
+        Command::CancelTopUp(id) => {
             Ok(answer(200, card_batches::cancel::<TopUps>(unit, env, partner, *id)?.id))
         }
-        Operation::CancelLimits(id) => {
+        Command::CancelLimits(id) => {
             Ok(answer(200, card_batches::cancel::<LimitChanges>(unit, env, partner, *id)?.id))
         }
-        Operation::Confirm(id) => Ok(answer(200, orders::confirm(unit, env, partner, *id)?.id)),
+        Command::Confirm(id) => Ok(answer(200, orders::confirm(unit, env, partner, *id)?.id)),
     }
 }
 
-fn answer(status: u16, made: impl ToString) -> Answer {
-    Answer { status, body: made.to_string().into_bytes() }
+fn answer(status: u16, made: impl ToString) -> PlaintextResponse {
+    PlaintextResponse { status, body: made.to_string().into_bytes() }
 }

@@ -7,12 +7,12 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, Rule, Store, StoreError, transact};
 use kopeck_service::cards::{self, CardKey};
 use kopeck_service::idempotency::{
-    self, Answer, ExecuteError, Execution, ReplayError, SEALED_NONCE_LIFE, SealedNonce,
+    self, ExecuteError, Execution, PlaintextResponse, ReplayError, SEALED_NONCE_LIFE, SealedNonce,
 };
 use time::Duration;
 
 use super::calls::{No, SealedRequest, carry_out};
-use super::{Call, Known, Operation, compose, judge};
+use super::{Call, Command, Known, compose, judge};
 use crate::Violation;
 use crate::chaos::survive;
 use crate::world::World;
@@ -44,8 +44,8 @@ struct Request {
 
 /// What a request came to this time.
 enum Came {
-    First(Answer),
-    Replayed(Answer),
+    First(PlaintextResponse),
+    Replayed(PlaintextResponse),
     Refused(String),
     /// Its nonce was spent with another key.
     Spent,
@@ -79,8 +79,8 @@ impl Client {
             return self.again(call).map_or(Ok(()), |request| self.begin(world, request));
         }
         let composed = compose::next(world, self.partner);
-        let Some(operation) = composed.or_else(|error| judge(&error).map(|()| None))? else { return Ok(()) };
-        let request = self.call(world, operation);
+        let Some(command) = composed.or_else(|error| judge(&error).map(|()| None))? else { return Ok(()) };
+        let request = self.call(world, command);
         self.begin(world, request)
     }
 
@@ -95,9 +95,9 @@ impl Client {
         self.do_all(world, links.or_else(|error| judge(&error).map(|()| Vec::new()))?)
     }
 
-    fn do_all(&mut self, world: &World, operations: Vec<Operation>) -> Result<(), Violation> {
-        for operation in operations {
-            let request = self.call(world, operation);
+    fn do_all(&mut self, world: &World, commands: Vec<Command>) -> Result<(), Violation> {
+        for command in commands {
+            let request = self.call(world, command);
             self.begin(world, request)?;
         }
         for request in std::mem::take(&mut self.under_way) {
@@ -107,20 +107,20 @@ impl Client {
     }
 
     /// A new call; answers its first request. Two of three are sealed.
-    fn call(&mut self, world: &World, operation: Operation) -> Request {
+    fn call(&mut self, world: &World, command: Command) -> Request {
         let number = self.calls.len();
         let mut fingerprint = [0; 32];
         for (byte, digit) in fingerprint.iter_mut().zip(number.to_le_bytes()) {
             *byte = digit;
         }
-        let is_sealed = !matches!(operation, Operation::Deposit { .. }) && world.copying.chance(667);
-        world.trace.note(&self.name, || format!("call {number}: {operation:?}, sealed: {is_sealed}"));
+        let is_sealed = !matches!(command, Command::Deposit { .. }) && world.copying.chance(667);
+        world.trace.note(&self.name, || format!("call {number}: {command:?}, sealed: {is_sealed}"));
         let key = format!("{}/{number}", self.name);
         let nonce = || SealedRequest { nonce: format!("{key}/nonce"), sealed_at: world.env.now() };
         let sealed: Vec<SealedRequest> = is_sealed.then(nonce).into_iter().collect();
         let request = Request { call: number, key: Some(key.clone()), sealed: sealed.first().cloned() };
         let (known, copies, effect_under) = (Known::Nothing, Vec::new(), None);
-        self.calls.push(Call { key, fingerprint, operation, known, sealed, copies, effect_under });
+        self.calls.push(Call { key, fingerprint, command, known, sealed, copies, effect_under });
         request
     }
 
@@ -202,7 +202,8 @@ impl Client {
                 let recorded_under = key.clone().unwrap_or_else(|| sealed.nonce.clone());
                 let found = world.look(move |unit| unit.idempotency().find(partner, &recorded_under));
                 if let Ok(Some(recorded)) = found {
-                    call.known = Known::Answered(Answer { status: recorded.status, body: recorded.body });
+                    call.known =
+                        Known::Answered(PlaintextResponse { status: recorded.status, body: recorded.body });
                     call.effect_under = Some(key.clone());
                 }
             }
@@ -214,10 +215,10 @@ impl Client {
     fn begin(&mut self, world: &World, request: Request) -> Result<(), Violation> {
         let Some(call) = self.calls.get(request.call) else { return Ok(()) };
         let (partner, asked) = (self.partner, self.asked(call, &request));
-        let prepared = survive(|| match call.operation {
-            Operation::Link { number, .. } => prepare(world, partner, CardKey::Number(number)).map(|()| None),
-            Operation::Switch { card, .. } => prepare(world, partner, CardKey::Id(card)).map(|()| None),
-            Operation::Deposit { .. } => Ok(None),
+        let prepared = survive(|| match call.command {
+            Command::Link { number, .. } => prepare(world, partner, CardKey::Number(number)).map(|()| None),
+            Command::Switch { card, .. } => prepare(world, partner, CardKey::Id(card)).map(|()| None),
+            Command::Deposit { .. } => Ok(None),
             _ => {
                 let env = Arc::clone(&world.env);
                 transact(&*world.store, Access::Read, move |unit| idempotency::find(unit, &env, &asked))
@@ -229,7 +230,7 @@ impl Client {
             Ok(Err(ReplayError::KeyReused)) => Err(reused(call)),
             Ok(Err(ReplayError::NonceSpent)) => self.learn(world, &request, Came::Spent),
             Ok(Ok(Some(recorded))) if recorded.is_nonce_spent => {
-                self.learn(world, &request, Came::Replayed(recorded.answer))
+                self.learn(world, &request, Came::Replayed(recorded.response))
             }
             // The first nonce of an old call, which is forgotten by now: it is spent again.
             Ok(Ok(Some(_))) => self.carry_out_by(world, request, &*world.stored),
@@ -250,17 +251,17 @@ impl Client {
             return Ok(());
         }
         let Some(call) = self.calls.get(request.call) else { return Ok(()) };
-        let (partner, asked, operation) = (self.partner, self.asked(call, &request), call.operation.clone());
+        let (partner, asked, command) = (self.partner, self.asked(call, &request), call.command.clone());
         let env = Arc::clone(&world.env);
         let came = survive(|| {
-            transact(store, Access::Write, move |unit| match &operation {
+            transact(store, Access::Write, move |unit| match &command {
                 // Repeated by its reference, not by a key.
-                Operation::Deposit { .. } => carry_out(unit, &env, partner, &operation)
+                Command::Deposit { .. } => carry_out(unit, &env, partner, &command)
                     .map(Execution::First)
                     .map_err(ExecuteError::UseCase),
-                _ => idempotency::execute(unit, &env, &asked, |unit| {
-                    carry_out(unit, &env, partner, &operation)
-                }),
+                _ => {
+                    idempotency::execute(unit, &env, &asked, |unit| carry_out(unit, &env, partner, &command))
+                }
             })
         });
         let came = match came {
@@ -298,7 +299,7 @@ impl Client {
     /// Holds what came of a request against what came of its call before.
     fn learn(&mut self, world: &World, request: &Request, came: Came) -> Result<(), Violation> {
         let Some(call) = self.calls.get_mut(request.call) else { return Ok(()) };
-        let is_deposit = matches!(call.operation, Operation::Deposit { .. });
+        let is_deposit = matches!(call.command, Command::Deposit { .. });
         let is_own = request.key.as_ref() == Some(&call.key);
         let is_elsewhere = call.effect_under.as_ref().is_some_and(|under| *under != request.key);
         let rule = if is_own && !is_elsewhere { ONE_EFFECT } else { WORKS_ONCE };
@@ -346,10 +347,10 @@ impl Client {
         Ok(())
     }
 
-    fn asked(&self, call: &Call, request: &Request) -> idempotency::Call {
+    fn asked(&self, call: &Call, request: &Request) -> idempotency::IdempotentRequest {
         let idempotency_key = request.key.clone();
         let sealed = request.sealed.as_ref().map(|sealed| sealed.nonce.clone());
-        idempotency::Call {
+        idempotency::IdempotentRequest {
             partner: self.partner,
             key: idempotency_key.clone().or(sealed.clone()).unwrap_or_default(),
             fingerprint: call.fingerprint,

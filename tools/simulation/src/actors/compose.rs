@@ -17,7 +17,7 @@ use kopeck_port_store::{EmployeeFilter, StoreError, UnitOfWork};
 use kopeck_service::replenishments::TopUp;
 use kopeck_service::{Env, card_batches, cards, employees, orders};
 
-use super::Operation;
+use super::Command;
 use crate::world::World;
 
 /// What the partner has.
@@ -68,17 +68,17 @@ const WISHES: [(u32, Wish); 12] = [
 const TRIES: u32 = 5;
 
 /// What a partner begins with: money, staff, and an order of cards.
-pub(super) fn beginning(world: &World) -> Vec<Operation> {
+pub(super) fn beginning(world: &World) -> Vec<Command> {
     let wishes = [Wish::Hire, Wish::Hire, Wish::Hire, Wish::Hire, Wish::Virtual];
     let deposits = (0..3).map(|_| Wish::Deposit);
-    deposits.chain(wishes).filter_map(|wish| operation(world, &Holdings::default(), wish)).collect()
+    deposits.chain(wishes).filter_map(|wish| command(world, &Holdings::default(), wish)).collect()
 }
 
 /// A MAIN card for everybody, as far as the free ones go.
-pub(super) fn equipment(world: &World, partner: PartnerId) -> Result<Vec<Operation>, StoreError> {
+pub(super) fn equipment(world: &World, partner: PartnerId) -> Result<Vec<Command>, StoreError> {
     let env = Arc::clone(&world.env);
     let has = world.look(move |unit| holdings(unit, &env, partner))?;
-    let link = |(employee, (_, number)): (EmployeeId, (CardId, CardNumber))| Operation::Link {
+    let link = |(employee, (_, number)): (EmployeeId, (CardId, CardNumber))| Command::Link {
         employee,
         number,
         status: CardStatus::Main,
@@ -86,12 +86,12 @@ pub(super) fn equipment(world: &World, partner: PartnerId) -> Result<Vec<Operati
     Ok(has.employees.into_iter().zip(has.free).map(link).collect())
 }
 
-/// The next operation; `None` if what is wished for needs something that is not there.
-pub(super) fn next(world: &World, partner: PartnerId) -> Result<Option<Operation>, StoreError> {
+/// The next command; `None` if what is wished for needs something that is not there.
+pub(super) fn next(world: &World, partner: PartnerId) -> Result<Option<Command>, StoreError> {
     let env = Arc::clone(&world.env);
     let has = world.look(move |unit| holdings(unit, &env, partner))?;
     let wished = (0..TRIES).filter_map(|_| world.dice.weighted(&WISHES));
-    Ok(wished.filter_map(|wish| operation(world, &has, wish)).next())
+    Ok(wished.filter_map(|wish| command(world, &has, wish)).next())
 }
 
 fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<Holdings, StoreError> {
@@ -124,32 +124,32 @@ fn ids<R, I>(requests: Vec<R>, id: impl Fn(&R) -> I) -> Vec<I> {
     requests.iter().map(id).collect()
 }
 
-fn operation(world: &World, has: &Holdings, wish: Wish) -> Option<Operation> {
+fn command(world: &World, has: &Holdings, wish: Wish) -> Option<Command> {
     let dice = &world.dice;
     Some(match wish {
-        Wish::Deposit => Operation::Deposit {
+        Wish::Deposit => Command::Deposit {
             reference: DepositReference::parse(&format!("R-{}", world.mark())).ok()?,
             amount: Kopecks::new(dice.between(1, 60) * 1_000),
         },
-        Wish::Hire => Operation::Hire { custom_id: CustomId::parse(&format!("E-{}", world.mark())).ok()? },
+        Wish::Hire => Command::Hire { custom_id: CustomId::parse(&format!("E-{}", world.mark())).ok()? },
         Wish::Virtual | Wish::Plastic if has.free.len() + has.awaited >= ENOUGH => return None,
         Wish::Virtual => virtual_order(world),
         Wish::Plastic => plastic_order(world)?,
-        Wish::Link => Operation::Link {
+        Wish::Link => Command::Link {
             employee: *dice.pick(&has.employees)?,
             number: dice.pick(&has.free)?.1,
             status: if dice.chance(800) { CardStatus::Main } else { *dice.pick(CardStatus::ALL)? },
         },
         Wish::Switch => {
             let (employee, card, _) = *dice.pick(&has.linked)?;
-            Operation::Switch { employee, card, status: *dice.pick(CardStatus::ALL)? }
+            Command::Switch { employee, card, status: *dice.pick(CardStatus::ALL)? }
         }
         Wish::TopUp => top_up(world, has)?,
         Wish::SetLimits => set_limits(world, has)?,
-        Wish::CancelOrder => Operation::CancelOrder(*dice.pick(&has.orders)?),
-        Wish::CancelTopUp => Operation::CancelTopUp(*dice.pick(&has.top_ups)?),
-        Wish::CancelLimits => Operation::CancelLimits(*dice.pick(&has.limit_changes)?),
-        Wish::Confirm => Operation::Confirm(*dice.pick(&has.orders)?),
+        Wish::CancelOrder => Command::CancelOrder(*dice.pick(&has.orders)?),
+        Wish::CancelTopUp => Command::CancelTopUp(*dice.pick(&has.top_ups)?),
+        Wish::CancelLimits => Command::CancelLimits(*dice.pick(&has.limit_changes)?),
+        Wish::Confirm => Command::Confirm(*dice.pick(&has.orders)?),
     })
 }
 
@@ -157,15 +157,15 @@ fn operation(world: &World, has: &Holdings, wish: Wish) -> Option<Operation> {
 const ENOUGH: usize = 6;
 
 /// Three to five virtual cards; what each costs is the mark.
-fn virtual_order(world: &World) -> Operation {
+fn virtual_order(world: &World) -> Command {
     let amount = Kopecks::new(5_000 + world.mark());
     let count = u32::try_from(world.dice.between(3, 5)).unwrap_or(1);
     let line = OrderLine { card_type: CardType::Mlz, count, details: LineDetails::Virtual { amount } };
-    Operation::Order { kind: OrderKind::Virtual, lines: vec![line] }
+    Command::Order { kind: OrderKind::Virtual, lines: vec![line] }
 }
 
 /// A few plastic cards; where they go is the mark.
-fn plastic_order(world: &World) -> Option<Operation> {
+fn plastic_order(world: &World) -> Option<Command> {
     let details = LineDetails::Plastic {
         address: DeliveryAddress::parse(&format!("{} Main Street", world.mark())).ok()?,
         recipient: Recipient::parse("Ivan Ivanov").ok()?,
@@ -173,11 +173,11 @@ fn plastic_order(world: &World) -> Option<Operation> {
     };
     let count = u32::try_from(world.dice.between(1, 3)).unwrap_or(1);
     let line = OrderLine { card_type: CardType::Mp4, count, details };
-    Some(Operation::Order { kind: OrderKind::Plastic, lines: vec![line] })
+    Some(Command::Order { kind: OrderKind::Plastic, lines: vec![line] })
 }
 
 /// Some MAIN cards, and now and then one that is none; what each gets is the mark, beside whole thousands.
-fn top_up(world: &World, has: &Holdings) -> Option<Operation> {
+fn top_up(world: &World, has: &Holdings) -> Option<Command> {
     let wanted = |status| status == CardStatus::Main || world.dice.chance(20);
     let mut top_ups = Vec::new();
     for (_, card, _) in has.linked.iter().filter(|(_, _, status)| wanted(*status)) {
@@ -186,11 +186,11 @@ fn top_up(world: &World, has: &Holdings) -> Option<Operation> {
             top_ups.push(TopUp { card: *card, amount });
         }
     }
-    (!top_ups.is_empty()).then_some(Operation::TopUp(top_ups))
+    (!top_ups.is_empty()).then_some(Command::TopUp(top_ups))
 }
 
 /// Some cards, linked or free; the amount of the limit is the mark.
-fn set_limits(world: &World, has: &Holdings) -> Option<Operation> {
+fn set_limits(world: &World, has: &Holdings) -> Option<Command> {
     let linked = has.linked.iter().map(|(_, card, _)| *card);
     let all = linked.chain(has.free.iter().map(|(card, _)| *card));
     let cards: Vec<CardId> = all.filter(|_| world.dice.chance(400)).collect();
@@ -200,5 +200,5 @@ fn set_limits(world: &World, has: &Holdings) -> Option<Operation> {
         ..LimitDraft::default()
     };
     let limit = Limit::parse(&draft, "limit").ok()?;
-    (!cards.is_empty()).then_some(Operation::SetLimits { cards, limit })
+    (!cards.is_empty()).then_some(Command::SetLimits { cards, limit })
 }

@@ -18,7 +18,7 @@ use story::Story;
 
 use super::unreadable;
 use crate::Violation;
-use crate::actors::{Client, Known, Operation};
+use crate::actors::{Client, Command, Known};
 use crate::bank::Effect;
 use crate::world::World;
 
@@ -84,16 +84,16 @@ fn every_answer_is_true(client: &Client, has: &Holdings) -> Result<(), Violation
     for call in &client.calls {
         let Known::Answered(answer) = &call.known else { continue };
         let made = String::from_utf8_lossy(&answer.body).into_owned();
-        let holds = match &call.operation {
-            Operation::Order { .. } | Operation::TopUp(_) | Operation::SetLimits { .. } => {
+        let holds = match &call.command {
+            Command::Order { .. } | Command::TopUp(_) | Command::SetLimits { .. } => {
                 has.requests.contains_key(&made) && accepted.insert(made.clone())
             }
-            Operation::Hire { .. } => has.employees.contains(&made),
-            Operation::CancelOrder(_) | Operation::CancelTopUp(_) | Operation::CancelLimits(_) => {
+            Command::Hire { .. } => has.employees.contains(&made),
+            Command::CancelOrder(_) | Command::CancelTopUp(_) | Command::CancelLimits(_) => {
                 has.requests.get(&made) == Some(&RequestState::Rejected)
             }
-            Operation::Confirm(_) => has.requests.get(&made) == Some(&RequestState::Confirmed),
-            Operation::Deposit { .. } | Operation::Link { .. } | Operation::Switch { .. } => true,
+            Command::Confirm(_) => has.requests.get(&made) == Some(&RequestState::Confirmed),
+            Command::Deposit { .. } | Command::Link { .. } | Command::Switch { .. } => true,
         };
         if !holds {
             return wrong(format!("call {}: {made}", call.key));
@@ -107,8 +107,8 @@ fn every_answer_is_true(client: &Client, has: &Holdings) -> Result<(), Violation
 
 /// What was deposited is spent on what the bank did, or free; nothing is held any more.
 fn money_adds_up(client: &Client, has: &Holdings, story: &Story) -> Result<(), Violation> {
-    let deposits = client.calls.iter().filter_map(|call| match (&call.operation, &call.known) {
-        (Operation::Deposit { amount, .. }, Known::Answered(_)) => Some(amount.get()),
+    let deposits = client.calls.iter().filter_map(|call| match (&call.command, &call.known) {
+        (Command::Deposit { amount, .. }, Known::Answered(_)) => Some(amount.get()),
         _ => None,
     });
     let deposited: i64 = deposits.sum();

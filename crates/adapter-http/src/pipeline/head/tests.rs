@@ -20,7 +20,7 @@ fn read(pairs: &[(&'static str, &str)]) -> Head {
     Head::read(Vec::new(), &request.to_http_request())
 }
 
-fn nonce_and_key(route: &str, pairs: &[(&'static str, &str)]) -> Result<Option<IdempotencyKey>, String> {
+fn nonce_and_key(route: &str, pairs: &[(&'static str, &str)]) -> Result<Option<RequestKey>, String> {
     let head = read(pairs);
     let effect = routes::named(route).unwrap().effect;
     head.nonce_and_key(effect)
