@@ -38,7 +38,7 @@ need_postgres() {
 postgresql)$1"
 }
 
-# Starts a PostgreSQL that nobody else sees: user `kopeck`, reached by a socket in the folder $cluster. Each argument is
+# Starts a private PostgreSQL: user `kopeck`, reached by a socket in the folder $cluster. Each argument is
 # a setting, `name = value`.
 start_postgres() {
     # Not in TMPDIR: the path of a socket must be short.

@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(told(&["a", "b", "c"], &all), "+!?");
         assert_eq!(told(&["c", "a", "b"], &all), "?+!");
         assert_eq!(told(&["a", "b", "c", "d"], &all), "+!??", "one has no answer");
-        assert_eq!(told(&["b"], &all), "!", "nobody asked for the rest");
+        assert_eq!(told(&["b"], &all), "!", "there is no result for the rest");
         assert_eq!(told(&["a", "b"], &[]), "??");
     }
 

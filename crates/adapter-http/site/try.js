@@ -31,7 +31,7 @@ export function loginForm() {
   return form;
 }
 
-/** The form of an operation. Values that nobody has edited are chosen anew for every call. */
+/** The form of an operation. Values that were not edited are chosen anew for every request. */
 export function tryIt({ method, path, operation, parameters, example, required }) {
   const inputs = parameters.filter(parameter => parameter.in !== "header");
   const keys = parameters.filter(parameter => parameter.in === "header" && parameter.name === "idempotency-key");

@@ -25,7 +25,7 @@ pub struct Argon2Passwords {
     argon2: Argon2<'static>,
     entropy: Arc<dyn Entropy>,
     running: ConcurrencyLimit,
-    /// The hash of a random text that nobody knows, of the same cost as every other.
+    /// The hash of an unknown random text, as expensive to check as any other.
     dummy: PasswordHash,
 }
 
@@ -38,9 +38,9 @@ impl Argon2Passwords {
         let params = Params::new(MEMORY_KIB, PASSES, LANES, None)
             .map_err(|error| SecurityError::Failed(format!("argon2: {error}")))?;
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-        let mut nobodys = [0; 32];
-        entropy.fill(&mut nobodys);
-        let dummy = hash(&argon2, entropy.as_ref(), &nobodys)?;
+        let mut dummy_password = [0; 32];
+        entropy.fill(&mut dummy_password);
+        let dummy = hash(&argon2, entropy.as_ref(), &dummy_password)?;
         Ok(Self { argon2, entropy, running: ConcurrencyLimit::new(at_once), dummy })
     }
 }

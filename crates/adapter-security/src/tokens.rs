@@ -52,7 +52,7 @@ impl JwtTokens {
         Self { ring, validation }
     }
 
-    /// The claims, or `None` for whatever reason: nobody is told which.
+    /// The claims, or `None` for any fault: which one is not disclosed.
     fn read(&self, text: &str, kind: TokenKind) -> Option<TokenClaims> {
         let current = self.ring.current();
         let token = match self.read_under(&current, text) {

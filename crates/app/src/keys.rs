@@ -110,7 +110,7 @@ impl KeyFile {
         Ok(keys)
     }
 
-    /// Makes it with `key` in it, unless it is there by now: the first of two processes wins. Nobody ever reads half a
+    /// Makes it with `key` in it, unless it is there by now: the first of two processes wins. No process reads half a
     /// key.
     ///
     /// # Errors

@@ -48,7 +48,7 @@ impl Failure {
         failure
     }
 
-    /// Somebody at the keyboard has had enough.
+    /// The user interrupted the command.
     pub(crate) fn interrupted() -> Self {
         Self::new(Exit::Interrupted, "interrupted")
     }

@@ -23,7 +23,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<String>>, Failure> {
     if mode & OTHERS != 0 {
         return Err(Failure::local(format!(
             "{path} holds secrets, and others than its owner can get at them (mode {mode:03o}). \
-             Run `chmod 600 {path}`, and change the secrets if somebody may have seen them",
+             Run `chmod 600 {path}`, and change the secrets if others may have seen them",
             path = path.display()
         )));
     }

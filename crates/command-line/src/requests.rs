@@ -103,7 +103,7 @@ impl RequestKind {
         };
         let ended = tokio::select! {
             ended = ended => ended,
-            // Whoever made the request may not have seen its identifier yet.
+            // The process that made the request may not have seen its identifier yet.
             Ok(()) = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
         };
         drop(progress);

@@ -2,7 +2,7 @@
 
 use crate::draft::Invalid;
 
-/// Which page of a list is asked for.
+/// A page of a list: its number and size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     number: u32,

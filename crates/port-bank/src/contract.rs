@@ -1,6 +1,6 @@
 //! The suite that every gateway must pass, with a bank in good order behind it.
 //!
-//! A case is a function of a gateway to a bank that has seen nothing yet and carries out what it is told at once.
+//! A case is a function of a gateway to a new bank that carries instructions out at once.
 //! [`contract_tests!`](crate::contract_tests) makes a test of each:
 //!
 //! ```ignore
@@ -93,7 +93,7 @@ fn virtual_cards(count: u32, amount: i64) -> OrderedCards {
     OrderedCards { kind: CardType::Mlz, count, first_top_up: Some(Kopecks::new(amount)), delivery: None }
 }
 
-fn nobody() -> CardNumber {
+fn unknown_card() -> CardNumber {
     CardNumber::parse("9999999999").unwrap()
 }
 

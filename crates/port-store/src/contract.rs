@@ -256,7 +256,7 @@ mod tests {
         ("units", include_str!("contract/units.rs")),
     ];
 
-    /// A case that nobody runs would be no case.
+    /// No case may be left out of the macro.
     #[test]
     fn every_case_is_listed() {
         for (aggregate, text) in FILES {

@@ -105,7 +105,7 @@ pub trait JobRepository {
 
     /// Takes up to `limit` pieces of work that are due and not leased (or whose lease is over), and leases them for
     /// `lease`. Partners take turns: the longest due of each comes first, then the second of each, and so on, so
-    /// that nobody's thousands of requests hold up another's one. No two workers ever get the same attempt.
+    /// that one partner's thousands of requests do not delay another's one. No two workers ever get the same attempt.
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.
@@ -154,7 +154,7 @@ pub trait JobRepository {
     /// [`StoreError`] if the database fails.
     fn stuck(&mut self) -> Result<Vec<StuckJob>, StoreError>;
 
-    /// Takes this piece of work whether it is due or not and whoever has it, by the next attempt; `None` if there is
+    /// Claims this job by the next attempt, due or not, leased or not; `None` if there is
     /// none. For a person who settles what no worker can.
     ///
     /// # Errors
@@ -191,7 +191,7 @@ pub trait JobRepository {
     /// [`StoreError`] if the database fails.
     fn count(&mut self) -> Result<u64, StoreError>;
 
-    /// What there is, counted, for whoever watches the service.
+    /// The number of jobs, for metrics.
     ///
     /// # Errors
     /// [`StoreError`] if the database fails.

@@ -2,7 +2,7 @@
 //!
 //! A use case runs inside one *unit of work*: it reads, decides and writes through the repositories of a
 //! [`UnitOfWork`], and all of it is committed together or not at all. The [`Store`] owns its threads and
-//! connections; whoever submits work never holds a connection, and nothing can be left open.
+//! connections; a caller never holds a connection, and nothing can be left open.
 //!
 //! Two rules bind every caller: never call the bank inside a unit of work, and expect the work to be run more than
 //! once (after a serialisation failure the store runs it again from the start).

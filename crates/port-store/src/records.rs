@@ -130,7 +130,7 @@ pub struct NewCard {
 /// What activates a virtual card.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Activation {
-    /// The code; whoever has it has the card.
+    /// The code; it activates the card for anyone.
     pub code: String,
     /// The last day on which it is good.
     pub valid_until: Date,

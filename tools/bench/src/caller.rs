@@ -144,7 +144,7 @@ impl Caller {
                 let length = self.line()?;
                 let length = usize::from_str_radix(length.trim(), 16).context("the length of a chunk")?;
                 self.pieces(length, body)?;
-                // What ends the chunk, or all of them: nobody here sends trailers.
+                // What ends the chunk, or all of them: this server sends no trailers.
                 self.line()?;
                 if length == 0 {
                     break;

@@ -77,7 +77,7 @@ pub(crate) struct Args {
     /// Processes whose processor time is shared among the calls, each with its children: `name=pid`.
     #[arg(long, value_parser = Watched::parse)]
     cpu: Vec<Watched>,
-    /// Processes whose memory is told at the end: `name=pid`.
+    /// Processes whose memory is reported at the end: `name=pid`.
     #[arg(long, value_parser = Watched::parse)]
     memory: Vec<Watched>,
 }

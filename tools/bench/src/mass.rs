@@ -22,7 +22,7 @@ const REQUESTS: u64 = 10;
 /// Lines of the order, and cards of each.
 const LINES: u64 = 20;
 const CARDS_A_LINE: u64 = 5_000;
-/// How often a state is asked for: a hundredth of what is measured.
+/// The polling interval: a hundredth of what is measured.
 const POLL: Duration = Duration::from_millis(20);
 /// Longer than any of it takes.
 const AT_MOST: Duration = Duration::from_secs(300);
@@ -51,10 +51,10 @@ pub(crate) struct Args {
     /// The file that `seed` made; its first partner calls.
     #[arg(long)]
     targets: PathBuf,
-    /// Processes whose processor time is told, each with its children: `name=pid`.
+    /// Processes whose processor time is reported, each with its children: `name=pid`.
     #[arg(long, value_parser = Watched::parse)]
     cpu: Vec<Watched>,
-    /// Processes whose memory is told at the end: `name=pid`.
+    /// Processes whose memory is reported at the end: `name=pid`.
     #[arg(long, value_parser = Watched::parse)]
     memory: Vec<Watched>,
 }

@@ -46,7 +46,7 @@ impl Record {
     /// Prints the line.
     ///
     /// # Errors
-    /// If nobody takes it.
+    /// If the output is closed.
     pub(crate) fn print(&self) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
         serde_json::to_writer(&mut out, self)?;

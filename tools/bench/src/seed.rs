@@ -62,7 +62,7 @@ const DEPOSIT: u64 = 1_000_000_000_000;
 /// The beginning of a statement that adds employees.
 const INSERT_EMPLOYEES: &str = "INSERT INTO employees (partner_id, id, seq, custom_id, surname, name, phone, status, \
     created_at, status_updated_at, search_text) VALUES ";
-/// A number is issued once, whoever has the card: the next rows continue after the greatest.
+/// A number is issued once among all partners: the next rows continue after the greatest.
 const NEXT_NUMBER: &str = "(SELECT COALESCE(MAX(number), 1000000000) FROM cards)";
 /// A day far ahead on which cards expire, as a Julian day number.
 const VALID_UNTIL: u64 = 2_500_000;

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// The database.
     #[arg(long, env = "KOPECK_DATABASE_URL", hide_env_values = true)]
     url: String,
-    /// Processes whose processor time is told, each with its children: `name=pid`.
+    /// Processes whose processor time is reported, each with its children: `name=pid`.
     #[arg(long, value_parser = Watched::parse)]
     cpu: Vec<Watched>,
 }

@@ -58,7 +58,7 @@ impl Targets {
         Ok(targets)
     }
 
-    /// Writes the file, for nobody else to read.
+    /// Writes the file, readable by its owner alone.
     ///
     /// # Errors
     /// If that fails.

@@ -25,9 +25,9 @@ const CARDS: u32 = 100_000;
 const CARDS_A_LINE: u32 = 5_000;
 /// The most that a limit change takes.
 const CARDS_A_CHANGE: usize = 10_000;
-/// Single top-ups while nobody else has anything to do.
+/// Single top-ups without other load.
 const ALONE: usize = 20;
-/// How often a state is asked for: the resolution of what is measured.
+/// The polling interval: the resolution of the measurement.
 const POLL: Duration = Duration::from_millis(5);
 /// Longer than anything here takes.
 const AT_MOST: Duration = Duration::from_secs(600);

@@ -25,7 +25,7 @@ impl Cluster {
 
     async fn rule(&self, words: &[&str]) -> anyhow::Result<()> {
         let (program, first) = self.pg_ctl.split_first().context("no command for PostgreSQL")?;
-        // The server inherits what pg_ctl has, so there must be no pipe that somebody waits for.
+        // The server inherits pg_ctl's files, so none may be a pipe that this process reads to its end.
         let status = Command::new(program)
             .args(first)
             .args(words)

@@ -39,7 +39,7 @@ pub(crate) enum Kind {
     BankSlow,
     /// The bank fails before it does anything.
     BankFails,
-    /// The bank does what it is told, and does not say so.
+    /// The bank carries instructions out, and its responses get lost.
     BankMute,
     /// The bank does twice what it is sent twice, and does not always say so.
     BankDoubles,

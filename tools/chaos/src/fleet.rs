@@ -130,7 +130,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// A process, for as long as somebody deals with it.
+    /// Exclusive access to a process.
     pub(crate) async fn process(&self, role: Role) -> anyhow::Result<MutexGuard<'_, Process>> {
         Ok(self.processes.get(&role).with_context(|| format!("there is no {role}"))?.lock().await)
     }
@@ -140,7 +140,7 @@ impl Fleet {
         self.bank_address.lock().unwrap_or_else(PoisonError::into_inner).context("the bank does not run")
     }
 
-    /// Starts again what ended by itself, and names it. What somebody deals with is left alone.
+    /// Restarts processes that exited by themselves, and names them. Skips those in use by a fault.
     pub(crate) async fn raise_the_dead(&self) -> anyhow::Result<Vec<String>> {
         let mut dead = Vec::new();
         for (role, process) in &self.processes {

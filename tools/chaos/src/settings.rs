@@ -1,4 +1,4 @@
-//! What a run is told.
+//! The settings of a run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(crate) struct Settings {
     /// Main cards of each partner, which are topped up.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(2..=2_000))]
     pub(crate) cards: u16,
-    /// The bank does twice what it is sent twice. The service is told so, and a person settles what it leaves open.
+    /// The bank carries out twice what it is sent twice. The service is configured for it, and a person settles stuck jobs.
     #[arg(long)]
     pub(crate) bank_doubles: bool,
     /// The `kopeck` binary.

@@ -57,7 +57,7 @@ fn faults(notes: &Notes) -> Table {
 fn calls(notes: &Notes) -> Table {
     let mut table = table(&["call", "tries", "median, ms", "99 %, ms", "answers"], &[1, 2, 3]);
     for (name, outcomes) in &notes.calls {
-        // How long it takes is told by those that were answered.
+        // Latency is that of requests with a response.
         let answered = outcomes.iter().filter(|(outcome, _)| matches!(outcome.as_str(), "200" | "202"));
         let mut took: Vec<Duration> = answered.flat_map(|(_, took)| took.iter().copied()).collect();
         took.sort_unstable();

@@ -82,7 +82,7 @@ impl CardNow {
 }
 
 /// What has to become of each card of one request, where the partner has `available` kopecks: their amounts are
-/// held card by card, as far as the money goes, before the bank is asked.
+/// held card by card, as far as the money goes, before the bank request.
 pub(crate) fn forecast(available: i64, cards: &[(i64, CardNow)]) -> Vec<Outcome> {
     let mut left = available;
     cards

@@ -33,7 +33,7 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// The employee as the service is told of them.
+    /// The employee as sent to the service.
     pub(crate) fn employee(&self, id_category: Option<Uuid>) -> NewEmployee {
         NewEmployee {
             custom_id: self.custom_id.clone(),

@@ -1,6 +1,6 @@
 //! The bank: what it did is the truth that the service's books are held against.
 //!
-//! It does each key once, or, if it is an unsafe one, as often as it is told. The way there is bad: a call may never
+//! It carries each key out once, or, if it is an unsafe one, as often as it is sent. The way there is bad: a call may never
 //! arrive, arrive much later, or have its effect and lose its answer; and at times the bank is down.
 
 mod gateway;
@@ -144,7 +144,7 @@ impl Bank {
         lock(&self.state).cards.get(&number).cloned()
     }
 
-    /// Does what it is told, once a key if repeats are safe.
+    /// Carries an instruction out, once a key if retries are safe.
     fn carry_out(&self, state: &mut Ledger, submission: &Submission) -> Verdict {
         let Submission { key, instruction } = submission;
         if self.manners.repeat_is_safe

@@ -27,7 +27,7 @@ pub(crate) struct Rates {
     pub(crate) run_again: u32,
 }
 
-/// Decides what goes wrong, from when it is let loose until it is told to stop.
+/// Injects faults between start and stop.
 pub(crate) struct Chaos {
     dice: Arc<Random>,
     trace: Arc<Trace>,

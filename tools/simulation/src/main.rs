@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     };
     match held {
         Ok(true) => ExitCode::SUCCESS,
-        // Also if nobody reads on: a pipe that ended, a full disk.
+        // Also without a reader: a closed pipe, a full disk.
         Ok(false) | Err(_) => ExitCode::FAILURE,
     }
 }

@@ -18,19 +18,19 @@ use store::SabotagedStore;
 /// A safety rule that is switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sabotage {
-    /// What the bank is told goes under a new key each time.
+    /// Each submission to the bank has a new key.
     FreshKeys,
-    /// No answer from the bank is taken for a refusal.
+    /// A timeout of the bank counts as a refusal.
     TimeoutIsRefusal,
-    /// Whoever had the work once settles it, whoever has it now.
+    /// A worker settles a job that another has claimed since.
     NoAttemptCheck,
     /// Money is not held before it is sent, but taken when the bank is done.
     NoHold,
-    /// A bank that does twice what it is told twice is taken for one that does not.
+    /// An unsafe bank is taken for one whose retries are idempotent.
     UnsafeRepeats,
     /// A claim does not say that an earlier one may have sent something.
     ForgottenSending,
-    /// Cards are not marked as sent to a bank that does twice what it is told twice.
+    /// Cards are not marked as sent to an unsafe bank.
     ForgottenMarks,
     /// Answers are not recorded under their idempotency keys.
     ForgottenAnswers,

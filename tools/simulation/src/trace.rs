@@ -1,4 +1,4 @@
-//! What happened in a run, line by line, for whoever replays a seed.
+//! A trace of a run, line by line, for the replay of a seed.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,7 @@ use kopeck_port_system::fake::FakeClock;
 
 use crate::store::lock;
 
-/// The lines. Nothing is put into words in a run that nobody reads.
+/// The lines. Without a reader none is formatted.
 pub(crate) struct Trace {
     clock: Arc<FakeClock>,
     lines: Option<Mutex<Vec<String>>>,

@@ -77,9 +77,9 @@ fn cards_are_blocked_and_expire() {
     bench.control.expire(card).unwrap();
     let stands = bench.card(card).unwrap().unwrap();
     assert_eq!((stands.standing, stands.valid_until.to_string()), (Standing::Open, "2026-03-01".to_owned()));
-    let nobody = CardNumber::parse("9999999999").unwrap();
-    assert_eq!(bench.control.block(nobody), Err(ControlError::UnknownCard));
-    assert_eq!(bench.control.purchase(nobody, &purchase(1, None)), Err(ControlError::UnknownCard));
+    let unknown = CardNumber::parse("9999999999").unwrap();
+    assert_eq!(bench.control.block(unknown), Err(ControlError::UnknownCard));
+    assert_eq!(bench.control.purchase(unknown, &purchase(1, None)), Err(ControlError::UnknownCard));
 }
 
 #[test]

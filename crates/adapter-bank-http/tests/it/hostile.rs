@@ -221,7 +221,11 @@ fn a_redirection_is_not_followed_with_the_secret() {
     );
     let (answer, _) = submit(Act::Say(redirect), PATIENCE);
     assert!(is_unknown(&answer));
-    assert_eq!(elsewhere.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "nobody came");
+    assert_eq!(
+        elsewhere.accept().unwrap_err().kind(),
+        std::io::ErrorKind::WouldBlock,
+        "there was no connection"
+    );
 }
 
 /// A request arrives below the path of the URL; and no error repeats its content.

@@ -57,7 +57,7 @@ fn run(listener: &TcpListener, acts: Vec<Act>, calls: &Mutex<Vec<String>>, arriv
     for act in acts {
         let (mut connection, _) = listener.accept().unwrap();
         calls.lock().unwrap().push(read_call(&mut connection));
-        // Nobody waits for it in most tests.
+        // In most tests there is no receiver.
         let _ = arrived.send(());
         connections.push(std::thread::spawn(move || perform(act, &connection)));
     }

@@ -41,7 +41,7 @@ fn trusting(authority: &Authority) -> BankTls {
     BankTls { authorities: Some(authority.certificate().into_bytes()), ..BankTls::default() }
 }
 
-/// What a question to the bank comes to.
+/// The result of a query to the bank.
 fn ask(url: &str, tls: BankTls) -> Result<(), BankError> {
     let clock = Arc::new(FakeClock::starting_at(START));
     let gateway = HttpBank::new(address(url, PATIENCE).with_tls(tls), &settings(), clock).unwrap();

@@ -173,18 +173,18 @@ fn the_bank_blocks_unblocks_and_expires() {
 #[test]
 fn a_card_that_is_not_there() {
     let bank = Bank::new();
-    let nobody = CardNumber::from_u64(1_000_000_000).unwrap();
-    assert_eq!(bank.bank.card(nobody), Ok(None));
-    assert_eq!(bank.bank.transactions(nobody, 0, 10), Ok(vec![]));
+    let unknown = CardNumber::from_u64(1_000_000_000).unwrap();
+    assert_eq!(bank.bank.card(unknown), Ok(None));
+    assert_eq!(bank.bank.transactions(unknown, 0, 10), Ok(vec![]));
     let answers = [
-        bank.bank.block(nobody),
-        bank.bank.unblock(nobody),
-        bank.bank.expire(nobody),
-        bank.bank.activate(nobody, None),
-        bank.bank.purchase(nobody, &of(1)).map(|_| ()),
+        bank.bank.block(unknown),
+        bank.bank.unblock(unknown),
+        bank.bank.expire(unknown),
+        bank.bank.activate(unknown, None),
+        bank.bank.purchase(unknown, &of(1)).map(|_| ()),
     ];
     assert!(answers.iter().all(|answer| matches!(answer, Err(SandboxError::UnknownCard))), "{answers:?}");
-    assert!(matches!(bank.bank.refund(nobody, &back(1, 1)), Err(SandboxError::UnknownPayment)));
+    assert!(matches!(bank.bank.refund(unknown, &back(1, 1)), Err(SandboxError::UnknownPayment)));
 }
 
 #[test]

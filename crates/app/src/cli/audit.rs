@@ -94,7 +94,7 @@ pub struct AuditVerifyArgs {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct UnsignedArgs {
     /// How many entries may be without a signature: their exact number right after the upgrade that began to sign, and
-    /// never more. Whoever can write to the database can remove signatures.
+    /// never more. An intruder with write access to the database can remove signatures.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub accept_unsigned: u64,
 }

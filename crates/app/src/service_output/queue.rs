@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_stands_still_stops_nobody_and_learns_what_it_missed() {
+    fn a_stalled_reader_blocks_no_writer_and_gets_the_number_of_dropped_lines() {
         let bench = bench(8);
         assert!(bench.queue.push(b"one\n"));
         bench.begun.recv().unwrap();

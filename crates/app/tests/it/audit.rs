@@ -1,5 +1,5 @@
-//! The audit log of the real binary: what calls and commands leave in it, what they must not, and what is found when
-//! somebody lays hands on it.
+//! The audit log of the real binary: the entries of requests and commands, what they must not contain, and how tampering
+//! is detected.
 
 use kopeck_client::NewEmployee;
 use kopeck_domain::audit::KeyDigest;
@@ -130,9 +130,9 @@ fn keeps_to_itself(installation: &Installation, partner: &PartnerSecrets, access
     }
 }
 
-/// A flood from one address hides nobody else: what is over its budget is counted, and nothing is lost.
+/// A flood from one address hides no other client: entries over its budget are counted, and none is lost.
 #[test]
-fn junk_from_one_address_blinds_nobody() {
+fn junk_from_one_address_hides_no_other_entry() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let running = installation.serve(&[]);
@@ -261,7 +261,7 @@ pub(crate) fn lift(installation: &Installation, statements: &str) {
 }
 
 #[test]
-fn a_log_that_somebody_laid_hands_on_is_found_out() {
+fn a_log_that_was_tampered_with_is_detected() {
     let installation = Installation::new();
     for _ in 0..3 {
         installation.create_partner(&[]);

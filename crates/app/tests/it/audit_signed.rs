@@ -1,4 +1,4 @@
-//! The audit log of the real binary against whoever has the database and not the key; its heads elsewhere, and its old
+//! The audit log of the real binary against an intruder with the database but no key; its chain heads elsewhere, and its old
 //! entries removed.
 
 use kopeck::compose::Application;
@@ -11,7 +11,7 @@ use crate::audit::{entries, lift, verify};
 use crate::bare::{login_call, post};
 use crate::process::Installation;
 
-/// Somebody without authentication is refused, and the process ends.
+/// An unauthenticated request is refused, and the process ends.
 fn serve_a_refusal(installation: &Installation, settings: &[&str]) {
     let running = installation.serve(settings);
     assert_eq!(login_call("ak_of-nobody", "nobody", "x").send_to(&running.base_url).status, 400);
@@ -31,7 +31,7 @@ fn literal(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn hashes_that_somebody_computed_anew_are_found_out() {
+fn recomputed_hashes_are_detected() {
     let installation = Installation::new();
     for _ in 0..3 {
         installation.create_partner(&[]);

@@ -13,7 +13,7 @@ use crate::calls::{Api, start, text, virtual_order};
 use crate::server::{SETTINGS, TestServer};
 
 const LEASE: Duration = Duration::seconds(31);
-/// The longest that work waits before the bank is asked again.
+/// The longest backoff before the bank is queried again.
 const PATIENCE: Duration = Duration::seconds(10);
 
 fn behave(server: &TestServer, behaviour: Behaviour) {
@@ -210,7 +210,7 @@ async fn another_worker_takes_over_when_the_first_has_stopped() {
             assert_eq!(errands.len(), 2);
             expect_in_process(&api, &requests).await;
             let reports = called(&first, &errands, stopped);
-            // Under its lease nobody else has the work.
+            // Under its lease no other worker gets the jobs.
             assert_eq!(second.run_once(&|| false).unwrap(), 0);
             expect_in_process(&api, &requests).await;
             server.clock.advance(LEASE);
@@ -241,7 +241,7 @@ fn once_taken(answer: impl Fn() -> bool) -> impl Fn() -> bool {
     move || has_taken.replace(true) && answer()
 }
 
-/// A worker that is held up until its work is somebody else's, before a bank that does twice what is sent twice.
+/// The worker is held up until another has its jobs. The bank carries out twice what it is sent twice.
 #[tokio::test]
 async fn a_worker_whose_lease_is_over_tells_the_bank_nothing() {
     let (server, api) = start(100_000).await;
@@ -259,7 +259,7 @@ async fn a_worker_whose_lease_is_over_tells_the_bank_nothing() {
     expect_done_once(&server, &api, &requests).await;
 }
 
-/// Nobody else was there: the work is due again.
+/// There was no other worker: the jobs are due again.
 #[tokio::test]
 async fn a_worker_that_was_held_up_alone_tries_again() {
     let (server, api) = start(100_000).await;

@@ -86,7 +86,7 @@ async fn a_name_is_taken_once_in_any_letter_case_and_by_one_partner() {
     {
         api.post(CREATE, &named(name)).await.refused(409, "category_exists");
         api.put(&path(&second), &named(name)).await.refused(409, "category_exists");
-        // What does not exist is told before what is taken.
+        // An unknown category is reported before a taken name.
         api.put(&path(NOBODY), &named(name)).await.refused(404, "category_not_found");
     }
     assert_eq!(api.column("/v1/categories", "nameCategory").await, ["Бухгалтерия Ёж", "Second"]);

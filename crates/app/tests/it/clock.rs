@@ -175,7 +175,7 @@ async fn accounts_are_refreshed_once_a_day() {
     server.refresh_accounts();
     assert_eq!(account(&client).await, (issued, 5_000), "it is the same day");
     advance(&client, 12 * HOUR).await;
-    assert_eq!(account(&client).await, (issued, 5_000), "nobody has asked the bank yet");
+    assert_eq!(account(&client).await, (issued, 5_000), "the bank has not been queried yet");
     server.refresh_accounts();
     assert_eq!(account(&client).await, (datetime!(2026-03-03 00:00), 4_000));
     advance(&client, 5 * DAY + HOUR).await;
@@ -229,7 +229,7 @@ fn tokens_end_on_their_day() {
     assert_eq!(bare::get("/v1/balance").token(&login(&server, &partner).access).send(&server).status, 200);
 }
 
-/// The partner is told that the code is the right one, but too old.
+/// The fault says that the code is right but expired.
 #[tokio::test]
 async fn an_activation_code_expires() {
     let (server, client) = start_client(100_000);

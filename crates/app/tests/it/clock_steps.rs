@@ -81,7 +81,7 @@ async fn a_clock_that_is_set_back_holds_no_work_up() {
     }
 }
 
-/// A process that died left its lease behind, and nobody saw the clock being set.
+/// A dead process left its lease behind, and no running process saw the clock being set.
 #[tokio::test]
 async fn a_lease_from_the_future_ends_like_any_other() {
     let (server, client) = start_client(100_000);
@@ -112,7 +112,7 @@ fn tokens_live_no_longer_if_the_clock_is_set_back() {
         let Tokens { access, refresh } = login(&server, &partner);
         server.clock.step(step);
         let balance = || get("/v1/balance").token(&access).send(&server).status;
-        assert_eq!(balance(), 200, "nobody has to log in again: {step}");
+        assert_eq!(balance(), 200, "the token is still accepted: {step}");
         server.clock.advance(SETTINGS.lifetimes.access);
         server.clock.advance(Duration::SECOND);
         assert_eq!(balance(), 401, "{step}");
@@ -146,7 +146,7 @@ fn right_login(server: &TestServer, partner: &TestPartner) -> u16 {
 
 /// Nor does it let anybody guess on.
 #[test]
-fn a_clock_that_is_set_locks_nobody_out_for_longer() {
+fn a_clock_that_is_set_lengthens_no_lock() {
     for (step, back) in [(YEARS, -YEARS), (Duration::ZERO, Duration::hours(-5))] {
         let server = TestServer::start();
         let (partner, _) = optional(&server);
@@ -160,7 +160,7 @@ fn a_clock_that_is_set_locks_nobody_out_for_longer() {
 }
 
 #[test]
-fn a_clock_that_is_set_ahead_unlocks_nobody() {
+fn a_clock_that_is_set_ahead_ends_no_lock() {
     let server = TestServer::start();
     let (partner, _) = optional(&server);
     (0..10).for_each(|_| assert_eq!(wrong_login(&server, &partner), 400));

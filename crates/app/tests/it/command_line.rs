@@ -241,7 +241,7 @@ fn a_token_serves_many_commands_and_wrong_credentials_are_told() {
     desk.json(&["balance"], 0);
     let kept = std::fs::read(desk.token()).unwrap();
     desk.json(&["balance"], 0);
-    assert_eq!(std::fs::read(desk.token()).unwrap(), kept, "nobody logged in");
+    assert_eq!(std::fs::read(desk.token()).unwrap(), kept, "there was no login");
 
     std::fs::remove_file(desk.token()).unwrap();
     let refused = desk.json(&["balance"], 5);
@@ -278,7 +278,7 @@ fn exit_codes_tell_what_happened() {
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
         assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{output:?}");
     }
-    // Nobody is there to be asked.
+    // There is no terminal for a prompt.
     assert_eq!(desk.call(&["login", "--base-url", "http://127.0.0.1:9"]).status.code(), Some(2));
     let quoted = desk.given(&["login", "--stdin"], "{\"password\": hunter2}");
     assert!(!String::from_utf8_lossy(&quoted.stderr).contains("hunter2"), "{quoted:?}");

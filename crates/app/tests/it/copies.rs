@@ -1,4 +1,4 @@
-//! Requests sealed in one of their parts, and copies of them as somebody between client and service would make them.
+//! Requests sealed in one of their parts, and copies of them as made between client and service.
 
 use kopeck::system_clock::SystemClock;
 use kopeck_port_system::Clock as _;

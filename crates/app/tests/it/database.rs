@@ -60,7 +60,7 @@ impl Database {
         }
     }
 
-    /// A copy of a database on a server, to which nobody is connected; an embedded one lies in its folder.
+    /// A copy of a database on a server, without connections; an embedded one lies in its folder.
     pub fn copy(&self) -> Option<TestDatabase> {
         match self {
             Self::Embedded(_) | Self::OfRoles(_) => None,

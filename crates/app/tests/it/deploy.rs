@@ -190,7 +190,7 @@ fn the_probe_of_the_image_tells_a_ready_process_from_others() {
     let (_, good) = running.stop("TERM");
     assert!(good, "{}", installation.log());
     let after = Command::new(format!("{TOP}/deploy/probe")).args(["/health/live", &port]).output().unwrap();
-    assert!(!after.status.success(), "nobody listens any more");
+    assert!(!after.status.success(), "the port is closed");
 }
 
 /// What the code has in itself of files beside the crates.

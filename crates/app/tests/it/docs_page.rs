@@ -1,4 +1,4 @@
-//! The reference page in a real browser: it asks nobody but the service, shows every operation, and makes a sealed call.
+//! The reference page in a real browser: it loads from the service alone, shows every operation, and sends a sealed request.
 //!
 //! Run by `scripts/test-docs-page`, which sees to Chromium and its driver. The driver is told what to do by plain HTTP
 //! (W3C WebDriver), and asked afterwards what the page has loaded and complained of.
@@ -39,7 +39,7 @@ const TRY_VECTORS: &str = "
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Chromium and its driver: scripts/test-docs-page"]
-async fn the_page_works_in_a_browser_and_asks_nobody_else() {
+async fn the_page_works_in_a_browser_and_loads_from_the_service_alone() {
     let now = SystemAdapters::real().wall.now();
     let server = TestServer::start_at(now, true, HttpSettings { workers: 1, ..HttpSettings::default() });
     let partner = server.partner(SealingPolicy::Required, 1_000_000);
@@ -53,7 +53,7 @@ async fn the_page_works_in_a_browser_and_asks_nobody_else() {
     log_in(&browser, &partner).await;
     sends_a_sealed_call(&browser, &server, &partner).await;
     asks_by_a_sealed_query(&browser).await;
-    // Anew: what somebody has edited is not filled in again.
+    // Anew: edited values are not filled in again.
     browser.open(&format!("{}/docs", server.base_url)).await;
     browser.wait_for("return document.body.dataset.ready === 'true'").await;
     log_in(&browser, &partner).await;

@@ -202,7 +202,7 @@ async fn each_field_has_its_rule_in_both_writes() {
 }
 
 #[tokio::test]
-async fn all_faults_are_told_at_once_with_those_that_only_the_store_knows() {
+async fn all_faults_are_reported_at_once_with_those_of_the_store() {
     let (_server, api) = start(0).await;
     let first = api.employee("T-1").await;
     let second = api.employee("T-2").await;
@@ -220,7 +220,7 @@ async fn all_faults_are_told_at_once_with_those_that_only_the_store_knows() {
     api.put(&path(&first), &json!({"customId": null, "status": null, "name": 1}))
         .await
         .faulty(&["customId", "status", "name"]);
-    // What is faulty is told before what does not exist.
+    // Faulty values are reported before unknown identifiers.
     api.put(&path(NOBODY), &json!({"phone": "1"})).await.faulty(&["phone"]);
     api.put(&path(NOBODY), &json!({"customId": "T-1"})).await.faulty(&["customId"]);
     api.put(&path("17"), &json!({"phone": "1", "email": ""})).await.faulty(&["idEmployee", "phone", "email"]);

@@ -1,5 +1,5 @@
 //! One fault at a time: every call that a use case makes to the store, to the bank or to the sandbox fails once before it
-//! has an effect and once after; at every such call the process ends once before and once after. Whoever called calls
+//! has an effect and once after; at every such call the process ends once before and once after. The client calls
 //! again, the workers work until nothing is due, and everything is as if nothing had happened.
 //!
 //! ```console
@@ -40,7 +40,7 @@ impl TokenCall {
 }
 
 impl UseCase for TokenCall {
-    /// The caller is known from a call of a moment ago. That somebody calls for the first time is a use case of its own.
+    /// The client is authenticated from the cache. A first request of a client is a case of its own.
     fn prepare(&self, server: &TestServer, cast: &Cast) {
         get("/v1/balance").token(&cast.token).send(server).ok(200);
     }
@@ -64,7 +64,7 @@ impl UseCase for TokenCall {
     }
 }
 
-/// A sealed call that changes something. Somebody has copied it, and sends it under another key before the caller comes again.
+/// A sealed mutation. An attacker copied it and sends it under another key before the client retries.
 struct CopiedCall {
     clear: Call,
     sealed: OnceLock<Call>,

@@ -76,11 +76,11 @@ fn the_access_log_names_the_client_that_a_trusted_proxy_reports() {
         assert_eq!(call.send_to(&running.base_url).status, 401);
     };
     ask([127, 0, 0, 2], "198.51.100.1, 2001:db8::5", "by-proxy");
-    ask([127, 0, 0, 2], "unknown", "by-nobody");
+    ask([127, 0, 0, 2], "unknown", "by-unknown");
     ask([127, 0, 0, 3], "198.51.100.1", "by-a-liar");
     assert!(running.stop("TERM").1);
     let log = installation.log();
-    for (id, address) in [("by-proxy", "2001:db8::5"), ("by-nobody", "-"), ("by-a-liar", "127.0.0.3")] {
+    for (id, address) in [("by-proxy", "2001:db8::5"), ("by-unknown", "-"), ("by-a-liar", "127.0.0.3")] {
         let line = log.lines().find(|line| line.contains("kopeck::access") && line.contains(id)).unwrap();
         assert!(line.split(' ').any(|part| part == format!("address={address}")), "{line}");
     }
@@ -94,9 +94,9 @@ fn short_name(number: usize) -> String {
     if number < 62 * 62 { name } else { format!("{name}{}", letter(number / (62 * 62))) }
 }
 
-/// The names of fields and parameters are a caller's own, and may hold whole lines. Nobody has to be known for this.
+/// Names of fields and parameters are the client's own and may hold whole lines. It takes no credentials to send them.
 #[test]
-fn nobody_forges_a_line_of_the_log_or_makes_many_of_one_request() {
+fn a_request_cannot_forge_lines_of_the_log_or_make_many() {
     const FORGED: &str = "2026-11-23T04:00:00.000Z INFO kopeck::access request status=200 partner=01a2";
     const VALUE: &str = "s1.AAAA";
     let installation = Installation::new();

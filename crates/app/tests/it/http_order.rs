@@ -1,4 +1,4 @@
-//! Which of several things that are wrong is told, and what is told when nobody is to blame.
+//! Which of several faults is reported, and the responses to faults that are not the client's.
 
 use std::io::{Read, Write};
 use std::net::Ipv4Addr;

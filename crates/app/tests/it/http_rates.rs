@@ -49,7 +49,7 @@ fn a_partner_that_calls_too_often_is_told_when_to_come_back() {
         (200, None),
         "logins are limited by their failures"
     );
-    assert_eq!(get("/v1/balance").send(&server).header("ratelimit"), None, "nobody is known");
+    assert_eq!(get("/v1/balance").send(&server).header("ratelimit"), None, "the partner is unknown");
 
     server.clock.advance(time::Duration::SECOND);
     assert_eq!([(); 3].map(|()| balance(&token).status), [200, 200, 429]);

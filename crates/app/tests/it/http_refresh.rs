@@ -74,7 +74,7 @@ fn a_lost_answer_is_made_up_for_once() {
     assert_eq!(bench.status(&lost), 401, "what was lost is revoked");
     assert_eq!(bench.status(&first), 200);
     assert_eq!(bench.status(&second), 200);
-    // The revoked refresh token is refused, and takes nobody else along.
+    // The revoked refresh token is refused and revokes no other session.
     bench.refused(&lost);
     bench.server.clock.advance(REMEMBERED);
     assert_eq!(bench.status(&second), 200);
@@ -173,7 +173,7 @@ fn a_refresh_token_is_good_with_the_api_key_of_its_partner_alone() {
             assert_eq!((got.status, got.fields().as_str()), (422, "x-nonce"), "{key}");
         }
     }
-    assert_eq!(call.send(&bench.server).status, 200, "nobody spent it");
+    assert_eq!(call.send(&bench.server).status, 200, "it is unspent");
 }
 
 #[test]

@@ -341,7 +341,7 @@ fn of_many_calls_at_the_same_moment_one_has_an_effect() {
         assert_eq!(answers.iter().filter(|got| !got.replayed()).count(), 1);
         assert_eq!(answers[0].json()["balance"], 10_000_001 + round);
     }
-    // Two different calls under one key: one is carried out, the other is told.
+    // Two different requests under one key: one succeeds, the other gets a 422.
     let call = |name: &str| post("/v1/category", &json!({"nameCategory": name})).token(&token).key("race");
     let mut statuses: Vec<u16> = std::thread::scope(|scope| {
         let (a, b) =

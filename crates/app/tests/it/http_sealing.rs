@@ -259,7 +259,7 @@ fn a_value_is_given_once() {
     assert_eq!(call.send(&server).fields(), "body");
 }
 
-/// Nobody on the way gets the activation codes by taking a header out.
+/// A proxy that removes a header does not get the activation codes.
 #[test]
 fn activation_codes_come_sealed_under_required_whatever_is_accepted() {
     let server = TestServer::start();

@@ -46,7 +46,7 @@ fn a_session_ends_ninety_days_after_its_login() {
     assert_eq!(status(&login(&server, &partner).access), 200);
 }
 
-/// Every session of the partner, with every token that grew from it, and of nobody else.
+/// Every session of the partner with all of its tokens, and of no other partner.
 #[test]
 fn all_sessions_of_a_partner_end_by_a_word_of_the_operator() {
     let server = TestServer::start();

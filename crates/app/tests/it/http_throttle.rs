@@ -54,7 +54,7 @@ fn ten_failures_under_its_api_key_lock_a_partner_from_everywhere() {
 }
 
 #[test]
-fn nine_failures_and_those_of_long_ago_lock_nobody() {
+fn nine_failures_and_old_failures_lock_no_login() {
     let server = TestServer::start();
     let partner = server.partner(SealingPolicy::Optional, 0);
     fail(&server, || wrong(&partner), 9);
@@ -113,7 +113,7 @@ fn guesses_sent_at_the_same_moment_do_not_slip_through() {
     assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 14, "{statuses:?}");
 }
 
-/// Without its API key nobody locks a partner out, wherever the failures come from.
+/// Failures without its API key lock no partner out, wherever they come from.
 #[test]
 fn failures_under_a_wrong_api_key_count_for_no_partner() {
     let server = TestServer::start();
@@ -219,7 +219,7 @@ fn guess() -> Call {
 }
 
 #[test]
-fn behind_a_balancer_nobody_locks_anybody_else_out() {
+fn behind_a_balancer_a_client_locks_no_other_out() {
     let server = behind("127.0.0.2");
     let partner = server.partner(SealingPolicy::Optional, 0);
     let through = |call: Call, client: &str| call.from(HERE).with("x-forwarded-for", client);
@@ -231,7 +231,7 @@ fn behind_a_balancer_nobody_locks_anybody_else_out() {
     fail(&server, || through(guess(), "203.0.113.6, 203.0.113.7"), 10);
     locked(&through(right(&partner), "203.0.113.7").send(&server), "900");
     assert_eq!(through(right(&partner), "203.0.113.6").send(&server).status, 200);
-    // Failures that no address can be told of count for nobody, least of all for the balancer.
+    // Failures without a known address count for none, least of all for the balancer's.
     for hop in ["unknown", "127.0.0.2"] {
         fail(&server, || through(guess(), hop), 11);
     }

@@ -178,7 +178,7 @@ fn every_vector_that_is_a_parameter_is_opened() {
     }
 }
 
-/// The call that a forgery stands in, and the field that is told to be faulty.
+/// The request that holds a forgery, and the field that is reported as faulty.
 fn forged_call(forgery: &Value) -> (Call, String) {
     let text = forgery["text"].as_str().unwrap();
     let (method, path) = (forgery["method"].as_str().unwrap(), forgery["path"].as_str().unwrap());

@@ -22,7 +22,7 @@ struct Load {
 }
 
 impl Load {
-    /// On each of these servers: somebody who stays logged in, and somebody who logs in again and again.
+    /// On each of these servers: one client that stays logged in, and one that logs in again and again.
     fn start(servers: &[&Running], partner: &PartnerSecrets) -> Self {
         let mut load = Self { calls: Arc::default(), stop: Arc::default(), callers: JoinSet::new() };
         for server in servers {
@@ -56,7 +56,7 @@ impl Load {
         let (before, patience) =
             (self.calls.load(Ordering::Relaxed), Instant::now() + Duration::from_secs(60));
         while self.calls.load(Ordering::Relaxed) < before + 30 {
-            assert!(Instant::now() < patience, "nobody calls");
+            assert!(Instant::now() < patience, "there are no requests");
             if let Some(ended) = self.callers.try_join_next() {
                 panic!("a caller ended: {ended:?}");
             }
@@ -192,8 +192,8 @@ fn an_api_key_is_changed_and_the_old_one_is_accepted_for_a_while() {
     assert_eq!((login(&partner.api_key), login(&second), balance(&server, &token)), (200, 200, 200));
     let third = rotate();
     assert_eq!((login(&partner.api_key), login(&second), login(&third)), (400, 200, 200));
-    let nobody = "00000000-0000-0000-0000-000000000001";
-    assert!(!installation.run(&["partner", "rotate-api-key", nobody]).status.success());
+    let unknown = "00000000-0000-0000-0000-000000000001";
+    assert!(!installation.run(&["partner", "rotate-api-key", unknown]).status.success());
 }
 
 #[test]

@@ -117,7 +117,7 @@ async fn unlimited_beside_another_setting_is_a_conflict() {
         let mut limit = beside;
         limit["unlimited"] = json!(true);
         api.post(SET, &change(&[&cards[0]], &limit)).await.refused(409, "limit_conflict");
-        // What is unknown is told before it, and it is told before what may pass: a card in another change.
+        // Unknown cards are reported before it, and it before a temporary fault: a card in another change.
         let unknown = change(&[NOBODY, &cards[1]], &limit);
         api.post(SET, &unknown).await.faulty_cards(404, &[("card_not_found", NOBODY)]);
         api.post(SET, &change(&[&cards[1]], &limit)).await.refused(409, "limit_conflict");

@@ -13,7 +13,7 @@ use crate::calls::{plastic_item, start_client, virtual_item};
 use crate::ground::{Ground, Plan, Ports};
 use crate::server::{START, TestServer};
 
-/// The longest that work waits before the bank is asked again.
+/// The longest backoff before the bank is queried again.
 const PATIENCE: Duration = Duration::seconds(10);
 
 const HEALTHY: BankBehaviour =

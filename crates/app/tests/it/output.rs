@@ -1,4 +1,4 @@
-//! What becomes of a process whose output nobody takes.
+//! A process whose output has no reader.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::process::{Installation, ask};
 
-/// Whatever is waited for comes to pass much sooner.
+/// The timeout of every wait; each takes much less.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Requests in one burst; each is a line of the log.
@@ -51,7 +51,7 @@ fn dropped_lines(operations: &str) -> u64 {
 }
 
 #[test]
-fn a_log_that_nobody_reads_stops_no_call() {
+fn a_log_without_a_reader_blocks_no_request() {
     let installation = Installation::embedded();
     let (mut reader, writer) = std::io::pipe().unwrap();
     let mut command =
@@ -70,13 +70,16 @@ fn a_log_that_nobody_reads_stops_no_call() {
     let (_, well) = running.stop("TERM");
     let log = drained.join().unwrap();
     assert!(well, "{log}");
-    let told = log.lines().position(|line| line.contains(" log lines dropped lines=")).expect("it is told");
+    let told = log
+        .lines()
+        .position(|line| line.contains(" log lines dropped lines="))
+        .expect("dropped lines are logged");
     assert!(log.lines().skip(told).any(|line| line.ends_with("stopped")), "the log goes on to the end");
     assert!(log.lines().all(|line| line.starts_with("20")), "every line is whole");
 }
 
 #[test]
-fn a_log_that_nobody_reads_does_not_keep_the_process_from_its_end() {
+fn a_log_without_a_reader_does_not_delay_the_shutdown() {
     let installation = Installation::embedded();
     let (reader, mut writer) = std::io::pipe().unwrap();
     // A full pipe from the start on.

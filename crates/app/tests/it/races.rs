@@ -81,7 +81,7 @@ fn limit_changes(things: &Things) -> Race {
     }
 }
 
-/// By how much one of the two starts later. It follows whoever lost, so that the two meet again and again.
+/// By how much one of the two starts later. It favours the loser, so that the two meet again and again.
 struct HeadStart {
     /// Of the cancel; if negative, of the worker.
     micros: i64,

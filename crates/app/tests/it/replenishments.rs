@@ -213,7 +213,7 @@ async fn faulty_cards_are_told_one_by_one_the_unknown_first() {
     api.expect_money(999, 0).await;
 }
 
-/// A virtual card that nobody has activated, the MAIN one of its employee.
+/// A virtual card that is not activated, the MAIN one of its employee.
 async fn sleeping_card(api: &Api, server: &TestServer) -> String {
     let before = api.free().await;
     api.post("/v1/order/virtualcards", &virtual_order(1, 5_000)).await.ok(202);

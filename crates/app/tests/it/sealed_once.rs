@@ -105,7 +105,7 @@ fn order() -> Call {
     post("/v1/order/virtualcards", &virtual_order(1, 5_000))
 }
 
-/// Somebody who must seal loses no more than the one order, whatever is made of the copies.
+/// A partner that must seal pays for one order, however often its request is copied.
 #[test]
 fn no_money_is_held_for_copies() {
     let server = TestServer::start();
@@ -142,7 +142,7 @@ fn only_a_success_spends_the_nonce() {
     assert!(call.key("other").send(&server).replayed());
 }
 
-/// Which of two faults is told.
+/// Which of two faults is reported.
 #[test]
 fn the_fault_names_what_was_used_before() {
     let server = TestServer::start();

@@ -37,7 +37,7 @@ use crate::ground::{Ground, Plan, Ports, Snapshot};
 /// Monday, 2 March 2026, noon in the service's zone.
 pub const START: OffsetDateTime = datetime!(2026-03-02 09:00:00 UTC);
 
-/// Nothing that comes to pass takes so long; what does not is not waited for.
+/// The timeout of every wait; each takes much less.
 const LONG: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// The defaults of the binary.

@@ -75,9 +75,9 @@ fn sessions_end_on_every_server() {
     }
 }
 
-/// A lease lasts thirty seconds. What a worker gives back when it is told to stop does not wait for that.
+/// A lease lasts thirty seconds. Jobs that a worker releases on SIGTERM do not wait for its end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn work_in_hand_of_a_worker_that_is_told_to_stop_is_anothers_at_once() {
+async fn jobs_of_a_stopping_worker_go_to_another_at_once() {
     const SECRET: &str = "correct-horse-battery";
     let installation = Installation::on_a_server();
     let partner = installation.create_partner(&["--deposit", "1000000"]);

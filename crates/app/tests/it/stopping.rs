@@ -176,7 +176,7 @@ fn a_tls_connection_that_says_nothing_does_not_hold_up_a_stop() {
 }
 
 #[test]
-fn signals_of_log_rotators_and_terminals_stop_nobody() {
+fn signals_of_log_rotators_and_terminals_stop_no_process() {
     let installation = Installation::on_a_server();
     let bank = installation.bank_simulator("127.0.0.1:0", "secret");
     let bank_url = [&["--bank-url", &bank.base_url][..], &["--bank-secret", "secret"]].concat();

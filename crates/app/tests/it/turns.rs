@@ -1,4 +1,4 @@
-//! Partners take turns: whoever has little to do does not wait behind whoever has much.
+//! Workers take the jobs of partners in turns: one job does not wait behind another partner's hundred.
 
 use kopeck_domain::partner::SealingPolicy;
 

@@ -57,7 +57,7 @@ pub fn samples() -> impl Iterator<Item = Sample> {
 }
 
 /// Those with an identifier in the path, and its name there. Not among them: calls with a category among their fields,
-/// as an unknown one is a faulty value, which is told first.
+/// as an unknown one is a faulty value, which is reported first.
 pub fn samples_by_path() -> impl Iterator<Item = (Sample, &'static str)> {
     samples().filter(|sample| sample.fields.get("idCategory").is_none()).filter_map(|sample| {
         let placeholder = sample.operation.placeholders().next()?;
@@ -190,7 +190,7 @@ fn fill(template: &Value, things: &Things, own: &Things) -> Value {
 }
 
 impl Things {
-    /// What nobody has.
+    /// Identifiers of nothing.
     pub fn nothing() -> Self {
         let ids = [
             "employee",

@@ -133,7 +133,7 @@ async fn a_plastic_card_with_money_was_not_ordered() {
     assert_eq!(api.order_state(&id).await, "DECLINE");
 }
 
-/// The bank is asked about a card by its number alone, so nobody may get another partner's.
+/// The bank knows a card by its number alone, so no partner may get another's.
 #[tokio::test]
 async fn the_number_of_another_partners_card_is_left_to_a_person() {
     const TAKEN: u64 = 1_234_567_890;

@@ -111,7 +111,7 @@ async fn a_retry_after_beyond_the_limit_fails_at_once() {
 
 #[tokio::test]
 async fn a_service_that_is_not_there_was_not_sent_anything() {
-    // Bound and dropped, so that nobody listens on the port.
+    // Bound and dropped, so that the port is closed.
     let address = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let client = Client::builder(format!("http://{address}"))
         .api_key("k")

@@ -24,7 +24,7 @@ fn listen(serve: impl Fn(TcpStream) + Send + 'static) -> (u16, Arc<AtomicUsize>)
     (port, count)
 }
 
-/// What the first call to a service at this port fails with. The client trusts a certificate that nobody shows.
+/// The error of the first request to a service at this port. The client trusts another certificate.
 async fn failure(port: u16) -> Error {
     let stranger = rcgen::generate_simple_self_signed(vec!["stranger.invalid".to_owned()]).unwrap();
     let client = Client::builder(format!("https://127.0.0.1:{port}"))

@@ -183,7 +183,7 @@ async fn a_lost_refresh_is_repeated_once_with_a_fresh_nonce() {
 }
 
 #[tokio::test]
-async fn a_dropped_renewal_shows_its_token_to_nobody_again() {
+async fn the_token_of_a_dropped_renewal_is_not_sent_again() {
     // The renewal is dropped while the service works on it; the next call must log in.
     let (begun, mut told) = tokio::sync::mpsc::unbounded_channel();
     let stub = Stub::start(move |seen| match seen.path() {
@@ -258,7 +258,7 @@ async fn another_client_goes_on_with_the_access_token_and_logs_in_when_it_is_ove
         .build()
         .unwrap();
     list(&second).await.unwrap();
-    assert_eq!(issuer.issued.load(Ordering::SeqCst), 1, "nobody logged in again");
+    assert_eq!(issuer.issued.load(Ordering::SeqCst), 1, "there was no second login");
 
     issuer.advance(900);
     list(&second).await.unwrap();

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_not_there_is_added_with_what_is_known() {
+    fn a_missing_employee_is_added_with_the_known_fields() {
         let plan = plan("customId,surname,category\nT-2,,Склад\n", false);
         let [Change { action: Action::Add(new), .. }] = plan.changes.as_slice() else { panic!("{plan:?}") };
         let expected = NewEmployee { id_category: Some(Uuid::from_u128(7)), ..NewEmployee::new("T-2") };

@@ -59,8 +59,8 @@ impl FromStr for Digest {
     }
 }
 
-/// Stands for the key of a call: what a partner puts into a key is its own affair and may be anything. Whoever has the
-/// key finds its entry; whoever has the entry does not find the key, unless there are few that it can be.
+/// The digest of an idempotency key, whose text is the partner's own and may be personal. The key leads to its entry; the
+/// entry does not lead to the key, unless the key can be guessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyDigest([u8; 16]);
 

@@ -1,4 +1,4 @@
-//! From the parts of a limit as somebody wrote them down to a limit that keeps the rules, and back.
+//! From the unchecked parts of a limit to a valid limit, and back.
 
 use super::{Allowance, Days, Limit, MAX_WINDOWS, Period, Restrictions, TimeOfDay, Window};
 use crate::Kopecks;

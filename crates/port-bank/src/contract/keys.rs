@@ -1,6 +1,6 @@
 //! Keys and verdicts.
 
-use super::{a_card, balance, key, nobody, order, plastic, submit_one, top_up};
+use super::{a_card, balance, key, order, plastic, submit_one, top_up, unknown_card};
 use crate::{BankError, BankGateway, BankKey, DeclineReason, Submission, Verdict};
 
 const REFUSED: Verdict = Verdict::Declined(DeclineReason::Refused);
@@ -57,10 +57,10 @@ pub fn a_key_never_names_two_instructions(bank: &dyn BankGateway) {
 pub fn verdicts_come_in_the_order_of_the_instructions(bank: &dyn BankGateway) {
     let card = a_card(bank);
     let batch = [
-        top_up("1", nobody(), 1),
+        top_up("1", unknown_card(), 1),
         top_up("2", card, 2),
         order("3", &[plastic(1)]),
-        top_up("4", nobody(), 4),
+        top_up("4", unknown_card(), 4),
         top_up("5", card, 5),
     ];
     let verdicts = [REFUSED, Verdict::Done, Verdict::Done, REFUSED, Verdict::Done];

@@ -4,7 +4,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::limit::{Limit, LimitDraft, WindowDraft};
 use kopeck_domain::transaction::TransactionType;
 
-use super::{a_card, balance, key, nobody, submit_one, top_up};
+use super::{a_card, balance, key, submit_one, top_up, unknown_card};
 use crate::{BankGateway, DeclineReason, Instruction, Submission, Verdict};
 
 /// A top-up shows in balance, room and transactions at once.
@@ -25,11 +25,11 @@ pub fn money_arrives_on_the_card(bank: &dyn BankGateway) {
 /// The bank has no such card.
 pub fn a_card_that_is_not_there_takes_no_money_and_no_limit(bank: &dyn BankGateway) {
     let refused = Ok(Verdict::Declined(DeclineReason::Refused));
-    assert_eq!(submit_one(bank, &top_up("t", nobody(), 1)), refused);
-    let instruction = Instruction::SetLimit { card: nobody(), limit: Limit::Unlimited };
+    assert_eq!(submit_one(bank, &top_up("t", unknown_card(), 1)), refused);
+    let instruction = Instruction::SetLimit { card: unknown_card(), limit: Limit::Unlimited };
     assert_eq!(submit_one(bank, &Submission { key: key("l"), instruction }), refused);
-    assert_eq!(bank.card(nobody()), Ok(None));
-    assert_eq!(bank.transactions(nobody(), 0, 10), Ok(vec![]));
+    assert_eq!(bank.card(unknown_card()), Ok(None));
+    assert_eq!(bank.transactions(unknown_card(), 0, 10), Ok(vec![]));
 }
 
 /// The room is used up to the last kopeck, and not over it.

@@ -49,7 +49,7 @@ fn verified(store: &dyn Store) -> Vec<Entry> {
     entries
 }
 
-/// Whoever did it.
+/// Of every actor.
 pub fn an_entry_is_read_as_it_was_appended(store: &dyn Store) {
     assert_eq!(verified(store), []);
     let full = Entry {

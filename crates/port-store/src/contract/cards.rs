@@ -123,7 +123,7 @@ pub fn a_card_is_its_partners_own(store: &dyn Store) {
 
     let foreign_order = insert_cards(store, second, &[new_card(order, 1)]);
     assert_eq!(foreign_order, Err(StoreError::Conflict(Rule::Reference)));
-    // The bank is asked about a card by its number alone.
+    // The bank knows a card by its number alone.
     let mut twin = new_card(some_order(store, second), 0);
     twin.record.card.number = number;
     assert_eq!(insert_cards(store, second, &[twin]), Err(StoreError::Conflict(Rule::CardNumber)));
@@ -198,7 +198,7 @@ pub fn the_banks_word_can_be_outdated(store: &dyn Store) {
     assert!(get_card(store, partner, fetched).unwrap().bank.seen_at <= long_ago);
 }
 
-/// The longest ago first, whoever's they are; a refresh changes nothing else.
+/// The oldest first, of every partner; a refresh changes nothing else.
 pub fn accounts_are_due_by_their_last_refresh(store: &dyn Store) {
     let (first, second) = (partner(store), partner(store));
     let own = some_cards(store, first, 2).iter().map(|card| (first, card.id)).collect::<Vec<_>>();

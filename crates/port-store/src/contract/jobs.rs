@@ -67,7 +67,7 @@ fn count(store: &dyn Store) -> u64 {
     read(store, |unit| unit.jobs().count())
 }
 
-/// Whoever's it is and whatever it is about; never before.
+/// Of every partner and every kind; never before.
 pub fn work_is_claimed_when_it_is_due(store: &dyn TimeTravel) {
     let (first, second) = (partner(store), partner(store));
     let subjects = [Subject::Order(id()), Subject::Replenishment(id()), Subject::LimitChange(id())];
@@ -169,7 +169,7 @@ pub fn two_workers_never_get_the_same_attempt(store: &dyn TimeTravel) {
     let mut claims = round();
     store.advance(Duration::minutes(61));
     claims.extend(round());
-    // Whoever comes second may pass over what the first is just taking; it is there the next time.
+    // The second may skip what the first is just claiming; it is there the next time.
     loop {
         let rest = claim(store, 40);
         if rest.is_empty() {
@@ -197,7 +197,7 @@ pub fn finished_work_is_gone(store: &dyn TimeTravel) {
     assert_eq!(claim_after(store, 100, 10)[0].subject, kept);
 }
 
-/// Also if somebody has just claimed it, who then has nothing; another partner withdraws nothing.
+/// Also if a worker has just claimed it, whose claim ends; another partner withdraws nothing.
 pub fn cancelled_work_is_withdrawn(store: &dyn TimeTravel) {
     let (partner, other) = (partner(store), partner(store));
     let (claimed, waiting) = (some_work(store, partner, 0), some_work(store, partner, 10));
@@ -337,7 +337,7 @@ pub fn stuck_work_shows_and_stays_due(store: &dyn TimeTravel) {
     assert_eq!(stuck(), expected[..1]);
 }
 
-/// By the next attempt, whoever has it, due or not; another partner seizes nothing.
+/// By the next attempt, leased or not, due or not; another partner seizes nothing.
 pub fn work_can_be_seized(store: &dyn TimeTravel) {
     let (partner, other) = (partner(store), partner(store));
     let (leased, waiting) = (some_work(store, partner, 0), some_work(store, partner, 1_000));
@@ -356,7 +356,7 @@ pub fn work_can_be_seized(store: &dyn TimeTravel) {
     assert_eq!(claim(store, 10), []);
 }
 
-/// Whoever's it is; what somebody has in hand is not due.
+/// Of every partner; a leased job is not due.
 pub fn the_backlog_is_counted(store: &dyn TimeTravel) {
     let backlog = || read(store, |unit| unit.jobs().backlog());
     assert_eq!(backlog(), Backlog::default());

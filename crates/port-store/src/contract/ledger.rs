@@ -34,7 +34,7 @@ fn balances(deposited: i64, available: i64, held: i64, spent: i64) -> Balances {
     }
 }
 
-/// Since its creation; whoever is no partner has none.
+/// Since its creation; an unknown partner has none.
 pub fn a_new_partner_has_empty_accounts(store: &dyn Store) {
     let partner = partner(store);
     let empty = BalanceSheet { balances: Balances::default(), updated_at: at(0) };

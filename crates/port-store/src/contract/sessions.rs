@@ -160,7 +160,7 @@ pub fn what_has_expired_is_forgotten(store: &dyn Store) {
     insert(store, partner, begun, &pair(99)).unwrap();
 }
 
-/// However small it is, repeating comes to the end.
+/// However small it is, enough repetitions remove all.
 pub fn forgetting_stops_at_its_limit(store: &dyn Store) {
     let partner = partner(store);
     for _ in 0..3 {

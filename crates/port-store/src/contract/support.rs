@@ -23,13 +23,13 @@ use crate::{
     UnitOfWork, transact,
 };
 
-/// A number nobody had before.
+/// A number that is not in use.
 pub(super) fn fresh() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// An identifier nobody had before.
+/// An identifier that is not in use.
 pub(super) fn id<T: From<Uuid>>() -> T {
     T::from(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000 + u128::from(fresh())))
 }

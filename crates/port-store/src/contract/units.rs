@@ -157,7 +157,7 @@ pub fn a_reader_cannot_write(store: &dyn Store) {
     assert_eq!(read(store, move |unit| unit.categories().get(partner, id)), None);
 }
 
-/// So that what one reads and then changes nobody else has changed in between.
+/// So that no other unit of work changes a row between a read and a write of it.
 pub fn writers_see_each_other_one_after_the_other(store: &dyn Store) {
     let partner = partner(store);
     let counter = employee("E-1");
@@ -195,8 +195,8 @@ pub fn every_unit_is_answered_once(store: &dyn Store) {
                     let found =
                         read(store, move |unit| unit.employees().id_by_custom_id(partner, &custom_id));
                     assert_eq!(found, Some(expected));
-                    let nobody = id();
-                    assert!(!exists(store, partner, nobody));
+                    let absent = id();
+                    assert!(!exists(store, partner, absent));
                 }
             });
         }

@@ -65,7 +65,7 @@ impl Log {
         self.records.iter().position(wanted).unwrap()
     }
 
-    /// Computes the hashes of a chain anew, as whoever has the database and not the key can; signatures stay.
+    /// Recomputes the hashes of a chain, as an intruder with the database but no key can; signatures stay.
     pub(super) fn hash_anew(&mut self, chain: u64) {
         let mut head = self.openings.iter().find(|opening| opening.chain == chain).unwrap().head();
         for record in self.records.iter_mut().filter(|record| record.head.chain == chain) {

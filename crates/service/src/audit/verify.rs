@@ -126,7 +126,7 @@ pub enum VerifyError {
 
 /// Checks every chain from its beginning to its end, and that each goes at least as far as was `noted` and as its
 /// checkpoint says. Signatures are checked by `signer`, or not at all. With a signer at most `accept_unsigned` entries may
-/// be without a signature that vouches for them: whoever can write to the database can remove signatures, so nothing in
+/// be without a signature that vouches for them: an intruder with write access can remove signatures, so nothing in
 /// it tells an entry from before there were any. Entries that are written meanwhile may be left out.
 ///
 /// # Errors

@@ -32,7 +32,7 @@ fn taken_target(card: u64) -> BatchTarget {
     BatchTarget { in_batch: true, ..target(card) }
 }
 
-/// The store knows these cards, and gives them in another order than it is asked for.
+/// The store has these cards, and returns them in another order than requested.
 fn known<K: SampleKind>(unit: &mut MockUnit, targets: Vec<BatchTarget>) {
     K::mock(unit).expect_targets().times(1).returning(move |_, _| {
         let mut targets = targets.clone();

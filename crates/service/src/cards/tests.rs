@@ -290,7 +290,7 @@ fn free_cards_are_those_of_today() {
     assert_eq!(free.total, 0);
 }
 
-/// The copies from before are put out of use first, so that a bank that says nothing now is asked at the next look.
+/// Earlier copies are invalidated first, so that after a timeout the next read queries the bank.
 #[test]
 fn after_something_happened_at_the_bank_no_copy_counts_as_young() {
     for silent in [false, true] {

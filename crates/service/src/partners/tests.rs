@@ -115,9 +115,9 @@ fn a_new_password_ends_all_sessions() {
         expect_end_of_sessions(&mut unit);
         assert_eq!(set_password(&mut unit, PARTNER, &hash).unwrap(), 3);
 
-        let mut nobody = MockUnit::default();
-        nobody.partners.expect_get().returning(|_| Ok(None));
-        assert!(matches!(set_password(&mut nobody, PARTNER, &hash), Err(PartnerError::NotFound)));
+        let mut no_partner = MockUnit::default();
+        no_partner.partners.expect_get().returning(|_| Ok(None));
+        assert!(matches!(set_password(&mut no_partner, PARTNER, &hash), Err(PartnerError::NotFound)));
     }
 }
 
@@ -317,10 +317,10 @@ fn a_new_api_key_leaves_the_old_one_for_the_overlap_or_ends_it() {
         assert_eq!((*stored.lock().unwrap(), new.former_until), (Some(expected), said));
     }
 
-    let mut nobody = MockUnit::default();
-    nobody.partners.expect_get().returning(|_| Ok(None));
+    let mut no_partner = MockUnit::default();
+    no_partner.partners.expect_get().returning(|_| Ok(None));
     assert!(matches!(
-        desk(&bench).rotate_api_key(&mut nobody, id, FormerKey::Overlaps),
+        desk(&bench).rotate_api_key(&mut no_partner, id, FormerKey::Overlaps),
         Err(PartnerError::NotFound)
     ));
 }

@@ -82,7 +82,7 @@ fn an_unknown_card_is_not_found() {
     assert_eq!(prepared, Err(TransactionsError::NotFound));
 }
 
-/// The bank is asked for the card if its copy is old, and for transactions only if an amount bounds the card.
+/// The bank is queried for the card if its copy is stale, and for transactions only if the limit has an amount.
 #[test]
 fn no_more_is_asked_of_the_bank_than_the_answer_needs() {
     for (limit, age, asks) in [

@@ -294,7 +294,7 @@ fn a_replenishment_whose_state_does_not_fit_its_cards() {
     }
 }
 
-/// The rules are those of a replenishment; that each of them is asked is what matters here.
+/// The rules are those of a replenishment; this test checks that each applies.
 #[test]
 fn a_limit_change_that_does_not_fit() {
     let spoilt = |spoil: fn(&mut BatchFacts<LimitChanges>)| {

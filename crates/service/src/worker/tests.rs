@@ -161,7 +161,7 @@ fn silence_keeps_the_money_held_and_the_work_waiting_longer_each_time() {
     }
 }
 
-/// Somebody else has the work: whatever the bank said, nothing is booked and nothing put back.
+/// Another worker has the job: whatever the bank responded, nothing is booked or rescheduled.
 #[test]
 fn a_worker_that_lost_its_lease_books_nothing() {
     let order_claim = claim(Subject::Order(order_id(1)));
@@ -339,7 +339,7 @@ fn a_corrupt_request_is_put_off_and_the_others_go_on() {
     assert_eq!(taken.iter().map(|task| task.lease.claim.clone()).collect::<Vec<_>>(), [top_up_claim()]);
 }
 
-/// Somebody else may have it by now, and may be telling the bank this moment.
+/// Another worker may have it by now, and may be submitting it at this moment.
 #[test]
 fn work_whose_lease_ended_in_the_queue_is_not_told_to_the_bank() {
     let (bench, mut unit) = (Arc::new(Bench::new()), MockUnit::default());

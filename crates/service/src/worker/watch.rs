@@ -2,7 +2,7 @@
 //!
 //! That clock is the store's: of a database server, or of this machine. Work that was put off while it stood ahead would
 //! wait until it has caught up. Nothing is ever put off or leased for long, so times far ahead tell by themselves that the
-//! clock was set back since, whoever noticed it and whatever was restarted meanwhile. See ADR 35.
+//! clock was set back since, whichever process noticed it and whatever was restarted meanwhile. See ADR 35.
 
 use std::sync::Arc;
 
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(*brought.lock().unwrap(), [Horizon { first, ..USUAL }]);
     }
 
-    /// It was set while nobody looked.
+    /// It was set while no process was running.
     #[test]
     fn work_in_the_future_is_brought_back_without_a_step_too() {
         let bench = Bench::new();

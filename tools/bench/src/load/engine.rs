@@ -142,7 +142,7 @@ impl<'a> Load<'a> {
                 return Err(error).context("poll");
             }
             if self.awake && events.is_empty() {
-                // Whoever has something to do goes first.
+                // Processes with work go first.
                 thread::yield_now();
             }
             for event in &events {

@@ -20,7 +20,7 @@ impl Pace {
         self.interval
     }
 
-    /// When the next call should be sent, from the start on, if that is not after `now`. Each is told once, however late
+    /// When the next call should be sent, from the start on, if that is not after `now`. Each is returned once, however late
     /// anybody asks.
     pub(crate) fn due(&mut self, now: Duration) -> Option<Duration> {
         let due = self.interval * self.issued;
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_makes_nobody_forget_what_was_due() {
+    fn a_stall_drops_no_due_request() {
         let mut pace = Pace::new(1_000.0);
         let ms = Duration::from_millis;
         let late: Vec<_> = std::iter::from_fn(|| pace.due(ms(3))).collect();

@@ -9,7 +9,7 @@ use crate::cpu::Watched;
 
 /// Latencies are kept to three digits.
 const DIGITS: u8 = 3;
-/// The longest that is told apart, in microseconds.
+/// The longest recorded latency, in microseconds.
 const LONGEST: u64 = 120_000_000;
 
 /// What was seen within the measurement.

@@ -12,7 +12,7 @@ pub(super) fn check(fleet: &Fleet, journal: &Journal) -> anyhow::Result<()> {
         let log = std::fs::read_to_string(fleet.installation.log(&role.to_string()))?;
         for line in log.lines() {
             let panicked = line.contains("panicked at");
-            // A bank that is told to fail does so with a 500.
+            // An injected fault of the bank is a 500.
             let failed = role != Role::Bank && is_failure(line);
             journal.must(!panicked && !failed, || format!("{role}: {line}"));
             if let Some(message) = error(line) {

@@ -32,10 +32,10 @@ async fn strike(planned: &Planned, fleet: &Fleet, journal: &Journal) -> anyhow::
     let lasts = planned.lasts;
     match planned.kind {
         Kind::KillApi | Kind::KillWorker | Kind::KillBank => {
-            kill(planned.role.context("nobody to kill")?, lasts, fleet, journal).await
+            kill(planned.role.context("no process to kill")?, lasts, fleet, journal).await
         }
         Kind::StopApi | Kind::StopWorker => {
-            let process = fleet.process(planned.role.context("nobody to stop")?).await?;
+            let process = fleet.process(planned.role.context("no process to stop")?).await?;
             process.signal("STOP").await?;
             tokio::time::sleep(lasts).await;
             process.signal("CONT").await
@@ -62,7 +62,7 @@ async fn strike(planned: &Planned, fleet: &Fleet, journal: &Journal) -> anyhow::
             Ok(())
         }
         Kind::BankDown | Kind::BankSlow | Kind::BankFails | Kind::BankMute | Kind::BankDoubles => {
-            // Nobody else deals with the bank meanwhile.
+            // No other fault touches the bank meanwhile.
             let _bank = fleet.process(Role::Bank).await?;
             bank::behave(fleet, misbehaviour(planned.kind, planned.percent)).await?;
             tokio::time::sleep(lasts).await;

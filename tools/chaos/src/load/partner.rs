@@ -37,7 +37,7 @@ pub(crate) struct Book {
     pub(crate) employees: Vec<Uuid>,
     /// Cards that are topped up, paid with and limited; they do not change once they are there.
     pub(crate) cards: Vec<MainCard>,
-    /// Numbers of cards that nobody has linked yet.
+    /// Numbers of unassigned cards.
     pub(crate) free: Vec<String>,
     /// Confirmations of orders that are done.
     pub(crate) done: Vec<Call>,

@@ -61,13 +61,13 @@ pub(crate) struct Call {
     pub(crate) known: Known,
     /// The requests in which it was sent sealed; none if it travels clear.
     pub(crate) sealed: Vec<SealedRequest>,
-    /// The keys of copies that somebody else sent; `None` is a copy without one.
+    /// The keys of copies that an attacker sent; `None` is a copy without one.
     pub(crate) copies: Vec<Option<String>>,
     /// The key under which it had its effect, if that is known: its own or that of a copy.
     pub(crate) effect_under: Option<Option<String>>,
 }
 
-/// A sealed request on its way, which somebody may copy.
+/// A sealed request in transit, which an attacker may copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SealedRequest {
     pub(crate) nonce: String,

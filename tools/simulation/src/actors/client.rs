@@ -1,5 +1,5 @@
-//! A partner: it calls, loses answers, and calls again under the same key, also before the first call has ended. Somebody on
-//! the way copies its sealed requests and sends them again under other keys.
+//! A partner: it calls, loses answers, and calls again under the same key, also before the first call has ended. An
+//! attacker copies its sealed requests and sends them again under other keys.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl Client {
         Self { name, partner, calls: Vec::new(), under_way: Vec::new() }
     }
 
-    /// Goes on with a request, repeats a call, or makes a new one. Then somebody may copy a request.
+    /// Goes on with a request, repeats a call, or makes a new one. Then an attacker may copy a request.
     pub(crate) fn step(&mut self, world: &World) -> Result<(), Violation> {
         self.step_of_partner(world)?;
         if self.calls.is_empty() || !world.copying.chance(200) {
@@ -130,8 +130,8 @@ impl Client {
         Some(Request { call: number, key: Some(call.key.clone()), sealed: call.sealed.first().cloned() })
     }
 
-    /// Somebody copies one of a call's sealed requests. Before that, a partner that has its answer may have asked for it again
-    /// under a new nonce. Both go past all faults: whoever copies cares for no answer.
+    /// An attacker copies one of a call's sealed requests. Before that, a partner with a response may have retried under a new
+    /// nonce. Both bypass all faults: the attacker needs no response.
     fn be_copied(&mut self, world: &World, number: usize) -> Result<(), Violation> {
         let own = |call: &Call| call.effect_under.as_ref() == Some(&Some(call.key.clone()));
         if self.calls.get(number).is_some_and(|call| own(call) && !call.sealed.is_empty())
@@ -172,7 +172,7 @@ impl Client {
     pub(crate) fn repeat_all(&mut self, world: &World) -> Result<(), Violation> {
         self.repeat(world, |known| matches!(known, Known::Answered(_)))?;
         for call in 0..self.calls.len() {
-            // A copy of a call that was refused could be accepted now, and nobody would work on it.
+            // A copy of a refused call could be accepted now, and no worker would do the job.
             if self.calls.get(call).is_some_and(|call| matches!(call.known, Known::Answered(_))) {
                 self.be_copied(world, call)?;
                 self.be_copied(world, call)?;
@@ -271,7 +271,7 @@ impl Client {
             Ok(Err(ExecuteError::KeyReused)) => return Err(reused(call)),
             Ok(Err(ExecuteError::NonceSpent)) => Came::Spent,
             Ok(Err(ExecuteError::UseCase(No::Refused(why)))) => Came::Refused(why),
-            // The same call has just been carried out by somebody else.
+            // The same call has just been carried out by another request.
             Ok(Err(ExecuteError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce)))) => {
                 Came::Lost
             }
@@ -325,7 +325,7 @@ impl Client {
                 return Err(wrong("it was refused, and had its effect nevertheless"));
             }
             (_, Came::Spent) if is_own && call.copies.is_empty() => {
-                return Err(wrong("its nonce was spent, and nobody has copied it"));
+                return Err(wrong("its nonce was spent without a copy"));
             }
             (Known::Answered(_), Came::Spent) if !is_elsewhere => {
                 return Err(wrong("it had its effect under this key, and its nonce is another's"));

@@ -153,7 +153,7 @@ fn command(world: &World, has: &Holdings, wish: Wish) -> Option<Command> {
     })
 }
 
-/// Nobody who has or awaits so many free cards orders more.
+/// A partner with so many unassigned or ordered cards orders no more.
 const ENOUGH: usize = 6;
 
 /// Three to five virtual cards; what each costs is the mark.

@@ -112,7 +112,7 @@ impl BankGateway for Bank {
         Ok(state.cards.get(&number).map(super::CardAtBank::shown))
     }
 
-    /// Nobody pays with a card of a simulation.
+    /// There are no purchases in a simulation.
     fn transactions(&self, _: CardNumber, _: i64, _: u32) -> Result<Vec<Transaction>, BankError> {
         self.answers(&lock(&self.state))?;
         Ok(Vec::new())

@@ -25,20 +25,20 @@ impl Store for FaultyStore {
             None => self.inner.submit(access, work, done),
             Some(StoreFault::CrashBefore) => crash(),
             Some(StoreFault::CrashAfter) => {
-                self.inner.submit(access, work, nobody());
+                self.inner.submit(access, work, no_receiver());
                 crash()
             }
             Some(StoreFault::Fail) => {
-                self.inner.submit(access, in_vain(&Arc::new(Mutex::new(work))), nobody());
+                self.inner.submit(access, in_vain(&Arc::new(Mutex::new(work))), no_receiver());
                 done(Err(away()));
             }
             Some(StoreFault::LoseAnswer) => {
-                self.inner.submit(access, work, nobody());
+                self.inner.submit(access, work, no_receiver());
                 done(Err(away()));
             }
             Some(StoreFault::RunAgain) => {
                 let work = Arc::new(Mutex::new(work));
-                self.inner.submit(access, in_vain(&work), nobody());
+                self.inner.submit(access, in_vain(&work), no_receiver());
                 self.inner.submit(access, Box::new(move |unit| (*lock(&work))(unit)), done);
             }
         }
@@ -54,7 +54,7 @@ fn in_vain(work: &Arc<Mutex<Work>>) -> Work {
     })
 }
 
-fn nobody() -> Done {
+fn no_receiver() -> Done {
     Box::new(|_| ())
 }
 

@@ -100,7 +100,7 @@ fn every_answer_is_true(client: &Client, has: &Holdings) -> Result<(), Violation
         }
     }
     match has.requests.keys().find(|request| !accepted.contains(*request)) {
-        Some(request) => wrong(format!("nobody was told of request {request}")),
+        Some(request) => wrong(format!("request {request} is in no response")),
         None => Ok(()),
     }
 }

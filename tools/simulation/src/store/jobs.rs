@@ -39,7 +39,7 @@ impl JobRow {
         };
         self.attempt = claim.attempt;
         self.leased_until = Some(until);
-        // Whoever claims may send, whatever becomes of them.
+        // A claim may lead to a submission, even if its worker crashes.
         self.may_have_sent = true;
         claim
     }

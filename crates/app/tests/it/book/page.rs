@@ -131,6 +131,6 @@ fn a_chapter_comes_together_again() {
 
 #[test]
 #[should_panic(expected = "does not say what it is there for")]
-fn a_block_that_nobody_runs_is_refused() {
+fn a_block_that_no_test_runs_is_refused() {
     Block { info: "python", text: "print(1)" }.kind();
 }

@@ -183,7 +183,7 @@ fn lines_in(output: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = channel();
     let output = BufReader::new(output);
     std::thread::spawn(move || {
-        // Nobody listens any longer once the chapter has ended; the pipe is emptied all the same.
+        // After the chapter there is no receiver; the pipe is emptied all the same.
         // A terminal ends a line with a carriage return too.
         let lines = output.lines().map_while(Result::ok).map(|line| line.trim_end_matches('\r').to_owned());
         lines.for_each(|line| drop(sender.send(line)));

@@ -100,7 +100,7 @@ impl Browser {
         self.post(&format!("/element/{element}/value"), &json!({"text": text})).await;
     }
 
-    /// The text of what comes to stand at `selector`.
+    /// Waits for the element at `selector` and returns its text.
     pub async fn text_of(&self, selector: &str) -> String {
         self.wait_for(&format!("return document.querySelector(\"{selector}\") !== null")).await;
         let text = self.run(&format!("return document.querySelector(\"{selector}\").textContent")).await;

@@ -45,7 +45,7 @@ struct State {
     steps: Vec<Step>,
     /// The place of the call that goes wrong, counted from zero, and how.
     planned: Option<(usize, Fault)>,
-    /// From now on no call of this process comes to anything.
+    /// From now on every call of this process fails.
     dead: bool,
 }
 
@@ -139,7 +139,7 @@ impl Store for WatchedStore {
             Some(Fault::FailAfter) => {
                 inner.submit(access, work, Box::new(|ended| done(ended.and(Err(away())))));
             }
-            // Whoever waits for a dead process is told that nobody will answer.
+            // The caller of a dead process gets an error.
             Some(Fault::KillBefore) => drop(done),
             Some(Fault::KillAfter) => inner.submit(access, work, Box::new(|_| drop(done))),
         }

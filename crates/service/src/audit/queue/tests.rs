@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::*;
 
-/// Keeps what is submitted until it is told how to end it.
+/// Keeps submitted work until the test ends it.
 #[derive(Default)]
 struct PatientStore {
     jobs: Mutex<Vec<(Work, Done)>>,
@@ -178,7 +178,7 @@ fn what_finds_no_room_is_counted_in_the_log_itself() {
 
 /// 125 junk refreshes a second for two minutes from one address, and six logins with a partner's API key from another.
 #[test]
-fn a_flood_from_one_address_hides_nobody_and_is_counted_exactly() {
+fn a_flood_from_one_address_hides_no_other_and_is_counted_exactly() {
     let (store, counts, clock, notes) = desk_with_clock();
     let junk = || Entry { actor: Actor::Unknown, ..Entry::new(clock.now(), "203.0.113.9", "token.refresh") };
     let partner = Some(Uuid::from_u128(7).into());

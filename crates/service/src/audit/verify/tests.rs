@@ -71,7 +71,7 @@ fn what_was_changed_is_found() {
     assert_eq!(moved.verify(&[]), Err(ChainViolation::Opening { chain: 1 }));
 }
 
-/// Whoever has the database and not the key computes every hash anew, and cannot sign.
+/// An intruder with the database but no key recomputes every hash, and cannot sign.
 #[test]
 fn hashes_that_were_computed_anew_are_found_by_the_signatures() {
     let mut anew = log(&[3, 3]);
@@ -167,7 +167,7 @@ fn a_log_that_was_written_anew_is_found_by_a_head() {
     assert_eq!(anew.verify_by(None, &heads), Err(ChainViolation::Rewritten(head)));
 }
 
-/// Whoever can write to the database can remove signatures with the marks, from any chain or from all.
+/// An intruder with write access can remove signatures with the marks, from any chain or from all.
 #[test]
 fn a_chain_without_signatures_is_found() {
     let strip = |chains: &[u64]| {

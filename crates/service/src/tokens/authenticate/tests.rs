@@ -152,7 +152,7 @@ fn the_caller_is_the_partner_with_the_keys_it_may_use_now() {
 }
 
 #[test]
-fn a_suspended_or_unknown_partner_is_nobody() {
+fn a_suspended_or_unknown_partner_is_not_authenticated() {
     for status in [None, Some(PartnerStatus::Suspended)] {
         let mut unit = MockUnit::default();
         partner_is(&mut unit, status);
@@ -174,7 +174,7 @@ fn dead_pairs() -> Vec<Option<StoredPair>> {
 }
 
 #[test]
-fn a_revoked_token_is_nobodys() {
+fn a_revoked_token_is_not_accepted() {
     for dead in dead_pairs() {
         let mut unit = MockUnit::default();
         partner_is(&mut unit, Some(PartnerStatus::Active));

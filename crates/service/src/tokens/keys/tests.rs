@@ -44,7 +44,7 @@ fn a_partner_is_found_by_its_key_whatever_its_status() {
 }
 
 #[test]
-fn an_unknown_key_is_nobodys() {
+fn an_unknown_key_belongs_to_no_partner() {
     let mut unit = MockUnit::default();
     unit.partners.expect_by_api_key().times(1).returning(|_, _| Ok(None));
     assert!(identify(&mut unit).unwrap().is_none());

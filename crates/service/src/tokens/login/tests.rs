@@ -23,7 +23,7 @@ fn name(asked: &[u8; 32], [address, partner, attempt]: [&'static str; 3]) -> &'s
     }
 }
 
-/// A throttle that has seen `failures` (one list a look, whatever is asked for) and lets nonces be spent.
+/// A throttle that returns the lists of `failures` in turn, and accepts nonces.
 fn throttle(unit: &mut MockUnit, trace: &Trace, looks: Vec<Vec<OffsetDateTime>>) {
     let steps = Arc::clone(trace);
     let mut looks = looks.into_iter();
