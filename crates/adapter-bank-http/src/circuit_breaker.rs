@@ -64,9 +64,9 @@ impl CircuitBreaker {
         };
         match (before, *state) {
             (State::Closed { .. }, State::Open { .. }) => {
-                log::warn!(failures = self.failures; "the bank fails: no calls for a while");
+                log::warn!(failures = self.failures; "the circuit breaker is open: no bank requests for a while");
             }
-            (State::Probing, State::Closed { .. }) => log::info!("the bank answers again"),
+            (State::Probing, State::Closed { .. }) => log::info!("the circuit breaker is closed: the bank responds again"),
             (State::Closed { .. } | State::Open { .. } | State::Probing, _) => {}
         }
     }

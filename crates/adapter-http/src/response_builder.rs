@@ -213,7 +213,7 @@ impl ResponseBuilder {
                 let reason = error.log_reason().unwrap_or_default();
                 log::error!(
                     request_id = own, caller_request_id = caller, operation, reason;
-                    "an answer broke off"
+                    "a response was cut off"
                 );
                 StreamAborted
             })

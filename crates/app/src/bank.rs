@@ -129,7 +129,7 @@ fn synchronise(control: &SimulatorControl, clock: &ServiceClock) -> anyhow::Resu
              serve with --sandbox false"
         ),
         Err(error) => {
-            log::warn!(reason:% = error; "the simulator does not tell its time yet");
+            log::warn!(reason:% = error; "the simulator's clock is not available yet");
             Ok(())
         }
     }

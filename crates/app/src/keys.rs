@@ -195,7 +195,7 @@ impl KeySource for KeyFileSource {
                 Some(keys)
             }
             Err(error) => {
-                log::error!(error:% = format!("{error:#}"); "the master keys stay as they were");
+                log::error!(error:% = format!("{error:#}"); "the changed master keys were rejected: the old ones stay in use");
                 None
             }
         }

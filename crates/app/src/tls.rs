@@ -119,7 +119,7 @@ impl Certificate {
             }
             Err(_) if is_new => CertificateRefresh::Unchanged,
             Err(error) => {
-                log::error!(error:% = format!("{error:#}"); "the certificate stays as it was");
+                log::error!(error:% = format!("{error:#}"); "the changed certificate was rejected: the old one stays in use");
                 CertificateRefresh::Rejected
             }
         }

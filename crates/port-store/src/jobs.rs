@@ -58,7 +58,7 @@ pub struct Backlog {
     pub oldest_due: Duration,
     /// Those whose latest try ended without a word from the bank.
     pub failing: u64,
-    /// Those that need a person.
+    /// Stuck jobs, which an operator has to settle.
     pub stuck: u64,
 }
 

@@ -115,7 +115,7 @@ impl AccountRefresher {
                 return Ok(true);
             }
             Err(error) => {
-                log::warn!(error:% = error; "an account was not refreshed and is tried again");
+                log::warn!(error:% = error; "an account was not refreshed: retrying later");
                 self.leave_out(card, PAUSE);
                 return Ok(false);
             }

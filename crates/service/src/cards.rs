@@ -134,7 +134,7 @@ pub fn refresh(
             return Ok(record);
         }
         Err(BankError::Unavailable(reason) | BankError::Unknown(reason)) => {
-            log::warn!(reason = reason.as_str(); "answering from the last copy of a card");
+            log::warn!(reason = reason.as_str(); "responding with the cached copy of a card");
             return Ok(record);
         }
     };

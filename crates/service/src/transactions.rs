@@ -54,7 +54,7 @@ pub fn sync(
         let fetched = match bank.transactions(record.card.number, latest, FETCH) {
             Ok(fetched) => fetched,
             Err(BankError::Unavailable(reason) | BankError::Unknown(reason)) => {
-                log::warn!(reason = reason.as_str(); "the bank did not give transactions");
+                log::warn!(reason = reason.as_str(); "the bank returned no transactions");
                 return if has_copy { Ok(()) } else { Err(TransactionsError::BankUnavailable) };
             }
         };

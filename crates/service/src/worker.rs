@@ -176,7 +176,7 @@ impl Worker {
             match self.take_up_to(1) {
                 Ok(taken) => tasks.extend(taken),
                 Err(StoreError::Corrupt(what)) => {
-                    log::error!(what = what.as_str(); "a request cannot be worked on and is put off");
+                    log::error!(what = what.as_str(); "a job cannot be prepared: backing off");
                     self.back_off_next()?;
                 }
                 Err(error) => return Err(error),

@@ -49,7 +49,7 @@ impl Identity {
 
 fn sealing_key(key: &AcceptedKey, partner: PartnerId) -> Option<SealingKey> {
     let Ok(secret) = <[u8; 32]>::try_from(key.secret.expose_secret()) else {
-        log::error!(partner:% = partner; "a stored sealing key has not 32 bytes and is passed over");
+        log::error!(partner:% = partner; "a stored sealing key does not have 32 bytes: skipped");
         return None;
     };
     Some(SealingKey::new(KeyId::from_bytes(key.id), secret))

@@ -39,7 +39,7 @@ impl Drop for ClockSync {
     fn drop(&mut self) {
         drop(self.alive.take());
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
-            log::error!("the follower of the simulator's clock panicked");
+            log::error!("the thread that polls the simulator's clock panicked");
         }
     }
 }

@@ -258,7 +258,7 @@ impl Process {
                 metrics.clock_seen(ClockLabel::Database, ahead_of_service, step);
             }
             if brought_back > 0 {
-                log::warn!(requests = brought_back; "work was due in the future and is done now: a clock was set back");
+                log::warn!(requests = brought_back; "jobs were due in the future and are due now: a clock was set back");
             }
             Ok(())
         }

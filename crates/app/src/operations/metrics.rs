@@ -241,7 +241,7 @@ impl Metrics {
 fn audit_notes(registrar: &Registrar<'_>) -> prometheus::Result<[IntCounter; 3]> {
     let notes = registrar.counters(
         "kopeck_audit_notes_total",
-        "Entries of the audit log about what changed nothing, by what became of them.",
+        "Audit entries of requests that changed nothing, by outcome.",
         &["outcome"],
     )?;
     Ok([
@@ -255,7 +255,7 @@ fn audit_notes(registrar: &Registrar<'_>) -> prometheus::Result<[IntCounter; 3]>
 fn outages(registrar: &Registrar<'_>) -> prometheus::Result<IntCounterVec> {
     let outages = registrar.counters(
         "kopeck_database_failures_total",
-        "Units of work that met an outage of the database, by reason.",
+        "Units of work that failed by a database outage, by reason.",
         &["reason"],
     )?;
     for outage in Outage::ALL {
@@ -295,11 +295,11 @@ impl Thread {
         Ok(Self {
             waited: histogram(
                 "kopeck_database_wait_seconds",
-                "How long a unit of work waited for a connection to the database.",
+                "Time that a unit of work waited for a database connection.",
             )?,
             used: histogram(
                 "kopeck_database_use_seconds",
-                "How long a connection was used for units of work that went together.",
+                "Time that a batch of units of work used a database connection.",
             )?,
         })
     }
@@ -309,12 +309,12 @@ impl Bank {
     fn new(registrar: &Registrar<'_>) -> prometheus::Result<Self> {
         let calls = registrar.counters(
             "kopeck_bank_calls_total",
-            "Calls of the bank, of submissions each instruction, by how they ended.",
+            "Bank requests by outcome; of submissions, each instruction.",
             &["call", "outcome"],
         )?;
         let seconds = registrar.histograms(
             "kopeck_bank_call_seconds",
-            "How long a call of the bank took.",
+            "Latency of bank requests.",
             &["call"],
             &BANK_BUCKETS,
         )?;

@@ -152,7 +152,7 @@ impl AuditQueue {
                 if is_first {
                     log::error!(
                         waiting = CAPACITY;
-                        "too many entries of the audit log wait for the database: more are only counted"
+                        "the queue of audit entries is full: further entries are only counted"
                     );
                 }
             }
@@ -196,7 +196,7 @@ impl AuditQueue {
                 let lost = std::mem::take(&mut state.waiting).len() as u64;
                 drop(state);
                 if lost > 0 {
-                    log::error!(lost = lost; "entries of the audit log are lost: the database does not answer");
+                    log::error!(lost = lost; "audit entries are lost: the database does not respond");
                     self.observer.dropped(lost);
                 }
                 return;

@@ -67,7 +67,7 @@ impl TokenService {
             RefreshDecision::Refuse => Ok(RefreshOutcome::Refused),
             RefreshDecision::RevokeSession => {
                 unit.sessions().revoke(partner, stored.session)?;
-                log::warn!(partner:% = partner; "a spent refresh token came back: its session is revoked");
+                log::warn!(partner:% = partner; "a spent refresh token was reused: its session is revoked");
                 Ok(RefreshOutcome::Revoked(stored.session))
             }
             RefreshDecision::Rotate => self.rotate(unit, partner, stored, false).map(RefreshOutcome::Issued),

@@ -206,7 +206,7 @@ fn next_without_verdict<K: Kind>(
     let missing =
         || verdicts.items.iter().filter_map(|(item, verdict)| Some((item, verdict.as_ref().err()?)));
     let Some((_, reason)) = missing().next() else { return Ok(None) };
-    log::warn!(reason:% = reason; "cards wait for the bank");
+    log::warn!(reason:% = reason; "cards have no response from the bank yet");
     if verdicts.strategy == Strategy::SendOnce {
         let not_sent = missing().filter(|(_, reason)| matches!(reason, NoVerdict::NotSent(_)));
         mark_unsent(unit, claim, verdicts.id, not_sent.map(|(item, _)| item))?;

@@ -199,7 +199,7 @@ fn advance(
 }
 
 fn later(error: &BankError, may_have_sent: bool) -> OrderFindings {
-    log::warn!(reason:% = error; "an order waits for the bank");
+    log::warn!(reason:% = error; "an order has no response from the bank yet");
     OrderFindings::Later { may_have_sent }
 }
 
