@@ -66,7 +66,9 @@ impl CircuitBreaker {
             (State::Closed { .. }, State::Open { .. }) => {
                 log::warn!(failures = self.failures; "the circuit breaker is open: no bank requests for a while");
             }
-            (State::Probing, State::Closed { .. }) => log::info!("the circuit breaker is closed: the bank responds again"),
+            (State::Probing, State::Closed { .. }) => {
+                log::info!("the circuit breaker is closed: the bank responds again")
+            }
             (State::Closed { .. } | State::Open { .. } | State::Probing, _) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Tops up a card by 100.00, once, however often it is run this month: the key of the call is kept outside of the program.
+//! Tops up a card by 100.00, once, however often it is run this month: the key of the request is kept outside of the program.
 //! Shows what to do about each kind of error.
 //!
 //! ```sh

@@ -1,11 +1,11 @@
 //! The workers' steps. A worker *takes* due jobs under a lease, *calls* the bank outside of any unit of work, and
-//! *settles* the bank's answer in a second unit of work that counts only if the lease is still its own.
+//! *settles* the bank's response in a second unit of work that counts only if the lease is still its own.
 //!
 //! The steps stand apart so that a test can stop between any two of them. What makes a crash harmless:
 //!
 //! - the bank's key of an instruction never changes, and is made of the request's own identifier;
 //! - a claim says whether an earlier one may have sent something; then the worker queries the bank before it sends;
-//! - an unknown answer decides nothing: the money stays held and the job is due again later.
+//! - an unknown response decides nothing: the money stays held and the job is due again later.
 //!
 //! A job in flight in one worker is not taken by another worker of the process, whatever the clock says of its lease.
 
@@ -29,13 +29,13 @@ use in_flight::{InFlight, InFlightGuard, Lease};
 use order::{OrderFindings, OrderTask};
 pub use watch::{ClockCheck, ClockWatch};
 
-/// The longest backoff after a try without an answer of the bank.
+/// The longest backoff after a try without a response of the bank.
 const LONGEST_PAUSE: Duration = Duration::seconds(10);
 
 /// How a worker works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerSettings {
-    /// How long a job is a worker's own. Longer than any call to the bank takes.
+    /// How long a job is a worker's own. Longer than any request to the bank takes.
     pub lease: Duration,
     /// How many jobs are taken at a time.
     pub batch: u32,
@@ -75,7 +75,7 @@ enum Step {
     LimitChanges(BatchTask<LimitChanges>),
 }
 
-/// The bank's answer to a task.
+/// The bank's response to a task.
 #[derive(Debug, Clone)]
 pub struct TaskResult {
     claim: Claim,
@@ -99,7 +99,7 @@ enum Next {
     /// A verdict is missing; whether something may have been sent.
     Later { may_have_sent: bool },
     /// Something was sent once, must not be sent again, and the bank does not know it; or the bank issued other cards
-    /// than were ordered. The workers query on, since the bank's answer may change; a person can settle the job.
+    /// than were ordered. The workers query on, since the bank's response may change; a person can settle the job.
     LeaveToPerson,
 }
 
@@ -196,7 +196,7 @@ impl Worker {
         })
     }
 
-    /// Calls the bank, and queries it first where an earlier worker may have sent something. Blocks until the answer.
+    /// Calls the bank, and queries it first where an earlier worker may have sent something. Blocks until the response.
     #[must_use]
     pub fn call(&self, task: Task) -> TaskResult {
         let Task { lease, step, guard } = task;
@@ -208,7 +208,7 @@ impl Worker {
         TaskResult { claim: guard.latest(&lease).claim, result }
     }
 
-    /// Books the bank's answer if the claim is still current; else another worker has found it out.
+    /// Books the bank's response if the claim is still current; else another worker has found it out.
     ///
     /// # Errors
     /// [`StoreError`]; then nothing was booked, and the job is due again when its lease ends.
@@ -277,7 +277,7 @@ impl Worker {
         let mut failed = None;
         for task in tasks {
             let stops = stopping();
-            // Checked last: nothing may come between this and the call that takes time.
+            // Checked last: nothing may come between this and the request that takes time.
             let is_over = self.env.clock.steady() >= task.guard.latest(&task.lease).ends_at;
             let step = if stops || is_over { self.give_back(task) } else { self.settle(self.call(task)) };
             failed = failed.or(step.err());
@@ -344,7 +344,7 @@ fn back_off(unit: &mut dyn UnitOfWork, claim: &Claim, may_have_sent: bool) -> Re
     unit.jobs().reschedule(claim, Reschedule { delay: pause_after(failures), failures, may_have_sent })
 }
 
-/// The backoff after so many tries in a row without an answer of the bank: doubling from a quarter of a second to ten
+/// The backoff after so many tries in a row without a response of the bank: doubling from a quarter of a second to ten
 /// seconds, so that nothing waits long once the bank is well.
 fn pause_after(failures: u32) -> Duration {
     let doublings = failures.saturating_sub(1).min(6);

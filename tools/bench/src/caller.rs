@@ -1,4 +1,4 @@
-//! One partner's calls, one after the other, on one connection: for mass work, where the number of calls is small and
+//! One partner's calls, one after the other, on one connection: for mass work, where the number of requests is small and
 //! answers are long.
 
 use std::io::{Read, Write as _};
@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use crate::machine;
 use crate::targets::Target;
 
-/// Longer than any answer takes.
+/// Longer than any response takes.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Headers that an answer may have.
+/// Headers that a response may have.
 const HEADERS: usize = 32;
 /// The longest head.
 const LONGEST_HEAD: usize = 16 * 1024;
@@ -29,13 +29,13 @@ pub(crate) struct Caller {
     ahead: Vec<u8>,
 }
 
-/// A call that is rendered and sealed.
+/// A request that is rendered and sealed.
 pub(crate) struct Sealed {
     path: &'static str,
     bytes: Vec<u8>,
 }
 
-/// How the body of an answer ends.
+/// How the body of a response ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Framing {
     Length(usize),
@@ -52,7 +52,7 @@ impl Caller {
         Ok(Self { socket, token, key, ahead: Vec::new() })
     }
 
-    /// Reads, and hands the body over piece by piece; answers with the status.
+    /// Reads, and hands the body over piece by piece; returns with the status.
     pub(crate) fn get(&mut self, path: &str, body: &mut dyn FnMut(&[u8])) -> anyhow::Result<u16> {
         let (token, nonce) = (&self.token, nonce());
         // In one piece: a server may answer and hang up when it has read the first.
@@ -63,7 +63,7 @@ impl Caller {
         self.answer(body)
     }
 
-    /// A call with a sealed body, ready to be sent.
+    /// A request with a sealed body, ready to be sent.
     pub(crate) fn sealed_post(&self, path: &'static str, value: &Value) -> Sealed {
         let (nonce, now) = (nonce(), machine::unix_seconds());
         let context =
@@ -79,7 +79,7 @@ impl Caller {
         Sealed { path, bytes: [head.as_bytes(), text.as_bytes()].concat() }
     }
 
-    /// Sends a call, and expects a JSON object under `status`.
+    /// Sends a request, and expects a JSON object under `status`.
     pub(crate) fn send(&mut self, call: &Sealed, status: u16) -> anyhow::Result<Value> {
         self.socket.write_all(&call.bytes)?;
         let mut body = Vec::new();
@@ -115,7 +115,7 @@ impl Caller {
         [head.as_bytes(), body].concat()
     }
 
-    /// Sends a request as it is, and reads its answer; answers with the status.
+    /// Sends a request as it is, and reads its response; returns with the status.
     pub(crate) fn send_raw(&mut self, request: &[u8]) -> anyhow::Result<u16> {
         self.socket.write_all(request)?;
         self.answer(&mut |_| {})

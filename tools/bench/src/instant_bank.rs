@@ -21,7 +21,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::machine::MachineClock;
 
-/// The most bytes of a call: a thousand instructions.
+/// The most bytes of a request: a thousand instructions.
 const LONGEST_BODY: usize = 4 * 1024 * 1024;
 /// The number of the first card that is issued; ten digits.
 const FIRST_NUMBER: u64 = 5_000_000_000;

@@ -1,7 +1,7 @@
 //! The load generator: plain HTTP over connections that stay open, on one thread.
 //!
 //! It shares the processors with what it measures, so it does as little as it can while it measures: calls are rendered
-//! and sealed beforehand, an answer is read no further than its status and length.
+//! and sealed beforehand, a response is read no further than its status and length.
 
 mod calls;
 mod connection;
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// The file that `seed` made.
     #[arg(long, overrides_with = "targets")]
     targets: PathBuf,
-    /// Partners that call; all of the file without it.
+    /// Partners that request; all of the file without it.
     #[arg(long)]
     partners: Option<usize>,
     /// What to call; several take turns.
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 32)]
     connections: usize,
     /// Open loop: this many calls a second, each timed from the moment at which it should have been sent. Without it
-    /// each connection sends the next call when it has the answer to the last.
+    /// each connection sends the next request when it has the response to the last.
     #[arg(long)]
     rate: Option<f64>,
     /// Never sleeps: whenever there is nothing to do it yields the processor and looks again. For differences that waits
@@ -74,7 +74,7 @@ pub(crate) struct Args {
     /// not last for a quarter of it.
     #[arg(long)]
     calls: Option<usize>,
-    /// Processes whose processor time is shared among the calls, each with its children: `name=pid`.
+    /// Processes whose processor time is shared among the requests, each with its children: `name=pid`.
     #[arg(long, value_parser = Watched::parse)]
     cpu: Vec<Watched>,
     /// Processes whose memory is reported at the end: `name=pid`.

@@ -37,7 +37,7 @@ enum Command {
     Seed(seed::Args),
     /// Sends calls and measures how many are answered, and how fast.
     Load(load::Args),
-    /// Runs the statements of a call by pgbench.
+    /// Runs the statements of a request by pgbench.
     Pgbench(pgbench::Args),
     /// Serves the same requests by the same HTTP adapter over a store that keeps nothing.
     Ceiling(ceiling::Args),
@@ -51,7 +51,7 @@ enum Command {
     Statements(statements::Args),
     /// Sends each parser of the service its worst request of 64 KiB.
     Parsers(parsers::Args),
-    /// Starts a server and waits for its first answer.
+    /// Starts a server and waits for its first response.
     Start(start::Args),
     /// Makes the table and the plots.
     Report(report::Args),

@@ -84,7 +84,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
 type Figures = BTreeMap<String, f64>;
 
-/// The calls that begin the task, made before the time does: on their machine, partners would have done that.
+/// The requests that begin the task, made before the time does: on their machine, partners would have done that.
 fn calls(task: Task, caller: &Caller, cards: u64) -> Vec<Sealed> {
     match task {
         Task::TopUps => {

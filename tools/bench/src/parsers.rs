@@ -2,7 +2,7 @@
 //!
 //! A parser whose time grows with the square of what it is sent lets anybody stop the threads that serve. Each request is
 //! made to cost its parser the most, is refused before anything is changed, and is timed from its first byte to the end of
-//! its answer.
+//! its response.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

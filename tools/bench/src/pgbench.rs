@@ -1,7 +1,7 @@
-//! The yardstick on PostgreSQL: the statements of a call, run by pgbench, which is a small program in C and has nothing
+//! The yardstick on PostgreSQL: the statements of a request, run by pgbench, which is a small program in C and has nothing
 //! else to do.
 //!
-//! The scripts say where each statement comes from. They stay what one call needs by itself, also where the service does
+//! The scripts say where each statement comes from. They stay what one request needs by itself, also where the service does
 //! the work of several calls at once.
 
 use std::collections::BTreeMap;

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         .print()
 }
 
-/// When the first call was answered, and the memory after a while, in MiB.
+/// When the first request was answered, and the memory after a while, in MiB.
 fn measure(server: &mut Child, begun: Instant) -> anyhow::Result<(Duration, f64)> {
     let mut said = BufReader::new(server.stdout.take().context("standard output")?);
     let mut line = String::new();

@@ -93,7 +93,7 @@ async fn main_card(client: &Client) -> anyhow::Result<Uuid> {
     Ok(card.id_card)
 }
 
-/// How long one kopeck takes from the call to SUCCESS.
+/// How long one kopeck takes from the request to SUCCESS.
 async fn top_up(client: &Client, card: Uuid) -> anyhow::Result<Duration> {
     let start = Instant::now();
     let request = client.replenishments().create(&[TopUp { id_card: card, amount_replenishment: 1 }]).await?;

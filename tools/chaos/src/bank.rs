@@ -1,4 +1,4 @@
-//! The bank: how it is made to misbehave, and its books.
+//! The bank: how it is made to misbehave, and its ledger.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 use crate::fleet::Fleet;
 use crate::installation::{BANK_SECRET, Installation};
 
-/// How long a call that rules the simulator may take.
+/// How long a request that rules the simulator may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Decides how the bank behaves from now on.

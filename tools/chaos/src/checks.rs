@@ -20,7 +20,7 @@ pub(crate) struct Ended {
     pub(crate) kind: RequestKind,
     pub(crate) call: Call,
     pub(crate) state: RequestState,
-    /// Whether it was done, for each card of a top-up or change of limits in the order of the call; for an order, for
+    /// Whether it was done, for each card of a top-up or change of limits in the order of the request; for an order, for
     /// the order as a whole.
     pub(crate) done: Vec<bool>,
     /// The cards that an order brought, with what each holds from the start.

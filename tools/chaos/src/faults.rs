@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     BlockBank,
     /// Every connection of the partners ends.
     CutPartners,
-    /// The bank answers no call.
+    /// The bank answers no request.
     BankDown,
     /// The bank is slow.
     BankSlow,

@@ -79,13 +79,13 @@ impl Installation {
         })
     }
 
-    /// `kopeck check`: nothing if the books are right, else what it says.
+    /// `kopeck check`: nothing if the ledger is right, else what it says.
     pub(crate) async fn check(&self) -> anyhow::Result<Option<String>> {
         let (succeeded, said) = self.run(&["check"]).await?;
         Ok((!succeeded).then_some(said))
     }
 
-    /// Runs a command to its end; answers whether it succeeded and what it said.
+    /// Runs a command to its end; returns whether it succeeded and what it said.
     pub(crate) async fn run(&self, arguments: &[&str]) -> anyhow::Result<(bool, String)> {
         let output = self.command(arguments).output().await.context("cannot run kopeck")?;
         let mut said = String::from_utf8_lossy(&output.stdout).into_owned();

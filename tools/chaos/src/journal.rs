@@ -21,7 +21,7 @@ pub(crate) struct Journal {
 /// What was noted.
 #[derive(Default)]
 pub(crate) struct Notes {
-    /// By kind of call, then by outcome, with how long each took.
+    /// By kind of request, then by outcome, with how long each took.
     pub(crate) calls: BTreeMap<&'static str, BTreeMap<String, Vec<Duration>>>,
     pub(crate) faults: BTreeMap<Kind, u64>,
     /// When workers, or servers that work themselves, were killed.
@@ -35,7 +35,7 @@ pub(crate) struct Notes {
 }
 
 impl Journal {
-    /// A call was tried once.
+    /// A request was tried once.
     pub(crate) fn call(&self, name: &'static str, outcome: String, took: Duration) {
         self.notes().calls.entry(name).or_default().entry(outcome).or_default().push(took);
     }
@@ -52,7 +52,7 @@ impl Journal {
         }
     }
 
-    /// A call that had been answered was repeated.
+    /// A request that had been answered was repeated.
     pub(crate) fn repeated(&self) {
         self.notes().repeats += 1;
     }

@@ -2,7 +2,7 @@
 //! other; afterwards everything that was accepted is looked for, and every kopeck counted.
 //!
 //! `scripts/chaos` builds the service, makes a PostgreSQL cluster for it and starts this program; [`settings`] says
-//! what it needs. Every fault comes from a seed, which is shown; when exactly a fault meets a call is up to the
+//! what it needs. Every fault comes from a seed, which is shown; when exactly a fault meets a request is up to the
 //! machine.
 
 mod bank;

@@ -12,11 +12,11 @@ use crate::installation::Installation;
 struct Stuck {
     /// The card that it is about; none for an order.
     card: Option<String>,
-    /// What the bank's books say of it.
+    /// What the bank's ledger says of it.
     outcome: &'static str,
 }
 
-/// Settles every stuck instruction by what the bank's books say of it. Nothing may be on its way to the bank any more.
+/// Settles every stuck instruction by what the bank's ledger says of it. Nothing may be on its way to the bank any more.
 pub(crate) async fn settle(installation: &Installation) -> anyhow::Result<()> {
     let (succeeded, shown) = installation.run(&["requests", "stuck", "--json"]).await?;
     ensure!(succeeded, "requests stuck: {shown}");

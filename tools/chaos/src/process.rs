@@ -40,7 +40,7 @@ impl Process {
         &self.name
     }
 
-    /// Starts it and waits until it says that it works; answers where it listens, if it does. What it needs may be
+    /// Starts it and waits until it says that it works; returns where it listens, if it does. What it needs may be
     /// down, so it is started again if it ends before that.
     pub(crate) async fn start(&mut self) -> anyhow::Result<Option<SocketAddr>> {
         let deadline = Instant::now() + START;
@@ -78,7 +78,7 @@ impl Process {
         self.child.as_mut().and_then(|child| child.try_wait().ok().flatten())
     }
 
-    /// SIGTERM, and waits for the end; answers how it ended.
+    /// SIGTERM, and waits for the end; returns how it ended.
     pub(crate) async fn stop(&mut self) -> anyhow::Result<ExitStatus> {
         self.signal("TERM").await?;
         let mut child = self.child.take().context("it does not run")?;

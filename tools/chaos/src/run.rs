@@ -31,7 +31,7 @@ struct Stage {
     random: Random,
 }
 
-/// Plays a run; answers whether nothing was wrong.
+/// Plays a run; returns whether nothing was wrong.
 pub(crate) async fn run(settings: &Settings) -> anyhow::Result<bool> {
     println!("seed {}, {} min", settings.seed, settings.minutes);
     let stage = Stage::new(settings).await?;

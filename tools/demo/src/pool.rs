@@ -1,4 +1,4 @@
-//! Many calls, a few at a time.
+//! Many requests, a few at a time.
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 

@@ -1,7 +1,7 @@
 //! The bank: what it did is the truth that the service's books are held against.
 //!
-//! It carries each key out once, or, if it is an unsafe one, as often as it is sent. The way there is bad: a call may never
-//! arrive, arrive much later, or have its effect and lose its answer; and at times the bank is down.
+//! It carries each key out once, or, if it is an unsafe one, as often as it is sent. The way there is bad: a request may never
+//! arrive, arrive much later, or have its effect and lose its response; and at times the bank is down.
 
 mod gateway;
 
@@ -30,7 +30,7 @@ pub(crate) struct Manners {
     pub(crate) repeat_is_safe: bool,
     /// In so many of a thousand cases it refuses.
     pub(crate) declines: u32,
-    /// In so many of a thousand cases a call to it goes wrong, one way or another.
+    /// In so many of a thousand cases a request to it goes wrong, one way or another.
     pub(crate) goes_wrong: u32,
 }
 

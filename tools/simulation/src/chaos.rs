@@ -1,4 +1,4 @@
-//! What goes wrong between the service and its ports: a process that vanishes at a call, a transaction that fails, one
+//! What goes wrong between the service and its ports: a process that vanishes at a request, a transaction that fails, one
 //! whose answer is lost, one that the database runs twice.
 
 mod bank;
@@ -21,7 +21,7 @@ pub(crate) struct Rates {
     pub(crate) crash: u32,
     /// A transaction fails before its commit.
     pub(crate) store_fails: u32,
-    /// The answer of a transaction that is committed is lost.
+    /// The response of a transaction that is committed is lost.
     pub(crate) answer_lost: u32,
     /// The database runs a unit of work twice.
     pub(crate) run_again: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Chaos {
     loose: AtomicBool,
 }
 
-/// What becomes of a call to the store.
+/// What becomes of a request to the store.
 #[derive(Debug, Clone, Copy)]
 enum StoreFault {
     CrashBefore,
@@ -45,7 +45,7 @@ enum StoreFault {
     RunAgain,
 }
 
-/// What becomes of a call to the bank.
+/// What becomes of a request to the bank.
 #[derive(Debug, Clone, Copy)]
 enum BankFault {
     CrashBefore,

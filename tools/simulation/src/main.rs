@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Plays one seed with its trace; answers whether everything held.
+/// Plays one seed with its trace; returns whether everything held.
 fn show(out: &mut dyn Write, seed: u64, sabotage: Option<Sabotage>) -> io::Result<bool> {
     let report = run(seed, sabotage, true);
     for line in &report.trace {
@@ -57,7 +57,7 @@ fn show(out: &mut dyn Write, seed: u64, sabotage: Option<Sabotage>) -> io::Resul
     Ok(report.violation.is_none())
 }
 
-/// Plays many seeds; answers whether everything held in all of them.
+/// Plays many seeds; returns whether everything held in all of them.
 fn count(out: &mut dyn Write, seeds: &Seeds, sabotage: Option<Sabotage>) -> io::Result<bool> {
     let start = Instant::now();
     let mut violated: u64 = 0;

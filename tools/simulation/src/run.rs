@@ -65,7 +65,7 @@ struct Stage<'a> {
     processes: Vec<Process>,
     keeper: Keeper,
     watch: Watch,
-    /// How many days the clock may still jump, so that no answer's retention ends within a run.
+    /// How many days the clock may still jump, so that no response's retention ends within a run.
     days: u32,
 }
 

@@ -1,20 +1,20 @@
 //! The examples of `docs/API.md`, played from top to bottom against one server.
 //!
 //! An example is two fenced blocks of `http`: a call, and its answer with status, telling headers and body. The page is
-//! true if it comes out of the play as it went in. What every call carries (token, API key, nonce, content type) is
+//! true if it comes out of the play as it went in. What every request carries (token, API key, nonce, content type) is
 //! added here; `<API key>` and `<password>` stand for the partner's; a token is abbreviated to its end, `eyJ…0a1B2c3D`,
-//! and spelt out again where a call holds it. HTML comments move the world between two examples: `<!-- work -->` does
+//! and spelt out again where a request holds it. HTML comments move the world between two examples: `<!-- work -->` does
 //! the asynchronous work that is due, `<!-- accounts -->` the daily refresh of accounts, `<!-- advance 15m -->` moves
 //! the clock.
 //!
-//! After a change of the service let it write its answers anew and look at what changed:
+//! After a change of the service let it write its responses anew and look at what changed:
 //!
 //! ```sh
 //! UPDATE_DOCS=1 cargo test -p kopeck --test it api_examples
 //! ```
 //!
-//! Identifiers are counted up, so a call put in the middle shifts all behind it; the update carries the new ones into
-//! the calls below.
+//! Identifiers are counted up, so a request put in the middle shifts all behind it; the update carries the new ones into
+//! the requests below.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ use crate::server::{TestPartner, TestServer};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/API.md");
 const DEPOSIT: i64 = 10_000_000;
-/// The headers of an answer that the page shows.
+/// The headers of a response that the page shows.
 const TELLING: [&str; 3] = ["allow", "idempotent-replayed", "retry-after"];
 /// The end by which an abbreviated token is known.
 const TOKEN_END: usize = 8;
@@ -128,7 +128,7 @@ impl Player {
         Self { server, partner, http: plain_http(), tokens, access: String::new(), sent: 0, played, renamed }
     }
 
-    /// The page with the answers that the service gives.
+    /// The page with the responses that the service gives.
     async fn play(&mut self, page: &str) -> String {
         let mut played = String::new();
         let pieces = pieces(page);
@@ -149,7 +149,7 @@ impl Player {
                     write!(played, "\n```http\n{answer}```\n").unwrap();
                     match before {
                         Some(Piece::Answer(before)) => self.learn(before, &answer),
-                        // A new example, to which the answer is put.
+                        // A new example, to which the response is put.
                         _ => played.push_str(if between.is_some() { "\n" } else { "" }),
                     }
                 }
@@ -182,7 +182,7 @@ impl Player {
         }
     }
 
-    /// Sends a call and shows its answer.
+    /// Sends a request and shows its response.
     async fn send(&mut self, call: &str) -> String {
         let call = self.spell_out(call);
         let (head, body) = call.split_once("\n\n").unwrap_or((call.trim_end(), ""));
@@ -213,7 +213,7 @@ impl Player {
         shown
     }
 
-    /// What every call carries. The request id is given so that the service does not draw one.
+    /// What every request carries. The request id is given so that the service does not draw one.
     fn headers(&mut self, has_body: bool) -> HeaderMap {
         self.sent += 1;
         let mut headers = HeaderMap::new();
@@ -249,7 +249,7 @@ impl Player {
         text
     }
 
-    /// Notes which identifiers of an answer are others than before.
+    /// Notes which identifiers of a response are others than before.
     fn learn(&mut self, before: &str, after: &str) {
         let texts = |answer: &str| answer.split('"').map(str::to_owned).collect::<Vec<_>>();
         let (before, after) = (texts(before), texts(after));
@@ -259,7 +259,7 @@ impl Player {
         }
     }
 
-    /// The call with the identifiers of this play; all at once, as one's new name may be another's old one.
+    /// The request with the identifiers of this play; all at once, as one's new name may be another's old one.
     fn rename(&self, call: &str) -> String {
         let mark = |place| format!("\u{1}{place}\u{2}");
         let marked = self.renamed.iter().enumerate();

@@ -12,7 +12,7 @@ use crate::ground::{Ground, Plan};
 use crate::server::{START, TestPartner, TestServer};
 use kopeck_test_support::Proxy;
 
-/// The store answers for a silent database after one and a half seconds. Without that answer a test would wait for ever:
+/// The store answers for a silent database after one and a half seconds. Without that response a test would wait for ever:
 /// the limit is there to say so.
 const IN_TIME: Duration = Duration::from_secs(60);
 
@@ -54,7 +54,7 @@ impl Distant {
         (0..CALLS).map(call).collect()
     }
 
-    /// Sends all of them at the same time; every answer comes in time.
+    /// Sends all of them at the same time; every response comes in time.
     fn send(&self, calls: &[Call]) -> Vec<Got> {
         thread::scope(|scope| {
             let sent: Vec<_> = calls
@@ -178,7 +178,7 @@ fn workers_fail_in_time_and_go_on_where_they_were() {
             assert!(began.elapsed() < PATIENCE, "the workers do not go on");
         }
     }
-    // What was taken by a unit of work that had no answer comes back when its lease ends.
+    // What was taken by a unit of work that had no response comes back when its lease ends.
     server.clock.advance(LEASE);
     server.work_now();
     let status = get(&format!("/v1/order/status/{id}")).token(&distant.token).send(server);

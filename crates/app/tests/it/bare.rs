@@ -16,16 +16,16 @@ use crate::server::{TestPartner, TestServer};
 pub const JSON: &str = "application/json";
 pub const SEALED_JSON: &str = "application/sealed+json";
 
-/// How long a test waits for an answer before it fails.
+/// How long a test waits for a response before it fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A nonce that no other call has.
+/// A nonce that no other request has.
 pub fn fresh_nonce() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     format!("nonce-{:020}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A call about to be sent.
+/// A request about to be sent.
 #[derive(Debug, Clone)]
 pub struct Call {
     pub method: String,
@@ -86,7 +86,7 @@ impl Call {
         self.bytes(JSON, body.to_string())
     }
 
-    /// Asks for a sealed answer.
+    /// Asks for a sealed response.
     pub fn sealed_answer(self) -> Self {
         self.with("accept", SEALED_JSON)
     }
@@ -120,7 +120,7 @@ impl Call {
         bytes
     }
 
-    /// The answer, which has what every answer has.
+    /// The response, which has what every response has.
     pub fn send(&self, server: &TestServer) -> Got {
         self.send_to(&server.base_url)
     }
@@ -144,7 +144,7 @@ pub fn post(target: &str, body: &Value) -> Call {
 /// Sends bytes and reads until the server hangs up.
 pub fn exchange(base_url: &str, from: Ipv4Addr, bytes: &[u8]) -> Got {
     let mut stream = connect(base_url, from);
-    // A server that has seen enough answers and hangs up; its answer is what counts.
+    // A server that has seen enough answers and hangs up; its response is what counts.
     let _ = stream.write_all(bytes);
     Got::read(&mut stream)
 }
@@ -171,7 +171,7 @@ pub fn connect(base_url: &str, from: Ipv4Addr) -> TcpStream {
     stream
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Got {
     pub status: u16,
@@ -181,7 +181,7 @@ pub struct Got {
 }
 
 impl Got {
-    /// Reads an answer up to its end.
+    /// Reads a response up to its end.
     pub fn read(stream: &mut TcpStream) -> Self {
         let mut bytes = Vec::new();
         if let Err(error) = read_answer(stream, &mut bytes)
@@ -211,7 +211,7 @@ impl Got {
         Self { status, headers: lines.map(header).collect(), text: body.to_owned() }
     }
 
-    /// What holds for every answer, whatever went wrong.
+    /// What holds for every response, whatever went wrong.
     fn check(&self, head_only: bool) {
         assert_eq!(self.header("cache-control"), Some("no-store"), "{self:?}");
         assert_eq!(self.header("x-content-type-options"), Some("nosniff"), "{self:?}");
@@ -255,7 +255,7 @@ impl Got {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 
-    /// The body of an answer with this status.
+    /// The body of a response with this status.
     pub fn ok(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{self:?}");
         self.json()
@@ -293,7 +293,7 @@ impl Got {
         }
     }
 
-    /// Everything but what tells one answer from another: the time and the id of the request.
+    /// Everything but what tells one response from another: the time and the id of the request.
     pub fn same_but_for_its_id(&self, other: &Self) {
         let known = |got: &Self| {
             let mut headers = got.headers.clone();
@@ -304,7 +304,7 @@ impl Got {
     }
 }
 
-/// Reads until an answer is whole or the connection ends.
+/// Reads until a response is whole or the connection ends.
 fn read_answer(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> std::io::Result<()> {
     let mut chunk = [0; 16 * 1024];
     while !is_whole(bytes) {
@@ -316,7 +316,7 @@ fn read_answer(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> std::io::Result<(
     Ok(())
 }
 
-/// Whether these bytes have a head and as long a body as it says. The answer to a `HEAD` never has.
+/// Whether these bytes have a head and as long a body as it says. The response to a `HEAD` never has.
 fn is_whole(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
@@ -355,12 +355,12 @@ impl Tokens {
     }
 }
 
-/// The call that gives tokens, in clear.
+/// The request that gives tokens, in clear.
 pub fn login_call(api_key: &str, login: &str, password: &str) -> Call {
     post("/v1/get_access_token", &json!({"login": login, "password": password})).with("x-api-key", api_key)
 }
 
-/// The call that exchanges a refresh token, in clear.
+/// The request that exchanges a refresh token, in clear.
 pub fn refresh_call(partner: &TestPartner, token: &str) -> Call {
     post("/v1/get_refresh_token", &json!({"token": token})).with("x-api-key", &partner.api_key)
 }
@@ -389,7 +389,7 @@ pub fn now(server: &TestServer) -> u64 {
     u64::try_from(server.clock.now().unix_timestamp()).unwrap()
 }
 
-/// Bytes that are different at every call.
+/// Bytes that are different at every request.
 pub fn fresh_salt() -> [u8; 16] {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let mut salt = [0x5A; 16];
@@ -397,7 +397,7 @@ pub fn fresh_salt() -> [u8; 16] {
     salt
 }
 
-/// A place in a call to seal for.
+/// A place in a request to seal for.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     pub method: &'a str,
@@ -424,7 +424,7 @@ impl Place<'_> {
     }
 }
 
-/// The call with its whole body sealed; its target holds nothing sealed.
+/// The request with its whole body sealed; its target holds nothing sealed.
 pub fn seal_body(server: &TestServer, key: &SealingKey, call: Call) -> Call {
     let path = kopeck_sealing::bound_path(&call.target).into_owned();
     let place = Place { method: &call.method, path: &path, nonce: call.its_nonce(), slot: Slot::Body };

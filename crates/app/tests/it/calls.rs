@@ -85,7 +85,7 @@ impl Api {
         Self { http, base: server.base_url.clone(), token }
     }
 
-    /// Sends a call with a nonce of its own; a body of `Value::Null` is none.
+    /// Sends a request with a nonce of its own; a body of `Value::Null` is none.
     pub async fn call(&self, method: Method, path: &str, body: &Value) -> Reply {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         self.send(method, path, body, &nonce()).await
@@ -209,7 +209,7 @@ impl Api {
 }
 
 impl Reply {
-    /// The body of an answer with this status.
+    /// The body of a response with this status.
     #[track_caller]
     pub fn ok(self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text);
@@ -244,7 +244,7 @@ impl Reply {
         assert_eq!(fields, expected);
     }
 
-    /// Checks a list of faulty cards: each code with its card, in the order of the call.
+    /// Checks a list of faulty cards: each code with its card, in the order of the request.
     #[track_caller]
     pub fn faulty_cards(self, status: u16, expected: &[(&str, &str)]) {
         assert_eq!(self.status, status, "{}", self.text);

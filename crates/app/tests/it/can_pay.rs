@@ -36,7 +36,7 @@ pub fn purchase(amount: i64, at: Option<PrimitiveDateTime>) -> Purchase {
     Purchase { amount, place, mcc, merchant_id, at }
 }
 
-/// Asks, then buys: the answers agree. Gives the answer to the question.
+/// Asks, then buys: the responses agree. Gives the response to the question.
 async fn ask_and_buy(
     client: &Client,
     card: Uuid,
@@ -98,7 +98,7 @@ async fn faulty_questions_are_refused() {
     api.get(&path).await.refused(405, "method_not_allowed");
 }
 
-/// It records nothing either: the same nonce asks again and gets the answer of that moment.
+/// It records nothing either: the same nonce asks again and gets the response of that moment.
 #[tokio::test]
 async fn a_question_changes_nothing() {
     let (server, client) = start_client(100_000);

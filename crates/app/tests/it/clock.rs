@@ -50,7 +50,7 @@ async fn tokens_expire_and_sealed_calls_go_on() {
     api.get("/v1/balance").await.ok(200);
     api.post("/sandbox/v1/clock/advance", &json!({"seconds": 120})).await.ok(200);
     api.get("/v1/balance").await.refused(401, "unauthorized");
-    // The client seals by a clock that did not jump, logs in anew, and reads sealed answers.
+    // The client seals by a clock that did not jump, logs in anew, and reads sealed responses.
     client.balance().await.unwrap();
     advance(&client, 40 * DAY).await;
     client.balance().await.unwrap();
@@ -208,7 +208,7 @@ async fn an_activation_code_expires() {
     client.sandbox().activate(second, None).await.unwrap();
 }
 
-/// The jump ends every lease. The bank does twice what is sent twice, so that a second call would show.
+/// The jump ends every lease. The bank does twice what is sent twice, so that a second request would show.
 #[tokio::test]
 async fn work_in_hand_is_done_once_over_a_jump_of_days() {
     for looks_for_work in [false, true] {

@@ -44,7 +44,7 @@ fn is_about(step: Option<Duration>, expected: Duration) -> bool {
     step.is_some_and(|step| (step - expected).abs() < Duration::MINUTE)
 }
 
-/// Whether the work was new, given back or in hand when the clock was set.
+/// Whether the work was new, given back or in flight when the clock was set.
 #[tokio::test]
 async fn a_glitch_of_three_years_holds_no_work_up() {
     let (server, client) = start_client(100_000);
@@ -168,7 +168,7 @@ fn a_clock_that_is_set_ahead_ends_no_lock() {
     assert_eq!(right_login(&server, &partner), 429);
 }
 
-/// A call is sent again that was answered before the clock went wrong: it must have no second effect, neither while the
+/// A request is sent again that was answered before the clock went wrong: it must have no second effect, neither while the
 /// clock is wrong nor afterwards, although answers are kept for a week only.
 #[tokio::test]
 async fn a_glitch_lets_no_call_be_carried_out_twice() {
@@ -236,14 +236,14 @@ fn plain_login(server: &TestServer, partner: &TestPartner) -> String {
     Tokens::of(&login_call(&partner.api_key, &partner.login, &partner.password).send(server)).access
 }
 
-/// The status of a call that is sealed by this clock, as is the login before it.
+/// The status of a request that is sealed by this clock, as is the login before it.
 fn sealed_call(server: &TestServer, partner: &TestPartner, clock: Arc<dyn Clock>) -> u16 {
     let client = server.client_on(partner, clock);
     let called = tokio::runtime::Runtime::new().unwrap().block_on(async { client.balance().await });
     called.map_or_else(|error| error.status().unwrap(), |_| 200)
 }
 
-/// The skew that OPERATIONS.md says is borne: a token of each server is good at the other, sealed calls go by either clock,
+/// The skew that OPERATIONS.md says is borne: a token of each server is good at the other, sealed requests go by either clock,
 /// and work of each is done by the other.
 #[test]
 fn two_servers_bear_a_skew_of_250_seconds() {

@@ -71,7 +71,7 @@ impl Desk {
         output
     }
 
-    /// The JSON of a call that ends with this code: of standard output, or of standard error if that is all there is.
+    /// The JSON of a request that ends with this code: of standard output, or of standard error if that is all there is.
     fn json(&self, arguments: &[&str], code: i32) -> Value {
         let output = self.call(&[arguments, &["--json"]].concat());
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
@@ -328,11 +328,11 @@ fn every_shell_gets_its_completion() {
     assert!(!installation.run(&["completion", "cmd"]).status.success());
 }
 
-/// A service that logs everybody in, takes every other call, and answers none.
+/// A service that logs everybody in, takes every other request, and answers none.
 struct Mute {
     address: String,
     keys: Arc<Mutex<Vec<String>>>,
-    /// The calls that are left without an answer.
+    /// The requests that are left without a response.
     open: Arc<Mutex<Vec<TcpStream>>>,
 }
 

@@ -32,7 +32,7 @@ pub struct Sealer<'a> {
 const UNKNOWN: &str = "unknownName";
 
 impl Sealer<'_> {
-    /// The call of the operation with this path, with one part of it sealed under the nonce that it has. `None` if it has no
+    /// The request of the operation with this path, with one part of it sealed under the nonce that it has. `None` if it has no
     /// such part.
     pub fn seal(&self, operation_path: &str, call: &Call, part: Part) -> Option<Call> {
         match part {
@@ -83,7 +83,7 @@ impl Sealer<'_> {
     }
 }
 
-/// The same bytes under other idempotency keys: without one if the call has one, and under one that it does not have.
+/// The same bytes under other idempotency keys: without one if the request has one, and under one that it does not have.
 /// Its nonce as the key names the same thing to the service, and is another key nevertheless.
 pub fn copies(call: &Call) -> Vec<Call> {
     let under = |key: &str| call.clone().key(key);

@@ -161,7 +161,7 @@ async fn is_laid_out(browser: &Browser) {
     assert_eq!(browser.run(opened).await, json!([true, "Show less"]));
 }
 
-/// What a partner does first, in this order: what is asked for in one call is what the next one is filled with. `~` stands
+/// What a partner does first, in this order: what is asked for in one request is what the next one is filled with. `~` stands
 /// for the work that is due.
 const STORY: &str = "token.access token.refresh sandbox.deposit category.create category.rename category.list \
     employee.add employee.update employee.get employee.list order.plastic order.virtual order.status order.cancel \
@@ -171,7 +171,7 @@ const STORY: &str = "token.access token.refresh sandbox.deposit category.create 
     limits.result limits.list card.can_pay sandbox.purchase sandbox.refund card.transactions card.switch balance \
     sandbox.block sandbox.unblock sandbox.expire sandbox.bank sandbox.clock";
 
-/// Sends each call as it is filled in, twice.
+/// Sends each request as it is filled in, twice.
 async fn works_at_the_first_click_and_the_second(browser: &Browser, server: &TestServer) {
     let work = || tokio::task::block_in_place(|| server.run_jobs());
     for name in STORY.split_whitespace() {
@@ -190,7 +190,7 @@ async fn works_at_the_first_click_and_the_second(browser: &Browser, server: &Tes
     }
 }
 
-/// Sends the call as the page has filled it in; answers the status and what the page shows of it.
+/// Sends the request as the page has filled it in; answers the status and what the page shows of it.
 async fn send(browser: &Browser, name: &str) -> (String, String) {
     let section = format!("[data-operation='{name}']");
     browser.run(&format!("document.querySelector(\"{section} .try\").open = true")).await;

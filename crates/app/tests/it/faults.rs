@@ -1,4 +1,4 @@
-//! One fault at a time: every call that a use case makes to the store, to the bank or to the sandbox fails once before it
+//! One fault at a time: every request that a use case makes to the store, to the bank or to the sandbox fails once before it
 //! has an effect and once after; at every such call the process ends once before and once after. The client calls
 //! again, the workers work until nothing is due, and everything is as if nothing had happened.
 //!
@@ -26,7 +26,7 @@ use crate::copies::{Sealer, copies};
 use crate::server::{SETTINGS, TestServer};
 use crate::world::{Sample, samples};
 
-/// A call of the API with a token.
+/// A request of the API with a token.
 struct TokenCall {
     call: Call,
     changes: bool,
@@ -111,7 +111,7 @@ impl UseCase for CopiedCall {
     }
 }
 
-/// The first call with a token.
+/// The first request with a token.
 struct FirstCall;
 
 impl UseCase for FirstCall {
@@ -124,7 +124,7 @@ impl UseCase for FirstCall {
     }
 }
 
-/// The call that gives tokens for a password, with a nonce of its own each time, as its nonce is spent.
+/// The request that gives tokens for a password, with a nonce of its own each time, as its nonce is spent.
 struct Login;
 
 impl UseCase for Login {
@@ -140,7 +140,7 @@ impl UseCase for Login {
     }
 }
 
-/// The call that exchanges a refresh token.
+/// The request that exchanges a refresh token.
 struct Refresh;
 
 impl UseCase for Refresh {
@@ -162,7 +162,7 @@ fn use_tokens(server: &TestServer, cast: &Cast, tokens: &Tokens) {
     get("/v1/balance").token(&next.access).send(server).ok(200);
 }
 
-/// The answer, if it is none that tells of the fault.
+/// The response, if it is none that tells of the fault.
 fn answered(first: Option<Got>) -> Option<Got> {
     let told = |got: &Got| [500, 503].contains(&got.status);
     first.filter(|got| !told(got))

@@ -72,7 +72,7 @@ fn a_body_that_is_no_json_object_is_named_body() {
             assert_eq!(call.send(&server).fields(), "body", "{method} {path} {shown:?}");
         }
     }
-    // A call that reads may have a body, but then a good one.
+    // A request that reads may have a body, but then a good one.
     for body in bodies.iter().filter(|body| !body.is_empty()) {
         assert_eq!(get("/v1/employees").token(&token).bytes(JSON, body).send(&server).fields(), "body");
     }

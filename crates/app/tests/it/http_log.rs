@@ -1,4 +1,4 @@
-//! What the log of the real binary says of a call, and what it must never say.
+//! What the log of the real binary says of a request, and what it must never say.
 
 use serde_json::json;
 
@@ -113,7 +113,7 @@ fn a_request_cannot_forge_lines_of_the_log_or_make_many() {
     let query = format!("?y%0A{}={VALUE}", FORGED.replace(' ', "%20"));
     send(Call::new("POST", &format!("/v1/get_access_token{query}")).nonce(&fresh_nonce()), "forged-query");
     let fields = many(8_000, &|number| format!("\"f{number}\":\"{VALUE}\""));
-    // Whether the body is opened or is too large for a token call already.
+    // Whether the body is opened or is too large for a token request already.
     send(stranger(&format!("{{{}}}", fields.join(","))), "many-of-a-stranger");
 
     let login = login_call(&partner.api_key, &partner.login, &partner.password).send_to(&running.base_url);

@@ -120,7 +120,7 @@ fn a_bank_that_is_down_is_a_503_that_says_when_to_come_back() {
     assert_eq!(get(&path).token(&office.token).send(&office.server).status, 200);
 }
 
-/// The bank takes twice as long as the second call waits for the first.
+/// The bank takes twice as long as the second request waits for the first.
 #[test]
 fn a_repeat_of_a_call_that_is_still_running_is_told_to_come_back() {
     let office = Office::open();
@@ -162,7 +162,7 @@ fn a_body_that_was_not_read_is_no_call() {
         let call = call.bytes("application/json", &smuggled).with("x-request-id", "first");
         let text = String::from_utf8(call.to_bytes()).unwrap().replace("connection: close\r\n", "");
         let mut stream = connect(&server.base_url, Ipv4Addr::LOCALHOST);
-        // The server may hang up after the first answer already.
+        // The server may hang up after the first response already.
         let _ = stream.write_all(&[text.as_bytes(), &second].concat());
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);

@@ -1,4 +1,4 @@
-//! Rotation of refresh tokens, the answer that was lost, and the token that was stolen.
+//! Rotation of refresh tokens, the response that was lost, and the token that was stolen.
 
 use kopeck_domain::partner::SealingPolicy;
 use serde_json::json;
@@ -145,7 +145,7 @@ fn the_made_up_pair_follows_the_same_rules() {
     let first = bench.login();
     bench.refresh(&first);
     let second = bench.refresh(&first);
-    // Its own answer is lost as well: once more is fine.
+    // Its own response is lost as well: once more is fine.
     let lost = bench.refresh(&second);
     let third = bench.refresh(&second);
     assert_eq!(bench.status(&lost), 401);

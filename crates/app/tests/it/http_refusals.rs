@@ -1,4 +1,4 @@
-//! Everything that can go wrong in opening, and the one answer to it.
+//! Everything that can go wrong in opening, and the one response to it.
 
 use kopeck_sealing::{Clear, KeyId, RequestContext, SealingKey, Slot, seal_request};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Calls sent again under the same key: one effect, one answer.
+//! Calls sent again under the same key: one effect, one response.
 
 use kopeck_port_system::Clock;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::world::{Things, samples};
 
 const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
-/// A call that changes something, under a key; carried out, sent again, and misused.
+/// A request that changes something, under a key; carried out, sent again, and misused.
 fn repeat(server: &TestServer, token: &str, call: &Call, status: u16) -> Value {
     let call = call.clone().token(token);
     let first = call.send(server);
@@ -19,7 +19,7 @@ fn repeat(server: &TestServer, token: &str, call: &Call, status: u16) -> Value {
     first.json()
 }
 
-/// Sends a call again that was answered so, and others under its key.
+/// Sends a request again that was answered so, and others under its key.
 fn send_again(server: &TestServer, token: &str, call: &Call, first: &Got) {
     let by_header = call.clone().key(call.its_nonce()).nonce(&fresh_nonce());
     let target = call.target.strip_suffix('/').map_or_else(|| format!("{}/", call.target), str::to_owned);
@@ -70,7 +70,7 @@ fn no_call_that_reads_is_recorded() {
     server.run_jobs();
 }
 
-/// Large ones are taken apart on other threads, and are the same calls.
+/// Large ones are taken apart on other threads, and are the same requests.
 #[test]
 fn a_large_call_is_carried_out_once_sealed_or_not() {
     let server = TestServer::start();
@@ -205,7 +205,7 @@ fn only_a_success_is_recorded() {
         let got = call.send(&server);
         assert_eq!((got.code(), got.replayed()), ((409, "category_exists".to_owned()), false));
     }
-    // The key of a call that failed is free, also for another call.
+    // The key of a request that failed is free, also for another request.
     assert_eq!(call.clone().json(&json!({})).send(&server).fields(), "nameCategory");
     let gone = Call::new("DELETE", &format!("/v1/category/{taken}")).token(&token).send(&server);
     assert_eq!(gone.status, 200);
@@ -258,7 +258,7 @@ fn a_key_has_a_form() {
         200,
         "a call that reads has none"
     );
-    // A key does not stand for the nonce, which every call has.
+    // A key does not stand for the nonce, which every request has.
     assert_eq!(call.key("k2").without("x-nonce").send(&server).fields(), "x-nonce");
 }
 

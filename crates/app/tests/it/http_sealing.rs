@@ -1,4 +1,4 @@
-//! Where sealed values may stand in a call, and answers that come sealed.
+//! Where sealed values may stand in a request, and answers that come sealed.
 
 use kopeck_port_store::{Access, transact};
 use kopeck_sealing::{Clear, KeyId, SealingKey, Slot};
@@ -120,7 +120,7 @@ fn single_fields_are_sealed_beside_clear_ones() {
 fn sealed_fields_hold_texts_numbers_and_lists() {
     let server = TestServer::start();
     let (partner, token) = required(&server);
-    // A call that changes something spends its nonce.
+    // A request that changes something spends its nonce.
     let nonces = [fresh_nonce(), fresh_nonce(), fresh_nonce()];
     let field_under = |nonce: &str, method: &str, path: &str, name: &str, plain: &str| {
         Place { method, path, nonce, slot: Slot::Field(name) }.seal(&server, &partner.key, plain)

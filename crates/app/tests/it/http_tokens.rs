@@ -1,4 +1,4 @@
-//! The two calls that give tokens, and what the tokens are good for.
+//! The two requests that give tokens, and what the tokens are good for.
 
 use base64::Engine as _;
 use kopeck_domain::partner::{PartnerStatus, SealingPolicy};
@@ -252,7 +252,7 @@ fn the_nonce_of_a_token_call_is_spent_for_ten_minutes() {
     let again = refresh_call(&partner, &next.refresh).nonce("the-same-nonce-2");
     assert_eq!(again.send(&server).fields(), "x-nonce");
     assert!(accepts(&server, &next.access), "a spent nonce costs no session");
-    // A nonce is the partner's own, and the other calls have theirs.
+    // A nonce is the partner's own, and the other requests have theirs.
     let other = server.partner(SealingPolicy::Optional, 0);
     let others = login_call(&other.api_key, &other.login, &other.password).nonce("the-same-nonce-1");
     assert_eq!(others.send(&server).status, 200);

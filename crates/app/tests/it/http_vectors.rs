@@ -100,7 +100,7 @@ impl Bench {
         (vector["text"].as_str().unwrap(), vector["x_nonce"].as_str().unwrap())
     }
 
-    /// A call with a vector as its body.
+    /// A request with a vector as its body.
     fn body(&self, name: &str, method: &str, path: &str) -> Got {
         let (text, nonce) = self.vector(name);
         self.send(Call::new(method, path).json(&json!({"sealed": text})).key(name), nonce)
@@ -110,7 +110,7 @@ impl Bench {
         call.token(&self.token).nonce(nonce).send(&self.server)
     }
 
-    /// An identifier sealed by the same partner for the same call.
+    /// An identifier sealed by the same partner for the same request.
     fn path(&self, method: &str, path: &str, slot: &str, nonce: &str, id: &str) -> String {
         Place { method, path, nonce, slot: Slot::Path(slot) }.seal(&self.server, &self.partner.key, id)
     }
@@ -136,7 +136,7 @@ fn every_vector_that_is_a_body_is_opened() {
     assert!(!empty.text.contains("refused"), "it was opened: {empty:?}");
     for (name, category) in [("plaintext_31_bytes", "abcdefghijkl"), ("plaintext_32_bytes", "abcdefghijklm")]
     {
-        // All vectors have one nonce, which a call that changes something spends.
+        // All vectors have one nonce, which a request that changes something spends.
         let bench = Bench::new();
         assert_eq!(bench.body(name, "POST", "/v1/category").ok(201)["nameCategory"], category);
     }
@@ -206,7 +206,7 @@ fn every_forgery_is_refused_in_the_same_words() {
     let mut sent = 0;
     for (place, forgery) in forgeries.iter().enumerate() {
         let why = forgery["why"].as_str().unwrap();
-        // An answer and an event are opened by the client; what does not look sealed stands clear in a path; the path gives the slot,
+        // A response and an event are opened by the client; what does not look sealed stands clear in a path; the path gives the slot,
         // and no card can be deleted; and a malformed nonce is a fault of its own.
         let text = forgery["text"].as_str().unwrap();
         let elsewhere = forgery["direction"] != "req"

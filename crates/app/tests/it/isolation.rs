@@ -8,7 +8,7 @@ use crate::bare::{Got, get, optional};
 use crate::server::TestServer;
 use crate::world::{Sample, Things, samples, token_operations};
 
-/// Whether what a call gives under this name names something of a partner's.
+/// Whether what a request gives under this name names something of a partner's.
 fn is_identifier(operation: &str, name: &str) -> bool {
     match name {
         "idCard" | "idEmployee" | "idCategory" | "order_id" | "orderId" | "replenishmentId"
@@ -26,7 +26,7 @@ fn is_identifier(operation: &str, name: &str) -> bool {
     }
 }
 
-/// The identifiers in a call: each by itself, and all together.
+/// The identifiers in a request: each by itself, and all together.
 fn questions(sample: &Sample) -> Vec<Vec<&str>> {
     let mut names = sample.parameters();
     names.retain(|name| is_identifier(sample.operation.name, name));
@@ -71,7 +71,7 @@ fn nothing_of_another_partner_can_be_told_from_nothing() {
     server.run_jobs();
 }
 
-/// The answer with the names of these things in place of their identifiers.
+/// The response with the names of these things in place of their identifiers.
 fn unnamed(got: &Got, things: &Things) -> Got {
     let text = things.values().fold(got.text.clone(), |text, value| text.replace(value, "<it>"));
     Got { text, ..got.clone() }

@@ -1,4 +1,4 @@
-//! Keys that are changed while the service runs, and no call fails.
+//! Keys that are changed while the service runs, and no request fails.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ fn balance(server: &Running, token: &str) -> u16 {
     tokio::task::block_in_place(|| call.send_to(&server.base_url)).status
 }
 
-/// Asks until the answer has this status: changed files are seen within a second.
+/// Asks until the response has this status: changed files are seen within a second.
 fn balance_until(server: &Running, token: &str, status: u16) {
     let patience = Instant::now() + Duration::from_secs(30);
     while balance(server, token) != status {

@@ -29,7 +29,7 @@ const FIRST_TOP_UP: i64 = 5_000;
 const SOME_DAY: PrimitiveDateTime = datetime!(2026-06-15 12:00);
 const SERVE: &[&str] = &["--processing-delay", "0s"];
 
-/// A call that was made, so that it can be repeated under its key.
+/// A request that was made, so that it can be repeated under its key.
 #[derive(Clone)]
 struct Attempt {
     key: IdempotencyKey,
@@ -187,7 +187,7 @@ async fn repeat_unanswered(client: &Client, attempts: &mut [Attempt]) {
     }
 }
 
-/// Waits for the end of what was accepted; answers what it cost as an order and as a top-up, in kopecks.
+/// Waits for the end of what was accepted; returns what it cost as an order and as a top-up, in kopecks.
 async fn outcome(client: &Client, attempt: &Attempt) -> (i64, i64) {
     let id = attempt.accepted.expect("every call was answered in the end");
     let wait = Wait::up_to(Duration::from_secs(60));

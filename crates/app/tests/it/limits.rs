@@ -30,7 +30,7 @@ pub fn named(id: &str) -> Value {
     json!({"setLimitsCardsId": id})
 }
 
-/// Asks for a change; answers its identifier.
+/// Asks for a change; returns its identifier.
 pub async fn set(api: &Api, cards: &[&str], limit: &Value) -> String {
     text(&api.post(SET, &change(cards, limit)).await.ok(202)["setLimitsCardsId"])
 }

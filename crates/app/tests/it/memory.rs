@@ -49,7 +49,7 @@ fn connect(address: &str) -> TcpStream {
     stream
 }
 
-/// A connection that has had one answer and is kept open.
+/// A connection that has had one response and is kept open.
 fn idle(address: &str) -> TcpStream {
     let mut stream = connect(address);
     stream.write_all(b"GET /nowhere HTTP/1.1\r\nhost: kopeck\r\n\r\n").unwrap();

@@ -174,7 +174,7 @@ async fn a_slow_bank_leaves_requests_in_process_meanwhile() {
     expect_done_once(&server, &client, &asked).await;
 }
 
-/// The clock jumps over every lease while a call is in flight, and another worker looks for work: it must not tell
+/// The clock jumps over every lease while a request is in flight, and another worker looks for work: it must not tell
 /// the bank a second time, least of all one that does twice what is sent twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_jump_of_the_clock_sends_nothing_twice() {

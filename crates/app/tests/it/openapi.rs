@@ -1,5 +1,5 @@
-//! The description of the API, held against every bare call of these tests: each answer has a status, headers and a body
-//! that stand in it, with no header and no field more; each call that was taken has a body that it allows.
+//! The description of the API, held against every bare call of these tests: each response has a status, headers and a body
+//! that stand in it, with no header and no field more; each request that was taken has a body that it allows.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -12,7 +12,7 @@ use crate::bare::{Call, Got, JSON};
 
 static DOCUMENT: LazyLock<Document> = LazyLock::new(Document::read);
 
-/// Holds an answer against the description of what was called.
+/// Holds a response against the description of what was called.
 pub fn check(call: &Call, got: &Got) {
     if let Some((path, method)) = described(call) {
         DOCUMENT.check(&path, &method, call, got);
@@ -26,7 +26,7 @@ const OF_EVERY_ANSWER: [&str; 5] =
 /// The document, and the schemas that were asked for.
 struct Document {
     document: Value,
-    /// Those of answers are closed: a field that they do not name is a fault.
+    /// Those of responses are closed: a field that they do not name is a fault.
     closed: Value,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }

@@ -15,7 +15,7 @@ use crate::server::{START, TestServer};
 
 const TELLS: &[&str] = &["--operations-listen", "127.0.0.1:0"];
 
-/// Asks until the answer has this status.
+/// Asks until the response has this status.
 fn ask_until(url: &str, path: &str, status: u16) -> Value {
     let patience = Instant::now() + Duration::from_secs(30);
     loop {

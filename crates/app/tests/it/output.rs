@@ -38,7 +38,7 @@ fn call_until(address: &str, mut is_enough: impl FnMut() -> bool) {
             last.extend_from_slice(&bytes[..read]);
             let text = String::from_utf8_lossy(&last);
             answered += text.matches("HTTP/1.1 404").count();
-            // An answer may have come in two parts.
+            // A response may have come in two parts.
             last = text.rsplit_once("HTTP/1.1 404").map_or_else(|| last.clone(), |(_, tail)| tail.into());
         }
     }

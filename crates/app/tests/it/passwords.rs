@@ -78,7 +78,7 @@ fn a_first_password_is_held_to_the_policy_too() {
     assert_eq!((&made["login"], &made["password"]), (&"bakery".into(), &NEW.into()));
 }
 
-/// Types an answer as soon as the terminal shows `question` and has stopped to show what is typed.
+/// Types a response as soon as the terminal shows `question` and has stopped to show what is typed.
 fn type_unseen(terminal: &mut File, shown: &mut String, question: &str, answer: &str) {
     let patience = Instant::now() + Duration::from_secs(30);
     let mut bytes = [0; 256];

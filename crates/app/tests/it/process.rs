@@ -254,7 +254,7 @@ impl Running {
         (self.output.take().unwrap().join().unwrap(), well)
     }
 
-    /// Waits for the end of a server that was told to stop; answers whether it ended well.
+    /// Waits for the end of a server that was told to stop; returns whether it ended well.
     pub fn end(&mut self) -> bool {
         let patience = Instant::now() + Duration::from_secs(30);
         loop {

@@ -1,4 +1,4 @@
-//! The calls of README.md, run as they stand there.
+//! The requests of README.md, run as they stand there.
 
 use kopeck_domain::partner::SealingPolicy;
 

@@ -1,4 +1,4 @@
-//! The calls of the sandbox: what they answer, refuse, and show at once.
+//! The requests of the sandbox: what they answer, refuse, and show at once.
 
 use kopeck_client::Purchase;
 use reqwest::Method;
@@ -183,7 +183,7 @@ async fn a_repeated_purchase_buys_once() {
     answers.dedup();
     assert_eq!(answers.len(), 1);
     expect_on_card(&api, &card, 900).await;
-    // A refusal is an answer too: the first one stays, whatever has changed.
+    // A refusal is a response too: the first one stays, whatever has changed.
     let (declined, nonce) = (purchase_of(901).to_string(), crate::calls::nonce());
     let first = api.send(Method::POST, &path, declined.clone(), &nonce).await;
     api.top_up(&[(&card, 500)]).await;

@@ -109,7 +109,7 @@ impl TestServer {
         let state = HttpState::new(HttpParts {
             env: Arc::clone(&application.env),
             wall: Arc::clone(&adapters.wall),
-            // Past the ports of the test: when it is written is not the call's affair.
+            // Past the ports of the test: when it is written is not the request's affair.
             audit: AuditQueue::new(
                 application.store(),
                 Arc::clone(&adapters.wall),
@@ -201,7 +201,7 @@ impl TestServer {
         self.work_now();
     }
 
-    /// Lets a worker take what it takes at once; answers how many pieces of work that were.
+    /// Lets a worker take what it takes at once; returns how many pieces of work that were.
     pub fn one_round(&self) -> usize {
         self.worker.run_once(&|| false).unwrap()
     }
@@ -239,7 +239,7 @@ impl TestServer {
         kopeck_adapter_store_diesel::testing::dump(&self.ground.url)
     }
 
-    /// Checks the books of every partner and of the bank; answers how much work is left over.
+    /// Checks the ledger of every partner and of the bank; returns how much work is left over.
     pub fn check(&self) -> u64 {
         for id in self.ground.partners.lock().unwrap().iter().copied() {
             let discrepancies =

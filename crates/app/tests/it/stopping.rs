@@ -38,7 +38,7 @@ impl Server {
         self.installation.start_command(self.installation.command(&arguments))
     }
 
-    /// A call that keeps its connection.
+    /// A request that keeps its connection.
     fn call(&self) -> Vec<u8> {
         let call = get("/v1/balance").token(&self.token).to_bytes();
         String::from_utf8(call).unwrap().replace("connection: close\r\n", "").into_bytes()
@@ -46,7 +46,7 @@ impl Server {
 }
 
 /// Calls one server after the other on connections that it keeps as long as it may, and repeats nothing. Counts the
-/// answers; returns what became of a call that was not answered.
+/// answers; returns what became of a request that was not answered.
 fn call_without_repeats(
     servers: &[Server; 2],
     mut at: usize,

@@ -1,7 +1,7 @@
-//! One thing of each kind that a partner can have, and for every operation calls about them that succeed.
+//! One thing of each kind that a partner can have, and for every operation requests about them that succeed.
 //!
-//! What has to hold for every operation is tested with these calls, so that a new operation cannot be forgotten: one
-//! without a call here fails `coverage`.
+//! What has to hold for every operation is tested with these requests, so that a new operation cannot be forgotten: one
+//! without a request here fails `coverage`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::bare::{Call, Got, get, post};
 use crate::calls::{NOBODY, plastic_order, text, top_ups, virtual_order};
 use crate::server::TestServer;
 
-/// The calls that carry the API key; all others carry a token.
+/// The requests that carry the API key; all others carry a token.
 pub const TOKEN_CALLS: [&str; 2] = ["token.access", "token.refresh"];
 
 /// A card number that no bank has given out.
@@ -46,8 +46,8 @@ pub fn calls() -> Vec<(&'static str, String)> {
     token_operations().flat_map(of_operation).collect()
 }
 
-/// At least one call of every operation that is called with a token. All of them succeed with [`Things`] that no
-/// other call has touched.
+/// At least one request of every operation that is called with a token. All of them succeed with [`Things`] that no
+/// other request has touched.
 pub fn samples() -> impl Iterator<Item = Sample> {
     token_operations().flat_map(|operation| {
         let rows: Vec<_> = table().into_iter().filter(|(name, ..)| *name == operation.name).collect();
@@ -129,14 +129,14 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
 }
 
 impl Sample {
-    /// What the call names things by: the placeholders of its path and its fields.
+    /// What the request names things by: the placeholders of its path and its fields.
     pub fn parameters(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.operation.placeholders().collect();
         names.extend(self.fields.as_object().into_iter().flatten().map(|(name, _)| name.as_str()));
         names
     }
 
-    /// The call with the caller's own things.
+    /// The request with the caller's own things.
     pub fn call(&self, own: &Things) -> Call {
         self.call_as(self.operation.method, own, &[], own)
     }
@@ -228,13 +228,13 @@ impl Things {
         self.get(name).as_str().unwrap()
     }
 
-    /// The identifiers as they stand in an answer.
+    /// The identifiers as they stand in a response.
     pub fn values(&self) -> impl Iterator<Item = &str> {
         self.0.values().filter_map(Value::as_str)
     }
 }
 
-/// Makes things by calls.
+/// Makes things by requests.
 struct Maker<'a> {
     server: &'a TestServer,
     token: &'a str,
@@ -287,7 +287,7 @@ impl Maker<'_> {
         call.token(self.token).send(self.server)
     }
 
-    /// What the answer holds under `name`.
+    /// What the response holds under `name`.
     fn post(&self, path: &str, body: &Value, name: &str) -> String {
         self.send(post(path, body)).text_of(name)
     }

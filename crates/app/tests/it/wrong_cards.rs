@@ -82,7 +82,7 @@ async fn cards_that_were_not_ordered_are_left_to_a_person() {
         assert_eq!(stuck_orders(&server), [format!("order/{id}")], "lie {place}");
         assert_eq!(server.check(), 1);
 
-        // A bank that mends its answer ends it without a person; else a person does.
+        // A bank that mends its response ends it without a person; else a person does.
         if place == 0 {
             work(&server, |_, cards| cards);
             assert_eq!(api.order_state(&id).await, "SUCCESS");

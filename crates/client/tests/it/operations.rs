@@ -1,4 +1,4 @@
-//! Every operation: what it sends, and that its answer is read.
+//! Every operation: what it sends, and that its response is read.
 
 use kopeck_client::{
     BankBehaviour, CardLimit, CardStatus, CardType, Client, Date, EmployeeFilter, EmployeeStatus,
@@ -13,7 +13,7 @@ use crate::stub::{Reply, Seen, logged_in};
 
 const ID: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
 
-/// One answer for all: each operation reads the fields that it knows.
+/// One response for all: each operation reads the fields that it knows.
 const OBJECT: &str = r#"{
     "idEmployee":"0f8fad5b-d9cb-469f-a165-70867728950e","idCard":"0f8fad5b-d9cb-469f-a165-70867728950e",
     "idCategory":"0f8fad5b-d9cb-469f-a165-70867728950e","customId":"T-1","phone":9031234567,"status":"WORK",
@@ -23,7 +23,7 @@ const OBJECT: &str = r#"{
     "available":4,"updatedAt":"07.02.2026 09:05","allowed":false,"reason":"limit","remaining":7,
     "resetsAt":"01.03.2026 00:00","approved":true,"transactionId":9"#;
 
-/// What has an answer of its own, by the end of its path.
+/// What has a response of its own, by the end of its path.
 fn special(path: &str) -> Option<String> {
     const REQUEST: &str = r#""status":"NEW","numberCards":2,"amount":10000,"createdAt":"07.02.2026 09:05",
         "statusUpdatedAt":"07.02.2026 09:06""#;
@@ -95,7 +95,7 @@ async fn lines(calls: impl AsyncFn(&Client) -> Result<(), Error>) -> Vec<String>
     calls(&stub.client()).await.unwrap();
     let seen = stub.calls();
     for call in &seen {
-        // Two calls ask by POST; what changes something has a key, and nothing else has.
+        // Two requests ask by POST; what changes something has a key, and nothing else has.
         let asks =
             call.method == "GET" || call.path().ends_with("/can-pay") || call.path() == "/v1/limits/status";
         assert_eq!(call.header("idempotency-key").is_none(), asks, "{}", call.target);
@@ -307,7 +307,7 @@ async fn a_base_url_may_have_a_path() {
         .password("p")
         .build()
         .unwrap();
-    // The token call is an unknown path to the stub, and fails to decode; where it went is all that counts.
+    // The token request is an unknown path to the stub, and fails to decode; where it went is all that counts.
     let _ = client.login().await;
     let targets: BTreeSet<_> = stub.seen().into_iter().map(|seen| seen.target).collect();
     assert_eq!(targets, BTreeSet::from(["/cards/v1/get_access_token".to_owned()]));

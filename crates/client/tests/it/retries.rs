@@ -1,4 +1,4 @@
-//! A call tried again is the same call under the same key.
+//! A request tried again is the same request under the same key.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::stub::{Reply, Stub, logged_in};
 
 const CATEGORY: &str = r#"{"idCategory":"0f8fad5b-d9cb-469f-a165-70867728950e","nameCategory":"Лекторы"}"#;
 
-/// Answers the first calls as `first` says, the others with success.
+/// Answers the first requests as `first` says, the others with success.
 async fn failing_first(first: Vec<fn() -> Reply>) -> Stub {
     let calls = AtomicUsize::new(0);
     logged_in(move |_| {

@@ -1,4 +1,4 @@
-//! Sealed calls and answers, with the service's side made of the wire format itself.
+//! Sealed requests and answers, with the service's side made of the wire format itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,7 +53,7 @@ fn sealed(seen: &Seen, key: &SealingKey, status: u16, plaintext: &str) -> Reply 
     }
 }
 
-/// Answers token calls sealed, all else by `handler`.
+/// Answers token requests sealed, all else by `handler`.
 async fn service(handler: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Stub {
     Stub::start(
         move |seen| {

@@ -1,4 +1,4 @@
-//! A service that answers as a test tells it to, and remembers what it was sent.
+//! A service that responses as a test tells it to, and remembers what it was sent.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -38,7 +38,7 @@ pub(crate) enum Reply {
         headers: Vec<(&'static str, String)>,
         body: String,
     },
-    /// Hangs up after the request was read, without an answer.
+    /// Hangs up after the request was read, without a response.
     HangUp,
 }
 

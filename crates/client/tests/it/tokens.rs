@@ -184,7 +184,7 @@ async fn a_lost_refresh_is_repeated_once_with_a_fresh_nonce() {
 
 #[tokio::test]
 async fn the_token_of_a_dropped_renewal_is_not_sent_again() {
-    // The renewal is dropped while the service works on it; the next call must log in.
+    // The renewal is dropped while the service works on it; the next request must log in.
     let (begun, mut told) = tokio::sync::mpsc::unbounded_channel();
     let stub = Stub::start(move |seen| match seen.path() {
         LOGIN => pair(1, 4_000_000_000),

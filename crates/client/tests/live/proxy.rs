@@ -15,7 +15,7 @@ impl Proxy {
         Self { url: url.to_owned() }
     }
 
-    /// Lets the next call that changes something go through, and loses its answer.
+    /// Lets the next request that changes something go through, and loses its response.
     pub(crate) async fn cut_next(&self) {
         self.call("POST", "/control/cut", &[], Some(&json!({}))).await;
     }
@@ -34,7 +34,7 @@ impl Proxy {
         seen.iter().map(one).collect()
     }
 
-    /// A call past the client: status and body of its answer.
+    /// A request past the client: status and body of its response.
     pub(crate) async fn call(
         &self,
         method: &str,

@@ -210,7 +210,7 @@ fn next_without_verdict<K: Kind>(
     if verdicts.strategy == Strategy::SendOnce {
         let not_sent = missing().filter(|(_, reason)| matches!(reason, NoVerdict::NotSent(_)));
         mark_unsent(unit, claim, verdicts.id, not_sent.map(|(item, _)| item))?;
-        // Cards without an answer do not hold up the others.
+        // Cards without a response do not hold up the others.
         if verdicts.items.iter().any(|(_, verdict)| verdict.is_ok()) {
             return Ok(Some(Next::GoOn));
         }

@@ -71,7 +71,7 @@ fn answering(answers: Vec<Result<Verdict, BankError>>) -> MockBankGateway {
     bank
 }
 
-/// Says from a certain question on that the worker has to stop: it asks before it takes anything, then before each call.
+/// Says from a certain question on that the worker has to stop: it asks before it takes anything, then before each request.
 fn stopping_from(question: u32) -> impl Fn() -> bool {
     let asked = Cell::new(0);
     move || {
@@ -278,7 +278,7 @@ fn a_worker_that_is_to_stop_takes_nothing() {
     assert_eq!(worker.run_once(&|| true), Ok(0));
 }
 
-/// Each of two workers has its call answered only when both have called.
+/// Each of two workers has its request answered only when both have called.
 #[test]
 fn a_slow_bank_is_waited_for_by_all_workers_at_once() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
@@ -290,7 +290,7 @@ fn a_slow_bank_is_waited_for_by_all_workers_at_once() {
     in_process(&mut unit, &[300]);
     unit.jobs.expect_is_current().times(2).returning(|_| Ok(false));
     let (mut bank, both) = (bank(), Arc::new(Barrier::new(2)));
-    // An expectation is met by one call at a time.
+    // An expectation is met by one request at a time.
     for _ in 0..2 {
         let both = Arc::clone(&both);
         bank.expect_submit().times(1).returning(move |_| {
@@ -361,7 +361,7 @@ fn work_whose_lease_ended_in_the_queue_is_not_told_to_the_bank() {
     assert_eq!(run(&worker(&bench, unit, bank)), Ok(2));
 }
 
-/// A clock that jumps over the lease of a call in flight: another worker of this process claims the work, leaves it
+/// A clock that jumps over the lease of a request in flight: another worker of this process claims the work, leaves it
 /// to the one that is calling, and that one settles under the new claim.
 #[test]
 fn a_call_in_flight_is_not_taken_over_within_the_process() {
@@ -408,7 +408,7 @@ fn work_that_waits_for_its_turn_is_kept_too() {
     worker.give_back(task).unwrap();
 }
 
-/// A worker that ended in the middle keeps nothing in hand.
+/// A worker that ended in the middle keeps nothing in flight.
 #[test]
 fn what_a_worker_dropped_is_taken_again() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());

@@ -1,4 +1,4 @@
-//! The calls of a load, rendered to bytes.
+//! The requests of a load, rendered to bytes.
 //!
 //! Calls with a body are made beforehand, sealed, each under a nonce and with values of its own, and under a key such as
 //! our clients give to what changes something; calls without one are put together when they are sent, of parts that are
@@ -30,22 +30,22 @@ pub(crate) struct Form {
     pub(crate) keyed: bool,
 }
 
-/// A call to be sent.
+/// A request to be sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call {
     kind: Kind,
-    /// A number of the call among those made of its kind; for a call without a body, chance.
+    /// A number of the request among those made of its kind; for a request without a body, chance.
     number: u64,
 }
 
 impl Call {
-    /// The status of its answer.
+    /// The status of its response.
     pub(crate) const fn status(self) -> u16 {
         self.kind.status()
     }
 }
 
-/// All calls of a load.
+/// All requests of a load.
 pub(crate) struct Calls {
     turns: Vec<Made>,
     turn: usize,
@@ -65,7 +65,7 @@ struct Made {
     sent: usize,
 }
 
-/// What is the same in all calls of a partner.
+/// What is the same in all requests of a partner.
 struct Partner {
     /// `host` and `authorization`, up to the value of the nonce.
     head: Vec<u8>,
@@ -100,7 +100,7 @@ impl Calls {
         Ok(calls)
     }
 
-    /// The next call, if there is one left of the kind whose turn it is.
+    /// The next request, if there is one left of the kind whose turn it is.
     pub(crate) fn next(&mut self) -> Option<Call> {
         let index = self.turn % self.turns.len().max(1);
         self.turn += 1;
@@ -114,7 +114,7 @@ impl Calls {
         (number < made.ends.len()).then_some(Call { kind, number: number as u64 })
     }
 
-    /// Writes the bytes of a call.
+    /// Writes the bytes of a request.
     pub(crate) fn render(&mut self, call: Call, out: &mut Vec<u8>) {
         if path_of_read(call.kind).is_some() {
             return self.render_read(call, out);
@@ -148,7 +148,7 @@ impl Calls {
         out.extend_from_slice(b"\r\n\r\n");
     }
 
-    /// Makes the calls of one kind; none if they have no body.
+    /// Makes the requests of one kind; none if they have no body.
     fn make_kind(&mut self, kind: Kind, keys: &[SealingKey], form: Form, at_most: usize) -> Made {
         let mut made = Made { kind, bytes: Vec::new(), ends: Vec::new(), sent: 0 };
         if path_of_read(kind).is_some() {
@@ -192,7 +192,7 @@ impl Calls {
     }
 }
 
-/// The path of a call without a body, as far as it is always the same.
+/// The path of a request without a body, as far as it is always the same.
 const fn path_of_read(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::Read => Some("/v1/employee/"),
@@ -203,12 +203,12 @@ const fn path_of_read(kind: Kind) -> Option<&'static str> {
     }
 }
 
-/// Whether a call changes something, so that its answer is recorded under a key.
+/// Whether a request changes something, so that its response is recorded under a key.
 const fn changes(kind: Kind) -> bool {
     matches!(kind, Kind::Add | Kind::Replenish)
 }
 
-/// Path and body of a call: of number `number` among its partner's in this load.
+/// Path and body of a request: of number `number` among its partner's in this load.
 fn post(kind: Kind, number: u64, load: u32) -> (&'static str, Value) {
     match kind {
         Kind::Replenish => {

@@ -1,4 +1,4 @@
-//! A connection that stays open: one call at a time.
+//! A connection that stays open: one request at a time.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::SocketAddr;
@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use mio::net::TcpStream;
 
-/// Headers that an answer may have.
+/// Headers that a response may have.
 const HEADERS: usize = 32;
 /// The most that is read at once.
 const CHUNK: usize = 16 * 1024;
 
-/// A call on its way.
+/// A request on its way.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
     /// From when on it is timed: when it was sent, or should have been.
     pub(crate) since: Instant,
-    /// The status that its answer should have.
+    /// The status that its response should have.
     pub(crate) status: u16,
 }
 
-/// An answer as far as it is looked at.
+/// A response as far as it is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Head {
     status: u16,
@@ -32,10 +32,10 @@ struct Head {
 /// A connection.
 pub(crate) struct Connection {
     socket: TcpStream,
-    /// The call, and how much of it is written.
+    /// The request, and how much of it is written.
     out: Vec<u8>,
     written: usize,
-    /// The answer as far as it has come.
+    /// The response as far as it has come.
     input: Vec<u8>,
     filled: usize,
     head: Option<Head>,
@@ -65,12 +65,12 @@ impl Connection {
         &mut self.socket
     }
 
-    /// Whether a call waits for its answer.
+    /// Whether a request waits for its response.
     pub(crate) const fn is_busy(&self) -> bool {
         self.sent.is_some()
     }
 
-    /// Sends the call that `render` writes.
+    /// Sends the request that `render` writes.
     pub(crate) fn send(&mut self, sent: Sent, render: impl FnOnce(&mut Vec<u8>)) -> anyhow::Result<()> {
         self.out.clear();
         render(&mut self.out);
@@ -78,7 +78,7 @@ impl Connection {
         self.write()
     }
 
-    /// Writes what is left of the call, as far as the socket takes it.
+    /// Writes what is left of the request, as far as the socket takes it.
     pub(crate) fn write(&mut self) -> anyhow::Result<()> {
         while let Some(rest @ [_, ..]) = self.out.get(self.written..) {
             match self.socket.write(rest) {
@@ -91,7 +91,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads on; answers with the call and its status once the answer is whole.
+    /// Reads on; returns with the request and its status once the response is whole.
     pub(crate) fn read(&mut self) -> anyhow::Result<Option<(Sent, u16)>> {
         loop {
             if self.input.len() - self.filled < CHUNK / 2 {
@@ -120,7 +120,7 @@ impl Connection {
     }
 }
 
-/// Status and length of an answer whose head is whole.
+/// Status and length of a response whose head is whole.
 fn head(bytes: &[u8]) -> anyhow::Result<Option<Head>> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut response = httparse::Response::new(&mut headers);

@@ -1,4 +1,4 @@
-//! Sends calls over many connections and times their answers.
+//! Sends calls over many connections and times their responses.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -40,7 +40,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) during: Option<i32>,
     /// Calls a second in an open loop; without it the loop is closed.
     pub(crate) rate: Option<f64>,
-    /// Whether the generator looks for answers without ever going to sleep.
+    /// Whether the generator looks for responses without ever going to sleep.
     pub(crate) awake: bool,
     /// Whose processor time counts.
     pub(crate) watched: &'a [Watched],
@@ -48,11 +48,11 @@ pub(crate) struct Plan<'a> {
 
 /// Carries `plan` out.
 ///
-/// In a closed loop all answers count that arrive within the measurement; in an open one those of all calls that should
+/// In a closed loop all responses count that arrive within the measurement; in an open one those of all requests that should
 /// have been sent within it, whenever they arrive.
 ///
 /// # Errors
-/// If the server refuses or closes a connection, or leaves a call without an answer; if there are too few calls.
+/// If the server refuses or closes a connection, or leaves a request without a response; if there are too few calls.
 pub(crate) fn run(plan: &Plan<'_>, calls: &mut Calls) -> anyhow::Result<Seen> {
     let mut load = Load::open(plan, calls)?;
     load.run()?;
@@ -75,7 +75,7 @@ struct Load<'a> {
     awake: bool,
     stage: Stage,
     seen: Seen,
-    /// Calls without an answer.
+    /// Calls without a response.
     waiting: usize,
 }
 
@@ -83,7 +83,7 @@ struct Load<'a> {
 struct Open {
     pace: Pace,
     timer: OwnedFd,
-    /// Connections without a call.
+    /// Connections without a request.
     free: Vec<usize>,
     /// Calls that are due and have no connection yet, by the moment they should have been sent.
     late: VecDeque<Instant>,
@@ -193,7 +193,7 @@ impl<'a> Load<'a> {
         connection.send(sent, |out| self.calls.render(call, out))
     }
 
-    /// Sends what is due by now, or puts it behind the calls that wait for a connection.
+    /// Sends what is due by now, or puts it behind the requests that wait for a connection.
     fn send_due(&mut self) -> anyhow::Result<()> {
         let now = Instant::now();
         let begun = self.stage.begun;
@@ -346,7 +346,7 @@ mod tests {
 
     const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
 
-    /// However late a call is sent or answered, it counts: by the moment at which it should have been sent.
+    /// However late a request is sent or answered, it counts: by the moment at which it should have been sent.
     #[test]
     fn an_open_loop_makes_all_calls_of_its_time_whatever_becomes_of_them() {
         let addresses = [server(OK)];

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-/// A call of the load.
+/// A request of the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
     /// `GET /v1/employee/{id}` of any employee.
@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The status of its answer.
+    /// The status of its response.
     pub(crate) const fn status(self) -> u16 {
         match self {
             Self::Replenish => 202,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A steady rate, whatever becomes of the calls.
+/// A steady rate, whatever becomes of the requests.
 #[derive(Debug)]
 pub(crate) struct Pace {
     interval: Duration,
@@ -15,12 +15,12 @@ impl Pace {
         Self { interval: Duration::from_secs_f64(1.0 / rate), issued: 0 }
     }
 
-    /// The time between two calls.
+    /// The time between two requests.
     pub(crate) const fn interval(&self) -> Duration {
         self.interval
     }
 
-    /// When the next call should be sent, from the start on, if that is not after `now`. Each is returned once, however late
+    /// When the next request should be sent, from the start on, if that is not after `now`. Each is returned once, however late
     /// anybody asks.
     pub(crate) fn due(&mut self, now: Duration) -> Option<Duration> {
         let due = self.interval * self.issued;

@@ -29,7 +29,7 @@ impl Seen {
         Ok(Self { latencies, wrong: BTreeMap::new(), time: Duration::ZERO, cpu: Vec::new() })
     }
 
-    /// Notes an answer: how long it took, and its status if that is not the right one.
+    /// Notes a response: how long it took, and its status if that is not the right one.
     pub(crate) fn note(&mut self, latency: Duration, wrong: Option<u16>) {
         self.latencies.saturating_record(u64::try_from(latency.as_micros()).unwrap_or(LONGEST));
         if let Some(status) = wrong {

@@ -18,7 +18,7 @@ use crate::load::{Answer, Call, RequestKind};
 /// Transactions that are read at a time.
 const ROWS: u32 = 1_000;
 
-/// Compares the bank's books with what the service told the partners.
+/// Compares the bank's ledger with what the service told the partners.
 pub(super) fn check(
     installation: &Installation,
     accounts: &[Account<'_>],

@@ -1,4 +1,4 @@
-//! What the processes logged: no answer of the 500s but 503, no panic.
+//! What the processes logged: no response of the 500s but 503, no panic.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) fn check(fleet: &Fleet, journal: &Journal) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether a line tells of an answer with a status above 499 that is not 503.
+/// Whether a line tells of a response with a status above 499 that is not 503.
 fn is_failure(line: &str) -> bool {
     line.contains("kopeck::access") && line.contains(" status=5") && !line.contains(" status=503 ")
 }

@@ -33,7 +33,7 @@ pub(crate) struct Planned {
     pub(crate) kind: Kind,
     /// The process that it strikes, if it strikes one.
     pub(crate) role: Option<Role>,
-    /// How badly a bank misbehaves, in percent of its calls or in hundredths of three seconds.
+    /// How badly a bank misbehaves, in percent of its requests or in hundredths of three seconds.
     pub(crate) percent: u64,
 }
 
@@ -115,7 +115,7 @@ impl Kind {
         match self {
             Self::KillApi | Self::KillWorker | Self::KillBank => (100, 3_000),
             Self::StopApi => (2_000, 7_000),
-            // A lease is 30 s; with the longest call to the bank, 40 s.
+            // A lease is 30 s; with the longest request to the bank, 40 s.
             Self::StopWorker => (42_000, 48_000),
             Self::CrashDatabase => (500, 5_000),
             Self::CutDatabase | Self::CutBank | Self::CutPartners => (0, 0),

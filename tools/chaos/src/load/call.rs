@@ -1,11 +1,11 @@
-//! Calls that change something, and their answers.
+//! Calls that change something, and their responses.
 
 use kopeck_client::{
     ActivationCode, CardLimit, CardStatus, CardType, Client, Error, IdempotencyKey, NewEmployee, PlasticItem,
     Purchase, RequestState, TopUp, Uuid, VirtualItem,
 };
 
-/// What is processed after its call was answered.
+/// What is processed after its request was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RequestKind {
     Order,
@@ -13,7 +13,7 @@ pub(crate) enum RequestKind {
     Limit,
 }
 
-/// A call that changes something, as it is made and made again.
+/// A request that changes something, as it is made and made again.
 #[derive(Debug, Clone)]
 pub(crate) enum Call {
     AddEmployee { custom_id: String },
@@ -29,7 +29,7 @@ pub(crate) enum Call {
     Deposit { amount: i64 },
 }
 
-/// What a call was answered with, as far as it has to be the same each time.
+/// What a request was answered with, as far as it has to be the same each time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
     Employee(Uuid),
@@ -74,7 +74,7 @@ impl Call {
         matches!(self, Self::TopUp(_) | Self::Limit { .. } | Self::Cancel(..))
     }
 
-    /// Makes the call under `key`.
+    /// Makes the request under `key`.
     pub(crate) async fn make(&self, client: &Client, key: IdempotencyKey) -> Result<Answer, Error> {
         match self {
             Self::AddEmployee { custom_id } => {

@@ -1,4 +1,4 @@
-//! Makes calls, tries them again under their key, and judges every answer.
+//! Makes calls, tries them again under their key, and judges every response.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use super::reads;
 use crate::journal::Journal;
 use kopeck_test_support::Random;
 
-/// How often a call is tried in a row before it is left open until the faults are over.
+/// How often a request is tried in a row before it is left open until the faults are over.
 const TRIES: usize = 5;
 /// The most cards of a top-up.
 const MOST_TOP_UPS: u64 = 200;
 /// The most cards of a change of limits.
 const MOST_LIMITS: u64 = 12;
 
-/// What a try of a call came to.
+/// What a try of a request came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Answered,
@@ -48,7 +48,7 @@ pub(crate) async fn call_until(end: Instant, partner: Arc<Partner>, journal: Arc
     }
 }
 
-/// Makes a call that was begun until it is answered, refused for good, or left open for later.
+/// Makes a request that was begun until it is answered, refused for good, or left open for later.
 pub(crate) async fn perform(partner: &Partner, journal: &Journal, place: usize, random: &Random) -> bool {
     let first = usize::try_from(random.below(1_000)).unwrap_or(0);
     let mut uncertain = false;
@@ -71,7 +71,7 @@ pub(crate) async fn perform(partner: &Partner, journal: &Journal, place: usize, 
     false
 }
 
-/// Once the faults are over: makes every call again that was left open, until each has its answer.
+/// Once the faults are over: makes every request again that was left open, until each has its response.
 pub(crate) async fn answer_all(partner: &Partner, journal: &Journal, deadline: Instant) {
     let open: Vec<usize> = {
         let book = partner.book();
@@ -98,7 +98,7 @@ pub(crate) async fn answer_all(partner: &Partner, journal: &Journal, deadline: I
     }
 }
 
-/// Tries a call once, or, with a client that tries again by itself, a few times.
+/// Tries a request once, or, with a client that tries again by itself, a few times.
 async fn attempt(partner: &Partner, journal: &Journal, place: usize, number: usize) -> Outcome {
     let made = partner.book().made.get(place).cloned();
     let (Some(made), Some((client, _))) = (made, partner.client(number)) else { return Outcome::Refused };
@@ -128,15 +128,15 @@ async fn attempt(partner: &Partner, journal: &Journal, place: usize, number: usi
     }
 }
 
-/// Whether a call that failed so may be made again.
+/// Whether a request that failed so may be made again.
 fn is_open(error: &Error) -> bool {
     error.is_transient()
         || error.code() == Some(&ErrorCode::RequestTimeout)
-        // The token ended while a process stood still; the next call renews it.
+        // The token ended while a process stood still; the next request renews it.
         || error.status() == Some(401)
 }
 
-/// Makes a call again that was answered, under its key.
+/// Makes a request again that was answered, under its key.
 async fn repeat(partner: &Partner, journal: &Journal, random: &Random) {
     let place = {
         let book = partner.book();

@@ -12,7 +12,7 @@ use super::tracked::Tracked;
 use crate::fleet::Fleet;
 use crate::installation::PartnerSecrets;
 
-/// How long one try of a call may take.
+/// How long one try of a request may take.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// How long connecting may take.
 const CONNECTING: Duration = Duration::from_secs(2);
@@ -30,7 +30,7 @@ pub(crate) struct Partner {
 /// What a partner knows.
 #[derive(Default)]
 pub(crate) struct Book {
-    /// Every call that changes something, in the order in which they were begun.
+    /// Every request that changes something, in the order in which they were begun.
     pub(crate) made: Vec<Made>,
     /// Every accepted request.
     pub(crate) requests: BTreeMap<Uuid, Tracked>,
@@ -50,7 +50,7 @@ pub(crate) struct MainCard {
     pub(crate) number: CardNumber,
 }
 
-/// A call that was begun, and its answer once there is one.
+/// A request that was begun, and its response once there is one.
 #[derive(Debug, Clone)]
 pub(crate) struct Made {
     pub(crate) key: IdempotencyKey,
@@ -102,13 +102,13 @@ impl Partner {
 }
 
 impl Book {
-    /// Takes note of a call that is about to be made; answers its place.
+    /// Takes note of a request that is about to be made; returns its place.
     pub(crate) fn begin(&mut self, call: Call) -> usize {
         self.made.push(Made { key: IdempotencyKey::fresh(), call, answer: None, refused: false });
         self.made.len() - 1
     }
 
-    /// Takes note of an answer; answers what is wrong with it, if the call had another one before.
+    /// Takes note of a response; returns what is wrong with it, if the request had another one before.
     pub(crate) fn answered(&mut self, place: usize, answer: Answer) -> Option<String> {
         let made = self.made.get_mut(place)?;
         if let Some(first) = &made.answer {

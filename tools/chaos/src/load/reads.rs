@@ -1,4 +1,4 @@
-//! Calls that change nothing, and what every failed call has to obey.
+//! Calls that change nothing, and what every failed request has to obey.
 
 use kopeck_client::{Client, EmployeeFilter, Error, Paging, TransactionFilter};
 use tokio::time::Instant;
@@ -30,7 +30,7 @@ pub(crate) async fn read(partner: &Partner, journal: &Journal, random: &Random) 
     }
 }
 
-/// One of the reads; answers what is wrong with what came.
+/// One of the reads; returns what is wrong with what came.
 async fn something(
     partner: &Partner,
     client: &Client,

@@ -83,7 +83,7 @@ async fn link(
     Ok(MainCard { id, number: parsed })
 }
 
-/// Makes a call that has to be answered.
+/// Makes a request that has to be answered.
 async fn done(partner: &Partner, journal: &Journal, call: Call, random: &Random) -> anyhow::Result<Answer> {
     let name = call.name();
     let place = partner.book().begin(call);

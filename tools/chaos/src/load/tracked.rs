@@ -9,7 +9,7 @@ use super::call::{Call, RequestKind};
 #[derive(Debug, Clone)]
 pub(crate) struct Tracked {
     pub(crate) kind: RequestKind,
-    /// The call that made it.
+    /// The request that made it.
     pub(crate) call: Call,
     /// The state seen last.
     pub(crate) state: RequestState,
@@ -24,7 +24,7 @@ impl Tracked {
         Self { kind, call, state: RequestState::New, in_process_at: None, ended_at: None }
     }
 
-    /// Takes note of a state; answers what is wrong with it after the one seen before.
+    /// Takes note of a state; returns what is wrong with it after the one seen before.
     pub(crate) fn see(&mut self, state: RequestState, now: Instant) -> Option<String> {
         let forward = may_follow(&self.state, &state);
         let wrong = (!forward).then(|| format!("{state} was seen after {}", self.state));

@@ -28,7 +28,7 @@ pub(crate) struct FaultyRow {
 pub(crate) async fn hire(client: &Client, rows: &[Row]) -> anyhow::Result<Staff> {
     let categories = categories(client, rows).await?;
     let progress = Progress::of("employees", rows.len());
-    // Of two rows with one customId the first wins: the second is sent after its answer, if there are as many rows
+    // Of two rows with one customId the first wins: the second is sent after its response, if there are as many rows
     // between the two as there are calls at once.
     let answers = pool::each(rows, &progress, async |row| {
         let id_category = row.cells.category.as_deref().and_then(|name| categories.get(name).copied());

@@ -21,7 +21,7 @@ pub(crate) struct Planned {
 pub(crate) struct TopUps {
     pub(crate) state: RequestState,
     pub(crate) cards: Vec<CardTopUp>,
-    /// Whether the call, repeated under its key, was answered as the first time.
+    /// Whether the request, repeated under its key, was answered as the first time.
     pub(crate) repeat_is_the_same: bool,
 }
 

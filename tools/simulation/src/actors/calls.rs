@@ -23,7 +23,7 @@ use kopeck_service::replenishments::TopUp;
 use kopeck_service::{Env, card_batches, cards, employees, limits, orders, partners, replenishments};
 use time::OffsetDateTime;
 
-/// What a call asks for. Everything that the bank is to do carries a mark of its own, an amount or an address, so that
+/// What a request asks for. Everything that the bank is to do carries a mark of its own, an amount or an address, so that
 /// what the bank did can be told apart without the service's keys.
 #[derive(Debug, Clone)]
 pub(crate) enum Command {
@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Confirm(OrderId),
 }
 
-/// A call under its idempotency key.
+/// A request under its idempotency key.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     /// The idempotency key of the partner.
@@ -74,10 +74,10 @@ pub(crate) struct SealedRequest {
     pub(crate) sealed_at: OffsetDateTime,
 }
 
-/// What the partner knows of a call.
+/// What the partner knows of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// It has no answer, or lost it.
+    /// It has no response, or lost it.
     Nothing,
     /// It was refused and had no effect; it may be accepted another time.
     Refused,
@@ -85,7 +85,7 @@ pub(crate) enum Known {
     Answered(PlaintextResponse),
 }
 
-/// Why a call had no effect.
+/// Why a request had no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum No {
     /// A rule of the service says so.

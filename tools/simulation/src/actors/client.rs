@@ -1,4 +1,4 @@
-//! A partner: it calls, loses answers, and calls again under the same key, also before the first call has ended. An
+//! A partner: it calls, loses answers, and calls again under the same key, also before the first request has ended. An
 //! attacker copies its sealed requests and sends them again under other keys.
 
 use std::sync::Arc;
@@ -32,10 +32,10 @@ pub(crate) struct Client {
     under_way: Vec<Request>,
 }
 
-/// One request that carries a call.
+/// One request that carries a request.
 #[derive(Debug, Clone)]
 struct Request {
-    /// The number of the call.
+    /// The number of the request.
     call: usize,
     /// Its `Idempotency-Key`.
     key: Option<String>,
@@ -58,7 +58,7 @@ impl Client {
         Self { name, partner, calls: Vec::new(), under_way: Vec::new() }
     }
 
-    /// Goes on with a request, repeats a call, or makes a new one. Then an attacker may copy a request.
+    /// Goes on with a request, repeats a request, or makes a new one. Then an attacker may copy a request.
     pub(crate) fn step(&mut self, world: &World) -> Result<(), Violation> {
         self.step_of_partner(world)?;
         if self.calls.is_empty() || !world.copying.chance(200) {
@@ -106,7 +106,7 @@ impl Client {
         Ok(())
     }
 
-    /// A new call; answers its first request. Two of three are sealed.
+    /// A new request; returns its first request. Two of three are sealed.
     fn call(&mut self, world: &World, command: Command) -> Request {
         let number = self.calls.len();
         let mut fingerprint = [0; 32];
@@ -124,13 +124,13 @@ impl Client {
         request
     }
 
-    /// The partner's next request of a call, under the first nonce.
+    /// The partner's next request of a request, under the first nonce.
     fn again(&self, number: usize) -> Option<Request> {
         let call = self.calls.get(number)?;
         Some(Request { call: number, key: Some(call.key.clone()), sealed: call.sealed.first().cloned() })
     }
 
-    /// An attacker copies one of a call's sealed requests. Before that, a partner with a response may have retried under a new
+    /// An attacker copies one of a request's sealed requests. Before that, a partner with a response may have retried under a new
     /// nonce. Both bypass all faults: the attacker needs no response.
     fn be_copied(&mut self, world: &World, number: usize) -> Result<(), Violation> {
         let own = |call: &Call| call.effect_under.as_ref() == Some(&Some(call.key.clone()));
@@ -146,7 +146,7 @@ impl Client {
         copy.map_or(Ok(()), |copy| self.carry_out_by(world, copy, &*world.stored))
     }
 
-    /// A copy of one of a call's sealed requests, under another key or without one, while it can be opened.
+    /// A copy of one of a request's sealed requests, under another key or without one, while it can be opened.
     fn copy(&mut self, world: &World, number: usize) -> Option<Request> {
         let call = self.calls.get_mut(number)?;
         let sealed = world.copying.pick(&call.sealed)?.clone();
@@ -161,13 +161,13 @@ impl Client {
         Some(Request { call: number, key, sealed: Some(sealed) })
     }
 
-    /// Calls again whatever has no certain answer.
+    /// Calls again whatever has no certain response.
     pub(crate) fn conclude(&mut self, world: &World) -> Result<(), Violation> {
         self.under_way.clear();
         self.repeat(world, |known| *known == Known::Nothing)
     }
 
-    /// Repeats every call that had an effect: each must be answered as it was, and change nothing. Then all that can be
+    /// Repeats every request that had an effect: each must be answered as it was, and change nothing. Then all that can be
     /// copied is.
     pub(crate) fn repeat_all(&mut self, world: &World) -> Result<(), Violation> {
         self.repeat(world, |known| matches!(known, Known::Answered(_)))?;
@@ -192,8 +192,8 @@ impl Client {
         Ok(())
     }
 
-    /// Looks past all faults for the answer that a copy was given. A partner that is told of a spent nonce does so with the
-    /// lists; by itself, it would carry out the call again when the nonce is forgotten.
+    /// Looks past all faults for the response that a copy was given. A partner that is told of a spent nonce does so with the
+    /// lists; by itself, it would carry out the request again when the nonce is forgotten.
     fn find_effect_of_copy(&mut self, world: &World, number: usize) {
         let Some(call) = self.calls.get_mut(number) else { return };
         for key in call.copies.clone() {
@@ -210,7 +210,7 @@ impl Client {
         }
     }
 
-    /// What the service does before a request's own unit of work: it looks for an earlier answer, and asks the bank about
+    /// What the service does before a request's own unit of work: it looks for an earlier response, and asks the bank about
     /// a card whose link is about to change.
     fn begin(&mut self, world: &World, request: Request) -> Result<(), Violation> {
         let Some(call) = self.calls.get(request.call) else { return Ok(()) };
@@ -271,7 +271,7 @@ impl Client {
             Ok(Err(ExecuteError::KeyReused)) => return Err(reused(call)),
             Ok(Err(ExecuteError::NonceSpent)) => Came::Spent,
             Ok(Err(ExecuteError::UseCase(No::Refused(why)))) => Came::Refused(why),
-            // The same call has just been carried out by another request.
+            // The same request has just been carried out by another request.
             Ok(Err(ExecuteError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce)))) => {
                 Came::Lost
             }
@@ -283,7 +283,7 @@ impl Client {
         self.learn(world, &request, came)
     }
 
-    /// Whether a request still has a sense: a copy can be opened for some minutes, and a call whose copy had the effect is
+    /// Whether a request still has a sense: a copy can be opened for some minutes, and a request whose copy had the effect is
     /// not repeated once its nonce is forgotten.
     fn is_still_served(&mut self, world: &World, request: &Request) -> bool {
         let Some(sealed) = &request.sealed else { return true };
@@ -296,7 +296,7 @@ impl Client {
         !is_by_copy || world.env.now() - sealed.sealed_at < SEALED_NONCE_LIFE
     }
 
-    /// Holds what came of a request against what came of its call before.
+    /// Holds what came of a request against what came of its request before.
     fn learn(&mut self, world: &World, request: &Request, came: Came) -> Result<(), Violation> {
         let Some(call) = self.calls.get_mut(request.call) else { return Ok(()) };
         let is_deposit = matches!(call.command, Command::Deposit { .. });

@@ -1,4 +1,4 @@
-//! What a process does beside its calls and its work: it refreshes accounts and sweeps away what has served its time.
+//! What a process does beside its requests and its work: it refreshes accounts and sweeps away what has served its time.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The way to the bank, at each call of which the process may vanish.
+//! The way to the bank, at each request of which the process may vanish.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What must hold once all faults have ended and the workers have nothing left to do: the books of the partners, what
+//! What must hold once all faults have ended and the workers have nothing left to do: the ledger of the partners, what
 //! they were answered and what the bank did are the same story.
 
 mod holdings;
@@ -22,7 +22,7 @@ use crate::actors::{Client, Command, Known};
 use crate::bank::Effect;
 use crate::world::World;
 
-/// Checks every partner's books against its calls and against the bank.
+/// Checks every partner's books against its requests and against the bank.
 pub(crate) fn check(world: &World, clients: &[Client]) -> Result<(), Violation> {
     let effects = world.bank.effects();
     each_key_once(&effects)?;

@@ -1,4 +1,4 @@
-//! Answers of calls that may be repeated.
+//! Answers of requests that may be repeated.
 
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{IdempotencyRepository, RecordedResponse, Rule, StoreError};

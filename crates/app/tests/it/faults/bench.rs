@@ -52,7 +52,7 @@ pub trait UseCase {
     fn once(&self, server: &TestServer, cast: &Cast) -> Option<Got>;
 
     /// Repeats it until it is done, if it is not. `first` is the answer of the first time, unless there was none;
-    /// `recorded` tells that it was lost after it was recorded. Answers what came of it in the end.
+    /// `recorded` tells that it was lost after it was recorded. Returns what came of it in the end.
     fn complete(&self, server: &TestServer, cast: &Cast, first: Option<Got>, recorded: bool) -> String;
 
     /// A token to look around with.
@@ -130,13 +130,13 @@ impl Scene {
         let mut seen = observe(&server, &case.token(&server, cast), &cast.things);
         // What goes with its end is checked above, and its folder with it.
         drop(server.die());
-        // The things seen come first, and name what is in the answer.
+        // The things seen come first, and name what is in the response.
         seen.push(answer);
         Ran { steps, seen: anonymous(seen) }
     }
 }
 
-/// Lets every lease end and does all work, until none is left; the books are right then.
+/// Lets every lease end and does all work, until none is left; the ledger is right then.
 fn rest(server: &TestServer) {
     for _ in 0..5 {
         server.clock.advance(LEASE);

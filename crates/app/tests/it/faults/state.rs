@@ -20,7 +20,7 @@ const LISTS: [&str; 7] = [
     "/v1/balance",
 ];
 
-/// What the lists of the partner with this token say, its cards, the transactions of one, the sums of the bank's books, and
+/// What the lists of the partner with this token say, its cards, the transactions of one, the sums of the bank's ledger, and
 /// how far the clock was moved: a line each.
 pub fn observe(server: &TestServer, token: &str, things: &Things) -> Vec<String> {
     let read = |target: &str| {

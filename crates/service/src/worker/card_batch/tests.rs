@@ -113,7 +113,7 @@ fn where_a_repeat_is_not_safe_nothing_is_sent_again<K: SampleKind>() {
     assert_eq!(found::<K>(&bank, 2, Strategy::Query), [(0, Some(Verdict::Done)), (1, None)]);
 }
 
-/// Neither no answer nor one that is too short or too long says anything of any card.
+/// Neither no response nor one that is too short or too long says anything of any card.
 fn a_query_without_a_whole_answer_leaves_every_card_open<K: SampleKind>() {
     let down = Err(BankError::Unavailable("down".to_owned()));
     let answers = [down, Ok(vec![]), Ok(vec![Some(Verdict::Done)]), Ok(vec![Some(Verdict::Done); 3])];

@@ -120,7 +120,7 @@ fn a_bank_that_cannot_be_asked_is_told_nothing() {
     assert!(matches!(call(&bank, 0, true), OrderFindings::Later { may_have_sent: true }));
 }
 
-/// No answer at all, and an answer vector that is too short, decide nothing.
+/// No response at all, and a response vector that is too short, decide nothing.
 #[test]
 fn silence_is_no_refusal() {
     let down = BankError::Unavailable("down".to_owned());
