@@ -6,7 +6,6 @@
 mod caller;
 mod ceiling;
 mod cpu;
-mod distance;
 mod instant_bank;
 mod load;
 mod machine;
@@ -16,6 +15,7 @@ mod parsers;
 mod partner;
 mod pgbench;
 mod record;
+mod relay;
 mod report;
 mod seed;
 mod start;
@@ -44,7 +44,7 @@ enum Command {
     /// Serves a bank that carries out everything at once.
     InstantBank(instant_bank::Args),
     /// Relays to a database server as if it were across a network.
-    Distance(distance::Args),
+    Distance(relay::Args),
     /// Tops up or orders 100,000 cards.
     Mass(mass::Args),
     /// Runs the statements that mass work would be at the least.
@@ -53,7 +53,7 @@ enum Command {
     Parsers(parsers::Args),
     /// Starts a server and waits for its first response.
     Start(start::Args),
-    /// Makes the table and the plots.
+    /// Makes the tables.
     Report(report::Args),
 }
 
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         Command::Pgbench(args) => pgbench::run(&args),
         Command::Ceiling(args) => ceiling::run(&args),
         Command::InstantBank(args) => instant_bank::run(&args),
-        Command::Distance(args) => distance::run(&args),
+        Command::Distance(args) => relay::run(&args),
         Command::Mass(args) => mass::run(&args),
         Command::Statements(args) => statements::run(&args),
         Command::Parsers(args) => parsers::run(&args),

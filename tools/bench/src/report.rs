@@ -1,13 +1,10 @@
-//! Tables and plots of the measurements.
+//! Tables of the measurements.
 
-mod bars;
 mod curves;
 mod document;
-mod lines;
 mod machine;
 mod results;
 mod rows;
-mod svg;
 mod tables;
 
 use std::fs;
@@ -24,11 +21,8 @@ pub(crate) struct Args {
     #[arg(long)]
     results: PathBuf,
     /// The document whose marked parts are replaced; without it the table is printed.
-    #[arg(long, requires = "plots")]
-    document: Option<PathBuf>,
-    /// The folder for plots, as the document names it too.
     #[arg(long)]
-    plots: Option<PathBuf>,
+    document: Option<PathBuf>,
     /// The commit that was measured.
     #[arg(long, default_value = "unknown")]
     commit: String,
@@ -37,25 +31,22 @@ pub(crate) struct Args {
     postgres: String,
 }
 
-/// Prints the tables, or updates the document with its plots.
+/// Prints the tables, or updates the document.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let text = fs::read_to_string(&args.results).context("the results")?;
     let results = Results::parse(&text)?;
     let judged = rows::judge(&results);
-    let (Some(document), Some(plots)) = (&args.document, &args.plots) else {
+    let Some(document) = &args.document else {
         println!("{}", tables::ratios(&judged));
         println!("{}", tables::details(&results));
         return Ok(());
     };
-    fs::create_dir_all(plots)?;
     let mut page = fs::read_to_string(document).context("the document")?;
     page = document::replace(&page, "machine", &machine::describe(&args.postgres, &args.commit)?)?;
     page = document::replace(&page, "ratios", &tables::ratios(&judged))?;
-    fs::write(plots.join("ratios.svg"), bars::plot(&judged))?;
     // Curves are measured only if asked for; without them those of the last time stay.
     if curves::any(&results) {
         page = document::replace(&page, "growth", &tables::growth(&results))?;
-        fs::write(plots.join("growth.svg"), lines::plot(&results))?;
     }
     fs::write(document, page)?;
     Ok(())

@@ -1,12 +1,19 @@
-//! A TCP proxy that injects faults: it cuts connections, refuses them, or stops forwarding.
+//! A TCP proxy that injects faults: it cuts connections, refuses them, delays every byte, or stops forwarding.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
+
+/// Bytes that are read at a time.
+const CHUNK: usize = 16 * 1024;
+/// Chunks that a delayed connection may have in flight.
+const IN_FLIGHT: usize = 64;
 
 /// A port of this machine whose connections lead to a server. The server may move.
 pub struct Proxy {
@@ -34,6 +41,8 @@ struct State {
     target: Option<Target>,
     refuses: bool,
     closed: bool,
+    /// Of new connections, in each direction.
+    delay: Duration,
     /// Connections with a lower number forward nothing.
     frozen_below: u64,
     /// The number of the next connection.
@@ -104,6 +113,12 @@ impl Proxy {
         self.shared.lock().refuses = refuses;
     }
 
+    /// Delays every byte of new connections, in each direction. It is latency and costs no throughput: bytes in flight do
+    /// not wait for each other.
+    pub fn delay(&self, delay: Duration) {
+        self.shared.lock().delay = delay;
+    }
+
     /// Stops forwarding. Connections stay open, and new ones are accepted.
     pub fn freeze(&self) {
         self.shared.lock().frozen_below = u64::MAX;
@@ -170,34 +185,52 @@ impl Shared {
         let near: Box<dyn Stream> = Box::new(near);
         let (from_near, to_far) = (near.duplicate()?, far.duplicate()?);
         let ends = [near.duplicate()?, far.duplicate()?];
-        let number = {
+        let (number, delay) = {
             let mut state = self.lock();
             let number = state.next;
             state.next += 1;
             state.connections.insert(number, ends);
-            number
+            (number, state.delay)
         };
         thread::scope(|scope| {
-            scope.spawn(|| self.pump(number, from_near, to_far));
-            self.pump(number, far, near);
+            scope.spawn(|| self.pump(number, delay, from_near, to_far));
+            self.pump(number, delay, far, near);
         });
         self.lock().connections.remove(&number);
         Ok(())
     }
 
     /// Copies from one side to the other until the first ends, and while the connection is not frozen.
-    fn pump(&self, number: u64, mut from: Box<dyn Stream>, mut to: Box<dyn Stream>) {
-        let mut buffer = vec![0; 16 * 1024];
-        loop {
-            let count = from.read(&mut buffer).unwrap_or(0);
+    fn pump(&self, number: u64, delay: Duration, from: Box<dyn Stream>, mut to: Box<dyn Stream>) {
+        let Ok(reader) = from.duplicate() else { return to.close(Shutdown::Both) };
+        let until_thawed = || {
             let is_frozen = |state: &mut State| number < state.frozen_below && !state.closed;
             drop(self.changed.wait_while(self.lock(), is_frozen));
-            if count == 0 {
-                return to.close(Shutdown::Write);
+        };
+        // Without a delay no chunk is read ahead, so that a frozen connection pushes back.
+        let (sender, receiver) = sync_channel(if delay.is_zero() { 0 } else { IN_FLIGHT });
+        thread::scope(|scope| {
+            scope.spawn(move || read_all(reader, &sender, delay));
+            for (due, bytes) in receiver {
+                thread::sleep(due.saturating_duration_since(Instant::now()));
+                until_thawed();
+                if to.write_all(&bytes).is_err() {
+                    return from.close(Shutdown::Both);
+                }
             }
-            if to.write_all(buffer.get(..count).unwrap_or_default()).is_err() {
-                return from.close(Shutdown::Both);
-            }
+            until_thawed();
+            to.close(Shutdown::Write);
+        });
+    }
+}
+
+/// Reads to the end, and stamps each chunk with the time at which it is due on the other side.
+fn read_all(mut from: Box<dyn Stream>, sender: &SyncSender<(Instant, Vec<u8>)>, delay: Duration) {
+    let mut buffer = vec![0; CHUNK];
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        let bytes = buffer.get(..count).unwrap_or_default().to_vec();
+        if sender.send((Instant::now() + delay, bytes)).is_err() {
+            return;
         }
     }
 }
@@ -225,8 +258,6 @@ impl Stream for UnixStream {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     /// A proxy to a server that sends back what it receives.
@@ -287,6 +318,26 @@ mod tests {
         let mut echo = Vec::new();
         stream.read_to_end(&mut echo).unwrap();
         assert_eq!(echo, b"last");
+    }
+
+    #[test]
+    fn a_delay_holds_back_every_byte_and_keeps_their_order() {
+        let proxy = echo();
+        let delay = Duration::from_millis(5);
+        proxy.delay(delay);
+        let mut stream = connect(&proxy);
+        let sent: Vec<u8> = (0..100_000_u32).map(|number| (number % 251) as u8).collect();
+        let began = Instant::now();
+        let (mut writer, copy) = (stream.try_clone().unwrap(), sent.clone());
+        thread::spawn(move || {
+            writer.write_all(&copy).unwrap();
+            writer.shutdown(Shutdown::Write).unwrap();
+        });
+        let mut received = vec![0];
+        stream.read_exact(&mut received).unwrap();
+        assert!(began.elapsed() >= 2 * delay);
+        stream.read_to_end(&mut received).unwrap();
+        assert!(received == sent);
     }
 
     #[test]
