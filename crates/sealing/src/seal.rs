@@ -165,9 +165,9 @@ impl Header {
 }
 
 /// The key and initialisation vector of one value.
-pub(crate) struct Derived(Zeroizing<[u8; KEY_LEN + IV_LEN]>);
+pub(crate) struct DerivedKey(Zeroizing<[u8; KEY_LEN + IV_LEN]>);
 
-impl Derived {
+impl DerivedKey {
     #[expect(clippy::expect_used, reason = "HKDF-SHA256 fails above 8,160 bytes only")]
     pub(crate) fn new(key: &SealingKey, salt: &[u8; SALT_LEN], info: &[u8]) -> Self {
         let mut okm = Zeroizing::new([0; KEY_LEN + IV_LEN]);
@@ -200,7 +200,7 @@ fn seal(
     plaintext: &[u8],
 ) -> String {
     let header = Header { key_id: key.id(), unix: now_unix, salt }.to_bytes();
-    let (cipher, iv) = Derived::new(key, &salt, &context.info()).cipher();
+    let (cipher, iv) = DerivedKey::new(key, &salt, &context.info()).cipher();
 
     // Exactly as long as it gets: growing would leave a copy of the plaintext behind.
     let mut raw = Vec::with_capacity(HEADER_LEN + padding::padded_len(plaintext.len()) + TAG_LEN);
@@ -248,7 +248,7 @@ fn open(
     }
     let header = Header::from_bytes(header_bytes)?;
 
-    let (cipher, iv) = Derived::new(key, &header.salt, &context.info()).cipher();
+    let (cipher, iv) = DerivedKey::new(key, &header.salt, &context.info()).cipher();
     let associated_data = context.associated_data(header_bytes);
     let opened =
         cipher.decrypt_inout_detached(&iv, &associated_data, (&mut *padded).into(), &Tag::from(*tag));
@@ -303,7 +303,7 @@ mod tests {
     fn seal_padded(padded: &[u8]) -> String {
         let header = Header { key_id: key().id(), unix: NOW, salt: [3; 16] }.to_bytes();
         let context = Context::Request(&CTX);
-        let (cipher, iv) = Derived::new(&key(), &[3; 16], &context.info()).cipher();
+        let (cipher, iv) = DerivedKey::new(&key(), &[3; 16], &context.info()).cipher();
         let mut raw = [&header[..], padded].concat();
         let tag = encrypt(&cipher, &iv, &context.associated_data(&header), &mut raw);
         raw.extend_from_slice(&tag);
@@ -341,7 +341,7 @@ mod tests {
     fn an_event_is_bound_to_the_root() {
         let ctx = EventContext { id: CTX.nonce };
         let header = Header { key_id: key().id(), unix: NOW, salt: [3; 16] }.to_bytes();
-        let (cipher, iv) = Derived::new(&key(), &[3; 16], &Context::Event(&ctx).info()).cipher();
+        let (cipher, iv) = DerivedKey::new(&key(), &[3; 16], &Context::Event(&ctx).info()).cipher();
         let padded = [&b"{}\x80"[..], &[0; 29]].concat();
         let bound_to = |path: &[u8]| {
             let mut raw = [&header[..], &padded].concat();

@@ -11,7 +11,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 use crate::context::{Context, ResponseContext};
 use crate::key::SealingKey;
 use crate::padding;
-use crate::seal::{Derived, Header, PREFIX, SALT_LEN};
+use crate::seal::{DerivedKey, Header, PREFIX, SALT_LEN};
 
 /// Plaintext is gathered to pieces of this many bytes: whole blocks of the cipher (64), of the authenticator (16) and
 /// of the padding (32), and whole groups of base64 (3), so that nothing is carried from one piece to the next.
@@ -46,7 +46,7 @@ impl ResponseSealer {
     ) -> Self {
         let context = Context::Response(ctx);
         let header = Header { key_id: key.id(), unix: now_unix, salt }.to_bytes();
-        let derived = Derived::new(key, &salt, &context.info());
+        let derived = DerivedKey::new(key, &salt, &context.info());
         let (mut cipher, mut mac) = primitives(&derived);
         cipher.seek(CIPHER_BLOCK);
         let clear = context.associated_data(&header);
@@ -105,7 +105,7 @@ impl std::fmt::Debug for ResponseSealer {
 }
 
 /// The two primitives as RFC 8439 (2.8) puts them together.
-fn primitives(derived: &Derived) -> (ChaCha20, Poly1305) {
+fn primitives(derived: &DerivedKey) -> (ChaCha20, Poly1305) {
     let (key, iv) = derived.arrays();
     let mut cipher = ChaCha20::new(&(*key).into(), &iv.into());
     let mut mac_key = poly1305::Key::default();

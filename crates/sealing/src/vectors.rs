@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::context::{Clear, Context, EventContext, RequestContext, ResponseContext, Slot};
 use crate::key::{KeyId, SealingKey};
 use crate::padding;
-use crate::seal::{Derived, Header, seal_event, seal_request, seal_response};
+use crate::seal::{DerivedKey, Header, seal_event, seal_request, seal_response};
 
 #[derive(Deserialize)]
 struct Vector {
@@ -74,7 +74,7 @@ fn check(vector: &Vector) {
     let header = Header { key_id: key.id(), unix: vector.ts, salt }.to_bytes();
     assert_eq!(hex(&header), vector.header, "{name}: header");
     assert_eq!(hex(&context.info()), vector.info, "{name}: info");
-    let derived = Derived::new(&key, &salt, &context.info());
+    let derived = DerivedKey::new(&key, &salt, &context.info());
     let (okm_key, okm_iv) = derived.parts();
     assert_eq!(hex(okm_key), vector.key, "{name}: key");
     assert_eq!(hex(okm_iv), vector.iv, "{name}: iv");

@@ -43,7 +43,7 @@ pub(crate) trait Kind: StoredKind {
         env: &Env,
         partner: PartnerId,
         batch: &CardBatch<Self>,
-        decided: &Decided<'_, Self>,
+        decided: &BatchDecision<'_, Self>,
     ) -> Result<(), StoreError>;
     /// The money that is held for an undecided card, if this kind moves money.
     fn held(item: &BatchItem<Self>) -> Option<Kopecks>;
@@ -58,7 +58,7 @@ pub(crate) trait Kind: StoredKind {
 
 /// Cards of a batch on which there is a verdict.
 #[derive(Debug)]
-pub(crate) struct Decided<'a, K: Kind> {
+pub(crate) struct BatchDecision<'a, K: Kind> {
     /// Carried out.
     pub(crate) done: Vec<&'a BatchItem<K>>,
     /// Declined.

@@ -10,7 +10,7 @@ use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
 use time::Date;
 
 use crate::Env;
-use crate::card_batches::{self, ConflictReason, CreateBatchError, Decided, Kind};
+use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, Kind};
 
 /// Accepts one limit for many cards, linked or not. No card stands twice in a batch.
 ///
@@ -63,7 +63,7 @@ impl Kind for LimitChanges {
         _: &Env,
         partner: PartnerId,
         batch: &LimitChange,
-        decided: &Decided<'_, Self>,
+        decided: &BatchDecision<'_, Self>,
     ) -> Result<(), StoreError> {
         if decided.done.is_empty() {
             return Ok(());

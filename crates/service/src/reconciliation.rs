@@ -61,7 +61,7 @@ impl fmt::Display for Discrepancy {
                 write!(f, "account {account}: {stored} is stored, the entries add up to {computed}")
             }
             Self::WrongMoney { reference, what, booked, expected } => {
-                write!(f, "{}: {booked} is {what}, the request says {expected}", Named(reference))
+                write!(f, "{}: {booked} is {what}, the request says {expected}", ReferenceName(reference))
             }
             Self::WrongRequest { subject: Subject::Order(id), what } => write!(f, "order {id}: {what}"),
             Self::WrongRequest { subject: Subject::Replenishment(id), what } => {
@@ -75,9 +75,9 @@ impl fmt::Display for Discrepancy {
     }
 }
 
-struct Named<'a>(&'a Reference);
+struct ReferenceName<'a>(&'a Reference);
 
-impl fmt::Display for Named<'_> {
+impl fmt::Display for ReferenceName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Reference::Deposit(reference) => write!(f, "deposit {}", reference.as_str()),

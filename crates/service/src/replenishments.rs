@@ -12,7 +12,7 @@ use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
 use time::Date;
 
 use crate::Env;
-use crate::card_batches::{self, ConflictReason, CreateBatchError, Decided, Kind};
+use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, Kind};
 use crate::money::{self, MoveError};
 
 /// A card and the amount of its top-up.
@@ -97,7 +97,7 @@ impl Kind for TopUps {
         env: &Env,
         partner: PartnerId,
         batch: &Replenishment,
-        decided: &Decided<'_, Self>,
+        decided: &BatchDecision<'_, Self>,
     ) -> Result<(), StoreError> {
         if !decided.done.is_empty() {
             // After the end of the batch every reader sees the new balance, whatever the age of the stored copy.

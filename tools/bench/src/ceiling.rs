@@ -1,6 +1,6 @@
 //! The yardstick on SQLite: the service's own HTTP adapter with token check and sealing, over a store that keeps nothing.
 
-mod known;
+mod seeded;
 mod unit;
 
 use std::net::{SocketAddr, TcpListener};
@@ -24,7 +24,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::machine::{self, MachineClock, TimeOrderedIds};
 use crate::targets::Targets;
-use known::Known;
+use seeded::SeededPartners;
 use unit::{NoBank, Nothing};
 
 /// What to serve.
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let ring = KeyRing::of(&MasterKey::parse(args.master_key.expose_secret())?);
     let targets = Targets::read(&args.targets)?;
     let secrets = Arc::new(MasterKeyBox::new(Arc::clone(&ring), machine::entropy()));
-    let known = Arc::new(Known::new(&targets, &*secrets)?);
+    let known = Arc::new(SeededPartners::new(&targets, &*secrets)?);
     let store: Arc<dyn Store> = Arc::new(Nothing(known));
     let clock: Arc<dyn Clock> = Arc::new(MachineClock);
     let env = Arc::new(Env {

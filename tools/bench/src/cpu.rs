@@ -8,14 +8,14 @@ use anyhow::Context as _;
 
 /// Processes of one name, with all that they started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Watched {
+pub(crate) struct WatchedProcess {
     /// What the figures are called.
     pub(crate) name: String,
     /// The process at the top.
     pub(crate) pid: u32,
 }
 
-impl Watched {
+impl WatchedProcess {
     /// Reads `name=pid`.
     ///
     /// # Errors
@@ -51,10 +51,10 @@ impl Stat {
 }
 
 /// Processor time spent so far, user and system, by each of `watched` with all that it started.
-pub(crate) fn spent(watched: &[Watched]) -> anyhow::Result<Vec<Duration>> {
+pub(crate) fn spent(watched: &[WatchedProcess]) -> anyhow::Result<Vec<Duration>> {
     let all = processes()?;
     let ticks_per_second = rustix::param::clock_ticks_per_second();
-    let time = |watched: &Watched| {
+    let time = |watched: &WatchedProcess| {
         anyhow::ensure!(all.contains_key(&watched.pid), "there is no process {}", watched.pid);
         Ok(Duration::from_secs_f64(tree(&all, watched.pid) as f64 / ticks_per_second as f64))
     };
@@ -122,12 +122,12 @@ mod tests {
         let pid = std::process::id();
         let (now, most) = memory(pid).unwrap();
         assert!(now > 0.0 && most >= now);
-        assert!(spent(&[Watched { name: "self".to_owned(), pid }]).is_ok());
+        assert!(spent(&[WatchedProcess { name: "self".to_owned(), pid }]).is_ok());
     }
 
     #[test]
     fn a_watched_process_is_a_name_and_a_number() {
-        assert_eq!(Watched::parse("serve=7"), Ok(Watched { name: "serve".to_owned(), pid: 7 }));
-        assert!(Watched::parse("serve").is_err() && Watched::parse("serve=x").is_err());
+        assert_eq!(WatchedProcess::parse("serve=7"), Ok(WatchedProcess { name: "serve".to_owned(), pid: 7 }));
+        assert!(WatchedProcess::parse("serve").is_err() && WatchedProcess::parse("serve=x").is_err());
     }
 }

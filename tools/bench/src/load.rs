@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-use crate::cpu::{self, Watched};
+use crate::cpu::{self, WatchedProcess};
 use crate::record::Label;
 use crate::targets::Targets;
 use calls::Calls;
@@ -75,11 +75,11 @@ pub(crate) struct Args {
     #[arg(long)]
     calls: Option<usize>,
     /// Processes whose processor time is shared among the requests, each with its children: `name=pid`.
-    #[arg(long, value_parser = Watched::parse)]
-    cpu: Vec<Watched>,
+    #[arg(long, value_parser = WatchedProcess::parse)]
+    cpu: Vec<WatchedProcess>,
     /// Processes whose memory is reported at the end: `name=pid`.
-    #[arg(long, value_parser = Watched::parse)]
-    memory: Vec<Watched>,
+    #[arg(long, value_parser = WatchedProcess::parse)]
+    memory: Vec<WatchedProcess>,
 }
 
 /// Calls made beforehand for each second: more than two processors answer that have a database to ask.
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let seen = engine::run(&plan, &mut calls).context("the load")?;
     let mut figures = seen.figures(&args.cpu);
-    for Watched { name, pid } in &args.memory {
+    for WatchedProcess { name, pid } in &args.memory {
         figures.insert(format!("peak_{name}_mib"), cpu::memory(*pid)?.1);
     }
     args.label.record(figures).print()

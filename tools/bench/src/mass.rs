@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::caller::{Caller, Sealed};
-use crate::cpu::{self, Watched};
+use crate::cpu::{self, WatchedProcess};
 use crate::numbered;
 use crate::record::Label;
 use crate::targets::Targets;
@@ -52,11 +52,11 @@ pub(crate) struct Args {
     #[arg(long)]
     targets: PathBuf,
     /// Processes whose processor time is reported, each with its children: `name=pid`.
-    #[arg(long, value_parser = Watched::parse)]
-    cpu: Vec<Watched>,
+    #[arg(long, value_parser = WatchedProcess::parse)]
+    cpu: Vec<WatchedProcess>,
     /// Processes whose memory is reported at the end: `name=pid`.
-    #[arg(long, value_parser = Watched::parse)]
-    memory: Vec<Watched>,
+    #[arg(long, value_parser = WatchedProcess::parse)]
+    memory: Vec<WatchedProcess>,
 }
 
 /// Does it, and prints how long it took.
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for ((watched, after), before) in args.cpu.iter().zip(cpu::spent(&args.cpu)?).zip(before) {
         figures.insert(format!("cpu_{}_s", watched.name), after.saturating_sub(before).as_secs_f64());
     }
-    for Watched { name, pid } in &args.memory {
+    for WatchedProcess { name, pid } in &args.memory {
         figures.insert(format!("peak_{name}_mib"), cpu::memory(*pid)?.1);
     }
     args.label.record(figures).print()

@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::Context as _;
 use clap::ValueEnum;
 
-use crate::cpu::{self, Watched};
+use crate::cpu::{self, WatchedProcess};
 use crate::record::Label;
 use crate::targets::Targets;
 use crate::{machine, numbered};
@@ -64,8 +64,8 @@ pub(crate) struct Args {
     #[arg(long)]
     transactions: Option<u64>,
     /// Processes whose processor time is shared among the transactions, each with its children: `name=pid`.
-    #[arg(long, value_parser = Watched::parse)]
-    cpu: Vec<Watched>,
+    #[arg(long, value_parser = WatchedProcess::parse)]
+    cpu: Vec<WatchedProcess>,
 }
 
 /// Runs pgbench and prints what it measured.

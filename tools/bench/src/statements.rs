@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, PgConnection};
 
-use crate::cpu::{self, Watched};
+use crate::cpu::{self, WatchedProcess};
 use crate::record::Label;
 
 /// What is carried out.
@@ -31,8 +31,8 @@ pub(crate) struct Args {
     #[arg(long, env = "KOPECK_DATABASE_URL", hide_env_values = true)]
     url: String,
     /// Processes whose processor time is reported, each with its children: `name=pid`.
-    #[arg(long, value_parser = Watched::parse)]
-    cpu: Vec<Watched>,
+    #[arg(long, value_parser = WatchedProcess::parse)]
+    cpu: Vec<WatchedProcess>,
 }
 
 /// Carries the statements out and prints how long that took.

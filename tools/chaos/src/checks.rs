@@ -15,7 +15,7 @@ use crate::journal::Journal;
 use crate::load::{Call, Partner, RequestKind, status};
 
 /// An accepted request and what became of it.
-pub(crate) struct Ended {
+pub(crate) struct EndedRequest {
     pub(crate) id: Uuid,
     pub(crate) kind: RequestKind,
     pub(crate) call: Call,
@@ -30,7 +30,7 @@ pub(crate) struct Ended {
 /// A partner after the run.
 pub(crate) struct Account<'a> {
     pub(crate) partner: &'a Partner,
-    pub(crate) requests: Vec<Ended>,
+    pub(crate) requests: Vec<EndedRequest>,
 }
 
 /// Checks everything, and notes what is wrong.
@@ -50,7 +50,7 @@ pub(crate) async fn check(fleet: &Fleet, partners: &[Arc<Partner>], journal: &Jo
 }
 
 /// Asks for the end of every request once more.
-async fn ended(partner: &Partner, journal: &Journal) -> anyhow::Result<Vec<Ended>> {
+async fn ended(partner: &Partner, journal: &Journal) -> anyhow::Result<Vec<EndedRequest>> {
     let requests = partner.book().requests.clone();
     let (client, _) = partner.client(0).context("no client")?;
     let mut ended = Vec::new();
@@ -70,7 +70,7 @@ async fn ended(partner: &Partner, journal: &Journal) -> anyhow::Result<Vec<Ended
         partner.book().requests.insert(id, request.clone());
         journal.must(state.is_final(), || format!("{name}: {kind:?} {id} has not ended: {state}"));
         let call = request.call;
-        let mut end = Ended { id, kind, call, state, done: Vec::new(), issued: Vec::new() };
+        let mut end = EndedRequest { id, kind, call, state, done: Vec::new(), issued: Vec::new() };
         end.read_result(client).await.with_context(|| format!("the result of {kind:?} {id}"))?;
         end.check_result(name, journal);
         ended.push(end);
@@ -78,7 +78,7 @@ async fn ended(partner: &Partner, journal: &Journal) -> anyhow::Result<Vec<Ended
     Ok(ended)
 }
 
-impl Ended {
+impl EndedRequest {
     /// Whether all of it, or some of it, was done.
     fn succeeded(&self) -> bool {
         use RequestState as S;

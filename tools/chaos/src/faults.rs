@@ -6,7 +6,7 @@ mod schedule;
 use std::fmt;
 
 pub(crate) use carry_out::carry_out;
-pub(crate) use schedule::{Planned, Scene, plan};
+pub(crate) use schedule::{PlannedFault, Scene, plan};
 
 /// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

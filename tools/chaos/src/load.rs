@@ -12,5 +12,5 @@ pub(crate) use call::{Answer, Call, RequestKind};
 pub(crate) use caller::{answer_all, call_until};
 pub(crate) use partner::Partner;
 pub(crate) use set_up::set_up;
-pub(crate) use tracked::Tracked;
+pub(crate) use tracked::TrackedRequest;
 pub(crate) use watch::{all_ended, status, watch};

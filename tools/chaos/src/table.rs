@@ -9,7 +9,7 @@ use kopeck_client::RequestState;
 
 use crate::faults::Kind;
 use crate::journal::{Journal, Notes};
-use crate::load::{Call, Partner, RequestKind, Tracked};
+use crate::load::{Call, Partner, RequestKind, TrackedRequest};
 use crate::settings::Settings;
 
 /// Shows a whole run.
@@ -17,7 +17,7 @@ pub(crate) fn show(settings: &Settings, journal: &Journal, partners: &[Arc<Partn
     let notes = journal.notes();
     println!("\n{}", faults(&notes));
     println!("\n{}", calls(&notes));
-    let requests: Vec<Tracked> = partners
+    let requests: Vec<TrackedRequest> = partners
         .iter()
         .flat_map(|partner| partner.book().requests.values().cloned().collect::<Vec<_>>())
         .collect();
@@ -76,7 +76,7 @@ fn quantile(sorted: &[Duration], percent: usize) -> Option<Duration> {
     sorted.get(sorted.len().saturating_sub(1) * percent / 100).copied()
 }
 
-fn ends(requests: &[Tracked]) -> Table {
+fn ends(requests: &[TrackedRequest]) -> Table {
     let mut kinds: BTreeMap<RequestKind, BTreeMap<String, u64>> = BTreeMap::new();
     let mut parts: BTreeMap<RequestKind, usize> = BTreeMap::new();
     for request in requests {
@@ -103,7 +103,7 @@ fn cards(call: &Call) -> usize {
 }
 
 /// The longest time from a kill to the end of a request that was in process then.
-fn longest_takeover(notes: &Notes, requests: &[Tracked]) -> Option<Duration> {
+fn longest_takeover(notes: &Notes, requests: &[TrackedRequest]) -> Option<Duration> {
     let of_kill = |kill: &tokio::time::Instant| {
         requests
             .iter()

@@ -6,7 +6,7 @@ mod compose;
 mod keeper;
 mod process;
 
-pub(crate) use calls::{Call, Command, Known};
+pub(crate) use calls::{Call, ClientView, Command};
 pub(crate) use client::Client;
 pub(crate) use keeper::Keeper;
 pub(crate) use process::Process;

@@ -99,19 +99,19 @@ impl Chaos {
 
 /// The process is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Crashed;
+pub(crate) struct Crash;
 
 /// Ends the process that is at work.
 fn crash() -> ! {
-    resume_unwind(Box::new(Crashed))
+    resume_unwind(Box::new(Crash))
 }
 
 /// Runs a step of a process.
 ///
 /// # Errors
-/// [`Crashed`] if the process vanished in it.
-pub(crate) fn survive<T>(step: impl FnOnce() -> T) -> Result<T, Crashed> {
-    catch_unwind(AssertUnwindSafe(step)).map_err(|payload| match payload.downcast::<Crashed>() {
+/// [`Crash`] if the process vanished in it.
+pub(crate) fn survive<T>(step: impl FnOnce() -> T) -> Result<T, Crash> {
+    catch_unwind(AssertUnwindSafe(step)).map_err(|payload| match payload.downcast::<Crash>() {
         Ok(crashed) => *crashed,
         // A panic of the service itself.
         Err(panic) => resume_unwind(panic),

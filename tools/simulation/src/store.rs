@@ -37,13 +37,13 @@ use kopeck_port_system::Clock;
 /// The store. Writing units of work run one after the other, readers look at what is committed.
 pub struct MemoryStore {
     clock: Arc<dyn Clock>,
-    committed: Mutex<Committed>,
+    committed: Mutex<CommittedState>,
     /// Held by the unit of work that writes.
     writing: Mutex<()>,
 }
 
 #[derive(Default)]
-struct Committed {
+struct CommittedState {
     state: State,
     commits: u64,
 }

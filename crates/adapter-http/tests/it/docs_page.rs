@@ -31,27 +31,27 @@ fn the_document_in_docs_is_that_of_the_code() {
     assert!(openapi() == written, "docs/openapi.json is not as long as the document of the code");
 }
 
-struct Served {
+struct ServedFile {
     status: u16,
     headers: HeaderMap,
     body: Vec<u8>,
 }
 
-impl Served {
+impl ServedFile {
     fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 }
 
 /// A GET without the headers of the API.
-async fn ask(docs: bool, request: TestRequest) -> Served {
+async fn ask(docs: bool, request: TestRequest) -> ServedFile {
     let mut parts = parts(std::sync::Arc::new(InPlaceStore::new(unit(Required))));
     parts.settings = HttpSettings { docs, ..HttpSettings::default() };
     let state = HttpState::new(parts);
     let app = init_service(App::new().configure(move |config| configure(config, &state))).await;
     let answer = try_call_service(&app, request.to_request()).await.unwrap();
     let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-    Served { status, headers, body: to_bytes(answer.into_body()).await.unwrap_or_default().to_vec() }
+    ServedFile { status, headers, body: to_bytes(answer.into_body()).await.unwrap_or_default().to_vec() }
 }
 
 #[actix_web::test]

@@ -33,7 +33,7 @@ struct SlowService {
     end: mpsc::Sender<()>,
 }
 
-type Sent<'a> = Pin<Box<dyn Future<Output = TestResponse> + 'a>>;
+type PendingLogin<'a> = Pin<Box<dyn Future<Output = TestResponse> + 'a>>;
 
 impl SlowService {
     fn new() -> Self {
@@ -52,9 +52,9 @@ impl SlowService {
     }
 
     /// Sends a login, which then waits for its password check or gets its response at once.
-    fn login(&self, api_key: &str, password: &str, from: &str) -> Result<Sent<'_>, TestResponse> {
+    fn login(&self, api_key: &str, password: &str, from: &str) -> Result<PendingLogin<'_>, TestResponse> {
         let call = login(api_key, &json!({"login": "partner-1", "password": password}));
-        let mut sent: Sent<'_> = Box::pin(send(&self.state, call.peer_addr(from.parse().unwrap())));
+        let mut sent: PendingLogin<'_> = Box::pin(send(&self.state, call.peer_addr(from.parse().unwrap())));
         // The server yields once before a response that has waited for nothing.
         match (&mut sent).now_or_never().or_else(|| (&mut sent).now_or_never()) {
             Some(got) => Err(got),
@@ -63,7 +63,7 @@ impl SlowService {
     }
 
     /// Ends all checks, and returns the passwords in the order of their checks.
-    async fn finish(&self, sent: Vec<Sent<'_>>) -> (Vec<u16>, Vec<String>) {
+    async fn finish(&self, sent: Vec<PendingLogin<'_>>) -> (Vec<u16>, Vec<String>) {
         sent.iter().for_each(|_| self.end.send(()).unwrap());
         let statuses = join_all(sent).await.iter().map(|got| got.status).collect();
         (statuses, std::mem::take(&mut *self.checked.lock().unwrap()))

@@ -192,14 +192,14 @@ async fn without_the_bank_a_card_is_shown_from_the_last_copy() {
 
 /// What a worker had done when it stopped.
 #[derive(Debug, Clone, Copy)]
-enum Stopped {
+enum StopPoint {
     AfterTake,
     AfterCall,
 }
 
 #[tokio::test]
 async fn another_worker_takes_over_when_the_first_has_stopped() {
-    for stopped in [Stopped::AfterTake, Stopped::AfterCall] {
+    for stopped in [StopPoint::AfterTake, StopPoint::AfterCall] {
         for late in [false, true] {
             let (server, api) = start(100_000).await;
             let requests = two_requests(&server, &api).await;
@@ -218,7 +218,7 @@ async fn another_worker_takes_over_when_the_first_has_stopped() {
             if late {
                 // The first wakes up and goes on as if nothing had been.
                 let reports =
-                    if reports.is_empty() { called(&first, &errands, Stopped::AfterCall) } else { reports };
+                    if reports.is_empty() { called(&first, &errands, StopPoint::AfterCall) } else { reports };
                 reports.into_iter().for_each(|report| first.settle(report).unwrap());
             }
             server.work_now();
@@ -227,10 +227,10 @@ async fn another_worker_takes_over_when_the_first_has_stopped() {
     }
 }
 
-fn called(worker: &Worker, tasks: &[Task], stopped: Stopped) -> Vec<TaskResult> {
+fn called(worker: &Worker, tasks: &[Task], stopped: StopPoint) -> Vec<TaskResult> {
     match stopped {
-        Stopped::AfterTake => Vec::new(),
-        Stopped::AfterCall => tasks.iter().cloned().map(|task| worker.call(task)).collect(),
+        StopPoint::AfterTake => Vec::new(),
+        StopPoint::AfterCall => tasks.iter().cloned().map(|task| worker.call(task)).collect(),
     }
 }
 
@@ -289,9 +289,9 @@ async fn two_workers_with_the_same_request_settle_it_once() {
     server.clock.advance(LEASE);
     let taken_over = second.take().unwrap();
     assert_eq!(taken_over.len(), 2);
-    let early = called(&first, &errands, Stopped::AfterCall);
+    let early = called(&first, &errands, StopPoint::AfterCall);
     behave(&server, down());
-    let blind = called(&second, &taken_over, Stopped::AfterCall);
+    let blind = called(&second, &taken_over, StopPoint::AfterCall);
     early.into_iter().for_each(|report| first.settle(report).unwrap());
     expect_in_process(&api, &requests).await;
     blind.into_iter().for_each(|report| second.settle(report).unwrap());

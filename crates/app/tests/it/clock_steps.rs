@@ -10,7 +10,7 @@ use time::Duration;
 
 use crate::bare::{Tokens, get, login, login_call, optional, post, refresh_call};
 use crate::calls::{start_client, virtual_item, virtual_order};
-use crate::ground::{Ground, Plan, Skewed};
+use crate::ground::{Ground, Plan, SkewedClock};
 use crate::server::{SETTINGS, START, TestPartner, TestServer};
 
 const YEARS: Duration = Duration::days(1_100);
@@ -225,7 +225,7 @@ fn two_servers(ahead: Duration) -> [(TestServer, Arc<dyn Clock>); 2] {
     let start = |clock_ahead| {
         let plan = Plan { clock_ahead, ..Plan::default() };
         let server = TestServer::open(Arc::clone(&ground), plan);
-        let clock = Skewed { clock: Arc::clone(&server.clock), ahead: clock_ahead };
+        let clock = SkewedClock { clock: Arc::clone(&server.clock), ahead: clock_ahead };
         (server, Arc::new(clock) as _)
     };
     [start(Duration::ZERO), start(ahead)]

@@ -60,12 +60,12 @@ pub struct Plan {
 }
 
 /// The clock of another machine.
-pub struct Skewed {
+pub struct SkewedClock {
     pub clock: Arc<FakeClock>,
     pub ahead: Duration,
 }
 
-impl Clock for Skewed {
+impl Clock for SkewedClock {
     fn now(&self) -> OffsetDateTime {
         self.clock.now() + self.ahead
     }
@@ -155,7 +155,8 @@ impl Ground {
     /// The machine; the service's time is the machine's. If it is `ahead`, it is another one than the others.
     pub fn adapters(&self, ahead: Duration) -> SystemAdapters {
         let clock = Arc::clone(&self.clock);
-        let wall: Arc<dyn Clock> = if ahead.is_zero() { clock } else { Arc::new(Skewed { clock, ahead }) };
+        let wall: Arc<dyn Clock> =
+            if ahead.is_zero() { clock } else { Arc::new(SkewedClock { clock, ahead }) };
         SystemAdapters {
             clock: Arc::clone(&wall),
             wall,

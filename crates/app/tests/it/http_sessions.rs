@@ -71,12 +71,12 @@ fn all_sessions_of_a_partner_end_by_a_word_of_the_operator() {
 }
 
 /// Tokens of a partner at a running server.
-pub struct Stolen {
+pub struct StolenCredentials {
     pub access: String,
     pub refresh: String,
 }
 
-impl Stolen {
+impl StolenCredentials {
     /// Those of a login.
     pub fn from_login(running: &Running, partner: &PartnerSecrets) -> Self {
         let call = login_call(&partner.api_key, &partner.login, &partner.password);
@@ -112,7 +112,7 @@ fn what_is_stolen_can_be_ended() {
     let running = installation.serve(&[]);
     let command = |name: &str| installation.succeed(&["partner", name, &partner.id]);
     let fresh = || {
-        let tokens = Stolen::from_login(&running, &partner);
+        let tokens = StolenCredentials::from_login(&running, &partner);
         assert_eq!(tokens.status(&running), 200);
         tokens
     };
@@ -136,7 +136,7 @@ fn a_stolen_key_can_be_ended_at_once() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let running = installation.serve(&[]);
-    let tokens = Stolen::from_login(&running, &partner);
+    let tokens = StolenCredentials::from_login(&running, &partner);
     let rotate = |arguments: &[&str]| {
         let output = installation.run(&[&["partner"][..], arguments, &[&partner.id]].concat());
         let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());

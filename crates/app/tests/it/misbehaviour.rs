@@ -20,7 +20,7 @@ const HEALTHY: BankBehaviour =
     BankBehaviour { latency_ms: 0, error_rate: 0.0, lose_answer_rate: 0.0, duplicate_rate: 0.0, down: false };
 
 /// What was asked for while the bank misbehaved.
-struct Asked {
+struct Requests {
     cards: Vec<Uuid>,
     order: Uuid,
     top_up: Uuid,
@@ -43,11 +43,11 @@ async fn main_cards(server: &TestServer, client: &Client, count: u32) -> Vec<Uui
 }
 
 /// An order, top-ups and limits, all at once.
-async fn ask(client: &Client, cards: Vec<Uuid>) -> Asked {
+async fn ask(client: &Client, cards: Vec<Uuid>) -> Requests {
     let top_ups: Vec<TopUp> =
         cards.iter().map(|&id_card| TopUp { id_card, amount_replenishment: 1_000 }).collect();
     let limit = CardLimit::per(LimitPeriod::Day, 400);
-    Asked {
+    Requests {
         order: client.orders().virtual_cards(&[virtual_item(3, 5_000)]).await.unwrap().order_id,
         top_up: client.replenishments().create(&top_ups).await.unwrap().replenishment_id,
         limit: client.limits().set(&cards, &limit).await.unwrap().set_limits_cards_id,
@@ -55,7 +55,7 @@ async fn ask(client: &Client, cards: Vec<Uuid>) -> Asked {
     }
 }
 
-async fn states(client: &Client, asked: &Asked) -> [RequestState; 3] {
+async fn states(client: &Client, asked: &Requests) -> [RequestState; 3] {
     [
         client.orders().status(asked.order).await.unwrap().state,
         client.replenishments().status(asked.top_up).await.unwrap().state,
@@ -72,7 +72,7 @@ fn tries(server: &TestServer, count: u32) {
 }
 
 /// Every request is done, once, to the kopeck, and nothing is left over.
-async fn expect_done_once(server: &TestServer, client: &Client, asked: &Asked) {
+async fn expect_done_once(server: &TestServer, client: &Client, asked: &Requests) {
     let success = RequestState::Success;
     assert_eq!(states(client, asked).await, [success.clone(), success.clone(), success]);
     let balance = client.balance().await.unwrap();
@@ -153,7 +153,7 @@ impl SlowBank {
 }
 
 /// Lets a worker tell the bank, which does not answer yet.
-async fn begin_work(server: &Arc<TestServer>, client: &Client, asked: &Asked) -> JoinHandle<()> {
+async fn begin_work(server: &Arc<TestServer>, client: &Client, asked: &Requests) -> JoinHandle<()> {
     let working = Arc::clone(server);
     let work = tokio::task::spawn_blocking(move || working.run_jobs());
     while states(client, asked).await.contains(&RequestState::New) {}

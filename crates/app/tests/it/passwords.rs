@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::termios::{LocalModes, tcgetattr};
 
 use crate::bare::login_call;
-use crate::http_sessions::Stolen;
+use crate::http_sessions::StolenCredentials;
 use crate::process::{Installation, PartnerSecrets, Running, pseudo_terminal};
 
 const NEW: &str = "tractor-v7Q-rain";
@@ -32,7 +32,7 @@ fn a_stolen_password_can_be_replaced() {
     let installation = Installation::new();
     let partner = installation.create_partner(&["--sealing", "optional", "--login", "bakery-login"]);
     let running = installation.serve(&[]);
-    let stolen = Stolen::from_login(&running, &partner);
+    let stolen = StolenCredentials::from_login(&running, &partner);
     assert_eq!(stolen.status(&running), 200);
     let set = ["partner", "set-password", &partner.id];
     for (refused, why) in [

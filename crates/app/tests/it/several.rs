@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use kopeck_client::{BankBehaviour, RequestState, VirtualItem, Wait};
 
-use crate::http_sessions::Stolen;
+use crate::http_sessions::StolenCredentials;
 use crate::process::Installation;
 
 /// How long work is a worker's own.
@@ -66,7 +66,7 @@ fn sessions_end_on_every_server() {
     let installation = Installation::on_a_server();
     let partner = installation.create_partner(&["--sealing", "optional"]);
     let servers = [installation.serve(&[]), installation.serve(&["--no-workers"])];
-    let tokens = Stolen::from_login(&servers[0], &partner);
+    let tokens = StolenCredentials::from_login(&servers[0], &partner);
     assert_eq!(servers.each_ref().map(|server| tokens.status(server)), [200; 2]);
     installation.succeed(&["partner", "end-sessions", &partner.id]);
     for server in &servers {

@@ -2,7 +2,7 @@
 
 use kopeck_client::{CardLimit, Error, ErrorCode, SealingKey, TopUp, Uuid};
 
-use crate::stub::{Reply, Seen, Stub, logged_in};
+use crate::stub::{RecordedRequest, Reply, Stub, logged_in};
 
 const CARD: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
 
@@ -50,7 +50,8 @@ async fn faulty_fields_come_as_a_list() {
 #[tokio::test]
 async fn a_clock_that_is_off_is_named_beside_the_refusal_of_a_sealed_value() {
     const REFUSED: &str = r#"{"success":false,"data":[{"field":"body","message":"incorrect value passed"}]}"#;
-    let refuse = |_: &Seen| Reply::json(422, REFUSED).header("date", "Tue, 03 Mar 2026 09:30:00 GMT");
+    let refuse =
+        |_: &RecordedRequest| Reply::json(422, REFUSED).header("date", "Tue, 03 Mar 2026 09:30:00 GMT");
     let stub = Stub::start(refuse).await;
     let clock = || 1_772_530_200 - 1_000;
     let key = SealingKey::parse("sk_obLD1OX2BxgAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHw").unwrap();

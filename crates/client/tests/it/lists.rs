@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use kopeck_client::{Client, Error, TransactionFilter, Uuid};
 use serde_json::json;
 
-use crate::stub::{Reply, Seen, Stub, logged_in};
+use crate::stub::{RecordedRequest, Reply, Stub, logged_in};
 
 /// A service of one list. `change` changes it after each read of the first page.
 async fn service(ids: Vec<u128>, change: fn(&mut Vec<u128>)) -> Stub {
@@ -26,7 +26,7 @@ async fn service(ids: Vec<u128>, change: fn(&mut Vec<u128>)) -> Stub {
     .await
 }
 
-fn number(seen: &Seen, name: &str) -> usize {
+fn number(seen: &RecordedRequest, name: &str) -> usize {
     let (_, query) = seen.target.split_once('?').unwrap();
     let mut parameters = query.split('&').filter_map(|parameter| parameter.split_once('='));
     parameters.find(|(found, _)| *found == name).unwrap().1.parse().unwrap()

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::stub::{Reply, Seen, logged_in};
+use crate::stub::{RecordedRequest, Reply, logged_in};
 
 const ID: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
 
@@ -69,7 +69,7 @@ fn special(path: &str) -> Option<String> {
     })
 }
 
-fn answer(seen: &Seen) -> Reply {
+fn answer(seen: &RecordedRequest) -> Reply {
     let wrapped = seen.method == "GET"
         && seen.path().ends_with(&ID.to_string())
         && ["/v1/employee/", "/v1/card/"].iter().any(|start| seen.path().starts_with(start));
@@ -79,7 +79,7 @@ fn answer(seen: &Seen) -> Reply {
 }
 
 /// `METHOD path?query body`, with the identifier as `ID` and the parameters of the query sorted.
-fn line(seen: &Seen) -> String {
+fn line(seen: &RecordedRequest) -> String {
     let (path, query) = seen.target.split_once('?').unwrap_or((&seen.target, ""));
     let mut parameters: Vec<_> = query.split('&').filter(|parameter| !parameter.is_empty()).collect();
     parameters.sort_unstable();

@@ -11,7 +11,7 @@ use kopeck_sealing::{
 };
 use serde_json::{Value, json};
 
-use crate::stub::{Reply, Seen, Stub};
+use crate::stub::{RecordedRequest, Reply, Stub};
 
 const NOW: u64 = 1_767_225_600;
 const CARD: Uuid = Uuid::from_u128(0x0f8f_ad5b_d9cb_469f_a165_7086_7728_950e);
@@ -24,7 +24,7 @@ fn key(id: u8) -> SealingKey {
     SealingKey::new(KeyId::from_bytes([id; 8]), [id; 32])
 }
 
-fn open(seen: &Seen, slot: Slot<'_>, text: &str) -> String {
+fn open(seen: &RecordedRequest, slot: Slot<'_>, text: &str) -> String {
     let ctx = RequestContext {
         method: &seen.method,
         path: &bound_path(&seen.target),
@@ -35,13 +35,13 @@ fn open(seen: &Seen, slot: Slot<'_>, text: &str) -> String {
     open_request(&key(1), &ctx, NOW, text).unwrap().to_string()
 }
 
-fn open_body(seen: &Seen) -> String {
+fn open_body(seen: &RecordedRequest) -> String {
     assert_eq!(seen.header("content-type"), Some("application/sealed+json"));
     let envelope: Value = serde_json::from_str(&seen.body).unwrap();
     open(seen, Slot::Body, envelope["sealed"].as_str().unwrap())
 }
 
-fn sealed(seen: &Seen, key: &SealingKey, status: u16, plaintext: &str) -> Reply {
+fn sealed(seen: &RecordedRequest, key: &SealingKey, status: u16, plaintext: &str) -> Reply {
     let path = bound_path(&seen.target);
     let nonce = seen.header("x-nonce").unwrap();
     let ctx = ResponseContext { method: &seen.method, path: &path, nonce, status };
@@ -54,7 +54,7 @@ fn sealed(seen: &Seen, key: &SealingKey, status: u16, plaintext: &str) -> Reply 
 }
 
 /// Answers token requests sealed, all else by `handler`.
-async fn service(handler: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Stub {
+async fn service(handler: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) -> Stub {
     Stub::start(
         move |seen| {
             if seen.is_token_call() { sealed(seen, &key(1), 200, TOKENS) } else { handler(seen) }
@@ -131,7 +131,7 @@ async fn errors_come_sealed_or_in_clear() {
 
 #[tokio::test]
 async fn an_answer_that_is_not_the_services_own_is_refused() {
-    type Forge = fn(&Seen) -> Reply;
+    type Forge = fn(&RecordedRequest) -> Reply;
     let forgeries: [(&str, Forge); 5] = [
         ("in clear", |_| Reply::json(200, NO_TRANSACTIONS)),
         ("under a strange key", |seen| sealed(seen, &key(7), 200, NO_TRANSACTIONS)),
@@ -140,7 +140,7 @@ async fn an_answer_that_is_not_the_services_own_is_refused() {
             hang_up => hang_up,
         }),
         ("of another call", |seen| {
-            let other = Seen { target: "/v1/balance".to_owned(), ..seen.clone() };
+            let other = RecordedRequest { target: "/v1/balance".to_owned(), ..seen.clone() };
             sealed(&other, &key(1), 200, NO_TRANSACTIONS)
         }),
         ("of an earlier call", |seen| {

@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct RecordedRequest {
     pub(crate) method: String,
     /// With the query.
     pub(crate) target: String,
@@ -18,7 +18,7 @@ pub(crate) struct Seen {
     pub(crate) body: String,
 }
 
-impl Seen {
+impl RecordedRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
     }
@@ -62,11 +62,11 @@ impl Reply {
 /// A running service.
 pub(crate) struct Stub {
     pub(crate) url: String,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
 impl Stub {
-    pub(crate) async fn start(handler: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(handler: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -95,12 +95,12 @@ impl Stub {
     }
 
     /// Everything that arrived, in order.
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<RecordedRequest> {
         self.seen.lock().unwrap().clone()
     }
 
     /// What arrived, but for logins and renewals.
-    pub(crate) fn calls(&self) -> Vec<Seen> {
+    pub(crate) fn calls(&self) -> Vec<RecordedRequest> {
         self.seen().into_iter().filter(|seen| !seen.is_token_call()).collect()
     }
 
@@ -122,11 +122,15 @@ pub(crate) fn pair(n: usize, expires: u64) -> Reply {
 }
 
 /// Answers token calls with a pair that is good for as long as any test runs, all else by `handler`.
-pub(crate) async fn logged_in(handler: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Stub {
+pub(crate) async fn logged_in(handler: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) -> Stub {
     Stub::start(move |seen| if seen.is_token_call() { pair(1, 4_000_000_000) } else { handler(seen) }).await
 }
 
-async fn serve(stream: TcpStream, log: &Mutex<Vec<Seen>>, handler: &impl Fn(&Seen) -> Reply) {
+async fn serve(
+    stream: TcpStream,
+    log: &Mutex<Vec<RecordedRequest>>,
+    handler: &impl Fn(&RecordedRequest) -> Reply,
+) {
     let mut stream = BufReader::new(stream);
     let Some(seen) = read(&mut stream).await else { return };
     log.lock().unwrap().push(seen.clone());
@@ -144,7 +148,7 @@ async fn serve(stream: TcpStream, log: &Mutex<Vec<Seen>>, handler: &impl Fn(&See
 }
 
 /// The next request, or `None` if the client left.
-async fn read(stream: &mut BufReader<TcpStream>) -> Option<Seen> {
+async fn read(stream: &mut BufReader<TcpStream>) -> Option<RecordedRequest> {
     let mut line = String::new();
     stream.read_line(&mut line).await.ok()?;
     let mut words = line.split_whitespace();
@@ -159,5 +163,5 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Seen> {
     let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
-    Some(Seen { method, target, headers, body: String::from_utf8(body).unwrap() })
+    Some(RecordedRequest { method, target, headers, body: String::from_utf8(body).unwrap() })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kopeck_client::{Client, Error, ErrorCode, ExposeSecret as _, Paging, RetryPolicy};
 use tokio::task::JoinSet;
 
-use crate::stub::{Reply, Seen, Stub, pair};
+use crate::stub::{RecordedRequest, Reply, Stub, pair};
 
 const LOGIN: &str = "/v1/get_access_token";
 const REFRESH: &str = "/v1/get_refresh_token";
@@ -32,7 +32,7 @@ impl Issuer {
     }
 
     /// Good only with the newest access token.
-    fn answer(&self, seen: &Seen) -> Reply {
+    fn answer(&self, seen: &RecordedRequest) -> Reply {
         let good = format!("Bearer access-{}", self.issued.load(Ordering::SeqCst));
         match seen.path() {
             LOGIN => self.issue(),

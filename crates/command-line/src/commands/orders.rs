@@ -27,7 +27,7 @@ pub(crate) enum OrdersCommand {
     Virtual {
         /// How many cards, and what each holds from the start: `20x500.00`.
         #[arg(required = true, value_name = "COUNTxAMOUNT")]
-        items: Vec<Counted<Amount>>,
+        items: Vec<Quantity<Amount>>,
         #[command(flatten)]
         wait: WaitArgs,
         #[command(flatten)]
@@ -81,7 +81,7 @@ pub(crate) enum OrdersCommand {
 pub(crate) struct PlasticArgs {
     /// How many cards, and of which type: `100xMP4`.
     #[arg(required = true, value_name = "COUNTxTYPE")]
-    items: Vec<Counted<Plastic>>,
+    items: Vec<Quantity<Plastic>>,
     /// Where to send them.
     #[arg(long)]
     address: String,
@@ -99,7 +99,7 @@ pub(crate) struct PlasticArgs {
 
 /// So many of something.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Counted<T> {
+pub(crate) struct Quantity<T> {
     count: u32,
     of: T,
 }
@@ -128,7 +128,7 @@ impl FromStr for Plastic {
     }
 }
 
-impl<T: FromStr<Err = String>> FromStr for Counted<T> {
+impl<T: FromStr<Err = String>> FromStr for Quantity<T> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -138,7 +138,7 @@ impl<T: FromStr<Err = String>> FromStr for Counted<T> {
     }
 }
 
-impl<T: fmt::Display> fmt::Display for Counted<T> {
+impl<T: fmt::Display> fmt::Display for Quantity<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{}", self.count, self.of)
     }
@@ -177,7 +177,7 @@ pub(super) async fn run(client: &Client, command: OrdersCommand) -> Result<Outpu
         OrdersCommand::Virtual { items, wait, repeat } => {
             let wanted: Vec<VirtualItem> = items
                 .iter()
-                .map(|Counted { count, of: Amount(each) }| VirtualItem::new(*count, *each))
+                .map(|Quantity { count, of: Amount(each) }| VirtualItem::new(*count, *each))
                 .collect();
             let argument = |field: &str| items.get(field_of_item(field)?.0).map(ToString::to_string);
             let created = repeat.send(orders.virtual_cards(&wanted)).await;
@@ -207,7 +207,7 @@ impl PlasticArgs {
         }
     }
 
-    fn item(&self, Counted { count, of: Plastic(card_type) }: &Counted<Plastic>) -> PlasticItem {
+    fn item(&self, Quantity { count, of: Plastic(card_type) }: &Quantity<Plastic>) -> PlasticItem {
         PlasticItem {
             number_cards: *count,
             type_card: card_type.clone(),
@@ -224,11 +224,11 @@ mod tests {
 
     #[test]
     fn items_are_typed_in_one_word() {
-        assert_eq!("20x500.00".parse(), Ok(Counted { count: 20, of: Amount(50_000) }));
-        assert_eq!("3xmp4".parse(), Ok(Counted { count: 3, of: Plastic(CardType::Mp4) }));
-        assert_eq!(Counted { count: 2, of: Amount(1_000) }.to_string(), "2x10.00");
+        assert_eq!("20x500.00".parse(), Ok(Quantity { count: 20, of: Amount(50_000) }));
+        assert_eq!("3xmp4".parse(), Ok(Quantity { count: 3, of: Plastic(CardType::Mp4) }));
+        assert_eq!(Quantity { count: 2, of: Amount(1_000) }.to_string(), "2x10.00");
         for bad in ["20", "x500.00", "20x500", "-1x500.00", "20*500.00"] {
-            assert!(bad.parse::<Counted<Amount>>().is_err(), "{bad}");
+            assert!(bad.parse::<Quantity<Amount>>().is_err(), "{bad}");
         }
     }
 }

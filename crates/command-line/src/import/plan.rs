@@ -53,7 +53,7 @@ pub(super) fn make(file: &CsvFile, staff: &[Employee], named: &CategoryIds, by_r
         let wanted = match repeated {
             _ if custom_id.is_empty() => Err(vec![row.fault("", "customId", "must not be empty")]),
             Some(reason) => Err(vec![row.fault(custom_id, "customId", reason)]),
-            None => Wanted::new(file, row, custom_id, named, by_rules),
+            None => WantedEmployee::new(file, row, custom_id, named, by_rules),
         };
         match wanted.map(|wanted| wanted.action(staff.get(custom_id).copied())) {
             Ok(Some(action)) => {
@@ -85,14 +85,14 @@ fn category(
 }
 
 /// The employee in a row.
-struct Wanted<'a> {
+struct WantedEmployee<'a> {
     file: &'a CsvFile,
     row: &'a Row,
     custom_id: &'a str,
     category: Option<Uuid>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> WantedEmployee<'a> {
     fn new(
         file: &'a CsvFile,
         row: &'a Row,

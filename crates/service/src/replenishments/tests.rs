@@ -116,7 +116,7 @@ fn a_capture_that_the_ledger_does_not_cover_is_a_failure() {
     unit.cards.expect_outdate_bank_view().returning(|_, _, _| Ok(()));
     unit.ledger.expect_sheet().returning(|_| Ok(Some(sheet(1_000, 99))));
     let (batch, items) = (replenishment(BatchState::InProcess, &[100]), open_items(&[100]));
-    let decided = Decided { done: items.iter().collect(), refused: Vec::new() };
+    let decided = BatchDecision { done: items.iter().collect(), refused: Vec::new() };
     let applied = TopUps::apply(&mut unit, &Bench::new(), PARTNER, &batch, &decided);
     assert!(matches!(applied, Err(StoreError::Corrupt(_))));
 }

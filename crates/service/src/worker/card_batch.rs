@@ -13,7 +13,7 @@ use kopeck_port_store::{Claim, ItemCounts, StoreError, UnitOfWork};
 
 use super::{Next, SubmissionPolicy};
 use crate::Env;
-use crate::card_batches::{Decided, Kind};
+use crate::card_batches::{BatchDecision, Kind};
 
 /// How cards are submitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub(super) fn settle<K: Kind>(
     }
     let batch = load::<K>(unit, claim, id)?;
     let mut states = Vec::with_capacity(verdicts.items.len());
-    let mut decided = Decided { done: Vec::new(), refused: Vec::new() };
+    let mut decided = BatchDecision { done: Vec::new(), refused: Vec::new() };
     for (item, verdict) in &verdicts.items {
         match verdict {
             Ok(Verdict::Done) => {
@@ -240,12 +240,12 @@ fn mark_unsent<'a, K: Kind>(
     K::repository(unit).mark_sent(claim.partner, id, &ordinals, false)
 }
 
-type Known<K> = ((BatchItem<K>, Submission), Option<Verdict>);
+type QueriedItem<K> = ((BatchItem<K>, Submission), Option<Verdict>);
 
 fn send_unknown<K: Kind>(
     bank: &dyn BankGateway,
     strategy: Strategy,
-    items: impl Iterator<Item = Known<K>>,
+    items: impl Iterator<Item = QueriedItem<K>>,
 ) -> Vec<(BatchItem<K>, Result<Verdict, NoVerdict>)> {
     let (mut verdicts, mut unsent, mut submissions) = (Vec::new(), Vec::new(), Vec::new());
     for ((item, submission), verdict) in items {

@@ -27,11 +27,11 @@ use kopeck_port_store::{
 };
 use time::{Date, OffsetDateTime};
 
-use super::known::Known;
+use super::seeded::SeededPartners;
 use crate::numbered;
 
 /// Runs units of work at once, on the calling thread. Reads return the same of every employee; writes are forgotten.
-pub(super) struct Nothing(pub(super) Arc<Known>);
+pub(super) struct Nothing(pub(super) Arc<SeededPartners>);
 
 impl Store for Nothing {
     fn submit(&self, _: Access, mut work: Work, done: Done) {
@@ -41,7 +41,7 @@ impl Store for Nothing {
     }
 }
 
-struct Unit(Arc<Known>);
+struct Unit(Arc<SeededPartners>);
 
 /// Methods that no request of the load calls.
 macro_rules! absent {

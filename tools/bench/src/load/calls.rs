@@ -47,7 +47,7 @@ impl Call {
 
 /// All requests of a load.
 pub(crate) struct Calls {
-    turns: Vec<Made>,
+    turns: Vec<RenderedRequest>,
     turn: usize,
     partners: Vec<Partner>,
     employees: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Calls {
 }
 
 /// Calls of one kind.
-struct Made {
+struct RenderedRequest {
     kind: Kind,
     /// One after the other, and where each ends.
     bytes: Vec<u8>,
@@ -149,8 +149,8 @@ impl Calls {
     }
 
     /// Makes the requests of one kind; none if they have no body.
-    fn make_kind(&mut self, kind: Kind, keys: &[SealingKey], form: Form, at_most: usize) -> Made {
-        let mut made = Made { kind, bytes: Vec::new(), ends: Vec::new(), sent: 0 };
+    fn make_kind(&mut self, kind: Kind, keys: &[SealingKey], form: Form, at_most: usize) -> RenderedRequest {
+        let mut made = RenderedRequest { kind, bytes: Vec::new(), ends: Vec::new(), sent: 0 };
         if path_of_read(kind).is_some() {
             return made;
         }

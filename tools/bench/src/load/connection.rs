@@ -14,7 +14,7 @@ const CHUNK: usize = 16 * 1024;
 
 /// A request on its way.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sent {
+pub(crate) struct SentRequest {
     /// From when on it is timed: when it was sent, or should have been.
     pub(crate) since: Instant,
     /// The status that its response should have.
@@ -39,7 +39,7 @@ pub(crate) struct Connection {
     input: Vec<u8>,
     filled: usize,
     head: Option<Head>,
-    sent: Option<Sent>,
+    sent: Option<SentRequest>,
 }
 
 impl Connection {
@@ -71,7 +71,11 @@ impl Connection {
     }
 
     /// Sends the request that `render` writes.
-    pub(crate) fn send(&mut self, sent: Sent, render: impl FnOnce(&mut Vec<u8>)) -> anyhow::Result<()> {
+    pub(crate) fn send(
+        &mut self,
+        sent: SentRequest,
+        render: impl FnOnce(&mut Vec<u8>),
+    ) -> anyhow::Result<()> {
         self.out.clear();
         render(&mut self.out);
         (self.written, self.filled, self.head, self.sent) = (0, 0, None, Some(sent));
@@ -92,7 +96,7 @@ impl Connection {
     }
 
     /// Reads on; returns with the request and its status once the response is whole.
-    pub(crate) fn read(&mut self) -> anyhow::Result<Option<(Sent, u16)>> {
+    pub(crate) fn read(&mut self) -> anyhow::Result<Option<(SentRequest, u16)>> {
         loop {
             if self.input.len() - self.filled < CHUNK / 2 {
                 self.input.resize(self.input.len() * 2, 0);

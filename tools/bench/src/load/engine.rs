@@ -16,10 +16,10 @@ use rustix::time::{
 };
 
 use super::calls::Calls;
-use super::connection::{Connection, Sent};
+use super::connection::{Connection, SentRequest};
 use super::pace::Pace;
-use super::summary::Seen;
-use crate::cpu::{self, Watched};
+use super::summary::LoadSummary;
+use crate::cpu::{self, WatchedProcess};
 
 /// How long the last answers are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -43,7 +43,7 @@ pub(crate) struct Plan<'a> {
     /// Whether the generator looks for responses without ever going to sleep.
     pub(crate) awake: bool,
     /// Whose processor time counts.
-    pub(crate) watched: &'a [Watched],
+    pub(crate) watched: &'a [WatchedProcess],
 }
 
 /// Carries `plan` out.
@@ -53,7 +53,7 @@ pub(crate) struct Plan<'a> {
 ///
 /// # Errors
 /// If the server refuses or closes a connection, or leaves a request without a response; if there are too few calls.
-pub(crate) fn run(plan: &Plan<'_>, calls: &mut Calls) -> anyhow::Result<Seen> {
+pub(crate) fn run(plan: &Plan<'_>, calls: &mut Calls) -> anyhow::Result<LoadSummary> {
     let mut load = Load::open(plan, calls)?;
     load.run()?;
     load.stage.end(&mut load.seen)?;
@@ -74,7 +74,7 @@ struct Load<'a> {
     during: Option<OwnedFd>,
     awake: bool,
     stage: Stage,
-    seen: Seen,
+    seen: LoadSummary,
     /// Calls without a response.
     waiting: usize,
 }
@@ -112,7 +112,7 @@ impl<'a> Load<'a> {
         if let Some(end) = &during {
             watch(&poll, end, Token(plan.connections + 1))?;
         }
-        let (awake, stage, seen) = (plan.awake, Stage::new(plan), Seen::new()?);
+        let (awake, stage, seen) = (plan.awake, Stage::new(plan), LoadSummary::new()?);
         Ok(Self { poll, connections, calls, open, during, awake, stage, seen, waiting: 0 })
     }
 
@@ -189,7 +189,7 @@ impl<'a> Load<'a> {
             return Ok(());
         };
         self.waiting += 1;
-        let sent = Sent { since, status: call.status() };
+        let sent = SentRequest { since, status: call.status() };
         connection.send(sent, |out| self.calls.render(call, out))
     }
 
@@ -238,7 +238,7 @@ impl Open {
 
 /// Warm-up, measurement, end.
 struct Stage {
-    watched: Vec<Watched>,
+    watched: Vec<WatchedProcess>,
     begun: Instant,
     starts: Instant,
     ends: Instant,
@@ -250,7 +250,7 @@ impl Stage {
     fn new(plan: &Plan<'_>) -> Self {
         let begun = Instant::now();
         let starts = begun + plan.warm_up;
-        let own = Watched { name: "generator".to_owned(), pid: std::process::id() };
+        let own = WatchedProcess { name: "generator".to_owned(), pid: std::process::id() };
         let watched = plan.watched.iter().cloned().chain([own]).collect();
         Self { watched, begun, starts, ends: starts + plan.measured, cpu: [None, None] }
     }
@@ -286,7 +286,7 @@ impl Stage {
         if next > now { next - now } else { Duration::from_millis(100) }
     }
 
-    fn end(&mut self, seen: &mut Seen) -> anyhow::Result<()> {
+    fn end(&mut self, seen: &mut LoadSummary) -> anyhow::Result<()> {
         seen.time =
             self.ends.checked_duration_since(self.starts).context("the calls ended in the warm-up")?;
         if let [Some(first), Some(last)] = &self.cpu {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use crate::cpu::Watched;
+use crate::cpu::WatchedProcess;
 
 /// Latencies are kept to three digits.
 const DIGITS: u8 = 3;
@@ -13,7 +13,7 @@ const DIGITS: u8 = 3;
 const LONGEST: u64 = 120_000_000;
 
 /// What was seen within the measurement.
-pub(crate) struct Seen {
+pub(crate) struct LoadSummary {
     latencies: Histogram<u64>,
     wrong: BTreeMap<u16, u64>,
     /// How long the measurement took.
@@ -22,7 +22,7 @@ pub(crate) struct Seen {
     pub(crate) cpu: Vec<Duration>,
 }
 
-impl Seen {
+impl LoadSummary {
     /// Nothing yet.
     pub(crate) fn new() -> anyhow::Result<Self> {
         let latencies = Histogram::new_with_bounds(1, LONGEST, DIGITS)?;
@@ -38,7 +38,7 @@ impl Seen {
     }
 
     /// The figures by name. The last of `cpu` is this process.
-    pub(crate) fn figures(&self, watched: &[Watched]) -> BTreeMap<String, f64> {
+    pub(crate) fn figures(&self, watched: &[WatchedProcess]) -> BTreeMap<String, f64> {
         let calls = self.latencies.len() as f64;
         let mut figures = BTreeMap::from([
             ("calls".to_owned(), calls),
@@ -67,13 +67,13 @@ mod tests {
 
     #[test]
     fn percentiles_are_those_of_the_latencies() {
-        let mut seen = Seen::new().unwrap();
+        let mut seen = LoadSummary::new().unwrap();
         for us in 1..=1_000 {
             seen.note(Duration::from_micros(us), None);
         }
         seen.time = Duration::from_secs(2);
         seen.cpu = vec![Duration::from_millis(10), Duration::from_millis(1)];
-        let figures = seen.figures(&[Watched { name: "serve".to_owned(), pid: 1 }]);
+        let figures = seen.figures(&[WatchedProcess { name: "serve".to_owned(), pid: 1 }]);
         assert_eq!(figures["p50_us"], 500.0);
         assert_eq!(figures["p99_us"], 990.0);
         assert_eq!(figures["p999_us"], 999.0);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn wrong_answers_are_counted_by_status() {
-        let mut seen = Seen::new().unwrap();
+        let mut seen = LoadSummary::new().unwrap();
         seen.note(Duration::from_micros(5), Some(503));
         seen.note(Duration::from_micros(5), Some(503));
         seen.note(Duration::from_micros(5), None);

@@ -31,7 +31,7 @@ pub(super) struct Row {
 
 /// A row with its figures.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Judged {
+pub(super) struct RowResult {
     pub(super) row: Row,
     pub(super) ours: f64,
     pub(super) yardstick: Option<f64>,
@@ -43,7 +43,7 @@ pub(super) struct Judged {
     pub(super) errors: bool,
 }
 
-impl Judged {
+impl RowResult {
     /// Whether what is required is met.
     pub(super) fn is_met(&self) -> bool {
         self.margin >= 1.0 && !self.errors
@@ -196,11 +196,11 @@ const ROWS: &[Row] = &[
 ];
 
 /// Each row whose figures are there.
-pub(super) fn judge(results: &Results) -> Vec<Judged> {
+pub(super) fn judge(results: &Results) -> Vec<RowResult> {
     ROWS.iter().filter_map(|row| judge_row(row, results)).collect()
 }
 
-fn judge_row(row: &Row, results: &Results) -> Option<Judged> {
+fn judge_row(row: &Row, results: &Results) -> Option<RowResult> {
     let ours = results.figure(row.ours)?;
     let yardstick = match row.yardstick {
         Some(figure) => Some(results.figure(figure)?),
@@ -217,14 +217,14 @@ fn judge_row(row: &Row, results: &Results) -> Option<Judged> {
     };
     let failed = |figure: Figure| results.figure(Figure { figure: "errors", ..figure }).unwrap_or(0.0) > 0.0;
     let errors = failed(row.ours) || row.yardstick.is_some_and(failed);
-    Some(Judged { row: *row, ours, yardstick, value, margin, errors })
+    Some(RowResult { row: *row, ours, yardstick, value, margin, errors })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn judged(lines: &str) -> Vec<Judged> {
+    fn judged(lines: &str) -> Vec<RowResult> {
         judge(&Results::parse(lines).unwrap())
     }
 

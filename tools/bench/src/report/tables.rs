@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use super::curves::FAMILIES;
 use super::results::Results;
-use super::rows::{Judged, Need};
+use super::rows::{Need, RowResult};
 
 /// What is required, and what is there.
-pub(super) fn ratios(judged: &[Judged]) -> String {
+pub(super) fn ratios(judged: &[RowResult]) -> String {
     let mut table = String::from(
         "| what | against | ours | yardstick | | required | met |\n|---|---|---:|---:|---:|---:|---|\n",
     );

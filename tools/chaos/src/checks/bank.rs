@@ -8,8 +8,8 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::{Transaction, TransactionType};
 use kopeck_port_bank::{BankGateway as _, BankKey};
 
-use super::money::Spent;
-use super::{Account, Ended};
+use super::money::CardSpending;
+use super::{Account, EndedRequest};
 use crate::bank;
 use crate::installation::Installation;
 use crate::journal::Journal;
@@ -34,9 +34,9 @@ pub(super) fn check(
         }
         check_cards(&bank, account, journal)?;
     }
-    let spent = Spent::total(accounts.iter().flat_map(|account| &account.requests));
+    let spent = CardSpending::total(accounts.iter().flat_map(|account| &account.requests));
     let books = bank.totals()?;
-    let there = Spent { top_ups: books.top_ups.get(), first_top_ups: books.first_top_ups.get() };
+    let there = CardSpending { top_ups: books.top_ups.get(), first_top_ups: books.first_top_ups.get() };
     journal.must(spent == there, || format!("partners spent {spent:?}, the bank got {there:?}"));
     let issued: usize =
         accounts.iter().flat_map(|account| &account.requests).map(|request| request.issued.len()).sum();
@@ -50,7 +50,7 @@ pub(super) fn check(
 fn check_keys(
     bank: &Simulator,
     account: &Account<'_>,
-    request: &Ended,
+    request: &EndedRequest,
     journal: &Journal,
 ) -> anyhow::Result<()> {
     let id = request.id;

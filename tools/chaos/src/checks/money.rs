@@ -2,22 +2,22 @@
 
 use anyhow::Context as _;
 
-use super::{Account, Ended};
+use super::{Account, EndedRequest};
 use crate::journal::Journal;
 use crate::load::{Answer, Call};
 
 /// Kopecks of one request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Spent {
+pub(super) struct CardSpending {
     /// By top-ups.
     pub(super) top_ups: i64,
     /// By virtual cards that hold something from the start.
     pub(super) first_top_ups: i64,
 }
 
-impl Spent {
+impl CardSpending {
     /// What a request cost in the end.
-    pub(super) fn by(request: &Ended) -> Self {
+    pub(super) fn by(request: &EndedRequest) -> Self {
         match &request.call {
             Call::TopUp(cards) => {
                 let done = cards.iter().zip(&request.done).filter(|(_, done)| **done);
@@ -31,7 +31,7 @@ impl Spent {
     }
 
     /// What several requests cost.
-    pub(super) fn total<'a>(requests: impl IntoIterator<Item = &'a Ended>) -> Self {
+    pub(super) fn total<'a>(requests: impl IntoIterator<Item = &'a EndedRequest>) -> Self {
         requests.into_iter().map(Self::by).fold(Self::default(), |sum, one| Self {
             top_ups: sum.top_ups + one.top_ups,
             first_top_ups: sum.first_top_ups + one.first_top_ups,
@@ -52,7 +52,7 @@ pub(super) async fn check(account: &Account<'_>, journal: &Journal) -> anyhow::R
         });
         partner.opening + deposits.sum::<i64>()
     };
-    let spent = Spent::total(&account.requests);
+    let spent = CardSpending::total(&account.requests);
     let left = deposited - spent.top_ups - spent.first_top_ups;
     let name = &partner.name;
     journal.must(balance.hold == 0, || format!("{name}: {} kopecks are still held", balance.hold));

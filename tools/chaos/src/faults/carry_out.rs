@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use kopeck_bank_protocol::simulator::BehaviourDto;
 use tokio::time::Instant;
 
-use super::{Kind, Planned};
+use super::{Kind, PlannedFault};
 use crate::bank;
 use crate::fleet::{Fleet, Role};
 use crate::journal::Journal;
@@ -15,7 +15,7 @@ use kopeck_test_support::Proxy;
 
 /// Waits for the time of a fault, does it, and undoes it.
 pub(crate) async fn carry_out(
-    planned: Planned,
+    planned: PlannedFault,
     start: Instant,
     fleet: Arc<Fleet>,
     journal: Arc<Journal>,
@@ -28,7 +28,7 @@ pub(crate) async fn carry_out(
     strike(&planned, &fleet, &journal).await.with_context(|| planned.kind.to_string())
 }
 
-async fn strike(planned: &Planned, fleet: &Fleet, journal: &Journal) -> anyhow::Result<()> {
+async fn strike(planned: &PlannedFault, fleet: &Fleet, journal: &Journal) -> anyhow::Result<()> {
     let lasts = planned.lasts;
     match planned.kind {
         Kind::KillApi | Kind::KillWorker | Kind::KillBank => {

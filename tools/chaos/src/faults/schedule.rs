@@ -25,7 +25,7 @@ pub(crate) struct Scene {
 
 /// A fault that is to come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedFault {
     /// When, from the start.
     pub(crate) at: Duration,
     /// How long until it is undone.
@@ -49,7 +49,7 @@ enum Target {
 /// The faults of a run in the order of their time; all of them are undone by its end.
 ///
 /// Kinds come in rounds, each kind once a round, so that none of them is left out by chance.
-pub(crate) fn plan(scene: Scene, seed: u64, duration: Duration) -> Vec<Planned> {
+pub(crate) fn plan(scene: Scene, seed: u64, duration: Duration) -> Vec<PlannedFault> {
     let random = Random::new(seed).part(0);
     let mut busy: BTreeMap<Target, u64> = BTreeMap::new();
     let (mut planned, mut round) = (Vec::new(), Vec::new());
@@ -73,7 +73,7 @@ pub(crate) fn plan(scene: Scene, seed: u64, duration: Duration) -> Vec<Planned> 
             busy.insert(target, at + lasts + 2_000);
             let percent = random.between(10, 50);
             let (at, lasts) = (Duration::from_millis(at), Duration::from_millis(lasts));
-            planned.push(Planned { at, lasts, kind, role, percent });
+            planned.push(PlannedFault { at, lasts, kind, role, percent });
         } else if round.iter().all(|kind| at + kind.shortest() >= end) {
             round.clear();
         }
@@ -167,7 +167,7 @@ mod tests {
         for seed in 0..200 {
             let planned = plan(Scene { bank_doubles: true, ..SCENE }, seed, THREE_MINUTES);
             for (place, first) in planned.iter().enumerate() {
-                let overlaps = |second: &&Planned| {
+                let overlaps = |second: &&PlannedFault| {
                     second.role == first.role && second.role.is_some() && second.at < first.at + first.lasts
                 };
                 assert_eq!(planned.iter().skip(place + 1).find(overlaps), None, "seed {seed}: {first:?}");

@@ -8,7 +8,7 @@ use kopeck_client::{Client, Error, IdempotencyKey, RetryPolicy, Uuid};
 use kopeck_domain::card_number::CardNumber;
 
 use super::call::{Answer, Call};
-use super::tracked::Tracked;
+use super::tracked::TrackedRequest;
 use crate::fleet::Fleet;
 use crate::installation::PartnerSecrets;
 
@@ -31,9 +31,9 @@ pub(crate) struct Partner {
 #[derive(Default)]
 pub(crate) struct Book {
     /// Every request that changes something, in the order in which they were begun.
-    pub(crate) made: Vec<Made>,
+    pub(crate) made: Vec<SentCall>,
     /// Every accepted request.
-    pub(crate) requests: BTreeMap<Uuid, Tracked>,
+    pub(crate) requests: BTreeMap<Uuid, TrackedRequest>,
     pub(crate) employees: Vec<Uuid>,
     /// Cards that are topped up, paid with and limited; they do not change once they are there.
     pub(crate) cards: Vec<MainCard>,
@@ -52,7 +52,7 @@ pub(crate) struct MainCard {
 
 /// A request that was begun, and its response once there is one.
 #[derive(Debug, Clone)]
-pub(crate) struct Made {
+pub(crate) struct SentCall {
     pub(crate) key: IdempotencyKey,
     pub(crate) call: Call,
     pub(crate) answer: Option<Answer>,
@@ -104,7 +104,7 @@ impl Partner {
 impl Book {
     /// Takes note of a request that is about to be made; returns its place.
     pub(crate) fn begin(&mut self, call: Call) -> usize {
-        self.made.push(Made { key: IdempotencyKey::fresh(), call, answer: None, refused: false });
+        self.made.push(SentCall { key: IdempotencyKey::fresh(), call, answer: None, refused: false });
         self.made.len() - 1
     }
 
@@ -118,7 +118,7 @@ impl Book {
         }
         match (&answer, made.call.request()) {
             (Answer::Accepted(id), Some(kind)) => {
-                self.requests.insert(*id, Tracked::new(kind, made.call.clone()));
+                self.requests.insert(*id, TrackedRequest::new(kind, made.call.clone()));
             }
             (Answer::Employee(id), _) => self.employees.push(*id),
             _ => {}

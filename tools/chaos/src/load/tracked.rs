@@ -7,7 +7,7 @@ use super::call::{Call, RequestKind};
 
 /// An accepted request.
 #[derive(Debug, Clone)]
-pub(crate) struct Tracked {
+pub(crate) struct TrackedRequest {
     pub(crate) kind: RequestKind,
     /// The request that made it.
     pub(crate) call: Call,
@@ -19,7 +19,7 @@ pub(crate) struct Tracked {
     pub(crate) ended_at: Option<Instant>,
 }
 
-impl Tracked {
+impl TrackedRequest {
     pub(crate) const fn new(kind: RequestKind, call: Call) -> Self {
         Self { kind, call, state: RequestState::New, in_process_at: None, ended_at: None }
     }
@@ -57,7 +57,7 @@ mod tests {
 
     fn seen(states: &[RequestState]) -> bool {
         let call = Call::OrderVirtual { count: 1, amount: 5_000 };
-        let mut request = Tracked::new(RequestKind::Order, call);
+        let mut request = TrackedRequest::new(RequestKind::Order, call);
         states.iter().all(|state| request.see(state.clone(), Instant::now()).is_none())
     }
 

@@ -4,13 +4,13 @@ use anyhow::{Context as _, ensure};
 use kopeck_client::Client;
 
 use super::links::LinkedCard;
-use super::top_ups::Planned;
+use super::top_ups::PlannedTopUp;
 use crate::plan::{CardNow, Role, TOP_UPS};
 use crate::pool;
 use crate::progress::Progress;
 
 /// Gets the cards ready for their roles, and decides how much to ask for each.
-pub(crate) async fn prepare(client: &Client, linked: &[LinkedCard]) -> anyhow::Result<Vec<Planned>> {
+pub(crate) async fn prepare(client: &Client, linked: &[LinkedCard]) -> anyhow::Result<Vec<PlannedTopUp>> {
     ensure!(linked.len() >= TOP_UPS, "{TOP_UPS} cards are to be topped up, only {} are linked", linked.len());
     let progress = Progress::of("cards made ready", TOP_UPS);
     pool::each(linked.iter().take(TOP_UPS).enumerate(), &progress, async |(place, card)| {
@@ -18,7 +18,7 @@ pub(crate) async fn prepare(client: &Client, linked: &[LinkedCard]) -> anyhow::R
         let now = ready(client, role, card)
             .await
             .with_context(|| format!("getting card {} ready", card.issued.custom_id_card))?;
-        Ok(Planned { card: card.id, amount: role.amount(place, now.remaining_top_up), now })
+        Ok(PlannedTopUp { card: card.id, amount: role.amount(place, now.remaining_top_up), now })
     })
     .await
 }

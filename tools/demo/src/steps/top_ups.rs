@@ -11,7 +11,7 @@ use crate::plan::{CardNow, forecast};
 use crate::progress::Progress;
 
 /// A card, and by how much it is to be topped up.
-pub(crate) struct Planned {
+pub(crate) struct PlannedTopUp {
     pub(crate) card: Uuid,
     pub(crate) amount: i64,
     pub(crate) now: CardNow,
@@ -44,7 +44,11 @@ impl CardTopUp {
 }
 
 /// Tops the cards up in one request, sent twice under one key, where the partner has `available` kopecks.
-pub(crate) async fn run(client: &Client, planned: Vec<Planned>, available: i64) -> anyhow::Result<TopUps> {
+pub(crate) async fn run(
+    client: &Client,
+    planned: Vec<PlannedTopUp>,
+    available: i64,
+) -> anyhow::Result<TopUps> {
     let amounts: Vec<_> = planned.iter().map(|card| (card.amount, card.now)).collect();
     let expected = forecast(available, &amounts);
 

@@ -12,7 +12,7 @@ use crate::pool;
 use crate::progress::Progress;
 
 /// What the service says.
-pub(crate) struct Seen {
+pub(crate) struct ServiceFigures {
     pub(crate) balance: Balance,
     pub(crate) employees: usize,
     pub(crate) orders: usize,
@@ -22,7 +22,11 @@ pub(crate) struct Seen {
 }
 
 /// Reads the partner's balance, the balance of every card, and how long the lists are.
-pub(crate) async fn look(client: &Client, wallet: &Wallet, top_ups: &TopUps) -> anyhow::Result<Seen> {
+pub(crate) async fn look(
+    client: &Client,
+    wallet: &Wallet,
+    top_ups: &TopUps,
+) -> anyhow::Result<ServiceFigures> {
     let topped_up: HashMap<Uuid, i64> =
         top_ups.cards.iter().map(|card| (card.card, CardTopUp::topped_up(card))).collect();
     let money_of_linked = wallet.linked.iter().map(|card| {
@@ -44,7 +48,7 @@ pub(crate) async fn look(client: &Client, wallet: &Wallet, top_ups: &TopUps) -> 
     let money_of_free = money_of_free.collect::<anyhow::Result<Vec<_>>>()?;
 
     let one = Paging::default().per_page(1);
-    Ok(Seen {
+    Ok(ServiceFigures {
         linked: read(client, "balances of linked cards", money_of_linked).await?,
         free: read(client, "balances of free cards", money_of_free.into_iter()).await?,
         employees: total(&client.employees().list(&EmployeeFilter::default(), one).await?.meta)?,

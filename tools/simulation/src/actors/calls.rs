@@ -58,7 +58,7 @@ pub(crate) struct Call {
     pub(crate) key: String,
     pub(crate) fingerprint: [u8; 32],
     pub(crate) command: Command,
-    pub(crate) known: Known,
+    pub(crate) known: ClientView,
     /// The requests in which it was sent sealed; none if it travels clear.
     pub(crate) sealed: Vec<SealedRequest>,
     /// The keys of copies that an attacker sent; `None` is a copy without one.
@@ -76,7 +76,7 @@ pub(crate) struct SealedRequest {
 
 /// What the partner knows of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum ClientView {
     /// It has no response, or lost it.
     Nothing,
     /// It was refused and had no effect; it may be accepted another time.
@@ -87,14 +87,14 @@ pub(crate) enum Known {
 
 /// Why a request had no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum No {
+pub(crate) enum CommandError {
     /// A rule of the service says so.
     Refused(String),
     /// The store failed.
     Store(StoreError),
 }
 
-impl From<StoreError> for No {
+impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
@@ -105,7 +105,7 @@ type SetLimitsError = CreateBatchError<LimitConflict>;
 
 macro_rules! refusals {
     ($($error:ident),*) => {
-        $(impl From<$error> for No {
+        $(impl From<$error> for CommandError {
             fn from(error: $error) -> Self {
                 match error {
                     $error::Store(error) => Self::Store(error),
@@ -124,13 +124,13 @@ refusals! {
 /// Carries out an command within a unit of work.
 ///
 /// # Errors
-/// [`No`]; then nothing of it is kept.
+/// [`CommandError`]; then nothing of it is kept.
 pub(super) fn carry_out(
     unit: &mut dyn UnitOfWork,
     env: &Env,
     partner: PartnerId,
     command: &Command,
-) -> Result<PlaintextResponse, No> {
+) -> Result<PlaintextResponse, CommandError> {
     match command {
         Command::Deposit { reference, amount } => {
             partners::deposit(unit, env, partner, *amount, reference)?;

@@ -11,8 +11,8 @@ use kopeck_service::idempotency::{
 };
 use time::Duration;
 
-use super::calls::{No, SealedRequest, carry_out};
-use super::{Call, Command, Known, compose, judge};
+use super::calls::{CommandError, SealedRequest, carry_out};
+use super::{Call, ClientView, Command, compose, judge};
 use crate::Violation;
 use crate::chaos::survive;
 use crate::world::World;
@@ -43,7 +43,7 @@ struct Request {
 }
 
 /// What a request came to this time.
-enum Came {
+enum RequestOutcome {
     First(PlaintextResponse),
     Replayed(PlaintextResponse),
     Refused(String),
@@ -119,7 +119,7 @@ impl Client {
         let nonce = || SealedRequest { nonce: format!("{key}/nonce"), sealed_at: world.env.now() };
         let sealed: Vec<SealedRequest> = is_sealed.then(nonce).into_iter().collect();
         let request = Request { call: number, key: Some(key.clone()), sealed: sealed.first().cloned() };
-        let (known, copies, effect_under) = (Known::Nothing, Vec::new(), None);
+        let (known, copies, effect_under) = (ClientView::Nothing, Vec::new(), None);
         self.calls.push(Call { key, fingerprint, command, known, sealed, copies, effect_under });
         request
     }
@@ -164,16 +164,16 @@ impl Client {
     /// Calls again whatever has no certain response.
     pub(crate) fn conclude(&mut self, world: &World) -> Result<(), Violation> {
         self.under_way.clear();
-        self.repeat(world, |known| *known == Known::Nothing)
+        self.repeat(world, |known| *known == ClientView::Nothing)
     }
 
     /// Repeats every request that had an effect: each must be answered as it was, and change nothing. Then all that can be
     /// copied is.
     pub(crate) fn repeat_all(&mut self, world: &World) -> Result<(), Violation> {
-        self.repeat(world, |known| matches!(known, Known::Answered(_)))?;
+        self.repeat(world, |known| matches!(known, ClientView::Answered(_)))?;
         for call in 0..self.calls.len() {
             // A copy of a refused call could be accepted now, and no worker would do the job.
-            if self.calls.get(call).is_some_and(|call| matches!(call.known, Known::Answered(_))) {
+            if self.calls.get(call).is_some_and(|call| matches!(call.known, ClientView::Answered(_))) {
                 self.be_copied(world, call)?;
                 self.be_copied(world, call)?;
             }
@@ -181,7 +181,7 @@ impl Client {
         Ok(())
     }
 
-    fn repeat(&mut self, world: &World, wanted: impl Fn(&Known) -> bool) -> Result<(), Violation> {
+    fn repeat(&mut self, world: &World, wanted: impl Fn(&ClientView) -> bool) -> Result<(), Violation> {
         for call in 0..self.calls.len() {
             if self.calls.get(call).is_some_and(|call| wanted(&call.known))
                 && let Some(request) = self.again(call)
@@ -202,8 +202,10 @@ impl Client {
                 let recorded_under = key.clone().unwrap_or_else(|| sealed.nonce.clone());
                 let found = world.look(move |unit| unit.idempotency().find(partner, &recorded_under));
                 if let Ok(Some(recorded)) = found {
-                    call.known =
-                        Known::Answered(PlaintextResponse { status: recorded.status, body: recorded.body });
+                    call.known = ClientView::Answered(PlaintextResponse {
+                        status: recorded.status,
+                        body: recorded.body,
+                    });
                     call.effect_under = Some(key.clone());
                 }
             }
@@ -228,9 +230,9 @@ impl Client {
             Err(_crashed) => Ok(()),
             Ok(Err(ReplayError::Store(error))) => judge(&error),
             Ok(Err(ReplayError::KeyReused)) => Err(reused(call)),
-            Ok(Err(ReplayError::NonceSpent)) => self.learn(world, &request, Came::Spent),
+            Ok(Err(ReplayError::NonceSpent)) => self.learn(world, &request, RequestOutcome::Spent),
             Ok(Ok(Some(recorded))) if recorded.is_nonce_spent => {
-                self.learn(world, &request, Came::Replayed(recorded.response))
+                self.learn(world, &request, RequestOutcome::Replayed(recorded.response))
             }
             // The first nonce of an old call, which is forgotten by now: it is spent again.
             Ok(Ok(Some(_))) => self.carry_out_by(world, request, &*world.stored),
@@ -265,19 +267,19 @@ impl Client {
             })
         });
         let came = match came {
-            Err(_crashed) => Came::Lost,
-            Ok(Ok(Execution::First(answer))) => Came::First(answer),
-            Ok(Ok(Execution::Replayed(answer))) => Came::Replayed(answer),
+            Err(_crashed) => RequestOutcome::Lost,
+            Ok(Ok(Execution::First(answer))) => RequestOutcome::First(answer),
+            Ok(Ok(Execution::Replayed(answer))) => RequestOutcome::Replayed(answer),
             Ok(Err(ExecuteError::KeyReused)) => return Err(reused(call)),
-            Ok(Err(ExecuteError::NonceSpent)) => Came::Spent,
-            Ok(Err(ExecuteError::UseCase(No::Refused(why)))) => Came::Refused(why),
+            Ok(Err(ExecuteError::NonceSpent)) => RequestOutcome::Spent,
+            Ok(Err(ExecuteError::UseCase(CommandError::Refused(why)))) => RequestOutcome::Refused(why),
             // The same request has just been carried out by another request.
             Ok(Err(ExecuteError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce)))) => {
-                Came::Lost
+                RequestOutcome::Lost
             }
-            Ok(Err(ExecuteError::Store(error) | ExecuteError::UseCase(No::Store(error)))) => {
+            Ok(Err(ExecuteError::Store(error) | ExecuteError::UseCase(CommandError::Store(error)))) => {
                 judge(&error)?;
-                Came::Lost
+                RequestOutcome::Lost
             }
         };
         self.learn(world, &request, came)
@@ -297,7 +299,7 @@ impl Client {
     }
 
     /// Holds what came of a request against what came of its request before.
-    fn learn(&mut self, world: &World, request: &Request, came: Came) -> Result<(), Violation> {
+    fn learn(&mut self, world: &World, request: &Request, came: RequestOutcome) -> Result<(), Violation> {
         let Some(call) = self.calls.get_mut(request.call) else { return Ok(()) };
         let is_deposit = matches!(call.command, Command::Deposit { .. });
         let is_own = request.key.as_ref() == Some(&call.key);
@@ -307,35 +309,38 @@ impl Client {
             rule,
             what: format!("call {} under {:?}: {what}", call.key, request.key),
         };
-        let is_answered = matches!(came, Came::First(_) | Came::Replayed(_));
+        let is_answered = matches!(came, RequestOutcome::First(_) | RequestOutcome::Replayed(_));
         let (known, words) = match (&call.known, came) {
-            (Known::Answered(_), Came::First(_)) if !is_deposit => {
+            (ClientView::Answered(_), RequestOutcome::First(_)) if !is_deposit => {
                 return Err(wrong("it had its effect a second time"));
             }
-            (Known::Answered(_), Came::Replayed(_)) if is_elsewhere => {
+            (ClientView::Answered(_), RequestOutcome::Replayed(_)) if is_elsewhere => {
                 return Err(wrong("it had an effect under two keys"));
             }
-            (Known::Answered(_), Came::Refused(why)) => {
+            (ClientView::Answered(_), RequestOutcome::Refused(why)) => {
                 return Err(wrong(&format!("it had its effect, and was refused when repeated: {why}")));
             }
-            (Known::Answered(before), Came::First(answer) | Came::Replayed(answer)) if *before != answer => {
+            (
+                ClientView::Answered(before),
+                RequestOutcome::First(answer) | RequestOutcome::Replayed(answer),
+            ) if *before != answer => {
                 return Err(wrong("its answers differ"));
             }
-            (Known::Refused, Came::Replayed(_)) => {
+            (ClientView::Refused, RequestOutcome::Replayed(_)) => {
                 return Err(wrong("it was refused, and had its effect nevertheless"));
             }
-            (_, Came::Spent) if is_own && call.copies.is_empty() => {
+            (_, RequestOutcome::Spent) if is_own && call.copies.is_empty() => {
                 return Err(wrong("its nonce was spent without a copy"));
             }
-            (Known::Answered(_), Came::Spent) if !is_elsewhere => {
+            (ClientView::Answered(_), RequestOutcome::Spent) if !is_elsewhere => {
                 return Err(wrong("it had its effect under this key, and its nonce is another's"));
             }
-            (_, Came::First(answer)) => (Known::Answered(answer), "is answered"),
-            (_, Came::Replayed(answer)) => (Known::Answered(answer), "is answered as before"),
-            (_, Came::Refused(_)) => (Known::Refused, "is refused"),
-            (known, Came::Spent) => (known.clone(), "is refused as a copy"),
-            (Known::Refused, Came::Lost) => (Known::Nothing, "is lost"),
-            (known, Came::Lost) => (known.clone(), "is lost"),
+            (_, RequestOutcome::First(answer)) => (ClientView::Answered(answer), "is answered"),
+            (_, RequestOutcome::Replayed(answer)) => (ClientView::Answered(answer), "is answered as before"),
+            (_, RequestOutcome::Refused(_)) => (ClientView::Refused, "is refused"),
+            (known, RequestOutcome::Spent) => (known.clone(), "is refused as a copy"),
+            (ClientView::Refused, RequestOutcome::Lost) => (ClientView::Nothing, "is lost"),
+            (known, RequestOutcome::Lost) => (known.clone(), "is lost"),
         };
         if is_answered && !is_elsewhere {
             call.effect_under = Some(request.key.clone());

@@ -18,7 +18,7 @@ use story::Story;
 
 use super::unreadable;
 use crate::Violation;
-use crate::actors::{Client, Command, Known};
+use crate::actors::{Client, ClientView, Command};
 use crate::bank::Effect;
 use crate::world::World;
 
@@ -82,7 +82,7 @@ fn every_answer_is_true(client: &Client, has: &Holdings) -> Result<(), Violation
         |what: String| Err(Violation { rule: "every accepted call is found as it was answered", what });
     let mut accepted = BTreeSet::new();
     for call in &client.calls {
-        let Known::Answered(answer) = &call.known else { continue };
+        let ClientView::Answered(answer) = &call.known else { continue };
         let made = String::from_utf8_lossy(&answer.body).into_owned();
         let holds = match &call.command {
             Command::Order { .. } | Command::TopUp(_) | Command::SetLimits { .. } => {
@@ -108,7 +108,7 @@ fn every_answer_is_true(client: &Client, has: &Holdings) -> Result<(), Violation
 /// What was deposited is spent on what the bank did, or free; nothing is held any more.
 fn money_adds_up(client: &Client, has: &Holdings, story: &Story) -> Result<(), Violation> {
     let deposits = client.calls.iter().filter_map(|call| match (&call.command, &call.known) {
-        (Command::Deposit { amount, .. }, Known::Answered(_)) => Some(amount.get()),
+        (Command::Deposit { amount, .. }, ClientView::Answered(_)) => Some(amount.get()),
         _ => None,
     });
     let deposited: i64 = deposits.sum();

@@ -5,7 +5,7 @@ use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_port_store::{BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, StoreError, StoredKind};
 
-use super::store::Sabotaged;
+use super::store::SabotagedUnit;
 
 macro_rules! passed_on {
     ($($method:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
@@ -15,7 +15,7 @@ macro_rules! passed_on {
     };
 }
 
-impl<K: StoredKind> CardBatchRepository<K> for Sabotaged<'_> {
+impl<K: StoredKind> CardBatchRepository<K> for SabotagedUnit<'_> {
     fn mark_sent(&mut self, _: PartnerId, _: K::Id, _: &[u32], _: bool) -> Result<(), StoreError> {
         Ok(())
     }

@@ -40,13 +40,13 @@ impl Store for SabotagedStore {
     fn submit(&self, access: Access, mut work: Work, done: Done) {
         let (sabotage, latest) = (self.sabotage, Arc::clone(&self.latest));
         let sabotaged: Work =
-            Box::new(move |unit| work(&mut Sabotaged { unit, sabotage, latest: Arc::clone(&latest) }));
+            Box::new(move |unit| work(&mut SabotagedUnit { unit, sabotage, latest: Arc::clone(&latest) }));
         self.inner.submit(access, sabotaged, done);
     }
 }
 
 /// A unit of work that lacks a rule.
-pub(super) struct Sabotaged<'a> {
+pub(super) struct SabotagedUnit<'a> {
     pub(super) unit: &'a mut dyn UnitOfWork,
     sabotage: Sabotage,
     latest: Latest,
@@ -60,7 +60,7 @@ macro_rules! passed_on {
     };
 }
 
-impl UnitOfWork for Sabotaged<'_> {
+impl UnitOfWork for SabotagedUnit<'_> {
     fn jobs(&mut self) -> &mut dyn JobRepository {
         match self.sabotage {
             Sabotage::NoAttemptCheck | Sabotage::ForgottenSending => self,
@@ -102,7 +102,7 @@ impl UnitOfWork for Sabotaged<'_> {
     }
 }
 
-impl Sabotaged<'_> {
+impl SabotagedUnit<'_> {
     /// The claim that counts in the store; without the check of attempts, whatever the attempt of `claim`.
     fn counting(&self, claim: &Claim) -> Claim {
         match self.sabotage {
@@ -113,7 +113,7 @@ impl Sabotaged<'_> {
 }
 
 /// Attempts are not checked, or claims forget that something may have been sent.
-impl JobRepository for Sabotaged<'_> {
+impl JobRepository for SabotagedUnit<'_> {
     fn enqueue(&mut self, partner: PartnerId, subject: Subject, delay: Duration) -> Result<(), StoreError> {
         self.unit.jobs().enqueue(partner, subject, delay)
     }
@@ -194,7 +194,7 @@ impl JobRepository for Sabotaged<'_> {
 const PLENTY: Kopecks = Kopecks::new(1 << 60);
 
 /// What is held stays free for others to spend, and is taken only with the capture.
-impl LedgerRepository for Sabotaged<'_> {
+impl LedgerRepository for SabotagedUnit<'_> {
     fn sheet(&mut self, partner: PartnerId) -> Result<Option<BalanceSheet>, StoreError> {
         let sheet = self.unit.ledger().sheet(partner)?;
         Ok(sheet.map(|sheet| BalanceSheet { balances: Balances { held: PLENTY, ..sheet.balances }, ..sheet }))
@@ -237,7 +237,7 @@ impl LedgerRepository for Sabotaged<'_> {
 }
 
 /// Nothing is remembered.
-impl IdempotencyRepository for Sabotaged<'_> {
+impl IdempotencyRepository for SabotagedUnit<'_> {
     fn find(&mut self, _: PartnerId, _: &str) -> Result<Option<RecordedResponse>, StoreError> {
         Ok(None)
     }
@@ -258,7 +258,7 @@ impl IdempotencyRepository for Sabotaged<'_> {
 }
 
 /// No nonce is ever spent.
-impl SealedNonceRepository for Sabotaged<'_> {
+impl SealedNonceRepository for SabotagedUnit<'_> {
     fn find(&mut self, _: PartnerId, _: &str) -> Result<Option<SpentNonce>, StoreError> {
         Ok(None)
     }

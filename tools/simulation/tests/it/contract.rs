@@ -11,19 +11,19 @@ use simulation::store::MemoryStore;
 use time::{Duration, OffsetDateTime};
 
 /// The store, with a thread for every unit of work: the contract wants `submit` to return at once.
-struct Threaded {
+struct ThreadedStore {
     store: Arc<MemoryStore>,
     clock: Arc<FakeClock>,
 }
 
-impl Store for Threaded {
+impl Store for ThreadedStore {
     fn submit(&self, access: Access, work: Work, done: Done) {
         let store = Arc::clone(&self.store);
         thread::spawn(move || store.submit(access, work, done));
     }
 }
 
-impl TimeTravel for Threaded {
+impl TimeTravel for ThreadedStore {
     fn advance(&self, by: Duration) {
         self.clock.advance(by);
     }
@@ -33,10 +33,10 @@ impl TimeTravel for Threaded {
     }
 }
 
-fn empty_store() -> Threaded {
+fn empty_store() -> ThreadedStore {
     let clock = Arc::new(FakeClock::starting_at(OffsetDateTime::UNIX_EPOCH + Duration::days(20_000)));
     let store = MemoryStore::new(Arc::clone(&clock) as Arc<dyn Clock>);
-    Threaded { store: Arc::new(store), clock }
+    ThreadedStore { store: Arc::new(store), clock }
 }
 
 kopeck_port_store::contract_tests!(empty_store);

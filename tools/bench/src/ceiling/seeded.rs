@@ -14,11 +14,11 @@ use crate::numbered;
 use crate::targets::Targets;
 
 /// What the token check asks of the store.
-pub(super) struct Known {
+pub(super) struct SeededPartners {
     keys: HashMap<PartnerId, SealingKeyRecord>,
 }
 
-impl Known {
+impl SeededPartners {
     /// The partners of `targets`, their keys encrypted as in the store.
     pub(super) fn new(targets: &Targets, secrets: &dyn SecretBox) -> anyhow::Result<Self> {
         let mut keys = HashMap::new();
