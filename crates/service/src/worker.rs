@@ -5,7 +5,7 @@
 //!
 //! - the bank's key of an instruction never changes, and is made of the request's own identifier;
 //! - a claim says whether an earlier one may have sent something; then the worker queries the bank before it sends;
-//! - an unknown response decides nothing: the money stays held and the job is due again later.
+//! - an unknown outcome decides nothing: the money stays held and the job is due again later.
 //!
 //! A job in flight in one worker is not taken by another worker of the process, whatever the clock says of its lease.
 
@@ -29,7 +29,7 @@ use in_flight::{InFlight, InFlightGuard, Lease};
 use order::{OrderFindings, OrderTask};
 pub use watch::{ClockCheck, ClockWatch};
 
-/// The longest backoff after a try without a response of the bank.
+/// The longest backoff after a try without a response from the bank.
 const LONGEST_PAUSE: Duration = Duration::seconds(10);
 
 /// How a worker works.
@@ -344,7 +344,7 @@ fn back_off(unit: &mut dyn UnitOfWork, claim: &Claim, may_have_sent: bool) -> Re
     unit.jobs().reschedule(claim, Reschedule { delay: pause_after(failures), failures, may_have_sent })
 }
 
-/// The backoff after so many tries in a row without a response of the bank: doubling from a quarter of a second to ten
+/// The backoff after so many tries in a row without a response from the bank: doubling from a quarter of a second to ten
 /// seconds, so that nothing waits long once the bank is well.
 fn pause_after(failures: u32) -> Duration {
     let doublings = failures.saturating_sub(1).min(6);

@@ -1,4 +1,4 @@
-//! One fault at a time: every request that a use case makes to the store, to the bank or to the sandbox fails once before it
+//! One fault at a time: every call that a use case makes to the store, to the bank or to the sandbox fails once before it
 //! has an effect and once after; at every such call the process ends once before and once after. The client calls
 //! again, the workers work until nothing is due, and everything is as if nothing had happened.
 //!

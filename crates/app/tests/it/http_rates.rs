@@ -1,4 +1,4 @@
-//! Partners that request too often, and clients that do not read.
+//! Partners over their rate limit, and clients that do not read.
 
 use std::io::{ErrorKind, Write as _};
 use std::net::Ipv4Addr;

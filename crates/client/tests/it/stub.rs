@@ -1,4 +1,4 @@
-//! A service that responses as a test tells it to, and remembers what it was sent.
+//! A service that responds as a test tells it to, and remembers what it was sent.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

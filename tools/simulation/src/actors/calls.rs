@@ -23,7 +23,7 @@ use kopeck_service::replenishments::TopUp;
 use kopeck_service::{Env, card_batches, cards, employees, limits, orders, partners, replenishments};
 use time::OffsetDateTime;
 
-/// What a request asks for. Everything that the bank is to do carries a mark of its own, an amount or an address, so that
+/// What a call asks for. Everything that the bank is to do carries a mark of its own, an amount or an address, so that
 /// what the bank did can be told apart without the service's keys.
 #[derive(Debug, Clone)]
 pub(crate) enum Command {
@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Confirm(OrderId),
 }
 
-/// A request under its idempotency key.
+/// A call under its idempotency key.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     /// The idempotency key of the partner.
@@ -74,7 +74,7 @@ pub(crate) struct SealedRequest {
     pub(crate) sealed_at: OffsetDateTime,
 }
 
-/// What the partner knows of a request.
+/// What the partner knows of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ClientView {
     /// It has no response, or lost it.
@@ -85,7 +85,7 @@ pub(crate) enum ClientView {
     Answered(PlaintextResponse),
 }
 
-/// Why a request had no effect.
+/// Why a call had no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CommandError {
     /// A rule of the service says so.

@@ -1,4 +1,4 @@
-//! A partner: it calls, loses answers, and calls again under the same key, also before the first request has ended. An
+//! A partner: it calls, loses answers, and calls again under the same key, also before the first call has ended. An
 //! attacker copies its sealed requests and sends them again under other keys.
 
 use std::sync::Arc;
@@ -32,10 +32,10 @@ pub(crate) struct Client {
     under_way: Vec<Request>,
 }
 
-/// One request that carries a request.
+/// One request that carries a call.
 #[derive(Debug, Clone)]
 struct Request {
-    /// The number of the request.
+    /// The number of the call.
     call: usize,
     /// Its `Idempotency-Key`.
     key: Option<String>,
@@ -106,7 +106,7 @@ impl Client {
         Ok(())
     }
 
-    /// A new request; returns its first request. Two of three are sealed.
+    /// A new call; returns its first request. Two of three are sealed.
     fn call(&mut self, world: &World, command: Command) -> Request {
         let number = self.calls.len();
         let mut fingerprint = [0; 32];
@@ -124,13 +124,13 @@ impl Client {
         request
     }
 
-    /// The partner's next request of a request, under the first nonce.
+    /// The partner's next request of a call, under the first nonce.
     fn again(&self, number: usize) -> Option<Request> {
         let call = self.calls.get(number)?;
         Some(Request { call: number, key: Some(call.key.clone()), sealed: call.sealed.first().cloned() })
     }
 
-    /// An attacker copies one of a request's sealed requests. Before that, a partner with a response may have retried under a new
+    /// An attacker copies one of a call's sealed requests. Before that, a partner with a response may have retried under a new
     /// nonce. Both bypass all faults: the attacker needs no response.
     fn be_copied(&mut self, world: &World, number: usize) -> Result<(), Violation> {
         let own = |call: &Call| call.effect_under.as_ref() == Some(&Some(call.key.clone()));
@@ -146,7 +146,7 @@ impl Client {
         copy.map_or(Ok(()), |copy| self.carry_out_by(world, copy, &*world.stored))
     }
 
-    /// A copy of one of a request's sealed requests, under another key or without one, while it can be opened.
+    /// A copy of one of a call's sealed requests, under another key or without one, while it can be opened.
     fn copy(&mut self, world: &World, number: usize) -> Option<Request> {
         let call = self.calls.get_mut(number)?;
         let sealed = world.copying.pick(&call.sealed)?.clone();
@@ -285,7 +285,7 @@ impl Client {
         self.learn(world, &request, came)
     }
 
-    /// Whether a request still has a sense: a copy can be opened for some minutes, and a request whose copy had the effect is
+    /// Whether a request can still succeed: a copy can be opened for some minutes, and a call whose copy had the effect is
     /// not repeated once its nonce is forgotten.
     fn is_still_served(&mut self, world: &World, request: &Request) -> bool {
         let Some(sealed) = &request.sealed else { return true };

@@ -21,9 +21,9 @@ pub enum Fault {
     FailBefore,
     /// It has its effect, and the response is lost.
     FailAfter,
-    /// The process ends before the request has an effect.
+    /// The process ends before the call has an effect.
     KillBefore,
-    /// The process ends after the request had its effect.
+    /// The process ends after the call had its effect.
     KillAfter,
 }
 
@@ -35,7 +35,7 @@ pub struct Step {
     pub has_effect: bool,
 }
 
-/// Counts the requests of a process's ports from when it is armed, and lets one of them go wrong.
+/// Counts the calls of a process's ports from when it is armed, and lets one of them go wrong.
 #[derive(Default)]
 pub struct Watch(Mutex<State>);
 
@@ -45,7 +45,7 @@ struct State {
     steps: Vec<Step>,
     /// The place of the request that goes wrong, counted from zero, and how.
     planned: Option<(usize, Fault)>,
-    /// From now on every request of this process fails.
+    /// From now on every call of this process fails.
     dead: bool,
 }
 
@@ -63,7 +63,7 @@ impl Fault {
         }
     }
 
-    /// Whether the request has its effect nevertheless.
+    /// Whether the call has its effect nevertheless.
     pub fn is_late(self) -> bool {
         matches!(self, Self::FailAfter | Self::KillAfter)
     }
@@ -80,7 +80,7 @@ impl Watch {
         *self.0.lock().unwrap() = State { armed: true, planned, ..State::default() };
     }
 
-    /// Counts no more. Answers the requests that were made, and whether the process is dead.
+    /// Counts no more. Returns the calls that were made, and whether the process is dead.
     pub fn disarm(&self) -> (Vec<Step>, bool) {
         let mut state = self.0.lock().unwrap();
         state.armed = false;
