@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit_while};
+use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::ApiError;
@@ -62,7 +62,7 @@ pub(crate) async fn in_store_keeping<T, E>(
     store: &dyn Store,
     access: Access,
     deadline: Deadline,
-    body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
+    mut body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
 ) -> Result<T, E>
 where
     T: Send + 'static,
@@ -71,8 +71,13 @@ where
     let (sender, receiver) = oneshot::channel();
     let cancel = CancelOnDrop::default();
     let gone = Arc::clone(&cancel.0);
-    let is_wanted = move || !gone.load(Ordering::Relaxed) && !deadline.is_over();
-    submit_while(store, access, is_wanted, body, move |result| {
+    let body = move |unit: &mut dyn UnitOfWork| {
+        if gone.load(Ordering::Relaxed) || deadline.is_over() {
+            return Err(StoreError::Cancelled.into());
+        }
+        body(unit)
+    };
+    submit(store, access, body, move |result| {
         drop(kept);
         // The receiver is gone if the client has disconnected.
         let _ = sender.send(result);

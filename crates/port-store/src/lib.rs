@@ -30,4 +30,4 @@ pub use jobs::{Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, Stu
 pub use records::*;
 pub use repositories::*;
 pub use sealed_nonces::{SealedNonceRepository, SpentNonce};
-pub use store::{Access, Disposition, Done, Store, UnitOfWork, Work, submit, submit_while, transact};
+pub use store::{Access, Disposition, Done, Store, UnitOfWork, Work, submit, transact};

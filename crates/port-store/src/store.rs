@@ -107,24 +107,6 @@ pub fn submit<T, E>(
     store.submit(access, work, Box::new(move |ended| done(result.after(ended))));
 }
 
-/// The same for cancellable work: it begins only if it `is_wanted` when its turn comes. Otherwise nothing happens, and
-/// `done` learns [`StoreError::Cancelled`].
-pub fn submit_while<T, E>(
-    store: &dyn Store,
-    access: Access,
-    is_wanted: impl Fn() -> bool + Send + 'static,
-    mut body: impl FnMut(&mut dyn UnitOfWork) -> Result<T, E> + Send + 'static,
-    done: impl FnOnce(Result<T, E>) + Send + 'static,
-) where
-    T: Send + 'static,
-    E: From<StoreError> + Send + 'static,
-{
-    let body = move |unit: &mut dyn UnitOfWork| {
-        if is_wanted() { body(unit) } else { Err(StoreError::Cancelled.into()) }
-    };
-    submit(store, access, body, done);
-}
-
 /// Runs `body` and waits for its result: for workers and commands, never on a thread that serves requests.
 ///
 /// # Errors
