@@ -90,6 +90,10 @@ async fn a_running_service_tells_that_it_is_ready_and_what_it_did() {
     assert!(figure("process_threads") > 4.0, "{text}");
     assert!(figure("process_cpu_seconds_total") > 0.0, "Argon2 takes more than a tick");
     assert!(figure("process_start_time_seconds") > 0.0);
+    for access in ["read", "write"] {
+        let pool = |what: &str| figure(&format!("kopeck_database_pool_{what}{{access=\"{access}\"}}"));
+        assert!(pool("open") >= 1.0 && pool("idle") <= pool("open"), "{text}");
+    }
     let used = r#"kopeck_database_use_seconds_count{access="write"} 0"#;
     assert!(text.contains("kopeck_database_use_seconds_count") && !text.contains(used));
     for personal in [&*partner.id, "acme-47", &partner.api_key, &token] {

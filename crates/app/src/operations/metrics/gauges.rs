@@ -1,7 +1,8 @@
 //! Gauges that are read at each scrape.
 
+use kopeck_adapter_store_diesel::OpenStore;
 use kopeck_port_store::Access;
-use prometheus::IntGauge;
+use prometheus::{IntGauge, Opts};
 
 use super::Registrar;
 use super::process::ProcessMetrics;
@@ -9,8 +10,8 @@ use crate::operations::{Health, StoreSnapshot};
 
 /// Gauges of this moment.
 pub(super) struct Gauges {
-    reads_waiting: IntGauge,
-    writes_waiting: IntGauge,
+    reads: AccessGauges,
+    writes: AccessGauges,
     database_up: IntGauge,
     disk_free: IntGauge,
     disk_needed: IntGauge,
@@ -20,6 +21,13 @@ pub(super) struct Gauges {
     silence: IntGauge,
     sandbox: IntGauge,
     process: Option<ProcessMetrics>,
+}
+
+/// Gauges of the store's queue and connections of one access.
+struct AccessGauges {
+    waiting: IntGauge,
+    open: IntGauge,
+    idle: IntGauge,
 }
 
 /// Gauges of what stands in the database. While it does not answer they stay as they were.
@@ -34,21 +42,14 @@ struct StoredGauges {
 
 impl Gauges {
     pub(super) fn new(registrar: &Registrar<'_>) -> prometheus::Result<Self> {
-        let waiting = |access: &str| {
-            let options = prometheus::Opts::new("kopeck_database_queue", "Units of work in the queue.")
-                .const_label("access", access);
-            let gauge = IntGauge::with_opts(options)?;
-            registrar.0.register(Box::new(gauge.clone()))?;
-            prometheus::Result::Ok(gauge)
-        };
-        let build = prometheus::Opts::new("kopeck_build_info", "Always 1, with the version as its label.")
+        let build = Opts::new("kopeck_build_info", "Always 1, with the version as its label.")
             .const_label("version", env!("CARGO_PKG_VERSION"));
         let build = IntGauge::with_opts(build)?;
         build.set(1);
         registrar.0.register(Box::new(build))?;
         Ok(Self {
-            reads_waiting: waiting("read")?,
-            writes_waiting: waiting("write")?,
+            reads: AccessGauges::new(registrar, "read")?,
+            writes: AccessGauges::new(registrar, "write")?,
             database_up: registrar.gauge(
                 "kopeck_database_up",
                 "1 if the database accepts changes and responded to the latest scrape.",
@@ -77,9 +78,10 @@ impl Gauges {
 
     /// Sets all gauges.
     pub(super) fn show(&self, health: &Health, snapshot: Option<StoreSnapshot>) {
-        let waiting = |access| health.store().map_or(0, |store| store.waiting(access));
-        self.reads_waiting.set(whole(waiting(Access::Read)));
-        self.writes_waiting.set(whole(waiting(Access::Write)));
+        if let Some(store) = health.store() {
+            self.reads.show(&**store, Access::Read);
+            self.writes.show(&**store, Access::Write);
+        }
         let accepts_changes = health.store().is_some_and(|store| store.outage().is_none());
         self.database_up.set(i64::from(snapshot.is_some() && accepts_changes));
         if let Some(space) = health.store().and_then(|store| store.disk_space()) {
@@ -98,6 +100,28 @@ impl Gauges {
             self.workers_ended.set(whole(report.ended));
             self.silence.set(whole(report.longest_silence.as_secs()));
         }
+    }
+}
+
+impl AccessGauges {
+    fn new(registrar: &Registrar<'_>, access: &str) -> prometheus::Result<Self> {
+        let gauge = |name: &str, help: &str| {
+            let gauge = IntGauge::with_opts(Opts::new(name, help).const_label("access", access))?;
+            registrar.0.register(Box::new(gauge.clone()))?;
+            prometheus::Result::Ok(gauge)
+        };
+        Ok(Self {
+            waiting: gauge("kopeck_database_queue", "Units of work in the queue.")?,
+            open: gauge("kopeck_database_pool_open", "Open connections of the pool.")?,
+            idle: gauge("kopeck_database_pool_idle", "Open connections of the pool that nobody uses.")?,
+        })
+    }
+
+    fn show(&self, store: &dyn OpenStore, access: Access) {
+        let connections = store.connections(access);
+        self.waiting.set(whole(store.waiting(access)));
+        self.open.set(whole(connections.open));
+        self.idle.set(whole(connections.idle));
     }
 }
 
