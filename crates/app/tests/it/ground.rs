@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use kopeck::compose::SystemAdapters;
 use kopeck::folder::DataFolder;
 use kopeck_adapter_http::{HttpSettings, SandboxControl};
+use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_adapter_store_diesel::testing::{Roles, TestDatabase};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_bank::BankGateway;
@@ -17,11 +18,12 @@ use kopeck_service::worker::WorkerSettings;
 use kopeck_test_support::Proxy;
 use time::{Duration, OffsetDateTime};
 
-use crate::database::Database;
+use crate::database::{Database, store_kind};
 
 /// What a process leaves behind: database, simulator's books, the clock's file, and the machine that it ran on.
 pub struct Ground {
     pub url: String,
+    pub store_kind: StoreKind,
     pub data: DataFolder,
     /// The machine's clock.
     pub clock: Arc<FakeClock>,
@@ -126,7 +128,9 @@ impl Ground {
     pub fn behind_a_proxy(start: OffsetDateTime) -> (Self, Proxy) {
         let database = Database::Server(TestDatabase::migrated());
         let (proxy, url) = Proxy::to_database(database.url()).unwrap();
-        (Self { url, ..Self::over(database, tempfile::tempdir().unwrap(), start, 0) }, proxy)
+        // Only the batched store detects a silent server.
+        let store_kind = StoreKind::Batched;
+        (Self { url, store_kind, ..Self::over(database, tempfile::tempdir().unwrap(), start, 0) }, proxy)
     }
 
     /// On PostgreSQL, with a role that owns the tables and another that serves.
@@ -140,6 +144,7 @@ impl Ground {
     fn over(database: Database, folder: tempfile::TempDir, start: OffsetDateTime, generation: u64) -> Self {
         let url = database.url().to_owned();
         Self {
+            store_kind: store_kind(),
             data: DataFolder::make(&url, database.beside(folder.path())).unwrap(),
             url,
             database,

@@ -101,7 +101,7 @@ impl TestServer {
         let adapters = ground.adapters(clock_ahead);
         let (adapters, service_clock) = adapters.with_clock_of(&ground.data).unwrap();
         let keys = KeyRing::of(&MasterKey::from_bytes([7; 32]));
-        let parts = Parts { passwords, store_kind: crate::database::store_kind(), ..Parts::default() };
+        let parts = Parts { passwords, store_kind: ground.store_kind, ..Parts::default() };
         let application = Application::with_parts(&ground.url, &keys, &adapters, SETTINGS, parts).unwrap();
         let bank = simulator(&ground.data, &adapters, SETTINGS).unwrap();
         let power = Arc::new(SimulatorPower { bank: Arc::clone(&bank), clock: service_clock });
