@@ -8,15 +8,20 @@
 //! A checkpoint in the database says how far a chain goes at least. A command moves it with each commit, a connection with
 //! its first and then once a minute.
 
+pub(crate) mod marks;
+pub(crate) mod rows;
+
 use kopeck_domain::audit::{Entry, Head, Mark, MarkKind, Opening, Record, Statement};
 use kopeck_port_store::{AuditSigner, SignatureCheck, StoreError};
 use kopeck_port_system::Clock;
 use time::{Duration, OffsetDateTime};
 
+use self::marks::{commands_chain, put_mark};
+use self::rows::{insert_opening, insert_records, last_opening};
 use crate::config::{AuditChain, AuditSettings};
-use crate::dialect::{self, AnyConnection};
+use crate::connection::{AnyConnection, ChainPosition, Session};
+use crate::dialect;
 use crate::error::Stored;
-use crate::repositories::{commands_chain, insert_opening, insert_records, last_opening, put_mark};
 
 /// Held by who opens a chain or adds to that of commands, until its commit; the bytes of "kopeckau". It is the last lock
 /// that a transaction takes, so it may be waited for while others are held.
@@ -25,34 +30,18 @@ const OPENING: i64 = 0x6b6f_7065_636b_6175;
 /// How often a connection moves its checkpoint.
 const CHECKPOINT_EVERY: Duration = Duration::MINUTE;
 
-/// What a connection adds to the audit log.
+/// What a transaction adds to the audit log.
+#[derive(Default)]
 pub(crate) struct AuditWriter {
-    settings: AuditSettings,
-    /// How far its chain is committed; `None` before the first entry, and if that is not known.
-    head: Option<Head>,
-    /// How far it goes once the open transaction is committed.
-    next: Option<Head>,
-    /// When its checkpoint was last moved.
-    checkpoint_at: Option<OffsetDateTime>,
     /// Entries of units of work that have ended well.
     kept: Vec<Entry>,
     /// Entries of the one that runs.
     own: Vec<Entry>,
+    /// How far the chain goes once the transaction is committed.
+    next: Option<Head>,
 }
 
 impl AuditWriter {
-    /// Nothing is added yet.
-    pub(crate) fn new(settings: AuditSettings) -> Self {
-        Self { settings, head: None, next: None, checkpoint_at: None, kept: Vec::new(), own: Vec::new() }
-    }
-
-    /// A transaction begins, and with it no entry.
-    pub(crate) fn begin(&mut self) {
-        self.next = None;
-        self.kept.clear();
-        self.own.clear();
-    }
-
     /// Adds an entry of the unit of work that runs.
     pub(crate) fn add(&mut self, entry: Entry) {
         self.own.push(entry);
@@ -67,19 +56,14 @@ impl AuditWriter {
         }
     }
 
-    /// The connection is another one, or nobody knows what is committed on it.
-    pub(crate) fn give_up_chain(&mut self) {
-        self.head = None;
-        self.next = None;
-    }
-
     /// Writes what is kept, as the last thing before a commit.
     ///
     /// # Errors
     /// [`StoreError`]; the transaction is to be given up.
     pub(crate) fn write(
         &mut self,
-        connection: &mut AnyConnection,
+        session: &mut Session,
+        settings: &AuditSettings,
         clock: &dyn Clock,
     ) -> Result<(), StoreError> {
         // A unit of work that runs alone has not ended for anyone but the one who commits it.
@@ -87,21 +71,28 @@ impl AuditWriter {
         if self.kept.is_empty() {
             return Ok(());
         }
-        let written = self.write_kept(connection, clock.now() - clock.ahead());
+        let Session { connection, chain, .. } = session;
+        let written = self.write_kept(connection, chain, settings, clock.now() - clock.ahead());
         if written.is_err() {
-            self.give_up_chain();
+            chain.head = None;
         }
         written
     }
 
-    fn write_kept(&mut self, connection: &mut AnyConnection, now: OffsetDateTime) -> Result<(), StoreError> {
-        let signer = self.settings.signer.as_deref();
-        let is_of_commands = self.settings.chain == AuditChain::OfCommands;
-        let mut head = match self.head.clone() {
+    fn write_kept(
+        &mut self,
+        connection: &mut AnyConnection,
+        chain: &mut ChainPosition,
+        settings: &AuditSettings,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let signer = settings.signer.as_deref();
+        let is_of_commands = settings.chain == AuditChain::OfCommands;
+        let mut head = match chain.head.clone() {
             Some(head) if !is_of_commands => head,
             _ if is_of_commands => continue_commands(connection, signer, now)?,
             _ => {
-                self.checkpoint_at = None;
+                chain.checkpoint_at = None;
                 dialect::wait_for_lock(connection, OPENING).stored()?;
                 open(connection, now, false)?
             }
@@ -115,25 +106,26 @@ impl AuditWriter {
         insert_records(connection, &records).stored()?;
         let is_fresh = |at| (Duration::ZERO..CHECKPOINT_EVERY).contains(&(now - at));
         if let Some(signer) = signer
-            && (is_of_commands || !self.checkpoint_at.is_some_and(is_fresh))
+            && (is_of_commands || !chain.checkpoint_at.is_some_and(is_fresh))
         {
             put_mark(connection, &checkpoint(signer, &head)).stored()?;
-            self.checkpoint_at = Some(now);
+            chain.checkpoint_at = Some(now);
         }
         self.next = Some(head);
         Ok(())
     }
 
-    /// What became of the commit.
-    pub(crate) fn end(&mut self, committed: bool) {
-        if !committed {
-            return self.give_up_chain();
-        }
-        if let Some(head) = self.next.take() {
-            if let Some(heads) = &self.settings.heads {
-                heads.committed(&head);
+    /// What became of the commit. After one that is not known to have come to pass the next entry begins a new chain.
+    pub(crate) fn end(&mut self, chain: &mut ChainPosition, settings: &AuditSettings, committed: bool) {
+        match self.next.take() {
+            _ if !committed => chain.head = None,
+            None => {}
+            Some(head) => {
+                if let Some(heads) = &settings.heads {
+                    heads.committed(&head);
+                }
+                chain.head = Some(head);
             }
-            self.head = Some(head);
         }
     }
 }

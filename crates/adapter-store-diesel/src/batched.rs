@@ -9,7 +9,6 @@ mod executor;
 mod group_commit;
 mod health_check;
 mod in_flight;
-mod queue;
 mod read_batch;
 mod supervisor;
 #[cfg(test)]
@@ -18,7 +17,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kopeck_port_store::{Access, Done, Store, StoreError, Work};
+use kopeck_port_store::{Access, Done, Store, Work};
 
 use crate::config::StoreConfig;
 use crate::connection::PoolState;
@@ -31,7 +30,6 @@ use crate::store::OpenStore;
 use crate::transaction::batch::Mode;
 use executor::Executor;
 use in_flight::{Caller, QueuedTask, Ticks};
-use queue::Refused;
 use supervisor::Supervisor;
 
 /// How a kind of database is served.
@@ -104,12 +102,8 @@ impl Store for BatchedStore {
             return;
         }
         let task = QueuedTask { task: Task::Work(work), caller: Caller::new(done), since: self.ticks.now() };
-        match self.executor.queue(access).push(task) {
-            Ok(()) => {}
-            Err(Refused::Full(task)) => task.caller.answer(Err(StoreError::Busy)),
-            Err(Refused::Closed(task)) => {
-                task.caller.answer(Err(StoreError::Unavailable("the store is closed".to_owned())));
-            }
+        if let Err((task, error)) = self.executor.queue(access).push(task) {
+            task.caller.answer(Err(error));
         }
     }
 }

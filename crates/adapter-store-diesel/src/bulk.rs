@@ -11,22 +11,12 @@ use diesel::sql_query;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kopeck_domain::ids::CardId;
 
+use crate::connection::AnyConnection;
 use crate::convert::AsKey;
-use crate::counters::List;
-use crate::dialect::AnyConnection;
 use crate::repositories::{CardRow, TransactionRow};
-use crate::schema::{cards, counters, transactions};
+use crate::schema::{cards, transactions};
 use crate::sql_types::{Day, Id, Moment, sql};
-use crate::statements::{Bind, RawStatement};
-use crate::update::update;
-
-/// One column of rows.
-macro_rules! column {
-    ($kind:ident: $rows:ident, $row:ident => $value:expr) => {
-        Bind::$kind($rows.iter().map(|$row| $value).collect())
-    };
-}
-pub(crate) use column;
+use crate::statements::{Bind, RawStatement, column};
 
 const POSTGRES_INSERT_CARDS: &str = "
     INSERT INTO cards (
@@ -68,29 +58,6 @@ pub(crate) fn insert_cards(connection: &mut AnyConnection, rows: &[CardRow]) -> 
                 column!(Texts: rows, row => row.spending_limit.as_str()),
             ];
             RawStatement::new(POSTGRES_INSERT_CARDS, columns).execute(pg).map(drop)
-        }
-    }
-}
-
-const POSTGRES_ADVANCE: &str = "
-    UPDATE counters c SET last = n.last
-    FROM unnest(?, ?, ?) AS n (partner_id, list, last)
-    WHERE c.partner_id = n.partner_id AND c.list = n.list";
-
-/// Sets the last numbers of partners' lists.
-pub(crate) fn advance(connection: &mut AnyConnection, last: &BTreeMap<(Id, List), i64>) -> QueryResult<()> {
-    match connection {
-        AnyConnection::Sqlite(sqlite) => last.iter().try_for_each(|((partner, list), last)| {
-            let counter = counters::table.find((partner, list.as_str()));
-            update(counter).set(counters::last.eq(last)).execute(sqlite).map(drop)
-        }),
-        AnyConnection::Postgres(pg) => {
-            let columns = vec![
-                Bind::Ids(last.keys().map(|(partner, _)| *partner).collect()),
-                Bind::Texts(last.keys().map(|(_, list)| list.as_str()).collect()),
-                Bind::Ints(last.values().copied().collect()),
-            ];
-            RawStatement::new(POSTGRES_ADVANCE, columns).execute(pg).map(drop)
         }
     }
 }
@@ -177,8 +144,8 @@ macro_rules! statements_over_items {
 
             use super::{Decision, range, same};
             use crate::sql_types::Id;
-            use crate::dialect::AnyConnection;
-            use crate::statements::{Bind, RawStatement};
+            use crate::connection::AnyConnection;
+            use crate::statements::{Bind, RawStatement, column};
             use crate::repositories::$row;
             use crate::schema::$items as t;
             use crate::update::update;

@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use kopeck_port_store::{Access, StoreError};
 
@@ -13,19 +14,20 @@ use crate::files::{DiskSpace, Files};
 use crate::observer::StoreObserver;
 use crate::outage::Outage;
 
-/// Ticks of 50 ms between two probes: 0.5 s.
-const BETWEEN_PROBES: u64 = 10;
-/// Ticks between two looks at the files: 0.25 s.
-const BETWEEN_LOOKS: u64 = 5;
-/// Ticks between two measures of the space: 1 s.
-const BETWEEN_MEASURES: u64 = 20;
+/// Milliseconds between two probes.
+const BETWEEN_PROBES: u64 = 500;
+/// Milliseconds between two looks at the files.
+const BETWEEN_LOOKS: u64 = 250;
+/// Milliseconds between two measures of the space.
+const BETWEEN_MEASURES: u64 = 1_000;
 
 /// What is known of the database, shared by the threads of a store.
 pub(crate) struct Condition {
     observer: Arc<dyn StoreObserver>,
     /// Of an embedded database.
     files: Option<Files>,
-    /// The latest tick at which the files were looked after.
+    opened: Instant,
+    /// When the files were last looked after, in milliseconds since it was opened.
     looked_at: AtomicU64,
     state: Mutex<State>,
 }
@@ -41,14 +43,15 @@ struct State {
     latest: Option<Outage>,
     /// Whether a write has met it since the latest probe began.
     is_latest_new: bool,
-    /// The tick at which the next probe may begin.
+    /// When the next probe may begin, in milliseconds since the database was opened.
     next: u64,
 }
 
 impl Condition {
     /// `files`: those of an embedded database that is open.
     pub(crate) fn new(observer: Arc<dyn StoreObserver>, files: Option<Files>) -> Self {
-        Self { observer, files, looked_at: AtomicU64::new(0), state: Mutex::default() }
+        let looked_at = AtomicU64::new(0);
+        Self { observer, files, opened: Instant::now(), looked_at, state: Mutex::default() }
     }
 
     /// Who measures the store.
@@ -113,11 +116,17 @@ impl Condition {
         Ok(())
     }
 
-    /// Looks after the files, as often as their turn comes with this tick.
-    pub(crate) fn look_after_files(&self, tick: u64) {
+    /// Milliseconds since it was opened.
+    fn now(&self) -> u64 {
+        u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Looks after the files, as often as it is time to.
+    pub(crate) fn look_after_files(&self) {
         let Some(files) = &self.files else { return };
-        let before = self.looked_at.fetch_max(tick, Ordering::Relaxed);
-        let is_turn = |ticks: u64| tick / ticks > before / ticks;
+        let now = self.now();
+        let before = self.looked_at.fetch_max(now, Ordering::Relaxed);
+        let is_turn = |period: u64| now / period > before / period;
         if is_turn(BETWEEN_LOOKS) {
             files.look();
         }
@@ -126,12 +135,16 @@ impl Condition {
         }
     }
 
-    /// Whether a probe is to begin at this tick; whoever asks begins it.
-    pub(crate) fn begin_probe(&self, tick: u64) -> bool {
+    /// Whether a probe is to begin; whoever asks begins it.
+    pub(crate) fn begin_probe(&self) -> bool {
+        self.begin_probe_at(self.now())
+    }
+
+    fn begin_probe_at(&self, now: u64) -> bool {
         let mut state = self.lock();
-        let begins = state.is_suspect && !state.is_probing && tick >= state.next;
+        let begins = state.is_suspect && !state.is_probing && now >= state.next;
         if begins {
-            (state.is_probing, state.is_latest_new, state.next) = (true, false, tick + BETWEEN_PROBES);
+            (state.is_probing, state.is_latest_new, state.next) = (true, false, now + BETWEEN_PROBES);
         }
         begins
     }
@@ -187,19 +200,19 @@ mod tests {
     #[test]
     fn a_probe_decides_and_is_repeated_until_it_succeeds() {
         let condition = condition();
-        assert!(!condition.begin_probe(1), "nothing has failed");
+        assert!(!condition.begin_probe_at(1), "nothing has failed");
         condition.failed(Access::Read, Outage::Io);
-        assert!(!condition.begin_probe(1), "readers are no reason to write");
+        assert!(!condition.begin_probe_at(1), "readers are no reason to write");
         condition.failed(Access::Write, Outage::Full);
         assert_eq!(condition.outage(), None, "that may have been one row");
-        assert!(condition.begin_probe(1) && !condition.begin_probe(1), "one at a time");
+        assert!(condition.begin_probe_at(1) && !condition.begin_probe_at(1), "one at a time");
         condition.failed(Access::Write, Outage::Full);
         condition.end_probe(&unavailable());
         assert_eq!(condition.outage(), Some(Outage::Full));
-        assert!(!condition.begin_probe(BETWEEN_PROBES) && condition.begin_probe(BETWEEN_PROBES + 1));
+        assert!(!condition.begin_probe_at(BETWEEN_PROBES) && condition.begin_probe_at(BETWEEN_PROBES + 1));
         condition.end_probe(&Ok(()));
         assert_eq!(condition.outage(), None);
-        assert!(!condition.begin_probe(1_000));
+        assert!(!condition.begin_probe_at(1_000));
     }
 
     /// A page or two find room on a disk where changes do not.
@@ -208,15 +221,15 @@ mod tests {
         let condition = condition();
         for (outage, found) in [(Outage::Full, Some(Outage::Full)), (Outage::Locked, None)] {
             condition.failed(Access::Write, outage);
-            assert!(condition.begin_probe(1_000));
+            assert!(condition.begin_probe_at(1_000));
             condition.judge_probe(&Ok(()), true);
             assert_eq!(condition.outage(), found);
             condition.lock().next = 0;
         }
         condition.failed(Access::Write, Outage::Full);
-        assert!(condition.begin_probe(1_000));
+        assert!(condition.begin_probe_at(1_000));
         condition.judge_probe(&Ok(()), true);
-        assert!(condition.begin_probe(2_000), "it is repeated");
+        assert!(condition.begin_probe_at(2_000), "it is repeated");
         condition.judge_probe(&Ok(()), false);
         assert_eq!(condition.outage(), None);
     }
@@ -226,10 +239,10 @@ mod tests {
         let condition = condition();
         for outcome in [unavailable(), Err(StoreError::Busy)] {
             condition.failed(Access::Write, Outage::Locked);
-            assert!(condition.begin_probe(1_000));
+            assert!(condition.begin_probe_at(1_000));
             condition.end_probe(&outcome);
             assert_eq!(condition.outage(), None);
-            assert!(condition.begin_probe(2_000), "it is repeated");
+            assert!(condition.begin_probe_at(2_000), "it is repeated");
             condition.end_probe(&Ok(()));
             condition.lock().next = 0;
         }

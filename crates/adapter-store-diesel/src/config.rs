@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use kopeck_port_store::{AuditSigner, ColumnCipher, HeadObserver};
+use kopeck_port_store::{AuditSigner, ColumnCipher, ColumnPlace, HeadObserver, StoreError};
 use kopeck_port_system::Clock;
 
-use crate::dialect;
-use crate::encryption::NoKey;
 use crate::observer::{NoopObserver, StoreObserver};
+use crate::server_url::is_server;
 
 /// How to open a store.
 #[derive(Clone)]
@@ -71,7 +70,7 @@ impl StoreConfig {
 
     /// Whether the database is a server.
     pub(crate) fn is_server(&self) -> bool {
-        dialect::is_server(&self.url)
+        is_server(&self.url)
     }
 
     /// Connections that write.
@@ -82,5 +81,28 @@ impl StoreConfig {
     /// Connections that read.
     pub(crate) fn readers(&self) -> usize {
         self.reading_threads.max(1)
+    }
+}
+
+/// The cipher of a store that was opened without a master key: it reads and writes no encrypted column.
+struct NoKey;
+
+impl NoKey {
+    fn refusal() -> StoreError {
+        StoreError::Failed("the store was opened without a master key".to_owned())
+    }
+}
+
+impl ColumnCipher for NoKey {
+    fn encrypt(&self, _: &ColumnPlace<'_>, _: &[u8]) -> Result<Vec<u8>, StoreError> {
+        Err(Self::refusal())
+    }
+
+    fn decrypt(&self, _: &ColumnPlace<'_>, _: &[u8]) -> Result<Vec<u8>, StoreError> {
+        Err(Self::refusal())
+    }
+
+    fn current_prefix(&self) -> Vec<u8> {
+        Vec::new()
     }
 }

@@ -11,16 +11,80 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use diesel::connection::{
-    Connection as _, Instrumentation, InstrumentationEvent, get_default_instrumentation,
+    Instrumentation, InstrumentationEvent, SimpleConnection, get_default_instrumentation,
 };
+use diesel::pg::PgConnection;
+use diesel::prelude::*;
 use diesel::r2d2::{ManageConnection, NopErrorHandler, Pool, PooledConnection};
+use diesel::result::Error;
+use diesel::sqlite::SqliteConnection;
+use kopeck_domain::audit::Head;
 use kopeck_port_store::{Access, StoreError};
+use scheduled_thread_pool::ScheduledThreadPool;
+use time::OffsetDateTime;
 
-use crate::audit_chain::AuditWriter;
 use crate::condition::Condition;
-use crate::config::AuditSettings;
-use crate::dialect::{self, AnyConnection};
 use crate::error::{OpenError, StatementFailure};
+use crate::server_url::is_server;
+
+/// A connection to one of the databases that the store speaks to.
+#[derive(diesel::MultiConnection)]
+pub(crate) enum AnyConnection {
+    Sqlite(SqliteConnection),
+    Postgres(PgConnection),
+}
+
+/// Runs a statement that every database knows on the connection within. A statement that is given to the enum is written
+/// out anew several times each time it runs, which takes SQLite's share of a short one.
+macro_rules! on_either {
+    ($connection:expr, $inner:ident => $run:expr) => {
+        match $connection {
+            $crate::connection::AnyConnection::Sqlite($inner) => $run,
+            $crate::connection::AnyConnection::Postgres($inner) => $run,
+        }
+    };
+}
+pub(crate) use on_either;
+
+impl AnyConnection {
+    /// Connects to the database that the URL's scheme names, and makes an embedded one that is not there.
+    pub(crate) fn open(url: &str, access: Access) -> Result<Self, OpenError> {
+        Self::set_up(url, access, sqlite::establish)
+    }
+
+    /// Connects only to a database that is there.
+    fn open_existing(url: &str, access: Access) -> Result<Self, OpenError> {
+        Self::set_up(url, access, sqlite::establish_existing)
+    }
+
+    fn set_up(
+        url: &str,
+        access: Access,
+        on_sqlite: impl FnOnce(&str) -> Result<SqliteConnection, OpenError>,
+    ) -> Result<Self, OpenError> {
+        let (connection, set_up) = if is_server(url) {
+            let mut pg = postgres::establish(url)?;
+            let set_up = postgres::set_up(&mut pg, access);
+            (Self::Postgres(pg), set_up)
+        } else {
+            let mut sqlite = on_sqlite(url)?;
+            let set_up = sqlite::set_up(&mut sqlite, access);
+            (Self::Sqlite(sqlite), set_up)
+        };
+        set_up.map_err(OpenError::connect)?;
+        Ok(connection)
+    }
+
+    /// The connection within, for statements that only PostgreSQL knows.
+    pub(crate) fn postgres(&mut self) -> QueryResult<&mut PgConnection> {
+        match self {
+            Self::Postgres(pg) => Ok(pg),
+            Self::Sqlite(_) => {
+                Err(Error::QueryBuilderError("a statement for PostgreSQL was meant for SQLite".into()))
+            }
+        }
+    }
+}
 
 /// How long a caller waits for a connection of a pool.
 const WAIT: Duration = Duration::from_secs(2);
@@ -36,13 +100,22 @@ const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// A connection of a pool, with its state between transactions.
 pub(crate) struct Session {
     pub(crate) connection: AnyConnection,
-    /// Appends to the audit log's chain of this connection.
-    pub(crate) audit_writer: AuditWriter,
+    /// The audit log's chain of this connection.
+    pub(crate) chain: ChainPosition,
     pub(crate) failures: Failures,
     /// The limit of the write-ahead log that this connection was set to, in bytes.
     pub(crate) log_limit: u64,
     /// Whether the pool is to close the connection.
     pub(crate) is_broken: bool,
+}
+
+/// The position of a connection in its chain of the audit log.
+#[derive(Default)]
+pub(crate) struct ChainPosition {
+    /// How far the chain is committed; `None` before the first entry, and if that is not known.
+    pub(crate) head: Option<Head>,
+    /// When its checkpoint was last moved.
+    pub(crate) checkpoint_at: Option<OffsetDateTime>,
 }
 
 /// The worst failure of a connection's statements since the last look. A use case turns a [`StoreError`] into an error of
@@ -84,22 +157,11 @@ impl Instrumentation for FailureRecorder {
     }
 }
 
-impl Session {
-    fn new(mut connection: AnyConnection, audit: &AuditSettings) -> Self {
-        let failures = Failures::default();
-        let next = get_default_instrumentation();
-        connection.set_instrumentation(FailureRecorder { failures: failures.clone(), next });
-        let audit_writer = AuditWriter::new(audit.clone());
-        Self { connection, audit_writer, failures, log_limit: u64::MAX, is_broken: false }
-    }
-}
-
-/// Opens connections of one access: sessions that read and sessions that write have other settings.
+/// Opens connections of one access, with their settings: pragmas on SQLite, `SET` on PostgreSQL.
 #[derive(Clone)]
 pub(crate) struct Manager {
     url: String,
     access: Access,
-    audit: AuditSettings,
     condition: Arc<Condition>,
     /// Attempts to connect that have failed.
     failed: Arc<AtomicU64>,
@@ -108,10 +170,10 @@ pub(crate) struct Manager {
 impl Manager {
     /// The files of an embedded database may have been removed or replaced after the latest look at them: none is made, and
     /// no other one is used.
-    fn open(&self) -> Result<Session, OpenError> {
-        let connection = dialect::connect_existing(&self.url, self.access);
-        self.condition.look_at_files(self.access).map_err(|error| OpenError::Connect(error.to_string()))?;
-        Ok(Session::new(connection?, &self.audit))
+    fn open(&self) -> Result<AnyConnection, OpenError> {
+        let connection = AnyConnection::open_existing(&self.url, self.access);
+        self.condition.look_at_files(self.access).map_err(OpenError::connect)?;
+        connection
     }
 }
 
@@ -120,14 +182,18 @@ impl ManageConnection for Manager {
     type Error = OpenError;
 
     fn connect(&self) -> Result<Session, OpenError> {
-        self.open().inspect_err(|_| {
+        let mut connection = self.open().inspect_err(|_| {
             self.failed.fetch_add(1, Ordering::Relaxed);
-        })
+        })?;
+        let failures = Failures::default();
+        let next = get_default_instrumentation();
+        connection.set_instrumentation(FailureRecorder { failures: failures.clone(), next });
+        let chain = ChainPosition::default();
+        Ok(Session { connection, chain, failures, log_limit: u64::MAX, is_broken: false })
     }
 
     fn is_valid(&self, session: &mut Session) -> Result<(), OpenError> {
-        let checked = dialect::execute(&mut session.connection, "SELECT 1");
-        checked.map_err(|error| OpenError::Connect(error.to_string()))
+        session.connection.batch_execute("SELECT 1").map_err(OpenError::connect)
     }
 
     fn has_broken(&self, session: &mut Session) -> bool {
@@ -138,13 +204,15 @@ impl ManageConnection for Manager {
 /// A connection that goes back to its pool when it is dropped.
 pub(crate) type PooledSession = PooledConnection<Manager>;
 
-/// How a pool is used.
-#[derive(Debug, Clone, Copy)]
+/// How pools are used.
+#[derive(Clone)]
 pub(crate) struct PoolSettings {
     /// The most connections.
     pub(crate) size: usize,
     /// Whether a connection is checked, by a round trip, before it is handed out.
     pub(crate) is_checked: bool,
+    /// The threads that open connections.
+    pub(crate) threads: Arc<ScheduledThreadPool>,
 }
 
 /// The connections of one access.
@@ -156,21 +224,10 @@ pub(crate) struct ConnectionPool {
 
 impl ConnectionPool {
     /// A pool without connections yet.
-    pub(crate) fn new(
-        url: &str,
-        access: Access,
-        audit: &AuditSettings,
-        condition: &Arc<Condition>,
-        settings: PoolSettings,
-    ) -> Self {
-        let manager = Manager {
-            url: url.to_owned(),
-            access,
-            audit: audit.clone(),
-            condition: Arc::clone(condition),
-            failed: Arc::default(),
-        };
-        let current = RwLock::new(pool(&manager, settings));
+    pub(crate) fn new(url: &str, access: Access, condition: &Arc<Condition>, settings: PoolSettings) -> Self {
+        let condition = Arc::clone(condition);
+        let manager = Manager { url: url.to_owned(), access, condition, failed: Arc::default() };
+        let current = RwLock::new(pool(&manager, &settings));
         Self { manager, settings, current }
     }
 
@@ -206,7 +263,7 @@ impl ConnectionPool {
     /// # Errors
     /// [`StoreError::Unavailable`] if the database cannot be reached.
     pub(crate) fn reconnect(&self, session: &mut Session) -> Result<(), StoreError> {
-        let reopened = self.manager.open();
+        let reopened = self.manager.connect();
         *session = reopened.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         log::info!("connected to the database again");
         Ok(())
@@ -214,7 +271,7 @@ impl ConnectionPool {
 
     /// Starts anew, without the connections that there are: where a server was silent, they may lead nowhere.
     pub(crate) fn renew(&self) {
-        let renewed = pool(&self.manager, self.settings);
+        let renewed = pool(&self.manager, &self.settings);
         let former =
             std::mem::replace(&mut *self.current.write().unwrap_or_else(PoisonError::into_inner), renewed);
         // Closed without the lock.
@@ -237,15 +294,15 @@ pub struct PoolState {
     pub idle: u32,
 }
 
-fn pool(manager: &Manager, settings: PoolSettings) -> Pool<Manager> {
-    let PoolSettings { size, is_checked } = settings;
+fn pool(manager: &Manager, settings: &PoolSettings) -> Pool<Manager> {
     Pool::builder()
-        .max_size(u32::try_from(size.max(1)).unwrap_or(u32::MAX))
+        .max_size(u32::try_from(settings.size).unwrap_or(u32::MAX))
         .min_idle(Some(0))
         .connection_timeout(BACKOFF)
-        .max_lifetime(dialect::is_server(&manager.url).then_some(MAX_LIFETIME))
+        .max_lifetime(is_server(&manager.url).then_some(MAX_LIFETIME))
         .idle_timeout(None)
-        .test_on_check_out(is_checked)
+        .test_on_check_out(settings.is_checked)
+        .thread_pool(Arc::clone(&settings.threads))
         // Callers get the error.
         .error_handler(Box::new(NopErrorHandler))
         .build_unchecked(manager.clone())

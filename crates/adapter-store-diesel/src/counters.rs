@@ -1,19 +1,22 @@
 //! Dense numbers for lists whose rows are never deleted.
 
+use std::collections::BTreeMap;
+
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Rule, StoreError};
 
+use crate::connection::{AnyConnection, on_either};
 use crate::convert::AsKey;
-use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::schema::counters;
 use crate::sql_types::{Id, sql};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
-use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
+use crate::transaction::loader::BatchLoad;
+use crate::transaction::write_buffer::BufferedRow;
 use crate::update::update;
 
 /// A numbered list of a partner.
@@ -85,12 +88,37 @@ impl DieselTransaction {
     pub(crate) fn give_out(&mut self, partner: PartnerId, list: List, last: i64) -> Result<(), StoreError> {
         let key = partner.key();
         if let Some(pending) = self.pending(partner)? {
-            pending.counters.insert((key, list), last);
+            pending.add(NewNumber { partner: key, list, last });
             self.remember(LastNumber { partner, list }, Some(last));
             return Ok(());
         }
         let changed = update(counters::table.find((&key, list.as_str()))).set(counters::last.eq(last));
         on_either!(self.of(partner)?, inner => changed.execute(inner)).stored().map(drop)
+    }
+}
+
+/// A number that is given out and not in its table yet.
+struct NewNumber {
+    partner: Id,
+    list: List,
+    last: i64,
+}
+
+const ADVANCE: &str = "
+    UPDATE counters c SET last = n.last
+    FROM unnest(?, ?, ?) AS n (partner_id, list, last)
+    WHERE c.partner_id = n.partner_id AND c.list = n.list";
+
+impl BufferedRow for NewNumber {
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
+        // The last of each list holds.
+        let last: BTreeMap<_, _> = rows.iter().map(|row| ((row.partner, row.list), row.last)).collect();
+        let columns = vec![
+            Bind::Ids(last.keys().map(|(partner, _)| *partner).collect()),
+            Bind::Texts(last.keys().map(|(_, list)| list.as_str()).collect()),
+            Bind::Ints(last.values().copied().collect()),
+        ];
+        RawStatement::new(ADVANCE, columns).execute(connection.postgres()?).map(drop)
     }
 }
 
@@ -143,9 +171,5 @@ impl BatchLoad for LastNumber {
             Ok(List::named(&row.list).map(|list| (Self { partner, list }, Some(row.last))))
         };
         rows.into_iter().filter_map(|row| found(row).transpose()).collect()
-    }
-
-    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
-        &mut loader.last_numbers
     }
 }

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use kopeck_port_store::{Access, ColumnCipher, StoreError};
 use kopeck_port_system::Clock;
+use scheduled_thread_pool::ScheduledThreadPool;
 
 use crate::condition::Condition;
-use crate::config::StoreConfig;
-use crate::connection::{ConnectionPool, PoolSettings, PoolState, PooledSession};
-use crate::dialect;
+use crate::config::{AuditSettings, StoreConfig};
+use crate::connection::{AnyConnection, ConnectionPool, PoolSettings, PoolState, PooledSession};
+use crate::dialect::migrations::missing_migrations;
 use crate::error::OpenError;
+use crate::files::Files;
 use crate::transaction::DieselTransaction;
 
 /// What the transactions of a store share.
@@ -19,6 +21,7 @@ pub(crate) struct Database {
     pub(crate) condition: Arc<Condition>,
     /// Encrypts columns.
     pub(crate) cipher: Arc<dyn ColumnCipher>,
+    pub(crate) audit: AuditSettings,
     read: ConnectionPool,
     write: ConnectionPool,
 }
@@ -27,18 +30,25 @@ impl Database {
     /// Opens the database. `is_checked`: whether each connection is checked before a transaction.
     pub(crate) fn open(config: &StoreConfig, is_checked: bool) -> Result<Arc<Self>, OpenError> {
         let url = &config.url;
-        let mut first = dialect::connect(url, Access::Write)?;
-        let missing = dialect::missing_migrations(&mut first)?;
+        let mut first = AnyConnection::open(url, Access::Write)?;
+        let missing = missing_migrations(&mut first)?;
         if !missing.is_empty() {
             return Err(OpenError::NotMigrated(missing));
         }
-        let condition = Arc::new(Condition::new(Arc::clone(&config.observer), dialect::files(url)));
+        let files = url.strip_prefix("sqlite://").map(Files::opened);
+        let condition = Arc::new(Condition::new(Arc::clone(&config.observer), files));
+        let threads = if config.is_server() { 3 } else { 1 };
+        let threads =
+            ScheduledThreadPool::builder().num_threads(threads).thread_name_pattern("store-connect");
+        let threads = Arc::new(threads.build());
         let pool = |access, size| {
-            ConnectionPool::new(url, access, &config.audit, &condition, PoolSettings { size, is_checked })
+            let settings = PoolSettings { size, is_checked, threads: Arc::clone(&threads) };
+            ConnectionPool::new(url, access, &condition, settings)
         };
         let database = Arc::new(Self {
             clock: Arc::clone(&config.clock),
             cipher: Arc::clone(&config.cipher),
+            audit: config.audit.clone(),
             read: pool(Access::Read, config.readers()),
             write: pool(Access::Write, config.writers()),
             condition,
@@ -46,7 +56,7 @@ impl Database {
         let session = DieselTransaction::new(&database, Access::Write);
         // SQLite removes its log with the last connection, so the pool has one before this one is closed.
         drop(first);
-        session.map_err(|error| OpenError::Connect(error.to_string()))?.fit_log();
+        session.map_err(OpenError::connect)?.fit_log();
         Ok(database)
     }
 

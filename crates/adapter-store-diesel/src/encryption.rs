@@ -10,35 +10,12 @@ use diesel::sql_types::{BigInt, Binary, Text};
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_port_store::{ColumnCipher, ColumnPlace, StoreError};
 
+use crate::connection::on_either;
 use crate::convert::{AsKey, corrupt};
-use crate::dialect::on_either;
 use crate::error::Stored;
 use crate::sql_types::{Id, sql};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
-
-/// The cipher of a store that was opened without a master key: it reads and writes no encrypted column.
-pub(crate) struct NoKey;
-
-impl NoKey {
-    fn refusal() -> StoreError {
-        StoreError::Failed("the store was opened without a master key".to_owned())
-    }
-}
-
-impl ColumnCipher for NoKey {
-    fn encrypt(&self, _: &ColumnPlace<'_>, _: &[u8]) -> Result<Vec<u8>, StoreError> {
-        Err(Self::refusal())
-    }
-
-    fn decrypt(&self, _: &ColumnPlace<'_>, _: &[u8]) -> Result<Vec<u8>, StoreError> {
-        Err(Self::refusal())
-    }
-
-    fn current_prefix(&self) -> Vec<u8> {
-        Vec::new()
-    }
-}
 
 /// Encrypts and decrypts columns of one row.
 pub(crate) struct RowCipher<'a> {

@@ -4,7 +4,6 @@ use diesel::QueryResult;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 use kopeck_port_store::{Rule, StoreError};
 
-use crate::dialect;
 use crate::outage::{Outage, is_fault, outage_of};
 
 /// Why a store could not be opened or migrated.
@@ -51,6 +50,13 @@ pub enum OpenError {
     Thread(#[from] std::io::Error),
 }
 
+impl OpenError {
+    /// Of a connection that cannot be opened.
+    pub(crate) fn connect(error: impl std::fmt::Display) -> Self {
+        Self::Connect(error.to_string())
+    }
+}
+
 impl From<Error> for OpenError {
     /// Of the transaction round the migrations.
     fn from(error: Error) -> Self {
@@ -67,6 +73,11 @@ impl<T> Stored<T> for QueryResult<T> {
     fn stored(self) -> Result<T, StoreError> {
         self.map_err(store_error)
     }
+}
+
+/// The error of callers whose connection is lost.
+pub(crate) fn lost() -> StoreError {
+    StoreError::Unavailable("the connection is lost".to_owned())
 }
 
 /// What a failed statement means for the transaction; a worse one comes later.
@@ -121,11 +132,39 @@ pub(crate) fn store_error(error: Error) -> StoreError {
     let is_passing = matches!(failure, StatementFailure::Lost | StatementFailure::Outage(_));
     match kind {
         DatabaseErrorKind::ForeignKeyViolation => StoreError::Conflict(Rule::Reference),
-        DatabaseErrorKind::UniqueViolation => match dialect::rule_of(info.as_ref()) {
+        DatabaseErrorKind::UniqueViolation => match rule_of(info.as_ref()) {
             Some(rule) => StoreError::Conflict(rule),
             None => StoreError::Failed(info.message().to_owned()),
         },
         _ if is_passing => StoreError::Unavailable(info.message().to_owned()),
         _ => StoreError::Failed(info.message().to_owned()),
+    }
+}
+
+/// The rule behind a unique constraint, if it is one that a caller can break. PostgreSQL names the constraint, SQLite
+/// the columns.
+fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<Rule> {
+    let broken = match info.constraint_name() {
+        Some(name) => name,
+        None => info.message().strip_prefix("UNIQUE constraint failed: ")?,
+    };
+    match broken {
+        "partners_login" | "partners.login" => Some(Rule::PartnerLogin),
+        "employees_custom_id" | "employees.partner_id, employees.custom_id" => Some(Rule::EmployeeCustomId),
+        "categories_name" | "categories.partner_id, categories.folded_name" => Some(Rule::CategoryName),
+        "cards_number"
+        | "cards.number"
+        | "cards_partner_id_number_key"
+        | "cards.partner_id, cards.number" => Some(Rule::CardNumber),
+        "cards_one_main" | "cards.partner_id, cards.employee_id" => Some(Rule::OneMainCard),
+        "replenishment_items_claim"
+        | "replenishment_items.partner_id, replenishment_items.card_id"
+        | "limit_change_items_claim"
+        | "limit_change_items.partner_id, limit_change_items.card_id" => Some(Rule::CardInOneBatch),
+        "movements_deposit" | "movements.partner_id, movements.deposit_reference" => {
+            Some(Rule::DepositReference)
+        }
+        "sealed_nonces_pkey" | "sealed_nonces.partner_id, sealed_nonces.nonce" => Some(Rule::SealedNonce),
+        _ => None,
     }
 }

@@ -6,8 +6,6 @@ use std::path::Path;
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::connection::postgres;
-
 /// How connections to the database are protected against others on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protection {
@@ -19,10 +17,15 @@ pub enum Protection {
     Unverified,
 }
 
+/// Whether the URL is one of a database server.
+pub(crate) fn is_server(url: &str) -> bool {
+    url.starts_with("postgres://") || url.starts_with("postgresql://")
+}
+
 /// How connections to the database at `url` are protected.
 #[must_use]
 pub fn protection(url: &str) -> Protection {
-    if !postgres::is_url(url) {
+    if !is_server(url) {
         return Protection::Local;
     }
     let url = read(url);

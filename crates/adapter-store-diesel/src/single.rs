@@ -2,9 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use kopeck_port_store::{Disposition, StoreError, Work};
+use kopeck_port_store::{Disposition, Done, StoreError, Work};
 
-use crate::error::StatementFailure;
+use crate::error::{StatementFailure, lost};
 use crate::outage::Outage;
 use crate::transaction::DieselTransaction;
 
@@ -16,6 +16,13 @@ const MAX_FAILED_RUNS: u32 = 3;
 
 /// How a unit of work ended, before its caller learns it.
 pub(crate) type Outcome = Result<(), StoreError>;
+
+/// Tells a caller the outcome. A panic of its `done` costs no thread.
+pub(crate) fn answer(done: Done, outcome: Outcome) {
+    if catch_unwind(AssertUnwindSafe(|| done(outcome))).is_err() {
+        log::error!("a receiver of a result panicked");
+    }
+}
 
 /// What runs in a transaction.
 pub(crate) enum Task {
@@ -35,11 +42,6 @@ pub(crate) enum RunOutcome {
     Needs(Vec<i64>),
     /// It met a failure that may pass: the message of the database.
     Again(String),
-}
-
-/// The error of callers whose connection is lost.
-pub(crate) fn lost() -> StoreError {
-    StoreError::Unavailable("the connection is lost".to_owned())
 }
 
 /// Runs a task and finds out how it ended.

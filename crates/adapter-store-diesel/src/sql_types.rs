@@ -13,8 +13,8 @@ use kopeck_port_store::StoreError;
 use time::{Date, Duration, OffsetDateTime};
 use uuid::Uuid;
 
+use crate::connection::MultiBackend;
 use crate::convert::corrupt;
-use crate::dialect::MultiBackend;
 
 /// The types of columns.
 pub(crate) mod sql {

@@ -47,6 +47,14 @@ pub(crate) enum Bind<'a> {
     MaybeTexts(Vec<Option<&'a str>>),
 }
 
+/// One column of rows.
+macro_rules! column {
+    ($kind:ident: $rows:ident, $row:ident => $value:expr) => {
+        $crate::statements::Bind::$kind($rows.iter().map(|$row| $value).collect())
+    };
+}
+pub(crate) use column;
+
 impl<'a> RawStatement<'a> {
     pub(crate) fn new(text: &'static str, values: Vec<Bind<'a>>) -> Self {
         debug_assert_eq!(text.matches('?').count(), values.len(), "{text}");

@@ -7,6 +7,7 @@ pub(crate) mod write_buffer;
 
 use std::sync::Arc;
 
+use diesel::connection::SimpleConnection;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
@@ -23,12 +24,11 @@ use self::loader::BatchLoad;
 use self::locks::Locks;
 use self::write_buffer::WriteBuffer;
 use crate::audit_chain::AuditWriter;
-use crate::connection::{PooledSession, Session};
+use crate::connection::{AnyConnection, PooledSession, Session};
 use crate::database::Database;
-use crate::dialect::{self, AnyConnection};
-use crate::error::{StatementFailure, Stored};
+use crate::dialect;
+use crate::error::{StatementFailure, Stored, lost};
 use crate::outage::Outage;
-use crate::single::lost;
 use crate::work_time::WorkTime;
 
 /// The most attempts to begin a transaction: an idle connection may be lost, and so may be those of the pool that follow it.
@@ -41,6 +41,7 @@ pub(crate) struct DieselTransaction {
     database: Arc<Database>,
     access: Access,
     pub(crate) locks: Locks,
+    pub(crate) audit: AuditWriter,
     batch: Batch,
     pub(crate) run: UnitState,
     /// Encrypts columns.
@@ -66,6 +67,7 @@ impl DieselTransaction {
             database: Arc::clone(database),
             access,
             locks: Locks::default(),
+            audit: AuditWriter::default(),
             batch: Batch::default(),
             run: UnitState::default(),
             cipher: Arc::clone(&database.cipher),
@@ -88,11 +90,6 @@ impl DieselTransaction {
     /// The connection, for the statements that keep the transaction together.
     pub(crate) fn connection(&mut self) -> &mut AnyConnection {
         &mut self.session.connection
-    }
-
-    /// Appends to the audit log.
-    pub(crate) fn audit_writer(&mut self) -> &mut AuditWriter {
-        &mut self.session.audit_writer
     }
 
     pub(crate) fn is_lost(&self) -> bool {
@@ -135,7 +132,7 @@ impl DieselTransaction {
         self.locks = Locks::new(patient);
         self.batch = Batch::default();
         self.run = UnitState::default();
-        self.session.audit_writer.begin();
+        self.audit = AuditWriter::default();
         self.session.failures.take();
         self.outside = false;
     }
@@ -216,14 +213,13 @@ impl DieselTransaction {
 
     /// Runs statements without a result.
     pub(crate) fn execute(&mut self, statements: &str) -> Result<(), StoreError> {
-        dialect::execute(&mut self.session.connection, statements).stored()
+        self.session.connection.batch_execute(statements).stored()
     }
 
     /// Ends the transaction and keeps its changes, with their entries in the audit log.
     pub(crate) fn commit(&mut self) -> Result<(), StoreError> {
-        let Session { connection, audit_writer, .. } = &mut *self.session;
-        audit_writer.write(connection, &*self.database.clock)?;
-        let committed = dialect::commit(connection).stored();
+        self.audit.write(&mut self.session, &self.database.audit, &*self.database.clock)?;
+        let committed = dialect::commit(&mut self.session.connection).stored();
         self.is_open = committed.is_err();
         let kept = committed.and_then(|()| {
             let kept = self.database.condition.look_at_files(Access::Write);
@@ -233,7 +229,7 @@ impl DieselTransaction {
             }
             kept
         });
-        self.session.audit_writer.end(kept.is_ok());
+        self.audit.end(&mut self.session.chain, &self.database.audit, kept.is_ok());
         kept
     }
 
@@ -298,15 +294,13 @@ impl DieselTransaction {
             // Its lock is not free, so it cannot go on whatever the answer is.
             return Err(StoreError::Rerun);
         }
-        match self.batch.loader.get(&key).cloned() {
-            Some(found) if !self.run.missed => return Ok(found),
-            Some(_) => {}
-            None => {
-                self.batch.loader.want(key);
-                self.run.missed = true;
+        match self.batch.loader.get(&key) {
+            Some(found) if !self.run.missed => Ok(found),
+            found => {
+                self.run.missed |= found.is_none();
+                Err(StoreError::Rerun)
             }
         }
-        Err(StoreError::Rerun)
     }
 
     /// Loads the values of keys of one kind, or none of them.
@@ -332,7 +326,7 @@ impl DieselTransaction {
 
     /// Whether a unit of work lacks a key or a lock.
     pub(crate) fn is_wanting(&self) -> bool {
-        self.locks.is_wanting() || self.batch.loader.is_wanting()
+        self.locks.is_wanting() || self.batch.loader.kinds_wanted() > 0
     }
 
     /// Whether keys of one kind are all that units of work lack.
@@ -346,7 +340,7 @@ impl DieselTransaction {
     /// [`StoreError`]; the transaction is to be given up.
     pub(crate) fn fetch(&mut self) -> Result<(), StoreError> {
         self.write_kept()?;
-        let connection = dialect::postgres(&mut self.session.connection).stored()?;
+        let connection = self.session.connection.postgres().stored()?;
         self.locks.fetch(connection)?;
         self.batch.loader.fetch(connection)
     }
@@ -387,7 +381,7 @@ impl DieselTransaction {
             }
         }
         self.batch.end(&run, keep);
-        self.session.audit_writer.end_run(keep);
+        self.audit.end_run(keep);
         Ok(())
     }
 }

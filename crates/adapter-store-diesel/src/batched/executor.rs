@@ -9,12 +9,11 @@ use kopeck_port_store::{Access, StoreError};
 use super::BatchSettings;
 use super::group_commit::group_commit;
 use super::in_flight::{Caller, ExitGuard, InFlight, QueuedTask, Ticks};
-use super::queue::{Queue, Refused};
 use super::read_batch::read_batch;
 use crate::database::Database;
-use crate::error::OpenError;
-use crate::observer::ThreadMetrics;
-use crate::single::{self, Task, lost};
+use crate::error::{OpenError, lost};
+use crate::queue::Queue;
+use crate::single::{self, Task};
 use crate::transaction::DieselTransaction;
 
 /// Replaced threads that may hang at the same time, for each thread of the store.
@@ -85,8 +84,8 @@ impl Executor {
             Access::Read => "store-read",
             Access::Write => "store-write",
         };
-        let metrics = ThreadMetrics::new(access, self.database.condition.observer());
-        let in_flight = Arc::new(InFlight::measured(self.ticks.clone(), metrics));
+        let observer = self.database.condition.observer();
+        let in_flight = Arc::new(InFlight::new(self.ticks.clone(), access, observer));
         let (database, queue) = (Arc::clone(&self.database), Arc::clone(self.queue(access)));
         let (guard, settings) = (ExitGuard(Arc::clone(&in_flight)), self.settings);
         let thread = thread::Builder::new()
@@ -98,15 +97,15 @@ impl Executor {
     /// Looks after the files, and after an outage probes whether the database accepts writes. `is_away`: it is silent.
     pub(super) fn look_after_database(&self, tick: u64, is_away: bool) {
         let condition = &self.database.condition;
-        condition.look_after_files(tick);
-        if is_away || !condition.begin_probe(tick) {
+        condition.look_after_files();
+        if is_away || !condition.begin_probe() {
             return;
         }
         let database = Arc::clone(&self.database);
         let caller = Caller::new(Box::new(move |outcome| database.condition.end_probe(&outcome)));
         let task = QueuedTask { task: Task::Probe, caller, since: tick };
-        if let Err(Refused::Full(task) | Refused::Closed(task)) = self.writes.push(task) {
-            task.caller.answer(Err(StoreError::Busy));
+        if let Err((task, error)) = self.writes.push(task) {
+            task.caller.answer(Err(error));
         }
     }
 

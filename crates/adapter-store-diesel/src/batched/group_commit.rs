@@ -3,7 +3,8 @@
 use kopeck_port_store::{Disposition, StoreError};
 
 use super::in_flight::QueuedTask;
-use crate::single::{self, MAX_RUNS, Outcome, RunOutcome, lost, run_to_end};
+use crate::error::lost;
+use crate::single::{self, MAX_RUNS, Outcome, RunOutcome, run_to_end};
 use crate::transaction::DieselTransaction;
 use crate::transaction::batch::{Mode, UnitState};
 

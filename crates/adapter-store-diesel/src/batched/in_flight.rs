@@ -1,14 +1,13 @@
 //! The batch that a thread of the store works on, and its callers.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use kopeck_port_store::Done;
+use kopeck_port_store::{Access, Done};
 
-use crate::observer::ThreadMetrics;
-use crate::single::{Outcome, Task};
+use crate::observer::StoreObserver;
+use crate::single::{self, Outcome, Task};
 
 /// Counts the ticks of the supervisor, the store's measure of time. A process that was stopped and goes on does not take
 /// its own pause for a silence of the database.
@@ -51,10 +50,8 @@ impl Caller {
 
     pub(crate) fn answer(&self, outcome: Outcome) {
         let done = self.done().take();
-        if let Some(done) = done
-            && catch_unwind(AssertUnwindSafe(|| done(outcome))).is_err()
-        {
-            log::error!("a receiver of a result panicked");
+        if let Some(done) = done {
+            single::answer(done, outcome);
         }
     }
 }
@@ -70,7 +67,8 @@ pub(crate) struct QueuedTask {
 /// The batch that one thread works on.
 pub(crate) struct InFlight {
     ticks: Ticks,
-    metrics: ThreadMetrics,
+    access: Access,
+    observer: Arc<dyn StoreObserver>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -92,15 +90,9 @@ struct Batch {
 }
 
 impl InFlight {
-    /// Of a thread without metrics.
-    #[cfg(test)]
-    pub(crate) fn new(ticks: Ticks) -> Self {
-        Self::measured(ticks, ThreadMetrics::none())
-    }
-
     /// Of a thread that has no batch yet.
-    pub(crate) fn measured(ticks: Ticks, metrics: ThreadMetrics) -> Self {
-        Self { ticks, metrics, state: Mutex::default(), changed: Condvar::new() }
+    pub(crate) fn new(ticks: Ticks, access: Access, observer: Arc<dyn StoreObserver>) -> Self {
+        Self { ticks, access, observer, state: Mutex::default(), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -115,7 +107,9 @@ impl InFlight {
     /// The thread begins a batch of these callers.
     pub(crate) fn begin(&self, callers: Vec<Caller>) {
         let began = Instant::now();
-        self.metrics.began(began, callers.iter().map(|caller| caller.submitted));
+        for caller in &callers {
+            self.observer.began(self.access, began.saturating_duration_since(caller.submitted));
+        }
         self.lock().batch = Some(Batch { since: self.ticks.now(), began, callers, given_up: false });
     }
 
@@ -123,7 +117,7 @@ impl InFlight {
     pub(crate) fn end(&self) -> bool {
         let mut state = self.lock();
         if let Some(batch) = state.batch.take() {
-            self.metrics.ended(batch.began);
+            self.observer.ended(self.access, batch.began.elapsed());
         }
         !state.replaced
     }
@@ -185,6 +179,7 @@ mod tests {
     use kopeck_port_store::StoreError;
 
     use super::*;
+    use crate::observer::NoopObserver;
 
     #[test]
     fn a_caller_is_answered_once() {
@@ -201,7 +196,7 @@ mod tests {
     #[test]
     fn a_thread_that_is_given_up_is_not_waited_for() {
         let ticks = Ticks::default();
-        let in_flight = Arc::new(InFlight::new(ticks.clone()));
+        let in_flight = Arc::new(InFlight::new(ticks.clone(), Access::Read, Arc::new(NoopObserver)));
         assert_eq!(in_flight.busy_since(), None);
         assert!(in_flight.give_up().is_empty() && !in_flight.is_given_up(), "it has no batch");
         ticks.count();

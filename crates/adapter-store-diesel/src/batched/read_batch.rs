@@ -3,7 +3,8 @@
 use kopeck_port_store::StoreError;
 
 use super::in_flight::QueuedTask;
-use crate::single::{self, lost};
+use crate::error::lost;
+use crate::single;
 use crate::transaction::DieselTransaction;
 use crate::transaction::batch::{Mode, UnitState};
 

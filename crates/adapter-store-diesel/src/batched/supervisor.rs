@@ -51,7 +51,7 @@ impl Supervisor {
         ticks: Ticks,
         server: Option<&str>,
     ) -> Result<Self, OpenError> {
-        let health_check = server.map(HealthCheck::start).transpose()?;
+        let health_check = server.map(HealthCheck::open).transpose()?;
         let (away, stopping, stopped) = (AtomicBool::new(false), Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { executor, ticks, health_check, away, stopping, stopped });
         let watching = Arc::clone(&shared);
@@ -80,9 +80,6 @@ impl Supervisor {
             && thread.join().is_err()
         {
             log::error!("the supervisor of the store panicked");
-        }
-        if let Some(check) = &self.shared.health_check {
-            check.close();
         }
     }
 }

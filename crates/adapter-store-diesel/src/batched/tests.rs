@@ -14,14 +14,15 @@ use kopeck_port_system::fake::FakeClock;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use kopeck_port_store::Access;
+use kopeck_port_store::{Access, StoreError};
 
 use super::executor::serve;
 use super::group_commit::group_commit;
 use super::in_flight::InFlight;
-use super::queue::Queue;
 use super::*;
 use crate::dialect;
+use crate::observer::NoopObserver;
+use crate::queue::Queue;
 use crate::single::{self, Outcome};
 use crate::transaction::DieselTransaction;
 
@@ -242,7 +243,7 @@ fn everyone_is_answered_after_the_commit() {
         assert!(queue.push(answering(work, done)).is_ok());
     }
     queue.close();
-    let in_flight = InFlight::new(Ticks::default());
+    let in_flight = InFlight::new(Ticks::default(), Access::Write, Arc::new(NoopObserver));
     serve(&database(&url), Access::Write, &queue, Duration::ZERO, SQLITE, &in_flight);
     assert_eq!(*seen.lock().unwrap(), [3, 3, 3], "one commit, and nobody was answered before it");
 }

@@ -62,7 +62,7 @@ fn path(url: &str) -> Result<&str, OpenError> {
 }
 
 fn connect(path: &str) -> Result<SqliteConnection, OpenError> {
-    SqliteConnection::establish(path).map_err(|error| OpenError::Connect(error.to_string()))
+    SqliteConnection::establish(path).map_err(OpenError::connect)
 }
 
 pub(crate) fn set_up(connection: &mut SqliteConnection, access: Access) -> QueryResult<()> {
@@ -165,7 +165,7 @@ mod tests {
                 for _ in 0..SERVICES {
                     scope.spawn(|| {
                         start.wait();
-                        crate::dialect::connect(&url, Access::Write).map(drop).unwrap();
+                        crate::connection::AnyConnection::open(&url, Access::Write).map(drop).unwrap();
                     });
                 }
             });

@@ -10,8 +10,8 @@ use kopeck_port_store::{BatchAmounts, BatchFacts, ItemCounts, StoreError};
 
 use super::jobs;
 use super::requests::{DONE, OPEN, REFUSED};
+use crate::connection::AnyConnection;
 use crate::convert::{AsKey, corrupt, natural, word};
-use crate::dialect::AnyConnection;
 use crate::error::Stored;
 use crate::sql_types::{Id, sql};
 

@@ -8,13 +8,13 @@ use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_port_store::{BatchTarget, StoreError};
 
 use crate::bulk::{self, Claims, TargetRow};
+use crate::connection::{AnyConnection, on_either};
 use crate::convert::{AsKey, corrupt, word};
-use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::schema::cards;
 use crate::sql_types::{Id, sql};
 use crate::statements::{Bind, RawStatement};
-use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
+use crate::transaction::loader::BatchLoad;
 
 /// The cards of an employee, in the order of their numbers.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -85,10 +85,6 @@ impl BatchLoad for CardsOf {
         }
         Ok(found)
     }
-
-    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
-        &mut loader.cards_of
-    }
 }
 
 /// A card as a new top-up request finds it.
@@ -145,9 +141,5 @@ impl BatchLoad for TopUpTargetOf {
             Ok((Self { partner, card: target.card }, Some(target)))
         };
         rows.into_iter().map(found).collect()
-    }
-
-    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
-        &mut loader.top_up_targets
     }
 }

@@ -12,15 +12,16 @@ use kopeck_port_store::{CategoryRepository, CategoryUse, StoreError};
 use time::OffsetDateTime;
 
 use super::window;
+use crate::connection::AnyConnection;
 use crate::convert::{AsKey, length};
 use crate::counters::List;
-use crate::dialect::{self, AnyConnection};
+use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{categories, employees};
 use crate::sql_types::{Id, Moment};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
-use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
+use crate::transaction::loader::BatchLoad;
 use crate::update::update;
 
 fn category(id: Id, name: &str) -> Category {
@@ -81,10 +82,6 @@ impl BatchLoad for CategoryById {
             Ok((Self { partner, id: category.id }, Some(category)))
         };
         rows.into_iter().map(found).collect()
-    }
-
-    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
-        &mut loader.categories
     }
 }
 

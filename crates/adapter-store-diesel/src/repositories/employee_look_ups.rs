@@ -8,13 +8,13 @@ use kopeck_domain::person::CustomId;
 use kopeck_port_store::StoreError;
 
 use super::employees::EmployeeRow;
+use crate::connection::{AnyConnection, on_either};
 use crate::convert::{AsKey, parsed};
-use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::schema::employees;
 use crate::sql_types::{Id, sql};
 use crate::statements::{Bind, RawStatement};
-use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
+use crate::transaction::loader::BatchLoad;
 
 /// An employee by the identifier.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -66,10 +66,6 @@ impl BatchLoad for EmployeeById {
             Ok((Self { partner, id: row.employee.id() }, Some(row.employee)))
         };
         rows.into_iter().map(found).collect()
-    }
-
-    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
-        &mut loader.employees
     }
 }
 
@@ -129,9 +125,5 @@ impl BatchLoad for EmployeeNamed {
             Ok((Self { partner, custom_id }, Some(row.id.to())))
         };
         rows.into_iter().map(found).collect()
-    }
-
-    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
-        &mut loader.custom_ids
     }
 }

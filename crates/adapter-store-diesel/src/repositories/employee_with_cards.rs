@@ -10,12 +10,12 @@ use kopeck_port_store::StoreError;
 use super::card_look_ups::{CardsOf, linked};
 use super::employee_look_ups::EmployeeById;
 use super::employees::EmployeeRow;
+use crate::connection::AnyConnection;
 use crate::convert::{AsKey, corrupt};
-use crate::dialect::AnyConnection;
 use crate::error::Stored;
 use crate::sql_types::{Id, sql};
 use crate::statements::{Bind, RawStatement};
-use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
+use crate::transaction::loader::BatchLoad;
 
 /// An employee by the identifier, and their cards in the order of their numbers.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -88,9 +88,5 @@ impl BatchLoad for EmployeeWithCards {
             found.push((question.ok_or_else(|| corrupt("question"))?.clone(), Some(answer)));
         }
         Ok(found)
-    }
-
-    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
-        &mut loader.employees_with_cards
     }
 }

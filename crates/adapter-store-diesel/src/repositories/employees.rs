@@ -14,16 +14,17 @@ use super::card_look_ups::CardsOf;
 use super::employee_look_ups::{EmployeeById, EmployeeNamed};
 use super::employee_with_cards::EmployeeWithCards;
 use super::{ascending, window};
-use crate::bulk::column;
+use crate::connection::{AnyConnection, MultiBackend, on_either};
 use crate::convert::{AsKey, length, parsed, word};
 use crate::counters::List;
-use crate::dialect::{self, AnyConnection, MultiBackend, on_either};
+use crate::dialect;
 use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::employees;
 use crate::sql_types::{Id, Moment};
-use crate::statements::{Bind, RawStatement};
+use crate::statements::{Bind, RawStatement, column};
 use crate::transaction::DieselTransaction;
+use crate::transaction::write_buffer::BufferedRow;
 use crate::update::update;
 
 /// An employee as the table has them, but for what only the table itself needs.
@@ -184,7 +185,7 @@ const POSTGRES_INSERT_MANY: &str = "
     SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 /// Adds employees of any partners.
-pub(crate) fn insert_employees(connection: &mut PgConnection, rows: &[NewEmployeeRow]) -> QueryResult<()> {
+fn insert_employees(connection: &mut PgConnection, rows: &[NewEmployeeRow]) -> QueryResult<()> {
     let columns = vec![
         column!(Ids: rows, row => row.partner_id),
         column!(Ids: rows, row => row.employee.id),
@@ -236,13 +237,19 @@ fn containing(text: &str) -> String {
     pattern
 }
 
+impl BufferedRow for NewEmployeeRow {
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
+        insert_employees(connection.postgres()?, rows)
+    }
+}
+
 impl EmployeeRepository for DieselTransaction {
     fn insert(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
         let seq = self.next_number(partner, List::Employees)?;
         let row = NewEmployeeRow::new(partner, seq, employee, &*self.cipher)?;
         if let Some(pending) = self.pending(partner)? {
             let stored = row.employee.clone();
-            pending.employees.push(row);
+            pending.add(row);
             self.remember(EmployeeById { partner, id: employee.id }, Some(stored));
             let named = EmployeeNamed { partner, custom_id: employee.custom_id.clone() };
             self.remember(named, Some(employee.id));

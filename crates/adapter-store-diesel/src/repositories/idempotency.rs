@@ -6,17 +6,17 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{ColumnCipher, IdempotencyRepository, RecordedResponse, Rule, StoreError};
 use time::OffsetDateTime;
 
-use crate::bulk::column;
+use crate::connection::{AnyConnection, on_either};
 use crate::convert::{AsKey, corrupt, fixed};
-use crate::dialect::{AnyConnection, on_either};
 use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::recorded_responses;
 use crate::sql_types::{Id, Moment};
-use crate::statements::{Bind, RawStatement};
+use crate::statements::{Bind, RawStatement, column};
 use crate::transaction::DieselTransaction;
-use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
+use crate::transaction::loader::BatchLoad;
 use crate::transaction::locks::Lock;
+use crate::transaction::write_buffer::BufferedRow;
 use crate::update::update;
 
 /// An answer as its table has it.
@@ -107,10 +107,6 @@ impl BatchLoad for AnswerTo {
         };
         rows.into_iter().map(found).collect()
     }
-
-    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
-        &mut loader.answers
-    }
 }
 
 const INSERT: &str = "
@@ -136,7 +132,7 @@ const POSTGRES_INSERT_MANY: &str = "
     SELECT * FROM unnest(?, ?, ?, ?, ?, ?)";
 
 /// Adds answers that are not there, of any partners.
-pub(crate) fn insert_answers(connection: &mut PgConnection, rows: &[AnswerRow]) -> QueryResult<()> {
+fn insert_answers(connection: &mut PgConnection, rows: &[AnswerRow]) -> QueryResult<()> {
     let columns = vec![
         column!(Ids: rows, row => row.partner_id),
         column!(Texts: rows, row => row.key.as_str()),
@@ -146,6 +142,12 @@ pub(crate) fn insert_answers(connection: &mut PgConnection, rows: &[AnswerRow]) 
         column!(Moments: rows, row => row.recorded_at),
     ];
     RawStatement::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
+}
+
+impl BufferedRow for AnswerRow {
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
+        insert_answers(connection.postgres()?, rows)
+    }
 }
 
 impl IdempotencyRepository for DieselTransaction {
@@ -168,7 +170,7 @@ impl IdempotencyRepository for DieselTransaction {
             && self.load(question.clone())?.is_none()
             && let Some(pending) = self.pending(partner)?
         {
-            pending.answers.push(row.clone());
+            pending.add(row.clone());
             self.remember(question, Some(row));
             return Ok(());
         }

@@ -9,14 +9,16 @@ use kopeck_port_store::{
 };
 use time::Duration;
 
+use crate::connection::{AnyConnection, on_either};
 use crate::convert::{AsKey, corrupt, length, natural};
-use crate::dialect::{self, on_either};
+use crate::dialect;
+use crate::dialect::due_jobs::{self, JobRow};
 use crate::error::Stored;
 use crate::schema::jobs;
 use crate::sql_types::{Id, Moment, sql, whole_micros};
-use crate::statements::{Bind, RawStatement};
+use crate::statements::{Bind, RawStatement, column};
 use crate::transaction::DieselTransaction;
-use crate::transaction::write_buffer::NewJob;
+use crate::transaction::write_buffer::BufferedRow;
 use crate::update::update;
 use crate::work_time::WorkTime;
 
@@ -30,19 +32,6 @@ fn columns(subject: Subject) -> (&'static str, Id) {
         Subject::Replenishment(id) => (REPLENISHMENT, id.key()),
         Subject::LimitChange(id) => (LIMIT_CHANGE, id.key()),
     }
-}
-
-/// Work as its table has it, before a claim takes it.
-#[derive(Queryable, QueryableByName, Selectable)]
-#[diesel(table_name = jobs)]
-pub(crate) struct JobRow {
-    pub(crate) partner_id: Id,
-    pub(crate) subject_kind: String,
-    pub(crate) subject_id: Id,
-    attempt: i64,
-    failures: i64,
-    may_have_sent: bool,
-    pub(crate) due_at: Moment,
 }
 
 impl JobRow {
@@ -87,6 +76,33 @@ struct BacklogRow {
     failing: i64,
     #[diesel(sql_type = BigInt)]
     stuck: i64,
+}
+
+/// A job that is not in its table yet.
+struct NewJob {
+    partner: Id,
+    kind: &'static str,
+    subject: Id,
+    /// Microseconds until it is due, from the database's present.
+    delay: i64,
+}
+
+const INSERT_WORK: &str = "
+    INSERT INTO jobs (partner_id, subject_kind, subject_id, due_at, attempt, failures, may_have_sent)
+    SELECT n.partner_id, n.subject_kind, n.subject_id,
+        CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) + n.later, 0, 0, false
+    FROM unnest(?, ?, ?, ?) AS n (partner_id, subject_kind, subject_id, later)";
+
+impl BufferedRow for NewJob {
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection, ahead: i64) -> QueryResult<()> {
+        let columns = vec![
+            column!(Ids: rows, one => one.partner),
+            column!(Texts: rows, one => one.kind),
+            column!(Ids: rows, one => one.subject),
+            column!(Ints: rows, one => one.delay.saturating_add(ahead)),
+        ];
+        RawStatement::new(INSERT_WORK, columns).execute(connection.postgres()?).map(drop)
+    }
 }
 
 /// The row of a claim, as long as the claim is current: the latest attempt, and not given back.
@@ -175,7 +191,7 @@ impl JobRepository for DieselTransaction {
         let (kind, subject) = columns(subject);
         if let Some(pending) = self.pending(partner)? {
             let (partner, delay) = (partner.key(), whole_micros(delay));
-            pending.work.push(NewJob { partner, kind, subject, delay });
+            pending.add(NewJob { partner, kind, subject, delay });
             return Ok(());
         }
         let due_at = self.work_time_in(whole_micros(delay));
@@ -197,12 +213,12 @@ impl JobRepository for DieselTransaction {
     fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let now = self.work_time()?;
         let leased_until = WorkTime::At(now.plus(lease));
-        let due = dialect::due_work(self.unlocked()?, now, limit).stored()?;
+        let due = due_jobs::due(self.unlocked()?, now, limit).stored()?;
         let partners: Vec<PartnerId> = due.iter().map(|row| row.partner_id.to()).collect();
         let own = self.of_some(&partners)?;
         let due = due.into_iter().zip(partners).filter(|(_, partner)| own.contains(partner));
         let due = due.map(|(row, _)| row).collect();
-        let rows = dialect::take_due(self.unlocked()?, now, due).stored()?;
+        let rows = due_jobs::take(self.unlocked()?, now, due).stored()?;
         for row in &rows {
             self.lease(row, leased_until)?;
         }

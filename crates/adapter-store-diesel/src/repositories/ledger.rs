@@ -7,8 +7,9 @@ use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind, 
 use kopeck_port_store::{BalanceSheet, LedgerRepository, Rule, StoreError};
 use time::OffsetDateTime;
 
+use crate::connection::AnyConnection;
 use crate::convert::{AsKey, kopecks};
-use crate::dialect::{self, AnyConnection};
+use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{balances, entries, movements};
 use crate::sql_types::{Id, Moment};

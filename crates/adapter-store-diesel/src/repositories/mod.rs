@@ -28,18 +28,9 @@ mod sessions;
 mod throttle;
 mod transactions;
 
-pub(crate) use audit::{commands_chain, insert_opening, insert_records, last_opening, put_mark};
-pub(crate) use card_look_ups::{CardsOf, TopUpTargetOf};
 pub(crate) use card_row::CardRow;
-pub(crate) use categories::CategoryById;
-pub(crate) use employee_look_ups::{EmployeeById, EmployeeNamed};
-pub(crate) use employee_with_cards::EmployeeWithCards;
-pub(crate) use employees::{NewEmployeeRow, insert_employees};
-pub(crate) use idempotency::{AnswerRow, AnswerTo, insert_answers};
-pub(crate) use jobs::JobRow;
 pub(crate) use limit_changes::LimitRow;
-pub(crate) use replenishments::{ReplenishmentRow, TopUpRow, insert_replenishments};
-pub(crate) use sealed_nonces::{NonceOf, NonceRow, insert_nonces};
+pub(crate) use replenishments::TopUpRow;
 pub(crate) use transactions::TransactionRow;
 
 use kopeck_domain::page::Page;

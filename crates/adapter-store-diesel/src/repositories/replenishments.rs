@@ -16,7 +16,8 @@ use super::requests::{
     DONE, FEW_CARDS, OPEN, REFUSED, card_by_card_repository, item_state, list_requests, some_items,
     state_words,
 };
-use crate::bulk::{self, Claims, Decision, column};
+use crate::bulk::{self, Claims, Decision};
+use crate::connection::AnyConnection;
 use crate::convert::{AsKey, card_number, corrupt, natural, number, word};
 use crate::counters::List;
 use crate::dialect;
@@ -24,8 +25,10 @@ use crate::error::Stored;
 use crate::schema::{replenishment_items, replenishments};
 use crate::sql_types::{Id, Moment};
 use crate::statements;
-use crate::statements::{Bind, RawStatement};
+use crate::statements::RawStatement;
+use crate::statements::column;
 use crate::transaction::DieselTransaction;
+use crate::transaction::write_buffer::BufferedRow;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -123,8 +126,8 @@ fn put_off(
         return Ok(Some(row));
     }
     let Some(pending) = unit.pending(partner)? else { return Ok(Some(row)) };
-    pending.replenishments.push(row);
-    pending.top_ups.extend(items.iter().map(|item| TopUpRow::new(partner, request.id, item)));
+    pending.add(row);
+    items.iter().for_each(|item| pending.add(TopUpRow::new(partner, request.id, item)));
     for item in items {
         let question = TopUpTargetOf { partner, card: item.card };
         if let Some(target) = unit.load(question.clone())? {
@@ -139,10 +142,7 @@ const INSERT: &str = "
     SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?)";
 
 /// Adds requests of any partners.
-pub(crate) fn insert_replenishments(
-    connection: &mut PgConnection,
-    rows: &[ReplenishmentRow],
-) -> QueryResult<()> {
+fn insert_replenishments(connection: &mut PgConnection, rows: &[ReplenishmentRow]) -> QueryResult<()> {
     let columns = vec![
         column!(Ids: rows, row => row.partner_id),
         column!(Ids: rows, row => row.id),
@@ -154,6 +154,18 @@ pub(crate) fn insert_replenishments(
         column!(Moments: rows, row => row.state_since),
     ];
     RawStatement::new(INSERT, columns).execute(connection).map(drop)
+}
+
+impl BufferedRow for ReplenishmentRow {
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
+        insert_replenishments(connection.postgres()?, rows)
+    }
+}
+
+impl BufferedRow for TopUpRow {
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
+        bulk::top_ups::insert(connection, rows)
+    }
 }
 
 fn targets(

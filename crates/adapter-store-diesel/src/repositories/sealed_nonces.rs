@@ -6,16 +6,16 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Rule, SealedNonceRepository, SpentNonce, StoreError};
 use time::OffsetDateTime;
 
-use crate::bulk::column;
+use crate::connection::{AnyConnection, on_either};
 use crate::convert::AsKey;
-use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::schema::sealed_nonces;
 use crate::sql_types::{Id, Moment};
-use crate::statements::{Bind, RawStatement};
+use crate::statements::{Bind, RawStatement, column};
 use crate::transaction::DieselTransaction;
-use crate::transaction::loader::{BatchLoad, LoadCache, Loader};
+use crate::transaction::loader::BatchLoad;
 use crate::transaction::locks::Lock;
+use crate::transaction::write_buffer::BufferedRow;
 use crate::update::update;
 
 /// A spent nonce as its table has it.
@@ -90,10 +90,6 @@ impl BatchLoad for NonceOf {
         };
         rows.into_iter().map(found).collect()
     }
-
-    fn cache(loader: &mut Loader) -> &mut LoadCache<Self> {
-        &mut loader.nonces
-    }
 }
 
 const INSERT: &str = "
@@ -116,7 +112,7 @@ const POSTGRES_INSERT_MANY: &str = "
     INSERT INTO sealed_nonces (partner_id, nonce, idempotency_key, spent_at) SELECT * FROM unnest(?, ?, ?, ?)";
 
 /// Adds nonces that are not there, of any partners.
-pub(crate) fn insert_nonces(connection: &mut PgConnection, rows: &[NonceRow]) -> QueryResult<()> {
+fn insert_nonces(connection: &mut PgConnection, rows: &[NonceRow]) -> QueryResult<()> {
     let columns = vec![
         column!(Ids: rows, row => row.partner_id),
         column!(Texts: rows, row => row.nonce.as_str()),
@@ -124,6 +120,12 @@ pub(crate) fn insert_nonces(connection: &mut PgConnection, rows: &[NonceRow]) ->
         column!(Moments: rows, row => row.spent_at),
     ];
     RawStatement::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
+}
+
+impl BufferedRow for NonceRow {
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
+        insert_nonces(connection.postgres()?, rows)
+    }
 }
 
 impl SealedNonceRepository for DieselTransaction {
@@ -145,7 +147,7 @@ impl SealedNonceRepository for DieselTransaction {
             && self.load(question.clone())?.is_none()
             && let Some(pending) = self.pending(partner)?
         {
-            pending.nonces.push(row);
+            pending.add(row);
             self.remember(question, Some(spent.clone()));
             return Ok(());
         }

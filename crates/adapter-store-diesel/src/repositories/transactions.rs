@@ -10,8 +10,8 @@ use time::OffsetDateTime;
 
 use super::window;
 use crate::bulk;
+use crate::connection::MultiBackend;
 use crate::convert::{AsKey, corrupt, length, word};
-use crate::dialect::MultiBackend;
 use crate::error::Stored;
 use crate::schema::{cards, transactions};
 use crate::sql_types::{Id, Moment};

@@ -92,11 +92,10 @@ pub(crate) struct Batch {
 impl Batch {
     /// The unit of work has ended: its changes hold or never were.
     pub(crate) fn end(&mut self, run: &UnitState, keep: bool) {
+        self.loader.end_run(keep);
         if keep {
-            self.loader.keep_changes();
             self.kept.append(&mut self.own);
         } else {
-            self.loader.undo_changes();
             self.own = WriteBuffer::default();
         }
         match &run.stale {

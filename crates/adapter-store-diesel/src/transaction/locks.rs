@@ -11,12 +11,15 @@
 use std::collections::HashSet;
 
 use diesel::pg::PgConnection;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, StoreError};
 
-use crate::connection::postgres;
-use crate::dialect::{self, AnyConnection};
+use crate::connection::AnyConnection;
+use crate::dialect;
 use crate::error::{StatementFailure, Stored};
+use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 
 /// What a writing unit of work can have to itself.
@@ -98,11 +101,22 @@ impl Locks {
             return Ok(());
         }
         let wanted = std::mem::take(&mut self.wanted);
-        for (key, got) in postgres::try_locks(connection, wanted).stored()? {
+        let question = "SELECT key, pg_try_advisory_xact_lock(key) AS got FROM unnest(?) AS wanted (key)";
+        let found: Vec<Locked> =
+            RawStatement::new(question, vec![Bind::Ints(wanted)]).load(connection).stored()?;
+        for Locked { key, got } in found {
             if got { self.held.push(key) } else { self.refused.push(key) }
         }
         Ok(())
     }
+}
+
+#[derive(QueryableByName)]
+struct Locked {
+    #[diesel(sql_type = BigInt)]
+    key: i64,
+    #[diesel(sql_type = Bool)]
+    got: bool,
 }
 
 impl DieselTransaction {

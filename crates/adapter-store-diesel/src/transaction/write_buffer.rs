@@ -1,100 +1,62 @@
-//! Rows that go in together.
+//! Write buffer: adds rows of many units of work with one statement for each table.
 
-use std::collections::BTreeMap;
+use std::any::{Any, TypeId};
 
-use diesel::pg::PgConnection;
-use diesel::prelude::*;
+use diesel::QueryResult;
 
-use crate::bulk::{self, column};
-use crate::counters::List;
-use crate::dialect::{self, AnyConnection};
-use crate::repositories::{self, AnswerRow, NewEmployeeRow, NonceRow, ReplenishmentRow, TopUpRow};
-use crate::sql_types::Id;
-use crate::statements::{Bind, RawStatement};
+use crate::connection::AnyConnection;
 
-/// Work that is not in its table yet.
-pub(crate) struct NewJob {
-    pub(crate) partner: Id,
-    pub(crate) kind: &'static str,
-    pub(crate) subject: Id,
-    /// Microseconds until it is due, from the database's present.
-    pub(crate) delay: i64,
+/// A row that can wait for others of its kind.
+pub(crate) trait BufferedRow: Sized + Send + 'static {
+    /// Adds rows with one statement. `ahead`: by how many microseconds the service is ahead of the database's clock.
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection, ahead: i64) -> QueryResult<()>;
 }
 
-/// Rows that are added and not in the database yet.
+/// Rows of one kind: a `Vec` of any [`BufferedRow`].
+trait AnyRows: Any + Send {
+    /// Takes the rows of a buffer of the same kind.
+    fn append(&mut self, other: &mut dyn Any);
+    fn write(&self, connection: &mut AnyConnection, ahead: i64) -> QueryResult<()>;
+}
+
+impl<R: BufferedRow> AnyRows for Vec<R> {
+    fn append(&mut self, other: &mut dyn Any) {
+        if let Some(other) = other.downcast_mut::<Self>() {
+            Vec::append(self, other);
+        }
+    }
+
+    fn write(&self, connection: &mut AnyConnection, ahead: i64) -> QueryResult<()> {
+        R::insert_many(self, connection, ahead)
+    }
+}
+
+/// Rows that are added and not in the database yet. Kinds are written in the order in which they first came.
 #[derive(Default)]
-pub(crate) struct WriteBuffer {
-    pub(crate) employees: Vec<NewEmployeeRow>,
-    pub(crate) replenishments: Vec<ReplenishmentRow>,
-    pub(crate) top_ups: Vec<TopUpRow>,
-    pub(crate) work: Vec<NewJob>,
-    pub(crate) answers: Vec<AnswerRow>,
-    pub(crate) nonces: Vec<NonceRow>,
-    /// The last number that was given out in a partner's list.
-    pub(crate) counters: BTreeMap<(Id, List), i64>,
-}
+pub(crate) struct WriteBuffer(Vec<(TypeId, Box<dyn AnyRows>)>);
 
 impl WriteBuffer {
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { employees, replenishments, top_ups, work, answers, nonces, counters } = self;
-        employees.is_empty()
-            && replenishments.is_empty()
-            && top_ups.is_empty()
-            && work.is_empty()
-            && answers.is_empty()
-            && nonces.is_empty()
-            && counters.is_empty()
+        self.0.is_empty()
     }
 
-    pub(crate) fn append(&mut self, other: &mut Self) {
-        self.employees.append(&mut other.employees);
-        self.replenishments.append(&mut other.replenishments);
-        self.top_ups.append(&mut other.top_ups);
-        self.work.append(&mut other.work);
-        self.answers.append(&mut other.answers);
-        self.nonces.append(&mut other.nonces);
-        self.counters.append(&mut other.counters);
+    /// Adds a row.
+    pub(crate) fn add<R: BufferedRow>(&mut self, row: R) {
+        self.append(&mut Self(vec![(TypeId::of::<R>(), Box::new(vec![row]))]));
     }
 
-    /// Writes everything, with one statement for each table; on SQLite, which has no memory, there are numbers at most.
-    /// `ahead`: by how many microseconds the service is ahead of the database's clock.
-    pub(crate) fn write(self, connection: &mut AnyConnection, ahead: i64) -> QueryResult<()> {
-        let Self { employees, replenishments, top_ups, work, answers, nonces, counters } = self;
-        if !replenishments.is_empty() {
-            repositories::insert_replenishments(dialect::postgres(connection)?, &replenishments)?;
-            bulk::top_ups::insert(connection, &top_ups)?;
+    /// Takes the rows of another buffer.
+    pub(super) fn append(&mut self, other: &mut Self) {
+        for (kind, mut rows) in other.0.drain(..) {
+            match self.0.iter_mut().find(|(own, _)| *own == kind) {
+                Some((_, own)) => own.append(&mut *rows),
+                None => self.0.push((kind, rows)),
+            }
         }
-        if !employees.is_empty() {
-            repositories::insert_employees(dialect::postgres(connection)?, &employees)?;
-        }
-        if !work.is_empty() {
-            insert_work(dialect::postgres(connection)?, &work, ahead)?;
-        }
-        if !answers.is_empty() {
-            repositories::insert_answers(dialect::postgres(connection)?, &answers)?;
-        }
-        if !nonces.is_empty() {
-            repositories::insert_nonces(dialect::postgres(connection)?, &nonces)?;
-        }
-        if !counters.is_empty() {
-            bulk::advance(connection, &counters)?;
-        }
-        Ok(())
     }
-}
 
-const INSERT_WORK: &str = "
-    INSERT INTO jobs (partner_id, subject_kind, subject_id, due_at, attempt, failures, may_have_sent)
-    SELECT n.partner_id, n.subject_kind, n.subject_id,
-        CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) + n.later, 0, 0, false
-    FROM unnest(?, ?, ?, ?) AS n (partner_id, subject_kind, subject_id, later)";
-
-fn insert_work(connection: &mut PgConnection, work: &[NewJob], ahead: i64) -> QueryResult<()> {
-    let columns = vec![
-        column!(Ids: work, one => one.partner),
-        column!(Texts: work, one => one.kind),
-        column!(Ids: work, one => one.subject),
-        column!(Ints: work, one => one.delay.saturating_add(ahead)),
-    ];
-    RawStatement::new(INSERT_WORK, columns).execute(connection).map(drop)
+    /// Writes everything, with one statement for each kind.
+    pub(super) fn write(&self, connection: &mut AnyConnection, ahead: i64) -> QueryResult<()> {
+        self.0.iter().try_for_each(|(_, rows)| rows.write(connection, ahead))
+    }
 }

@@ -5,9 +5,9 @@ use diesel::prelude::*;
 use kopeck_domain::audit::{Digest, Head, Mark, MarkKind, Opening, Signature};
 use kopeck_port_store::StoreError;
 
-use super::{OpeningRow, last_record};
+use super::rows::{OpeningRow, last_record};
+use crate::connection::{AnyConnection, on_either};
 use crate::convert::{fixed, length, word};
-use crate::dialect::{AnyConnection, on_either};
 use crate::error::Stored;
 use crate::schema::{audit_chains, audit_checkpoints};
 use crate::statements::{Bind, RawStatement};
@@ -69,14 +69,14 @@ pub(crate) fn put_mark(connection: &mut AnyConnection, mark: &Mark) -> QueryResu
 }
 
 /// The last chain that has a mark.
-pub(super) fn last_marked_chain(connection: &mut AnyConnection) -> Result<u64, StoreError> {
+pub(crate) fn last_marked_chain(connection: &mut AnyConnection) -> Result<u64, StoreError> {
     let last: Option<i64> =
         audit_checkpoints::table.select(max(audit_checkpoints::chain)).get_result(connection).stored()?;
     length(last.unwrap_or(0), "audit_checkpoints.chain")
 }
 
 /// How far the chain of operators' commands goes, and its checkpoint; `None` before the first command.
-pub(crate) fn commands_chain(
+pub(super) fn commands_chain(
     connection: &mut AnyConnection,
 ) -> Result<Option<(Head, Option<Mark>)>, StoreError> {
     let row: Option<OpeningRow> = audit_chains::table

@@ -4,14 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Why a queue did not take an item; it hands it back.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Refused<T> {
-    /// The queue is full.
-    Full(T),
-    /// The queue is closed.
-    Closed(T),
-}
+use kopeck_port_store::StoreError;
 
 /// First in, first out, for primary and overflow consumers. A primary consumer takes items at once, an overflow consumer
 /// once the first has waited for its patience. A closed queue takes nothing in, and its items can still be taken.
@@ -43,13 +36,16 @@ impl<T> Queue<T> {
     }
 
     /// Adds `item` without waiting.
-    pub(crate) fn push(&self, item: T) -> Result<(), Refused<T>> {
+    ///
+    /// # Errors
+    /// The item, with [`StoreError::Busy`] if the queue is full and [`StoreError::Unavailable`] if it is closed.
+    pub(crate) fn push(&self, item: T) -> Result<(), (T, StoreError)> {
         let mut state = self.lock();
         if state.closed {
-            return Err(Refused::Closed(item));
+            return Err((item, closed()));
         }
         if state.waiting.len() >= self.capacity {
-            return Err(Refused::Full(item));
+            return Err((item, StoreError::Busy));
         }
         state.waiting.push_back((Instant::now(), item));
         self.wake(state);
@@ -120,12 +116,22 @@ impl<T> Queue<T> {
         self.lock().waiting.len()
     }
 
+    /// Whether it takes no more items in.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
     /// Takes no more items in.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.primary.notify_all();
         self.overflow.notify_all();
     }
+}
+
+/// The error of callers of a store that was closed.
+pub(crate) fn closed() -> StoreError {
+    StoreError::Unavailable("the store is closed".to_owned())
 }
 
 #[cfg(test)]
@@ -143,7 +149,7 @@ mod tests {
         for item in 1..=3 {
             assert_eq!(queue.push(item), Ok(()));
         }
-        assert_eq!((queue.push(4), queue.len()), (Err(Refused::Full(4)), 3));
+        assert_eq!((queue.push(4), queue.len()), (Err((4, StoreError::Busy)), 3));
         assert_eq!(queue.take(PRIMARY, 2), [1, 2]);
         assert_eq!(queue.push(4), Ok(()));
         assert_eq!(queue.take_first_while(|item| *item < 4), [3]);
@@ -161,7 +167,7 @@ mod tests {
         }
         assert_eq!(queue.take(PRIMARY, 1), [0]);
         queue.close();
-        assert_eq!(queue.push(3), Err(Refused::Closed(3)));
+        assert_eq!(queue.push(3), Err((3, closed())));
         assert_eq!(queue.take(OVERFLOW, 9), [1, 2]);
         assert!(queue.take(PRIMARY, 9).is_empty());
     }

@@ -1,6 +1,8 @@
 //! The schema, and migrations of a database that has rows.
 
-use diesel::result::DatabaseErrorKind;
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::Text;
 
 use super::*;
@@ -20,8 +22,8 @@ struct Step {
 /// A new file with all migrations and an employee.
 fn with_employee(folder: &tempfile::TempDir) -> AnyConnection {
     let url = format!("sqlite://{}/kopeck.db", folder.path().display());
-    let mut connection = connect(&url, Access::Write).unwrap();
-    migrate(&mut connection).unwrap();
+    let mut connection = AnyConnection::open(&url, Access::Write).unwrap();
+    migrate_on(&mut connection).unwrap();
     connection.batch_execute(EMPLOYEE).unwrap();
     connection
 }

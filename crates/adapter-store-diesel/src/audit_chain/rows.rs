@@ -1,0 +1,231 @@
+//! Rows of the audit log: openings of chains, and entries.
+
+use std::borrow::Cow;
+
+use diesel::dsl::max;
+use diesel::prelude::*;
+use kopeck_domain::audit::{Actor, Digest, Entry, Head, KeyDigest, Opening, Record, Signature};
+use kopeck_port_store::StoreError;
+
+use crate::connection::AnyConnection;
+use crate::convert::{AsKey, corrupt, fixed, length, word};
+use crate::error::Stored;
+use crate::schema::{audit_chains, audit_entries};
+use crate::sql_types::{Id, Moment};
+use crate::statements::{Bind, RawStatement, column};
+
+/// An opening as its table has it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = audit_chains)]
+pub(crate) struct OpeningRow {
+    chain: i64,
+    opened_at: Moment,
+    hash: Vec<u8>,
+}
+
+/// An entry as its table has it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = audit_entries)]
+pub(crate) struct RecordRow<'a> {
+    chain: i64,
+    number: i64,
+    hash: Vec<u8>,
+    at: Moment,
+    actor: Cow<'a, str>,
+    credential: Option<Id>,
+    operator: Option<Cow<'a, str>>,
+    partner: Option<Id>,
+    source: Cow<'a, str>,
+    action: Cow<'a, str>,
+    subject: Cow<'a, str>,
+    request_id: Option<Cow<'a, str>>,
+    key_digest: Option<Vec<u8>>,
+    sealed: bool,
+    outcome: Cow<'a, str>,
+    status: Option<i64>,
+    code: Option<Cow<'a, str>>,
+    signature: Option<Vec<u8>>,
+}
+
+impl OpeningRow {
+    pub(crate) fn opening(self) -> Result<Opening, StoreError> {
+        Ok(Opening {
+            chain: length(self.chain, "audit_chains.chain")?,
+            opened_at: self.opened_at.time("audit_chains.opened_at")?,
+            hash: Digest::from_bytes(fixed(self.hash, "audit_chains.hash")?),
+        })
+    }
+}
+
+impl<'a> RecordRow<'a> {
+    fn new(record: &'a Record) -> Self {
+        let Record { entry, head: Head { chain, number, hash }, signature } = record;
+        let (credential, operator) = match &entry.actor {
+            Actor::Unknown => (None, None),
+            Actor::Partner(pair) => (pair.map(|pair| pair.key()), None),
+            Actor::Operator(user) => (None, Some(user.as_str().into())),
+        };
+        Self {
+            chain: chain.cast_signed(),
+            number: number.cast_signed(),
+            hash: hash.as_bytes().to_vec(),
+            at: Moment::of(entry.at),
+            actor: entry.actor.kind().into(),
+            credential,
+            operator,
+            partner: entry.partner.map(|partner| partner.key()),
+            source: entry.source.as_str().into(),
+            action: entry.action.as_ref().into(),
+            subject: entry.subject.as_str().into(),
+            request_id: entry.request_id.as_deref().map(Cow::from),
+            key_digest: entry.key.map(|key| key.as_bytes().to_vec()),
+            sealed: entry.sealed,
+            outcome: entry.outcome.as_str().into(),
+            status: entry.status.map(i64::from),
+            code: entry.code.as_deref().map(Cow::from),
+            signature: signature.map(|signature| signature.to_bytes().to_vec()),
+        }
+    }
+
+    pub(crate) fn record(self) -> Result<Record, StoreError> {
+        let head = Head {
+            chain: length(self.chain, "audit_entries.chain")?,
+            number: length(self.number, "audit_entries.number")?,
+            hash: Digest::from_bytes(fixed(self.hash, "audit_entries.hash")?),
+        };
+        let actor = match (&*self.actor, self.credential, self.operator) {
+            ("UNKNOWN", None, None) => Actor::Unknown,
+            ("PARTNER", pair, None) => Actor::Partner(pair.map(Id::to)),
+            ("OPERATOR", None, Some(user)) => Actor::Operator(user.into_owned()),
+            _ => return Err(corrupt("audit_entries.actor")),
+        };
+        let status = self.status.map(u16::try_from).transpose();
+        let key = self.key_digest.map(|key| fixed(key, "audit_entries.key_digest")).transpose()?;
+        let entry = Entry {
+            at: self.at.time("audit_entries.at")?,
+            actor,
+            partner: self.partner.map(Id::to),
+            source: self.source.into_owned(),
+            action: self.action.into_owned().into(),
+            subject: self.subject.into_owned(),
+            request_id: self.request_id.map(Cow::into_owned),
+            key: key.map(KeyDigest::from_bytes),
+            sealed: self.sealed,
+            outcome: word(&self.outcome, "audit_entries.outcome")?,
+            status: status.map_err(|_| corrupt("audit_entries.status"))?,
+            code: self.code.map(|code| code.into_owned().into()),
+        };
+        let signature = self.signature.map(|bytes| fixed(bytes, "audit_entries.signature")).transpose()?;
+        Ok(Record { entry, head, signature: signature.map(Signature::from_bytes) })
+    }
+}
+
+/// The opening of the last chain.
+pub(super) fn last_opening(connection: &mut AnyConnection) -> Result<Option<Opening>, StoreError> {
+    let last: Option<i64> =
+        audit_chains::table.select(max(audit_chains::chain)).get_result(connection).stored()?;
+    let Some(last) = last else { return Ok(None) };
+    let row: Option<OpeningRow> = audit_chains::table
+        .find(last)
+        .select(OpeningRow::as_select())
+        .get_result(connection)
+        .optional()
+        .stored()?;
+    row.map(OpeningRow::opening).transpose()
+}
+
+/// Adds an opening: of the chain of a connection, or of one that operators' commands share.
+pub(super) fn insert_opening(
+    connection: &mut AnyConnection,
+    opening: &Opening,
+    commands: bool,
+) -> QueryResult<()> {
+    let Opening { chain, opened_at, hash } = opening;
+    let values = (
+        audit_chains::chain.eq(chain.cast_signed()),
+        audit_chains::opened_at.eq(Moment::of(*opened_at)),
+        audit_chains::hash.eq(hash.as_bytes().as_slice()),
+        audit_chains::commands.eq(commands),
+    );
+    diesel::insert_into(audit_chains::table).values(values).execute(connection).map(drop)
+}
+
+/// The last entry of a chain.
+pub(crate) fn last_record(connection: &mut AnyConnection, chain: u64) -> Result<Option<Record>, StoreError> {
+    let row: Option<RecordRow<'static>> = audit_entries::table
+        .filter(audit_entries::chain.eq(chain.cast_signed()))
+        .order(audit_entries::number.desc())
+        .limit(1)
+        .select(RecordRow::as_select())
+        .get_result(connection)
+        .optional()
+        .stored()?;
+    row.map(RecordRow::record).transpose()
+}
+
+const SQLITE_INSERT: &str = "
+    INSERT INTO audit_entries (
+        chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id,
+        key_digest, sealed, outcome, status, code, signature
+    )
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+const POSTGRES_INSERT: &str = "
+    INSERT INTO audit_entries (
+        chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id,
+        key_digest, sealed, outcome, status, code, signature
+    )
+    SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// Adds entries.
+pub(super) fn insert_records(connection: &mut AnyConnection, records: &[Record]) -> QueryResult<()> {
+    let rows: Vec<RecordRow<'_>> = records.iter().map(RecordRow::new).collect();
+    match connection {
+        AnyConnection::Sqlite(sqlite) => rows.iter().try_for_each(|row| {
+            let values = vec![
+                Bind::Int(row.chain),
+                Bind::Int(row.number),
+                Bind::Bytes(&row.hash),
+                Bind::Moment(row.at),
+                Bind::Text(&row.actor),
+                Bind::MaybeId(row.credential),
+                Bind::MaybeText(row.operator.as_deref()),
+                Bind::MaybeId(row.partner),
+                Bind::Text(&row.source),
+                Bind::Text(&row.action),
+                Bind::Text(&row.subject),
+                Bind::MaybeText(row.request_id.as_deref()),
+                Bind::MaybeBytes(row.key_digest.as_deref()),
+                Bind::Bool(row.sealed),
+                Bind::Text(&row.outcome),
+                Bind::MaybeInt(row.status),
+                Bind::MaybeText(row.code.as_deref()),
+                Bind::MaybeBytes(row.signature.as_deref()),
+            ];
+            RawStatement::new(SQLITE_INSERT, values).execute(sqlite).map(drop)
+        }),
+        AnyConnection::Postgres(pg) => {
+            let columns = vec![
+                column!(Ints: rows, row => row.chain),
+                column!(Ints: rows, row => row.number),
+                column!(BytesList: rows, row => row.hash.as_slice()),
+                column!(Moments: rows, row => row.at),
+                column!(Texts: rows, row => &*row.actor),
+                column!(MaybeIds: rows, row => row.credential),
+                column!(MaybeTexts: rows, row => row.operator.as_deref()),
+                column!(MaybeIds: rows, row => row.partner),
+                column!(Texts: rows, row => &*row.source),
+                column!(Texts: rows, row => &*row.action),
+                column!(Texts: rows, row => &*row.subject),
+                column!(MaybeTexts: rows, row => row.request_id.as_deref()),
+                column!(MaybeBytesList: rows, row => row.key_digest.as_deref()),
+                column!(Bools: rows, row => row.sealed),
+                column!(Texts: rows, row => &*row.outcome),
+                column!(MaybeInts: rows, row => row.status),
+                column!(MaybeTexts: rows, row => row.code.as_deref()),
+                column!(MaybeBytesList: rows, row => row.signature.as_deref()),
+            ];
+            RawStatement::new(POSTGRES_INSERT, columns).execute(pg).map(drop)
+        }
+    }
+}
