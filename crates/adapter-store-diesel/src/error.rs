@@ -157,10 +157,10 @@ fn rule_of(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<Rule> 
         | "cards_partner_id_number_key"
         | "cards.partner_id, cards.number" => Some(Rule::CardNumber),
         "cards_one_main" | "cards.partner_id, cards.employee_id" => Some(Rule::OneMainCard),
-        "replenishment_items_claim"
-        | "replenishment_items.partner_id, replenishment_items.card_id"
-        | "limit_change_items_claim"
-        | "limit_change_items.partner_id, limit_change_items.card_id" => Some(Rule::CardInOneBatch),
+        "card_batch_items_claim"
+        | "card_batch_items.partner_id, card_batch_items.card_id, card_batch_items.kind" => {
+            Some(Rule::CardInOneBatch)
+        }
         "movements_deposit" | "movements.partner_id, movements.deposit_reference" => {
             Some(Rule::DepositReference)
         }

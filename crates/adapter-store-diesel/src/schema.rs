@@ -227,12 +227,14 @@ table! {
 table! {
     use crate::sql_types::sql::*;
 
-    replenishments (partner_id, id) {
+    card_batches (partner_id, id) {
         partner_id -> Id,
         id -> Id,
+        kind -> Text,
         seq -> BigInt,
         cards -> BigInt,
-        amount -> BigInt,
+        amount -> Nullable<BigInt>,
+        spending_limit -> Nullable<Text>,
         state -> Text,
         created_at -> Moment,
         state_since -> Moment,
@@ -242,44 +244,14 @@ table! {
 table! {
     use crate::sql_types::sql::*;
 
-    replenishment_items (partner_id, replenishment_id, ordinal) {
+    card_batch_items (partner_id, batch_id, ordinal) {
         partner_id -> Id,
-        replenishment_id -> Id,
+        batch_id -> Id,
         ordinal -> BigInt,
+        kind -> Text,
         card_id -> Id,
         number -> BigInt,
-        amount -> BigInt,
-        state -> Text,
-        refusal -> Nullable<Text>,
-        claimed -> Bool,
-        sent -> Bool,
-    }
-}
-
-table! {
-    use crate::sql_types::sql::*;
-
-    limit_changes (partner_id, id) {
-        partner_id -> Id,
-        id -> Id,
-        seq -> BigInt,
-        cards -> BigInt,
-        spending_limit -> Text,
-        state -> Text,
-        created_at -> Moment,
-        state_since -> Moment,
-    }
-}
-
-table! {
-    use crate::sql_types::sql::*;
-
-    limit_change_items (partner_id, limit_change_id, ordinal) {
-        partner_id -> Id,
-        limit_change_id -> Id,
-        ordinal -> BigInt,
-        card_id -> Id,
-        number -> BigInt,
+        amount -> Nullable<BigInt>,
         state -> Text,
         refusal -> Nullable<Text>,
         claimed -> Bool,

@@ -1,14 +1,18 @@
 //! Statements that are written out: those of PostgreSQL's own, and inserts that are run for every call. Diesel goes over
 //! an insert of its own several times, for what a row might leave out, which takes SQLite's share of a short one.
 
+use diesel::backend::Backend;
 use diesel::connection::Connection;
+use diesel::deserialize::QueryableByName;
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::Error;
-use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text, Untyped};
+use diesel::serialize::{self, IsNull, Output, ToSql};
+use diesel::sql_types::{Array, BigInt, Binary, Bool, HasSqlType, Integer, Nullable, Text, Untyped};
 use diesel::sqlite::Sqlite;
 
+use crate::connection::{AnyConnection, on_either};
 use crate::sql_types::{Day, Id, Moment, sql};
 
 /// A statement that is kept prepared under its text, unlike one of [`diesel::sql_query`]. Each `?` in the text stands
@@ -19,7 +23,7 @@ pub(crate) struct RawStatement<'a> {
     values: Vec<Bind<'a>>,
 }
 
-/// A value of a [`RawStatement`] statement. Lists are columns for `unnest`, and PostgreSQL's alone.
+/// A value of a [`RawStatement`] statement. Other lists are columns for `unnest`, and PostgreSQL's alone.
 pub(crate) enum Bind<'a> {
     Int(i64),
     MaybeInt(Option<i64>),
@@ -45,6 +49,28 @@ pub(crate) enum Bind<'a> {
     MaybeDays(Vec<Option<Day>>),
     MaybeBytesList(Vec<Option<&'a [u8]>>),
     MaybeTexts(Vec<Option<&'a str>>),
+    /// A condition: `column ?` is true if the column has one of the values. SQLite gets them as a JSON array.
+    IsOneOf(OneOf<i64>),
+    IsOneOfIds(OneOf<Id>),
+}
+
+/// Values of which a column may have any.
+#[derive(Debug)]
+pub(crate) struct OneOf<T>(pub(crate) Vec<T>);
+
+impl ToSql<Text, Sqlite> for OneOf<i64> {
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
+        out.set_value(format!("{:?}", self.0));
+        Ok(IsNull::No)
+    }
+}
+
+impl ToSql<Text, Sqlite> for OneOf<Id> {
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
+        let hex: Vec<String> = self.0.iter().map(|id| id.0.simple().to_string()).collect();
+        out.set_value(format!("{hex:?}"));
+        Ok(IsNull::No)
+    }
 }
 
 /// One column of rows.
@@ -83,7 +109,7 @@ macro_rules! push {
 
 impl<'a> RawStatement<'a> {
     /// Writes the text, and each of the values by `push`.
-    fn write<'b, DB: diesel::backend::Backend>(
+    fn write<'b, DB: Backend>(
         &'b self,
         mut out: AstPass<'_, 'b, DB>,
         push: impl Fn(&'b Bind<'a>, &mut AstPass<'_, 'b, DB>) -> QueryResult<()>,
@@ -116,6 +142,8 @@ impl QueryFragment<Pg> for RawStatement<'_> {
                 Bind::MaybeDays(list) => out.push_bind_param::<Array<Nullable<sql::Day>>, _>(list),
                 Bind::MaybeBytesList(list) => out.push_bind_param::<Array<Nullable<Binary>>, _>(list),
                 Bind::MaybeTexts(list) => out.push_bind_param::<Array<Nullable<Text>>, _>(list),
+                Bind::IsOneOf(list) => condition::<Array<BigInt>, _, _>("= ANY (", &list.0, ")", out),
+                Bind::IsOneOfIds(list) => condition::<Array<sql::Id>, _, _>("= ANY (", &list.0, ")", out),
             )
         })
     }
@@ -125,10 +153,32 @@ impl QueryFragment<Sqlite> for RawStatement<'_> {
     fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
         self.write(out, |value, out| {
             push!(value, out,
+                Bind::IsOneOf(list) => condition::<Text, _, _>(JSON_VALUES, list, "))", out),
+                Bind::IsOneOfIds(list) => condition::<Text, _, _>(JSON_IDS, list, "))", out),
                 _ => Err(Error::QueryBuilderError("SQLite has no lists".into())),
             )
         })
     }
+}
+
+const JSON_VALUES: &str = "IN (SELECT value FROM json_each(";
+const JSON_IDS: &str = "IN (SELECT unhex(value) FROM json_each(";
+
+/// Writes a condition with one bind in it.
+fn condition<'b, T, U, DB>(
+    before: &str,
+    value: &'b U,
+    after: &str,
+    out: &mut AstPass<'_, 'b, DB>,
+) -> QueryResult<()>
+where
+    DB: Backend + HasSqlType<T>,
+    U: ToSql<T, DB>,
+{
+    out.push_sql(before);
+    out.push_bind_param::<T, _>(value)?;
+    out.push_sql(after);
+    Ok(())
 }
 
 impl Query for RawStatement<'_> {
@@ -142,6 +192,29 @@ impl QueryId for RawStatement<'_> {
 }
 
 impl<C: Connection> RunQueryDsl<C> for RawStatement<'_> {}
+
+/// Runs a statement that both databases know.
+pub(crate) fn execute(
+    connection: &mut AnyConnection,
+    text: &'static str,
+    values: Vec<Bind<'_>>,
+) -> QueryResult<()> {
+    let statement = RawStatement::new(text, values);
+    on_either!(connection, inner => statement.execute(inner)).map(drop)
+}
+
+/// The rows that a statement finds which both databases know.
+pub(crate) fn load<T>(
+    connection: &mut AnyConnection,
+    text: &'static str,
+    values: Vec<Bind<'_>>,
+) -> QueryResult<Vec<T>>
+where
+    T: QueryableByName<Sqlite> + QueryableByName<Pg> + 'static,
+{
+    let statement = RawStatement::new(text, values);
+    on_either!(connection, inner => statement.load(inner))
+}
 
 // Chunk sizes of statements over thousands of rows. A process of the database server yields its processor between two
 // statements and hardly within one, so a statement takes a millisecond or less: where processors are few, a look-up waits

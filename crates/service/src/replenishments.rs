@@ -134,7 +134,7 @@ fn sum(items: &[&BatchItem<TopUps>]) -> Result<Kopecks, StoreError> {
 }
 
 fn overflow(error: AmountOverflow) -> StoreError {
-    StoreError::Corrupt(format!("replenishment_items.amount: {error}"))
+    StoreError::Corrupt(format!("card_batch_items.amount: {error}"))
 }
 
 #[cfg(test)]

@@ -280,81 +280,59 @@ CREATE TABLE transactions (
 
 CREATE INDEX transactions_by_time ON transactions (partner_id, card_id, executed_at, id);
 
--- Card batches: a request over many cards, each with its own result.
+-- Card batches: a request over many cards, each with its own result. `kind` is that of the job; each kind has its own columns,
+-- which are NULL in rows of the others.
 
-CREATE TABLE replenishments (
-    partner_id  BLOB    NOT NULL REFERENCES partners (id),
-    id          BLOB    NOT NULL CHECK (length(id) = 16),
-    seq         INTEGER NOT NULL CHECK (seq > 0),
-    cards       INTEGER NOT NULL CHECK (cards > 0),
-    amount      INTEGER NOT NULL CHECK (amount > 0),
-    state       TEXT    NOT NULL
-        CHECK (state IN ('NEW', 'IN_PROCESS', 'SUCCESS', 'PART_SUCCESS', 'DECLINE', 'REJECTED')),
-    state_since INTEGER NOT NULL,
-    created_at  INTEGER NOT NULL,
-    PRIMARY KEY (partner_id, id),
-    UNIQUE (partner_id, seq)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE replenishment_items (
-    partner_id       BLOB    NOT NULL,
-    replenishment_id BLOB    NOT NULL,
-    ordinal          INTEGER NOT NULL CHECK (ordinal >= 0),
-    card_id          BLOB    NOT NULL,
-    number           INTEGER NOT NULL,
-    amount           INTEGER NOT NULL CHECK (amount > 0),
-    state            TEXT    NOT NULL CHECK (state IN ('OPEN', 'DONE', 'REFUSED')),
-    refusal          TEXT    CHECK (refusal IN (
-        'NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT', 'BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED_BY_BANK'
-    )),
-    -- Whether the open request excludes the card from other top-ups.
-    claimed          INTEGER NOT NULL CHECK (claimed IN (0, 1)),
-    -- Whether the item may have reached a bank that has no idempotency keys.
-    sent             INTEGER NOT NULL CHECK (sent IN (0, 1)),
-    PRIMARY KEY (partner_id, replenishment_id, ordinal),
-    FOREIGN KEY (partner_id, replenishment_id) REFERENCES replenishments (partner_id, id),
-    FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id),
-    CONSTRAINT replenishment_items_refusal_has_reason CHECK ((state = 'REFUSED') = (refusal IS NOT NULL))
-) STRICT, WITHOUT ROWID;
-
--- A card is in one open top-up at most.
-CREATE UNIQUE INDEX replenishment_items_claim ON replenishment_items (partner_id, card_id) WHERE claimed;
-
-CREATE TABLE limit_changes (
+CREATE TABLE card_batches (
     partner_id     BLOB    NOT NULL REFERENCES partners (id),
     id             BLOB    NOT NULL CHECK (length(id) = 16),
+    kind           TEXT    NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE')),
+    -- The number in the list of the partner's batches of this kind.
     seq            INTEGER NOT NULL CHECK (seq > 0),
     cards          INTEGER NOT NULL CHECK (cards > 0),
-    -- The new limit of each card, in the form of `cards.spending_limit`.
-    spending_limit TEXT    NOT NULL CHECK (spending_limit <> ''),
+    -- The sum of a replenishment.
+    amount         INTEGER CHECK (amount > 0),
+    -- The new limit of each card of a limit change, in the form of `cards.spending_limit`.
+    spending_limit TEXT    CHECK (spending_limit <> ''),
     state          TEXT    NOT NULL
         CHECK (state IN ('NEW', 'IN_PROCESS', 'SUCCESS', 'PART_SUCCESS', 'DECLINE', 'REJECTED')),
     state_since    INTEGER NOT NULL,
     created_at     INTEGER NOT NULL,
     PRIMARY KEY (partner_id, id),
-    UNIQUE (partner_id, seq)
+    UNIQUE (partner_id, kind, seq),
+    CONSTRAINT card_batches_amount_of_replenishment CHECK ((kind = 'REPLENISHMENT') = (amount IS NOT NULL)),
+    CONSTRAINT card_batches_limit_of_limit_change CHECK ((kind = 'LIMIT_CHANGE') = (spending_limit IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE limit_change_items (
-    partner_id      BLOB    NOT NULL,
-    limit_change_id BLOB    NOT NULL,
-    ordinal         INTEGER NOT NULL CHECK (ordinal >= 0),
-    card_id         BLOB    NOT NULL,
-    number          INTEGER NOT NULL,
-    state           TEXT    NOT NULL CHECK (state IN ('OPEN', 'DONE', 'REFUSED')),
-    refusal         TEXT    CHECK (refusal IN ('BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED_BY_BANK')),
-    -- Whether the open request excludes the card from other limit changes. A pending top-up does not.
-    claimed         INTEGER NOT NULL CHECK (claimed IN (0, 1)),
+CREATE TABLE card_batch_items (
+    partner_id BLOB    NOT NULL,
+    batch_id   BLOB    NOT NULL,
+    ordinal    INTEGER NOT NULL CHECK (ordinal >= 0),
+    -- As in the batch.
+    kind       TEXT    NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE')),
+    card_id    BLOB    NOT NULL,
+    number     INTEGER NOT NULL,
+    -- Of a top-up.
+    amount     INTEGER CHECK (amount > 0),
+    state      TEXT    NOT NULL CHECK (state IN ('OPEN', 'DONE', 'REFUSED')),
+    refusal    TEXT    CHECK (refusal IN (
+        'NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT', 'BLOCKED', 'EXPIRED', 'NOT_ACTIVATED', 'REFUSED_BY_BANK'
+    )),
+    -- Whether the open batch excludes the card from other batches of its kind. Batches of other kinds may have it.
+    claimed    INTEGER NOT NULL CHECK (claimed IN (0, 1)),
     -- Whether the item may have reached a bank that has no idempotency keys.
-    sent            INTEGER NOT NULL CHECK (sent IN (0, 1)),
-    PRIMARY KEY (partner_id, limit_change_id, ordinal),
-    FOREIGN KEY (partner_id, limit_change_id) REFERENCES limit_changes (partner_id, id),
+    sent       INTEGER NOT NULL CHECK (sent IN (0, 1)),
+    PRIMARY KEY (partner_id, batch_id, ordinal),
+    FOREIGN KEY (partner_id, batch_id) REFERENCES card_batches (partner_id, id),
     FOREIGN KEY (partner_id, card_id) REFERENCES cards (partner_id, id),
-    CONSTRAINT limit_change_items_refusal_has_reason CHECK ((state = 'REFUSED') = (refusal IS NOT NULL))
+    CONSTRAINT card_batch_items_amount_of_top_up CHECK ((kind = 'REPLENISHMENT') = (amount IS NOT NULL)),
+    CONSTRAINT card_batch_items_refusal_has_reason CHECK ((state = 'REFUSED') = (refusal IS NOT NULL)),
+    CONSTRAINT card_batch_items_refusal_of_top_up
+        CHECK (kind = 'REPLENISHMENT' OR refusal NOT IN ('NOT_ENOUGH_BALANCE', 'OVER_CARD_LIMIT'))
 ) STRICT, WITHOUT ROWID;
 
--- A card is in one open limit change at most.
-CREATE UNIQUE INDEX limit_change_items_claim ON limit_change_items (partner_id, card_id) WHERE claimed;
+-- A card is in one open batch of each kind at most.
+CREATE UNIQUE INDEX card_batch_items_claim ON card_batch_items (partner_id, card_id, kind) WHERE claimed;
 
 -- The asynchronous jobs of orders and card batches. `attempt` counts the claims: only the latest claim, under a lease, may
 -- settle. `may_have_sent`: an earlier claim may have sent something to the bank without settling it.
@@ -408,7 +386,7 @@ CREATE TABLE movements (
     created_at        INTEGER NOT NULL,
     PRIMARY KEY (partner_id, number),
     FOREIGN KEY (partner_id, order_id) REFERENCES orders (partner_id, id),
-    FOREIGN KEY (partner_id, replenishment_id) REFERENCES replenishments (partner_id, id),
+    FOREIGN KEY (partner_id, replenishment_id) REFERENCES card_batches (partner_id, id),
     CONSTRAINT movements_one_reference CHECK (
         (deposit_reference IS NOT NULL) + (order_id IS NOT NULL) + (replenishment_id IS NOT NULL) = 1
     )
@@ -601,9 +579,7 @@ SELECT
 FROM (
     SELECT partner_id, 'ORDER' AS kind, id, state, cards, cost AS amount, state_since, created_at FROM orders
     UNION ALL
-    SELECT partner_id, 'REPLENISHMENT' AS kind, id, state, cards, amount AS amount, state_since, created_at FROM replenishments
-    UNION ALL
-    SELECT partner_id, 'LIMIT_CHANGE' AS kind, id, state, cards, NULL AS amount, state_since, created_at FROM limit_changes
+    SELECT partner_id, kind, id, state, cards, amount, state_since, created_at FROM card_batches
 ) r
 JOIN partners p ON p.id = r.partner_id
 LEFT JOIN jobs j ON j.partner_id = r.partner_id AND j.subject_kind = r.kind AND j.subject_id = r.id;

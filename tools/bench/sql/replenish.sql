@@ -24,14 +24,14 @@ SELECT pg_advisory_xact_lock(:key);
 SELECT partner_id, key, fingerprint, status, body, recorded_at FROM recorded_responses WHERE partner_id = :partner AND key = :id;
 -- SealedNonceRepository::find
 SELECT partner_id, nonce, idempotency_key, spent_at FROM sealed_nonces WHERE partner_id = :partner AND nonce = :id;
--- CardRepository::top_up_targets, in a form that the planner does not answer by reading all claimed cards
-SELECT c.id, c.number, c.link_status, c.valid_until, (SELECT i.claimed FROM replenishment_items i WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed LIMIT 1) IS NOT NULL AS claimed FROM unnest(ARRAY[:c0, :c1, :c2, :c3, :c4, :c5, :c6, :c7, :c8, :c9]::bytea[]) AS wanted (id) JOIN cards c ON c.partner_id = :partner AND c.id = wanted.id;
--- ReplenishmentRepository::insert: the number, the request, the counter, the cards
+-- CardBatchRepository::targets, in a form that the planner does not answer by reading all claimed cards
+SELECT c.id, c.number, c.link_status, c.valid_until, (SELECT i.claimed FROM card_batch_items i WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.kind = 'REPLENISHMENT' AND i.claimed) IS NOT NULL AS claimed FROM unnest(ARRAY[:c0, :c1, :c2, :c3, :c4, :c5, :c6, :c7, :c8, :c9]::bytea[]) AS wanted (id) JOIN cards c ON c.partner_id = :partner AND c.id = wanted.id;
+-- CardBatchRepository::insert: the number, the batch, the counter, the items
 SELECT last FROM counters WHERE partner_id = :partner AND list = 'replenishments' \gset
 \set seq :last + 1
-INSERT INTO replenishments (partner_id, id, seq, cards, amount, state, created_at, state_since) VALUES (:partner, :id, :seq, 10, 1000, 'NEW', 1795263748401263, 1795263748401263);
+INSERT INTO card_batches (partner_id, id, kind, seq, cards, amount, state, created_at, state_since) VALUES (:partner, :id, 'REPLENISHMENT', :seq, 10, 1000, 'NEW', 1795263748401263, 1795263748401263);
 UPDATE counters SET last = :seq WHERE partner_id = :partner AND list = 'replenishments';
-INSERT INTO replenishment_items (partner_id, replenishment_id, ordinal, card_id, number, amount, state, refusal, claimed, sent) SELECT :partner::bytea, :id::bytea, ordinal - 1, card_id, 1000000000 + :first + ordinal, 100, 'OPEN', NULL, TRUE, FALSE FROM unnest(ARRAY[:c0, :c1, :c2, :c3, :c4, :c5, :c6, :c7, :c8, :c9]::bytea[]) WITH ORDINALITY AS item (card_id, ordinal);
+INSERT INTO card_batch_items (partner_id, batch_id, ordinal, kind, card_id, number, amount, state, refusal, claimed, sent) SELECT :partner::bytea, :id::bytea, ordinal - 1, 'REPLENISHMENT', card_id, 1000000000 + :first + ordinal, 100, 'OPEN', NULL, TRUE, FALSE FROM unnest(ARRAY[:c0, :c1, :c2, :c3, :c4, :c5, :c6, :c7, :c8, :c9]::bytea[]) WITH ORDINALITY AS item (card_id, ordinal);
 -- WorkRepository::enqueue: the server's time, the work
 SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS micros \gset
 \set due :micros + 600000000

@@ -2,22 +2,22 @@
 -- goes through: decided, and free for other requests. What else the service writes (the ledger, the copy of what the bank
 -- said, its work) is not here. Each step is committed by itself, so that the next one finds the room that it leaves.
 BEGIN;
-INSERT INTO replenishments (partner_id, id, seq, cards, amount, state, created_at, state_since)
-    SELECT partner_id, convert_to((7000000000000000 + i)::text, 'UTF8'), last + i, 10000, 1000000, 'NEW', 1, 1
+INSERT INTO card_batches (partner_id, id, kind, seq, cards, amount, state, created_at, state_since)
+    SELECT partner_id, convert_to((7000000000000000 + i)::text, 'UTF8'), 'REPLENISHMENT', last + i, 10000, 1000000, 'NEW', 1, 1
     FROM counters, generate_series(1, 10) i
     WHERE partner_id = convert_to('1000000000000103', 'UTF8') AND list = 'replenishments';
-INSERT INTO replenishment_items (partner_id, replenishment_id, ordinal, card_id, number, amount, state, refusal, claimed, sent)
-    SELECT partner_id, convert_to((7000000000000001 + (seq - 1) / 10000)::text, 'UTF8'), (seq - 1) % 10000, id, number, 100,
+INSERT INTO card_batch_items (partner_id, batch_id, ordinal, kind, card_id, number, amount, state, refusal, claimed, sent)
+    SELECT partner_id, convert_to((7000000000000001 + (seq - 1) / 10000)::text, 'UTF8'), (seq - 1) % 10000, 'REPLENISHMENT', id, number, 100,
         'OPEN', NULL, TRUE, FALSE
     FROM cards WHERE partner_id = convert_to('1000000000000103', 'UTF8') AND seq <= 100000;
 COMMIT;
 BEGIN;
-UPDATE replenishment_items SET state = 'DONE'
+UPDATE card_batch_items SET state = 'DONE'
     WHERE partner_id = convert_to('1000000000000103', 'UTF8')
-        AND replenishment_id BETWEEN convert_to('7000000000000001', 'UTF8') AND convert_to('7000000000000010', 'UTF8');
+        AND batch_id BETWEEN convert_to('7000000000000001', 'UTF8') AND convert_to('7000000000000010', 'UTF8');
 COMMIT;
 BEGIN;
-UPDATE replenishment_items SET claimed = FALSE
+UPDATE card_batch_items SET claimed = FALSE
     WHERE partner_id = convert_to('1000000000000103', 'UTF8')
-        AND replenishment_id BETWEEN convert_to('7000000000000001', 'UTF8') AND convert_to('7000000000000010', 'UTF8');
+        AND batch_id BETWEEN convert_to('7000000000000001', 'UTF8') AND convert_to('7000000000000010', 'UTF8');
 COMMIT;

@@ -203,20 +203,19 @@ impl Seeding {
             let cards = self.id_of("i", numbered::MAIN_CARDS);
             // Without a past the planner would take the table for a small one.
             sql.push_str(&format!(
-                "INSERT INTO replenishments (partner_id, id, seq, cards, amount, state, created_at, state_since)
-                    VALUES ({p}, {order}, 1, {employees}, 100 * {employees}, 'DECLINE', {now}, {now});
-                INSERT INTO replenishment_items
-                    (partner_id, replenishment_id, ordinal, card_id, number, amount, state, refusal, claimed, sent)
-                    {} SELECT {p}, {order}, i - 1, {cards}, 1000000000 + i, 100, 'REFUSED', 'REFUSED_BY_BANK', FALSE,
-                    FALSE FROM n;\n",
+                "INSERT INTO card_batches (partner_id, id, kind, seq, cards, amount, state, created_at, state_since)
+                    VALUES ({p}, {card}, 'REPLENISHMENT', 1, {employees}, 100 * {employees}, 'DECLINE', {now}, {now});
+                INSERT INTO card_batch_items
+                    (partner_id, batch_id, ordinal, kind, card_id, number, amount, state, refusal, claimed, sent)
+                    {} SELECT {p}, {card}, i - 1, 'REPLENISHMENT', {cards}, 1000000000 + i, 100, 'REFUSED',
+                    'REFUSED_BY_BANK', FALSE, FALSE FROM n;\n",
                 series(employees)
             ));
             sql.push_str(&format!(
-                "INSERT INTO limit_changes (partner_id, id, seq, cards, spending_limit, state, created_at, state_since)
-                    VALUES ({p}, {order}, 1, 1, 'UNLIMITED', 'SUCCESS', {now}, {now});
-                INSERT INTO limit_change_items
-                    (partner_id, limit_change_id, ordinal, card_id, number, state, claimed, sent)
-                    VALUES ({p}, {order}, 0, {card}, 1000000001, 'DONE', FALSE, FALSE);\n"
+                "INSERT INTO card_batches (partner_id, id, kind, seq, cards, spending_limit, state, created_at, state_since)
+                    VALUES ({p}, {order}, 'LIMIT_CHANGE', 1, 1, 'UNLIMITED', 'SUCCESS', {now}, {now});
+                INSERT INTO card_batch_items (partner_id, batch_id, ordinal, kind, card_id, number, state, claimed, sent)
+                    VALUES ({p}, {order}, 0, 'LIMIT_CHANGE', {card}, 1000000001, 'DONE', FALSE, FALSE);\n"
             ));
         }
         for (list, last) in [

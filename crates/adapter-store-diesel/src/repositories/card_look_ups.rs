@@ -5,9 +5,8 @@ use diesel::prelude::*;
 use diesel::sql_types::{Nullable, Text};
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
-use kopeck_port_store::{BatchTarget, StoreError};
+use kopeck_port_store::StoreError;
 
-use crate::bulk::{self, Claims, TargetRow};
 use crate::connection::{AnyConnection, on_either};
 use crate::convert::{AsKey, corrupt, word};
 use crate::error::Stored;
@@ -84,62 +83,5 @@ impl BatchLoad for CardsOf {
             }
         }
         Ok(found)
-    }
-}
-
-/// A card as a new top-up request finds it.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct TopUpTargetOf {
-    pub(super) partner: PartnerId,
-    pub(super) card: CardId,
-}
-
-#[derive(QueryableByName)]
-struct PartnersTargetRow {
-    #[diesel(sql_type = sql::Id)]
-    partner_id: Id,
-    #[diesel(embed)]
-    target: TargetRow,
-}
-
-const MANY_TOP_UP_TARGETS: &str = "
-    SELECT found.*
-    FROM unnest(?, ?) AS wanted (partner_id, id) CROSS JOIN LATERAL (
-        SELECT c.partner_id, c.id, c.number, c.link_status, c.valid_until, (
-            SELECT i.claimed FROM replenishment_items i
-            WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.claimed LIMIT 1
-        ) IS NOT NULL AS claimed
-        FROM cards c WHERE c.partner_id = wanted.partner_id AND c.id = wanted.id OFFSET 0
-    ) found";
-
-impl BatchLoad for TopUpTargetOf {
-    type Loaded = Option<BatchTarget>;
-
-    fn partner(&self) -> PartnerId {
-        self.partner
-    }
-
-    fn load_one(&self, connection: &mut AnyConnection) -> Result<Self::Loaded, StoreError> {
-        let rows =
-            bulk::targets(connection, Claims::Replenishments, self.partner.key(), &[self.card]).stored()?;
-        rows.into_iter().next().map(TargetRow::target).transpose()
-    }
-
-    fn load_many(
-        wanted: &[Self],
-        connection: &mut PgConnection,
-    ) -> Result<Vec<(Self, Self::Loaded)>, StoreError> {
-        let columns = vec![
-            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
-            Bind::Ids(wanted.iter().map(|one| one.card.key()).collect()),
-        ];
-        let rows: Vec<PartnersTargetRow> =
-            RawStatement::new(MANY_TOP_UP_TARGETS, columns).load(connection).stored()?;
-        let found = |row: PartnersTargetRow| {
-            let target = row.target.target()?;
-            let partner = row.partner_id.to();
-            Ok((Self { partner, card: target.card }, Some(target)))
-        };
-        rows.into_iter().map(found).collect()
     }
 }

@@ -9,17 +9,15 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::page::{Listed, Page};
-use kopeck_port_store::{
-    AccountDue, AvailableFilter, BatchTarget, CardRecord, CardRepository, NewCard, StoreError,
-};
+use kopeck_port_store::{AccountDue, AvailableFilter, CardRecord, CardRepository, NewCard, StoreError};
 use time::{Date, OffsetDateTime};
 
 use super::card_look_ups::CardsOf;
 use super::card_row::{BankRow, CardRow, PlainRow};
 use super::window;
-use crate::bulk::{self, Claims, TargetRow};
+use crate::bulk;
 use crate::connection::MultiBackend;
-use crate::convert::{AsKey, card_number, corrupt, length, number, word};
+use crate::convert::{AsKey, card_number, corrupt, length, number};
 use crate::counters::List;
 use crate::dialect;
 use crate::error::Stored;
@@ -41,37 +39,6 @@ fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'stati
     match filter.kind {
         Some(kind) => query.filter(cards::kind.eq(kind.as_str())),
         None => query,
-    }
-}
-
-impl TargetRow {
-    pub(super) fn target(self) -> Result<BatchTarget, StoreError> {
-        let status = self.link_status.map(|text| word(&text, "cards.link_status")).transpose()?;
-        Ok(BatchTarget {
-            card: self.id.to(),
-            number: card_number(self.number, "cards.number")?,
-            status,
-            valid_until: self.valid_until.date("cards.valid_until")?,
-            in_batch: self.claimed,
-        })
-    }
-}
-
-impl DieselTransaction {
-    /// Those of `cards` that are the partner's, as a new batch finds them.
-    pub(super) fn targets(
-        &mut self,
-        claims: Claims,
-        partner: PartnerId,
-        cards: &[CardId],
-    ) -> Result<Vec<BatchTarget>, StoreError> {
-        let mut targets = Vec::with_capacity(cards.len());
-        for cards in cards.chunks(statements::UPDATE_CHUNK as usize) {
-            for row in bulk::targets(self.of(partner)?, claims, partner.key(), cards).stored()? {
-                targets.push(row.target()?);
-            }
-        }
-        Ok(targets)
     }
 }
 

@@ -10,8 +10,8 @@ use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
 use kopeck_port_store::{ColumnCipher, OrderRepository, OrderResultItem, StoreError};
 
 use super::card_row::ResultRow;
-use super::requests::list_requests;
-use crate::convert::{AsKey, corrupt, natural, parsed, word};
+use super::{descending, window};
+use crate::convert::{AsKey, corrupt, length, natural, parsed, word};
 use crate::counters::List;
 use crate::encryption::{RowCipher, line_row};
 use crate::error::Stored;
@@ -218,6 +218,21 @@ impl OrderRepository for DieselTransaction {
         status: Option<OrderState>,
         page: Page,
     ) -> Result<Listed<Order>, StoreError> {
-        list_requests!(self, orders as OrderRow by OrderRow::order, List::Orders, partner, status, page)
+        let own = orders::table.filter(orders::partner_id.eq(partner.key()));
+        let newest_first = own.order(orders::seq.desc()).select(OrderRow::as_select());
+        let (total, rows): (i64, Vec<OrderRow>) = if let Some(status) = status {
+            let in_state = orders::state.eq(status.as_str());
+            let total = own.filter(in_state).count().get_result(self.of(partner)?).stored()?;
+            let (limit, offset) = window(page);
+            let rows = newest_first.filter(in_state).limit(limit).offset(offset);
+            (total, rows.load(self.of(partner)?).stored()?)
+        } else {
+            let total = self.last_number(partner, List::Orders)?.unwrap_or(0);
+            let (after, up_to) = descending(page, total);
+            let rows = newest_first.filter(orders::seq.gt(after)).filter(orders::seq.le(up_to));
+            (total, rows.load(self.of(partner)?).stored()?)
+        };
+        let items = rows.into_iter().map(OrderRow::order).collect::<Result<_, _>>()?;
+        Ok(Listed { items, total: length(total, "counters.last")? })
     }
 }

@@ -331,12 +331,9 @@ fn the_main_look_ups_use_the_index_made_for_them() {
             "COVERING INDEX cards_unassigned",
         ),
         (
-            "SELECT EXISTS (SELECT 1 FROM replenishment_items i WHERE i.partner_id = ? AND i.card_id = ? AND i.claimed)",
-            "INDEX replenishment_items_claim (partner_id=? AND card_id=?)",
-        ),
-        (
-            "SELECT EXISTS (SELECT 1 FROM limit_change_items i WHERE i.partner_id = ? AND i.card_id = ? AND i.claimed)",
-            "INDEX limit_change_items_claim (partner_id=? AND card_id=?)",
+            "SELECT i.claimed FROM card_batch_items i \
+             WHERE i.partner_id = ? AND i.card_id = ? AND i.kind = ? AND i.claimed",
+            "INDEX card_batch_items_claim (partner_id=? AND card_id=? AND kind=?)",
         ),
     ] {
         let plan = plan(&mut connection, statement);

@@ -6,7 +6,7 @@
 //! bound to its LIMIT, which costs several times the look-up.
 
 mod audit;
-mod batch_facts;
+mod card_batches;
 mod card_look_ups;
 mod card_row;
 mod cards;
@@ -17,20 +17,16 @@ mod employees;
 mod idempotency;
 mod jobs;
 mod ledger;
-mod limit_changes;
 mod orders;
 mod partners;
 mod reconciliation;
-mod replenishments;
-mod requests;
 mod sealed_nonces;
 mod sessions;
 mod throttle;
 mod transactions;
 
+pub(crate) use card_batches::ItemRow;
 pub(crate) use card_row::CardRow;
-pub(crate) use limit_changes::LimitRow;
-pub(crate) use replenishments::TopUpRow;
 pub(crate) use transactions::TransactionRow;
 
 use kopeck_domain::page::Page;

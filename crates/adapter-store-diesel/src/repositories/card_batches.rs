@@ -1,0 +1,330 @@
+//! Card batches: one repository and one pair of tables for every kind.
+
+mod facts;
+mod kinds;
+mod rows;
+mod target;
+
+use diesel::dsl::{auto_type, count_star};
+use diesel::prelude::*;
+use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
+use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_domain::page::{Listed, Page};
+use kopeck_port_store::{BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, StoreError};
+
+use self::kinds::StoredColumns;
+use self::rows::BatchRow;
+pub(crate) use self::rows::ItemRow;
+use self::rows::{DONE, OPEN, REFUSED, state_columns};
+use self::target::TargetOf;
+use super::{descending, window};
+use crate::bulk;
+use crate::convert::{AsKey, corrupt, length, natural};
+use crate::dialect;
+use crate::error::Stored;
+use crate::schema::{card_batch_items, card_batches};
+use crate::sql_types::{Id, Moment};
+use crate::statements::{self, Bind, OneOf};
+use crate::transaction::DieselTransaction;
+use crate::update::update;
+
+/// A batch of more cards does not go through the write buffer.
+const MAX_BUFFERED_CARDS: usize = 100;
+
+/// The items of a batch. Identifiers of batches are unique over all kinds.
+#[auto_type]
+fn items_of(partner: PartnerId, batch: Id) -> _ {
+    let partner: Id = partner.key();
+    card_batch_items::table
+        .filter(card_batch_items::partner_id.eq(partner))
+        .filter(card_batch_items::batch_id.eq(batch))
+}
+
+/// Those of them with ordinals from `first` to before `end`.
+#[auto_type]
+fn items_in(partner: PartnerId, batch: Id, first: i64, end: i64) -> _ {
+    let items: items_of = items_of(partner, batch);
+    items.filter(card_batch_items::ordinal.ge(first)).filter(card_batch_items::ordinal.lt(end))
+}
+
+const MARK_SENT: &str = "UPDATE card_batch_items SET sent = ? \
+    WHERE partner_id = ? AND batch_id = ? AND ordinal BETWEEN ? AND ? AND ordinal ?";
+
+const SETTLE: &str = "UPDATE card_batch_items SET state = ?, refusal = ? \
+    WHERE partner_id = ? AND batch_id = ? AND ordinal BETWEEN ? AND ? AND ordinal ? AND state = 'OPEN'";
+
+impl DieselTransaction {
+    /// How many cards the batch has: none if there is no such batch.
+    fn cards_in<K: StoredColumns>(&mut self, partner: PartnerId, id: K::Id) -> Result<i64, StoreError> {
+        let batch = CardBatchRepository::<K>::get(self, partner, id)?;
+        Ok(batch.map_or(0, |batch| i64::from(batch.cards)))
+    }
+
+    /// The undecided items of a batch, `limit` at most, by ordinal, with those marked as sent or without.
+    fn undecided<K: StoredColumns>(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        limit: u32,
+        sent_too: bool,
+    ) -> Result<Vec<BatchItem<K>>, StoreError> {
+        let mut found: Vec<BatchItem<K>> = Vec::new();
+        let mut left = limit;
+        let cards = self.cards_in::<K>(partner, id)?;
+        for (first, end) in statements::ordinal_ranges(cards, statements::SCAN_CHUNK) {
+            let mut from = first;
+            while from < end && left > 0 {
+                let most = left.min(statements::UPDATE_CHUNK);
+                let rows: Vec<ItemRow> = items_in(partner, id.key(), from, end)
+                    .filter(card_batch_items::state.eq(OPEN))
+                    .filter(card_batch_items::sent.eq(false).or(card_batch_items::sent.eq(sent_too)))
+                    .order(card_batch_items::ordinal)
+                    .limit(i64::from(most))
+                    .select(ItemRow::as_select())
+                    .load(self.of(partner)?)
+                    .stored()?;
+                let count = u32::try_from(rows.len()).unwrap_or(most);
+                // A statement that found fewer than its limit has found the last.
+                let last = rows.last().filter(|_| count == most);
+                from = last.map_or(end, |last| last.ordinal + 1);
+                left -= count;
+                for row in rows {
+                    found.push(row.item()?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Updates items by `statement`, which begins with these values and goes on with the batch and the ordinals.
+    ///
+    /// It names the range of the ordinals too: whatever PostgreSQL's planner makes of the list, it reads that part of
+    /// the primary key and no more.
+    fn update_items(
+        &mut self,
+        partner: PartnerId,
+        batch: Id,
+        ordinals: &[i64],
+        statement: &'static str,
+        values: impl Fn() -> Vec<Bind<'static>>,
+    ) -> Result<(), StoreError> {
+        let (connection, partner) = (self.of(partner)?, partner.key());
+        for some in ordinals.chunks(statements::UPDATE_CHUNK as usize) {
+            let (Some(first), Some(last)) = (some.iter().min(), some.iter().max()) else { continue };
+            let mut values = values();
+            values.extend([Bind::Id(partner), Bind::Id(batch)]);
+            values.extend([Bind::Int(*first), Bind::Int(*last), Bind::IsOneOf(OneOf(some.to_vec()))]);
+            statements::execute(connection, statement, values).stored()?;
+        }
+        Ok(())
+    }
+
+    /// Takes the rows into the write buffer if it takes any, and notes that the cards are in a batch.
+    fn buffer<K: StoredColumns>(
+        &mut self,
+        partner: PartnerId,
+        batch: BatchRow,
+        items: &[BatchItem<K>],
+    ) -> Result<Option<BatchRow>, StoreError> {
+        if items.len() > MAX_BUFFERED_CARDS {
+            return Ok(Some(batch));
+        }
+        let Some(buffer) = self.pending(partner)? else { return Ok(Some(batch)) };
+        let rows: Vec<ItemRow> = items.iter().map(|item| ItemRow::new(&batch, item)).collect();
+        buffer.add(batch);
+        rows.into_iter().for_each(|row| buffer.add(row));
+        for item in items {
+            let key = TargetOf { partner, kind: K::KIND, card: item.card };
+            if let Some(target) = self.load(key.clone())? {
+                self.remember(key, Some(BatchTarget { in_batch: true, ..target }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
+    fn targets(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<Vec<BatchTarget>, StoreError> {
+        if self.run.is_batched() && cards.len() <= MAX_BUFFERED_CARDS {
+            let keys = cards.iter().map(|card| TargetOf { partner, kind: K::KIND, card: *card }).collect();
+            return Ok(self.load_all(keys)?.into_iter().flatten().collect());
+        }
+        let connection = self.of(partner)?;
+        let some = |some| target::load(connection, partner, K::KIND, some);
+        let found: Vec<_> =
+            cards.chunks(statements::UPDATE_CHUNK as usize).map(some).collect::<Result<_, _>>()?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    fn insert(
+        &mut self,
+        partner: PartnerId,
+        batch: &CardBatch<K>,
+        items: &[BatchItem<K>],
+    ) -> Result<(), StoreError> {
+        let seq = self.next_number(partner, K::LIST)?;
+        let Some(row) = self.buffer(partner, BatchRow::new(partner, seq, batch), items)? else {
+            return self.give_out(partner, K::LIST, seq);
+        };
+        diesel::insert_into(card_batches::table).values(&row).execute(self.of(partner)?).stored()?;
+        self.give_out(partner, K::LIST, seq)?;
+        dialect::guarded(self.of(partner)?, |connection| {
+            items.chunks(statements::INSERT_CHUNK).try_for_each(|items| {
+                let rows: Vec<ItemRow> = items.iter().map(|item| ItemRow::new(&row, item)).collect();
+                bulk::insert_items(connection, &rows)
+            })
+        })
+        .stored()
+    }
+
+    fn get(&mut self, partner: PartnerId, id: K::Id) -> Result<Option<CardBatch<K>>, StoreError> {
+        card_batches::table
+            .find((partner.key(), id.key()))
+            .filter(card_batches::kind.eq(K::KIND))
+            .select(BatchRow::as_select())
+            .get_result(self.of(partner)?)
+            .optional()
+            .stored()?
+            .map(BatchRow::batch)
+            .transpose()
+    }
+
+    fn set_state(&mut self, partner: PartnerId, batch: &CardBatch<K>) -> Result<(), StoreError> {
+        update(card_batches::table.find((partner.key(), batch.id.key())))
+            .set((
+                card_batches::state.eq(batch.state.as_str()),
+                card_batches::state_since.eq(Moment::of(batch.state_since)),
+            ))
+            .execute(self.of(partner)?)
+            .stored()
+            .map(drop)
+    }
+
+    fn items(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        from_ordinal: u32,
+        limit: u32,
+    ) -> Result<Vec<BatchItem<K>>, StoreError> {
+        let rows: Vec<ItemRow> = items_of(partner, id.key())
+            .filter(card_batch_items::ordinal.ge(i64::from(from_ordinal)))
+            .order(card_batch_items::ordinal)
+            .limit(i64::from(limit))
+            .select(ItemRow::as_select())
+            .load(self.of(partner)?)
+            .stored()?;
+        rows.into_iter().map(ItemRow::item).collect()
+    }
+
+    fn open_items(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        limit: u32,
+    ) -> Result<Vec<BatchItem<K>>, StoreError> {
+        self.undecided(partner, id, limit, true)
+    }
+
+    fn unsent_items(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        limit: u32,
+    ) -> Result<Vec<BatchItem<K>>, StoreError> {
+        self.undecided(partner, id, limit, false)
+    }
+
+    fn mark_sent(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        ordinals: &[u32],
+        sent: bool,
+    ) -> Result<(), StoreError> {
+        let ordinals: Vec<i64> = ordinals.iter().copied().map(i64::from).collect();
+        self.update_items(partner, id.key(), &ordinals, MARK_SENT, || vec![Bind::Bool(sent)])
+    }
+
+    fn settle_items(
+        &mut self,
+        partner: PartnerId,
+        id: K::Id,
+        decided: &[(u32, ItemState<K::Refusal>)],
+    ) -> Result<(), StoreError> {
+        // One statement for each outcome, of which there are few. One for all would have to join the outcomes, and
+        // while a batch is new to PostgreSQL's statistics, its planner compares each item with each outcome.
+        let mut by_outcome = std::collections::BTreeMap::<_, Vec<i64>>::new();
+        for (ordinal, state) in decided {
+            by_outcome.entry(state_columns(*state)).or_default().push(i64::from(*ordinal));
+        }
+        for ((state, refusal), ordinals) in by_outcome {
+            let outcome = || vec![Bind::Text(state), Bind::MaybeText(refusal)];
+            self.update_items(partner, id.key(), &ordinals, SETTLE, outcome)?;
+        }
+        Ok(())
+    }
+
+    fn counts(&mut self, partner: PartnerId, id: K::Id) -> Result<ItemCounts, StoreError> {
+        let mut counts = ItemCounts::default();
+        let cards = self.cards_in::<K>(partner, id)?;
+        for (first, end) in statements::ordinal_ranges(cards, statements::COUNT_CHUNK) {
+            let groups: Vec<(String, i64)> = items_in(partner, id.key(), first, end)
+                .group_by(card_batch_items::state)
+                .select((card_batch_items::state, count_star()))
+                .load(self.of(partner)?)
+                .stored()?;
+            for (state, count) in groups {
+                let slot = match state.as_str() {
+                    OPEN => &mut counts.open,
+                    DONE => &mut counts.done,
+                    REFUSED => &mut counts.refused,
+                    _ => return Err(corrupt("card_batch_items.state")),
+                };
+                *slot += natural(count, "card_batch_items")?;
+            }
+        }
+        Ok(counts)
+    }
+
+    fn release_cards(&mut self, partner: PartnerId, id: K::Id) -> Result<(), StoreError> {
+        let cards = self.cards_in::<K>(partner, id)?;
+        for (first, end) in statements::ordinal_ranges(cards, statements::UPDATE_CHUNK) {
+            // With `claimed` as a literal PostgreSQL could take the index of claimed cards, which has those of all of
+            // the partner's batches.
+            let claimed = items_in(partner, id.key(), first, end).filter(card_batch_items::claimed.eq(true));
+            update(claimed).set(card_batch_items::claimed.eq(false)).execute(self.of(partner)?).stored()?;
+        }
+        Ok(())
+    }
+
+    fn list(
+        &mut self,
+        partner: PartnerId,
+        status: Option<BatchState>,
+        page: Page,
+    ) -> Result<Listed<CardBatch<K>>, StoreError> {
+        let own = card_batches::table
+            .filter(card_batches::partner_id.eq(partner.key()))
+            .filter(card_batches::kind.eq(K::KIND));
+        let newest_first = own.order(card_batches::seq.desc()).select(BatchRow::as_select());
+        let (total, rows): (i64, Vec<BatchRow>) = if let Some(status) = status {
+            let in_state = card_batches::state.eq(status.as_str());
+            let total = own.filter(in_state).count().get_result(self.of(partner)?).stored()?;
+            let (limit, offset) = window(page);
+            let rows = newest_first.filter(in_state).limit(limit).offset(offset);
+            (total, rows.load(self.of(partner)?).stored()?)
+        } else {
+            let total = self.last_number(partner, K::LIST)?.unwrap_or(0);
+            let (after, up_to) = descending(page, total);
+            let rows = newest_first.filter(card_batches::seq.gt(after)).filter(card_batches::seq.le(up_to));
+            (total, rows.load(self.of(partner)?).stored()?)
+        };
+        let items = rows.into_iter().map(BatchRow::batch).collect::<Result<_, _>>()?;
+        Ok(Listed { items, total: length(total, "counters.last")? })
+    }
+
+    fn facts(&mut self, partner: PartnerId) -> Result<Vec<BatchFacts<K>>, StoreError> {
+        facts::all(self.of(partner)?, partner)
+    }
+}

@@ -1,0 +1,87 @@
+//! What the reconciliation compares of card batches.
+
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::{BatchAmounts, BatchFacts, ItemCounts, StoreError};
+
+use super::kinds::StoredColumns;
+use super::rows::{DONE, OPEN, REFUSED};
+use crate::connection::AnyConnection;
+use crate::convert::{AsKey, corrupt, natural, word};
+use crate::error::Stored;
+use crate::sql_types::{Id, sql};
+
+/// Every batch of the partner, oldest first.
+pub(super) fn all<K: StoredColumns>(
+    connection: &mut AnyConnection,
+    partner: PartnerId,
+) -> Result<Vec<BatchFacts<K>>, StoreError> {
+    let rows: Vec<FactsRow> = diesel::dsl::sql::<FactsSql>(
+        "SELECT b.id, b.state, b.cards, CAST(COALESCE(b.amount, 0) AS BIGINT), EXISTS ( \
+             SELECT 1 FROM jobs j \
+             WHERE j.partner_id = b.partner_id AND j.subject_kind = b.kind AND j.subject_id = b.id \
+         ), i.state, COUNT(i.state), CAST(COALESCE(SUM(i.amount), 0) AS BIGINT), \
+         CAST(COALESCE(SUM(CASE WHEN i.claimed THEN 1 ELSE 0 END), 0) AS BIGINT) \
+         FROM card_batches b \
+         LEFT JOIN card_batch_items i ON i.partner_id = b.partner_id AND i.batch_id = b.id \
+         WHERE b.partner_id = ",
+    )
+    .bind::<sql::Id, _>(partner.key())
+    .sql(" AND b.kind = ")
+    .bind::<Text, _>(K::KIND)
+    .sql(" GROUP BY b.partner_id, b.id, i.state ORDER BY b.seq")
+    .load(connection)
+    .stored()?;
+    let mut all = Vec::new();
+    for row in rows {
+        row.add_to(&mut all)?;
+    }
+    Ok(all)
+}
+
+type FactsSql = (sql::Id, Text, BigInt, BigInt, Bool, Nullable<Text>, BigInt, BigInt, BigInt);
+
+/// The items of one batch that are in one state; a batch without items has one row without a state.
+#[derive(Queryable)]
+struct FactsRow {
+    id: Id,
+    state: String,
+    cards: i64,
+    asked: i64,
+    has_job: bool,
+    item_state: Option<String>,
+    items: i64,
+    amount: i64,
+    claimed: i64,
+}
+
+impl FactsRow {
+    /// Adds the row to the last of `all`, or as a new one if it is of another batch.
+    fn add_to<K: StoredColumns>(self, all: &mut Vec<BatchFacts<K>>) -> Result<(), StoreError> {
+        let id: K::Id = self.id.to();
+        if all.last().is_none_or(|last| last.id != id) {
+            all.push(BatchFacts {
+                id,
+                state: word(&self.state, "card_batches.state")?,
+                cards: natural(self.cards, "card_batches.cards")?,
+                counts: ItemCounts::default(),
+                amounts: BatchAmounts { asked: Kopecks::new(self.asked), ..BatchAmounts::default() },
+                claimed_cards: 0,
+                has_job: self.has_job,
+            });
+        }
+        let Some(last) = all.last_mut() else { return Ok(()) };
+        let (items, sum) = (natural(self.items, "card_batch_items")?, Kopecks::new(self.amount));
+        match self.item_state.as_deref() {
+            None => {}
+            Some(OPEN) => (last.counts.open, last.amounts.open) = (items, sum),
+            Some(DONE) => (last.counts.done, last.amounts.done) = (items, sum),
+            Some(REFUSED) => (last.counts.refused, last.amounts.refused) = (items, sum),
+            Some(_) => return Err(corrupt("card_batch_items.state")),
+        }
+        last.claimed_cards += natural(self.claimed, "card_batch_items")?;
+        Ok(())
+    }
+}

@@ -1,0 +1,163 @@
+//! The rows of card batches and their items.
+
+use diesel::pg::PgConnection;
+use diesel::prelude::*;
+use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState};
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::StoreError;
+
+use super::kinds::StoredColumns;
+use crate::bulk;
+use crate::connection::AnyConnection;
+use crate::convert::{AsKey, card_number, corrupt, natural, number, word};
+use crate::schema::{card_batch_items, card_batches};
+use crate::sql_types::{Id, Moment};
+use crate::statements::{RawStatement, column};
+use crate::transaction::write_buffer::BufferedRow;
+
+/// The states of an item. The reason for a refusal has a column of its own.
+pub(super) const OPEN: &str = "OPEN";
+pub(super) const DONE: &str = "DONE";
+pub(super) const REFUSED: &str = "REFUSED";
+
+/// The columns `state` and `refusal` of an item.
+pub(super) fn state_columns<R: Into<&'static str>>(
+    state: ItemState<R>,
+) -> (&'static str, Option<&'static str>) {
+    match state {
+        ItemState::Open => (OPEN, None),
+        ItemState::Done => (DONE, None),
+        ItemState::Refused(refusal) => (REFUSED, Some(refusal.into())),
+    }
+}
+
+/// A card batch.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = card_batches, treat_none_as_default_value = false)]
+pub(crate) struct BatchRow {
+    partner_id: Id,
+    id: Id,
+    kind: String,
+    seq: i64,
+    cards: i64,
+    amount: Option<i64>,
+    spending_limit: Option<String>,
+    state: String,
+    created_at: Moment,
+    state_since: Moment,
+}
+
+impl BatchRow {
+    pub(super) fn new<K: StoredColumns>(partner: PartnerId, seq: i64, batch: &CardBatch<K>) -> Self {
+        let (amount, spending_limit) = K::columns(&batch.terms);
+        Self {
+            partner_id: partner.key(),
+            id: batch.id.key(),
+            kind: K::KIND.to_owned(),
+            seq,
+            cards: i64::from(batch.cards),
+            amount,
+            spending_limit,
+            state: batch.state.as_str().to_owned(),
+            created_at: Moment::of(batch.created_at),
+            state_since: Moment::of(batch.state_since),
+        }
+    }
+
+    pub(super) fn batch<K: StoredColumns>(self) -> Result<CardBatch<K>, StoreError> {
+        Ok(CardBatch {
+            id: self.id.to(),
+            cards: natural(self.cards, "card_batches.cards")?,
+            terms: K::terms(self.amount, self.spending_limit.as_deref())?,
+            state: word(&self.state, "card_batches.state")?,
+            created_at: self.created_at.time("card_batches.created_at")?,
+            state_since: self.state_since.time("card_batches.state_since")?,
+        })
+    }
+}
+
+/// One card of a batch.
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = card_batch_items, treat_none_as_default_value = false)]
+pub(crate) struct ItemRow {
+    pub(crate) partner_id: Id,
+    pub(crate) batch_id: Id,
+    pub(crate) ordinal: i64,
+    pub(crate) kind: String,
+    pub(crate) card_id: Id,
+    pub(crate) number: i64,
+    pub(crate) amount: Option<i64>,
+    pub(crate) state: String,
+    pub(crate) refusal: Option<String>,
+    pub(crate) claimed: bool,
+    pub(crate) sent: bool,
+}
+
+impl ItemRow {
+    pub(super) fn new<K: StoredColumns>(batch: &BatchRow, item: &BatchItem<K>) -> Self {
+        let (state, refusal) = state_columns(item.state);
+        Self {
+            partner_id: batch.partner_id,
+            batch_id: batch.id,
+            ordinal: i64::from(item.ordinal),
+            kind: batch.kind.clone(),
+            card_id: item.card.key(),
+            number: number(item.number),
+            amount: K::item_amount(item.terms),
+            state: state.to_owned(),
+            refusal: refusal.map(ToOwned::to_owned),
+            claimed: true,
+            sent: false,
+        }
+    }
+
+    pub(super) fn item<K: StoredColumns>(self) -> Result<BatchItem<K>, StoreError> {
+        let state = match (self.state.as_str(), self.refusal.as_deref()) {
+            (OPEN, None) => ItemState::Open,
+            (DONE, None) => ItemState::Done,
+            (REFUSED, Some(refusal)) => ItemState::Refused(word(refusal, "card_batch_items.refusal")?),
+            _ => return Err(corrupt("card_batch_items.state")),
+        };
+        Ok(BatchItem {
+            ordinal: natural(self.ordinal, "card_batch_items.ordinal")?,
+            card: self.card_id.to(),
+            number: card_number(self.number, "card_batch_items.number")?,
+            terms: K::item_terms(self.amount)?,
+            state,
+        })
+    }
+}
+
+const INSERT_BATCHES: &str = "
+    INSERT INTO card_batches
+        (partner_id, id, kind, seq, cards, amount, spending_limit, state, created_at, state_since)
+    SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// Adds batches of any partners.
+fn insert_batches(connection: &mut PgConnection, rows: &[BatchRow]) -> QueryResult<()> {
+    let columns = vec![
+        column!(Ids: rows, row => row.partner_id),
+        column!(Ids: rows, row => row.id),
+        column!(Texts: rows, row => row.kind.as_str()),
+        column!(Ints: rows, row => row.seq),
+        column!(Ints: rows, row => row.cards),
+        column!(MaybeInts: rows, row => row.amount),
+        column!(MaybeTexts: rows, row => row.spending_limit.as_deref()),
+        column!(Texts: rows, row => row.state.as_str()),
+        column!(Moments: rows, row => row.created_at),
+        column!(Moments: rows, row => row.state_since),
+    ];
+    RawStatement::new(INSERT_BATCHES, columns).execute(connection).map(drop)
+}
+
+impl BufferedRow for BatchRow {
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
+        insert_batches(connection.postgres()?, rows)
+    }
+}
+
+impl BufferedRow for ItemRow {
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
+        bulk::insert_items(connection, rows)
+    }
+}
