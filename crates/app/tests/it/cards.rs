@@ -1,5 +1,6 @@
 //! Cards over HTTP: what is shown of them, and whose they are.
 
+use kopeck_adapter_http::HttpSettings;
 use kopeck_client::{
     CardStatus, CardType, ErrorCode, NewEmployee, Paging, TransactionFilter, TransactionType, Uuid,
 };
@@ -310,6 +311,19 @@ async fn available_cards_are_free_open_and_not_expired() {
         .post("/v1/replenishment", &top_ups(&[(&first.id, 5)]))
         .await
         .faulty_cards(409, &[("card_expired", &first.id)]);
+}
+
+#[tokio::test]
+async fn in_production_there_is_no_sandbox() {
+    let server = TestServer::start_with(false, HttpSettings { workers: 1, ..HttpSettings::default() });
+    let api = Api::login(&server, &server.partner(SealingPolicy::Optional, 0)).await;
+    let card = api.plastic(&server, 1).await.remove(0);
+    api.post("/sandbox/v1/balance/deposit", &json!({"amount": 5})).await.refused(404, "not_found");
+    for command in ["activate", "block", "unblock", "expire"] {
+        let path = format!("/sandbox/v1/card/{}/{command}", card.id);
+        api.post(&path, &json!({})).await.refused(404, "not_found");
+    }
+    api.expect_money(0, 0).await;
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! The clock is moved forward: everything that goes by it follows, and the partner's own clock does not matter.
 
 use kopeck_adapter_bank_simulator::Behaviour;
-use kopeck_client::{CardLimit, Client, Error, LimitPeriod, PrimitiveDateTime, RequestState, TopUp};
+use kopeck_client::{
+    CardLimit, Client, Error, IdempotencyKey, LimitPeriod, PrimitiveDateTime, RequestState, TopUp,
+};
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_bank::BankKey;
@@ -9,6 +11,7 @@ use kopeck_port_system::Clock as _;
 use serde_json::{Value, json};
 use time::macros::{date, datetime};
 
+use crate::bare::{self, Tokens, login, optional, refresh_call};
 use crate::calls::{Api, start, start_client};
 use crate::can_pay::{filled_card, purchase, set_limit};
 use crate::process::Installation;
@@ -70,6 +73,34 @@ async fn a_sealed_value_is_judged_by_the_machines_time() {
     let refused = by_service.balance().await.unwrap_err();
     assert!(matches!(refused.status(), Some(422 | 400)), "{refused:?}");
     client.balance().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_repeated_move_moves_once() {
+    let (server, client) = start_client(0);
+    let key = IdempotencyKey::fresh();
+    for _ in 0..3 {
+        client.sandbox().advance_clock(10 * DAY).idempotency_key(key.clone()).await.unwrap();
+    }
+    assert_eq!(server.application.env.now() - START, time::Duration::days(10));
+    let other = client.sandbox().advance_clock(DAY).idempotency_key(key).await.unwrap_err();
+    assert_eq!(other.status(), Some(422));
+}
+
+#[tokio::test]
+async fn periods_roll_over() {
+    let (server, client) = start_client(100_000);
+    let card = filled_card(&server, &client, 10_000).await;
+    set_limit(&server, &client, card, &CardLimit::per(LimitPeriod::Day, 100)).await;
+    for _ in 0..3 {
+        assert!(client.sandbox().purchase(card, &purchase(100, None)).await.unwrap().approved);
+        assert!(!client.sandbox().purchase(card, &purchase(1, None)).await.unwrap().approved);
+        assert!(!client.cards().can_pay(card, 1, None).await.unwrap().allowed);
+        // Noon of one day to noon of the next.
+        advance(&client, DAY).await;
+        let answer = client.cards().can_pay(card, 100, None).await.unwrap();
+        assert_eq!((answer.allowed, answer.remaining), (true, Some(100)));
+    }
 }
 
 /// Noon of the last day of each period, and noon of the day after.
@@ -175,6 +206,27 @@ async fn accounts_that_the_bank_did_not_answer_for_are_refreshed_later() {
         let account = client.cards().info(card.id_card).await.unwrap().balance_account;
         assert_eq!(account.updated_at.date(), date!(2026 - 03 - 03));
     }
+}
+
+/// Access tokens end after a quarter of an hour, refresh tokens after thirty days.
+#[test]
+fn tokens_end_on_their_day() {
+    let server = TestServer::start();
+    let (partner, token) = optional(&server);
+    let advance = |token: &str, days: u64| {
+        let body = json!({"seconds": days * DAY});
+        bare::post("/sandbox/v1/clock/advance", &body).token(token).send(&server).ok(200);
+    };
+    let tokens = login(&server, &partner);
+    advance(&token, 29);
+    let refused = bare::get("/v1/balance").token(&tokens.access).send(&server);
+    assert_eq!(refused.code(), (401, "unauthorized".to_owned()));
+    let renewed = Tokens::of(&refresh_call(&partner, &tokens.refresh).send(&server));
+    assert_eq!(bare::get("/v1/balance").token(&renewed.access).send(&server).status, 200);
+    advance(&renewed.access, 31);
+    let refused = refresh_call(&partner, &renewed.refresh).send(&server);
+    assert_eq!(refused.code(), (401, "unauthorized".to_owned()));
+    assert_eq!(bare::get("/v1/balance").token(&login(&server, &partner).access).send(&server).status, 200);
 }
 
 /// The fault says that the code is right but expired.

@@ -3,11 +3,12 @@
 use kopeck_client::{
     CardLimit, Error, ErrorCode, LimitPeriod, Paging, RequestState, TimeWindow, Uuid, Wait, Weekday,
 };
+use reqwest::Method;
 use serde_json::{Value, json};
 use time::Duration;
 use time::macros::datetime;
 
-use crate::calls::{Api, Reply, keys, plastic_item, start, start_client, text, virtual_order};
+use crate::calls::{Api, Reply, keys, nonce, plastic_item, start, start_client, text, virtual_order};
 use crate::server::TestServer;
 
 pub const SET: &str = "/v1/setlimitscards";
@@ -279,6 +280,38 @@ async fn the_list_shows_the_newest_first() {
     assert_eq!(column("status=NEW").await, [""; 0]);
     assert_eq!(column("page=9").await, [""; 0]);
     api.get("/v1/limits?status=DONE&page=0").await.faulty(&["page", "status"]);
+}
+
+/// It is a `POST` that reads: the same nonce asks again and gets the state of that moment.
+#[tokio::test]
+async fn the_status_records_nothing() {
+    let (server, api) = start(0).await;
+    let card = cards(&api, &server, 1).await.remove(0);
+    let id = set(&api, &[&card], &daily(1)).await;
+    let (body, nonce) = (named(&id).to_string(), nonce());
+    let ask = || api.send(Method::POST, STATUS, body.clone(), &nonce);
+    for _ in 0..2 {
+        assert_eq!(ask().await.ok(200)["message"], json!("NEW"));
+    }
+    server.run_jobs();
+    assert_eq!(ask().await.ok(200)["message"], json!("SUCCESS"));
+    let cancelled = api.send(Method::POST, CANCEL, body.clone(), &nonce).await;
+    cancelled.refused(409, "request_not_cancellable");
+}
+
+#[tokio::test]
+async fn a_repeated_call_makes_one_change() {
+    let (server, api) = start(0).await;
+    let card = cards(&api, &server, 1).await.remove(0);
+    let (body, nonce) = (change(&[&card], &daily(1)).to_string(), nonce());
+    let first = api.send(Method::POST, SET, body.clone(), &nonce).await;
+    let again = api.send(Method::POST, SET, body, &nonce).await;
+    assert_eq!((first.status, &first.text), (202, &again.text));
+    let other = change(&[&card], &daily(2)).to_string();
+    api.send(Method::POST, SET, other, &nonce).await.faulty(&["x-nonce"]);
+    assert_eq!(api.column("/v1/limits", "status").await, [json!("NEW")]);
+    server.run_jobs();
+    assert_eq!(limit_of(&api, &card).await, shown_daily(1));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Limit changes that are refused, and why.
 
 use kopeck_client::{CardLimit, Error, ErrorCode, LimitPeriod, Paging, Uuid};
+use kopeck_domain::partner::SealingPolicy;
 use reqwest::Method;
 use serde_json::{Value, json};
 use time::Duration;
@@ -165,6 +166,22 @@ async fn what_is_asked_about_must_be_named() {
     result(&api, NOBODY).await.refused(404, "request_not_found");
     result(&api, "x").await.faulty(&["setLimitsCardsId"]);
     api.get(SET).await.refused(405, "method_not_allowed");
+}
+
+#[tokio::test]
+async fn a_change_is_its_partners_own() {
+    let (server, api) = start(0).await;
+    let card = cards(&api, &server, 1).await.remove(0);
+    let id = set(&api, &[&card], &daily(1)).await;
+    let stranger = Api::login(&server, &server.partner(SealingPolicy::Optional, 0)).await;
+    stranger.post(STATUS, &named(&id)).await.refused(404, "request_not_found");
+    cancel(&stranger, &id).await.refused(404, "request_not_found");
+    result(&stranger, &id).await.refused(404, "request_not_found");
+    stranger.post(SET, &change(&[&card], &daily(9))).await.faulty_cards(404, &[("card_not_found", &card)]);
+    assert_eq!(stranger.column("/v1/limits", "status").await, [""; 0]);
+    server.run_jobs();
+    assert_eq!(outcome(&api, &id).await.0, "SUCCESS");
+    result(&stranger, &id).await.refused(404, "request_not_found");
 }
 
 #[tokio::test]
