@@ -70,6 +70,30 @@ fn no_call_that_reads_is_recorded() {
     server.run_jobs();
 }
 
+#[test]
+fn the_effects_of_calls_for_staff_come_once() {
+    let server = TestServer::start();
+    let (_, token) = optional(&server);
+    let category = repeat(&server, &token, &post("/v1/category", &json!({"nameCategory": "A"})), 201);
+    let category = text(&category, "idCategory");
+    for (method, name) in [("PUT", "B"), ("PATCH", "C")] {
+        let call =
+            Call::new(method, &format!("/v1/category/{category}")).json(&json!({"nameCategory": name}));
+        assert_eq!(repeat(&server, &token, &call, 200)["nameCategory"], name);
+    }
+    let body = json!({"customId": "E-1", "idCategory": category});
+    let employee = text(&repeat(&server, &token, &post("/v1/employee/add", &body), 200), "idEmployee");
+    for (method, status) in [("PUT", "VACATION"), ("PATCH", "MEDICAL")] {
+        let body = json!({"status": status, "idCategory": null});
+        let call = Call::new(method, &format!("/v1/employee/{employee}")).json(&body);
+        assert_eq!(repeat(&server, &token, &call, 200)["status"], status);
+    }
+    repeat(&server, &token, &Call::new("DELETE", &format!("/v1/category/{category}")), 200);
+    let list = get("/v1/employees").token(&token).send(&server).ok(200);
+    assert_eq!((&list["meta"]["total"], &list["data"][0]["status"]), (&json!(1), &json!("MEDICAL")));
+    assert_eq!(get("/v1/categories").token(&token).send(&server).ok(200)["meta"]["total"], 0);
+}
+
 /// Large ones are taken apart on other threads, and are the same requests.
 #[test]
 fn a_large_call_is_carried_out_once_sealed_or_not() {

@@ -9,6 +9,7 @@
     reason = "the helpers of a test fail it by panicking, as the test itself does"
 )]
 
+mod accounts;
 mod api_examples;
 mod architecture;
 mod audit;

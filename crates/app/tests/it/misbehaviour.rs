@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Condvar, Mutex};
 
-use kopeck_client::{BankBehaviour, CardLimit, Client, LimitPeriod, RequestState, TopUp, Uuid};
+use kopeck_client::{
+    BankBehaviour, CardLimit, Client, LimitPeriod, RequestState, TopUp, TransactionFilter, Uuid,
+};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_bank::BankKey;
 use kopeck_test_support::FakeBank;
@@ -11,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::calls::{plastic_item, start_client, virtual_item};
 use crate::ground::{Ground, Plan, Ports};
-use crate::server::{START, TestServer};
+use crate::server::{SETTINGS, START, TestServer};
 
 /// The longest backoff before the bank is queried again.
 const PATIENCE: Duration = Duration::seconds(10);
@@ -193,4 +195,35 @@ async fn a_jump_of_the_clock_sends_nothing_twice() {
     server.work_now();
     client.sandbox().bank(&HEALTHY).await.unwrap();
     expect_done_once(&server, &client, &asked).await;
+}
+
+#[tokio::test]
+async fn card_info_falls_back_to_the_last_copy() {
+    let (server, client) = start_client(1_000_000);
+    let [card, unseen] = main_cards(&server, &client, 2).await.try_into().unwrap();
+    client.replenishments().create(&[TopUp { id_card: card, amount_replenishment: 500 }]).await.unwrap();
+    server.run_jobs();
+    let before = client.cards().info(card).await.unwrap();
+    let (filter, paging) = (TransactionFilter::default(), Default::default());
+    let listed = client.cards().transactions(card, &filter, paging).await.unwrap();
+    assert_eq!((before.balance, listed.data.len()), (500, 1));
+    client.sandbox().bank(&BankBehaviour { down: true, ..HEALTHY }).await.unwrap();
+    server.clock.advance(SETTINGS.card_cache);
+    assert_eq!(client.cards().info(card).await.unwrap(), before);
+    assert_eq!(client.cards().balance(card).await.unwrap().balance, 500);
+    assert_eq!(client.cards().transactions(card, &filter, paging).await.unwrap().data, listed.data);
+    // Of a card whose transactions were never asked for there is no copy.
+    let none = client.cards().transactions(unseen, &filter, paging).await.unwrap_err();
+    assert_eq!(
+        (none.status(), none.code().map(ToString::to_string).as_deref()),
+        (Some(503), Some("bank_unavailable"))
+    );
+    // Something happens at the merchant meanwhile: the service hears of it once the bank is back, and at once then.
+    let purchase =
+        kopeck_client::Purchase { place: Some("Bakery".to_owned()), ..kopeck_client::Purchase::new(200) };
+    assert!(client.sandbox().purchase(card, &purchase).await.unwrap().approved);
+    assert_eq!(client.cards().info(card).await.unwrap().balance, 500);
+    client.sandbox().bank(&HEALTHY).await.unwrap();
+    assert_eq!(client.cards().info(card).await.unwrap().balance, 300);
+    assert_eq!(client.cards().transactions(card, &filter, paging).await.unwrap().data.len(), 2);
 }
