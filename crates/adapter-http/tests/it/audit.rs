@@ -55,6 +55,25 @@ fn login(password: &str) -> TestRequest {
 }
 
 #[actix_web::test]
+async fn a_mutation_has_one_audit_entry_and_its_replay_another() {
+    let (unit, log) = logging(categories(Optional));
+    let state = api_over(unit);
+    let create = || post("/v1/category", &json!({"nameCategory": "Повара"}));
+    let made = send(&state, create().insert_header(("x-request-id", "r-1"))).await.json();
+    let done = take_one(&log);
+    assert_eq!(in_short(&done), "category.create DONE 201 -");
+    assert_eq!(done.subject, format!("category:{}", made["idCategory"].as_str().unwrap()));
+    assert_eq!((done.at, done.sealed), (NOW, false));
+    assert!(done.request_id.as_deref().is_some_and(|ids| ids.ends_with(" r-1")), "{done:?}");
+    assert!(matches!(done.actor, Actor::Partner(Some(_))) && done.partner.is_some());
+    assert!(send(&state, create()).await.header("idempotent-replayed").is_some());
+    let repeated = take_one(&log);
+    assert_eq!(in_short(&repeated), "category.create REPEATED 201 -");
+    assert_eq!((repeated.key, repeated.partner), (done.key, done.partner));
+    assert!(done.key.is_some());
+}
+
+#[actix_web::test]
 async fn refusals_are_audited_with_their_reason() {
     let (unit, log) = logging(unit(Required));
     let state = api_over(unit);
@@ -93,6 +112,21 @@ async fn of_reads_little_is_told() {
     let told = take_one(&log);
     assert_eq!(in_short(&told), "order.result REFUSED 404 order_not_found");
     assert_eq!(told.subject, format!("order:{id}"));
+}
+
+#[actix_web::test]
+async fn every_login_has_an_audit_entry() {
+    let (unit, log) = logging(unit(Optional));
+    let state = api_over(unit);
+    assert_eq!(send(&state, login("right")).await.status, 200);
+    let done = take_one(&log);
+    assert_eq!(in_short(&done), "token.access DONE 200 -");
+    assert!(matches!(done.actor, Actor::Partner(Some(_))) && done.sealed);
+    assert_eq!((done.source.as_str(), done.subject.as_str(), done.key), ("10.1.2.3", "", None));
+    assert_eq!(send(&state, login("wrong")).await.status, 400);
+    let refused = take_one(&log);
+    assert_eq!(in_short(&refused), "token.access REFUSED 400 bad_credentials");
+    assert_eq!((refused.actor, refused.partner), (Actor::Unknown, done.partner));
 }
 
 /// The full address, though failures count by network.

@@ -8,7 +8,7 @@ use actix_web::test::{TestRequest, init_service, read_body, try_call_service};
 use kopeck_adapter_http::{HttpState, configure};
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_store::mock::MockUnit;
-use kopeck_sealing::{Clear, RequestContext, Slot, seal_request};
+use kopeck_sealing::{Clear, RequestContext, ResponseContext, Slot, open_response, seal_request};
 use serde_json::{Value, json};
 
 use crate::support::{NONCE, TOKEN, key, now_unix, unit};
@@ -80,4 +80,12 @@ pub(crate) fn categories(policy: SealingPolicy) -> MockUnit {
 pub(crate) fn seal(method: &'static str, path: &'static str, plain: &Value) -> Value {
     let context = RequestContext { method, path, nonce: NONCE, slot: Slot::Body, clear: Clear::none() };
     json!({"sealed": seal_request(&key(), &context, now_unix(), [7; 16], plain.to_string().as_bytes())})
+}
+
+pub(crate) fn open(got: &TestResponse, method: &'static str, path: &'static str) -> Value {
+    assert_eq!(got.header("content-type"), Some("application/sealed+json"), "{}", got.text);
+    let context = ResponseContext { method, path, nonce: NONCE, status: got.status };
+    let sealed = got.json();
+    let plain = open_response(&key(), &context, now_unix(), sealed["sealed"].as_str().unwrap()).unwrap();
+    serde_json::from_str(&plain).unwrap()
 }

@@ -7,9 +7,11 @@
 )]
 
 mod audit;
+mod cards;
 mod checks;
 mod client;
 mod docs_page;
+mod idempotency;
 mod results;
 mod sandbox;
 mod server;

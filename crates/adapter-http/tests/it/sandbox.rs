@@ -9,22 +9,14 @@ use kopeck_adapter_http::{
     SandboxRefusal,
 };
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{AccountBalance, BankView, Card, CardType, Standing};
+use kopeck_domain::card::{CardStatus, Standing};
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::ids::{CardId, OrderId};
-use kopeck_domain::limit::Limit;
-use kopeck_domain::partner::SealingPolicy::Optional;
 use kopeck_domain::payment::PaymentRefusal;
-use kopeck_port_bank::{BankError, MockBankGateway};
-use kopeck_port_store::CardRecord;
-use kopeck_port_store::mock::{InPlaceStore, MockUnit};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
+use crate::cards::{CARD, api, one_card};
 use crate::client::{TestResponse, call, post, send};
-use crate::support::{NOW, parts, unit};
-
-const CARD: Uuid = Uuid::from_u128(9);
+use crate::support::NOW;
 
 /// Records commands and their keys.
 #[derive(Default)]
@@ -106,41 +98,11 @@ impl SandboxControl for Power {
     }
 }
 
-/// A partner with one card.
-fn one_card() -> MockUnit {
-    let mut unit = unit(Optional);
-    let record = CardRecord {
-        card: Card {
-            id: CardId::new(CARD),
-            number: CardNumber::parse("4006381333931").unwrap(),
-            kind: CardType::Mp4,
-            order: OrderId::new(Uuid::nil()),
-            valid_until: NOW.date().replace_year(2029).unwrap(),
-            link: None,
-        },
-        bank: BankView {
-            balance: Kopecks::new(1),
-            remaining_top_up: Kopecks::new(2),
-            activated_at: None,
-            standing: Standing::Open,
-            seen_at: NOW,
-        },
-        account: AccountBalance { value: Kopecks::new(3), updated_at: NOW },
-        transactions_seen_at: None,
-        limit: Limit::Unlimited,
-    };
-    unit.cards.expect_get().returning(move |_, _| Ok(Some(record.clone())));
-    unit.cards.expect_outdate_bank_view().returning(|_, _, _| Ok(()));
-    unit
-}
-
 fn sandbox() -> (HttpState, Arc<Power>) {
     let power = Arc::new(Power::default());
     let commanded = Arc::clone(&power) as Arc<dyn SandboxControl>;
-    let mut bank = MockBankGateway::new();
-    bank.expect_card().returning(|_| Err(BankError::Unavailable("away".to_owned())));
-    let parts = parts(Arc::new(InPlaceStore::new(one_card())));
-    (HttpState::new(HttpParts { sandbox: Some(commanded), bank: Arc::new(bank), ..parts }), power)
+    let unit = one_card(Some(CardStatus::Additional));
+    (HttpState::new(HttpParts { sandbox: Some(commanded), ..api(unit, Standing::Blocked) }), power)
 }
 
 /// Requests under a key.
