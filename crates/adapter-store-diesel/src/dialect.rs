@@ -8,7 +8,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::Bool;
-use diesel::sqlite::{Sqlite, SqliteConnection};
+use diesel::sqlite::Sqlite;
 use kopeck_port_store::{Access, Disposition};
 use kopeck_port_system::Clock;
 
@@ -27,36 +27,35 @@ pub(crate) fn ahead(clock: &dyn Clock) -> i64 {
 /// the lock taken and would fail however long it waited. On PostgreSQL a writing one sees at each statement all that
 /// is committed, and [`crate::transaction::locks`] keep it alone; a reading one sees one state.
 pub(crate) fn begin(connection: &mut AnyConnection, access: Access) -> QueryResult<()> {
-    match (connection, access) {
-        (AnyConnection::Sqlite(sqlite), Access::Write) => control(sqlite, "BEGIN IMMEDIATE"),
-        (AnyConnection::Sqlite(sqlite), Access::Read) => control(sqlite, "BEGIN DEFERRED"),
-        (AnyConnection::Postgres(pg), Access::Write) => pg.batch_execute("BEGIN"),
-        (AnyConnection::Postgres(pg), Access::Read) => {
-            pg.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    match access {
+        Access::Read => {
+            control(connection, "BEGIN DEFERRED", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         }
+        Access::Write => control(connection, "BEGIN IMMEDIATE", "BEGIN"),
     }
 }
 
 /// Ends a transaction. In one that a failed statement broke, PostgreSQL takes COMMIT for a roll-back and reports no
 /// error; a statement before it does.
 pub(crate) fn commit(connection: &mut AnyConnection) -> QueryResult<()> {
-    match connection {
-        AnyConnection::Sqlite(sqlite) => control(sqlite, "COMMIT"),
-        AnyConnection::Postgres(pg) => pg.batch_execute("SELECT 1; COMMIT"),
-    }
+    control(connection, "COMMIT", "SELECT 1; COMMIT")
 }
 
 /// Runs a statement that keeps a transaction together and every database knows.
 pub(crate) fn keep_together(connection: &mut AnyConnection, statement: &'static str) -> QueryResult<()> {
-    match connection {
-        AnyConnection::Sqlite(sqlite) => control(sqlite, statement),
-        AnyConnection::Postgres(pg) => pg.batch_execute(statement),
-    }
+    control(connection, statement, statement)
 }
 
-/// Runs a statement that is kept prepared: to parse it takes SQLite longer than to carry it out.
-fn control(sqlite: &mut SqliteConnection, statement: &'static str) -> QueryResult<()> {
-    sqlite.execute_returning_count(&Control(statement)).map(drop)
+/// SQLite's is kept prepared: to parse it takes longer than to carry it out.
+fn control(
+    connection: &mut AnyConnection,
+    on_sqlite: &'static str,
+    on_postgres: &'static str,
+) -> QueryResult<()> {
+    match connection {
+        AnyConnection::Sqlite(sqlite) => sqlite.execute_returning_count(&Control(on_sqlite)).map(drop),
+        AnyConnection::Postgres(pg) => pg.batch_execute(on_postgres),
+    }
 }
 
 /// A statement without values.
@@ -191,18 +190,10 @@ pub(crate) fn probe(connection: &mut AnyConnection) -> QueryResult<Disposition> 
     }
 }
 
-/// Lets the log of an embedded database have so many bytes.
-pub(crate) fn limit_log(connection: &mut AnyConnection, bytes: u64) -> QueryResult<()> {
+/// Lets the log of an embedded database have so many bytes, and empties it first if it `shortens`.
+pub(crate) fn fit_log(connection: &mut AnyConnection, bytes: u64, shortens: bool) -> QueryResult<()> {
     match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite::limit_log(sqlite, bytes),
-        AnyConnection::Postgres(_) => Ok(()),
-    }
-}
-
-/// Empties the log of an embedded database, as far as there is space.
-pub(crate) fn shorten_log(connection: &mut AnyConnection) -> QueryResult<()> {
-    match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite::shorten_log(sqlite),
+        AnyConnection::Sqlite(sqlite) => sqlite::fit_log(sqlite, bytes, shortens),
         AnyConnection::Postgres(_) => Ok(()),
     }
 }

@@ -190,11 +190,10 @@ impl DieselTransaction {
         let Session { connection, log_limit, .. } = &mut *self.session;
         let before = std::mem::replace(log_limit, limit);
         let shortens = std::mem::take(&mut self.shortens_log) || limit < before;
-        let limited = if limit == before { Ok(()) } else { dialect::limit_log(connection, limit) };
-        let fitted = match limited {
-            Ok(()) if shortens => dialect::shorten_log(connection),
-            limited => limited,
-        };
+        if limit == before && !shortens {
+            return;
+        }
+        let fitted = dialect::fit_log(connection, limit, shortens);
         if let Err(error) = fitted {
             log::debug!("the log of the database is as long as it was: {error}");
             self.session.failures.take();

@@ -182,7 +182,7 @@ fn the_log_is_shortened_at_the_start_and_after_a_probe() {
     drop(database(&format!("sqlite://{}", path.display())));
     assert_eq!(log(), 0, "at the start");
     let limit = crate::files::Files::opened(path.to_str().unwrap()).log_limit();
-    dialect::limit_log(unit.connection(), limit / 512).unwrap();
+    dialect::fit_log(unit.connection(), limit / 512, false).unwrap();
     for number in 0..200 {
         assert_eq!(alone(&mut unit, &mut task(number, &format!("E-{number}"))), Ok(()));
         assert!(log() < limit / 256, "{number}: {}", log());

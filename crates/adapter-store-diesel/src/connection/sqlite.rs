@@ -91,15 +91,16 @@ fn keep_log(connection: &mut SqliteConnection) -> QueryResult<()> {
     connection.batch_execute(LOG)
 }
 
-/// Carries the log over into the file whenever it has so many bytes, and lets it have no more afterwards.
-pub(crate) fn limit_log(connection: &mut SqliteConnection, bytes: u64) -> QueryResult<()> {
+/// Carries the log over into the file whenever it has so many bytes, and lets it have no more afterwards. If it `shortens`,
+/// also at once, as far as there is space for it, and empties it; readers are not waited for.
+pub(crate) fn fit_log(connection: &mut SqliteConnection, bytes: u64, shortens: bool) -> QueryResult<()> {
     let pages = bytes / PAGE;
-    connection
-        .batch_execute(&format!("PRAGMA wal_autocheckpoint = {pages}; PRAGMA journal_size_limit = {bytes};"))
-}
-
-/// Carries the log over into the file, as far as there is space for it, and empties it. Readers are not waited for.
-pub(crate) fn shorten_log(connection: &mut SqliteConnection) -> QueryResult<()> {
+    connection.batch_execute(&format!(
+        "PRAGMA wal_autocheckpoint = {pages}; PRAGMA journal_size_limit = {bytes};"
+    ))?;
+    if !shortens {
+        return Ok(());
+    }
     connection.batch_execute("PRAGMA busy_timeout = 100;")?;
     let shortened = connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE);");
     connection.batch_execute(WAITING)?;

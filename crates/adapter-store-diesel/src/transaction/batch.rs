@@ -23,15 +23,6 @@ pub(crate) enum Mode {
     Batched,
 }
 
-/// The partners whose loaded values a unit of work may have changed by statements of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-enum Stale {
-    #[default]
-    None,
-    Of(Vec<PartnerId>),
-    All,
-}
-
 /// State of the unit of work that runs.
 #[derive(Default)]
 pub(crate) struct UnitState {
@@ -44,7 +35,8 @@ pub(crate) struct UnitState {
     pub(crate) uses: Vec<i64>,
     /// How many locks were held when its savepoint was set, if it was.
     pub(crate) savepoint: Option<usize>,
-    stale: Stale,
+    /// The partners whose loaded values it may have changed by statements of its own; `None` stands for all.
+    stale: Vec<Option<PartnerId>>,
 }
 
 impl UnitState {
@@ -70,11 +62,8 @@ impl UnitState {
 
     /// It sends a statement of its own, on the data of this partner or of any.
     pub(crate) fn invalidate(&mut self, partner: Option<PartnerId>) {
-        match (&mut self.stale, partner) {
-            (stale, None) => *stale = Stale::All,
-            (stale @ Stale::None, Some(partner)) => *stale = Stale::Of(vec![partner]),
-            (Stale::Of(partners), Some(partner)) if !partners.contains(&partner) => partners.push(partner),
-            (Stale::Of(_) | Stale::All, Some(_)) => {}
+        if !self.stale.contains(&partner) {
+            self.stale.push(partner);
         }
     }
 }
@@ -98,12 +87,6 @@ impl Batch {
         } else {
             self.own = WriteBuffer::default();
         }
-        match &run.stale {
-            Stale::None => {}
-            Stale::Of(partners) => {
-                partners.iter().for_each(|partner| self.loader.forget(Some(*partner)));
-            }
-            Stale::All => self.loader.forget(None),
-        }
+        run.stale.iter().for_each(|partner| self.loader.forget(*partner));
     }
 }
