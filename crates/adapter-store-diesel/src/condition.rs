@@ -36,10 +36,8 @@ pub(crate) struct Condition {
 struct State {
     /// What the latest probe met.
     outage: Option<Outage>,
-    /// A write has failed, and no probe has succeeded since.
-    is_suspect: bool,
     is_probing: bool,
-    /// What a write met last.
+    /// What a write met last, if no probe has succeeded since.
     latest: Option<Outage>,
     /// Whether a write has met it since the latest probe began.
     is_latest_new: bool,
@@ -87,7 +85,7 @@ impl Condition {
         self.observer.failed(access, outage);
         if access == Access::Write {
             let mut state = self.lock();
-            (state.is_suspect, state.latest, state.is_latest_new) = (true, Some(outage), true);
+            (state.latest, state.is_latest_new) = (Some(outage), true);
         }
     }
 
@@ -142,7 +140,7 @@ impl Condition {
 
     fn begin_probe_at(&self, now: u64) -> bool {
         let mut state = self.lock();
-        let begins = state.is_suspect && !state.is_probing && now >= state.next;
+        let begins = state.latest.is_some() && !state.is_probing && now >= state.next;
         if begins {
             (state.is_probing, state.is_latest_new, state.next) = (true, false, now + BETWEEN_PROBES);
         }
@@ -169,7 +167,7 @@ impl Condition {
                 None
             }
         };
-        state.is_suspect = found.is_some();
+        state.latest = found;
         let before = std::mem::replace(&mut state.outage, found);
         drop(state);
         match found {
