@@ -32,6 +32,10 @@ struct State {
     wanted_since: Option<u64>,
     /// The tick at which the latest thread was started.
     started: u64,
+    /// The number of the latest thread, and whether it has not come back.
+    latest: u32,
+    is_latest_running: bool,
+    /// Threads that have not come back.
     running: u32,
     /// The server has answered since the last look.
     answered: bool,
@@ -53,18 +57,21 @@ impl HealthCheck {
         let mut state = self.lock();
         let since = *state.wanted_since.get_or_insert(now);
         let age = now - state.started;
-        let is_due = match state.running {
-            0 => state.idle.is_some() || age >= BETWEEN_ATTEMPTS,
-            running => age >= NEW_CONNECTION && running < MOST_THREADS,
+        let is_due = if state.is_latest_running {
+            age >= NEW_CONNECTION
+        } else {
+            state.idle.is_some() || age >= BETWEEN_ATTEMPTS
         };
-        if is_due {
-            (state.started, state.running) = (now, state.running + 1);
-            let (check, idle) = (Arc::clone(self), state.idle.take());
-            let spawned =
-                thread::Builder::new().name("store-health-check".to_owned()).spawn(move || check.run(idle));
-            if let Err(error) = spawned {
-                state.running -= 1;
-                log::warn!("no thread for a health check of the database: {error}");
+        if is_due && state.running < MOST_THREADS {
+            (state.started, state.latest, state.is_latest_running) = (now, state.latest + 1, true);
+            let (check, number, idle) = (Arc::clone(self), state.latest, state.idle.take());
+            let run = move || check.run(number, idle);
+            match thread::Builder::new().name("store-health-check".to_owned()).spawn(run) {
+                Ok(_) => state.running += 1,
+                Err(error) => {
+                    state.is_latest_running = false;
+                    log::warn!("no thread for a health check of the database: {error}");
+                }
             }
         }
         now - since
@@ -81,11 +88,12 @@ impl HealthCheck {
     }
 
     /// Asks the server on this connection, or on a new one if it is broken; may never come back.
-    fn run(&self, idle: Option<AnyConnection>) {
+    fn run(&self, number: u32, idle: Option<AnyConnection>) {
         let alive = idle.and_then(|mut open| open.batch_execute("SELECT 1").is_ok().then_some(open));
         let open = alive.or_else(|| AnyConnection::open(&self.url, Access::Read).ok());
         let mut state = self.lock();
         state.running -= 1;
+        state.is_latest_running &= state.latest != number;
         if open.is_some() {
             (state.answered, state.wanted_since, state.idle) = (true, None, open);
         }
