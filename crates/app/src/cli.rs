@@ -284,7 +284,7 @@ impl ServiceArgs {
                 session: self.session_ttl,
             },
             idempotency_retention: self.idempotency_ttl,
-            key_overlap: KEY_OVERLAP,
+            key_overlap: Settings::DEFAULT.key_overlap,
         }
     }
 
@@ -309,23 +309,9 @@ impl StoreArgs {
     /// The settings of commands without an API: those of the rules that they need, defaults for the rest.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        Settings {
-            zone: self.utc_offset,
-            processing_delay: Duration::seconds(3),
-            card_cache: Duration::seconds(10),
-            lifetimes: Lifetimes {
-                access: Duration::minutes(15),
-                refresh: Duration::days(30),
-                session: Duration::days(90),
-            },
-            idempotency_retention: Duration::days(7),
-            key_overlap: KEY_OVERLAP,
-        }
+        Settings { zone: self.utc_offset, ..Settings::DEFAULT }
     }
 }
-
-/// How long the old sealing key or API key is accepted after a rotation.
-const KEY_OVERLAP: Duration = Duration::days(14);
 
 /// Leaves the other half to requests.
 fn half_of_processors() -> u8 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kopeck_domain::calendar::{CLOCK_SKEW, Zone};
 use kopeck_domain::session::Lifetimes;
 use kopeck_port_system::{Clock, Entropy, IdSource};
-use time::{Date, Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime, UtcOffset};
 
 /// The tolerated difference of clocks. A copy further in the future comes from a clock that is ahead, or was set back since.
 const SYNCHRONISED: Duration = Duration::seconds(5);
@@ -37,6 +37,25 @@ pub struct Settings {
     pub idempotency_retention: Duration,
     /// How long the old sealing key is accepted beside the new one after a rotation.
     pub key_overlap: Duration,
+}
+
+impl Settings {
+    /// The defaults.
+    pub const DEFAULT: Self = Self {
+        zone: Zone::new(match UtcOffset::from_hms(3, 0, 0) {
+            Ok(offset) => offset,
+            Err(_) => UtcOffset::UTC,
+        }),
+        processing_delay: Duration::seconds(3),
+        card_cache: Duration::seconds(10),
+        lifetimes: Lifetimes {
+            access: Duration::minutes(15),
+            refresh: Duration::days(30),
+            session: Duration::days(90),
+        },
+        idempotency_retention: Duration::days(7),
+        key_overlap: Duration::days(14),
+    };
 }
 
 impl Env {

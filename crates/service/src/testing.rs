@@ -7,7 +7,6 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::calendar::Zone;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::card_number::CardNumber;
@@ -22,11 +21,10 @@ use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine, OrderState}
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
-use kopeck_domain::session::Lifetimes;
 use kopeck_port_store::mock::{MockCardBatchRepository, MockUnit};
 use kopeck_port_store::{BalanceSheet, CardRecord, Claim, Rule, StoreError, Subject};
 use kopeck_port_system::fake::{FakeClock, SeededEntropy, SeededIds};
-use time::macros::{date, datetime, offset};
+use time::macros::{date, datetime};
 use time::{Date, Duration, OffsetDateTime};
 use uuid::Uuid;
 
@@ -58,7 +56,7 @@ pub(crate) const RULES: [Rule; 10] = [
 
 const SEED: u64 = 7;
 
-/// An environment with the contract's default settings, and the clock to move it by.
+/// An environment with the default settings, and the clock to move it by.
 pub(crate) struct Bench {
     env: Arc<Env>,
     pub(crate) clock: Arc<FakeClock>,
@@ -71,18 +69,7 @@ impl Bench {
             clock: Arc::clone(&clock) as Arc<_>,
             ids: Arc::new(SeededIds::new(SEED)),
             entropy: Arc::new(SeededEntropy::new(SEED)),
-            settings: Settings {
-                zone: Zone::new(offset!(+3)),
-                processing_delay: Duration::seconds(3),
-                card_cache: Duration::seconds(10),
-                lifetimes: Lifetimes {
-                    access: Duration::minutes(15),
-                    refresh: Duration::days(30),
-                    session: Duration::days(90),
-                },
-                idempotency_retention: Duration::days(7),
-                key_overlap: Duration::days(1),
-            },
+            settings: Settings { key_overlap: Duration::days(1), ..Settings::DEFAULT },
         };
         Self { env: Arc::new(env), clock }
     }

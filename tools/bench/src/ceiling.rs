@@ -11,15 +11,12 @@ use actix_web::rt::System;
 use anyhow::Context as _;
 use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, NoopMetrics};
 use kopeck_adapter_security::{Argon2Passwords, JwtTokens, KeyRing, MasterKey, MasterKeyBox};
-use kopeck_domain::calendar::Zone;
-use kopeck_domain::session::Lifetimes;
 use kopeck_port_store::Store;
 use kopeck_port_system::Clock;
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
 use kopeck_service::tokens::TokenService;
 use kopeck_service::{Env, Settings};
 use secrecy::{ExposeSecret as _, SecretString};
-use time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::machine::{self, MachineClock, TimeOrderedIds};
@@ -52,7 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         clock: Arc::clone(&clock),
         ids: Arc::new(TimeOrderedIds),
         entropy: machine::entropy(),
-        settings: settings()?,
+        settings: Settings::DEFAULT,
     });
     let passwords = Arc::new(Argon2Passwords::new(machine::entropy(), std::num::NonZeroUsize::MIN)?);
     let tokens = TokenService::new(Arc::clone(&env), passwords, Arc::new(JwtTokens::new(ring)), secrets);
@@ -70,22 +67,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let listener = TcpListener::bind(args.listen)?;
     println!("kopeck-bench serves on http://{}", listener.local_addr()?);
     System::new().block_on(serve(listener, state))
-}
-
-/// The service's own defaults.
-fn settings() -> anyhow::Result<Settings> {
-    Ok(Settings {
-        zone: Zone::parse("+03:00").context("the zone")?,
-        processing_delay: Duration::seconds(3),
-        card_cache: Duration::seconds(10),
-        lifetimes: Lifetimes {
-            access: Duration::minutes(15),
-            refresh: Duration::days(30),
-            session: Duration::days(90),
-        },
-        idempotency_retention: Duration::days(7),
-        key_overlap: Duration::days(14),
-    })
 }
 
 async fn serve(listener: TcpListener, state: HttpState) -> anyhow::Result<()> {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::session::Lifetimes;
 use kopeck_port_bank::BankGateway;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;
@@ -66,7 +65,7 @@ impl World {
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             ids: Arc::new(SeededIds::new(seed)),
             entropy: Arc::new(SeededEntropy::new(seed)),
-            settings: settings(),
+            settings: Settings { zone: Zone::new(UtcOffset::UTC), ..Settings::DEFAULT },
         };
         let marks = AtomicI64::new(1);
         Self { clock, dice, copying, trace, chaos, env: Arc::new(env), stored, bank, store, gateway, marks }
@@ -97,20 +96,5 @@ fn manners(dice: &Random) -> Manners {
         repeat_is_safe: dice.chance(750),
         declines: dice.weighted(&[(2, 0), (2, 100), (1, 400)]).unwrap_or(0),
         goes_wrong: dice.weighted(&[(1, 0), (3, 100), (3, 300), (1, 600)]).unwrap_or(0),
-    }
-}
-
-fn settings() -> Settings {
-    Settings {
-        zone: Zone::new(UtcOffset::UTC),
-        processing_delay: Duration::seconds(3),
-        card_cache: Duration::seconds(10),
-        lifetimes: Lifetimes {
-            access: Duration::minutes(15),
-            refresh: Duration::days(30),
-            session: Duration::days(90),
-        },
-        idempotency_retention: Duration::days(7),
-        key_overlap: Duration::days(1),
     }
 }

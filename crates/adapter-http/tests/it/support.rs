@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, NoopMetrics};
-use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
-use kopeck_domain::session::{Lifetimes, PairState, TokenPair};
+use kopeck_domain::session::{PairState, TokenPair};
 use kopeck_port_bank::MockBankGateway;
 use kopeck_port_security::{
     MockPasswordHasher, MockSecretBox, MockTokenCodec, SecurityError, TokenClaims, TokenKind,
@@ -168,18 +167,7 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
         clock: Arc::new(FakeClock::starting_at(NOW)),
         ids: Arc::new(SeededIds::new(7)),
         entropy: Arc::new(SeededEntropy::new(7)),
-        settings: Settings {
-            zone: Zone::parse("+03:00").unwrap(),
-            processing_delay: Duration::seconds(3),
-            card_cache: Duration::seconds(10),
-            lifetimes: Lifetimes {
-                access: Duration::minutes(15),
-                refresh: Duration::days(30),
-                session: Duration::days(90),
-            },
-            idempotency_retention: Duration::days(7),
-            key_overlap: Duration::days(14),
-        },
+        settings: Settings::DEFAULT,
     });
     HttpParts {
         tokens: Arc::new(desk(&env, passwords())),

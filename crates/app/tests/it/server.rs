@@ -13,11 +13,9 @@ use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, NoopMetrics};
 use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
-use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::DepositReference;
 use kopeck_domain::partner::SealingPolicy;
-use kopeck_domain::session::Lifetimes;
 use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_port_system::Clock;
 use kopeck_port_system::fake::FakeClock;
@@ -29,8 +27,8 @@ use kopeck_service::partners::{self, NewPartner, PartnerError};
 use kopeck_service::reconciliation;
 use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
 use secrecy::ExposeSecret;
+use time::OffsetDateTime;
 use time::macros::datetime;
-use time::{Duration, OffsetDateTime};
 
 use crate::ground::{Ground, Plan, Ports, Snapshot};
 
@@ -41,18 +39,7 @@ pub const START: OffsetDateTime = datetime!(2026-03-02 09:00:00 UTC);
 const LONG: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// The defaults of the binary.
-pub const SETTINGS: Settings = Settings {
-    zone: Zone::new(time::macros::offset!(+3)),
-    processing_delay: Duration::seconds(3),
-    card_cache: Duration::seconds(10),
-    lifetimes: Lifetimes {
-        access: Duration::minutes(15),
-        refresh: Duration::days(30),
-        session: Duration::days(90),
-    },
-    idempotency_retention: Duration::days(7),
-    key_overlap: Duration::days(14),
-};
+pub const SETTINGS: Settings = Settings::DEFAULT;
 
 /// A running service.
 pub struct TestServer {

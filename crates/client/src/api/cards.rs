@@ -85,7 +85,7 @@ impl<'a> Cards<'a> {
         struct Body {
             amount: i64,
             #[serde(
-                serialize_with = "wire::serialize_date_time_or_null",
+                serialize_with = "wire::text_or_null::serialize",
                 skip_serializing_if = "Option::is_none"
             )]
             at: Option<PrimitiveDateTime>,

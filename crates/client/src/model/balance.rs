@@ -16,10 +16,6 @@ pub struct Balance {
     /// What is left to spend, in kopecks.
     pub available: i64,
     /// The last change, in the service's time zone.
-    #[serde(
-        alias = "updateAt",
-        deserialize_with = "wire::date_time",
-        serialize_with = "wire::serialize_date_time"
-    )]
+    #[serde(alias = "updateAt", with = "wire::text")]
     pub updated_at: PrimitiveDateTime,
 }

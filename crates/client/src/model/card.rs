@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::model::limit::CardLimit;
 use crate::model::open_enum::open_enum;
-use crate::model::wire;
+use crate::model::wire::{self, WireText as _};
 use crate::request::Request;
 
 open_enum! {
@@ -71,7 +71,7 @@ pub struct Card {
     #[serde(default)]
     pub status_card: Option<CardStatus>,
     /// The last day on which the card is valid.
-    #[serde(deserialize_with = "wire::date", serialize_with = "wire::serialize_date")]
+    #[serde(with = "wire::text")]
     pub date_until: Date,
     /// The card's account at the bank, as of its last daily refresh.
     pub balance_account: AccountBalance,
@@ -84,11 +84,7 @@ pub struct Card {
     /// Whether the card is activated.
     pub activated: bool,
     /// The day it was activated.
-    #[serde(
-        default,
-        deserialize_with = "wire::date_or_null",
-        serialize_with = "wire::serialize_date_or_null"
-    )]
+    #[serde(default, with = "wire::text_or_null")]
     pub activated_at: Option<Date>,
     /// Whether the data is complete.
     #[serde(default)]
@@ -99,12 +95,7 @@ pub struct Card {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountBalance {
     /// When it was refreshed, in the service's time zone. The service is known to spell it in two ways.
-    #[serde(
-        rename = "updateAt",
-        alias = "updatedAt",
-        deserialize_with = "wire::date_time",
-        serialize_with = "wire::serialize_date_time"
-    )]
+    #[serde(rename = "updateAt", alias = "updatedAt", with = "wire::text")]
     pub updated_at: PrimitiveDateTime,
     /// The balance in kopecks.
     pub value: i64,
@@ -135,7 +126,7 @@ pub struct AvailableCard {
     /// The kind.
     pub type_card: CardType,
     /// The last day on which the card is valid.
-    #[serde(deserialize_with = "wire::date", serialize_with = "wire::serialize_date")]
+    #[serde(with = "wire::text")]
     pub date_until: Date,
 }
 
@@ -158,10 +149,10 @@ pub struct Transaction {
     /// The identifier.
     pub id: i64,
     /// The day, in the service's time zone.
-    #[serde(deserialize_with = "wire::date", serialize_with = "wire::serialize_date")]
+    #[serde(with = "wire::text")]
     pub date_execution_at: Date,
     /// The time of day, to the minute.
-    #[serde(deserialize_with = "wire::time_of_day", serialize_with = "wire::serialize_time_of_day")]
+    #[serde(with = "wire::text")]
     pub time_execution_at: Time,
     /// The kind.
     #[serde(rename = "type")]
@@ -193,8 +184,8 @@ pub struct TransactionFilter {
 impl TransactionFilter {
     pub(crate) fn add_to(&self, request: Request) -> Request {
         request
-            .query("from", self.from.map(wire::date_text))
-            .query("to", self.to.map(wire::date_text))
+            .query("from", self.from.map(|day| day.text()))
+            .query("to", self.to.map(|day| day.text()))
             .query("type", self.transaction_type.as_ref().map(TransactionType::as_str))
     }
 }
@@ -213,11 +204,7 @@ pub struct PaymentAnswer {
     #[serde(default)]
     pub remaining: Option<i64>,
     /// When the next period begins, in the service's time zone; `None` without such a limit.
-    #[serde(
-        default,
-        deserialize_with = "wire::date_time_or_null",
-        serialize_with = "wire::serialize_date_time_or_null"
-    )]
+    #[serde(default, with = "wire::text_or_null")]
     pub resets_at: Option<PrimitiveDateTime>,
 }
 

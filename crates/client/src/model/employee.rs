@@ -53,14 +53,10 @@ pub struct Employee {
     /// What the employee is doing.
     pub status: EmployeeStatus,
     /// The day the employee was added.
-    #[serde(deserialize_with = "wire::date", serialize_with = "wire::serialize_date")]
+    #[serde(with = "wire::text")]
     pub created_at: Date,
     /// The day of the last change of status. The service is known to spell it in two ways.
-    #[serde(
-        alias = "statusUpdateAt",
-        deserialize_with = "wire::date",
-        serialize_with = "wire::serialize_date"
-    )]
+    #[serde(alias = "statusUpdateAt", with = "wire::text")]
     pub status_updated_at: Date,
 }
 
@@ -187,6 +183,7 @@ impl EmployeeFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::wire::WireText as _;
 
     #[test]
     fn both_spellings_and_both_forms_of_phone_are_read() {
@@ -199,7 +196,7 @@ mod tests {
             let EmployeeWithCards { employee, cards } = serde_json::from_str(&json).unwrap();
             assert_eq!(employee.phone.as_deref(), Some("9031234567"));
             assert_eq!(employee.status, EmployeeStatus::Unknown("SABBATICAL".to_owned()));
-            assert_eq!(wire::date_text(employee.status_updated_at), "03.02.2026");
+            assert_eq!(employee.status_updated_at.text(), "03.02.2026");
             assert_eq!(cards.len(), 1);
             assert_eq!(serde_json::from_str::<Employee>(&json).unwrap(), employee);
         }

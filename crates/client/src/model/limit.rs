@@ -137,14 +137,10 @@ pub struct LimitChange {
     /// How many cards it is for.
     pub number_cards: u64,
     /// When it was accepted, in the service's time zone.
-    #[serde(deserialize_with = "wire::date_time", serialize_with = "wire::serialize_date_time")]
+    #[serde(with = "wire::text")]
     pub created_at: PrimitiveDateTime,
     /// When its state changed last.
-    #[serde(
-        alias = "statusUpdateAt",
-        deserialize_with = "wire::date_time",
-        serialize_with = "wire::serialize_date_time"
-    )]
+    #[serde(alias = "statusUpdateAt", with = "wire::text")]
     pub status_updated_at: PrimitiveDateTime,
 }
 

@@ -78,11 +78,7 @@ pub struct IssuedCard {
     #[serde(default)]
     pub activation_code: Option<ActivationCode>,
     /// The last day on which the code of a virtual card can be used.
-    #[serde(
-        default,
-        deserialize_with = "wire::date_or_null",
-        serialize_with = "wire::serialize_date_or_null"
-    )]
+    #[serde(default, with = "wire::text_or_null")]
     pub validity_period: Option<Date>,
     /// What a virtual card holds from the start, in kopecks.
     #[serde(default)]
@@ -141,14 +137,10 @@ pub struct Order {
     /// What the order costs, in kopecks.
     pub amount: i64,
     /// When it was accepted, in the service's time zone.
-    #[serde(deserialize_with = "wire::date_time", serialize_with = "wire::serialize_date_time")]
+    #[serde(with = "wire::text")]
     pub created_at: PrimitiveDateTime,
     /// When its state changed last.
-    #[serde(
-        alias = "statusUpdateAt",
-        deserialize_with = "wire::date_time",
-        serialize_with = "wire::serialize_date_time"
-    )]
+    #[serde(alias = "statusUpdateAt", with = "wire::text")]
     pub status_updated_at: PrimitiveDateTime,
 }
 

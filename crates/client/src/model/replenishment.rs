@@ -63,13 +63,9 @@ pub struct Replenishment {
     /// The sum asked for, in kopecks.
     pub amount: i64,
     /// When it was accepted, in the service's time zone.
-    #[serde(deserialize_with = "wire::date_time", serialize_with = "wire::serialize_date_time")]
+    #[serde(with = "wire::text")]
     pub created_at: PrimitiveDateTime,
     /// When its state changed last.
-    #[serde(
-        alias = "statusUpdateAt",
-        deserialize_with = "wire::date_time",
-        serialize_with = "wire::serialize_date_time"
-    )]
+    #[serde(alias = "statusUpdateAt", with = "wire::text")]
     pub status_updated_at: PrimitiveDateTime,
 }

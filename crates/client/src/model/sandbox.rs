@@ -21,7 +21,7 @@ pub struct Purchase {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merchant_id: Option<String>,
     /// When, to the minute, in the service's time zone; in the past or in the future. Default: now.
-    #[serde(serialize_with = "wire::serialize_date_time_or_null", skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "wire::text_or_null::serialize", skip_serializing_if = "Option::is_none")]
     pub at: Option<PrimitiveDateTime>,
 }
 

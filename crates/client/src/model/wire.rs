@@ -1,74 +1,92 @@
 //! Forms of values that serde has no words for: dates, times, telephone numbers.
 
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
 use time::{Date, Month, PrimitiveDateTime, Time};
 
-/// `DD.MM.YYYY`.
-pub(crate) fn date_text(date: Date) -> String {
-    format!("{:02}.{:02}.{:04}", date.day(), u8::from(date.month()), date.year())
+/// A value that is a text on the wire.
+pub(crate) trait WireText: Sized {
+    /// Its form, for errors.
+    const FORM: &'static str;
+
+    fn parse(text: &str) -> Option<Self>;
+
+    fn text(&self) -> String;
 }
 
-/// `DD.MM.YYYY HH:MM`.
-pub(crate) fn date_time_text(at: PrimitiveDateTime) -> String {
-    format!("{} {:02}:{:02}", date_text(at.date()), at.hour(), at.minute())
-}
+impl WireText for Date {
+    const FORM: &'static str = "DD.MM.YYYY";
 
-pub(crate) fn date<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
-    parse(deserializer, parse_date, "DD.MM.YYYY")
-}
+    fn parse(text: &str) -> Option<Self> {
+        parse_date(text)
+    }
 
-pub(crate) fn date_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
-    parse_or_null(deserializer, parse_date, "DD.MM.YYYY")
-}
-
-pub(crate) fn date_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PrimitiveDateTime, D::Error> {
-    parse(deserializer, parse_date_time, "DD.MM.YYYY HH:MM")
-}
-
-pub(crate) fn date_time_or_null<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<PrimitiveDateTime>, D::Error> {
-    parse_or_null(deserializer, parse_date_time, "DD.MM.YYYY HH:MM")
-}
-
-pub(crate) fn time_of_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Time, D::Error> {
-    parse(deserializer, parse_time, "HH:MM")
-}
-
-pub(crate) fn serialize_date<S: Serializer>(date: &Date, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&date_text(*date))
-}
-
-pub(crate) fn serialize_date_or_null<S: Serializer>(
-    date: &Option<Date>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match date {
-        Some(date) => serialize_date(date, serializer),
-        None => serializer.serialize_none(),
+    fn text(&self) -> String {
+        format!("{:02}.{:02}.{:04}", self.day(), u8::from(self.month()), self.year())
     }
 }
 
-pub(crate) fn serialize_date_time<S: Serializer>(
-    at: &PrimitiveDateTime,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&date_time_text(*at))
-}
+impl WireText for Time {
+    const FORM: &'static str = "HH:MM";
 
-pub(crate) fn serialize_time_of_day<S: Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&format_args!("{:02}:{:02}", time.hour(), time.minute()))
-}
-
-pub(crate) fn serialize_date_time_or_null<S: Serializer>(
-    at: &Option<PrimitiveDateTime>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match at {
-        Some(at) => serialize_date_time(at, serializer),
-        None => serializer.serialize_none(),
+    fn parse(text: &str) -> Option<Self> {
+        parse_time(text)
     }
+
+    fn text(&self) -> String {
+        format!("{:02}:{:02}", self.hour(), self.minute())
+    }
+}
+
+impl WireText for PrimitiveDateTime {
+    const FORM: &'static str = "DD.MM.YYYY HH:MM";
+
+    fn parse(text: &str) -> Option<Self> {
+        parse_date_time(text)
+    }
+
+    fn text(&self) -> String {
+        format!("{} {}", self.date().text(), self.time().text())
+    }
+}
+
+/// For `#[serde(with = "wire::text")]`.
+pub(crate) mod text {
+    use super::{Deserialize, Deserializer, Serializer, WireText, parsed};
+
+    pub(crate) fn serialize<T: WireText, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&value.text())
+    }
+
+    pub(crate) fn deserialize<'de, T: WireText, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        parsed(&String::deserialize(deserializer)?)
+    }
+}
+
+/// For `#[serde(with = "wire::text_or_null")]`.
+pub(crate) mod text_or_null {
+    use super::{Deserialize, Deserializer, Serializer, WireText, parsed};
+
+    pub(crate) fn serialize<T: WireText, S: Serializer>(
+        value: &Option<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => super::text::serialize(value, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, T: WireText, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<T>, D::Error> {
+        Option::<String>::deserialize(deserializer)?.map(|text| parsed(&text)).transpose()
+    }
+}
+
+fn parsed<T: WireText, E: serde::de::Error>(text: &str) -> Result<T, E> {
+    T::parse(text).ok_or_else(|| E::custom(format!("{text:?} is not of the form {}", T::FORM)))
 }
 
 /// A telephone number of ten digits: the service sends it as a string here and as an integer there, where its
@@ -94,24 +112,6 @@ where
     D: Deserializer<'de>,
 {
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
-}
-
-fn parse<'de, T, D: Deserializer<'de>>(
-    deserializer: D,
-    parse: fn(&str) -> Option<T>,
-    form: &str,
-) -> Result<T, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    parse(&text).ok_or_else(|| D::Error::custom(format!("{text:?} is not of the form {form}")))
-}
-
-fn parse_or_null<'de, T, D: Deserializer<'de>>(
-    deserializer: D,
-    parse: fn(&str) -> Option<T>,
-    form: &str,
-) -> Result<Option<T>, D::Error> {
-    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-    parse(&text).map(Some).ok_or_else(|| D::Error::custom(format!("{text:?} is not of the form {form}")))
 }
 
 fn parse_date(text: &str) -> Option<Date> {
@@ -142,7 +142,7 @@ mod tests {
     fn dates_and_times_come_back() {
         let at = parse_date_time("07.02.2026 09:05").unwrap();
         assert_eq!(at.date(), Date::from_calendar_date(2026, Month::February, 7).unwrap());
-        assert_eq!(date_time_text(at), "07.02.2026 09:05");
+        assert_eq!(at.text(), "07.02.2026 09:05");
     }
 
     #[test]
