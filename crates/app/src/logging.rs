@@ -84,14 +84,25 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
     log::error!(thread = thread.name().unwrap_or("-"); "{panic}");
 }
 
-/// `2026-03-02T09:00:00.000Z`
+/// `2026-03-02T09:00:00.000Z`; `{:.6}` shows microseconds.
 pub(crate) struct Timestamp(pub(crate) OffsetDateTime);
 
 impl std::fmt::Display for Timestamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self(at) = self;
-        let (date, millis) = (at.date(), at.millisecond());
-        write!(f, "{date}T{:02}:{:02}:{:02}.{millis:03}Z", at.hour(), at.minute(), at.second())
+        let (date, (hour, minute, second, micros)) = (at.date(), at.to_hms_micro());
+        write!(f, "{date}T{hour:02}:{minute:02}:{second:02}.")?;
+        match f.precision() {
+            Some(6) => write!(f, "{micros:06}")?,
+            _ => write!(f, "{:03}", micros / 1_000)?,
+        }
+        match at.offset().as_hms() {
+            (0, 0, _) => f.write_str("Z"),
+            (hours, minutes, _) => {
+                let sign = if at.offset().is_negative() { '-' } else { '+' };
+                write!(f, "{sign}{:02}:{:02}", hours.unsigned_abs(), minutes.unsigned_abs())
+            }
+        }
     }
 }
 

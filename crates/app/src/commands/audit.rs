@@ -21,6 +21,7 @@ use crate::compose::{self, SystemAdapters};
 use crate::connections::warn_about_database;
 use crate::folder::DataFolder;
 use crate::keys::MasterKeys;
+use crate::logging::Timestamp;
 
 /// Runs an `audit` command.
 pub(super) fn run(command: &AuditCommand) -> anyhow::Result<ExitCode> {
@@ -126,7 +127,7 @@ fn remove(args: &AuditPruneArgs) -> anyhow::Result<()> {
     let before = parse_moment(&args.before, args.store.utc_offset).context("--before")?;
     ensure!(before <= SystemAdapters::real().wall.now(), "--before: lies in the future");
     let application = existing_application(&args.store)?;
-    let subject = format!("before:{}", moment_text(before));
+    let subject = format!("before:{}", zoned_text(before, Zone::new(UtcOffset::UTC)));
     let removed = audited_in_two_steps(&application, "audit.prune", subject, |subject| {
         // What was changed could not be found afterwards.
         verify(&*application.store, Some(&*application.signer), &[], args.unsigned.accept_unsigned)
@@ -163,24 +164,9 @@ fn rfc3339_date(text: &str) -> Option<Date> {
     parse_date(&format!("{day}.{month}.{year}")).ok()
 }
 
-/// The moment in UTC, as RFC 3339 has it.
-fn moment_text(at: OffsetDateTime) -> String {
-    rfc3339(at.to_offset(UtcOffset::UTC)) + "Z"
-}
-
-/// The moment in the zone in which `--since` is read, as RFC 3339 has it.
+/// The time in the zone in which `--since` is read, in the form of RFC 3339.
 fn zoned_text(at: OffsetDateTime, zone: Zone) -> String {
-    let at = at.to_offset(zone.offset());
-    let (hours, minutes, _) = at.offset().as_hms();
-    let sign = if at.offset().is_negative() { '-' } else { '+' };
-    format!("{}{sign}{:02}:{:02}", rfc3339(at), hours.unsigned_abs(), minutes.unsigned_abs())
-}
-
-/// Date and time, without the offset.
-fn rfc3339(at: OffsetDateTime) -> String {
-    let (date, (hour, minute, second, micros)) = (at.date(), at.to_hms_micro());
-    let (year, month, day) = (date.year(), u8::from(date.month()), date.day());
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}")
+    format!("{:.6}", Timestamp(at.to_offset(zone.offset())))
 }
 
 /// The actor, as one word or two.
@@ -225,7 +211,7 @@ fn as_json(Record { entry, head, signature }: &Record) -> Value {
         "number": head.number,
         "hash": head.hash.to_string(),
         "isSigned": signature.is_some(),
-        "at": moment_text(entry.at),
+        "at": zoned_text(entry.at, Zone::new(UtcOffset::UTC)),
         "actor": entry.actor.kind(),
         "credential": credential,
         "operator": operator,
@@ -272,7 +258,10 @@ mod tests {
         ] {
             assert!(parse_moment(wrong, zone).is_err(), "{wrong}");
         }
-        assert_eq!(moment_text(datetime!(2026-03-02 00:00:01.000_5 +3)), "2026-03-01T21:00:01.000500Z");
+        assert_eq!(
+            zoned_text(datetime!(2026-03-02 00:00:01.000_5 +3), Zone::new(UtcOffset::UTC)),
+            "2026-03-01T21:00:01.000500Z"
+        );
     }
 
     #[test]
