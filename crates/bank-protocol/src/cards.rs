@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use time::serde::rfc3339;
 use time::{Date, OffsetDateTime};
 
+use crate::convert::same_fields;
 use crate::{day, number};
 
 /// A page of the cards issued for an order.
@@ -41,7 +42,8 @@ pub struct IssuedCardDto {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_top_up: Option<Kopecks>,
     /// Kopecks by which it can be topped up beyond that.
-    pub top_up_room: Kopecks,
+    #[serde(rename = "topUpRoom")]
+    pub remaining_top_up: Kopecks,
     /// When it was activated, if it was.
     #[serde(default, with = "rfc3339::option", skip_serializing_if = "Option::is_none")]
     pub activated_at: Option<OffsetDateTime>,
@@ -50,58 +52,9 @@ pub struct IssuedCardDto {
     pub issued_at: OffsetDateTime,
 }
 
-impl From<IssuedCard> for IssuedCardDto {
-    fn from(card: IssuedCard) -> Self {
-        let IssuedCard {
-            number,
-            kind,
-            valid_until,
-            activation_code,
-            code_valid_until,
-            first_top_up,
-            remaining_top_up: top_up_room,
-            activated_at,
-            issued_at,
-        } = card;
-        Self {
-            number,
-            kind,
-            valid_until,
-            activation_code,
-            code_valid_until,
-            first_top_up,
-            top_up_room,
-            activated_at,
-            issued_at,
-        }
-    }
-}
-
-impl From<IssuedCardDto> for IssuedCard {
-    fn from(dto: IssuedCardDto) -> Self {
-        let IssuedCardDto {
-            number,
-            kind,
-            valid_until,
-            activation_code,
-            code_valid_until,
-            first_top_up,
-            top_up_room: remaining_top_up,
-            activated_at,
-            issued_at,
-        } = dto;
-        Self {
-            number,
-            kind,
-            valid_until,
-            activation_code,
-            code_valid_until,
-            first_top_up,
-            remaining_top_up,
-            activated_at,
-            issued_at,
-        }
-    }
+same_fields! {
+    IssuedCardDto, IssuedCard;
+    number, kind, valid_until, activation_code, code_valid_until, first_top_up, remaining_top_up, activated_at, issued_at
 }
 
 /// A card of the bank.
@@ -183,19 +136,7 @@ pub struct TransactionDto {
     pub merchant_id: Option<String>,
 }
 
-impl From<Transaction> for TransactionDto {
-    fn from(transaction: Transaction) -> Self {
-        let Transaction { id, executed_at, kind, amount, place, mcc, merchant_id } = transaction;
-        Self { id, executed_at, kind, amount, place, mcc, merchant_id }
-    }
-}
-
-impl From<TransactionDto> for Transaction {
-    fn from(dto: TransactionDto) -> Self {
-        let TransactionDto { id, executed_at, kind, amount, place, mcc, merchant_id } = dto;
-        Self { id, executed_at, kind, amount, place, mcc, merchant_id }
-    }
-}
+same_fields! { TransactionDto, Transaction; id, executed_at, kind, amount, place, mcc, merchant_id }
 
 #[cfg(test)]
 mod tests {

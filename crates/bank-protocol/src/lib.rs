@@ -7,6 +7,7 @@
 //! Types with personal data, secrets or activation codes have no `Debug`.
 
 mod cards;
+mod convert;
 mod day;
 mod error;
 mod instructions;

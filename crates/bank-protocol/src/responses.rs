@@ -3,6 +3,8 @@
 use kopeck_port_bank::{DeclineReason, Verdict};
 use serde::{Deserialize, Serialize};
 
+use crate::convert::same_values;
+
 /// The response to [`SubmitRequest`](crate::SubmitRequest): one result for each instruction, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubmitResponse {
@@ -105,28 +107,13 @@ impl From<Option<Verdict>> for QueryOutcome {
     }
 }
 
-impl From<DeclineReason> for Reason {
-    fn from(reason: DeclineReason) -> Self {
-        match reason {
-            DeclineReason::OverCardLimit => Self::OverCardLimit,
-            DeclineReason::Blocked => Self::Blocked,
-            DeclineReason::Expired => Self::Expired,
-            DeclineReason::NotActivated => Self::NotActivated,
-            DeclineReason::Refused => Self::Refused,
-        }
-    }
-}
-
-impl From<Reason> for DeclineReason {
-    fn from(reason: Reason) -> Self {
-        match reason {
-            Reason::OverCardLimit => Self::OverCardLimit,
-            Reason::Blocked => Self::Blocked,
-            Reason::Expired => Self::Expired,
-            Reason::NotActivated => Self::NotActivated,
-            Reason::Refused => Self::Refused,
-        }
-    }
+same_values! {
+    Reason, DeclineReason;
+    OverCardLimit = (DeclineReason::OverCardLimit),
+    Blocked = (DeclineReason::Blocked),
+    Expired = (DeclineReason::Expired),
+    NotActivated = (DeclineReason::NotActivated),
+    Refused = (DeclineReason::Refused),
 }
 
 #[cfg(test)]

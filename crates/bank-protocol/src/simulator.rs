@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::serde::rfc3339;
 
+use crate::convert::same_values;
+
 /// A command on one card: `POST`, with its number and `/purchase`, `/refund`, `/activate`, `/block`, `/unblock` or
 /// `/expire`.
 pub const CARDS: &str = "/simulator/v1/cards";
@@ -88,32 +90,15 @@ pub enum PaymentRefusalDto {
     InsufficientBalance,
 }
 
-impl From<PaymentRefusal> for PaymentRefusalDto {
-    fn from(refusal: PaymentRefusal) -> Self {
-        match refusal {
-            PaymentRefusal::Blocked => Self::Blocked,
-            PaymentRefusal::Expired => Self::Expired,
-            PaymentRefusal::NotActivated => Self::NotActivated,
-            PaymentRefusal::Limit(limit::Refusal::DayNotAllowed) => Self::DayNotAllowed,
-            PaymentRefusal::Limit(limit::Refusal::TimeNotAllowed) => Self::TimeNotAllowed,
-            PaymentRefusal::Limit(limit::Refusal::OverAmount) => Self::OverAmount,
-            PaymentRefusal::InsufficientBalance => Self::InsufficientBalance,
-        }
-    }
-}
-
-impl From<PaymentRefusalDto> for PaymentRefusal {
-    fn from(word: PaymentRefusalDto) -> Self {
-        match word {
-            PaymentRefusalDto::Blocked => Self::Blocked,
-            PaymentRefusalDto::Expired => Self::Expired,
-            PaymentRefusalDto::NotActivated => Self::NotActivated,
-            PaymentRefusalDto::DayNotAllowed => Self::Limit(limit::Refusal::DayNotAllowed),
-            PaymentRefusalDto::TimeNotAllowed => Self::Limit(limit::Refusal::TimeNotAllowed),
-            PaymentRefusalDto::OverAmount => Self::Limit(limit::Refusal::OverAmount),
-            PaymentRefusalDto::InsufficientBalance => Self::InsufficientBalance,
-        }
-    }
+same_values! {
+    PaymentRefusalDto, PaymentRefusal;
+    Blocked = (PaymentRefusal::Blocked),
+    Expired = (PaymentRefusal::Expired),
+    NotActivated = (PaymentRefusal::NotActivated),
+    DayNotAllowed = (PaymentRefusal::Limit(limit::Refusal::DayNotAllowed)),
+    TimeNotAllowed = (PaymentRefusal::Limit(limit::Refusal::TimeNotAllowed)),
+    OverAmount = (PaymentRefusal::Limit(limit::Refusal::OverAmount)),
+    InsufficientBalance = (PaymentRefusal::InsufficientBalance),
 }
 
 /// Refunds all or part of a payment.

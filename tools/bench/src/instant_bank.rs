@@ -148,7 +148,7 @@ impl Bank {
                 activation_code: issued.first_top_up.map(|_| format!("{:06}", index % 1_000_000)),
                 code_valid_until: issued.first_top_up.map(|_| valid_until),
                 first_top_up: issued.first_top_up,
-                top_up_room: Kopecks::new(ROOM),
+                remaining_top_up: Kopecks::new(ROOM),
                 activated_at: None,
                 issued_at: now,
             })
