@@ -8,11 +8,11 @@ use scheduled_thread_pool::ScheduledThreadPool;
 
 use crate::condition::Condition;
 use crate::config::{AuditSettings, StoreConfig};
-use crate::connection::{AnyConnection, ConnectionPool, PoolSettings, PoolState, PooledSession};
+use crate::connection::{AnyConnection, ConnectionPool, PoolSettings, PoolState, PooledSession, Session};
+use crate::dialect;
 use crate::dialect::migrations::missing_migrations;
 use crate::error::OpenError;
 use crate::files::Files;
-use crate::transaction::DieselTransaction;
 
 /// What the transactions of a store share.
 pub(crate) struct Database {
@@ -53,10 +53,10 @@ impl Database {
             write: pool(Access::Write, config.writers()),
             condition,
         });
-        let session = DieselTransaction::new(&database, Access::Write);
+        let session = database.session(Access::Write);
         // SQLite removes its log with the last connection, so the pool has one before this one is closed.
         drop(first);
-        session.map_err(OpenError::connect)?.fit_log();
+        database.fit_log(&mut *session.map_err(OpenError::connect)?, false);
         Ok(database)
     }
 
@@ -89,6 +89,21 @@ impl Database {
     pub(crate) fn renew_connections(&self) {
         self.read.renew();
         self.write.renew();
+    }
+
+    /// Keeps the log of an embedded database as short as the space on the disk asks for, and empties it if it `shortens`. No
+    /// transaction may be open.
+    pub(crate) fn fit_log(&self, session: &mut Session, shortens: bool) {
+        let Some(limit) = self.condition.log_limit() else { return };
+        let before = std::mem::replace(&mut session.log_limit, limit);
+        let shortens = shortens || limit < before;
+        if limit == before && !shortens {
+            return;
+        }
+        if let Err(error) = dialect::fit_log(&mut session.connection, limit, shortens) {
+            log::debug!("the log of the database is as long as it was: {error}");
+            session.failures.take();
+        }
     }
 
     pub(crate) fn connections(&self, access: Access) -> PoolState {

@@ -22,9 +22,8 @@ use kopeck_port_system::Clock;
 use self::batch::{Batch, UnitState};
 use self::loader::BatchLoad;
 use self::locks::Locks;
-use self::write_buffer::WriteBuffer;
 use crate::audit_chain::AuditWriter;
-use crate::connection::{AnyConnection, PooledSession, Session};
+use crate::connection::{AnyConnection, PooledSession};
 use crate::database::Database;
 use crate::dialect;
 use crate::error::{StatementFailure, Stored, lost};
@@ -122,12 +121,6 @@ impl DieselTransaction {
         Err(lost())
     }
 
-    /// Begins without a transaction. Units of work have the loaded keys, and miss everything else.
-    pub(crate) fn stay_outside(&mut self) {
-        self.reset(true);
-        self.outside = true;
-    }
-
     fn reset(&mut self, patient: bool) {
         self.locks = Locks::new(patient);
         self.batch = Batch::default();
@@ -186,18 +179,8 @@ impl DieselTransaction {
 
     /// Keeps the log of an embedded database as short as the space on the disk asks for. No transaction may be open.
     pub(crate) fn fit_log(&mut self) {
-        let Some(limit) = self.database.condition.log_limit() else { return };
-        let Session { connection, log_limit, .. } = &mut *self.session;
-        let before = std::mem::replace(log_limit, limit);
-        let shortens = std::mem::take(&mut self.shortens_log) || limit < before;
-        if limit == before && !shortens {
-            return;
-        }
-        let fitted = dialect::fit_log(connection, limit, shortens);
-        if let Err(error) = fitted {
-            log::debug!("the log of the database is as long as it was: {error}");
-            self.session.failures.take();
-        }
+        let shortens = std::mem::take(&mut self.shortens_log);
+        self.database.fit_log(&mut self.session, shortens);
     }
 
     /// Whether another run may succeed after a failure of an unknown kind.
@@ -253,7 +236,7 @@ impl Drop for DieselTransaction {
     }
 }
 
-/// Statements of one unit of work, and those that it shares with others.
+/// Statements of one unit of work. In a batch they may go through what it shares with others.
 impl DieselTransaction {
     /// The connection, for what belongs to no partner and goes by no lock.
     pub(crate) fn unlocked(&mut self) -> Result<&mut AnyConnection, StoreError> {
@@ -307,81 +290,6 @@ impl DieselTransaction {
         // The loader learns all keys before the unit of work ends, and loads them at once.
         let found: Vec<_> = keys.into_iter().map(|key| self.load(key)).collect();
         found.into_iter().collect()
-    }
-
-    /// The write buffer, in a batch.
-    pub(crate) fn pending(&mut self, partner: PartnerId) -> Result<Option<&mut WriteBuffer>, StoreError> {
-        if !self.run.is_batched() {
-            return Ok(None);
-        }
-        self.lock_partner(partner)?;
-        if self.run.missed { Err(StoreError::Rerun) } else { Ok(Some(&mut self.batch.own)) }
-    }
-
-    /// Changes the loaded value of a key, to what a buffered row makes of it.
-    pub(crate) fn remember<L: BatchLoad>(&mut self, key: L, answer: L::Loaded) {
-        self.batch.loader.change(key, answer);
-    }
-
-    /// Whether a unit of work lacks a key or a lock.
-    pub(crate) fn is_wanting(&self) -> bool {
-        self.locks.is_wanting() || self.batch.loader.kinds_wanted() > 0
-    }
-
-    /// Whether keys of one kind are all that units of work lack.
-    pub(crate) fn is_wanting_one_kind(&self) -> bool {
-        !self.locks.is_wanting() && self.batch.loader.kinds_wanted() == 1
-    }
-
-    /// Loads keys and takes locks that units of work lacked.
-    ///
-    /// # Errors
-    /// [`StoreError`]; the transaction is to be given up.
-    pub(crate) fn fetch(&mut self) -> Result<(), StoreError> {
-        self.write_kept()?;
-        let connection = self.session.connection.postgres().stored()?;
-        self.locks.fetch(connection)?;
-        self.batch.loader.fetch(connection)
-    }
-
-    /// Flushes the rows of the units of work that commit.
-    ///
-    /// # Errors
-    /// [`StoreError`]; the transaction is to be given up.
-    pub(crate) fn write_kept(&mut self) -> Result<(), StoreError> {
-        let kept = std::mem::take(&mut self.batch.kept);
-        self.write_pending(kept)
-    }
-
-    /// The database does not say whose row a constraint refuses here, so all units of work then run by themselves.
-    fn write_pending(&mut self, pending: WriteBuffer) -> Result<(), StoreError> {
-        if pending.is_empty() {
-            return Ok(());
-        }
-        let written =
-            pending.write(&mut self.session.connection, dialect::ahead(&*self.database.clock)).stored();
-        self.run.broke |= written.is_err();
-        written
-    }
-
-    /// Ends the run of a unit of work among others, with its changes or without them.
-    ///
-    /// # Errors
-    /// [`StoreError`]; the transaction is to be given up.
-    pub(crate) fn end_run(&mut self, keep: bool) -> Result<(), StoreError> {
-        let run = std::mem::take(&mut self.run);
-        if let Some(held) = run.savepoint {
-            if keep {
-                dialect::keep_together(&mut self.session.connection, "RELEASE SAVEPOINT unit_of_work")
-                    .stored()?;
-            } else {
-                self.execute("ROLLBACK TO SAVEPOINT unit_of_work; RELEASE SAVEPOINT unit_of_work")?;
-                self.locks.give_up(held);
-            }
-        }
-        self.batch.end(&run, keep);
-        self.audit.end_run(keep);
-        Ok(())
     }
 }
 

@@ -7,8 +7,12 @@
 //! flushes the buffer and sets a savepoint for its unit of work. See `docs/adr/0001-group-commit-and-batch-loading.md`.
 
 use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::StoreError;
 
-use crate::transaction::loader::Loader;
+use crate::dialect;
+use crate::error::Stored;
+use crate::transaction::DieselTransaction;
+use crate::transaction::loader::{BatchLoad, Loader};
 use crate::transaction::write_buffer::WriteBuffer;
 
 /// How a unit of work is run.
@@ -88,5 +92,89 @@ impl Batch {
             self.own = WriteBuffer::default();
         }
         run.stale.iter().for_each(|partner| self.loader.forget(*partner));
+    }
+}
+
+/// What batches do with a transaction.
+impl DieselTransaction {
+    /// Begins without a transaction. Units of work have the loaded keys, and miss everything else.
+    pub(crate) fn stay_outside(&mut self) {
+        self.reset(true);
+        self.outside = true;
+    }
+
+    /// The write buffer, in a batch.
+    pub(crate) fn pending(&mut self, partner: PartnerId) -> Result<Option<&mut WriteBuffer>, StoreError> {
+        if !self.run.is_batched() {
+            return Ok(None);
+        }
+        self.lock_partner(partner)?;
+        if self.run.missed { Err(StoreError::Rerun) } else { Ok(Some(&mut self.batch.own)) }
+    }
+
+    /// Changes the loaded value of a key, to what a buffered row makes of it.
+    pub(crate) fn remember<L: BatchLoad>(&mut self, key: L, answer: L::Loaded) {
+        self.batch.loader.change(key, answer);
+    }
+
+    /// Whether a unit of work lacks a key or a lock.
+    pub(crate) fn is_wanting(&self) -> bool {
+        self.locks.is_wanting() || self.batch.loader.kinds_wanted() > 0
+    }
+
+    /// Whether keys of one kind are all that units of work lack.
+    pub(crate) fn is_wanting_one_kind(&self) -> bool {
+        !self.locks.is_wanting() && self.batch.loader.kinds_wanted() == 1
+    }
+
+    /// Loads keys and takes locks that units of work lacked.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the transaction is to be given up.
+    pub(crate) fn fetch(&mut self) -> Result<(), StoreError> {
+        self.write_kept()?;
+        let connection = self.session.connection.postgres().stored()?;
+        self.locks.fetch(connection)?;
+        self.batch.loader.fetch(connection)
+    }
+
+    /// Flushes the rows of the units of work that commit.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the transaction is to be given up.
+    pub(crate) fn write_kept(&mut self) -> Result<(), StoreError> {
+        let kept = std::mem::take(&mut self.batch.kept);
+        self.write_pending(kept)
+    }
+
+    /// The database does not say whose row a constraint refuses here, so all units of work then run by themselves.
+    pub(super) fn write_pending(&mut self, pending: WriteBuffer) -> Result<(), StoreError> {
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let written =
+            pending.write(&mut self.session.connection, dialect::ahead(&*self.database.clock)).stored();
+        self.run.broke |= written.is_err();
+        written
+    }
+
+    /// Ends the run of a unit of work among others, with its changes or without them.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the transaction is to be given up.
+    pub(crate) fn end_run(&mut self, keep: bool) -> Result<(), StoreError> {
+        let run = std::mem::take(&mut self.run);
+        if let Some(held) = run.savepoint {
+            if keep {
+                dialect::keep_together(&mut self.session.connection, "RELEASE SAVEPOINT unit_of_work")
+                    .stored()?;
+            } else {
+                self.execute("ROLLBACK TO SAVEPOINT unit_of_work; RELEASE SAVEPOINT unit_of_work")?;
+                self.locks.give_up(held);
+            }
+        }
+        self.batch.end(&run, keep);
+        self.audit.end_run(keep);
+        Ok(())
     }
 }
