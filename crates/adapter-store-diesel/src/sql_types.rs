@@ -59,6 +59,10 @@ impl Id {
         self.0.into()
     }
 
+    pub(crate) fn of(bytes: [u8; 16]) -> Self {
+        Self(Uuid::from_bytes(bytes))
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }

@@ -8,6 +8,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use kopeck_adapter_security::{KeyRing, KeySource, MasterKey};
@@ -15,6 +16,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 use zeroize::Zeroizing;
 
 use crate::cli::StoreArgs;
+
+/// Running processes use a changed file after this time, with a margin: they look at it once a second.
+const IN_USE_AFTER: Duration = Duration::from_secs(5);
 
 /// The source of the master keys.
 #[derive(Debug, Clone)]
@@ -136,6 +140,23 @@ impl KeyFile {
         std::fs::rename(&draft, &self.path)
             .with_context(|| format!("cannot write {}", self.path.display()))?;
         self.sync_folder()
+    }
+
+    /// Refuses until every running process uses the first key, as it does a second after the file has changed.
+    ///
+    /// # Errors
+    /// If the file changed within the last seconds, or is not there.
+    pub fn ensure_in_use(&self) -> anyhow::Result<()> {
+        let changed = std::fs::metadata(&self.path).and_then(|file| file.modified());
+        let changed = changed.with_context(|| format!("cannot read {}", self.path.display()))?;
+        let is_recent = changed.elapsed().is_ok_and(|age| age < IN_USE_AFTER);
+        ensure!(
+            !is_recent,
+            "the master keys changed within the last {} seconds, and a running process may still use an old one: try \
+             again later",
+            IN_USE_AFTER.as_secs()
+        );
+        Ok(())
     }
 
     /// A file beside it with these keys.

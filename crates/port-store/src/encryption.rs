@@ -18,6 +18,21 @@ pub struct ColumnPlace<'a> {
     pub row: &'a [u8],
 }
 
+/// Where the next step of a re-encryption begins: at a column of the store, after a row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReencryptionCursor {
+    /// The column's number in the store.
+    pub column: usize,
+    /// The partner of the row.
+    pub partner: [u8; 16],
+    /// The identifier of the row, or of the order whose line it is.
+    pub id: [u8; 16],
+    /// The position of the line.
+    pub position: i64,
+    /// The idempotency key of the response.
+    pub key: String,
+}
+
 /// Encrypts values of columns under a key that may be rotated. The store calls it; use cases do not know of it.
 pub trait ColumnCipher: Send + Sync {
     /// The bytes to store for `plaintext`.

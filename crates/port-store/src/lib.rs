@@ -24,7 +24,7 @@ pub mod mock;
 
 pub use audit::{AuditFilter, AuditRepository, AuditSigner, HeadObserver, SignatureCheck};
 pub use card_batches::*;
-pub use encryption::{ColumnCipher, ColumnPlace};
+pub use encryption::{ColumnCipher, ColumnPlace, ReencryptionCursor};
 pub use error::{Rule, StoreError};
 pub use jobs::{Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, StuckJob, Subject};
 pub use records::*;

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::{Partner, PartnerStatus};
-use kopeck_port_store::{Credentials, PartnerRepository, SealingKeyRecord, StoreError};
+use kopeck_port_store::{Credentials, PartnerRepository, ReencryptionCursor, SealingKeyRecord, StoreError};
 use time::OffsetDateTime;
 
 use crate::convert::{AsKey, fixed, word};
@@ -217,8 +217,12 @@ impl PartnerRepository for DieselTransaction {
             .map(drop)
     }
 
-    fn reencrypt_columns(&mut self, limit: u32) -> Result<u64, StoreError> {
-        self.reencrypt(limit)
+    fn reencrypt_columns(
+        &mut self,
+        cursor: ReencryptionCursor,
+        limit: u32,
+    ) -> Result<(u64, ReencryptionCursor), StoreError> {
+        self.reencrypt(cursor, limit)
     }
 
     fn reencrypt_sealing_key(

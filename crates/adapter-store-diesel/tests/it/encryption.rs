@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kopeck_adapter_store_diesel::{BatchedStore, OpenStore, StoreConfig};
 use kopeck_port_store::mock::FakeCipher;
-use kopeck_port_store::{RecordedResponse, StoreError};
+use kopeck_port_store::{RecordedResponse, ReencryptionCursor, StoreError};
 
 use crate::support::{
     Kind, NOW, PARTNER, clock, employee, insert_order, on_every_database, order_with_cards, read, tamper,
@@ -34,9 +34,12 @@ fn values_follow_the_key(kind: Kind) {
     first.store.close();
 
     let second = under(&first.url, &[2, 1]);
-    let mut done = Vec::new();
+    let (mut done, mut cursor) = (Vec::new(), ReencryptionCursor::default());
     while done.last() != Some(&0) {
-        done.push(write(&second, |unit| unit.partners().reencrypt_columns(3)).unwrap());
+        let from = cursor.clone();
+        let step = write(&second, move |unit| unit.partners().reencrypt_columns(from.clone(), 3)).unwrap();
+        done.push(step.0);
+        cursor = step.1;
     }
     // Two phones, two addresses, three codes and a response; the order's lines have nothing to encrypt.
     assert_eq!(done, [3, 3, 2, 0]);

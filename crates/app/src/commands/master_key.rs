@@ -2,7 +2,7 @@
 
 use anyhow::ensure;
 use kopeck_adapter_security::MasterKey;
-use kopeck_port_store::{Access, StoreError, transact};
+use kopeck_port_store::{Access, ReencryptionCursor, StoreError, transact};
 use kopeck_service::audit::renew_signatures;
 use kopeck_service::partners::{self, PartnerError};
 use secrecy::ExposeSecret as _;
@@ -51,11 +51,18 @@ fn rotate_in(storage: &Storage, args: &RotateArgs) -> anyhow::Result<()> {
 }
 
 fn retire(args: &StoreArgs) -> anyhow::Result<()> {
+    let storage = Storage::open_existing(args)?;
+    if let MasterKeys::File(file) = &storage.keys {
+        // What a process encrypts under the old key after the re-encryption would be lost.
+        file.ensure_in_use()?;
+    }
     let application = existing_application(args)?;
-    audited_in_two_steps(&application, "master_key.retire", String::new(), |_| retire_in(&application, args))
+    audited_in_two_steps(&application, "master_key.retire", String::new(), |_| {
+        retire_in(&application, &storage.keys)
+    })
 }
 
-fn retire_in(application: &Application, args: &StoreArgs) -> anyhow::Result<()> {
+fn retire_in(application: &Application, keys: &MasterKeys) -> anyhow::Result<()> {
     // A command that began before the rotation may have stored something since.
     reencrypt(application)?;
     let invalid = renew_signatures(&*application.store, &application.signer)?;
@@ -65,7 +72,7 @@ fn retire_in(application: &Application, args: &StoreArgs) -> anyhow::Result<()> 
              `kopeck audit verify`"
         )?;
     }
-    match Storage::open_existing(args)?.keys {
+    match keys {
         MasterKeys::Settings(..) => {
             say!("nothing is encrypted under another key: take KOPECK_MASTER_KEYS_ACCEPTED away")?;
         }
@@ -96,11 +103,13 @@ fn reencrypt(application: &Application) -> anyhow::Result<(usize, usize, u64)> {
         secrets += done;
         concerned += usize::from(done > 0);
     }
-    let mut values = 0;
+    let (mut values, mut cursor) = (0, ReencryptionCursor::default());
     loop {
-        let done = transact(&*store, Access::Write, |unit| -> Result<_, StoreError> {
-            unit.partners().reencrypt_columns(CHUNK)
+        let from = cursor.clone();
+        let (done, next) = transact(&*store, Access::Write, move |unit| -> Result<_, StoreError> {
+            unit.partners().reencrypt_columns(from.clone(), CHUNK)
         })?;
+        cursor = next;
         if done == 0 {
             return Ok((secrets, concerned, values));
         }

@@ -207,6 +207,7 @@ fn commands_leave_their_entries() {
         !installation.run(&["partner", "suspend", "00000000-0000-0000-0000-000000000001"]).status.success()
     );
     installation.succeed(&["master-key", "rotate"]);
+    installation.age_keys();
     installation.succeed(&["master-key", "retire"]);
     assert!(!installation.run(&["requests", "settle", &partner.id, "--as", "applied"]).status.success());
     installation.succeed(&["partner", "list"]);

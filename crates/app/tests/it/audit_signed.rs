@@ -146,6 +146,7 @@ fn nothing_depends_on_a_retired_key() {
     serve_a_refusal(&installation, &[]);
     installation.succeed(&["master-key", "rotate"]);
     assert!(verify(&installation, &["--require-signatures"]).0);
+    installation.age_keys();
     installation.succeed(&["master-key", "retire"]);
     let (whole, said) = verify(&installation, &["--require-signatures"]);
     assert!(whole, "{said}");

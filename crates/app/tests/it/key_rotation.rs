@@ -111,9 +111,13 @@ async fn the_master_key_of_a_data_folder_is_changed_under_load() {
     assert_eq!(balance(&server, &token), 200, "tokens live on");
 
     let newer = access_token(&server, &partner);
+    let refused = installation.run(&["master-key", "retire"]);
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("may still use an old one"));
+    installation.age_keys();
     assert!(installation.succeed(&["master-key", "retire"]).contains("given up: 2"));
     balance_until(&server, &token, 401);
     assert_eq!(balance(&server, &newer), 200);
+    installation.age_keys();
     assert!(!installation.run(&["master-key", "retire"]).status.success(), "there is one key alone");
     let refused = installation.run(&["check", "--master-key", old.trim()]);
     assert!(String::from_utf8(refused.stderr).unwrap().contains("not the one"));

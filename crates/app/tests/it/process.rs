@@ -126,6 +126,12 @@ impl Installation {
         out
     }
 
+    /// As if the master keys of the data folder had changed a minute ago.
+    pub fn age_keys(&self) {
+        let file = std::fs::File::options().append(true).open(self.path().join("master.key")).unwrap();
+        file.set_modified(std::time::SystemTime::now() - Duration::from_secs(60)).unwrap();
+    }
+
     pub fn create_partner(&self, extra: &[&str]) -> PartnerSecrets {
         let shown = self.succeed(&[&["partner", "create", "--name", "Test", "--json"], extra].concat());
         Self::secrets(&shown)

@@ -5,7 +5,7 @@ use kopeck_domain::partner::{Partner, PartnerStatus};
 use kopeck_domain::session::TokenPair;
 use time::OffsetDateTime;
 
-use crate::{Credentials, SealingKeyRecord, StoreError, StoredPair};
+use crate::{Credentials, ReencryptionCursor, SealingKeyRecord, StoreError, StoredPair};
 
 /// Partners and their keys.
 #[cfg_attr(feature = "mock", mockall::automock)]
@@ -45,9 +45,14 @@ pub trait PartnerRepository {
         key_id: [u8; 8],
         until: OffsetDateTime,
     ) -> Result<(), StoreError>;
-    /// Encrypts values of encrypted columns anew that lie under another key than the current one: `limit` at most, of any
-    /// partners. Answers how many those were; none means that no such value is left.
-    fn reencrypt_columns(&mut self, limit: u32) -> Result<u64, StoreError>;
+    /// Encrypts values of encrypted columns anew that are under another key than the current one: `limit` at most, of any
+    /// partners, from `cursor` on. Returns how many those were, and the cursor of the next step; none means that no such
+    /// value is left.
+    fn reencrypt_columns(
+        &mut self,
+        cursor: ReencryptionCursor,
+        limit: u32,
+    ) -> Result<(u64, ReencryptionCursor), StoreError>;
     /// Stores the secret of a sealing key as it is encrypted anew.
     fn reencrypt_sealing_key(
         &mut self,

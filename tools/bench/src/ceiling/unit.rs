@@ -22,8 +22,9 @@ use kopeck_port_store::{
     Access, AccountDue, AuditFilter, AuditRepository, AvailableFilter, CardBatchRepository, CardRecord,
     CardRepository, CategoryRepository, Credentials, Done, EmployeeCards, EmployeeFilter, EmployeeRepository,
     IdempotencyRepository, JobRepository, LedgerRepository, NewCard, OrderRepository, PartnerRepository,
-    ReconciliationRepository, RecordedResponse, SealedNonceRepository, SealingKeyRecord, SessionRepository,
-    SpentNonce, Store, StoreError, StoredPair, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
+    ReconciliationRepository, RecordedResponse, ReencryptionCursor, SealedNonceRepository, SealingKeyRecord,
+    SessionRepository, SpentNonce, Store, StoreError, StoredPair, ThrottleRepository, TransactionRepository,
+    UnitOfWork, Work,
 };
 use time::{Date, OffsetDateTime};
 
@@ -182,7 +183,7 @@ impl PartnerRepository for Unit {
         insert(&Credentials) -> ();
         by_api_key(&[u8; 32], OffsetDateTime) -> Option<Credentials>;
         replace_api_key(PartnerId, &[u8; 32], OffsetDateTime) -> ();
-        reencrypt_columns(u32) -> u64;
+        reencrypt_columns(ReencryptionCursor, u32) -> (u64, ReencryptionCursor);
         reencrypt_sealing_key(PartnerId, [u8; 8], &[u8]) -> ();
         list() -> Vec<Partner>;
         set_password_hash(PartnerId, &str) -> ();

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::{Partner, PartnerStatus};
-use kopeck_port_store::{Credentials, PartnerRepository, Rule, SealingKeyRecord, StoreError};
+use kopeck_port_store::{
+    Credentials, PartnerRepository, ReencryptionCursor, Rule, SealingKeyRecord, StoreError,
+};
 use time::OffsetDateTime;
 
 use super::Unit;
@@ -114,8 +116,12 @@ impl PartnerRepository for Unit {
         Ok(())
     }
 
-    fn reencrypt_columns(&mut self, _: u32) -> Result<u64, StoreError> {
-        Ok(0)
+    fn reencrypt_columns(
+        &mut self,
+        _: ReencryptionCursor,
+        _: u32,
+    ) -> Result<(u64, ReencryptionCursor), StoreError> {
+        Ok((0, ReencryptionCursor::default()))
     }
 
     fn reencrypt_sealing_key(
