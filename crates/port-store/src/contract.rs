@@ -114,6 +114,7 @@ macro_rules! contract_tests {
         }
         $crate::contract_tests! { @aggregate $make, cards:
             a_card_is_read_as_it_was_issued
+            activation_codes_are_forgotten
             a_card_is_linked_and_unlinked
             an_employee_has_one_main_card
             an_employee_of_another_partner_cannot_have_the_card

@@ -153,7 +153,8 @@ pub trait CardRepository {
     /// Stores the card's link. `Rule::OneMainCard`, `Rule::Reference` (employee).
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError>;
     /// Stores the bank's word of a card, unless a newer one is stored already. One that lies more than `CLOCK_SKEW` in
-    /// its future is none: it was stored by a clock that was set back since.
+    /// its future is none: it was stored by a clock that was set back since. Removes the activation code of a card that is
+    /// activated.
     fn set_bank_view(
         &mut self,
         partner: PartnerId,
@@ -182,6 +183,9 @@ pub trait CardRepository {
         card: CardId,
         account: &AccountBalance,
     ) -> Result<(), StoreError>;
+    /// Removes activation codes that were valid up to a day before this one: `limit` at most, of any partners. Returns how
+    /// many those were.
+    fn forget_activation_codes(&mut self, before: Date, limit: u32) -> Result<u64, StoreError>;
     /// A page of the free cards: linked to no one, valid on the filter's day, open at the bank; in the order of
     /// their issue.
     fn available(

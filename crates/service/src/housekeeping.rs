@@ -2,7 +2,7 @@
 
 use kopeck_domain::throttle::WINDOW;
 use kopeck_port_store::{StoreError, UnitOfWork};
-use time::Duration;
+use time::{Duration, UtcOffset};
 
 use crate::Env;
 use crate::idempotency::SEALED_NONCE_LIFE;
@@ -13,8 +13,8 @@ const SWEEP: u32 = 1_000;
 /// Token pairs are kept for a day past their end, so that a late token is still told from one never issued.
 const PAIR_GRACE: Duration = Duration::DAY;
 
-/// Removes responses past their retention, failures and nonces past their window, and token pairs past their end. Returns the
-/// number of rows. A response outlives the nonces that it was given to. A clock that is ahead by mistake expires nothing: see
+/// Removes responses past their retention, failures and nonces past their window, token pairs past their end, and activation
+/// codes past their validity. Returns the number of rows. A response outlives the nonces that it was given to. A clock that is ahead by mistake expires nothing: see
 /// [`Env::settled`].
 ///
 /// # Errors
@@ -26,7 +26,9 @@ pub fn sweep(unit: &mut dyn UnitOfWork, env: &Env) -> Result<u64, StoreError> {
     let nonces = unit.sealed_nonces().forget_before(now - SEALED_NONCE_LIFE, SWEEP)?;
     let failures = unit.throttle().forget_before(now - WINDOW, SWEEP)?;
     let pairs = unit.sessions().forget_expired(now - PAIR_GRACE, SWEEP)?;
-    Ok(answers + nonces + failures + pairs)
+    // The day of UTC is never ahead of the bank's.
+    let codes = unit.cards().forget_activation_codes(now.to_offset(UtcOffset::UTC).date(), SWEEP)?;
+    Ok(answers + nonces + failures + pairs + codes)
 }
 
 #[cfg(test)]
@@ -34,7 +36,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
     use kopeck_port_store::mock::MockUnit;
-    use time::OffsetDateTime;
+    use time::{Date, OffsetDateTime};
 
     #[test]
     fn each_kind_is_kept_for_its_own_time() {
@@ -61,7 +63,12 @@ mod tests {
             .withf(|moment, limit| (*moment, *limit) == (START - Duration::days(1), 1_000))
             .times(1)
             .returning(|_, _| Ok(300));
-        assert_eq!(sweep(&mut unit, &bench), Ok(4_321));
+        unit.cards
+            .expect_forget_activation_codes()
+            .withf(|day, limit| (*day, *limit) == (START.date(), 1_000))
+            .times(1)
+            .returning(|_, _| Ok(50_000));
+        assert_eq!(sweep(&mut unit, &bench), Ok(54_321));
     }
 
     #[test]
@@ -72,6 +79,11 @@ mod tests {
         unit.sealed_nonces.expect_forget_before().withf(move |at, _| is_old(at)).returning(|_, _| Ok(0));
         unit.throttle.expect_forget_before().withf(move |at, _| is_old(at)).returning(|_, _| Ok(0));
         unit.sessions.expect_forget_expired().withf(move |at, _| is_old(at)).returning(|_, _| Ok(0));
+        let is_today = |day: &Date| *day == START.date();
+        unit.cards
+            .expect_forget_activation_codes()
+            .withf(move |day, _| is_today(day))
+            .returning(|_, _| Ok(0));
         bench.clock.step(Duration::days(1_100));
         assert_eq!(sweep(&mut unit, &bench), Ok(0));
     }

@@ -220,7 +220,7 @@ CREATE TABLE cards (
     valid_until            INTEGER NOT NULL,
     employee_id            BYTEA,
     link_status            TEXT    CHECK (link_status IN ('MAIN', 'ADDITIONAL', 'TEMPORARILY_BLOCKED')),
-    -- Virtual cards only.
+    -- Virtual cards only, until the code is used or over.
     activation_code        BYTEA,
     activation_valid_until INTEGER,
     first_top_up           BIGINT,
@@ -259,6 +259,7 @@ CREATE INDEX cards_of_employee ON cards (partner_id, employee_id, seq, link_stat
 -- Covers the filters of the list of unassigned cards, so that counting it seldom reads the table.
 CREATE INDEX cards_unassigned ON cards (partner_id, standing, seq, valid_until, kind, employee_id)
     WHERE employee_id IS NULL;
+CREATE INDEX cards_by_activation ON cards (activation_valid_until) WHERE activation_valid_until IS NOT NULL;
 -- Covers the query for accounts that are due for the daily refresh.
 CREATE INDEX cards_by_account_refresh ON cards (account_updated_at, partner_id, id, number);
 

@@ -70,7 +70,7 @@ api_type! {
 api_type! {
     /// What only virtual cards have.
     struct ActivationDto<'a> as "Activation" {
-        /// Virtual cards: the code that activates the card. Keep it secret.
+        /// Virtual cards: the code that activates the card, until it is activated or the code expires. Keep it secret.
         activation_code: &'a str,
         /// Virtual cards: the last day of the code.
         validity_period: DateText,

@@ -44,9 +44,9 @@ pub(crate) struct PlainRow {
     pub(crate) link_status: Option<String>,
 }
 
-/// What activates a virtual card: all of it or nothing.
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = cards, treat_none_as_default_value = false)]
+/// What activates a virtual card: all of it, or nothing if the card is plastic, or the code is used or over.
+#[derive(Default, Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = cards, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub(crate) struct ActivationRow {
     pub(crate) activation_code: Option<Vec<u8>>,
     pub(crate) activation_valid_until: Option<Day>,

@@ -13,7 +13,7 @@ use kopeck_port_store::{AccountDue, AvailableFilter, CardRecord, CardRepository,
 use time::{Date, OffsetDateTime};
 
 use super::card_look_ups::CardsOf;
-use super::card_row::{BankRow, CardRow, PlainRow};
+use super::card_row::{ActivationRow, BankRow, CardRow, PlainRow};
 use super::window;
 use crate::bulk;
 use crate::connection::MultiBackend;
@@ -26,6 +26,7 @@ use crate::schema::cards;
 use crate::sql_types::{Day, Id, Moment};
 use crate::statements;
 use crate::transaction::DieselTransaction;
+use crate::transaction::locks::Lock;
 use crate::update::update;
 
 /// The partner's free cards that fit `filter`.
@@ -116,11 +117,32 @@ impl CardRepository for DieselTransaction {
         let older = cards::table
             .find((partner.key(), card.key()))
             .filter(cards::seen_at.le(Moment::of(view.seen_at)).or(set_back));
-        update(older)
-            .set((BankRow::new(view), cards::valid_until.eq(Day::of(valid_until))))
-            .execute(self.of(partner)?)
-            .stored()
-            .map(drop)
+        let changed = update(older);
+        let columns = (BankRow::new(view), cards::valid_until.eq(Day::of(valid_until)));
+        let connection = self.of(partner)?;
+        match view.activated_at {
+            Some(_) => changed.set((columns, ActivationRow::default())).execute(connection),
+            None => changed.set(columns).execute(connection),
+        }
+        .stored()
+        .map(drop)
+    }
+
+    fn forget_activation_codes(&mut self, before: Date, limit: u32) -> Result<u64, StoreError> {
+        let over: Vec<(Id, Id)> = cards::table
+            .filter(cards::activation_valid_until.lt(Day::of(before)))
+            .order(cards::activation_valid_until)
+            .limit(i64::from(limit))
+            .select((cards::partner_id, cards::id))
+            .load(self.owning(Lock::Sweep)?)
+            .stored()?;
+        for card in &over {
+            update(cards::table.find(*card))
+                .set(ActivationRow::default())
+                .execute(self.owning(Lock::Sweep)?)
+                .stored()?;
+        }
+        Ok(over.len() as u64)
     }
 
     fn outdate_bank_view(

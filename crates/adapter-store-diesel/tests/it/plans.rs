@@ -188,6 +188,7 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.cards().set_bank_view(PARTNER, card.id, &cards[0].record.bank, card.valid_until)?;
     unit.cards().outdate_bank_view(PARTNER, &[card.id], OffsetDateTime::UNIX_EPOCH)?;
     unit.replenishments().targets(PARTNER, &[card.id])?;
+    unit.cards().forget_activation_codes(NOW.date(), 10)?;
     unit.cards().accounts_due(NOW..NOW, 10)?;
     unit.cards().set_account(PARTNER, card.id, &cards[0].record.account)?;
     unit.limit_changes().targets(PARTNER, &[card.id])?;

@@ -198,6 +198,33 @@ pub fn the_banks_word_can_be_outdated(store: &dyn Store) {
     assert!(get_card(store, partner, fetched).unwrap().bank.seen_at <= long_ago);
 }
 
+/// Once a card is activated, and once its code has expired.
+pub fn activation_codes_are_forgotten(store: &dyn Store) {
+    let partner = partner(store);
+    let order = some_order(store, partner);
+    let mut cards: Vec<NewCard> = (0..4).map(|ordinal| new_virtual_card(order, ordinal)).collect();
+    let day = |new: &NewCard| new.activation.as_ref().unwrap().valid_until;
+    let over = day(&cards[0]) - 400 * Duration::DAY;
+    cards[2].activation.as_mut().unwrap().valid_until = over;
+    cards[3].activation.as_mut().unwrap().valid_until = over + Duration::DAY;
+    insert_cards(store, partner, &cards).unwrap();
+    let with_codes = || {
+        let items = read(store, move |unit| unit.orders().result(partner, order, 0, 10));
+        items.iter().filter(|item| item.activation.is_some()).map(|item| item.ordinal).collect::<Vec<_>>()
+    };
+    let record = &cards[1].record;
+    let seen = BankView { seen_at: record.bank.seen_at + Duration::SECOND, ..record.bank };
+    set_view(store, partner, record.card.id, seen, last_day());
+    assert_eq!(with_codes(), [0, 1, 2, 3]);
+    set_view(store, partner, record.card.id, BankView { activated_at: Some(at(9)), ..seen }, last_day());
+    assert_eq!(with_codes(), [0, 2, 3]);
+    let forget = |before| write(store, move |unit| unit.cards().forget_activation_codes(before, 1)).unwrap();
+    assert_eq!((forget(over), with_codes()), (0, vec![0, 2, 3]), "a code is valid on its last day");
+    assert_eq!((forget(over + 2 * Duration::DAY), with_codes()), (1, vec![0, 3]), "the limit holds");
+    assert_eq!((forget(over + 2 * Duration::DAY), with_codes()), (1, vec![0]));
+    assert_eq!(forget(over + 2 * Duration::DAY), 0);
+}
+
 /// The oldest first, of every partner; a refresh changes nothing else.
 pub fn accounts_are_due_by_their_last_refresh(store: &dyn Store) {
     let (first, second) = (partner(store), partner(store));

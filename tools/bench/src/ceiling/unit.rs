@@ -225,6 +225,7 @@ impl CardRepository for Unit {
         outdate_bank_view(PartnerId, &[CardId], OffsetDateTime) -> ();
         set_limit(PartnerId, &[CardId], &Limit) -> ();
         accounts_due(Range<OffsetDateTime>, u32) -> Vec<AccountDue>;
+        forget_activation_codes(Date, u32) -> u64;
         set_account(PartnerId, CardId, &AccountBalance) -> ();
         available(PartnerId, AvailableFilter, Page) -> Listed<Card>;
     }

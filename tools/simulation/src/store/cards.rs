@@ -146,6 +146,7 @@ impl CardRepository for Unit {
         {
             row.record.bank = *view;
             row.record.card.valid_until = valid_until;
+            row.activation = row.activation.take().filter(|_| view.activated_at.is_none());
         }
         Ok(())
     }
@@ -203,6 +204,13 @@ impl CardRepository for Unit {
             row.record.account = *account;
         }
         Ok(())
+    }
+
+    fn forget_activation_codes(&mut self, before: Date, limit: u32) -> Result<u64, StoreError> {
+        let rows = self.writing()?.cards.iter_mut();
+        let is_over =
+            |row: &&mut CardRow| row.activation.as_ref().is_some_and(|code| code.valid_until < before);
+        Ok(rows.filter(is_over).take(amount(limit)).map(|row| row.activation = None).count() as u64)
     }
 
     fn available(
