@@ -167,7 +167,7 @@ pub(crate) fn work_time(connection: &mut AnyConnection, clock: &dyn Clock) -> Qu
         AnyConnection::Sqlite(_) => Ok(Moment::of(clock.now())),
         AnyConnection::Postgres(pg) => {
             // Not that of the transaction's beginning.
-            let question = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS now";
+            let question = "SELECT clock_timestamp() AS now";
             let row: Now = RawStatement::new(question, Vec::new()).get_result(pg)?;
             Ok(Moment(row.now.0.saturating_add(ahead(clock))))
         }
@@ -177,7 +177,7 @@ pub(crate) fn work_time(connection: &mut AnyConnection, clock: &dyn Clock) -> Qu
 /// 14 KB in rows that are too short to be stored elsewhere: more than pages that are there have room for, as a rule.
 const PROBE: &str = "
     INSERT INTO spent_nonces (api_key_hash, nonce, spent_at)
-    SELECT decode(repeat('00', 32), 'hex'), string_agg(md5(random()::text), ''), row
+    SELECT decode(repeat('00', 32), 'hex'), string_agg(md5(random()::text), ''), to_timestamp(row)
     FROM generate_series(1, 8) AS row CROSS JOIN generate_series(1, 56) GROUP BY row";
 
 /// Writes something that changes nothing, to find out whether the database accepts changes. Only SQLite has to commit it.

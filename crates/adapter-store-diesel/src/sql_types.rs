@@ -22,21 +22,25 @@ pub(crate) mod sql {
     use diesel::sql_types::SqlType;
     pub(crate) use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
 
-    /// `bytea`, and BLOB on SQLite.
+    /// `uuid`, and BLOB on SQLite.
     #[derive(Debug, Clone, Copy, QueryId, SqlType)]
-    #[diesel(sqlite_type(name = "Binary"), postgres_type(oid = 17, array_oid = 1001))]
+    #[diesel(sqlite_type(name = "Binary"), postgres_type(oid = 2950, array_oid = 2951))]
     pub struct Id;
 
-    /// `bigint`, and INTEGER on SQLite: microseconds since 1970.
+    /// `timestamptz`, and INTEGER on SQLite: microseconds since 1970.
     #[derive(Debug, Clone, Copy, QueryId, SqlType)]
-    #[diesel(sqlite_type(name = "Long"), postgres_type(oid = 20, array_oid = 1016))]
+    #[diesel(sqlite_type(name = "Long"), postgres_type(oid = 1184, array_oid = 1185))]
     pub struct Moment;
 
-    /// `integer`, and INTEGER on SQLite: Julian day number.
+    /// `date`, and INTEGER on SQLite: Julian day number.
     #[derive(Debug, Clone, Copy, QueryId, SqlType)]
-    #[diesel(sqlite_type(name = "Integer"), postgres_type(oid = 23, array_oid = 1007))]
+    #[diesel(sqlite_type(name = "Integer"), postgres_type(oid = 1082, array_oid = 1182))]
     pub struct Day;
 }
+
+/// PostgreSQL counts from 2000-01-01.
+const EPOCH_MICROS: i64 = 946_684_800_000_000;
+const EPOCH_DAY: i32 = 2_451_545;
 
 /// An identifier.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, AsExpression, FromSqlRow)]
@@ -164,15 +168,15 @@ conversions!(
 );
 conversions!(
     Moment,
-    moment => &moment.0.to_be_bytes(),
-    bytes => i64::from_be_bytes(bytes.try_into()?),
+    moment => &moment.0.saturating_sub(EPOCH_MICROS).to_be_bytes(),
+    bytes => i64::from_be_bytes(bytes.try_into()?).saturating_add(EPOCH_MICROS),
     BigInt: moment.0,
     stored: i64 => stored
 );
 conversions!(
     Day,
-    day => &day.0.to_be_bytes(),
-    bytes => i32::from_be_bytes(bytes.try_into()?),
+    day => &day.0.saturating_sub(EPOCH_DAY).to_be_bytes(),
+    bytes => i32::from_be_bytes(bytes.try_into()?).saturating_add(EPOCH_DAY),
     Integer: day.0,
     stored: i32 => stored
 );

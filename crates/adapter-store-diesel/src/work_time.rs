@@ -47,8 +47,10 @@ where
         match self {
             Self::At(moment) => out.push_bind_param::<sql::Moment, _>(moment),
             Self::FromServersNow(micros) => {
-                out.push_sql("CAST(extract(epoch FROM statement_timestamp()) * 1000000 AS BIGINT) + ");
-                out.push_bind_param::<BigInt, _>(micros)
+                out.push_sql("(statement_timestamp() + interval '1 microsecond' * ");
+                out.push_bind_param::<BigInt, _>(micros)?;
+                out.push_sql(")");
+                Ok(())
             }
         }
     }

@@ -1,6 +1,5 @@
 -- Conventions of every table:
---   * identifiers are version 7 UUIDs (16 bytes) made by the service;
---   * timestamps are microseconds since 1970-01-01 UTC, days are Julian day numbers: both compare as integers;
+--   * identifiers are version 7 UUIDs made by the service;
 --   * money is whole kopecks;
 --   * the primary key carries the partner, and so does every foreign key: a row of one partner cannot refer to a row of
 --     another, whatever a query forgets;
@@ -15,28 +14,28 @@
 -- Partners, their credentials and their sessions.
 
 CREATE TABLE partners (
-    id                   BYTEA  NOT NULL PRIMARY KEY CHECK (length(id) = 16),
-    name                 TEXT   NOT NULL,
-    login                TEXT   COLLATE "C" NOT NULL CONSTRAINT partners_login UNIQUE,
-    api_key_hash         BYTEA  NOT NULL UNIQUE CHECK (length(api_key_hash) = 32),
+    id                   UUID        NOT NULL PRIMARY KEY,
+    name                 TEXT        NOT NULL,
+    login                TEXT        COLLATE "C" NOT NULL CONSTRAINT partners_login UNIQUE,
+    api_key_hash         BYTEA       NOT NULL UNIQUE CHECK (length(api_key_hash) = 32),
     -- The API key before the present one, accepted until a time, so that a partner can change over at leisure.
-    former_api_key_hash  BYTEA  CHECK (length(former_api_key_hash) = 32),
-    former_api_key_until BIGINT,
-    password_hash        TEXT   NOT NULL,
-    status               TEXT   NOT NULL CHECK (status IN ('ACTIVE', 'SUSPENDED')),
-    sealing              TEXT   NOT NULL CHECK (sealing IN ('required', 'optional')),
-    created_at           BIGINT NOT NULL
+    former_api_key_hash  BYTEA       CHECK (length(former_api_key_hash) = 32),
+    former_api_key_until TIMESTAMPTZ,
+    password_hash        TEXT        NOT NULL,
+    status               TEXT        NOT NULL CHECK (status IN ('ACTIVE', 'SUSPENDED')),
+    sealing              TEXT        NOT NULL CHECK (sealing IN ('required', 'optional')),
+    created_at           TIMESTAMPTZ NOT NULL
 );
 
 CREATE UNIQUE INDEX partners_by_former_api_key ON partners (former_api_key_hash) WHERE former_api_key_hash IS NOT NULL;
 
 -- The secret is encrypted under the master key.
 CREATE TABLE sealing_keys (
-    partner_id       BYTEA  NOT NULL REFERENCES partners (id),
-    key_id           BYTEA  NOT NULL CHECK (length(key_id) = 8),
-    encrypted_secret BYTEA  NOT NULL,
-    created_at       BIGINT NOT NULL,
-    accepted_until   BIGINT,
+    partner_id       UUID        NOT NULL REFERENCES partners (id),
+    key_id           BYTEA       NOT NULL CHECK (length(key_id) = 8),
+    encrypted_secret BYTEA       NOT NULL,
+    created_at       TIMESTAMPTZ NOT NULL,
+    accepted_until   TIMESTAMPTZ,
     PRIMARY KEY (partner_id, key_id)
 );
 
@@ -44,7 +43,7 @@ CREATE TABLE sealing_keys (
 -- the last number is the length of the list, and a page of the list is a range of an index.
 -- Half of each page stays free, so that the next version of a row, which changes all the time, fits beside the old one.
 CREATE TABLE counters (
-    partner_id BYTEA  NOT NULL REFERENCES partners (id),
+    partner_id UUID   NOT NULL REFERENCES partners (id),
     list       TEXT   COLLATE "C" NOT NULL
         CHECK (list IN ('categories', 'employees', 'cards', 'orders', 'replenishments', 'limit_changes')),
     last       BIGINT NOT NULL CHECK (last >= 0),
@@ -54,11 +53,11 @@ CREATE TABLE counters (
 -- One row a login. `expires_at` is the latest end of the session's refresh tokens; after it, housekeeping deletes the
 -- session with its token pairs.
 CREATE TABLE sessions (
-    partner_id BYTEA   NOT NULL REFERENCES partners (id),
-    id         BYTEA   NOT NULL CHECK (length(id) = 16),
-    created_at BIGINT  NOT NULL,
-    expires_at BIGINT  NOT NULL,
-    revoked    BOOLEAN NOT NULL,
+    partner_id UUID        NOT NULL REFERENCES partners (id),
+    id         UUID        NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL,
+    expires_at TIMESTAMPTZ NOT NULL,
+    revoked    BOOLEAN     NOT NULL,
     PRIMARY KEY (partner_id, id)
 );
 
@@ -67,14 +66,14 @@ CREATE INDEX sessions_by_end ON sessions (expires_at);
 CREATE INDEX sessions_of_partner ON sessions (partner_id, revoked, created_at, id);
 
 CREATE TABLE token_pairs (
-    partner_id         BYTEA   NOT NULL,
-    id                 BYTEA   NOT NULL CHECK (length(id) = 16),
-    session_id         BYTEA   NOT NULL,
-    state              TEXT    NOT NULL CHECK (state IN ('FRESH', 'SPENT', 'REVOKED')),
-    used               BOOLEAN NOT NULL,
-    successor          BYTEA   CHECK (length(successor) = 16),
-    reissued           BOOLEAN NOT NULL,
-    refresh_expires_at BIGINT  NOT NULL,
+    partner_id         UUID        NOT NULL,
+    id                 UUID        NOT NULL,
+    session_id         UUID        NOT NULL,
+    state              TEXT        NOT NULL CHECK (state IN ('FRESH', 'SPENT', 'REVOKED')),
+    used               BOOLEAN     NOT NULL,
+    successor          UUID,
+    reissued           BOOLEAN     NOT NULL,
+    refresh_expires_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (partner_id, id),
     FOREIGN KEY (partner_id, session_id) REFERENCES sessions (partner_id, id)
 );
@@ -84,9 +83,9 @@ CREATE INDEX token_pairs_by_end ON token_pairs (refresh_expires_at);
 
 -- A failed login comes before its partner is known: the next two tables belong to no partner and hold digests only.
 CREATE TABLE login_failures (
-    id        BIGINT NOT NULL GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
-    subject   BYTEA  NOT NULL CHECK (length(subject) = 32),
-    failed_at BIGINT NOT NULL
+    id        BIGINT      NOT NULL GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    subject   BYTEA       NOT NULL CHECK (length(subject) = 32),
+    failed_at TIMESTAMPTZ NOT NULL
 );
 
 CREATE INDEX login_failures_of_subject ON login_failures (subject, failed_at);
@@ -94,9 +93,9 @@ CREATE INDEX login_failures_by_age ON login_failures (failed_at);
 
 -- Nonces of token requests.
 CREATE TABLE spent_nonces (
-    api_key_hash BYTEA  NOT NULL CHECK (length(api_key_hash) = 32),
-    nonce        TEXT   COLLATE "C" NOT NULL,
-    spent_at     BIGINT NOT NULL,
+    api_key_hash BYTEA       NOT NULL CHECK (length(api_key_hash) = 32),
+    nonce        TEXT        COLLATE "C" NOT NULL,
+    spent_at     TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (api_key_hash, nonce)
 );
 
@@ -104,11 +103,11 @@ CREATE INDEX spent_nonces_by_age ON spent_nonces (spent_at);
 
 -- Nonces of sealed requests that were answered with 2xx. A copy of such a request under another idempotency key is refused.
 CREATE TABLE sealed_nonces (
-    partner_id      BYTEA  NOT NULL REFERENCES partners (id),
-    nonce           TEXT   COLLATE "C" NOT NULL,
+    partner_id      UUID        NOT NULL REFERENCES partners (id),
+    nonce           TEXT        COLLATE "C" NOT NULL,
     -- The Idempotency-Key of the request; NULL if it had none.
-    idempotency_key TEXT   COLLATE "C",
-    spent_at        BIGINT NOT NULL,
+    idempotency_key TEXT        COLLATE "C",
+    spent_at        TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (partner_id, nonce)
 );
 
@@ -117,12 +116,12 @@ CREATE INDEX sealed_nonces_by_age ON sealed_nonces (spent_at);
 -- Responses for idempotent retries. The primary key begins with the idempotency key, which most clients derive from the
 -- time: the new rows of all partners share the last page of the index.
 CREATE TABLE recorded_responses (
-    partner_id  BYTEA   NOT NULL REFERENCES partners (id),
-    key         TEXT    COLLATE "C" NOT NULL,
-    fingerprint BYTEA   NOT NULL CHECK (length(fingerprint) = 32),
-    status      INTEGER NOT NULL CHECK (status BETWEEN 100 AND 599),
-    body        BYTEA   NOT NULL,
-    recorded_at BIGINT  NOT NULL,
+    partner_id  UUID        NOT NULL REFERENCES partners (id),
+    key         TEXT        COLLATE "C" NOT NULL,
+    fingerprint BYTEA       NOT NULL CHECK (length(fingerprint) = 32),
+    status      INTEGER     NOT NULL CHECK (status BETWEEN 100 AND 599),
+    body        BYTEA       NOT NULL,
+    recorded_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (key, partner_id)
 );
 
@@ -131,13 +130,13 @@ CREATE INDEX recorded_responses_by_age ON recorded_responses (recorded_at);
 -- Employees.
 
 CREATE TABLE categories (
-    partner_id  BYTEA  NOT NULL REFERENCES partners (id),
-    id          BYTEA  NOT NULL CHECK (length(id) = 16),
-    seq         BIGINT NOT NULL CHECK (seq > 0),
-    name        TEXT   NOT NULL,
+    partner_id  UUID        NOT NULL REFERENCES partners (id),
+    id          UUID        NOT NULL,
+    seq         BIGINT      NOT NULL CHECK (seq > 0),
+    name        TEXT        NOT NULL,
     -- The name in lower case: the form in which two names are compared.
-    folded_name TEXT   COLLATE "C" NOT NULL,
-    created_at  BIGINT NOT NULL,
+    folded_name TEXT        COLLATE "C" NOT NULL,
+    created_at  TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (partner_id, id),
     CONSTRAINT categories_name UNIQUE (partner_id, folded_name),
     UNIQUE (partner_id, seq)
@@ -146,21 +145,21 @@ CREATE TABLE categories (
 -- The primary key begins with the identifier, which ascends with time: the new rows of all partners share the last page of
 -- the index.
 CREATE TABLE employees (
-    partner_id        BYTEA  NOT NULL REFERENCES partners (id),
-    id                BYTEA  NOT NULL CHECK (length(id) = 16),
-    seq               BIGINT NOT NULL CHECK (seq > 0),
-    custom_id         TEXT   COLLATE "C" NOT NULL,
+    partner_id        UUID        NOT NULL REFERENCES partners (id),
+    id                UUID        NOT NULL,
+    seq               BIGINT      NOT NULL CHECK (seq > 0),
+    custom_id         TEXT        COLLATE "C" NOT NULL,
     surname           TEXT,
     name              TEXT,
     patronymic        TEXT,
     phone             BYTEA,
     email             BYTEA,
-    category_id       BYTEA,
-    status            TEXT   NOT NULL CHECK (status IN ('WORK', 'VACATION', 'MEDICAL', 'DONT_WORK')),
-    status_updated_at BIGINT NOT NULL,
-    created_at        BIGINT NOT NULL,
+    category_id       UUID,
+    status            TEXT        NOT NULL CHECK (status IN ('WORK', 'VACATION', 'MEDICAL', 'DONT_WORK')),
+    status_updated_at TIMESTAMPTZ NOT NULL,
+    created_at        TIMESTAMPTZ NOT NULL,
     -- Surname, name and custom identifier in lower case. Made by the service: PostgreSQL's lower() depends on the locale.
-    search_text       TEXT   NOT NULL,
+    search_text       TEXT        NOT NULL,
     PRIMARY KEY (id, partner_id),
     CONSTRAINT employees_custom_id UNIQUE (partner_id, custom_id),
     UNIQUE (partner_id, seq),
@@ -172,24 +171,24 @@ CREATE INDEX employees_of_category ON employees (partner_id, category_id, seq) W
 -- Orders, and the cards that they brought.
 
 CREATE TABLE orders (
-    partner_id  BYTEA  NOT NULL REFERENCES partners (id),
-    id          BYTEA  NOT NULL CHECK (length(id) = 16),
-    seq         BIGINT NOT NULL CHECK (seq > 0),
-    kind        TEXT   NOT NULL CHECK (kind IN ('PLASTIC', 'VIRTUAL')),
-    card_type   TEXT   NOT NULL CHECK (card_type IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
-    cards       BIGINT NOT NULL CHECK (cards > 0),
-    cost        BIGINT NOT NULL CHECK (cost >= 0),
-    state       TEXT   NOT NULL
+    partner_id  UUID        NOT NULL REFERENCES partners (id),
+    id          UUID        NOT NULL,
+    seq         BIGINT      NOT NULL CHECK (seq > 0),
+    kind        TEXT        NOT NULL CHECK (kind IN ('PLASTIC', 'VIRTUAL')),
+    card_type   TEXT        NOT NULL CHECK (card_type IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
+    cards       BIGINT      NOT NULL CHECK (cards > 0),
+    cost        BIGINT      NOT NULL CHECK (cost >= 0),
+    state       TEXT        NOT NULL
         CHECK (state IN ('NEW', 'IN_PROCESS', 'SUCCESS', 'DECLINE', 'REJECTED', 'CONFIRMED')),
-    state_since BIGINT NOT NULL,
-    created_at  BIGINT NOT NULL,
+    state_since TIMESTAMPTZ NOT NULL,
+    created_at  TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (partner_id, id),
     UNIQUE (partner_id, seq)
 );
 
 CREATE TABLE order_lines (
-    partner_id BYTEA  NOT NULL,
-    order_id   BYTEA  NOT NULL,
+    partner_id UUID   NOT NULL,
+    order_id   UUID   NOT NULL,
     position   BIGINT NOT NULL CHECK (position >= 0),
     card_type  TEXT   NOT NULL CHECK (card_type IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
     cards      BIGINT NOT NULL CHECK (cards > 0),
@@ -209,35 +208,35 @@ CREATE TABLE order_lines (
 );
 
 CREATE TABLE cards (
-    partner_id             BYTEA   NOT NULL REFERENCES partners (id),
-    id                     BYTEA   NOT NULL CHECK (length(id) = 16),
-    seq                    BIGINT  NOT NULL CHECK (seq > 0),
-    number                 BIGINT  NOT NULL,
-    kind                   TEXT    NOT NULL CHECK (kind IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
-    order_id               BYTEA   NOT NULL,
+    partner_id             UUID        NOT NULL REFERENCES partners (id),
+    id                     UUID        NOT NULL,
+    seq                    BIGINT      NOT NULL CHECK (seq > 0),
+    number                 BIGINT      NOT NULL,
+    kind                   TEXT        NOT NULL CHECK (kind IN ('MLZ', 'MP4', 'P04', 'CP4', 'KKL')),
+    order_id               UUID        NOT NULL,
     -- The place of the card in the result of its order.
-    ordinal                BIGINT  NOT NULL CHECK (ordinal >= 0),
-    valid_until            INTEGER NOT NULL,
-    employee_id            BYTEA,
-    link_status            TEXT    CHECK (link_status IN ('MAIN', 'ADDITIONAL', 'TEMPORARILY_BLOCKED')),
+    ordinal                BIGINT      NOT NULL CHECK (ordinal >= 0),
+    valid_until            DATE        NOT NULL,
+    employee_id            UUID,
+    link_status            TEXT        CHECK (link_status IN ('MAIN', 'ADDITIONAL', 'TEMPORARILY_BLOCKED')),
     -- Virtual cards only, until the code is used or over.
     activation_code        BYTEA,
-    activation_valid_until INTEGER,
+    activation_valid_until DATE,
     first_top_up           BIGINT,
     -- The bank's view of the card as of `seen_at`.
-    balance                BIGINT  NOT NULL,
-    remaining_top_up       BIGINT  NOT NULL,
-    activated_at           BIGINT,
-    standing               TEXT    NOT NULL CHECK (standing IN ('OPEN', 'BLOCKED', 'CLOSED')),
-    seen_at                BIGINT  NOT NULL,
+    balance                BIGINT      NOT NULL,
+    remaining_top_up       BIGINT      NOT NULL,
+    activated_at           TIMESTAMPTZ,
+    standing               TEXT        NOT NULL CHECK (standing IN ('OPEN', 'BLOCKED', 'CLOSED')),
+    seen_at                TIMESTAMPTZ NOT NULL,
     -- The account as of the last daily refresh.
-    account_value          BIGINT  NOT NULL,
-    account_updated_at     BIGINT  NOT NULL,
-    transactions_seen_at   BIGINT,
+    account_value          BIGINT      NOT NULL,
+    account_updated_at     TIMESTAMPTZ NOT NULL,
+    transactions_seen_at   TIMESTAMPTZ,
     -- Where, when and how much the card may pay, as the last limit change left it: UNLIMITED, or the parts that are set, in
     -- this order and joined by '; ': '500000 CMONTH', 'days 1,2,5', 'times 08:00-12:00,22:00-06:00'.
     -- Written and read by the service alone.
-    spending_limit         TEXT    NOT NULL CHECK (spending_limit <> ''),
+    spending_limit         TEXT        NOT NULL CHECK (spending_limit <> ''),
     PRIMARY KEY (partner_id, id),
     UNIQUE (partner_id, number),
     UNIQUE (partner_id, order_id, ordinal),
@@ -265,13 +264,13 @@ CREATE INDEX cards_by_account_refresh ON cards (account_updated_at, partner_id, 
 
 -- The copy of the bank's transactions; `id` is the bank's number.
 CREATE TABLE transactions (
-    partner_id  BYTEA  NOT NULL,
-    card_id     BYTEA  NOT NULL,
-    id          BIGINT NOT NULL,
-    executed_at BIGINT NOT NULL,
-    kind        TEXT   NOT NULL
+    partner_id  UUID        NOT NULL,
+    card_id     UUID        NOT NULL,
+    id          BIGINT      NOT NULL,
+    executed_at TIMESTAMPTZ NOT NULL,
+    kind        TEXT        NOT NULL
         CHECK (kind IN ('REPLENISHMENT', 'PAYMENT', 'REFUND', 'REVERSAL', 'CORRECTION')),
-    amount      BIGINT NOT NULL CHECK (amount > 0),
+    amount      BIGINT      NOT NULL CHECK (amount > 0),
     place       TEXT,
     mcc         TEXT,
     merchant_id TEXT,
@@ -285,20 +284,20 @@ CREATE INDEX transactions_by_time ON transactions (partner_id, card_id, executed
 -- which are NULL in rows of the others.
 
 CREATE TABLE card_batches (
-    partner_id     BYTEA   NOT NULL REFERENCES partners (id),
-    id             BYTEA   NOT NULL CHECK (length(id) = 16),
-    kind           TEXT    COLLATE "C" NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE')),
+    partner_id     UUID        NOT NULL REFERENCES partners (id),
+    id             UUID        NOT NULL,
+    kind           TEXT        COLLATE "C" NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE')),
     -- The number in the list of the partner's batches of this kind.
-    seq            BIGINT  NOT NULL CHECK (seq > 0),
-    cards          BIGINT  NOT NULL CHECK (cards > 0),
+    seq            BIGINT      NOT NULL CHECK (seq > 0),
+    cards          BIGINT      NOT NULL CHECK (cards > 0),
     -- The sum of a replenishment.
-    amount         BIGINT  CHECK (amount > 0),
+    amount         BIGINT      CHECK (amount > 0),
     -- The new limit of each card of a limit change, in the form of `cards.spending_limit`.
-    spending_limit TEXT    CHECK (spending_limit <> ''),
-    state          TEXT    NOT NULL
+    spending_limit TEXT        CHECK (spending_limit <> ''),
+    state          TEXT        NOT NULL
         CHECK (state IN ('NEW', 'IN_PROCESS', 'SUCCESS', 'PART_SUCCESS', 'DECLINE', 'REJECTED')),
-    state_since    BIGINT  NOT NULL,
-    created_at     BIGINT  NOT NULL,
+    state_since    TIMESTAMPTZ NOT NULL,
+    created_at     TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (partner_id, id),
     UNIQUE (partner_id, kind, seq),
     CONSTRAINT card_batches_amount_of_replenishment CHECK ((kind = 'REPLENISHMENT') = (amount IS NOT NULL)),
@@ -308,12 +307,12 @@ CREATE TABLE card_batches (
 -- Each row changes twice after its insertion, together with all others of its page. Half of the page stays free, so that
 -- the new version of a row fits beside the old one and changes no index.
 CREATE TABLE card_batch_items (
-    partner_id BYTEA   NOT NULL,
-    batch_id   BYTEA   NOT NULL,
+    partner_id UUID    NOT NULL,
+    batch_id   UUID    NOT NULL,
     ordinal    BIGINT  NOT NULL CHECK (ordinal >= 0),
     -- As in the batch.
     kind       TEXT    COLLATE "C" NOT NULL CHECK (kind IN ('REPLENISHMENT', 'LIMIT_CHANGE')),
-    card_id    BYTEA   NOT NULL,
+    card_id    UUID    NOT NULL,
     number     BIGINT  NOT NULL,
     -- Of a top-up.
     amount     BIGINT  CHECK (amount > 0),
@@ -340,16 +339,16 @@ CREATE UNIQUE INDEX card_batch_items_claim ON card_batch_items (partner_id, card
 -- The asynchronous jobs of orders and card batches. `attempt` counts the claims: only the latest claim, under a lease, may
 -- settle. `may_have_sent`: an earlier claim may have sent something to the bank without settling it.
 CREATE TABLE jobs (
-    partner_id    BYTEA   NOT NULL REFERENCES partners (id),
-    subject_kind  TEXT    COLLATE "C" NOT NULL CHECK (subject_kind IN ('ORDER', 'REPLENISHMENT', 'LIMIT_CHANGE')),
-    subject_id    BYTEA   NOT NULL CHECK (length(subject_id) = 16),
-    due_at        BIGINT  NOT NULL,
-    attempt       BIGINT  NOT NULL CHECK (attempt >= 0),
-    failures      BIGINT  NOT NULL CHECK (failures >= 0),
-    may_have_sent BOOLEAN NOT NULL,
-    leased_until  BIGINT,
+    partner_id    UUID        NOT NULL REFERENCES partners (id),
+    subject_kind  TEXT        COLLATE "C" NOT NULL CHECK (subject_kind IN ('ORDER', 'REPLENISHMENT', 'LIMIT_CHANGE')),
+    subject_id    UUID        NOT NULL,
+    due_at        TIMESTAMPTZ NOT NULL,
+    attempt       BIGINT      NOT NULL CHECK (attempt >= 0),
+    failures      BIGINT      NOT NULL CHECK (failures >= 0),
+    may_have_sent BOOLEAN     NOT NULL,
+    leased_until  TIMESTAMPTZ,
     -- Since when the job needs manual review; the workers keep asking the bank meanwhile.
-    stuck_since   BIGINT,
+    stuck_since   TIMESTAMPTZ,
     PRIMARY KEY (partner_id, subject_kind, subject_id)
 );
 
@@ -364,13 +363,13 @@ CREATE INDEX jobs_by_lease ON jobs (leased_until) WHERE leased_until IS NOT NULL
 -- The balances of a partner's accounts: the sums of its entries, stored so that no request adds them up.
 -- `last_movement` numbers the movements.
 CREATE TABLE balances (
-    partner_id    BYTEA  NOT NULL PRIMARY KEY REFERENCES partners (id),
-    deposited     BIGINT NOT NULL,
-    available     BIGINT NOT NULL,
-    held          BIGINT NOT NULL,
-    spent         BIGINT NOT NULL,
-    last_movement BIGINT NOT NULL CHECK (last_movement >= 0),
-    updated_at    BIGINT NOT NULL,
+    partner_id    UUID        NOT NULL PRIMARY KEY REFERENCES partners (id),
+    deposited     BIGINT      NOT NULL,
+    available     BIGINT      NOT NULL,
+    held          BIGINT      NOT NULL,
+    spent         BIGINT      NOT NULL,
+    last_movement BIGINT      NOT NULL CHECK (last_movement >= 0),
+    updated_at    TIMESTAMPTZ NOT NULL,
     CONSTRAINT balances_deposited_not_above_zero CHECK (deposited <= 0),
     CONSTRAINT balances_available_not_below_zero CHECK (available >= 0),
     CONSTRAINT balances_held_not_below_zero CHECK (held >= 0),
@@ -380,13 +379,13 @@ CREATE TABLE balances (
 
 -- A movement belongs to a deposit, an order or a replenishment.
 CREATE TABLE movements (
-    partner_id        BYTEA  NOT NULL REFERENCES partners (id),
-    number            BIGINT NOT NULL CHECK (number > 0),
-    kind              TEXT   NOT NULL CHECK (kind IN ('DEPOSIT', 'HOLD', 'CAPTURE', 'RELEASE')),
-    deposit_reference TEXT   COLLATE "C",
-    order_id          BYTEA,
-    replenishment_id  BYTEA,
-    created_at        BIGINT NOT NULL,
+    partner_id        UUID        NOT NULL REFERENCES partners (id),
+    number            BIGINT      NOT NULL CHECK (number > 0),
+    kind              TEXT        NOT NULL CHECK (kind IN ('DEPOSIT', 'HOLD', 'CAPTURE', 'RELEASE')),
+    deposit_reference TEXT        COLLATE "C",
+    order_id          UUID,
+    replenishment_id  UUID,
+    created_at        TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (partner_id, number),
     FOREIGN KEY (partner_id, order_id) REFERENCES orders (partner_id, id),
     FOREIGN KEY (partner_id, replenishment_id) REFERENCES card_batches (partner_id, id),
@@ -399,7 +398,7 @@ CREATE UNIQUE INDEX movements_deposit ON movements (partner_id, deposit_referenc
 
 -- The entries of a movement add up to zero.
 CREATE TABLE entries (
-    partner_id BYTEA  NOT NULL,
+    partner_id UUID   NOT NULL,
     movement   BIGINT NOT NULL,
     account    TEXT   COLLATE "C" NOT NULL CHECK (account IN ('DEPOSITED', 'AVAILABLE', 'HELD', 'SPENT')),
     amount     BIGINT NOT NULL CHECK (amount <> 0),
@@ -411,37 +410,37 @@ CREATE TABLE entries (
 -- reason, and because checking a reference would cost more than the entry, they have no foreign keys.
 
 CREATE TABLE audit_chains (
-    chain     BIGINT  NOT NULL PRIMARY KEY CHECK (chain > 0),
-    opened_at BIGINT  NOT NULL,
+    chain     BIGINT      NOT NULL PRIMARY KEY CHECK (chain > 0),
+    opened_at TIMESTAMPTZ NOT NULL,
     -- Over the row and the hash of the row before.
-    hash      BYTEA   NOT NULL CHECK (length(hash) = 32),
+    hash      BYTEA       NOT NULL CHECK (length(hash) = 32),
     -- Whether operators' commands write to the chain, one after the other. They use the last such chain.
-    commands  BOOLEAN NOT NULL
+    commands  BOOLEAN     NOT NULL
 );
 
 CREATE TABLE audit_entries (
-    chain      BIGINT  NOT NULL CHECK (chain > 0),
-    number     BIGINT  NOT NULL CHECK (number > 0),
+    chain      BIGINT      NOT NULL CHECK (chain > 0),
+    number     BIGINT      NOT NULL CHECK (number > 0),
     -- Over the row and the hash of the entry before.
-    hash       BYTEA   NOT NULL CHECK (length(hash) = 32),
-    at         BIGINT  NOT NULL,
-    actor      TEXT    NOT NULL CHECK (actor IN ('UNKNOWN', 'PARTNER', 'OPERATOR')),
+    hash       BYTEA       NOT NULL CHECK (length(hash) = 32),
+    at         TIMESTAMPTZ NOT NULL,
+    actor      TEXT        NOT NULL CHECK (actor IN ('UNKNOWN', 'PARTNER', 'OPERATOR')),
     -- The token pair of a partner's request.
-    credential BYTEA   CHECK (length(credential) = 16),
+    credential UUID,
     operator   TEXT,
     -- The partner that the entry concerns.
-    partner    BYTEA   CHECK (length(partner) = 16),
-    source     TEXT    NOT NULL,
-    action     TEXT    NOT NULL,
-    subject    TEXT    NOT NULL,
+    partner    UUID,
+    source     TEXT        NOT NULL,
+    action     TEXT        NOT NULL,
+    subject    TEXT        NOT NULL,
     request_id TEXT,
-    key_digest BYTEA   CHECK (length(key_digest) = 16),
-    sealed     BOOLEAN NOT NULL,
-    outcome    TEXT    NOT NULL CHECK (outcome IN ('BEGUN', 'DONE', 'REPEATED', 'REFUSED', 'FAILED')),
-    status     BIGINT  CHECK (status BETWEEN 100 AND 599),
+    key_digest BYTEA       CHECK (length(key_digest) = 16),
+    sealed     BOOLEAN     NOT NULL,
+    outcome    TEXT        NOT NULL CHECK (outcome IN ('BEGUN', 'DONE', 'REPEATED', 'REFUSED', 'FAILED')),
+    status     BIGINT      CHECK (status BETWEEN 100 AND 599),
     code       TEXT,
     -- 8 bytes that name the key, then HMAC-SHA256 of the hash. NULL without a master key.
-    signature  BYTEA   CHECK (length(signature) = 40),
+    signature  BYTEA       CHECK (length(signature) = 40),
     PRIMARY KEY (chain, number)
 );
 
@@ -503,15 +502,15 @@ CREATE TRIGGER audit_checkpoints_append_only BEFORE DELETE OR TRUNCATE ON audit_
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only();
 ALTER TABLE audit_checkpoints ENABLE ALWAYS TRIGGER audit_checkpoints_append_only;
 
--- Views for people: identifiers as uuid, timestamps as timestamptz, money in kopecks and roubles, card numbers by their last
+-- Views for people: money in kopecks and roubles, card numbers by their last
 -- four digits. The service reads none of them, and its role has no privilege on them.
 
 -- Employees and how many cards each of them has.
 CREATE VIEW v_employees AS
 SELECT
     p.name AS partner,
-    encode(e.partner_id, 'hex')::uuid AS partner_id,
-    encode(e.id, 'hex')::uuid AS employee_id,
+    e.partner_id,
+    e.id AS employee_id,
     e.custom_id,
     e.surname,
     e.name,
@@ -519,8 +518,8 @@ SELECT
     g.name AS category,
     e.status,
     (SELECT count(*) FROM cards c WHERE c.partner_id = e.partner_id AND c.employee_id = e.id) AS cards,
-    to_timestamp(e.status_updated_at / 1000000.0) AS status_updated_at,
-    to_timestamp(e.created_at / 1000000.0) AS created_at
+    e.status_updated_at,
+    e.created_at
 FROM employees e
 JOIN partners p ON p.id = e.partner_id
 LEFT JOIN categories g ON g.partner_id = e.partner_id AND g.id = e.category_id;
@@ -529,23 +528,23 @@ LEFT JOIN categories g ON g.partner_id = e.partner_id AND g.id = e.category_id;
 CREATE VIEW v_cards AS
 SELECT
     p.name AS partner,
-    encode(c.partner_id, 'hex')::uuid AS partner_id,
-    encode(c.id, 'hex')::uuid AS card_id,
+    c.partner_id,
+    c.id AS card_id,
     '*********' || right(c.number::text, 4) AS number,
     c.kind,
-    encode(c.order_id, 'hex')::uuid AS order_id,
-    encode(c.employee_id, 'hex')::uuid AS employee_id,
+    c.order_id,
+    c.employee_id,
     e.custom_id,
     CASE WHEN e.id IS NOT NULL THEN concat_ws(' ', e.surname, e.name, e.patronymic) END AS holder,
     c.link_status,
     c.standing,
-    DATE '2000-01-01' + (c.valid_until - 2451545) AS valid_until,
+    c.valid_until,
     c.balance AS balance_kopecks,
     round(c.balance / 100.0, 2) AS balance_roubles,
     round(c.remaining_top_up / 100.0, 2) AS remaining_top_up_roubles,
     c.spending_limit,
-    to_timestamp(c.activated_at / 1000000.0) AS activated_at,
-    to_timestamp(c.seen_at / 1000000.0) AS seen_at
+    c.activated_at,
+    c.seen_at
 FROM cards c
 JOIN partners p ON p.id = c.partner_id
 LEFT JOIN employees e ON e.partner_id = c.partner_id AND e.id = c.employee_id;
@@ -554,20 +553,20 @@ LEFT JOIN employees e ON e.partner_id = c.partner_id AND e.id = c.employee_id;
 CREATE VIEW v_requests AS
 SELECT
     p.name AS partner,
-    encode(r.partner_id, 'hex')::uuid AS partner_id,
+    r.partner_id,
     r.kind,
-    encode(r.id, 'hex')::uuid AS request_id,
+    r.id AS request_id,
     r.state,
     r.cards,
     r.amount AS amount_kopecks,
     round(r.amount / 100.0, 2) AS amount_roubles,
-    to_timestamp(r.state_since / 1000000.0) AS state_since,
-    to_timestamp(r.created_at / 1000000.0) AS created_at,
-    to_timestamp(j.due_at / 1000000.0) AS due_at,
-    to_timestamp(j.leased_until / 1000000.0) AS leased_until,
+    r.state_since,
+    r.created_at,
+    j.due_at,
+    j.leased_until,
     j.attempt AS attempts,
     j.failures,
-    to_timestamp(j.stuck_since / 1000000.0) AS stuck_since
+    j.stuck_since
 FROM (
     SELECT partner_id, 'ORDER' AS kind, id, state, cards, cost AS amount, state_since, created_at FROM orders
     UNION ALL
@@ -580,7 +579,7 @@ LEFT JOIN jobs j ON j.partner_id = r.partner_id AND j.subject_kind = r.kind AND 
 CREATE VIEW v_balances AS
 SELECT
     p.name AS partner,
-    encode(b.partner_id, 'hex')::uuid AS partner_id,
+    b.partner_id,
     p.status,
     b.available AS available_kopecks,
     round(b.available / 100.0, 2) AS available_roubles,
@@ -590,7 +589,7 @@ SELECT
     round(b.spent / 100.0, 2) AS spent_roubles,
     round(-b.deposited / 100.0, 2) AS deposited_roubles,
     b.last_movement AS movements,
-    to_timestamp(b.updated_at / 1000000.0) AS updated_at
+    b.updated_at
 FROM balances b
 JOIN partners p ON p.id = b.partner_id;
 
@@ -598,14 +597,14 @@ JOIN partners p ON p.id = b.partner_id;
 CREATE VIEW v_movements AS
 SELECT
     p.name AS partner,
-    encode(m.partner_id, 'hex')::uuid AS partner_id,
+    m.partner_id,
     m.number AS movement,
     m.kind,
-    coalesce(m.deposit_reference, encode(coalesce(m.order_id, m.replenishment_id), 'hex')::uuid::text) AS reference,
+    coalesce(m.deposit_reference, coalesce(m.order_id, m.replenishment_id)::text) AS reference,
     n.account,
     n.amount AS amount_kopecks,
     round(n.amount / 100.0, 2) AS amount_roubles,
-    to_timestamp(m.created_at / 1000000.0) AS created_at
+    m.created_at
 FROM movements m
 JOIN entries n ON n.partner_id = m.partner_id AND n.movement = m.number
 JOIN partners p ON p.id = m.partner_id;

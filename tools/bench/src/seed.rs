@@ -14,6 +14,7 @@ use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_port_security::{SecretBinding, SecretBox as _, TokenClaims, TokenCodec as _, TokenKind};
 use kopeck_sealing::{KeyId, SealingKey};
 use secrecy::{ExposeSecret as _, SecretSlice, SecretString};
+use uuid::Uuid;
 
 use crate::targets::{Target, Targets};
 use crate::{machine, numbered};
@@ -65,9 +66,9 @@ const INSERT_EMPLOYEES: &str = "INSERT INTO employees (partner_id, id, seq, cust
 /// A number is issued once among all partners: the next rows continue after the greatest.
 const NEXT_NUMBER: &str = "(SELECT COALESCE(MAX(number), 1000000000) FROM cards)";
 /// A day far ahead on which cards expire, as a Julian day number.
-const VALID_UNTIL: u64 = 2_500_000;
-/// Microseconds since a card was looked at: of few cards is there a copy of what the bank says that is still told.
-const UNSEEN: u64 = 3_600_000_000;
+const VALID_UNTIL: u32 = 2_500_000;
+/// Seconds since a card was looked at: of few cards is there a copy of what the bank says that is still told.
+const UNSEEN: i64 = 3_600;
 /// Kopecks by which a card can be topped up.
 const CAN_TOP_UP: u64 = 100_000_000;
 
@@ -132,10 +133,10 @@ impl Seeding {
             expires_at: self.now + TOKEN_LIFE,
             issued_up: None,
         })?;
-        let (p, now) = (self.id(numbered::PARTNERS + number), self.now * 1_000_000);
+        let (p, now) = (self.id(numbered::PARTNERS + number), self.time(self.now));
         let hash = self.bytes(&machine::random::<32>());
         let (key_id_text, encrypted) = (self.bytes(&key_id), self.bytes(&encrypted));
-        let (end, money) = ((self.now + 30 * TOKEN_LIFE) * 1_000_000, DEPOSIT);
+        let (end, money) = (self.time(self.now + 30 * TOKEN_LIFE), DEPOSIT);
         write!(
             self.sql,
             "INSERT INTO partners (id, name, login, api_key_hash, password_hash, status, sealing, created_at)
@@ -161,8 +162,9 @@ impl Seeding {
 
     /// Employees, each with its cards, and one limit change of the first card.
     fn staff(&mut self, number: u64, employees: u64, cards: u64) -> anyhow::Result<()> {
-        let (p, now) = (self.id(numbered::PARTNERS + number), self.now * 1_000_000);
+        let (p, now) = (self.id(numbered::PARTNERS + number), self.time(self.now));
         let (order, all) = (self.id(numbered::REQUEST), employees * cards);
+        let (unseen, valid_until) = (self.time(self.now - UNSEEN), self.day(VALID_UNTIL));
         let employee = self.id_of("i", numbered::EMPLOYEES);
         self.employees(number, employees)?;
         // Identifiers and numbers of the rows come from the series.
@@ -192,8 +194,8 @@ impl Seeding {
                     (partner_id, id, seq, number, kind, order_id, ordinal, valid_until, employee_id, link_status,
                     balance, remaining_top_up, activated_at, standing, seen_at, account_value, account_updated_at,
                     spending_limit)
-                    {} SELECT {p}, {card}, {seq}, {NEXT_NUMBER} + i, 'KKL', {order}, {seq} - 1, {VALID_UNTIL},
-                    {employee}, '{status}', 0, {CAN_TOP_UP}, {now}, 'OPEN', {now} - {UNSEEN}, 0, {now}, 'UNLIMITED' FROM n;\n",
+                    {} SELECT {p}, {card}, {seq}, {NEXT_NUMBER} + i, 'KKL', {order}, {seq} - 1, {valid_until},
+                    {employee}, '{status}', 0, {CAN_TOP_UP}, {now}, 'OPEN', {unseen}, 0, {now}, 'UNLIMITED' FROM n;\n",
                 series(employees)
             ));
         }
@@ -236,7 +238,7 @@ impl Seeding {
 
     /// Employees with a phone, which is encrypted for each.
     fn employees(&mut self, number: u64, count: u64) -> anyhow::Result<()> {
-        let (p, now) = (self.id(numbered::PARTNERS + number), self.now * 1_000_000);
+        let (p, now) = (self.id(numbered::PARTNERS + number), self.time(self.now));
         for i in 1..=count {
             // So many rows share a statement.
             let (before, after) = (
@@ -245,7 +247,7 @@ impl Seeding {
             );
             let id = numbered::id(numbered::EMPLOYEES + i);
             let phone = self.encrypted(number, "employees", "phone", id.as_bytes(), "9031234567")?;
-            let id = self.bytes(id.as_bytes());
+            let id = self.uuid(id);
             writeln!(
                 self.sql,
                 "{before}({p}, {id}, {i}, 'T-{i}', 'Ёжиков', 'Иван', {phone}, 'WORK', {now}, {now}, 'ёжиков иван t-{i}'){after}"
@@ -271,13 +273,38 @@ impl Seeding {
 
     /// The identifier that a number stands for.
     fn id(&self, number: u64) -> String {
-        self.bytes(numbered::id(number).as_bytes())
+        self.uuid(numbered::id(number))
+    }
+
+    fn uuid(&self, id: Uuid) -> String {
+        match self.database {
+            Database::Postgres => format!("'{id}'::uuid"),
+            Database::Sqlite => self.bytes(id.as_bytes()),
+        }
+    }
+
+    /// A timestamp, given in Unix seconds.
+    fn time(&self, seconds: i64) -> String {
+        match self.database {
+            Database::Postgres => format!("to_timestamp({seconds})"),
+            Database::Sqlite => (seconds * 1_000_000).to_string(),
+        }
+    }
+
+    /// A Julian day.
+    fn day(&self, julian: u32) -> String {
+        match self.database {
+            Database::Postgres => format!("DATE 'J{julian}'"),
+            Database::Sqlite => julian.to_string(),
+        }
     }
 
     /// The identifiers from `base` on, by an expression of SQL.
     fn id_of(&self, expression: &str, base: u64) -> String {
         match self.database {
-            Database::Postgres => format!("convert_to(({base} + {expression})::text, 'UTF8')"),
+            Database::Postgres => {
+                format!("encode(convert_to(({base} + {expression})::text, 'UTF8'), 'hex')::uuid")
+            }
             Database::Sqlite => format!("CAST(CAST({base} + {expression} AS TEXT) AS BLOB)"),
         }
     }

@@ -90,7 +90,7 @@ struct NewJob {
 const INSERT_WORK: &str = "
     INSERT INTO jobs (partner_id, subject_kind, subject_id, due_at, attempt, failures, may_have_sent)
     SELECT n.partner_id, n.subject_kind, n.subject_id,
-        CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) + n.later, 0, 0, false
+        clock_timestamp() + interval '1 microsecond' * n.later, 0, 0, false
     FROM unnest(?, ?, ?, ?) AS n (partner_id, subject_kind, subject_id, later)";
 
 impl BufferedRow for NewJob {

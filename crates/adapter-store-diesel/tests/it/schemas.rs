@@ -46,7 +46,8 @@ const POSTGRES: [&str; 5] = [
      WHERE t.relkind = 'v' AND t.relnamespace = 'public'::regnamespace",
     "SELECT 'column ' || t.relname || '.' || a.attname || ' '
         || CASE format_type(a.atttypid, NULL)
-            WHEN 'bytea' THEN 'BLOB' WHEN 'text' THEN 'TEXT'
+            WHEN 'bytea' THEN 'BLOB' WHEN 'uuid' THEN 'BLOB' WHEN 'text' THEN 'TEXT'
+            WHEN 'timestamp with time zone' THEN 'INTEGER' WHEN 'date' THEN 'INTEGER'
             WHEN 'bigint' THEN 'INTEGER' WHEN 'integer' THEN 'INTEGER' WHEN 'boolean' THEN 'INTEGER'
             ELSE format_type(a.atttypid, NULL) END
         || CASE WHEN a.attnotnull THEN ' not null' ELSE '' END AS line

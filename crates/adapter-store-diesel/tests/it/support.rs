@@ -85,7 +85,7 @@ impl Place {
 }
 
 impl Kind {
-    fn is_sqlite(self) -> bool {
+    pub(crate) fn is_sqlite(self) -> bool {
         matches!(self, Self::Sqlite | Self::PlainSqlite)
     }
 

@@ -47,13 +47,11 @@ fn filled_store(kind: Kind) -> TestStore {
     .unwrap();
     let yesterday = match kind {
         Kind::Sqlite | Kind::PlainSqlite => "CAST(strftime('%s', 'now') AS INTEGER) * 1000000 - 86400000000",
-        Kind::Postgres | Kind::PlainPostgres => {
-            "CAST(extract(epoch FROM now()) AS BIGINT) * 1000000 - 86400000000"
-        }
+        Kind::Postgres | Kind::PlainPostgres => "now() - interval '1 day'",
     };
     let partner = match kind {
         Kind::Sqlite | Kind::PlainSqlite => "x'00000000000000000000000000000001'",
-        Kind::Postgres | Kind::PlainPostgres => "'\\x00000000000000000000000000000001'",
+        Kind::Postgres | Kind::PlainPostgres => "'00000000-0000-0000-0000-000000000001'",
     };
     tamper(
         &store,
