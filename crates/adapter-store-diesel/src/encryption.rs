@@ -50,16 +50,8 @@ pub(crate) fn line_row(order: OrderId, position: i64) -> Vec<u8> {
     [order.key().bytes(), &position.to_be_bytes()].concat()
 }
 
-/// An encrypted column, and the statements that encrypt it anew.
-struct EncryptedColumn {
-    table: &'static str,
-    column: &'static str,
-    /// Finds values after a row that do not begin with a prefix.
-    stale: &'static str,
-    /// Replaces a value, unless it has changed meanwhile.
-    replace: &'static str,
-    key: PrimaryKey,
-}
+/// An encrypted column: its table, its name, and what identifies a row.
+struct EncryptedColumn(&'static str, &'static str, PrimaryKey);
 
 /// The columns of a table's primary key, in their order.
 #[derive(Clone, Copy)]
@@ -70,57 +62,42 @@ enum PrimaryKey {
     IdempotencyKey,
 }
 
-/// `$columns`: the primary key, and `$values` as many placeholders. `$id`, `$position` and `$key` select its parts.
-macro_rules! encrypted {
-    (
-        $table:literal . $column:literal by $kind:ident ($columns:literal, $values:literal)
-        $id:literal, $position:literal, $key:literal
-    ) => {
-        EncryptedColumn {
-            table: $table,
-            column: $column,
-            stale: concat!(
-                "SELECT partner_id, ", $id, " AS id, ", $position, " AS position, ", $key, " AS key, ", $column,
-                " AS value FROM ", $table, " WHERE ", $column, " IS NOT NULL AND substr(", $column,
-                ", 1, CAST(? AS INTEGER)) <> ? AND (", $columns, ") > (", $values, ") ORDER BY ", $columns, " LIMIT ?"
-            ),
-            replace: concat!(
-                "UPDATE ", $table, " SET ", $column, " = ? WHERE ", $column, " = ? AND (", $columns, ") = (", $values, ")"
-            ),
-            key: PrimaryKey::$kind,
-        }
-    };
-    ($table:literal . $column:literal by PartnerAndId) => {
-        encrypted!(
-            $table . $column by PartnerAndId ("partner_id, id", "?, ?") "id", "CAST(0 AS BIGINT)", "''"
-        )
-    };
-    ($table:literal . $column:literal by IdAndPartner) => {
-        encrypted!(
-            $table . $column by IdAndPartner ("id, partner_id", "?, ?") "id", "CAST(0 AS BIGINT)", "''"
-        )
-    };
-    ($table:literal . $column:literal by OrderLine) => {
-        encrypted!(
-            $table . $column by OrderLine ("partner_id, order_id, position", "?, ?, ?") "order_id", "position", "''"
-        )
-    };
-    ($table:literal . $column:literal by IdempotencyKey) => {
-        encrypted!(
-            $table . $column by IdempotencyKey ("key, partner_id", "?, ?") "partner_id", "CAST(0 AS BIGINT)", "key"
-        )
-    };
-}
-
 const COLUMNS: [EncryptedColumn; 7] = [
-    encrypted!("employees"."phone" by IdAndPartner),
-    encrypted!("employees"."email" by IdAndPartner),
-    encrypted!("order_lines"."address" by OrderLine),
-    encrypted!("order_lines"."recipient" by OrderLine),
-    encrypted!("order_lines"."phone" by OrderLine),
-    encrypted!("cards"."activation_code" by PartnerAndId),
-    encrypted!("recorded_responses"."body" by IdempotencyKey),
+    EncryptedColumn("employees", "phone", PrimaryKey::IdAndPartner),
+    EncryptedColumn("employees", "email", PrimaryKey::IdAndPartner),
+    EncryptedColumn("order_lines", "address", PrimaryKey::OrderLine),
+    EncryptedColumn("order_lines", "recipient", PrimaryKey::OrderLine),
+    EncryptedColumn("order_lines", "phone", PrimaryKey::OrderLine),
+    EncryptedColumn("cards", "activation_code", PrimaryKey::PartnerAndId),
+    EncryptedColumn("recorded_responses", "body", PrimaryKey::IdempotencyKey),
 ];
+
+impl EncryptedColumn {
+    /// Finds values after a row that do not begin with a prefix.
+    fn stale(&self) -> String {
+        let Self(table, column, key) = self;
+        let (columns, values) = key.columns();
+        let parts = match key {
+            PrimaryKey::PartnerAndId | PrimaryKey::IdAndPartner => {
+                "id, CAST(0 AS BIGINT) AS position, '' AS key"
+            }
+            PrimaryKey::OrderLine => "order_id AS id, position, '' AS key",
+            PrimaryKey::IdempotencyKey => "partner_id AS id, CAST(0 AS BIGINT) AS position, key",
+        };
+        format!(
+            "SELECT partner_id, {parts}, {column} AS value FROM {table} \
+             WHERE {column} IS NOT NULL AND substr({column}, 1, CAST(? AS INTEGER)) <> ? \
+             AND ({columns}) > ({values}) ORDER BY {columns} LIMIT ?"
+        )
+    }
+
+    /// Replaces a value, unless it has changed meanwhile.
+    fn replace(&self) -> String {
+        let Self(table, column, key) = self;
+        let (columns, values) = key.columns();
+        format!("UPDATE {table} SET {column} = ? WHERE {column} = ? AND ({columns}) = ({values})")
+    }
+}
 
 #[derive(QueryableByName)]
 struct StaleRow {
@@ -137,6 +114,16 @@ struct StaleRow {
 }
 
 impl PrimaryKey {
+    /// The columns, and as many placeholders.
+    fn columns(self) -> (&'static str, &'static str) {
+        match self {
+            Self::PartnerAndId => ("partner_id, id", "?, ?"),
+            Self::IdAndPartner => ("id, partner_id", "?, ?"),
+            Self::OrderLine => ("partner_id, order_id, position", "?, ?, ?"),
+            Self::IdempotencyKey => ("key, partner_id", "?, ?"),
+        }
+    }
+
     /// Its values of the row that the cursor names.
     fn values(self, row: &ReencryptionCursor) -> Vec<Bind<'_>> {
         let (partner, id) = (Bind::Id(Id::of(row.partner)), Bind::Id(Id::of(row.id)));
@@ -170,11 +157,11 @@ impl DieselTransaction {
         let length = i64::try_from(prefix.len()).map_err(|_| corrupt("prefix"))?;
         let mut done = 0;
         while let Some(column) = COLUMNS.get(cursor.column) {
-            let left = i64::from(limit) - done;
+            let (left, stale) = (i64::from(limit) - done, column.stale());
             let mut values = vec![Bind::Int(length), Bind::Bytes(&prefix)];
-            values.extend(column.key.values(&cursor));
+            values.extend(column.2.values(&cursor));
             values.push(Bind::Int(left));
-            let stale = RawStatement::new(column.stale, values);
+            let stale = RawStatement::new(&stale, values);
             let rows: Vec<StaleRow> = on_either!(self.unlocked()?, inner => stale.load(inner)).stored()?;
             for StaleRow { partner_id, id, position, key, value } in rows {
                 let (partner, id) = (partner_id.0.into_bytes(), id.0.into_bytes());
@@ -197,13 +184,13 @@ impl DieselTransaction {
         stored: &[u8],
         cipher: &dyn ColumnCipher,
     ) -> Result<(), StoreError> {
-        let key = column.key.row(row);
-        let partner = Id::of(row.partner).to();
-        let place = RowCipher { cipher, table: column.table, partner, row: &key };
-        let value = place.encrypt(column.column, &place.decrypt(column.column, stored)?)?;
+        let EncryptedColumn(table, name, key) = *column;
+        let place = RowCipher { cipher, table, partner: Id::of(row.partner).to(), row: &key.row(row) };
+        let value = place.encrypt(name, &place.decrypt(name, stored)?)?;
         let mut values = vec![Bind::Bytes(&value), Bind::Bytes(stored)];
-        values.extend(column.key.values(row));
-        let replace = RawStatement::new(column.replace, values);
+        values.extend(key.values(row));
+        let text = column.replace();
+        let replace = RawStatement::new(&text, values);
         on_either!(self.unlocked()?, inner => replace.execute(inner)).stored().map(drop)
     }
 }

@@ -1,10 +1,18 @@
 //! The tables as the queries see them. Written by hand, in step with `migrations/`.
 
-use diesel::{allow_tables_to_appear_in_same_query, table};
+use diesel::allow_tables_to_appear_in_same_query;
 
-table! {
-    use crate::sql_types::sql::*;
+macro_rules! tables {
+    ($($name:ident $key:tt $columns:tt)*) => {
+        $(diesel::table! {
+            use crate::sql_types::sql::*;
 
+            $name $key $columns
+        })*
+    };
+}
+
+tables! {
     partners (id) {
         id -> Id,
         name -> Text,
@@ -17,10 +25,6 @@ table! {
         former_api_key_hash -> Nullable<Binary>,
         former_api_key_until -> Nullable<Moment>,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     sealing_keys (partner_id, key_id) {
         partner_id -> Id,
@@ -29,20 +33,12 @@ table! {
         created_at -> Moment,
         accepted_until -> Nullable<Moment>,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     counters (partner_id, list) {
         partner_id -> Id,
         list -> Text,
         last -> BigInt,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     sessions (partner_id, id) {
         partner_id -> Id,
@@ -51,10 +47,6 @@ table! {
         expires_at -> Moment,
         revoked -> Bool,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     token_pairs (partner_id, id) {
         partner_id -> Id,
@@ -66,30 +58,18 @@ table! {
         reissued -> Bool,
         refresh_expires_at -> Moment,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     login_failures (id) {
         id -> BigInt,
         subject -> Binary,
         failed_at -> Moment,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     spent_nonces (api_key_hash, nonce) {
         api_key_hash -> Binary,
         nonce -> Text,
         spent_at -> Moment,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     recorded_responses (partner_id, key) {
         partner_id -> Id,
@@ -99,10 +79,6 @@ table! {
         body -> Binary,
         recorded_at -> Moment,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     sealed_nonces (partner_id, nonce) {
         partner_id -> Id,
@@ -110,10 +86,6 @@ table! {
         idempotency_key -> Nullable<Text>,
         spent_at -> Moment,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     categories (partner_id, id) {
         partner_id -> Id,
@@ -123,10 +95,6 @@ table! {
         folded_name -> Text,
         created_at -> Moment,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     employees (partner_id, id) {
         partner_id -> Id,
@@ -144,10 +112,6 @@ table! {
         status_updated_at -> Moment,
         search_text -> Text,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     orders (partner_id, id) {
         partner_id -> Id,
@@ -161,10 +125,6 @@ table! {
         created_at -> Moment,
         state_since -> Moment,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     order_lines (partner_id, order_id, position) {
         partner_id -> Id,
@@ -177,10 +137,6 @@ table! {
         phone -> Nullable<Binary>,
         amount -> Nullable<BigInt>,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     cards (partner_id, id) {
         partner_id -> Id,
@@ -206,10 +162,6 @@ table! {
         transactions_seen_at -> Nullable<Moment>,
         spending_limit -> Text,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     transactions (partner_id, card_id, id) {
         partner_id -> Id,
@@ -222,10 +174,6 @@ table! {
         mcc -> Nullable<Text>,
         merchant_id -> Nullable<Text>,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     card_batches (partner_id, id) {
         partner_id -> Id,
@@ -239,10 +187,6 @@ table! {
         created_at -> Moment,
         state_since -> Moment,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     card_batch_items (partner_id, batch_id, ordinal) {
         partner_id -> Id,
@@ -257,10 +201,6 @@ table! {
         claimed -> Bool,
         sent -> Bool,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     balances (partner_id) {
         partner_id -> Id,
@@ -271,10 +211,6 @@ table! {
         last_movement -> BigInt,
         updated_at -> Moment,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     movements (partner_id, number) {
         partner_id -> Id,
@@ -285,10 +221,6 @@ table! {
         replenishment_id -> Nullable<Id>,
         created_at -> Moment,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     entries (partner_id, movement, account) {
         partner_id -> Id,
@@ -296,10 +228,6 @@ table! {
         account -> Text,
         amount -> BigInt,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     jobs (partner_id, subject_kind, subject_id) {
         partner_id -> Id,
@@ -312,10 +240,6 @@ table! {
         leased_until -> Nullable<Moment>,
         stuck_since -> Nullable<Moment>,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     audit_chains (chain) {
         chain -> BigInt,
@@ -323,10 +247,6 @@ table! {
         hash -> Binary,
         commands -> Bool,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     audit_entries (chain, number) {
         chain -> BigInt,
@@ -348,10 +268,6 @@ table! {
         code -> Nullable<Text>,
         signature -> Nullable<Binary>,
     }
-}
-
-table! {
-    use crate::sql_types::sql::*;
 
     audit_checkpoints (chain, kind) {
         chain -> BigInt,

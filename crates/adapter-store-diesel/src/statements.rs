@@ -19,7 +19,7 @@ use crate::sql_types::{Day, Id, Moment, sql};
 /// for the next of its values.
 #[must_use]
 pub(crate) struct RawStatement<'a> {
-    text: &'static str,
+    text: &'a str,
     values: Vec<Bind<'a>>,
 }
 
@@ -82,7 +82,7 @@ macro_rules! column {
 pub(crate) use column;
 
 impl<'a> RawStatement<'a> {
-    pub(crate) fn new(text: &'static str, values: Vec<Bind<'a>>) -> Self {
+    pub(crate) fn new(text: &'a str, values: Vec<Bind<'a>>) -> Self {
         debug_assert_eq!(text.matches('?').count(), values.len(), "{text}");
         Self { text, values }
     }
