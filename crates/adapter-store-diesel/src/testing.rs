@@ -113,23 +113,40 @@ pub fn dump(url: &str) -> Vec<u8> {
     rows.map(|row| row.line).collect::<Vec<_>>().join("\n").into_bytes()
 }
 
-/// The statements that insert the rows of the SQLite database at `url`, in an order that references allow.
+/// The statements that insert the rows of the database at `url`, in an order that references allow.
 ///
 /// # Panics
-/// If it is none, or cannot be read.
+/// If it cannot be read.
 pub fn inserts(url: &str) -> String {
-    let path = url.strip_prefix("sqlite://").expect("a URL of SQLite");
-    let mut connection = SqliteConnection::establish(path).expect("the database can be opened");
-    let mut texts = |query: &str| -> Vec<Text> {
-        diesel::sql_query(query).load(&mut connection).unwrap_or_else(|error| panic!("{query}: {error}"))
-    };
     // A query for each table, which makes a statement of each row.
-    let tables = "SELECT 'SELECT ''INSERT INTO ' || t.name || ' (' || group_concat(c.name, ', ') || ') VALUES ('' || '
+    const SQLITE: &str = "
+        SELECT 'SELECT ''INSERT INTO ' || t.name || ' (' || group_concat(c.name, ', ') || ') VALUES ('' || '
             || group_concat('quote(' || c.name || ')', ' || '', '' || ') || ' || '');'' AS line FROM ' || t.name AS line
         FROM sqlite_schema t JOIN pragma_table_info(t.name) c
         WHERE t.type = 'table' AND t.name NOT LIKE '!_!_%' ESCAPE '!' GROUP BY t.name ORDER BY t.rowid";
-    let tables = texts(tables);
-    tables.iter().flat_map(|table| texts(&table.line)).map(|row| row.line + "\n").collect()
+    const POSTGRES: &str = "
+        SELECT format('SELECT format(''INSERT INTO %s SELECT (%%L::%s).*;'', t::text) AS line FROM %s t', relname, relname,
+            relname) AS line
+        FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT LIKE '!_!_%' ESCAPE '!'
+        ORDER BY oid";
+    macro_rules! rows {
+        ($connection:expr, $tables:expr) => {{
+            let mut connection = $connection;
+            let mut texts = |query: &str| -> Vec<Text> {
+                diesel::sql_query(query)
+                    .load(&mut connection)
+                    .unwrap_or_else(|error| panic!("{query}: {error}"))
+            };
+            let tables = texts($tables);
+            tables.iter().flat_map(|table| texts(&table.line)).map(|row| row.line + "\n").collect()
+        }};
+    }
+    match url.strip_prefix("sqlite://") {
+        Some(path) => {
+            rows!(SqliteConnection::establish(path).expect("the database can be opened"), SQLITE)
+        }
+        None => rows!(connect(url), POSTGRES),
+    }
 }
 
 #[derive(QueryableByName)]

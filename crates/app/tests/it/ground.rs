@@ -118,6 +118,14 @@ impl Ground {
         Self::over(database, folder, start, 0)
     }
 
+    /// With a database that `prepare` fills, given its URL.
+    pub fn prepared(start: OffsetDateTime, prepare: impl FnOnce(&str)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::chosen(folder.path(), false);
+        prepare(database.url());
+        Self::over(database, folder, start, 0)
+    }
+
     /// On PostgreSQL, for several servers.
     pub fn on_a_server(start: OffsetDateTime) -> Self {
         let database = Database::Server(TestDatabase::migrated());

@@ -88,6 +88,7 @@ mod stuck;
 mod tls;
 mod transactions;
 mod turns;
+mod upgrade;
 mod workflows;
 mod world;
 mod wrong_cards;

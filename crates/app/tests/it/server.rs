@@ -221,6 +221,11 @@ impl TestServer {
         Ok(())
     }
 
+    /// The URL of the database.
+    pub fn database(&self) -> &str {
+        &self.ground.url
+    }
+
     /// Everything that is in the database.
     pub fn dump(&self) -> Vec<u8> {
         kopeck_adapter_store_diesel::testing::dump(&self.ground.url)
