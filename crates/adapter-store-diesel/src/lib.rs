@@ -6,7 +6,7 @@
 //! stands in for SQLite's one writer (`transaction::locks`).
 //!
 //! Queries stay on the subset of diesel that its `MultiConnection` carries to every database. Differences stand in
-//! `connection`, `dialect`, `statements` and `bulk`.
+//! `connection`, `dialect` and `statements`.
 //!
 //! [`migrate()`] brings a database up to date; a store refuses one that is not.
 //!
@@ -23,7 +23,6 @@
 
 mod audit_chain;
 mod batched;
-mod bulk;
 mod condition;
 mod config;
 mod connection;

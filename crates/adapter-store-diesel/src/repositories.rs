@@ -25,10 +25,6 @@ mod sessions;
 mod throttle;
 mod transactions;
 
-pub(crate) use card_batches::ItemRow;
-pub(crate) use card_row::CardRow;
-pub(crate) use transactions::TransactionRow;
-
 use kopeck_domain::page::Page;
 
 /// The columns LIMIT and OFFSET of a page. A page starts at 499,999,999,500 at most.

@@ -30,6 +30,10 @@ pub(crate) enum Bind<'a> {
     Id(Id),
     MaybeId(Option<Id>),
     Moment(Moment),
+    MaybeMoment(Option<Moment>),
+    Day(Day),
+    MaybeDay(Option<Day>),
+    Integer(i32),
     Bool(bool),
     Bytes(&'a [u8]),
     MaybeBytes(Option<&'a [u8]>),
@@ -37,18 +41,8 @@ pub(crate) enum Bind<'a> {
     MaybeText(Option<&'a str>),
     Ints(Vec<i64>),
     Ids(Vec<Id>),
-    Moments(Vec<Moment>),
-    Days(Vec<Day>),
-    Integers(Vec<i32>),
-    BytesList(Vec<&'a [u8]>),
     Texts(Vec<&'a str>),
-    Bools(Vec<bool>),
-    MaybeInts(Vec<Option<i64>>),
-    MaybeIds(Vec<Option<Id>>),
-    MaybeMoments(Vec<Option<Moment>>),
-    MaybeDays(Vec<Option<Day>>),
-    MaybeBytesList(Vec<Option<&'a [u8]>>),
-    MaybeTexts(Vec<Option<&'a str>>),
+    Column(Column<'a>),
     /// A condition: `column ?` is true if the column has one of the values. SQLite gets them as a JSON array.
     IsOneOf(OneOf<i64>),
     IsOneOfIds(OneOf<Id>),
@@ -73,14 +67,6 @@ impl ToSql<Text, Sqlite> for OneOf<Id> {
     }
 }
 
-/// One column of rows.
-macro_rules! column {
-    ($kind:ident: $rows:ident, $row:ident => $value:expr) => {
-        $crate::statements::Bind::$kind($rows.iter().map(|$row| $value).collect())
-    };
-}
-pub(crate) use column;
-
 impl<'a> RawStatement<'a> {
     pub(crate) fn new(text: &'a str, values: Vec<Bind<'a>>) -> Self {
         debug_assert_eq!(text.matches('?').count(), values.len(), "{text}");
@@ -97,6 +83,10 @@ macro_rules! push {
             Bind::Id(value) => $out.push_bind_param::<sql::Id, _>(value),
             Bind::MaybeId(value) => $out.push_bind_param::<Nullable<sql::Id>, _>(value),
             Bind::Moment(value) => $out.push_bind_param::<sql::Moment, _>(value),
+            Bind::MaybeMoment(value) => $out.push_bind_param::<Nullable<sql::Moment>, _>(value),
+            Bind::Day(value) => $out.push_bind_param::<sql::Day, _>(value),
+            Bind::MaybeDay(value) => $out.push_bind_param::<Nullable<sql::Day>, _>(value),
+            Bind::Integer(value) => $out.push_bind_param::<Integer, _>(value),
             Bind::Bool(value) => $out.push_bind_param::<Bool, _>(value),
             Bind::Bytes(value) => $out.push_bind_param::<Binary, _>(value),
             Bind::MaybeBytes(value) => $out.push_bind_param::<Nullable<Binary>, _>(value),
@@ -130,18 +120,15 @@ impl QueryFragment<Pg> for RawStatement<'_> {
             push!(value, out,
                 Bind::Ints(list) => out.push_bind_param::<Array<BigInt>, _>(list),
                 Bind::Ids(list) => out.push_bind_param::<Array<sql::Id>, _>(list),
-                Bind::Moments(list) => out.push_bind_param::<Array<sql::Moment>, _>(list),
-                Bind::Days(list) => out.push_bind_param::<Array<sql::Day>, _>(list),
-                Bind::Integers(list) => out.push_bind_param::<Array<Integer>, _>(list),
-                Bind::BytesList(list) => out.push_bind_param::<Array<Binary>, _>(list),
                 Bind::Texts(list) => out.push_bind_param::<Array<Text>, _>(list),
-                Bind::Bools(list) => out.push_bind_param::<Array<Bool>, _>(list),
-                Bind::MaybeInts(list) => out.push_bind_param::<Array<Nullable<BigInt>>, _>(list),
-                Bind::MaybeIds(list) => out.push_bind_param::<Array<Nullable<sql::Id>>, _>(list),
-                Bind::MaybeMoments(list) => out.push_bind_param::<Array<Nullable<sql::Moment>>, _>(list),
-                Bind::MaybeDays(list) => out.push_bind_param::<Array<Nullable<sql::Day>>, _>(list),
-                Bind::MaybeBytesList(list) => out.push_bind_param::<Array<Nullable<Binary>>, _>(list),
-                Bind::MaybeTexts(list) => out.push_bind_param::<Array<Nullable<Text>>, _>(list),
+                Bind::Column(Column::Ints(list)) => out.push_bind_param::<Array<Nullable<BigInt>>, _>(list),
+                Bind::Column(Column::Ids(list)) => out.push_bind_param::<Array<Nullable<sql::Id>>, _>(list),
+                Bind::Column(Column::Moments(list)) => out.push_bind_param::<Array<Nullable<sql::Moment>>, _>(list),
+                Bind::Column(Column::Days(list)) => out.push_bind_param::<Array<Nullable<sql::Day>>, _>(list),
+                Bind::Column(Column::Integers(list)) => out.push_bind_param::<Array<Nullable<Integer>>, _>(list),
+                Bind::Column(Column::Bools(list)) => out.push_bind_param::<Array<Nullable<Bool>>, _>(list),
+                Bind::Column(Column::Bytes(list)) => out.push_bind_param::<Array<Nullable<Binary>>, _>(list),
+                Bind::Column(Column::Texts(list)) => out.push_bind_param::<Array<Nullable<Text>>, _>(list),
                 Bind::IsOneOf(list) => condition::<Array<BigInt>, _, _>("= ANY (", &list.0, ")", out),
                 Bind::IsOneOfIds(list) => condition::<Array<sql::Id>, _, _>("= ANY (", &list.0, ")", out),
             )
@@ -214,6 +201,101 @@ where
 {
     let statement = RawStatement::new(text, values);
     on_either!(connection, inner => statement.load(inner))
+}
+
+/// A row that [`insert`] adds.
+pub(crate) trait Row {
+    /// The table and the columns.
+    const INTO: &'static str;
+
+    /// The values of the columns.
+    fn values(&self) -> Vec<Bind<'_>>;
+}
+
+/// What an insert does with rows that are there.
+pub(crate) const OR_NOTHING: &str = " ON CONFLICT DO NOTHING";
+
+/// Adds rows, and says how many. SQLite is in this process: a prepared statement in a loop costs no round trip.
+/// PostgreSQL gets one statement over arrays. `conflict`: nothing, or what follows on a row that is there.
+pub(crate) fn insert<R: Row>(
+    connection: &mut AnyConnection,
+    rows: &[R],
+    conflict: &str,
+) -> QueryResult<usize> {
+    let Some(first) = rows.first() else { return Ok(0) };
+    let (into, marks) = (R::INTO, vec!["?"; first.values().len()].join(", "));
+    match connection {
+        AnyConnection::Sqlite(sqlite) => {
+            let text = format!("INSERT INTO {into} VALUES ({marks}){conflict}");
+            rows.iter().map(|row| RawStatement::new(&text, row.values()).execute(sqlite)).sum()
+        }
+        AnyConnection::Postgres(pg) => {
+            let text = format!("INSERT INTO {into} SELECT * FROM unnest({marks}){conflict}");
+            let columns = columns(rows.iter().map(Row::values)).into_iter().map(Bind::Column).collect();
+            RawStatement::new(&text, columns).execute(pg)
+        }
+    }
+}
+
+/// The columns of rows.
+fn columns<'a>(rows: impl Iterator<Item = Vec<Bind<'a>>>) -> Vec<Column<'a>> {
+    let mut columns: Vec<Column<'a>> = Vec::new();
+    for row in rows {
+        if columns.is_empty() {
+            columns = row.iter().map(Column::of).collect();
+        }
+        columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+    }
+    columns
+}
+
+/// The values of one column, for `unnest`.
+pub(crate) enum Column<'a> {
+    Ints(Vec<Option<i64>>),
+    Ids(Vec<Option<Id>>),
+    Moments(Vec<Option<Moment>>),
+    Days(Vec<Option<Day>>),
+    Integers(Vec<Option<i32>>),
+    Bools(Vec<Option<bool>>),
+    Bytes(Vec<Option<&'a [u8]>>),
+    Texts(Vec<Option<&'a str>>),
+}
+
+impl<'a> Column<'a> {
+    /// An empty column for values like this one.
+    fn of(value: &Bind<'a>) -> Self {
+        match value {
+            Bind::Id(_) | Bind::MaybeId(_) => Self::Ids(Vec::new()),
+            Bind::Moment(_) | Bind::MaybeMoment(_) => Self::Moments(Vec::new()),
+            Bind::Day(_) | Bind::MaybeDay(_) => Self::Days(Vec::new()),
+            Bind::Integer(_) => Self::Integers(Vec::new()),
+            Bind::Bool(_) => Self::Bools(Vec::new()),
+            Bind::Bytes(_) | Bind::MaybeBytes(_) => Self::Bytes(Vec::new()),
+            Bind::Text(_) | Bind::MaybeText(_) => Self::Texts(Vec::new()),
+            _ => Self::Ints(Vec::new()),
+        }
+    }
+
+    /// Adds a value, which is of the column's type.
+    fn push(&mut self, value: Bind<'a>) {
+        match (self, value) {
+            (Self::Ints(column), Bind::Int(value)) => column.push(Some(value)),
+            (Self::Ints(column), Bind::MaybeInt(value)) => column.push(value),
+            (Self::Ids(column), Bind::Id(value)) => column.push(Some(value)),
+            (Self::Ids(column), Bind::MaybeId(value)) => column.push(value),
+            (Self::Moments(column), Bind::Moment(value)) => column.push(Some(value)),
+            (Self::Moments(column), Bind::MaybeMoment(value)) => column.push(value),
+            (Self::Days(column), Bind::Day(value)) => column.push(Some(value)),
+            (Self::Days(column), Bind::MaybeDay(value)) => column.push(value),
+            (Self::Integers(column), Bind::Integer(value)) => column.push(Some(value)),
+            (Self::Bools(column), Bind::Bool(value)) => column.push(Some(value)),
+            (Self::Bytes(column), Bind::Bytes(value)) => column.push(Some(value)),
+            (Self::Bytes(column), Bind::MaybeBytes(value)) => column.push(value),
+            (Self::Texts(column), Bind::Text(value)) => column.push(Some(value)),
+            (Self::Texts(column), Bind::MaybeText(value)) => column.push(value),
+            _ => debug_assert!(false, "the values of a column are of one type"),
+        }
+    }
 }
 
 // Chunk sizes of statements over thousands of rows. A process of the database server yields its processor between two

@@ -12,7 +12,7 @@ use crate::convert::{AsKey, corrupt, fixed, length, word};
 use crate::error::Stored;
 use crate::schema::{audit_chains, audit_entries};
 use crate::sql_types::{Id, Moment};
-use crate::statements::{Bind, RawStatement, column};
+use crate::statements::{self, Bind, Row};
 
 /// An opening as its table has it.
 #[derive(Queryable, Selectable)]
@@ -163,69 +163,38 @@ pub(crate) fn last_record(connection: &mut AnyConnection, chain: u64) -> Result<
     row.map(RecordRow::record).transpose()
 }
 
-const SQLITE_INSERT: &str = "
-    INSERT INTO audit_entries (
+impl Row for RecordRow<'_> {
+    const INTO: &'static str = "audit_entries (
         chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id,
         key_digest, sealed, outcome, status, code, signature
-    )
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    )";
 
-const POSTGRES_INSERT: &str = "
-    INSERT INTO audit_entries (
-        chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id,
-        key_digest, sealed, outcome, status, code, signature
-    )
-    SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    fn values(&self) -> Vec<Bind<'_>> {
+        vec![
+            Bind::Int(self.chain),
+            Bind::Int(self.number),
+            Bind::Bytes(&self.hash),
+            Bind::Moment(self.at),
+            Bind::Text(&self.actor),
+            Bind::MaybeId(self.credential),
+            Bind::MaybeText(self.operator.as_deref()),
+            Bind::MaybeId(self.partner),
+            Bind::Text(&self.source),
+            Bind::Text(&self.action),
+            Bind::Text(&self.subject),
+            Bind::MaybeText(self.request_id.as_deref()),
+            Bind::MaybeBytes(self.key_digest.as_deref()),
+            Bind::Bool(self.sealed),
+            Bind::Text(&self.outcome),
+            Bind::MaybeInt(self.status),
+            Bind::MaybeText(self.code.as_deref()),
+            Bind::MaybeBytes(self.signature.as_deref()),
+        ]
+    }
+}
 
 /// Adds entries.
 pub(super) fn insert_records(connection: &mut AnyConnection, records: &[Record]) -> QueryResult<()> {
     let rows: Vec<RecordRow<'_>> = records.iter().map(RecordRow::new).collect();
-    match connection {
-        AnyConnection::Sqlite(sqlite) => rows.iter().try_for_each(|row| {
-            let values = vec![
-                Bind::Int(row.chain),
-                Bind::Int(row.number),
-                Bind::Bytes(&row.hash),
-                Bind::Moment(row.at),
-                Bind::Text(&row.actor),
-                Bind::MaybeId(row.credential),
-                Bind::MaybeText(row.operator.as_deref()),
-                Bind::MaybeId(row.partner),
-                Bind::Text(&row.source),
-                Bind::Text(&row.action),
-                Bind::Text(&row.subject),
-                Bind::MaybeText(row.request_id.as_deref()),
-                Bind::MaybeBytes(row.key_digest.as_deref()),
-                Bind::Bool(row.sealed),
-                Bind::Text(&row.outcome),
-                Bind::MaybeInt(row.status),
-                Bind::MaybeText(row.code.as_deref()),
-                Bind::MaybeBytes(row.signature.as_deref()),
-            ];
-            RawStatement::new(SQLITE_INSERT, values).execute(sqlite).map(drop)
-        }),
-        AnyConnection::Postgres(pg) => {
-            let columns = vec![
-                column!(Ints: rows, row => row.chain),
-                column!(Ints: rows, row => row.number),
-                column!(BytesList: rows, row => row.hash.as_slice()),
-                column!(Moments: rows, row => row.at),
-                column!(Texts: rows, row => &*row.actor),
-                column!(MaybeIds: rows, row => row.credential),
-                column!(MaybeTexts: rows, row => row.operator.as_deref()),
-                column!(MaybeIds: rows, row => row.partner),
-                column!(Texts: rows, row => &*row.source),
-                column!(Texts: rows, row => &*row.action),
-                column!(Texts: rows, row => &*row.subject),
-                column!(MaybeTexts: rows, row => row.request_id.as_deref()),
-                column!(MaybeBytesList: rows, row => row.key_digest.as_deref()),
-                column!(Bools: rows, row => row.sealed),
-                column!(Texts: rows, row => &*row.outcome),
-                column!(MaybeInts: rows, row => row.status),
-                column!(MaybeTexts: rows, row => row.code.as_deref()),
-                column!(MaybeBytesList: rows, row => row.signature.as_deref()),
-            ];
-            RawStatement::new(POSTGRES_INSERT, columns).execute(pg).map(drop)
-        }
-    }
+    statements::insert(connection, &rows, "").map(drop)
 }

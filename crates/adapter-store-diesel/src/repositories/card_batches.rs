@@ -13,12 +13,9 @@ use kopeck_domain::page::{Listed, Page};
 use kopeck_port_store::{BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, StoreError};
 
 use self::kinds::StoredColumns;
-use self::rows::BatchRow;
-pub(crate) use self::rows::ItemRow;
-use self::rows::{DONE, OPEN, REFUSED, state_columns};
+use self::rows::{BatchRow, DONE, ItemRow, OPEN, REFUSED, state_columns};
 use self::target::TargetOf;
 use super::{descending, window};
-use crate::bulk;
 use crate::convert::{AsKey, corrupt, length, natural};
 use crate::dialect;
 use crate::error::Stored;
@@ -166,12 +163,12 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
         let Some(row) = self.buffer(partner, BatchRow::new(partner, seq, batch), items)? else {
             return self.give_out(partner, K::LIST, seq);
         };
-        diesel::insert_into(card_batches::table).values(&row).execute(self.of(partner)?).stored()?;
+        statements::insert(self.of(partner)?, std::slice::from_ref(&row), "").stored()?;
         self.give_out(partner, K::LIST, seq)?;
         dialect::guarded(self.of(partner)?, |connection| {
             items.chunks(statements::INSERT_CHUNK).try_for_each(|items| {
                 let rows: Vec<ItemRow> = items.iter().map(|item| ItemRow::new(&row, item)).collect();
-                bulk::insert_items(connection, &rows)
+                statements::insert(connection, &rows, "").map(drop)
             })
         })
         .stored()

@@ -11,63 +11,64 @@ use crate::encryption::RowCipher;
 use crate::limit_text;
 use crate::schema::cards;
 use crate::sql_types::{Day, Id, Moment};
+use crate::statements::{Bind, Row};
 
 /// A card as its table has it.
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = cards, treat_none_as_default_value = false)]
-pub(crate) struct CardRow {
-    pub(crate) partner_id: Id,
-    pub(crate) seq: i64,
-    pub(crate) ordinal: i64,
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = cards)]
+pub(super) struct CardRow {
+    partner_id: Id,
+    seq: i64,
+    ordinal: i64,
     #[diesel(embed)]
-    pub(crate) card: PlainRow,
+    card: PlainRow,
     #[diesel(embed)]
-    pub(crate) activation: ActivationRow,
+    activation: ActivationRow,
     #[diesel(embed)]
-    pub(crate) bank: BankRow,
-    pub(crate) account_value: i64,
-    pub(crate) account_updated_at: Moment,
-    pub(crate) transactions_seen_at: Option<Moment>,
-    pub(crate) spending_limit: String,
+    bank: BankRow,
+    account_value: i64,
+    account_updated_at: Moment,
+    transactions_seen_at: Option<Moment>,
+    spending_limit: String,
 }
 
 /// What the domain's [`Card`] holds.
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = cards, treat_none_as_default_value = false)]
-pub(crate) struct PlainRow {
-    pub(crate) id: Id,
-    pub(crate) number: i64,
-    pub(crate) kind: String,
-    pub(crate) order_id: Id,
-    pub(crate) valid_until: Day,
-    pub(crate) employee_id: Option<Id>,
-    pub(crate) link_status: Option<String>,
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = cards)]
+pub(super) struct PlainRow {
+    id: Id,
+    number: i64,
+    kind: String,
+    order_id: Id,
+    valid_until: Day,
+    employee_id: Option<Id>,
+    link_status: Option<String>,
 }
 
 /// What activates a virtual card: all of it, or nothing if the card is plastic, or the code is used or over.
-#[derive(Default, Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = cards, treat_none_as_null = true, treat_none_as_default_value = false)]
-pub(crate) struct ActivationRow {
-    pub(crate) activation_code: Option<Vec<u8>>,
-    pub(crate) activation_valid_until: Option<Day>,
-    pub(crate) first_top_up: Option<i64>,
+#[derive(Default, Queryable, Selectable, AsChangeset)]
+#[diesel(table_name = cards, treat_none_as_null = true)]
+pub(super) struct ActivationRow {
+    activation_code: Option<Vec<u8>>,
+    activation_valid_until: Option<Day>,
+    first_top_up: Option<i64>,
 }
 
 /// What the bank last said.
-#[derive(Queryable, Selectable, Insertable, AsChangeset)]
-#[diesel(table_name = cards, treat_none_as_null = true, treat_none_as_default_value = false)]
-pub(crate) struct BankRow {
-    pub(crate) balance: i64,
-    pub(crate) remaining_top_up: i64,
-    pub(crate) activated_at: Option<Moment>,
-    pub(crate) standing: String,
-    pub(crate) seen_at: Moment,
+#[derive(Queryable, Selectable, AsChangeset)]
+#[diesel(table_name = cards, treat_none_as_null = true)]
+pub(super) struct BankRow {
+    balance: i64,
+    remaining_top_up: i64,
+    activated_at: Option<Moment>,
+    standing: String,
+    seen_at: Moment,
 }
 
 /// A card of an order's result.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = cards)]
-pub(crate) struct ResultRow {
+pub(super) struct ResultRow {
     id: Id,
     ordinal: i64,
     kind: String,
@@ -119,6 +120,42 @@ impl CardRow {
             transactions_seen_at: seen.transpose()?,
             limit: limit_text::parse(&self.spending_limit, "cards.spending_limit")?,
         })
+    }
+}
+
+impl Row for CardRow {
+    const INTO: &'static str = "cards (
+        partner_id, id, seq, number, kind, order_id, ordinal, valid_until, employee_id, link_status,
+        activation_code, activation_valid_until, first_top_up, balance, remaining_top_up, activated_at, standing, seen_at,
+        account_value, account_updated_at, transactions_seen_at, spending_limit
+    )";
+
+    fn values(&self) -> Vec<Bind<'_>> {
+        let Self { card, activation, bank, .. } = self;
+        vec![
+            Bind::Id(self.partner_id),
+            Bind::Id(card.id),
+            Bind::Int(self.seq),
+            Bind::Int(card.number),
+            Bind::Text(&card.kind),
+            Bind::Id(card.order_id),
+            Bind::Int(self.ordinal),
+            Bind::Day(card.valid_until),
+            Bind::MaybeId(card.employee_id),
+            Bind::MaybeText(card.link_status.as_deref()),
+            Bind::MaybeBytes(activation.activation_code.as_deref()),
+            Bind::MaybeDay(activation.activation_valid_until),
+            Bind::MaybeInt(activation.first_top_up),
+            Bind::Int(bank.balance),
+            Bind::Int(bank.remaining_top_up),
+            Bind::MaybeMoment(bank.activated_at),
+            Bind::Text(&bank.standing),
+            Bind::Moment(bank.seen_at),
+            Bind::Int(self.account_value),
+            Bind::Moment(self.account_updated_at),
+            Bind::MaybeMoment(self.transactions_seen_at),
+            Bind::Text(&self.spending_limit),
+        ]
     }
 }
 

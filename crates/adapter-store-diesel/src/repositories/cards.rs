@@ -15,7 +15,6 @@ use time::{Date, OffsetDateTime};
 use super::card_look_ups::CardsOf;
 use super::card_row::{ActivationRow, BankRow, CardRow, PlainRow};
 use super::window;
-use crate::bulk;
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, card_number, corrupt, length, number};
 use crate::counters::List;
@@ -24,7 +23,7 @@ use crate::error::Stored;
 use crate::limit_text;
 use crate::schema::cards;
 use crate::sql_types::{Day, Id, Moment};
-use crate::statements;
+use crate::statements::{self, Bind, OneOf};
 use crate::transaction::DieselTransaction;
 use crate::transaction::locks::Lock;
 use crate::update::update;
@@ -43,6 +42,19 @@ fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'stati
     }
 }
 
+const SET_LIMIT: &str = "UPDATE cards SET spending_limit = ? WHERE partner_id = ? AND id ?";
+
+/// Timestamps of 1970 are older than any setting allows; what was never fetched stays so. Most cards of a large batch were
+/// not looked at for a while: those are not written.
+const OUTDATE: &str = "
+    UPDATE cards
+    SET seen_at = ?, transactions_seen_at = CASE WHEN transactions_seen_at > ? THEN ? ELSE transactions_seen_at END
+    WHERE partner_id = ? AND id ? AND (seen_at > ? OR transactions_seen_at > ?)";
+
+fn one_of(cards: &[CardId]) -> Bind<'static> {
+    Bind::IsOneOfIds(OneOf(cards.iter().map(AsKey::key).collect()))
+}
+
 impl CardRepository for DieselTransaction {
     fn insert_issued(&mut self, partner: PartnerId, cards: &[NewCard]) -> Result<(), StoreError> {
         let first = self.next_number(partner, List::Cards)?;
@@ -50,7 +62,7 @@ impl CardRepository for DieselTransaction {
         for cards in cards.chunks(statements::INSERT_CHUNK) {
             let row = |(seq, card)| CardRow::new(partner, seq, card, &*self.cipher);
             let rows: Vec<CardRow> = (next..).zip(cards).map(row).collect::<Result<_, _>>()?;
-            bulk::insert_cards(self.of(partner)?, &rows).stored()?;
+            statements::insert(self.of(partner)?, &rows, "").stored()?;
             next += i64::try_from(rows.len()).map_err(|_| corrupt("counters.last"))?;
         }
         self.give_out(partner, List::Cards, next - 1)
@@ -151,16 +163,23 @@ impl CardRepository for DieselTransaction {
         cards: &[CardId],
         too_old_at: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        let (connection, too_old_at) = (self.of(partner)?, Moment::of(too_old_at));
-        let outdate =
-            |some: &[CardId]| bulk::outdate_bank_view(connection, partner.key(), some, too_old_at).stored();
-        cards.chunks(statements::UPDATE_CHUNK as usize).try_for_each(outdate)
+        let (epoch, too_old_at) = (Moment(0), Moment::of(too_old_at));
+        for some in cards.chunks(statements::UPDATE_CHUNK as usize) {
+            let mut values = vec![Bind::Moment(epoch), Bind::Moment(epoch), Bind::Moment(epoch)];
+            values.extend([Bind::Id(partner.key()), one_of(some)]);
+            values.extend([Bind::Moment(too_old_at), Bind::Moment(too_old_at)]);
+            statements::execute(self.of(partner)?, OUTDATE, values).stored()?;
+        }
+        Ok(())
     }
 
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {
-        let (connection, limit) = (self.of(partner)?, limit_text::text(limit));
-        let set = |some: &[CardId]| bulk::set_limit(connection, partner.key(), some, &limit).stored();
-        cards.chunks(statements::UPDATE_CHUNK as usize).try_for_each(set)
+        let limit = limit_text::text(limit);
+        for some in cards.chunks(statements::UPDATE_CHUNK as usize) {
+            let values = vec![Bind::Text(&limit), Bind::Id(partner.key()), one_of(some)];
+            statements::execute(self.of(partner)?, SET_LIMIT, values).stored()?;
+        }
+        Ok(())
     }
 
     fn accounts_due(

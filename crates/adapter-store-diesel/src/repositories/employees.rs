@@ -1,6 +1,5 @@
 //! Employees.
 
-use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
@@ -14,7 +13,7 @@ use super::card_look_ups::CardsOf;
 use super::employee_look_ups::{EmployeeById, EmployeeNamed};
 use super::employee_with_cards::EmployeeWithCards;
 use super::{ascending, window};
-use crate::connection::{AnyConnection, MultiBackend, on_either};
+use crate::connection::MultiBackend;
 use crate::convert::{AsKey, length, parsed, word};
 use crate::counters::List;
 use crate::dialect;
@@ -22,9 +21,8 @@ use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::employees;
 use crate::sql_types::{Id, Moment};
-use crate::statements::{Bind, RawStatement, column};
+use crate::statements::{self, Bind, Row};
 use crate::transaction::DieselTransaction;
-use crate::transaction::write_buffer::BufferedRow;
 use crate::update::update;
 
 /// An employee as the table has them, but for what only the table itself needs.
@@ -148,61 +146,31 @@ impl EmployeeRow {
     }
 }
 
-const INSERT: &str = "
-    INSERT INTO employees (
+impl Row for NewEmployeeRow {
+    const INTO: &'static str = "employees (
         partner_id, id, seq, custom_id, surname, name, patronymic, phone, email, category_id, status,
         status_updated_at, search_text, created_at
-    )
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    )";
 
-/// Adds an employee.
-fn insert_employee(connection: &mut AnyConnection, row: &NewEmployeeRow) -> QueryResult<()> {
-    let EmployeeRow { id, fields, created_at } = &row.employee;
-    let values = vec![
-        Bind::Id(row.partner_id),
-        Bind::Id(*id),
-        Bind::Int(row.seq),
-        Bind::Text(&fields.custom_id),
-        Bind::MaybeText(fields.surname.as_deref()),
-        Bind::MaybeText(fields.name.as_deref()),
-        Bind::MaybeText(fields.patronymic.as_deref()),
-        Bind::MaybeBytes(fields.phone.as_deref()),
-        Bind::MaybeBytes(fields.email.as_deref()),
-        Bind::MaybeId(fields.category_id),
-        Bind::Text(&fields.status),
-        Bind::Moment(fields.status_updated_at),
-        Bind::Text(&row.search_text),
-        Bind::Moment(*created_at),
-    ];
-    on_either!(connection, inner => RawStatement::new(INSERT, values).execute(inner)).map(drop)
-}
-
-const POSTGRES_INSERT_MANY: &str = "
-    INSERT INTO employees (
-        partner_id, id, seq, custom_id, surname, name, patronymic, phone, email, category_id, status,
-        status_updated_at, search_text, created_at
-    )
-    SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-
-/// Adds employees of any partners.
-fn insert_employees(connection: &mut PgConnection, rows: &[NewEmployeeRow]) -> QueryResult<()> {
-    let columns = vec![
-        column!(Ids: rows, row => row.partner_id),
-        column!(Ids: rows, row => row.employee.id),
-        column!(Ints: rows, row => row.seq),
-        column!(Texts: rows, row => row.employee.fields.custom_id.as_str()),
-        column!(MaybeTexts: rows, row => row.employee.fields.surname.as_deref()),
-        column!(MaybeTexts: rows, row => row.employee.fields.name.as_deref()),
-        column!(MaybeTexts: rows, row => row.employee.fields.patronymic.as_deref()),
-        column!(MaybeBytesList: rows, row => row.employee.fields.phone.as_deref()),
-        column!(MaybeBytesList: rows, row => row.employee.fields.email.as_deref()),
-        column!(MaybeIds: rows, row => row.employee.fields.category_id),
-        column!(Texts: rows, row => row.employee.fields.status.as_str()),
-        column!(Moments: rows, row => row.employee.fields.status_updated_at),
-        column!(Texts: rows, row => row.search_text.as_str()),
-        column!(Moments: rows, row => row.employee.created_at),
-    ];
-    RawStatement::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
+    fn values(&self) -> Vec<Bind<'_>> {
+        let EmployeeRow { id, fields, created_at } = &self.employee;
+        vec![
+            Bind::Id(self.partner_id),
+            Bind::Id(*id),
+            Bind::Int(self.seq),
+            Bind::Text(&fields.custom_id),
+            Bind::MaybeText(fields.surname.as_deref()),
+            Bind::MaybeText(fields.name.as_deref()),
+            Bind::MaybeText(fields.patronymic.as_deref()),
+            Bind::MaybeBytes(fields.phone.as_deref()),
+            Bind::MaybeBytes(fields.email.as_deref()),
+            Bind::MaybeId(fields.category_id),
+            Bind::Text(&fields.status),
+            Bind::Moment(fields.status_updated_at),
+            Bind::Text(&self.search_text),
+            Bind::Moment(*created_at),
+        ]
+    }
 }
 
 /// Every employee of the partner that fits `filter`.
@@ -237,12 +205,6 @@ fn containing(text: &str) -> String {
     pattern
 }
 
-impl BufferedRow for NewEmployeeRow {
-    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
-        insert_employees(connection.postgres()?, rows)
-    }
-}
-
 impl EmployeeRepository for DieselTransaction {
     fn insert(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
         let seq = self.next_number(partner, List::Employees)?;
@@ -255,7 +217,8 @@ impl EmployeeRepository for DieselTransaction {
             self.remember(named, Some(employee.id));
             return self.give_out(partner, List::Employees, seq);
         }
-        dialect::guarded(self.of(partner)?, |connection| insert_employee(connection, &row)).stored()?;
+        dialect::guarded(self.of(partner)?, |connection| statements::insert(connection, &[row], ""))
+            .stored()?;
         self.give_out(partner, List::Employees, seq)
     }
 

@@ -12,11 +12,10 @@ use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::recorded_responses;
 use crate::sql_types::{Id, Moment};
-use crate::statements::{Bind, RawStatement, column};
+use crate::statements::{self, Bind, OR_NOTHING, RawStatement, Row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 use crate::transaction::locks::Lock;
-use crate::transaction::write_buffer::BufferedRow;
 use crate::update::update;
 
 /// An answer as its table has it.
@@ -109,44 +108,18 @@ impl BatchLoad for AnswerTo {
     }
 }
 
-const INSERT: &str = "
-    INSERT INTO recorded_responses (partner_id, key, fingerprint, status, body, recorded_at) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (partner_id, key) DO NOTHING";
+impl Row for AnswerRow {
+    const INTO: &'static str = "recorded_responses (partner_id, key, fingerprint, status, body, recorded_at)";
 
-/// Adds an answer, unless there is one under its key; says whether it did.
-fn insert_answer(connection: &mut AnyConnection, row: &AnswerRow) -> QueryResult<bool> {
-    let values = vec![
-        Bind::Id(row.partner_id),
-        Bind::Text(&row.key),
-        Bind::Bytes(&row.fingerprint),
-        Bind::Int(row.status.into()),
-        Bind::Bytes(&row.body),
-        Bind::Moment(row.recorded_at),
-    ];
-    on_either!(connection, inner => RawStatement::new(INSERT, values).execute(inner))
-        .map(|inserted| inserted > 0)
-}
-
-const POSTGRES_INSERT_MANY: &str = "
-    INSERT INTO recorded_responses (partner_id, key, fingerprint, status, body, recorded_at)
-    SELECT * FROM unnest(?, ?, ?, ?, ?, ?)";
-
-/// Adds answers that are not there, of any partners.
-fn insert_answers(connection: &mut PgConnection, rows: &[AnswerRow]) -> QueryResult<()> {
-    let columns = vec![
-        column!(Ids: rows, row => row.partner_id),
-        column!(Texts: rows, row => row.key.as_str()),
-        column!(BytesList: rows, row => row.fingerprint.as_slice()),
-        column!(Integers: rows, row => row.status),
-        column!(BytesList: rows, row => row.body.as_slice()),
-        column!(Moments: rows, row => row.recorded_at),
-    ];
-    RawStatement::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
-}
-
-impl BufferedRow for AnswerRow {
-    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
-        insert_answers(connection.postgres()?, rows)
+    fn values(&self) -> Vec<Bind<'_>> {
+        vec![
+            Bind::Id(self.partner_id),
+            Bind::Text(&self.key),
+            Bind::Bytes(&self.fingerprint),
+            Bind::Integer(self.status),
+            Bind::Bytes(&self.body),
+            Bind::Moment(self.recorded_at),
+        ]
     }
 }
 
@@ -174,7 +147,7 @@ impl IdempotencyRepository for DieselTransaction {
             self.remember(question, Some(row));
             return Ok(());
         }
-        if insert_answer(self.of(partner)?, &row).stored()? {
+        if statements::insert(self.of(partner)?, std::slice::from_ref(&row), OR_NOTHING).stored()? > 0 {
             return Ok(());
         }
         let stale = recorded_responses::table

@@ -16,7 +16,7 @@ use crate::dialect::due_jobs::{self, JobRow};
 use crate::error::Stored;
 use crate::schema::jobs;
 use crate::sql_types::{Id, Moment, sql, whole_micros};
-use crate::statements::{Bind, RawStatement, column};
+use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 use crate::transaction::write_buffer::BufferedRow;
 use crate::update::update;
@@ -96,10 +96,10 @@ const INSERT_WORK: &str = "
 impl BufferedRow for NewJob {
     fn insert_many(rows: &[Self], connection: &mut AnyConnection, ahead: i64) -> QueryResult<()> {
         let columns = vec![
-            column!(Ids: rows, one => one.partner),
-            column!(Texts: rows, one => one.kind),
-            column!(Ids: rows, one => one.subject),
-            column!(Ints: rows, one => one.delay.saturating_add(ahead)),
+            Bind::Ids(rows.iter().map(|one| one.partner).collect()),
+            Bind::Texts(rows.iter().map(|one| one.kind).collect()),
+            Bind::Ids(rows.iter().map(|one| one.subject).collect()),
+            Bind::Ints(rows.iter().map(|one| one.delay.saturating_add(ahead)).collect()),
         ];
         RawStatement::new(INSERT_WORK, columns).execute(connection.postgres()?).map(drop)
     }

@@ -11,11 +11,10 @@ use crate::convert::AsKey;
 use crate::error::Stored;
 use crate::schema::sealed_nonces;
 use crate::sql_types::{Id, Moment};
-use crate::statements::{Bind, RawStatement, column};
+use crate::statements::{self, Bind, OR_NOTHING, RawStatement, Row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 use crate::transaction::locks::Lock;
-use crate::transaction::write_buffer::BufferedRow;
 use crate::update::update;
 
 /// A spent nonce as its table has it.
@@ -92,39 +91,16 @@ impl BatchLoad for NonceOf {
     }
 }
 
-const INSERT: &str = "
-    INSERT INTO sealed_nonces (partner_id, nonce, idempotency_key, spent_at) VALUES (?, ?, ?, ?)
-    ON CONFLICT (partner_id, nonce) DO NOTHING";
+impl Row for NonceRow {
+    const INTO: &'static str = "sealed_nonces (partner_id, nonce, idempotency_key, spent_at)";
 
-/// Adds a nonce, unless it is there; says whether it did.
-fn insert_nonce(connection: &mut AnyConnection, row: &NonceRow) -> QueryResult<bool> {
-    let values = vec![
-        Bind::Id(row.partner_id),
-        Bind::Text(&row.nonce),
-        Bind::MaybeText(row.idempotency_key.as_deref()),
-        Bind::Moment(row.spent_at),
-    ];
-    on_either!(connection, inner => RawStatement::new(INSERT, values).execute(inner))
-        .map(|inserted| inserted > 0)
-}
-
-const POSTGRES_INSERT_MANY: &str = "
-    INSERT INTO sealed_nonces (partner_id, nonce, idempotency_key, spent_at) SELECT * FROM unnest(?, ?, ?, ?)";
-
-/// Adds nonces that are not there, of any partners.
-fn insert_nonces(connection: &mut PgConnection, rows: &[NonceRow]) -> QueryResult<()> {
-    let columns = vec![
-        column!(Ids: rows, row => row.partner_id),
-        column!(Texts: rows, row => row.nonce.as_str()),
-        column!(MaybeTexts: rows, row => row.idempotency_key.as_deref()),
-        column!(Moments: rows, row => row.spent_at),
-    ];
-    RawStatement::new(POSTGRES_INSERT_MANY, columns).execute(connection).map(drop)
-}
-
-impl BufferedRow for NonceRow {
-    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
-        insert_nonces(connection.postgres()?, rows)
+    fn values(&self) -> Vec<Bind<'_>> {
+        vec![
+            Bind::Id(self.partner_id),
+            Bind::Text(&self.nonce),
+            Bind::MaybeText(self.idempotency_key.as_deref()),
+            Bind::Moment(self.spent_at),
+        ]
     }
 }
 
@@ -151,7 +127,7 @@ impl SealedNonceRepository for DieselTransaction {
             self.remember(question, Some(spent.clone()));
             return Ok(());
         }
-        if insert_nonce(self.of(partner)?, &row).stored()? {
+        if statements::insert(self.of(partner)?, std::slice::from_ref(&row), OR_NOTHING).stored()? > 0 {
             return Ok(());
         }
         let stale = sealed_nonces::table

@@ -9,29 +9,47 @@ use kopeck_port_store::{StoreError, TransactionFilter, TransactionRepository};
 use time::OffsetDateTime;
 
 use super::window;
-use crate::bulk;
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, corrupt, length, word};
 use crate::error::Stored;
 use crate::schema::{cards, transactions};
 use crate::sql_types::{Id, Moment};
-use crate::statements;
+use crate::statements::{self, Bind, OR_NOTHING, Row};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
 
 /// A transaction as its table has it.
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = transactions, treat_none_as_default_value = false)]
-pub(crate) struct TransactionRow {
-    pub(crate) partner_id: Id,
-    pub(crate) card_id: Id,
-    pub(crate) id: i64,
-    pub(crate) executed_at: Moment,
-    pub(crate) kind: String,
-    pub(crate) amount: i64,
-    pub(crate) place: Option<String>,
-    pub(crate) mcc: Option<String>,
-    pub(crate) merchant_id: Option<String>,
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = transactions)]
+struct TransactionRow {
+    partner_id: Id,
+    card_id: Id,
+    id: i64,
+    executed_at: Moment,
+    kind: String,
+    amount: i64,
+    place: Option<String>,
+    mcc: Option<String>,
+    merchant_id: Option<String>,
+}
+
+impl Row for TransactionRow {
+    const INTO: &'static str =
+        "transactions (partner_id, card_id, id, executed_at, kind, amount, place, mcc, merchant_id)";
+
+    fn values(&self) -> Vec<Bind<'_>> {
+        vec![
+            Bind::Id(self.partner_id),
+            Bind::Id(self.card_id),
+            Bind::Int(self.id),
+            Bind::Moment(self.executed_at),
+            Bind::Text(&self.kind),
+            Bind::Int(self.amount),
+            Bind::MaybeText(self.place.as_deref()),
+            Bind::MaybeText(self.mcc.as_deref()),
+            Bind::MaybeText(self.merchant_id.as_deref()),
+        ]
+    }
 }
 
 impl TransactionRow {
@@ -110,7 +128,7 @@ impl TransactionRepository for DieselTransaction {
         for some in transactions.chunks(statements::INSERT_CHUNK) {
             let rows: Vec<TransactionRow> =
                 some.iter().map(|transaction| TransactionRow::new(partner, card, transaction)).collect();
-            bulk::put_transactions(self.of(partner)?, &rows).stored()?;
+            statements::insert(self.of(partner)?, &rows, OR_NOTHING).stored()?;
         }
         update(cards::table.find((partner.key(), card.key())))
             .set(cards::transactions_seen_at.eq(Moment::of(seen_at)))

@@ -5,11 +5,18 @@ use std::any::{Any, TypeId};
 use diesel::QueryResult;
 
 use crate::connection::AnyConnection;
+use crate::statements::{self, Row};
 
 /// A row that can wait for others of its kind.
 pub(crate) trait BufferedRow: Sized + Send + 'static {
     /// Adds rows with one statement. `ahead`: by how many microseconds the service is ahead of the database's clock.
     fn insert_many(rows: &[Self], connection: &mut AnyConnection, ahead: i64) -> QueryResult<()>;
+}
+
+impl<R: Row + Send + 'static> BufferedRow for R {
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
+        statements::insert(connection, rows, "").map(drop)
+    }
 }
 
 /// Rows of one kind: a `Vec` of any [`BufferedRow`].

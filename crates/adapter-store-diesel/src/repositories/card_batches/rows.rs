@@ -1,19 +1,15 @@
 //! The rows of card batches and their items.
 
-use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::StoreError;
 
 use super::kinds::StoredColumns;
-use crate::bulk;
-use crate::connection::AnyConnection;
 use crate::convert::{AsKey, card_number, corrupt, natural, number, word};
 use crate::schema::{card_batch_items, card_batches};
 use crate::sql_types::{Id, Moment};
-use crate::statements::{RawStatement, column};
-use crate::transaction::write_buffer::BufferedRow;
+use crate::statements::{Bind, Row};
 
 /// The states of an item. The reason for a refusal has a column of its own.
 pub(super) const OPEN: &str = "OPEN";
@@ -32,8 +28,8 @@ pub(super) fn state_columns<R: Into<&'static str>>(
 }
 
 /// A card batch.
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = card_batches, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = card_batches)]
 pub(crate) struct BatchRow {
     partner_id: Id,
     id: Id,
@@ -77,20 +73,20 @@ impl BatchRow {
 }
 
 /// One card of a batch.
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = card_batch_items, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = card_batch_items)]
 pub(crate) struct ItemRow {
-    pub(crate) partner_id: Id,
-    pub(crate) batch_id: Id,
-    pub(crate) ordinal: i64,
-    pub(crate) kind: String,
-    pub(crate) card_id: Id,
-    pub(crate) number: i64,
-    pub(crate) amount: Option<i64>,
-    pub(crate) state: String,
-    pub(crate) refusal: Option<String>,
-    pub(crate) claimed: bool,
-    pub(crate) sent: bool,
+    partner_id: Id,
+    batch_id: Id,
+    pub(super) ordinal: i64,
+    kind: String,
+    card_id: Id,
+    number: i64,
+    amount: Option<i64>,
+    state: String,
+    refusal: Option<String>,
+    claimed: bool,
+    sent: bool,
 }
 
 impl ItemRow {
@@ -128,36 +124,42 @@ impl ItemRow {
     }
 }
 
-const INSERT_BATCHES: &str = "
-    INSERT INTO card_batches
-        (partner_id, id, kind, seq, cards, amount, spending_limit, state, created_at, state_since)
-    SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+impl Row for BatchRow {
+    const INTO: &'static str = "card_batches (partner_id, id, kind, seq, cards, amount, spending_limit, state, created_at, state_since)";
 
-/// Adds batches of any partners.
-fn insert_batches(connection: &mut PgConnection, rows: &[BatchRow]) -> QueryResult<()> {
-    let columns = vec![
-        column!(Ids: rows, row => row.partner_id),
-        column!(Ids: rows, row => row.id),
-        column!(Texts: rows, row => row.kind.as_str()),
-        column!(Ints: rows, row => row.seq),
-        column!(Ints: rows, row => row.cards),
-        column!(MaybeInts: rows, row => row.amount),
-        column!(MaybeTexts: rows, row => row.spending_limit.as_deref()),
-        column!(Texts: rows, row => row.state.as_str()),
-        column!(Moments: rows, row => row.created_at),
-        column!(Moments: rows, row => row.state_since),
-    ];
-    RawStatement::new(INSERT_BATCHES, columns).execute(connection).map(drop)
-}
-
-impl BufferedRow for BatchRow {
-    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
-        insert_batches(connection.postgres()?, rows)
+    fn values(&self) -> Vec<Bind<'_>> {
+        vec![
+            Bind::Id(self.partner_id),
+            Bind::Id(self.id),
+            Bind::Text(&self.kind),
+            Bind::Int(self.seq),
+            Bind::Int(self.cards),
+            Bind::MaybeInt(self.amount),
+            Bind::MaybeText(self.spending_limit.as_deref()),
+            Bind::Text(&self.state),
+            Bind::Moment(self.created_at),
+            Bind::Moment(self.state_since),
+        ]
     }
 }
 
-impl BufferedRow for ItemRow {
-    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
-        bulk::insert_items(connection, rows)
+impl Row for ItemRow {
+    const INTO: &'static str = "card_batch_items
+        (partner_id, batch_id, ordinal, kind, card_id, number, amount, state, refusal, claimed, sent)";
+
+    fn values(&self) -> Vec<Bind<'_>> {
+        vec![
+            Bind::Id(self.partner_id),
+            Bind::Id(self.batch_id),
+            Bind::Int(self.ordinal),
+            Bind::Text(&self.kind),
+            Bind::Id(self.card_id),
+            Bind::Int(self.number),
+            Bind::MaybeInt(self.amount),
+            Bind::Text(&self.state),
+            Bind::MaybeText(self.refusal.as_deref()),
+            Bind::Bool(self.claimed),
+            Bind::Bool(self.sent),
+        ]
     }
 }
