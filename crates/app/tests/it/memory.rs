@@ -29,7 +29,8 @@ fn raise_own_limit() {
 
 /// `serve`, started with the soft limit of open files that many systems give.
 fn start_with_few_files(installation: &Installation) -> Running {
-    let plain = installation.command(&["serve", "--listen", "127.0.0.1:0"]);
+    // The bound is that of the default store; the plain one keeps a stack and pages for each of its threads.
+    let plain = installation.command(&["serve", "--listen", "127.0.0.1:0", "--store", "batched"]);
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -S -n 1024; exec \"$0\" \"$@\""]);
     command.arg(plain.get_program()).args(plain.get_args());

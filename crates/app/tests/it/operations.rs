@@ -38,7 +38,7 @@ async fn a_running_service_tells_that_it_is_ready_and_what_it_did() {
     let installation = Installation::new();
     let partner =
         installation.create_partner(&["--sealing", "optional", "--deposit", "1000000", "--login", "acme-47"]);
-    let running = installation.serve(&[TELLS, &["--processing-delay", "1h"]].concat());
+    let running = installation.serve(&[TELLS, &["--processing-delay", "1h", "--workers", "2"]].concat());
     assert_eq!(running.ask("/health/live"), (200, r#"{"status":"live"}"#.to_owned()));
     let (status, ready) = running.ask("/health/ready");
     let parts = json!({"process": "ready", "database": "ready", "migrations": "ready", "workers": "ready"});
@@ -122,7 +122,7 @@ fn a_service_that_is_told_to_stop_says_so_before_it_refuses_anybody() {
 fn a_worker_tells_of_itself_too() {
     let installation = Installation::on_a_server();
     installation.succeed(&["migrate"]);
-    let running = installation.worker(TELLS);
+    let running = installation.worker(&[TELLS, &["--workers", "2"]].concat());
     assert_eq!(running.ask("/health/ready").0, 200);
     shows(&running.ask("/metrics").1, "kopeck_worker_threads 4");
     let (_, good) = running.stop("TERM");
