@@ -130,8 +130,8 @@ pub struct NewCard {
 /// What activates a virtual card.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Activation {
-    /// The code; it activates the card for anyone.
-    pub code: String,
+    /// The code; it activates the card for anyone. `None` once the card is activated or the code has expired.
+    pub code: Option<String>,
     /// The last day on which it is good.
     pub valid_until: Date,
     /// The money on the card from the start.

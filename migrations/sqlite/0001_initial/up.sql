@@ -245,8 +245,8 @@ CREATE TABLE cards (
     FOREIGN KEY (partner_id, employee_id) REFERENCES employees (partner_id, id),
     CONSTRAINT cards_link_complete CHECK ((employee_id IS NULL) = (link_status IS NULL)),
     CONSTRAINT cards_activation_complete CHECK (
-        (activation_code IS NULL) = (activation_valid_until IS NULL)
-        AND (activation_code IS NULL) = (first_top_up IS NULL)
+        (activation_valid_until IS NULL) = (first_top_up IS NULL)
+        AND (activation_code IS NULL OR activation_valid_until IS NOT NULL)
     )
 ) STRICT, WITHOUT ROWID;
 
@@ -259,7 +259,7 @@ CREATE INDEX cards_of_employee ON cards (partner_id, employee_id, seq, link_stat
 -- Covers the filters of the list of unassigned cards, so that counting it seldom reads the table.
 CREATE INDEX cards_unassigned ON cards (partner_id, standing, seq, valid_until, kind, employee_id)
     WHERE employee_id IS NULL;
-CREATE INDEX cards_by_activation ON cards (activation_valid_until) WHERE activation_valid_until IS NOT NULL;
+CREATE INDEX cards_by_activation ON cards (activation_valid_until) WHERE activation_code IS NOT NULL;
 -- Covers the query for accounts that are due for the daily refresh.
 CREATE INDEX cards_by_account_refresh ON cards (account_updated_at, partner_id, id, number);
 

@@ -70,8 +70,9 @@ api_type! {
 api_type! {
     /// What only virtual cards have.
     struct ActivationDto<'a> as "Activation" {
-        /// Virtual cards: the code that activates the card, until it is activated or the code expires. Keep it secret.
-        activation_code: &'a str,
+        /// Virtual cards: the code that activates the card; `null` once the card is activated or the code has expired. Keep
+        /// it secret.
+        activation_code: Option<&'a str>,
         /// Virtual cards: the last day of the code.
         validity_period: DateText,
         /// Virtual cards: the first top-up, kopecks.
@@ -91,7 +92,7 @@ impl<'a> From<&'a OrderResultItem> for OrderResultItemDto<'a> {
             type_card: item.card_type,
             custom_id_card: item.number.to_string(),
             activation: item.activation.as_ref().map(|activation| ActivationDto {
-                activation_code: &activation.code,
+                activation_code: activation.code.as_deref(),
                 validity_period: DateText::new(activation.valid_until),
                 amount: activation.first_top_up,
             }),
@@ -173,7 +174,7 @@ mod tests {
     #[test]
     fn a_virtual_card_comes_with_what_activates_it() {
         let activation = Activation {
-            code: "123456".to_owned(),
+            code: Some("123456".to_owned()),
             valid_until: date!(2026 - 03 - 01),
             first_top_up: Kopecks::new(5_000),
         };

@@ -193,7 +193,8 @@ impl PlainRow {
 
 impl ActivationRow {
     fn new(activation: Option<&Activation>, cipher: &RowCipher<'_>) -> Result<Self, StoreError> {
-        let code = activation.map(|activation| cipher.encrypt("activation_code", activation.code.as_bytes()));
+        let code = activation.and_then(|activation| activation.code.as_ref());
+        let code = code.map(|code| cipher.encrypt("activation_code", code.as_bytes()));
         Ok(Self {
             activation_code: code.transpose()?,
             activation_valid_until: activation.map(|activation| Day::of(activation.valid_until)),
@@ -202,14 +203,14 @@ impl ActivationRow {
     }
 
     fn activation(self, cipher: &RowCipher<'_>) -> Result<Option<Activation>, StoreError> {
-        match (self.activation_code, self.activation_valid_until, self.first_top_up) {
-            (None, None, None) => Ok(None),
-            (Some(code), Some(until), Some(first_top_up)) => Ok(Some(Activation {
-                code: cipher.text("activation_code", &code)?,
+        match (self.activation_valid_until, self.first_top_up) {
+            (None, None) if self.activation_code.is_none() => Ok(None),
+            (Some(until), Some(first_top_up)) => Ok(Some(Activation {
+                code: self.activation_code.map(|code| cipher.text("activation_code", &code)).transpose()?,
                 valid_until: until.date("cards.activation_valid_until")?,
                 first_top_up: Kopecks::new(first_top_up),
             })),
-            (Some(_), ..) | (_, Some(_), _) | (.., Some(_)) => Err(corrupt("cards.activation_code")),
+            _ => Err(corrupt("cards.activation_code")),
         }
     }
 }

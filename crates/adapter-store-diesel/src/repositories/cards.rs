@@ -13,7 +13,7 @@ use kopeck_port_store::{AccountDue, AvailableFilter, CardRecord, CardRepository,
 use time::{Date, OffsetDateTime};
 
 use super::card_look_ups::CardsOf;
-use super::card_row::{ActivationRow, BankRow, CardRow, PlainRow};
+use super::card_row::{BankRow, CardRow, PlainRow};
 use super::window;
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, card_number, corrupt, length, number};
@@ -133,7 +133,7 @@ impl CardRepository for DieselTransaction {
         let columns = (BankRow::new(view), cards::valid_until.eq(Day::of(valid_until)));
         let connection = self.of(partner)?;
         match view.activated_at {
-            Some(_) => changed.set((columns, ActivationRow::default())).execute(connection),
+            Some(_) => changed.set((columns, cards::activation_code.eq(None::<Vec<u8>>))).execute(connection),
             None => changed.set(columns).execute(connection),
         }
         .stored()
@@ -142,6 +142,7 @@ impl CardRepository for DieselTransaction {
 
     fn forget_activation_codes(&mut self, before: Date, limit: u32) -> Result<u64, StoreError> {
         let over: Vec<(Id, Id)> = cards::table
+            .filter(cards::activation_code.is_not_null())
             .filter(cards::activation_valid_until.lt(Day::of(before)))
             .order(cards::activation_valid_until)
             .limit(i64::from(limit))
@@ -149,10 +150,8 @@ impl CardRepository for DieselTransaction {
             .load(self.owning(Lock::Sweep)?)
             .stored()?;
         for card in &over {
-            update(cards::table.find(*card))
-                .set(ActivationRow::default())
-                .execute(self.owning(Lock::Sweep)?)
-                .stored()?;
+            let no_code = cards::activation_code.eq(None::<Vec<u8>>);
+            update(cards::table.find(*card)).set(no_code).execute(self.owning(Lock::Sweep)?).stored()?;
         }
         Ok(over.len() as u64)
     }

@@ -260,7 +260,7 @@ pub(crate) fn order_with_cards(number: u128, count: u32) -> (Order, Vec<OrderLin
         },
         ordinal,
         activation: Some(Activation {
-            code: "code".to_owned(),
+            code: Some("code".to_owned()),
             valid_until,
             first_top_up: Kopecks::new(5_000),
         }),

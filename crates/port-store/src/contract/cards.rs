@@ -12,7 +12,7 @@ use super::support::{
     at, get_card, id, insert_cards, last_day, link, new_card, new_virtual_card, page, partner, read,
     sample_limits, some_cards, some_employee, some_order, virtual_order, write,
 };
-use crate::{AvailableFilter, CardRecord, NewCard, Rule, Store, StoreError};
+use crate::{Activation, AvailableFilter, CardRecord, NewCard, Rule, Store, StoreError};
 
 fn main_card(store: &dyn Store, partner: PartnerId, employee: EmployeeId) -> Option<CardId> {
     read(store, move |unit| unit.cards().main_card(partner, employee))
@@ -210,7 +210,11 @@ pub fn activation_codes_are_forgotten(store: &dyn Store) {
     insert_cards(store, partner, &cards).unwrap();
     let with_codes = || {
         let items = read(store, move |unit| unit.orders().result(partner, order, 0, 10));
-        items.iter().filter(|item| item.activation.is_some()).map(|item| item.ordinal).collect::<Vec<_>>()
+        let activations = items.iter().map(|item| (item.ordinal, item.activation.as_ref().unwrap()));
+        activations
+            .filter(|(_, activation)| activation.code.is_some())
+            .map(|(ordinal, _)| ordinal)
+            .collect::<Vec<_>>()
     };
     let record = &cards[1].record;
     let seen = BankView { seen_at: record.bank.seen_at + Duration::SECOND, ..record.bank };
@@ -223,6 +227,11 @@ pub fn activation_codes_are_forgotten(store: &dyn Store) {
     assert_eq!((forget(over + 2 * Duration::DAY), with_codes()), (1, vec![0, 3]), "the limit holds");
     assert_eq!((forget(over + 2 * Duration::DAY), with_codes()), (1, vec![0]));
     assert_eq!(forget(over + 2 * Duration::DAY), 0);
+    let items = read(store, move |unit| unit.orders().result(partner, order, 0, 10));
+    for (item, new) in items.iter().zip(&cards) {
+        let kept = |activation: &Activation| (activation.valid_until, activation.first_top_up);
+        assert_eq!(item.activation.as_ref().map(kept), new.activation.as_ref().map(kept), "the rest stays");
+    }
 }
 
 /// The oldest first, of every partner; a refresh changes nothing else.

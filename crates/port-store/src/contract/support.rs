@@ -200,7 +200,7 @@ pub(super) fn new_virtual_card(order: OrderId, ordinal: u32) -> NewCard {
     new.record.bank.activated_at = None;
     new.record.bank.balance = Kopecks::new(5_000);
     new.activation = Some(Activation {
-        code: format!("code-{}", fresh()),
+        code: Some(format!("code-{}", fresh())),
         valid_until: date(2027, Month::May, 9),
         first_top_up: Kopecks::new(5_000),
     });

@@ -227,7 +227,7 @@ fn new_card(env: &Env, order: OrderId, ordinal: u32, issued: &IssuedCard) -> New
     let now = env.now();
     let activation = match (&issued.activation_code, issued.code_valid_until, issued.first_top_up) {
         (Some(code), Some(valid_until), Some(first_top_up)) => {
-            Some(Activation { code: code.clone(), valid_until, first_top_up })
+            Some(Activation { code: Some(code.clone()), valid_until, first_top_up })
         }
         (None, _, _) | (_, None, _) | (_, _, None) => None,
     };

@@ -146,7 +146,9 @@ impl CardRepository for Unit {
         {
             row.record.bank = *view;
             row.record.card.valid_until = valid_until;
-            row.activation = row.activation.take().filter(|_| view.activated_at.is_none());
+            if let (Some(activation), Some(_)) = (&mut row.activation, view.activated_at) {
+                activation.code = None;
+            }
         }
         Ok(())
     }
@@ -207,10 +209,11 @@ impl CardRepository for Unit {
     }
 
     fn forget_activation_codes(&mut self, before: Date, limit: u32) -> Result<u64, StoreError> {
-        let rows = self.writing()?.cards.iter_mut();
+        let activations = self.writing()?.cards.iter_mut().filter_map(|row| row.activation.as_mut());
         let is_over =
-            |row: &&mut CardRow| row.activation.as_ref().is_some_and(|code| code.valid_until < before);
-        Ok(rows.filter(is_over).take(amount(limit)).map(|row| row.activation = None).count() as u64)
+            |activation: &&mut Activation| activation.code.is_some() && activation.valid_until < before;
+        Ok(activations.filter(is_over).take(amount(limit)).map(|activation| activation.code = None).count()
+            as u64)
     }
 
     fn available(

@@ -351,7 +351,7 @@ fn a_card_enters_as_the_bank_issued_it() {
     let account = card.record.account;
     assert_eq!((account.value, account.updated_at), (kopecks(5_000), START), "the issue is a refresh");
     let activation =
-        Activation { code: "code 4".to_owned(), valid_until: LAST_DAY, first_top_up: kopecks(5_000) };
+        Activation { code: Some("code 4".to_owned()), valid_until: LAST_DAY, first_top_up: kopecks(5_000) };
     assert!(card.activation == Some(activation));
 
     let plastic = IssuedCard { activation_code: None, first_top_up: None, ..issued(4) };
