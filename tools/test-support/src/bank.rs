@@ -10,13 +10,17 @@ type Verdicts = Vec<Result<Verdict, BankError>>;
 type Found = Result<Vec<Option<Verdict>>, BankError>;
 type Issued = Result<Vec<IssuedCard>, BankError>;
 
+type Submit = dyn Fn(&dyn BankGateway, &[Submission]) -> Verdicts + Send + Sync;
+type Query = dyn Fn(&dyn BankGateway, &[BankKey]) -> Found + Send + Sync;
+type IssuedCards = dyn Fn(&dyn BankGateway, &BankKey, u32, u32) -> Issued + Send + Sync;
+
 /// Passes every request on to the gateway below, but for the methods that were replaced.
 pub struct FakeBank {
     bank: Arc<dyn BankGateway>,
     repeat_is_safe: Option<bool>,
-    submit: Box<dyn Fn(&dyn BankGateway, &[Submission]) -> Verdicts + Send + Sync>,
-    query: Box<dyn Fn(&dyn BankGateway, &[BankKey]) -> Found + Send + Sync>,
-    issued_cards: Box<dyn Fn(&dyn BankGateway, &BankKey, u32, u32) -> Issued + Send + Sync>,
+    submit: Box<Submit>,
+    query: Box<Query>,
+    issued_cards: Box<IssuedCards>,
 }
 
 impl FakeBank {
