@@ -114,13 +114,13 @@ macro_rules! contract_tests {
         }
         $crate::contract_tests! { @aggregate $make, cards:
             a_card_is_read_as_it_was_issued
-            activation_codes_are_forgotten
             a_card_is_linked_and_unlinked
             an_employee_has_one_main_card
             an_employee_of_another_partner_cannot_have_the_card
             a_card_is_its_partners_own
             the_banks_newer_word_is_stored
             the_banks_word_can_be_outdated
+            activation_codes_are_forgotten
             accounts_are_due_by_their_last_refresh
             free_cards_are_open_valid_and_linked_to_no_one
             free_cards_come_in_pages
