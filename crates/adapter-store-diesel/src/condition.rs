@@ -133,7 +133,7 @@ impl Condition {
         }
     }
 
-    /// Whether a probe is to begin; whoever asks begins it.
+    /// Whether a probe is to begin. The caller begins it.
     pub(crate) fn begin_probe(&self) -> bool {
         self.begin_probe_at(self.now())
     }
