@@ -17,9 +17,9 @@ const TOKEN_CALLS: usize = 200;
 const BODIES: usize = 200;
 const HEADS: usize = 100;
 
-/// The bound is 160 MiB for a release build. What is mapped from files is not counted, since it is three times as much
-/// in a test's build: a release build has 16 MiB of that at most.
-const LIMIT_KIB: u64 = (160 - 16) * 1024;
+/// The bound of a release build, which holds 130 to 144 MiB here. A debug build holds up to 20 MiB more of the same load,
+/// and maps three times as much of its own file; so what is mapped from files is not counted there.
+const LIMIT_KIB: u64 = 160 * 1024;
 
 /// This process needs a file for each of its connections too.
 fn raise_own_limit() {
@@ -105,6 +105,7 @@ fn unfinished_and_idle_connections_leave_memory_and_room_for_others() {
     }
     assert_eq!(login().status, 200, "token calls have a part of the memory for themselves");
     drop((idle, token_calls, bodies, heads));
-    let peak = running.memory_kib("VmHWM:") - running.memory_kib("RssFile:");
+    let from_files = if cfg!(debug_assertions) { running.memory_kib("RssFile:") } else { 0 };
+    let peak = running.memory_kib("VmHWM:") - from_files;
     assert!(peak < LIMIT_KIB, "{peak} KiB");
 }
