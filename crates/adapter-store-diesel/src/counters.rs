@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use diesel::pg::PgConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Rule, StoreError};
 
@@ -12,7 +10,7 @@ use crate::connection::{AnyConnection, on_either};
 use crate::convert::AsKey;
 use crate::error::Stored;
 use crate::schema::counters;
-use crate::sql_types::{Id, sql};
+use crate::sql_types::Id;
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
@@ -49,10 +47,6 @@ impl List {
             Self::Replenishments => "replenishments",
             Self::LimitChanges => "limit_changes",
         }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|list| list.as_str() == name)
     }
 }
 
@@ -130,46 +124,26 @@ pub(crate) struct LastNumber {
 }
 
 #[derive(QueryableByName)]
-struct LastRow {
-    #[diesel(sql_type = sql::Id)]
-    partner_id: Id,
-    #[diesel(sql_type = Text)]
-    list: String,
-    #[diesel(sql_type = BigInt)]
+#[diesel(table_name = counters)]
+pub(crate) struct LastRow {
     last: i64,
 }
 
 impl BatchLoad for LastNumber {
     type Loaded = Option<i64>;
+    type Row = LastRow;
+
+    const SELECT: &'static str = "SELECT last FROM counters WHERE partner_id = ? AND list = ?";
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<i64>, StoreError> {
-        let counter = counters::table.find((self.partner.key(), self.list.as_str()));
-        on_either!(connection, inner => counter.select(counters::last).get_result(inner)).optional().stored()
+    fn values(&self) -> Vec<Bind<'_>> {
+        vec![Bind::Id(self.partner.key()), Bind::Text(self.list.as_str())]
     }
 
-    fn load_many(
-        wanted: &[Self],
-        connection: &mut PgConnection,
-    ) -> Result<Vec<(Self, Option<i64>)>, StoreError> {
-        let statement = "
-            SELECT found.*
-            FROM unnest(?, ?) AS wanted (partner_id, list) CROSS JOIN LATERAL (
-                SELECT c.partner_id, c.list, c.last FROM counters c
-                WHERE c.partner_id = wanted.partner_id AND c.list = wanted.list OFFSET 0
-            ) found";
-        let columns = vec![
-            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
-            Bind::Texts(wanted.iter().map(|one| one.list.as_str()).collect()),
-        ];
-        let rows: Vec<LastRow> = RawStatement::new(statement, columns).load(connection).stored()?;
-        let found = |row: LastRow| {
-            let partner = row.partner_id.to();
-            Ok(List::named(&row.list).map(|list| (Self { partner, list }, Some(row.last))))
-        };
-        rows.into_iter().filter_map(|row| found(row).transpose()).collect()
+    fn of_rows(rows: Vec<LastRow>) -> Result<Option<i64>, StoreError> {
+        Ok(rows.first().map(|row| row.last))
     }
 }

@@ -238,7 +238,7 @@ pub(crate) fn insert<R: Row>(
 }
 
 /// The columns of rows.
-fn columns<'a>(rows: impl Iterator<Item = Vec<Bind<'a>>>) -> Vec<Column<'a>> {
+pub(crate) fn columns<'a>(rows: impl Iterator<Item = Vec<Bind<'a>>>) -> Vec<Column<'a>> {
     let mut columns: Vec<Column<'a>> = Vec::new();
     for row in rows {
         if columns.is_empty() {

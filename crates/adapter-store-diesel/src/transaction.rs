@@ -269,7 +269,7 @@ impl DieselTransaction {
     /// Loads the value of a key: through the batch loader in a batch.
     pub(crate) fn load<L: BatchLoad>(&mut self, key: L) -> Result<L::Loaded, StoreError> {
         if !self.run.is_batched() {
-            return key.load_one(self.of(key.partner())?);
+            return loader::load_one(&key, self.of(key.partner())?);
         }
         let locked = self.lock_partner(key.partner());
         if locked.is_err() && !self.run.missed {

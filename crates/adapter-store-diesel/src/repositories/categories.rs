@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use diesel::dsl::count_star;
-use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::ids::{CategoryId, PartnerId};
@@ -12,14 +11,13 @@ use kopeck_port_store::{CategoryRepository, CategoryUse, StoreError};
 use time::OffsetDateTime;
 
 use super::window;
-use crate::connection::AnyConnection;
 use crate::convert::{AsKey, length};
 use crate::counters::List;
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{categories, employees};
 use crate::sql_types::{Id, Moment};
-use crate::statements::{Bind, RawStatement};
+use crate::statements::Bind;
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 use crate::update::update;
@@ -37,51 +35,27 @@ pub(crate) struct CategoryById {
 
 #[derive(QueryableByName)]
 #[diesel(table_name = categories)]
-struct CategoryRow {
-    partner_id: Id,
+pub(crate) struct CategoryRow {
     id: Id,
     name: String,
 }
 
-const MANY_BY_ID: &str = "
-    SELECT found.*
-    FROM unnest(?, ?) AS wanted (partner_id, id) CROSS JOIN LATERAL (
-        SELECT c.partner_id, c.id, c.name FROM categories c
-        WHERE c.partner_id = wanted.partner_id AND c.id = wanted.id OFFSET 0
-    ) found";
-
 impl BatchLoad for CategoryById {
     type Loaded = Option<Category>;
+    type Row = CategoryRow;
+
+    const SELECT: &'static str = "SELECT id, name FROM categories WHERE partner_id = ? AND id = ?";
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<Category>, StoreError> {
-        let found: Option<(Id, String)> = categories::table
-            .find((self.partner.key(), self.id.key()))
-            .select((categories::id, categories::name))
-            .get_result(connection)
-            .optional()
-            .stored()?;
-        Ok(found.map(|(id, name)| category(id, &name)))
+    fn values(&self) -> Vec<Bind<'_>> {
+        vec![Bind::Id(self.partner.key()), Bind::Id(self.id.key())]
     }
 
-    fn load_many(
-        wanted: &[Self],
-        connection: &mut PgConnection,
-    ) -> Result<Vec<(Self, Option<Category>)>, StoreError> {
-        let columns = vec![
-            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
-            Bind::Ids(wanted.iter().map(|one| one.id.key()).collect()),
-        ];
-        let rows: Vec<CategoryRow> = RawStatement::new(MANY_BY_ID, columns).load(connection).stored()?;
-        let found = |row: CategoryRow| {
-            let partner = row.partner_id.to();
-            let category = category(row.id, &row.name);
-            Ok((Self { partner, id: category.id }, Some(category)))
-        };
-        rows.into_iter().map(found).collect()
+    fn of_rows(rows: Vec<CategoryRow>) -> Result<Option<Category>, StoreError> {
+        Ok(rows.first().map(|row| category(row.id, &row.name)))
     }
 }
 

@@ -114,10 +114,6 @@ impl NewEmployeeRow {
 }
 
 impl EmployeeRow {
-    pub(super) fn id(&self) -> EmployeeId {
-        self.id.to()
-    }
-
     pub(super) fn employee(
         self,
         partner: PartnerId,

@@ -1,18 +1,16 @@
 //! Answers of calls that may be repeated.
 
-use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{ColumnCipher, IdempotencyRepository, RecordedResponse, Rule, StoreError};
 use time::OffsetDateTime;
 
-use crate::connection::{AnyConnection, on_either};
 use crate::convert::{AsKey, corrupt, fixed};
 use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::recorded_responses;
 use crate::sql_types::{Id, Moment};
-use crate::statements::{self, Bind, OR_NOTHING, RawStatement, Row};
+use crate::statements::{self, Bind, OR_NOTHING, Row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 use crate::transaction::locks::Lock;
@@ -69,42 +67,22 @@ pub(crate) struct AnswerTo {
     key: String,
 }
 
-const MANY_ANSWERS: &str = "
-    SELECT found.*
-    FROM unnest(?, ?) AS wanted (partner_id, key) CROSS JOIN LATERAL (
-        SELECT a.partner_id, a.key, a.fingerprint, a.status, a.body, a.recorded_at FROM recorded_responses a
-        WHERE a.partner_id = wanted.partner_id AND a.key = wanted.key OFFSET 0
-    ) found";
-
 impl BatchLoad for AnswerTo {
     type Loaded = Option<AnswerRow>;
+    type Row = AnswerRow;
+
+    const SELECT: &'static str = "SELECT * FROM recorded_responses WHERE partner_id = ? AND key = ?";
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<AnswerRow>, StoreError> {
-        let question = recorded_responses::table.find((self.partner.key(), &self.key));
-        on_either!(connection, inner => question.select(AnswerRow::as_select()).get_result(inner))
-            .optional()
-            .stored()
+    fn values(&self) -> Vec<Bind<'_>> {
+        vec![Bind::Id(self.partner.key()), Bind::Text(&self.key)]
     }
 
-    fn load_many(
-        wanted: &[Self],
-        connection: &mut PgConnection,
-    ) -> Result<Vec<(Self, Option<AnswerRow>)>, StoreError> {
-        let columns = vec![
-            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
-            Bind::Texts(wanted.iter().map(|one| one.key.as_str()).collect()),
-        ];
-        let rows: Vec<AnswerRow> = RawStatement::new(MANY_ANSWERS, columns).load(connection).stored()?;
-        let found = |row: AnswerRow| {
-            let partner = row.partner_id.to();
-            let question = Self { partner, key: row.key.clone() };
-            Ok((question, Some(row)))
-        };
-        rows.into_iter().map(found).collect()
+    fn of_rows(rows: Vec<AnswerRow>) -> Result<Option<AnswerRow>, StoreError> {
+        Ok(rows.into_iter().next())
     }
 }
 

@@ -1,17 +1,15 @@
 //! Nonces of sealed requests.
 
-use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Rule, SealedNonceRepository, SpentNonce, StoreError};
 use time::OffsetDateTime;
 
-use crate::connection::{AnyConnection, on_either};
 use crate::convert::AsKey;
 use crate::error::Stored;
 use crate::schema::sealed_nonces;
 use crate::sql_types::{Id, Moment};
-use crate::statements::{self, Bind, OR_NOTHING, RawStatement, Row};
+use crate::statements::{self, Bind, OR_NOTHING, Row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 use crate::transaction::locks::Lock;
@@ -50,44 +48,22 @@ pub(crate) struct NonceOf {
     nonce: String,
 }
 
-const MANY_NONCES: &str = "
-    SELECT found.*
-    FROM unnest(?, ?) AS wanted (partner_id, nonce) CROSS JOIN LATERAL (
-        SELECT n.partner_id, n.nonce, n.idempotency_key, n.spent_at FROM sealed_nonces n
-        WHERE n.partner_id = wanted.partner_id AND n.nonce = wanted.nonce OFFSET 0
-    ) found";
-
 impl BatchLoad for NonceOf {
     type Loaded = Option<SpentNonce>;
+    type Row = NonceRow;
+
+    const SELECT: &'static str = "SELECT * FROM sealed_nonces WHERE partner_id = ? AND nonce = ?";
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn load_one(&self, connection: &mut AnyConnection) -> Result<Option<SpentNonce>, StoreError> {
-        let question = sealed_nonces::table.find((self.partner.key(), &self.nonce));
-        on_either!(connection, inner => question.select(NonceRow::as_select()).get_result(inner))
-            .optional()
-            .stored()?
-            .map(NonceRow::spent)
-            .transpose()
+    fn values(&self) -> Vec<Bind<'_>> {
+        vec![Bind::Id(self.partner.key()), Bind::Text(&self.nonce)]
     }
 
-    fn load_many(
-        wanted: &[Self],
-        connection: &mut PgConnection,
-    ) -> Result<Vec<(Self, Option<SpentNonce>)>, StoreError> {
-        let columns = vec![
-            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
-            Bind::Texts(wanted.iter().map(|one| one.nonce.as_str()).collect()),
-        ];
-        let rows: Vec<NonceRow> = RawStatement::new(MANY_NONCES, columns).load(connection).stored()?;
-        let found = |row: NonceRow| {
-            let partner = row.partner_id.to();
-            let question = Self { partner, nonce: row.nonce.clone() };
-            Ok((question, Some(row.spent()?)))
-        };
-        rows.into_iter().map(found).collect()
+    fn of_rows(rows: Vec<NonceRow>) -> Result<Option<SpentNonce>, StoreError> {
+        rows.into_iter().next().map(NonceRow::spent).transpose()
     }
 }
 

@@ -4,11 +4,18 @@ use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
-use diesel::pg::PgConnection;
+use diesel::deserialize::{self, QueryableByName};
+use diesel::pg::{Pg, PgConnection};
+use diesel::prelude::*;
+use diesel::row::NamedRow;
+use diesel::sql_types::BigInt;
+use diesel::sqlite::Sqlite;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::StoreError;
 
 use crate::connection::AnyConnection;
+use crate::error::Stored;
+use crate::statements::{self, Bind, RawStatement};
 
 /// A key whose value can be loaded for many units of work at once.
 pub(crate) trait BatchLoad: Clone + Eq + Hash + Send + 'static {
@@ -18,23 +25,76 @@ pub(crate) trait BatchLoad: Clone + Eq + Hash + Send + 'static {
     /// Whose data it is about.
     fn partner(&self) -> PartnerId;
 
-    /// Loads one value.
-    ///
-    /// # Errors
-    /// [`StoreError`] of the database.
-    fn load_one(&self, connection: &mut AnyConnection) -> Result<Self::Loaded, StoreError>;
+    /// Selects the rows of one key, in both databases. Each `?` stands for the next of its [values](Self::values).
+    const SELECT: &'static str;
 
-    /// Loads many values with one statement. A key without a value is left out.
-    ///
-    /// The statement finds each by an index, LATERAL and with `OFFSET 0`, which keeps the planner from turning it round:
-    /// where it knows a table to be small, it would read all of it, and go on to do so when the table has grown.
+    /// A row of it.
+    type Row: QueryableByName<Sqlite> + QueryableByName<Pg> + 'static;
+
+    /// Its values in [`SELECT`](Self::SELECT).
+    fn values(&self) -> Vec<Bind<'_>>;
+
+    /// What the rows of one key say, one or more.
     ///
     /// # Errors
-    /// [`StoreError`] of the database, or of any of the values.
-    fn load_many(
-        wanted: &[Self],
-        connection: &mut PgConnection,
-    ) -> Result<Vec<(Self, Self::Loaded)>, StoreError>;
+    /// [`StoreError`] if they are corrupt.
+    fn of_rows(rows: Vec<Self::Row>) -> Result<Self::Loaded, StoreError>;
+}
+
+/// Loads the value of one key.
+///
+/// # Errors
+/// [`StoreError`] of the database.
+pub(super) fn load_one<L: BatchLoad>(
+    key: &L,
+    connection: &mut AnyConnection,
+) -> Result<L::Loaded, StoreError> {
+    let rows = statements::load(connection, L::SELECT, key.values()).stored()?;
+    if rows.is_empty() { Ok(L::Loaded::default()) } else { L::of_rows(rows) }
+}
+
+/// A row, with the place of its key among those wanted.
+struct Placed<R> {
+    place: i64,
+    row: R,
+}
+
+impl<R: QueryableByName<Pg>> QueryableByName<Pg> for Placed<R> {
+    fn build<'a>(row: &impl NamedRow<'a, Pg>) -> deserialize::Result<Self> {
+        Ok(Self { place: NamedRow::get::<BigInt, _>(row, "place")?, row: R::build(row)? })
+    }
+}
+
+/// Loads the values of keys with one statement: a `SELECT` for each, one after another.
+///
+/// `OFFSET 0` keeps the planner from turning that round: where it knows a table to be small, it would read all of it, and go
+/// on to do so when the table has grown.
+fn load_many<L: BatchLoad>(
+    wanted: &[L],
+    connection: &mut PgConnection,
+) -> Result<Vec<L::Loaded>, StoreError> {
+    let columns = statements::columns(wanted.iter().map(L::values));
+    let (marks, names): (Vec<_>, Vec<_>) = (1..=columns.len()).map(|n| ("?", format!("value_{n}"))).unzip();
+    let select = names
+        .iter()
+        .fold(L::SELECT.to_owned(), |select, name| select.replacen('?', &format!("wanted.{name}"), 1));
+    let text = format!(
+        "SELECT wanted.place, found.*
+        FROM unnest({}) WITH ORDINALITY AS wanted ({}, place) CROSS JOIN LATERAL ({select} OFFSET 0) found",
+        marks.join(", "),
+        names.join(", ")
+    );
+    let columns = columns.into_iter().map(Bind::Column).collect();
+    let rows: Vec<Placed<L::Row>> = RawStatement::new(&text, columns).load(connection).stored()?;
+    let mut rows = rows.into_iter().peekable();
+    (1..)
+        .take(wanted.len())
+        .map(|place| {
+            let of_key: Vec<L::Row> =
+                std::iter::from_fn(|| rows.next_if(|row| row.place == place)).map(|row| row.row).collect();
+            if of_key.is_empty() { Ok(L::Loaded::default()) } else { L::of_rows(of_key) }
+        })
+        .collect()
 }
 
 /// Values of one kind of key.
@@ -76,9 +136,8 @@ impl<L: BatchLoad> AnyCache for Cache<L> {
             return Ok(());
         }
         let wanted: Vec<L> = self.wanted.drain().collect();
-        let found = L::load_many(&wanted, connection)?;
-        self.known.extend(wanted.into_iter().map(|key| (key, L::Loaded::default())));
-        self.known.extend(found);
+        let found = load_many(&wanted, connection)?;
+        self.known.extend(wanted.into_iter().zip(found));
         Ok(())
     }
 }

@@ -1,16 +1,15 @@
 //! Cards as a new batch finds them.
 
-use diesel::pg::PgConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_port_store::{BatchTarget, StoreError};
 
 use crate::connection::AnyConnection;
-use crate::convert::{AsKey, card_number, corrupt, word};
+use crate::convert::{AsKey, card_number, word};
 use crate::error::Stored;
 use crate::sql_types::{Day, Id, sql};
-use crate::statements::{self, Bind, OneOf, RawStatement};
+use crate::statements::{self, Bind, OneOf};
 use crate::transaction::loader::BatchLoad;
 
 /// A card as a new batch of this kind finds it.
@@ -22,7 +21,7 @@ pub(crate) struct TargetOf {
 }
 
 #[derive(QueryableByName)]
-struct TargetRow {
+pub(crate) struct TargetRow {
     #[diesel(sql_type = sql::Id)]
     id: Id,
     #[diesel(sql_type = BigInt)]
@@ -49,12 +48,18 @@ impl TargetRow {
 }
 
 /// With EXISTS, PostgreSQL's planner would read every claimed card of the partner, for ten.
-const TARGETS: &str = "
-    SELECT c.id, c.number, c.link_status, c.valid_until, (
-        SELECT i.claimed FROM card_batch_items i
-        WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.kind = ? AND i.claimed
-    ) IS NOT NULL AS claimed
-    FROM cards c WHERE c.partner_id = ? AND c.id ?";
+macro_rules! targets {
+    ($those:literal) => {
+        concat!(
+            "SELECT c.id, c.number, c.link_status, c.valid_until, (
+                SELECT i.claimed FROM card_batch_items i
+                WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.kind = ? AND i.claimed
+            ) IS NOT NULL AS claimed
+            FROM cards c WHERE c.partner_id = ? AND c.id ",
+            $those
+        )
+    };
+}
 
 /// Those of `cards` that exist.
 pub(super) fn load(
@@ -65,54 +70,25 @@ pub(super) fn load(
 ) -> Result<Vec<BatchTarget>, StoreError> {
     let keys = cards.iter().map(AsKey::key).collect();
     let values = vec![Bind::Text(kind), Bind::Id(partner.key()), Bind::IsOneOfIds(OneOf(keys))];
-    let rows: Vec<TargetRow> = statements::load(connection, TARGETS, values).stored()?;
+    let rows: Vec<TargetRow> = statements::load(connection, targets!("?"), values).stored()?;
     rows.into_iter().map(TargetRow::target).collect()
 }
 
-#[derive(QueryableByName)]
-struct AnswerRow {
-    /// Which of the keys it answers, from one on.
-    #[diesel(sql_type = BigInt)]
-    place: i64,
-    #[diesel(embed)]
-    target: TargetRow,
-}
-
-const MANY_TARGETS: &str = "
-    SELECT found.*
-    FROM unnest(?, ?, ?) WITH ORDINALITY AS wanted (partner_id, kind, id, place) CROSS JOIN LATERAL (
-        SELECT wanted.place, c.id, c.number, c.link_status, c.valid_until, (
-            SELECT i.claimed FROM card_batch_items i
-            WHERE i.partner_id = c.partner_id AND i.card_id = c.id AND i.kind = wanted.kind AND i.claimed
-        ) IS NOT NULL AS claimed
-        FROM cards c WHERE c.partner_id = wanted.partner_id AND c.id = wanted.id OFFSET 0
-    ) found";
-
 impl BatchLoad for TargetOf {
     type Loaded = Option<BatchTarget>;
+    type Row = TargetRow;
+
+    const SELECT: &'static str = targets!("= ?");
 
     fn partner(&self) -> PartnerId {
         self.partner
     }
 
-    fn load_one(&self, connection: &mut AnyConnection) -> Result<Self::Loaded, StoreError> {
-        Ok(load(connection, self.partner, self.kind, &[self.card])?.pop())
+    fn values(&self) -> Vec<Bind<'_>> {
+        vec![Bind::Text(self.kind), Bind::Id(self.partner.key()), Bind::Id(self.card.key())]
     }
 
-    fn load_many(
-        wanted: &[Self],
-        connection: &mut PgConnection,
-    ) -> Result<Vec<(Self, Self::Loaded)>, StoreError> {
-        let columns = vec![
-            Bind::Ids(wanted.iter().map(|one| one.partner.key()).collect()),
-            Bind::Texts(wanted.iter().map(|one| one.kind).collect()),
-            Bind::Ids(wanted.iter().map(|one| one.card.key()).collect()),
-        ];
-        let rows: Vec<AnswerRow> = RawStatement::new(MANY_TARGETS, columns).load(connection).stored()?;
-        let found = |AnswerRow { place, target }: AnswerRow| {
-            let key = usize::try_from(place - 1).ok().and_then(|index| wanted.get(index));
-            Ok((key.ok_or_else(|| corrupt("place"))?.clone(), Some(target.target()?)))
-        };
-        rows.into_iter().map(found).collect()
+    fn of_rows(rows: Vec<TargetRow>) -> Result<Option<BatchTarget>, StoreError> {
+        rows.into_iter().next().map(TargetRow::target).transpose()
     }
 }
