@@ -7,12 +7,12 @@ need() {
     $2 || fail "$1 is missing; install it (Debian: apt-get install $3)"
 }
 has_python() { python3 -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; }
-has_node() { node -e 'process.exitCode = parseInt(process.versions.node) < 20 ? 1 : 0' 2>/dev/null; }
+has_node() { node -e 'const [major, minor] = process.versions.node.split("."); process.exitCode = major * 100 + +minor < 2019 ? 1 : 0' 2>/dev/null; }
 has_npm() { command -v npm >/dev/null; }
 
 need_languages() {
     need "Python 3.10 or later with venv" has_python python3-venv
-    need "Node 20 or later" has_node nodejs
+    need "Node 20.19 or later" has_node nodejs
     need npm has_npm npm
 }
 

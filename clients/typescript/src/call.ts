@@ -1,6 +1,7 @@
 /** A call before it is sent, and how it is written, in clear or sealed. */
 
-import { equal } from "./crypto/bytes.js";
+import { equalBytes } from "@noble/ciphers/utils.js";
+
 import { ConfigError, SealingError } from "./errors.js";
 import type { Operation } from "./operations.js";
 import { boundPath, keyIdOf, open, seal, type SealingKey } from "./sealing.js";
@@ -79,7 +80,7 @@ export async function openAnswer(
 ): Promise<string> {
   const text = envelope(body);
   const id = keyIdOf(text);
-  const key = sealing.otherKeys.find((other) => id && equal(other.id, id)) ?? sealing.key;
+  const key = sealing.otherKeys.find((other) => id && equalBytes(other.id, id)) ?? sealing.key;
   const context = { method: call.operation.method, path: boundTo(call, sealing), nonce, status };
   return open(key, context, nowUnix, text);
 }

@@ -1,7 +1,7 @@
 /** The way of a call through the client. */
 
 import { type Call, checkedId } from "./call.js";
-import { randomHex } from "./crypto/bytes.js";
+import { randomHex } from "./bytes.js";
 import { ApiError, ConfigError, KopeckError } from "./errors.js";
 import type { Operation } from "./operations.js";
 import { type RetryPolicy, retrying } from "./retry.js";

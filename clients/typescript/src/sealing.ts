@@ -4,8 +4,10 @@
  * The client does all of this by itself. Use the module alone to check an implementation or to look into a call.
  */
 
-import { aead, type Aead } from "./crypto/aead.js";
-import { type Bytes, compare, concat, decodeBase64url, encodeBase64url, equal, hex, textOf, utf8 } from "./crypto/bytes.js";
+import { chacha20poly1305 } from "@noble/ciphers/chacha.js";
+import { bytesToHex, concatBytes, equalBytes } from "@noble/ciphers/utils.js";
+
+import { type Bytes, compare, decodeBase64url, encodeBase64url, textOf, utf8 } from "./bytes.js";
 import { ConfigError, SealingError } from "./errors.js";
 
 /** By how many seconds the time of a sealed value may differ from the opener's clock. */
@@ -52,7 +54,7 @@ export class SealingKey {
   }
 
   toString(): string {
-    return `SealingKey(${hex(this.id)})`;
+    return `SealingKey(${bytesToHex(this.id)})`;
   }
 }
 
@@ -86,37 +88,24 @@ export interface EventContext {
 
 export type Context = RequestContext | ResponseContext | EventContext;
 
-/** Only tests give these. */
-export interface SealOptions {
-  readonly salt?: Bytes;
-  readonly cipher?: Aead;
-}
-
-/** Seals a text for one call or event, at a time in Unix seconds. */
+/** Seals a text for one call or event, at a time in Unix seconds. Only tests give a salt. */
 export async function seal(
   key: SealingKey,
   context: Context,
   nowUnix: number,
   plaintext: string,
-  options: SealOptions = {},
+  salt = crypto.getRandomValues(new Uint8Array(16)),
 ): Promise<string> {
-  const salt = options.salt ?? crypto.getRandomValues(new Uint8Array(16));
   const time = new DataView(new ArrayBuffer(8));
   time.setBigUint64(0, BigInt(nowUnix));
-  const header = concat(Uint8Array.of(SUITE), key.id, new Uint8Array(time.buffer), salt);
+  const header = concatBytes(Uint8Array.of(SUITE), key.id, new Uint8Array(time.buffer), salt);
   const [secret, iv] = await key.derive(salt, infoOf(context));
-  const sealed = (options.cipher ?? aead).encrypt(secret, iv, associatedOf(context, header), pad(utf8(plaintext)));
-  return PREFIX + encodeBase64url(concat(header, sealed));
+  const sealed = chacha20poly1305(secret, iv, associatedOf(context, header)).encrypt(pad(utf8(plaintext)));
+  return PREFIX + encodeBase64url(concatBytes(header, sealed));
 }
 
 /** Opens a sealed text. Throws {@link SealingError} unless it was sealed under `key` for exactly this call or event. */
-export async function open(
-  key: SealingKey,
-  context: Context,
-  nowUnix: number,
-  text: string,
-  cipher: Aead = aead,
-): Promise<string> {
+export async function open(key: SealingKey, context: Context, nowUnix: number, text: string): Promise<string> {
   if (text.length > longest(context)) throw new SealingError("it is too long");
   if (!NONCE.test(context.nonce)) throw new SealingError("the nonce is malformed");
   const raw = text.startsWith(PREFIX) ? decodeBase64url(text.slice(PREFIX.length)) : undefined;
@@ -125,13 +114,20 @@ export async function open(
   const header = raw.slice(0, HEADER);
   if (header[0] !== SUITE) throw new SealingError("it is of another suite");
   const [secret, iv] = await key.derive(header.slice(17), infoOf(context));
-  const opened = cipher.decrypt(secret, iv, associatedOf(context, header), raw.slice(HEADER));
-  if (!opened) throw new SealingError("it was not sealed for this call");
-  if (!equal(header.slice(1, 9), key.id)) throw new SealingError("it was sealed under another key");
+  const opened = decrypt(secret, iv, associatedOf(context, header), raw.subarray(HEADER));
+  if (!equalBytes(header.slice(1, 9), key.id)) throw new SealingError("it was sealed under another key");
   const time = new DataView(header.buffer).getBigUint64(9);
   // As a number it is exact for 285 million years, and beyond them far enough off.
   if (Math.abs(Number(time) - nowUnix) > WINDOW_SECONDS) throw new SealingError("its time is more than five minutes off");
   return unpad(opened);
+}
+
+function decrypt(secret: Bytes, iv: Bytes, associated: Bytes, sealed: Bytes): Uint8Array {
+  try {
+    return chacha20poly1305(secret, iv, associated).decrypt(sealed);
+  } catch {
+    throw new SealingError("it was not sealed for this call");
+  }
 }
 
 /** The id of the key that a text says it is sealed under; `undefined` if it is no sealed text. */
@@ -173,7 +169,7 @@ function longest(context: Context): number {
 
 /** PASETO's pre-authentication encoding: no two lists of pieces are encoded alike. */
 function pae(...pieces: readonly Uint8Array[]): Bytes {
-  return concat(le64(pieces.length), ...pieces.flatMap((piece) => [le64(piece.length), piece]));
+  return concatBytes(le64(pieces.length), ...pieces.flatMap((piece) => [le64(piece.length), piece]));
 }
 
 function le64(count: number): Bytes {
@@ -190,7 +186,7 @@ function pad(plaintext: Bytes): Bytes {
   return padded;
 }
 
-function unpad(padded: Bytes): string {
+function unpad(padded: Uint8Array): string {
   let mark = padded.length - 1;
   while (mark >= 0 && padded[mark] === 0) mark--;
   // A mark before the last block would be a second encoding of the same plaintext.

@@ -1,8 +1,10 @@
 /** One try of a call: seal, send, open. */
 
+import { concatBytes } from "@noble/ciphers/utils.js";
+
 import { errorOf, valueOf } from "./answer.js";
 import { type Call, JSON_TYPE, openAnswer, type Rendered, renderClear, renderSealed, SEALED_TYPE, type Sealing } from "./call.js";
-import { concat, randomHex, textOf } from "./crypto/bytes.js";
+import { randomHex, textOf } from "./bytes.js";
 import { ApiError, CallTimeoutError, ConfigError, DecodeError, SealingError, TlsError, TransportError } from "./errors.js";
 
 /** The largest answer that is read; a result of 100,000 cards, sealed, stays well below it. */
@@ -169,7 +171,7 @@ async function bodyOf(response: Response): Promise<Uint8Array> {
     }
     pieces.push(piece.value);
   }
-  return concat(...pieces);
+  return concatBytes(...pieces);
 }
 
 /** What Node's errors are called when a certificate is not accepted; those of OpenSSL's verification. */

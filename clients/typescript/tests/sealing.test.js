@@ -4,14 +4,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { native, portable } from "../dist/crypto/aead.js";
-import { decodeBase64url, encodeBase64url, hex } from "../dist/crypto/bytes.js";
+import { decodeBase64url, encodeBase64url } from "../dist/bytes.js";
 import { ConfigError, SealingError } from "../dist/index.js";
 import { boundPath, keyIdOf, open, seal, SealingKey } from "../dist/sealing.js";
 
 const data = (name) => JSON.parse(readFileSync(new URL(`../../../crates/sealing/tests/data/${name}`, import.meta.url)));
 const bytes = (text) => new Uint8Array(Buffer.from(text, "hex"));
-const ciphers = { portable, ...(native() && { native: native() }) };
 
 const KEY = new SealingKey(new Uint8Array(8).fill(7), new Uint8Array(32).fill(8));
 const nonce = "3f2a9c51e7d84b0fa6c2d1e45b907788";
@@ -29,31 +27,29 @@ function callOf(given) {
   return { key: new SealingKey(bytes(given.kid), bytes(given.secret)), context };
 }
 
-for (const [name, cipher] of Object.entries(ciphers)) {
-  test(`every vector is sealed and opened: ${name}`, async () => {
-    const vectors = data("vectors.json");
-    assert.equal(vectors.length, 18);
-    for (const vector of vectors) {
-      const { key, context } = callOf(vector);
-      const text = await seal(key, context, vector.ts, vector.plaintext, { salt: bytes(vector.salt), cipher });
-      assert.equal(text, vector.text, vector.name);
-      assert.equal(await open(key, context, vector.ts, text, cipher), vector.plaintext, vector.name);
-      assert.equal(hex(keyIdOf(text)), vector.kid);
-    }
-  });
+test("every vector is sealed and opened", async () => {
+  const vectors = data("vectors.json");
+  assert.equal(vectors.length, 18);
+  for (const vector of vectors) {
+    const { key, context } = callOf(vector);
+    const text = await seal(key, context, vector.ts, vector.plaintext, bytes(vector.salt));
+    assert.equal(text, vector.text, vector.name);
+    assert.equal(await open(key, context, vector.ts, text), vector.plaintext, vector.name);
+    assert.equal(Buffer.from(keyIdOf(text)).toString("hex"), vector.kid);
+  }
+});
 
-  test(`no forgery opens: ${name}`, async () => {
-    const forgeries = data("forgeries.json");
-    assert.equal(forgeries.length, 45);
-    // The context of an event has no path to move an event to.
-    const [moved, ...others] = forgeries.filter(({ direction, path }) => direction === "evt" && path !== "/");
-    assert.deepEqual([moved.why, others], ["an event moved to a path", []]);
-    for (const forgery of forgeries.filter((forgery) => forgery !== moved)) {
-      const { key, context } = callOf(forgery);
-      await assert.rejects(open(key, context, forgery.now, forgery.text, cipher), SealingError, forgery.why);
-    }
-  });
-}
+test("no forgery opens", async () => {
+  const forgeries = data("forgeries.json");
+  assert.equal(forgeries.length, 45);
+  // The context of an event has no path to move an event to.
+  const [moved, ...others] = forgeries.filter(({ direction, path }) => direction === "evt" && path !== "/");
+  assert.deepEqual([moved.why, others], ["an event moved to a path", []]);
+  for (const forgery of forgeries.filter((forgery) => forgery !== moved)) {
+    const { key, context } = callOf(forgery);
+    await assert.rejects(open(key, context, forgery.now, forgery.text), SealingError, forgery.why);
+  }
+});
 
 test("no changed character opens", async () => {
   const [vector] = data("vectors.json");

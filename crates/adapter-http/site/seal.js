@@ -1,6 +1,7 @@
 // Sealing, as docs/SEALING.md tells it: sealed values bound to the very call that they belong to.
 
-import { concat, decrypt, encrypt } from "./chacha.js";
+import { chacha20poly1305 } from "./noble-ciphers/chacha.js";
+import { concatBytes } from "./noble-ciphers/utils.js";
 
 const FORMAT = "pcs1";
 const HEADER = 33;
@@ -28,7 +29,7 @@ export async function sealRequest(key, context, plain, salt, time) {
   const clear = context.clear ?? [];
   const aad = pae(FORMAT, header, context.method, context.path, ...clear);
   const { secret, iv } = await derive(key, header, "req", context);
-  return "s1." + toBase64url(concat(header, encrypt(secret, iv, aad, pad(utf8.encode(plain)))));
+  return "s1." + toBase64url(concatBytes(header, chacha20poly1305(secret, iv, aad).encrypt(pad(utf8.encode(plain)))));
 }
 
 /** Opens a sealed answer; throws unless it is the answer to this very call, with this status. */
@@ -38,13 +39,14 @@ export async function openResponse(key, context, status, sealed) {
   const header = bytes.subarray(0, HEADER);
   const aad = pae(FORMAT, header, context.method, context.path, String(status).padStart(3, "0"));
   const { secret, iv } = await derive(key, header, "res", { ...context, slot: "body" });
-  return new TextDecoder("utf-8", { fatal: true }).decode(unpad(decrypt(secret, iv, aad, bytes.subarray(HEADER))));
+  const padded = chacha20poly1305(secret, iv, aad).decrypt(bytes.subarray(HEADER));
+  return new TextDecoder("utf-8", { fatal: true }).decode(unpad(padded));
 }
 
 /** The number of pieces, then each with its length before it; lengths in 8 bytes, little-endian. */
 export function pae(...pieces) {
   const bytes = pieces.map(piece => (typeof piece === "string" ? utf8.encode(piece) : piece));
-  return concat(length(bytes.length), ...bytes.flatMap(piece => [length(piece.length), piece]));
+  return concatBytes(length(bytes.length), ...bytes.flatMap(piece => [length(piece.length), piece]));
 }
 
 /** Appends 0x80, then zeroes up to a multiple of 32. */
@@ -69,7 +71,7 @@ export function fromBase64url(text) {
 function makeHeader(key, salt, seconds) {
   const time = new Uint8Array(8);
   new DataView(time.buffer).setBigUint64(0, BigInt(Math.floor(seconds)));
-  return concat(Uint8Array.of(1), key.id, time, salt);
+  return concatBytes(Uint8Array.of(1), key.id, time, salt);
 }
 
 async function derive(key, header, direction, { nonce, slot }) {

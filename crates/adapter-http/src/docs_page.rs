@@ -37,7 +37,7 @@ const POLICY: &str =
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// What is served.
-static FILES: [File; 19] = [
+static FILES: [File; 22] = [
     File::new("/openapi.json", JSON, || openapi().into()),
     File::new("/docs", "text/html; charset=utf-8", || include_str!("../site/docs.html").into()),
     File::new("/docs/docs.css", "text/css; charset=utf-8", || include_str!("../site/docs.css").into()),
@@ -50,7 +50,16 @@ static FILES: [File; 19] = [
     File::new("/docs/samples.js", SCRIPT, || include_str!("../site/samples.js").into()),
     File::new("/docs/try.js", SCRIPT, || include_str!("../site/try.js").into()),
     File::new("/docs/seal.js", SCRIPT, || include_str!("../site/seal.js").into()),
-    File::new("/docs/chacha.js", SCRIPT, || include_str!("../site/chacha.js").into()),
+    File::new("/docs/noble-ciphers/chacha.js", SCRIPT, || {
+        include_str!("../site/noble-ciphers/chacha.js").into()
+    }),
+    File::new("/docs/noble-ciphers/_arx.js", SCRIPT, || include_str!("../site/noble-ciphers/_arx.js").into()),
+    File::new("/docs/noble-ciphers/_poly1305.js", SCRIPT, || {
+        include_str!("../site/noble-ciphers/_poly1305.js").into()
+    }),
+    File::new("/docs/noble-ciphers/utils.js", SCRIPT, || {
+        include_str!("../site/noble-ciphers/utils.js").into()
+    }),
     File::new("/docs/search.js", SCRIPT, || include_str!("../site/search.js").into()),
     File::new("/docs/prefill.js", SCRIPT, || include_str!("../site/prefill.js").into()),
     File::new("/docs/highlight.js", SCRIPT, || include_str!("../site/highlight.js").into()),

@@ -10,6 +10,7 @@ use actix_web::test::{TestRequest, init_service, try_call_service};
 use kopeck_adapter_http::{HttpSettings, HttpState, configure, openapi};
 use kopeck_domain::partner::SealingPolicy::Required;
 use kopeck_port_store::mock::InPlaceStore;
+use sha2::{Digest as _, Sha256};
 
 use crate::support::{parts, unit};
 
@@ -75,19 +76,56 @@ async fn the_page_may_load_nothing_from_elsewhere() {
         seen += 1;
         let file = ask(true, TestRequest::with_uri(&path)).await;
         assert_eq!(file.status, 200, "{path}");
-        let text = String::from_utf8(file.body).unwrap();
+        let text = without_comments(&String::from_utf8(file.body).unwrap());
         assert!(
             !text.contains("https://") && !text.replace("http://www.w3.org/2000/svg", "").contains("http://"),
             "{path}"
         );
         let imported = text.split("from \"./").skip(1).filter_map(|rest| rest.split('"').next());
-        for path in imported.map(|name| format!("/docs/{name}")) {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for path in imported.map(|name| format!("{folder}/{name}")) {
             if !paths.contains(&path) {
                 paths.push(path);
             }
         }
     }
-    assert_eq!(paths.len(), 15, "every file of the page is needed: {paths:?}");
+    assert_eq!(paths.len(), 18, "every file of the page is needed: {paths:?}");
+}
+
+/// A file without its comments, which may name a page elsewhere, such as an RFC.
+fn without_comments(text: &str) -> String {
+    let mut kept = String::new();
+    let mut in_comment = false;
+    for line in text.lines() {
+        let code = line.trim_start();
+        in_comment |= code.starts_with("/*");
+        if !in_comment && !code.starts_with("//") {
+            kept += code.split(" // ").next().unwrap_or_default();
+            kept.push('\n');
+        }
+        in_comment &= !code.contains("*/");
+    }
+    kept
+}
+
+/// The cipher of the page is `@noble/ciphers` as npm has it; see `site/noble-ciphers/README.md`.
+#[test]
+fn the_vendored_files_have_their_checksums() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("site/noble-ciphers");
+    let sums = std::fs::read_to_string(folder.join("SHA256SUMS")).unwrap();
+    let mut names = vec!["README.md".to_owned(), "SHA256SUMS".to_owned()];
+    for line in sums.lines() {
+        let (sum, name) = line.split_once("  ").unwrap();
+        let digest = Sha256::digest(std::fs::read(folder.join(name)).unwrap());
+        let found: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(found, sum, "{name}");
+        names.push(name.to_owned());
+    }
+    let files = std::fs::read_dir(&folder).unwrap();
+    let mut files: Vec<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    names.sort();
+    assert_eq!(files, names, "every vendored file has a checksum");
 }
 
 #[actix_web::test]

@@ -1,5 +1,7 @@
 /** Bytes, and the texts that stand for them. */
 
+import { bytesToHex } from "@noble/ciphers/utils.js";
+
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -24,24 +26,6 @@ export function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** One after the other. */
-export function concat(...pieces: readonly Uint8Array[]): Bytes {
-  const all = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
-}
-
-/** Whether two are the same. Takes as long for any two of the same length. */
-export function equal(a: Uint8Array, b: Uint8Array): boolean {
-  let difference = a.length ^ b.length;
-  for (let i = 0; i < a.length; i++) difference |= a[i]! ^ (b[i] ?? 0);
-  return difference === 0;
-}
-
 /** Which comes first by their bytes, as `Array.sort` wants it. */
 export function compare(a: Uint8Array, b: Uint8Array): number {
   const shared = Math.min(a.length, b.length);
@@ -51,11 +35,7 @@ export function compare(a: Uint8Array, b: Uint8Array): number {
 
 /** `bytes` random bytes as hexadecimal digits. */
 export function randomHex(bytes: number): string {
-  return hex(crypto.getRandomValues(new Uint8Array(bytes)));
-}
-
-export function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return bytesToHex(crypto.getRandomValues(new Uint8Array(bytes)));
 }
 
 /** The base64url of bytes, without padding. */
