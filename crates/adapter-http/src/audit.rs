@@ -17,8 +17,9 @@ use tokio::sync::oneshot;
 use crate::client_address::ClientAddress;
 use crate::code::Code;
 use crate::error::ApiError;
+use crate::handler_context::HandlerResult;
+use crate::operation::{Effect, Operation};
 use crate::request_id::RequestId;
-use crate::route::{self, Effect, Route};
 use crate::state::Shared;
 
 pub(crate) use subject::Subject;
@@ -51,7 +52,7 @@ impl EntryDraft {
     /// The entry of this request so far.
     pub(crate) fn new(
         shared: &Shared,
-        route: &Route,
+        operation: &Operation,
         address: ClientAddress,
         request_id: &RequestId,
         context: &AuditContext,
@@ -63,7 +64,7 @@ impl EntryDraft {
             request_id: Some(request_id.audited()),
             key: context.key,
             sealed: context.sealed,
-            ..Entry::new(shared.parts.wall.now(), address.to_string(), route.name)
+            ..Entry::new(shared.parts.wall.now(), address.to_string(), operation.name)
         };
         Self { entry, subject: context.subject.clone() }
     }
@@ -88,16 +89,16 @@ struct EntryOutcome {
 }
 
 /// The outcome to record, if any.
-fn entry_outcome(route: &Route, outcome: &route::HandlerResult) -> Option<EntryOutcome> {
+fn entry_outcome(operation: &Operation, outcome: &HandlerResult) -> Option<EntryOutcome> {
     match outcome {
         Ok(answer) => {
             let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
-            let outcome = match route.effect {
+            let outcome = match operation.effect {
                 Effect::Mutate(_) if answer.replayed => Outcome::Repeated,
                 // Written with its effect.
                 Effect::Mutate(_) => return None,
                 Effect::Login | Effect::Refresh => Outcome::Done,
-                Effect::Read(_) if route.discloses => Outcome::Done,
+                Effect::Read(_) if operation.discloses => Outcome::Done,
                 Effect::Read(_) => return None,
             };
             Some(EntryOutcome { outcome, status, code: None })
@@ -106,10 +107,10 @@ fn entry_outcome(route: &Route, outcome: &route::HandlerResult) -> Option<EntryO
             let (status, code) = (error.status(), error.code());
             // A metric counts throttled requests; nothing else in them was checked.
             let is_looked_at = code != Code::TooManyRequests.as_str();
-            let is_told = match route.effect {
+            let is_told = match operation.effect {
                 Effect::Login | Effect::Refresh => true,
                 Effect::Mutate(_) => is_looked_at,
-                Effect::Read(_) => code == ApiError::SEAL_REFUSED || route.discloses && is_looked_at,
+                Effect::Read(_) => code == ApiError::SEAL_REFUSED || operation.discloses && is_looked_at,
             };
             let outcome = if status.is_server_error() { Outcome::Failed } else { Outcome::Refused };
             is_told.then_some(EntryOutcome { outcome, status, code: Some(code) })
@@ -123,13 +124,13 @@ fn entry_outcome(route: &Route, outcome: &route::HandlerResult) -> Option<EntryO
 /// 503 instead of tokens whose entry cannot be written.
 pub(crate) async fn record(
     shared: &Arc<Shared>,
-    route: &Route,
-    outcome: route::HandlerResult,
+    operation: &Operation,
+    outcome: HandlerResult,
     draft: impl FnOnce() -> EntryDraft,
-) -> route::HandlerResult {
-    let Some(entry_outcome) = entry_outcome(route, &outcome) else { return outcome };
+) -> HandlerResult {
+    let Some(entry_outcome) = entry_outcome(operation, &outcome) else { return outcome };
     let entry = draft().with_outcome(entry_outcome);
-    if outcome.is_err() || !matches!(route.effect, Effect::Login | Effect::Refresh) {
+    if outcome.is_err() || !matches!(operation.effect, Effect::Login | Effect::Refresh) {
         shared.parts.audit.push(entry);
         return outcome;
     }

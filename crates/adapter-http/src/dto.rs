@@ -1,44 +1,15 @@
-//! Response bodies, in the spelling of the interface.
+//! What several response bodies share, in the spelling of the interface.
 
-mod balance;
-mod cards;
-mod categories;
-mod employees;
-mod limits;
-mod orders;
 mod page;
-mod payments;
-mod replenishments;
-mod sandbox;
-mod tokens;
-mod transactions;
 
-pub(crate) use balance::BalanceDto;
-pub(crate) use cards::{CardBalanceDto, CardDto, LinkDto, UnassignedCardDto};
-pub(crate) use categories::{CategoryDto, CategoryUseDto};
-pub(crate) use employees::{EmployeeDto, EmployeeWithCardsDto, PhoneAs};
-pub(crate) use limits::{
-    LimitChangeAcceptedDto, LimitChangeItemDto, LimitChangeListDto, LimitChangeStateDto, LimitDto,
-};
-pub(crate) use orders::{OrderIdDto, OrderListDto, OrderResultDto, OrderResultItemDto, OrderStateDto};
 pub(crate) use page::PageDto;
-pub(crate) use payments::ForecastDto;
-pub(crate) use replenishments::{
-    ReplenishmentAcceptedDto, ReplenishmentItemDto, ReplenishmentListDto, ReplenishmentStateDto,
-};
-pub(crate) use sandbox::{PurchaseDto, RefundDto};
-pub(crate) use tokens::TokensDto;
-pub(crate) use transactions::TransactionDto;
 
 use kopeck_domain::calendar::{Zone, date_text};
 use serde::Serialize;
 use time::{Date, OffsetDateTime};
 
-use crate::openapi::json::Json;
-use crate::openapi::schema::{Components, HasSchema, Property, api_type, component_name, object_of};
-
-/// The message of an accepted request.
-const ACCEPTED: &str = "the request is accepted and awaits execution";
+use crate::json::Json;
+use crate::schema::{Components, HasSchema, Property, api_type, component_name, object_of};
 
 /// A response with all fields in `data`.
 #[derive(Serialize)]

@@ -5,11 +5,13 @@ use std::borrow::Cow;
 use actix_web::http::StatusCode;
 use kopeck_domain::ids::CardId;
 use kopeck_domain::{Fault, Faults};
+use kopeck_port_security::SecurityError;
+use kopeck_port_store::StoreError;
 use serde::Serialize;
 
 use crate::code::Code;
-use crate::openapi::schema::api_type;
 use crate::pipeline::{MUST_BE_SEALED, SEAL_REFUSED};
+use crate::schema::api_type;
 
 /// An error response. Partner and log see different things: a 500 shows only the request id, and the reason of a
 /// refused sealed value is in the log alone.
@@ -168,6 +170,26 @@ impl ApiError {
 
 fn is_refused_seal(fault: &Fault) -> bool {
     [SEAL_REFUSED, MUST_BE_SEALED].contains(&fault.detail.as_str())
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy | StoreError::Cancelled | StoreError::Rerun | StoreError::Unavailable(_) => {
+                Self::busy(error.to_string())
+            }
+            // A constraint that a use case expects is part of its own errors; here it is a surprise.
+            StoreError::Conflict(_) | StoreError::Corrupt(_) | StoreError::Failed(_) => {
+                Self::internal(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<SecurityError> for ApiError {
+    fn from(error: SecurityError) -> Self {
+        Self::internal(error.to_string())
+    }
 }
 
 /// 422.

@@ -4,15 +4,15 @@ use serde_json::{Map, Number, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::input::RequestInput;
-use crate::route::Route;
+use crate::operation::Operation;
 
 /// The fingerprint of a decoded request. `PATCH` counts as `PUT`; sealing, the order of fields and the letter case of
 /// identifiers do not matter.
-pub(crate) fn of(route: &Route, input: &RequestInput) -> [u8; 32] {
+pub(crate) fn of(operation: &Operation, input: &RequestInput) -> [u8; 32] {
     // Hashed at once: a digest of many short pieces takes several times as long.
     let mut bytes = Vec::new();
-    text(&mut bytes, route.method.as_str());
-    text(&mut bytes, route.path);
+    text(&mut bytes, operation.method.as_str());
+    text(&mut bytes, operation.path);
     for (name, id) in &input.ids {
         text(&mut bytes, name);
         text(&mut bytes, &id.to_ascii_lowercase());
@@ -86,17 +86,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::routes;
+    use crate::operations;
 
     const ID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
-    fn print(route: &str, id: &str, body: Value) -> [u8; 32] {
+    fn print(operation: &str, id: &str, body: Value) -> [u8; 32] {
         let input = RequestInput {
             ids: vec![("idEmployee", id.to_owned())],
             body: body.as_object().cloned().unwrap(),
             ..RequestInput::default()
         };
-        of(routes::named(route).unwrap(), &input)
+        of(operations::named(operation).unwrap(), &input)
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use actix_web::http::StatusCode;
 use kopeck_domain::Faults;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
+use kopeck_domain::page::{Listed, Page};
 use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
 use kopeck_service::idempotency::{self, ExecuteError, Execution, ReplayError, SealedNonce};
 use kopeck_service::{Env, cards};
@@ -13,16 +13,18 @@ use serde::Serialize;
 
 use crate::audit::EntryDraft;
 use crate::bridge::{ConcurrencyPermit, Deadline, in_store, in_store_keeping};
+use crate::dto::PageDto;
 use crate::error::ApiError;
-use crate::errors::idempotency as idempotency_errors;
+use crate::idempotency_errors;
 use crate::in_flight::InFlightGuard;
 use crate::input::RequestInput;
 use crate::input::reader::Reader;
 use crate::list_stream::BodyStream;
 use crate::pipeline::head::RequestKey;
-use crate::route::HandlerResult;
 use crate::sandbox::{CommandKey, SandboxControl, SandboxRefusal};
 use crate::state::Shared;
+
+pub(crate) type HandlerResult = Result<Response, ApiError>;
 
 /// A response of 2xx, before sealing.
 pub(crate) struct Response {
@@ -43,13 +45,8 @@ pub(crate) enum ResponseBody {
 
 impl Response {
     /// A response with the JSON of `body`.
-    pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Result<Self, ApiError> {
-        Ok(Self { status: status.as_u16(), body: ResponseBody::Whole(to_json(body)?), replayed: false })
-    }
-
-    /// A response with status code 200.
-    pub(crate) fn ok(body: ResponseBody) -> Self {
-        Self { status: StatusCode::OK.as_u16(), body, replayed: false }
+    pub(crate) fn json(status: u16, body: &impl Serialize) -> Result<Self, ApiError> {
+        Ok(Self { status, body: ResponseBody::Whole(to_json(body)?), replayed: false })
     }
 
     fn first(response: idempotency::PlaintextResponse) -> Self {
@@ -74,6 +71,8 @@ pub(crate) struct HandlerContext {
     large: Option<ConcurrencyPermit>,
     deadline: Deadline,
     change: Option<MutationDetails>,
+    /// The status code of the operation's response.
+    status: u16,
 }
 
 /// Idempotency and audit data of a mutation.
@@ -108,8 +107,9 @@ impl HandlerContext {
         large: Option<ConcurrencyPermit>,
         deadline: Deadline,
         change: Option<MutationDetails>,
+        status: u16,
     ) -> Self {
-        Self { shared, partner, input, large, deadline, change }
+        Self { shared, partner, input, large, deadline, change, status }
     }
 
     /// The values of a body that may be large. A large body is read and freed on a blocking thread.
@@ -140,6 +140,26 @@ impl HandlerContext {
 
     pub(crate) fn env(&self) -> &Arc<Env> {
         &self.shared.parts.env
+    }
+
+    /// The response with this body.
+    pub(crate) fn respond(&self, body: &impl Serialize) -> HandlerResult {
+        Response::json(self.status, body)
+    }
+
+    /// The response with a body that is partly or wholly written.
+    pub(crate) const fn respond_with(&self, body: ResponseBody) -> Response {
+        Response { status: self.status, body, replayed: false }
+    }
+
+    /// The response with `page` of a list, each record shown by `show`.
+    pub(crate) fn respond_page<'l, R, T: Serialize>(
+        &self,
+        listed: &'l Listed<R>,
+        page: Page,
+        show: impl Fn(&'l R) -> T,
+    ) -> HandlerResult {
+        self.respond(&PageDto::new(listed, page, &self.input.path, show))
     }
 
     /// Runs `work` in a reading unit of work.
@@ -204,7 +224,6 @@ impl HandlerContext {
     /// checks.
     pub(crate) async fn mutate<V, T, E>(
         self,
-        status: StatusCode,
         values: Result<V, Faults>,
         work: impl Fn(&mut dyn UnitOfWork, &Env, PartnerId, &V) -> Result<T, E> + Send + 'static,
     ) -> HandlerResult
@@ -215,7 +234,7 @@ impl HandlerContext {
     {
         let mutation = self.begin_mutation().await?;
         match values {
-            Ok(values) => mutation.once(status, values, work).await,
+            Ok(values) => mutation.once(values, work).await,
             Err(faults) => mutation.replay().await?.ok_or_else(|| faults.into()),
         }
     }
@@ -309,7 +328,6 @@ impl Mutation {
     /// Runs `work` and records its response and its audit entry, or returns the recorded response.
     pub(crate) async fn once<V, T, E>(
         self,
-        status: StatusCode,
         values: V,
         work: impl Fn(&mut dyn UnitOfWork, &Env, PartnerId, &V) -> Result<T, E> + Send + 'static,
     ) -> HandlerResult
@@ -321,14 +339,11 @@ impl Mutation {
         let (env, call) = (Arc::clone(self.context.env()), Arc::clone(&self.call));
         let (guard, audit_entry) = (Arc::clone(&self.guard), Arc::clone(&self.audit_entry));
         let store = &*self.context.shared.parts.store;
-        let deadline = self.context.deadline;
+        let (deadline, status) = (self.context.deadline, self.context.status);
         let carried_out = in_store_keeping(guard, store, Access::Write, deadline, move |unit| {
             let once = idempotency::execute(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
-                Ok::<_, ApiError>(idempotency::PlaintextResponse {
-                    status: status.as_u16(),
-                    body: to_json(&shown)?,
-                })
+                Ok::<_, ApiError>(idempotency::PlaintextResponse { status, body: to_json(&shown)? })
             })?;
             if let Execution::First(response) = &once {
                 unit.audit().append(&audit_entry.completed(response.status, &response.body))?;

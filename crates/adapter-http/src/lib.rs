@@ -7,8 +7,8 @@
 //! Beyond the interface, the API responds 408 `request_timeout` if a body does not arrive in time, and 503 `internal`
 //! with `Retry-After` if the service is busy.
 //!
-//! Architecture invariants: no business rule lives here; no handler blocks its thread; the module `errors` alone maps
-//! errors to responses, by exhaustive matches.
+//! Architecture invariants: no business rule lives here; no handler blocks its thread; the errors of a use case become
+//! responses in the file of its operation, by exhaustive matches.
 
 mod audit;
 mod bridge;
@@ -18,26 +18,26 @@ mod docs_page;
 mod drain;
 mod dto;
 mod error;
-mod errors;
 mod fingerprint;
 mod handler_context;
-mod handlers;
+mod idempotency_errors;
 mod in_flight;
 mod input;
+mod json;
 mod list_stream;
 mod login_queue;
 mod metrics;
 mod openapi;
+mod operation;
 mod operations;
 mod pipeline;
 mod rate_limit;
 mod request_id;
 mod request_source;
 mod response_builder;
-mod route;
 mod router;
-mod routes;
 mod sandbox;
+mod schema;
 mod server;
 mod settings;
 mod state;

@@ -17,8 +17,7 @@ use serde::Serialize;
 
 use crate::bridge::{Deadline, in_store};
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, Response, ResponseBody};
-use crate::route::HandlerResult;
+use crate::handler_context::{HandlerContext, HandlerResult, ResponseBody};
 use crate::state::Shared;
 
 /// Rows of a page: few enough for one unit of work, many enough that the overhead of a page is small beside its rows.
@@ -64,14 +63,14 @@ pub(crate) fn response<R: Send + 'static>(
     let shown = add(&mut piece, 0, first, listing.show)?;
     if shown >= rows {
         piece.extend_from_slice(b"]}");
-        return Ok(Response::ok(ResponseBody::Whole(piece)));
+        return Ok(ctx.respond_with(ResponseBody::Whole(piece)));
     }
     if shown < PAGE {
         return Err(missing(rows, shown));
     }
     let (shared, partner) = (Arc::clone(&ctx.shared), ctx.partner);
     let state = ListStream { shared, partner, listing, rows, shown, piece: Some(piece) };
-    Ok(Response::ok(ResponseBody::Stream(Box::pin(stream::try_unfold(state, ListStream::next)))))
+    Ok(ctx.respond_with(ResponseBody::Stream(Box::pin(stream::try_unfold(state, ListStream::next)))))
 }
 
 /// The progress of a streamed list.

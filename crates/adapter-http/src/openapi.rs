@@ -1,19 +1,15 @@
-//! The OpenAPI 3.1 document, generated from the table of routes, the readers of the handlers, the response types and
+//! The OpenAPI 3.1 document, generated from the declarations of the operations, their readers and response types, and
 //! the enums and bounds of the domain. Prose and examples come from `docs/API.md`, whose examples a test executes.
 
 mod components;
 mod guide;
-pub(crate) mod json;
 mod operation;
-mod operation_docs;
-pub(crate) mod schema;
 
+use crate::json::{Json, object};
+use crate::operation::Operation;
+use crate::operations;
+use crate::schema::Components;
 use guide::Guide;
-use json::{Json, object};
-use schema::Components;
-
-use crate::route::Route;
-use crate::routes;
 
 /// The document as JSON, with a final line break. It always contains the operations of the sandbox, marked with
 /// `x-sandbox`.
@@ -45,32 +41,31 @@ pub fn openapi() -> String {
 /// All operations by path and method, in the order of the table.
 fn paths(guide: &Guide<'_>, components: &mut Components) -> Json {
     let mut paths: Vec<(String, Json)> = Vec::new();
-    let sandbox = routes::sandbox().iter().map(|route| (route, true));
-    for (route, sandbox) in routes::interface().iter().map(|route| (route, false)).chain(sandbox) {
-        let Some(docs) = operation_docs::named(route.name) else { continue };
-        for method in route.methods() {
-            let operation = operation::describe(route, docs, sandbox, guide, components);
-            let item = match paths.iter_mut().find(|(path, _)| path == route.path) {
+    let sandbox = operations::sandbox().map(|operation| (operation, true));
+    for (operation, sandbox) in operations::interface().map(|operation| (operation, false)).chain(sandbox) {
+        for method in operation.methods() {
+            let described = operation::describe(operation, sandbox, guide, components);
+            let item = match paths.iter_mut().find(|(path, _)| path == operation.path) {
                 Some((_, item)) => item,
                 None => {
-                    paths.push((route.path.to_owned(), object! {}));
+                    paths.push((operation.path.to_owned(), object! {}));
                     let Some((_, item)) = paths.last_mut() else { continue };
                     item
                 }
             };
             let name = method.as_str().to_lowercase();
-            *item = std::mem::replace(item, Json::Null).with(&name, alias(operation, route, &name));
+            *item = std::mem::replace(item, Json::Null).with(&name, alias(described, operation, &name));
         }
     }
     Json::Object(paths)
 }
 
 /// `PATCH` equals `PUT`, with an operation id of its own as OpenAPI requires.
-fn alias(operation: Json, route: &Route, method: &str) -> Json {
+fn alias(described: Json, operation: &Operation, method: &str) -> Json {
     if method != "patch" {
-        return operation;
+        return described;
     }
-    operation.with("operationId", format!("{}.patch", route.name)).with("x-alias-of", route.name)
+    described.with("operationId", format!("{}.patch", operation.name)).with("x-alias-of", operation.name)
 }
 
 #[cfg(test)]

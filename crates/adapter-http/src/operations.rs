@@ -1,8 +1,56 @@
-//! The public list of operations and error codes.
+//! The operations of the interface: a folder for each group, a file for each operation.
+//!
+//! A file declares an [`Operation`]: name, method, path, reader, response, errors and handler. What it is for, its title
+//! and its examples stand in `docs/API.md`. The router, the OpenAPI document, the reference page and the tests that
+//! hold for every operation go by these lists.
+
+mod balance;
+mod card_batches;
+mod cards;
+mod categories;
+mod employees;
+mod limits;
+mod orders;
+mod replenishments;
+mod requests;
+mod sandbox;
+pub(crate) mod tokens;
 
 use crate::code::Code;
-use crate::route::{Effect, Field, Route};
-use crate::{route, routes};
+use crate::operation::{self, Operation};
+
+/// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
+static INTERFACE: [&[&Operation]; 8] = [
+    &tokens::OPERATIONS,
+    &employees::OPERATIONS,
+    &categories::OPERATIONS,
+    &cards::OPERATIONS,
+    &orders::OPERATIONS,
+    &replenishments::OPERATIONS,
+    &limits::OPERATIONS,
+    &[&balance::OPERATION],
+];
+
+/// The operations of the interface, without those of the sandbox.
+pub(crate) fn interface() -> impl Iterator<Item = &'static Operation> {
+    INTERFACE.into_iter().flatten().copied()
+}
+
+/// The operations of the sandbox.
+pub(crate) fn sandbox() -> impl Iterator<Item = &'static Operation> {
+    sandbox::OPERATIONS.into_iter()
+}
+
+/// All operations.
+pub(crate) fn all() -> impl Iterator<Item = &'static Operation> {
+    interface().chain(sandbox())
+}
+
+/// The operation with this name.
+#[cfg(test)]
+pub(crate) fn named(name: &str) -> Option<&'static Operation> {
+    all().find(|operation| operation.name == name)
+}
 
 /// An operation of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,7 +63,6 @@ pub struct OperationInfo {
     pub path: &'static str,
     /// Whether it changes data. Such requests have an idempotency key.
     pub changes: bool,
-    fields: &'static [Field],
 }
 
 impl OperationInfo {
@@ -26,28 +73,80 @@ impl OperationInfo {
 
     /// The placeholders of its path, in their order.
     pub fn placeholders(&self) -> impl Iterator<Item = &'static str> + use<> {
-        route::placeholders(self.path)
+        operation::placeholders(self.path)
     }
 
     /// The names of the fields of its body; for a read, of its parameters.
     pub fn fields(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.fields.iter().map(|field| field.name)
+        let operation = all().find(|operation| operation.name == self.name);
+        operation.into_iter().flat_map(Operation::fields).map(|field| field.name)
     }
 }
 
-/// Every operation, those of the sandbox last. Where two paths match, the first wins.
+/// Every operation, those of the sandbox last. Where two paths match, the one with fewer placeholders wins.
 pub fn operations() -> impl Iterator<Item = OperationInfo> {
-    let routes = routes::interface().iter().chain(routes::sandbox());
-    routes.map(|Route { name, method, path, effect, fields, .. }| OperationInfo {
-        name,
-        method: method.as_str(),
-        path,
-        changes: matches!(effect, Effect::Mutate(_)),
-        fields,
+    all().map(|operation| OperationInfo {
+        name: operation.name,
+        method: operation.method.as_str(),
+        path: operation.path,
+        changes: operation.is_mutation(),
     })
 }
 
 /// Every error code.
 pub fn codes() -> impl Iterator<Item = &'static str> {
     Code::ALL.iter().map(|code| code.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::input::schema::Location;
+
+    #[test]
+    fn no_two_operations_share_a_name_or_a_path_with_its_method() {
+        let names: HashSet<_> = all().map(|operation| operation.name).collect();
+        let calls: HashSet<_> = all().map(|operation| (operation.method.as_str(), operation.path)).collect();
+        assert_eq!((names.len(), calls.len()), (all().count(), all().count()));
+        assert!(all().all(|operation| !operation.path.ends_with('/')));
+    }
+
+    #[test]
+    fn an_operation_reads_the_identifiers_of_its_path() {
+        let allowed =
+            ["idCard", "idEmployee", "idCategory", "order_id", "replenishmentId", "setLimitsCardsId"];
+        for operation in all() {
+            let inputs = operation.inputs();
+            let read = inputs.iter().filter(|input| input.location == Location::Path);
+            let read: Vec<&str> = read.map(|input| input.name).collect();
+            assert_eq!(read, operation.placeholders().collect::<Vec<_>>(), "{}", operation.path);
+            assert!(read.iter().all(|name| allowed.contains(name)), "{}", operation.path);
+        }
+    }
+
+    /// As the interface marks them.
+    #[test]
+    fn few_fields_may_be_plaintext_beside_sealed_ones() {
+        let mut clear = Vec::new();
+        for operation in all() {
+            let fields = operation.fields().iter().filter(|field| operation.may_be_clear(field.name));
+            let names: Vec<&str> = fields.map(|field| field.name).collect();
+            if !names.is_empty() {
+                clear.push((operation.name, names.join(" ")));
+            }
+        }
+        let paging = "page per_page perPage";
+        let lists = ["order.list", "replenishment.list", "limits.list"].map(|name| (name, paging.to_owned()));
+        let mut expected: Vec<_> = ["employee.list", "category.list", "card.available"]
+            .map(|name| (name, paging.to_owned()))
+            .into_iter()
+            .chain([("card.switch", "idCard".to_owned())])
+            .chain(lists)
+            .collect();
+        clear.sort();
+        expected.sort();
+        assert_eq!(clear, expected);
+    }
 }

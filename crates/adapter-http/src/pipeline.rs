@@ -25,13 +25,13 @@ use crate::bridge::Deadline;
 use crate::client_address::ClientAddress;
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, MutationDetails};
+use crate::handler_context::{HandlerContext, HandlerResult, MutationDetails};
 use crate::metrics::RefusalKind;
+use crate::operation::{Effect, Operation};
 use crate::rate_limit::{RateLimitExceeded, RemainingQuota};
 use crate::request_id::RequestId;
 use crate::request_source::RequestSource;
 use crate::response_builder::{ResponseBuilder, ResponseSeal};
-use crate::route::{Effect, HandlerResult, Route};
 use crate::router::RouteMatch;
 use crate::state::Shared;
 use authentication::Identity;
@@ -47,17 +47,18 @@ const TOKEN_BODY_LIMIT: usize = 8 * 1024;
 
 /// Serves a request of an operation.
 pub(crate) async fn serve(
-    RouteMatch { route, ids }: RouteMatch,
+    RouteMatch { operation, ids }: RouteMatch,
     shared: &Arc<Shared>,
     request: &HttpRequest,
     payload: Payload,
 ) -> HttpResponse {
-    let mut builder = ResponseBuilder::new(shared, Some(route), request);
+    let mut builder = ResponseBuilder::new(shared, Some(operation), request);
     let mut pipeline =
-        Pipeline { route, shared, request, address: builder.address, state: PipelineState::default() };
+        Pipeline { operation, shared, request, address: builder.address, state: PipelineState::default() };
     let outcome = AssertUnwindSafe(pipeline.run(ids, payload, &builder.request_id)).catch_unwind().await;
     let outcome = outcome.unwrap_or_else(|_| Err(ApiError::internal("a handler panicked")));
-    let outcome = audit::record(shared, route, outcome, || pipeline.audit_entry(&builder.request_id)).await;
+    let outcome =
+        audit::record(shared, operation, outcome, || pipeline.audit_entry(&builder.request_id)).await;
     builder.partner = pipeline.state.partner();
     builder.seal = pipeline.state.seal;
     builder.quota = pipeline.state.quota;
@@ -86,7 +87,7 @@ impl PipelineState {
 
 /// A request in the pipeline.
 struct Pipeline<'a> {
-    route: &'static Route,
+    operation: &'static Operation,
     shared: &'a Arc<Shared>,
     request: &'a HttpRequest,
     address: ClientAddress,
@@ -102,7 +103,7 @@ impl Pipeline<'_> {
     ) -> HandlerResult {
         head::check_body_head(self.request.headers(), self.body_limit())?;
         let head = Head::read(ids, self.request);
-        match self.route.effect {
+        match self.operation.effect {
             Effect::Login => {
                 let outcome = self.login(head, payload).await;
                 self.count_throttled(RefusalKind::Login, outcome)
@@ -132,7 +133,7 @@ impl Pipeline<'_> {
         self.state.seal =
             head.nonce().map(|nonce| ResponseSeal::new(&head, nonce, Arc::clone(&identity), None));
         self.count_call(identity.partner)?;
-        let (nonce, key) = head.nonce_and_key(self.route.effect)?;
+        let (nonce, key) = head.nonce_and_key(self.operation.effect)?;
         let nonce = nonce.to_owned();
         self.state.audit.key = key.as_ref().map(|key| KeyDigest::of(identity.partner, &key.key));
         let body = self.read_body(&head, payload).await?;
@@ -142,7 +143,7 @@ impl Pipeline<'_> {
         self.state.seal = Some(ResponseSeal::new(&head, &nonce, Arc::clone(&identity), used));
         self.state.audit.sealed = used.is_some();
         let input = input?;
-        if key.is_some() || self.route.discloses {
+        if key.is_some() || self.operation.discloses {
             self.state.audit.subject = Subject::of(&input);
         }
         let change = key.zip(fingerprint).map(|(key, fingerprint)| {
@@ -150,7 +151,8 @@ impl Pipeline<'_> {
             let sealed = used.map(|_| SealedNonce { nonce, idempotency_key });
             MutationDetails { key, fingerprint, sealed, audit_entry: self.audit_entry(request_id) }
         });
-        Ok(HandlerContext::new(Arc::clone(self.shared), identity.partner, input, large, deadline, change))
+        let (shared, status) = (Arc::clone(self.shared), self.operation.status);
+        Ok(HandlerContext::new(shared, identity.partner, input, large, deadline, change, status))
     }
 
     /// Counts a 429 after too many failures.
@@ -169,7 +171,7 @@ impl Pipeline<'_> {
 
     /// The draft of the audit entry, from the findings so far.
     fn audit_entry(&self, request_id: &RequestId) -> EntryDraft {
-        EntryDraft::new(self.shared, self.route, self.address, request_id, &self.state.audit)
+        EntryDraft::new(self.shared, self.operation, self.address, request_id, &self.state.audit)
     }
 
     /// Counts the request against its partner's rate limit.
@@ -187,7 +189,7 @@ impl Pipeline<'_> {
     /// The most bytes of a body. It is small for token requests, whose bodies are read before authentication.
     fn body_limit(&self) -> usize {
         let limit = self.shared.parts.settings.body_limit;
-        match self.route.effect {
+        match self.operation.effect {
             Effect::Login | Effect::Refresh => limit.min(TOKEN_BODY_LIMIT),
             Effect::Read(_) | Effect::Mutate(_) => limit,
         }
@@ -196,7 +198,7 @@ impl Pipeline<'_> {
     /// Limits and budget of the body.
     fn body_limits(&self) -> BodyLimits {
         let memory = &self.shared.body_memory;
-        let budget = match self.route.effect {
+        let budget = match self.operation.effect {
             Effect::Login | Effect::Refresh => &memory.token_calls,
             Effect::Read(_) | Effect::Mutate(_) => &memory.partners,
         };
@@ -230,8 +232,8 @@ impl Pipeline<'_> {
         body: Bytes,
         sender: Option<Arc<Identity>>,
     ) -> Result<DecodedRequest, ApiError> {
-        let (shared, route) = (Arc::clone(self.shared), self.route);
-        let opened = ReceivedRequest { shared, route, head, nonce, body, sender }.decode().await?;
+        let (shared, operation) = (Arc::clone(self.shared), self.operation);
+        let opened = ReceivedRequest { shared, operation, head, nonce, body, sender }.decode().await?;
         self.state.refused = opened.refused;
         Ok(opened)
     }

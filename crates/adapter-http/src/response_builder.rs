@@ -13,14 +13,14 @@ use kopeck_sealing::{KeyId, ResponseContext, ResponseSealer};
 
 use crate::client_address::ClientAddress;
 use crate::error::ApiError;
-use crate::handler_context::ResponseBody;
+use crate::handler_context::{HandlerResult, ResponseBody};
 use crate::list_stream::BodyStream;
+use crate::operation::Operation;
 use crate::pipeline::RefusedSeals;
 use crate::pipeline::authentication::Identity;
 use crate::pipeline::head::{self, Head, SEALED_JSON};
 use crate::rate_limit::{RATE_LIMIT, RATE_LIMIT_POLICY, RemainingQuota};
 use crate::request_id::RequestId;
-use crate::route::{HandlerResult, Route};
 use crate::state::Shared;
 
 /// Over TLS every response tells browsers to use HTTPS only, for two years, for subdomains too.
@@ -121,7 +121,7 @@ fn sealed_chunks((sealer, prefix): (ResponseSealer, String), chunks: BodyStream)
 }
 
 impl ResponseBuilder {
-    pub(crate) fn new(shared: &Shared, route: Option<&Route>, request: &HttpRequest) -> Self {
+    pub(crate) fn new(shared: &Shared, operation: Option<&Operation>, request: &HttpRequest) -> Self {
         let headers = request.headers();
         let request_id = RequestId::new(shared.parts.env.ids.next_id(), head::request_id(headers));
         let settings = &shared.parts.settings;
@@ -133,10 +133,10 @@ impl ResponseBuilder {
             quota: None,
             refused: None,
             method: request.method().as_str().to_owned(),
-            route: route.map_or("-", |route| route.path),
-            operation: route.map_or("-", |route| route.name),
+            route: operation.map_or("-", |operation| operation.path),
+            operation: operation.map_or("-", |operation| operation.name),
             wants_sealed: head::wants_sealed(headers),
-            discloses: route.is_some_and(|route| route.discloses),
+            discloses: operation.is_some_and(|operation| operation.discloses),
             over_tls: request.app_config().secure(),
             began: Instant::now(),
         }

@@ -6,12 +6,12 @@
 use actix_web::http::Method;
 use matchit::Router;
 
-use crate::route::Route;
+use crate::operation::Operation;
 
 /// An operation and the identifiers in its path.
 pub(crate) struct RouteMatch {
     /// The operation.
-    pub(crate) route: &'static Route,
+    pub(crate) operation: &'static Operation,
     /// The identifiers by their placeholder, unparsed.
     pub(crate) ids: Vec<(&'static str, String)>,
 }
@@ -21,23 +21,23 @@ pub(crate) enum RouteLookup<'p> {
     /// An operation.
     Match(RouteMatch),
     /// At least one operation with another method.
-    OtherMethods(&'p [&'static Route]),
+    OtherMethods(&'p [&'static Operation]),
     /// No operation.
     NotFound,
 }
 
 /// The routes by path.
-pub(crate) struct RouteTable(Router<Vec<&'static Route>>);
+pub(crate) struct RouteTable(Router<Vec<&'static Operation>>);
 
 impl RouteTable {
     /// The table of these operations.
     #[expect(clippy::expect_used, reason = "a test makes them of every operation there is")]
-    pub(crate) fn of(routes: impl Iterator<Item = &'static Route>) -> Self {
-        let mut paths: Vec<(&'static str, Vec<&'static Route>)> = Vec::new();
-        for route in routes {
-            match paths.iter_mut().find(|(path, _)| *path == route.path) {
-                Some((_, same)) => same.push(route),
-                None => paths.push((route.path, vec![route])),
+    pub(crate) fn of(routes: impl Iterator<Item = &'static Operation>) -> Self {
+        let mut paths: Vec<(&'static str, Vec<&'static Operation>)> = Vec::new();
+        for operation in routes {
+            match paths.iter_mut().find(|(path, _)| *path == operation.path) {
+                Some((_, same)) => same.push(operation),
+                None => paths.push((operation.path, vec![operation])),
             }
         }
         let mut router = Router::new();
@@ -50,44 +50,46 @@ impl RouteTable {
     /// Finds a path, with or without a final slash. Where two match, the one with fewer placeholders wins.
     pub(crate) fn find(&self, method: &Method, path: &str) -> RouteLookup<'_> {
         let Ok(at) = self.0.at(path.strip_suffix('/').unwrap_or(path)) else { return RouteLookup::NotFound };
-        let Some(route) = at.value.iter().find(|route| route.takes(method)) else {
+        let Some(operation) = at.value.iter().find(|operation| operation.takes(method)) else {
             return RouteLookup::OtherMethods(at.value);
         };
         let id = |name| (name, at.params.get(name).unwrap_or_default().to_owned());
-        RouteLookup::Match(RouteMatch { route, ids: route.placeholders().map(id).collect() })
+        RouteLookup::Match(RouteMatch { operation, ids: operation.placeholders().map(id).collect() })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routes;
+    use crate::operations;
 
     fn paths() -> RouteTable {
-        RouteTable::of(routes::interface().iter().chain(routes::sandbox()))
+        RouteTable::of(operations::all())
     }
 
     fn found(method: Method, path: &str) -> String {
         match paths().find(&method, path) {
-            RouteLookup::Match(RouteMatch { route, ids }) => {
+            RouteLookup::Match(RouteMatch { operation, ids }) => {
                 let ids = ids.iter().map(|(name, id)| format!(" {name}={id}"));
-                format!("{}{}", route.name, ids.collect::<String>())
+                format!("{}{}", operation.name, ids.collect::<String>())
             }
-            RouteLookup::OtherMethods(routes) => {
-                routes.iter().map(|route| format!("not {}", route.name)).collect::<Vec<_>>().join(", ")
-            }
+            RouteLookup::OtherMethods(routes) => routes
+                .iter()
+                .map(|operation| format!("not {}", operation.name))
+                .collect::<Vec<_>>()
+                .join(", "),
             RouteLookup::NotFound => "nothing".to_owned(),
         }
     }
 
     #[test]
     fn every_operation_is_found_at_its_path() {
-        for route in routes::interface().iter().chain(routes::sandbox()) {
-            for method in route.methods() {
-                let path = route.path.replace(['{', '}'], "");
-                let ids: String = route.placeholders().map(|name| format!(" {name}={name}")).collect();
-                assert_eq!(found(method.clone(), &path), format!("{}{ids}", route.name));
-                assert_eq!(found(method, &format!("{path}/")), format!("{}{ids}", route.name));
+        for operation in operations::all() {
+            for method in operation.methods() {
+                let path = operation.path.replace(['{', '}'], "");
+                let ids: String = operation.placeholders().map(|name| format!(" {name}={name}")).collect();
+                assert_eq!(found(method.clone(), &path), format!("{}{ids}", operation.name));
+                assert_eq!(found(method, &format!("{path}/")), format!("{}{ids}", operation.name));
             }
         }
     }

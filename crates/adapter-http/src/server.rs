@@ -106,10 +106,10 @@ async fn respond(shared: &Arc<Shared>, request: &HttpRequest, payload: Payload) 
     let method = request.method();
     // Percent-decoded by actix.
     let path = request.match_info().as_str();
-    let (route, error) = match shared.paths.find(method, path) {
+    let (operation, error) = match shared.paths.find(method, path) {
         RouteLookup::Match(called) => return pipeline::serve(called, shared, request, payload).await,
         RouteLookup::OtherMethods(routes) => {
-            let methods: Vec<Method> = routes.iter().flat_map(|route| route.methods()).collect();
+            let methods: Vec<Method> = routes.iter().flat_map(|operation| operation.methods()).collect();
             let methods = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
             (routes.first().copied(), other_methods(methods))
         }
@@ -127,7 +127,7 @@ async fn respond(shared: &Arc<Shared>, request: &HttpRequest, payload: Payload) 
             None => (None, ApiError::new(StatusCode::NOT_FOUND, Code::NotFound, "there is no such path")),
         },
     };
-    ResponseBuilder::new(shared, route, request).build(shared, Err(error))
+    ResponseBuilder::new(shared, operation, request).build(shared, Err(error))
 }
 
 fn long_query() -> ApiError {

@@ -17,11 +17,11 @@ use crate::drain::Connections;
 use crate::in_flight::InFlight;
 use crate::login_queue::{KnownAddresses, LoginQueue};
 use crate::metrics::HttpMetrics;
+use crate::operations;
 use crate::pipeline::authentication::CallerCache;
 use crate::pipeline::body::BodyMemory;
 use crate::rate_limit::PartnerRateLimiter;
 use crate::router::RouteTable;
-use crate::routes;
 use crate::sandbox::SandboxControl;
 use crate::settings::HttpSettings;
 
@@ -96,10 +96,10 @@ impl HttpState {
             ..
         } = parts.settings;
         let rate_limiter = rate_limit.map(|limit| PartnerRateLimiter::new(limit, Arc::clone(&parts.wall)));
-        let sandbox = parts.sandbox.is_some().then(routes::sandbox).unwrap_or_default();
+        let sandbox = parts.sandbox.is_some().then(operations::sandbox).into_iter().flatten();
         Self(Arc::new(Shared {
             parts,
-            paths: RouteTable::of(routes::interface().iter().chain(sandbox)),
+            paths: RouteTable::of(operations::interface().chain(sandbox)),
             callers: CallerCache::default(),
             rate_limiter,
             connections: Arc::default(),

@@ -3,8 +3,8 @@
 use kopeck_domain::page::{Listed, Page, PageMeta};
 use serde::Serialize;
 
-use crate::openapi::json::Json;
-use crate::openapi::schema::{Components, HasSchema, Property, api_type, component_name, object_of};
+use crate::json::Json;
+use crate::schema::{Components, HasSchema, Property, api_type, component_name, object_of};
 
 /// A page of a list.
 #[derive(Serialize)]

@@ -9,8 +9,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::Param;
-use crate::openapi::json::{Json, object};
-use crate::openapi::schema::{Components, HasSchema};
+use crate::json::{Json, object};
+use crate::schema::{Components, HasSchema};
 
 /// A value of a request.
 #[derive(Debug, Clone, Copy)]
@@ -59,15 +59,33 @@ pub(crate) struct FieldType<R> {
 #[derive(Clone, Copy)]
 pub(crate) struct FieldSchema {
     pub(crate) schema: fn(&mut Components) -> Json,
+    /// The content of a sealed value.
+    pub(crate) encoding: FieldEncoding,
+    /// Whether it may be plaintext beside sealed fields.
+    pub(crate) may_be_clear: bool,
     /// The least and the greatest number.
     pub(crate) range: Option<(i64, i64)>,
     /// A sentence on its meaning.
     pub(crate) about: &'static str,
 }
 
+/// The content of a sealed value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldEncoding {
+    /// A text, as it is.
+    Text,
+    /// JSON: a number or a list.
+    Json,
+}
+
 impl<R> FieldType<R> {
-    const fn new(schema: fn(&mut Components) -> Json, read: R) -> Self {
-        Self { read, schema: FieldSchema { schema, range: None, about: "" } }
+    const fn new(schema: fn(&mut Components) -> Json, encoding: FieldEncoding, read: R) -> Self {
+        Self { read, schema: FieldSchema { schema, encoding, may_be_clear: false, range: None, about: "" } }
+    }
+
+    /// Allows plaintext beside sealed fields: the interface does not mark the field as encrypted.
+    pub(crate) fn may_be_clear(self) -> Self {
+        Self { schema: FieldSchema { may_be_clear: true, ..self.schema }, ..self }
     }
 
     /// Adds a sentence on its meaning.
@@ -90,7 +108,7 @@ impl<R> FieldType<R> {
 pub(crate) fn text<T: HasSchema>(
     parse: impl Fn(&str) -> Result<T, Invalid>,
 ) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
-    FieldType::new(T::schema, move |given: InputValue<'_>| {
+    FieldType::new(T::schema, FieldEncoding::Text, move |given: InputValue<'_>| {
         parse(given.as_text().ok_or_else(|| Invalid::new("must be a string"))?)
     })
 }
@@ -103,7 +121,7 @@ pub(crate) fn string_enum<T: HasSchema + FromStr<Err = Invalid>>()
 pub(crate) fn integer<T>(
     parse: impl Fn(i64) -> Result<T, Invalid>,
 ) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
-    FieldType::new(i64::schema, move |given: InputValue<'_>| {
+    FieldType::new(i64::schema, FieldEncoding::Json, move |given: InputValue<'_>| {
         parse(given.as_integer().ok_or_else(|| Invalid::new("must be an integer"))?)
     })
 }
@@ -122,7 +140,7 @@ pub(crate) fn integer_or_digits<T>(
     parse: impl Fn(i64) -> Result<T, Invalid>,
 ) -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
     let schema = |_: &mut Components| object! {"type": ["integer", "string"], "pattern": "^[0-9]+$", "x-form": "digits"};
-    FieldType::new(schema, move |given: InputValue<'_>| {
+    FieldType::new(schema, FieldEncoding::Json, move |given: InputValue<'_>| {
         let number = given.as_integer().or_else(|| given.as_text().and_then(digits));
         parse(number.ok_or_else(|| Invalid::new("must be an integer or a string of digits"))?)
     })
@@ -130,7 +148,7 @@ pub(crate) fn integer_or_digits<T>(
 
 /// `true` or `false`.
 pub(crate) fn boolean() -> FieldType<impl Fn(InputValue<'_>) -> Result<bool, Invalid>> {
-    FieldType::new(bool::schema, |given: InputValue<'_>| {
+    FieldType::new(bool::schema, FieldEncoding::Json, |given: InputValue<'_>| {
         let boolean = match given {
             InputValue::Text(text) => text.parse().ok(),
             InputValue::Json(value) => value.as_bool(),
@@ -149,12 +167,12 @@ pub(crate) fn rate() -> FieldType<impl Fn(InputValue<'_>) -> Result<f64, Invalid
         rate.filter(|rate| (0.0..=1.0).contains(rate))
             .ok_or_else(|| Invalid::new("must be a number from 0 to 1"))
     };
-    FieldType::new(f64::schema, read).between(0, 1)
+    FieldType::new(f64::schema, FieldEncoding::Json, read).between(0, 1)
 }
 
 /// An identifier: a uuid with hyphens.
 pub(crate) fn id<T: HasSchema + From<Uuid>>() -> FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>> {
-    FieldType::new(T::schema, |given: InputValue<'_>| {
+    FieldType::new(T::schema, FieldEncoding::Text, |given: InputValue<'_>| {
         let text = given.as_text().filter(|text| text.len() == uuid::fmt::Hyphenated::LENGTH);
         text.and_then(|text| Uuid::try_parse(text).ok())
             .map(T::from)

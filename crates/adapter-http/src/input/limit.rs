@@ -6,8 +6,8 @@ use kopeck_domain::limit::{LimitDraft, MAX_WINDOWS, Part, Period, WindowDraft};
 use serde_json::{Map, Value};
 
 use super::field_types::{InputValue, boolean, integer, text};
-use crate::openapi::json::{Json, object};
-use crate::openapi::schema::{Components, HasSchema as _, integer as number_of, or_null, pattern};
+use crate::json::{Json, object};
+use crate::schema::{Components, HasSchema as _, integer as number_of, or_null, pattern};
 
 /// The parts of a limit. `null` means absent; a value of a wrong type is a fault of its part.
 pub(crate) fn draft(limit: &Map<String, Value>) -> LimitDraft {

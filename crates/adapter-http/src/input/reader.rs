@@ -14,10 +14,13 @@ use uuid::Uuid;
 use super::field_types::{self, FieldSchema, FieldType, InputValue};
 use super::schema::{InputField, Location, Presence};
 use super::{Param, RequestInput};
-use crate::openapi::json::Json;
-use crate::openapi::schema::{Components, HasSchema};
+use crate::json::Json;
+use crate::schema::{Components, HasSchema};
 
 const SIZE_NAMES: [&str; 2] = ["per_page", "perPage"];
+
+/// The default number of records on a page.
+const PAGE_SIZE: u32 = 15;
 
 /// After so many faults the rest of a list is not read: a body of 64 KiB has room for 20,000 faulty items, whose
 /// response would keep a thread busy for 20 ms.
@@ -63,7 +66,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An identifier of the path.
-    pub(crate) fn id<T: HasSchema + From<Uuid>>(&mut self, placeholder: &str) -> Option<T> {
+    pub(crate) fn id<T: HasSchema + From<Uuid>>(&mut self, placeholder: &'static str) -> Option<T> {
         let field_type = field_types::id::<T>();
         if let Some(inputs) = &mut self.inputs {
             inputs.push(InputField::value(
@@ -91,7 +94,7 @@ impl<'a> Reader<'a> {
     /// An optional parameter of a read.
     pub(crate) fn param<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
         if let Some(inputs) = &mut self.inputs {
@@ -104,7 +107,7 @@ impl<'a> Reader<'a> {
     /// A required parameter of a read.
     pub(crate) fn needed<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
         if let Some(inputs) = &mut self.inputs {
@@ -139,9 +142,23 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The page number and size.
-    pub(crate) fn page(&mut self, default_size: u32) -> Option<Page> {
-        let (numbers, sizes) = (field_types::page_number(), field_types::page_size());
+    /// The page number and size of a list of records.
+    pub(crate) fn page(&mut self) -> Option<Page> {
+        let numbers = field_types::page_number().may_be_clear();
+        self.page_of(numbers, field_types::page_size().may_be_clear(), PAGE_SIZE)
+    }
+
+    /// The page number and size of transactions: the interface marks the paging of this list alone as encrypted.
+    pub(crate) fn sealed_page(&mut self, default_size: u32) -> Option<Page> {
+        self.page_of(field_types::page_number(), field_types::page_size(), default_size)
+    }
+
+    fn page_of(
+        &mut self,
+        numbers: FieldType<impl Fn(InputValue<'_>) -> Result<u32, Invalid>>,
+        sizes: FieldType<impl Fn(InputValue<'_>) -> Result<u32, Invalid>>,
+        default_size: u32,
+    ) -> Option<Page> {
         if let Some(inputs) = &mut self.inputs {
             let input =
                 |name, schema| InputField::value(name, Location::Parameter, Presence::Optional, schema);
@@ -212,7 +229,7 @@ impl Fields<'_> {
     /// An optional field; `null` means absent.
     pub(crate) fn optional<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
         self.note(name, Presence::Optional, field_type.schema);
@@ -222,7 +239,7 @@ impl Fields<'_> {
     /// A required field.
     pub(crate) fn required<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
         self.note(name, Presence::Required, field_type.schema);
@@ -238,7 +255,7 @@ impl Fields<'_> {
     /// A field of an update: absent keeps the value, `null` clears it.
     pub(crate) fn change<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Change<T> {
         self.note(name, Presence::Optional, field_type.schema);
@@ -252,7 +269,7 @@ impl Fields<'_> {
     /// A field of an update that cannot be cleared.
     pub(crate) fn replacement<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
         self.note(name, Presence::NeverNull, field_type.schema);
@@ -265,7 +282,7 @@ impl Fields<'_> {
     /// A required list of objects with a length in `lengths`, each read by `item`.
     pub(crate) fn items<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         lengths: RangeInclusive<usize>,
         mut item: impl FnMut(&mut Fields<'_>) -> Option<T>,
     ) -> Option<Vec<T>> {
@@ -311,7 +328,7 @@ impl Fields<'_> {
     /// A required object that adds its own faults.
     pub(crate) fn object<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         schema: fn(&mut Components) -> Json,
         read: impl FnOnce(&Map<String, Value>, &mut Faults) -> Option<T>,
     ) -> Option<T> {
@@ -328,7 +345,7 @@ impl Fields<'_> {
     /// A required identifier; one in `seen` is a fault of its second place.
     pub(crate) fn distinct<T: HasSchema + From<Uuid> + Copy + Eq + Hash>(
         &mut self,
-        name: &str,
+        name: &'static str,
         seen: &mut HashSet<T>,
     ) -> Option<T> {
         let id = self.required(name, field_types::id::<T>())?;
@@ -341,7 +358,7 @@ impl Fields<'_> {
     /// The value, unless absent or `null`.
     fn given<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         field_type: FieldType<impl Fn(InputValue<'_>) -> Result<T, Invalid>>,
     ) -> Option<T> {
         let value = self.object.get(name).filter(|value| !value.is_null())?;
@@ -349,7 +366,7 @@ impl Fields<'_> {
         self.take(name, parsed)
     }
 
-    fn note(&mut self, name: &str, presence: Presence, schema: FieldSchema) {
+    fn note(&mut self, name: &'static str, presence: Presence, schema: FieldSchema) {
         if let Some(inputs) = self.inputs.as_deref_mut() {
             inputs.push(InputField::value(name, Location::Body, presence, schema));
         }

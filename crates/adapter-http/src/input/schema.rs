@@ -4,14 +4,14 @@
 use std::ops::RangeInclusive;
 
 use super::RequestInput;
-use super::field_types::FieldSchema;
+use super::field_types::{FieldEncoding, FieldSchema};
 use super::reader::Reader;
-use crate::openapi::json::{Json, object};
-use crate::openapi::schema::{Components, Property, integer, object_of, or_null};
+use crate::json::{Json, object};
+use crate::schema::{Components, Property, integer, object_of, or_null};
 
 /// A field, parameter or path identifier.
 pub(crate) struct InputField {
-    pub(crate) name: String,
+    pub(crate) name: &'static str,
     /// An alias.
     pub(crate) also: Option<&'static str>,
     pub(crate) location: Location,
@@ -51,39 +51,36 @@ enum InputType {
 }
 
 impl InputField {
-    pub(super) fn value(name: &str, location: Location, presence: Presence, schema: FieldSchema) -> Self {
-        Self {
-            name: name.to_owned(),
-            also: None,
-            location,
-            presence,
-            default: None,
-            what: InputType::Value(schema),
+    pub(super) fn value(
+        name: &'static str,
+        location: Location,
+        presence: Presence,
+        schema: FieldSchema,
+    ) -> Self {
+        Self { name, also: None, location, presence, default: None, what: InputType::Value(schema) }
+    }
+
+    pub(super) fn list(name: &'static str, lengths: RangeInclusive<usize>, item: Vec<Self>) -> Self {
+        let (location, presence) = (Location::Body, Presence::Required);
+        Self { name, also: None, location, presence, default: None, what: InputType::List(lengths, item) }
+    }
+
+    pub(super) fn object(name: &'static str, schema: fn(&mut Components) -> Json) -> Self {
+        let (location, presence) = (Location::Body, Presence::Required);
+        Self { name, also: None, location, presence, default: None, what: InputType::Object(schema) }
+    }
+
+    /// The content of a sealed value.
+    pub(crate) fn encoding(&self) -> FieldEncoding {
+        match &self.what {
+            InputType::Value(schema) => schema.encoding,
+            InputType::List(..) | InputType::Object(_) => FieldEncoding::Json,
         }
     }
 
-    pub(super) fn list(name: &str, lengths: RangeInclusive<usize>, item: Vec<Self>) -> Self {
-        let (location, presence) = (Location::Body, Presence::Required);
-        Self {
-            name: name.to_owned(),
-            also: None,
-            location,
-            presence,
-            default: None,
-            what: InputType::List(lengths, item),
-        }
-    }
-
-    pub(super) fn object(name: &str, schema: fn(&mut Components) -> Json) -> Self {
-        let (location, presence) = (Location::Body, Presence::Required);
-        Self {
-            name: name.to_owned(),
-            also: None,
-            location,
-            presence,
-            default: None,
-            what: InputType::Object(schema),
-        }
+    /// Whether it may be plaintext beside sealed fields.
+    pub(crate) fn may_be_clear(&self) -> bool {
+        matches!(&self.what, InputType::Value(schema) if schema.may_be_clear)
     }
 
     pub(super) fn or_as(self, also: &'static str) -> Self {
@@ -127,7 +124,7 @@ impl InputField {
         let about = self.about();
         let about = (!about.is_empty()).then_some(about);
         Property {
-            name: self.name.clone(),
+            name: self.name.to_owned(),
             required: self.presence == Presence::Required,
             schema: schema.with_some("description", about),
         }

@@ -1,16 +1,16 @@
 //! The shared components of operations: headers, errors, the sealed envelope, security schemes.
 
 use super::guide::Guide;
-use super::json::{Json, object};
 use super::operation::with_examples;
-use super::schema::{Components, HasSchema as _, Property, integer, object_of, pattern, reference, words};
 use crate::code::Code;
 use crate::error::{CodedBody, FaultyCard, FieldsBody};
+use crate::json::{Json, object};
+use crate::operation::Effect;
 use crate::pipeline::head::{
     JSON, KEY_CHARS, KEY_PATTERN, NONCE_CHARS, NONCE_PATTERN, REQUEST_ID_PATTERN, SEALED_JSON,
 };
 use crate::rate_limit::{RATE_LIMIT, RATE_LIMIT_PATTERN, RATE_LIMIT_POLICY, RATE_LIMIT_POLICY_PATTERN};
-use crate::route::Effect;
+use crate::schema::{Components, HasSchema as _, Property, integer, object_of, pattern, reference, words};
 
 /// The errors of any request: status code, name of the response, error code.
 const COMMON: &[(u16, &str, Code)] = &[

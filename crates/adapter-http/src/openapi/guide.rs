@@ -1,9 +1,9 @@
 //! Parses `docs/API.md` and `docs/SEALING.md`: introduction, groups of operations, prose and examples of each
 //! operation. A test executes the examples.
 
-use super::json::Json;
 use crate::code::Code;
-use crate::route::Route;
+use crate::json::Json;
+use crate::operation::Operation;
 
 const PAGE: &str = include_str!("../../../../docs/API.md");
 const SEALING: &str = include_str!("../../../../docs/SEALING.md");
@@ -75,8 +75,8 @@ impl<'a> Guide<'a> {
     }
 
     /// Group, title and prose of an operation. A section on two paths has a title for each.
-    pub(super) fn operation(&self, route: &Route) -> (&'a str, String, String) {
-        let signature = format!("`{} {}`", route.method, route.path);
+    pub(super) fn operation(&self, operation: &Operation) -> (&'a str, String, String) {
+        let signature = format!("`{} {}`", operation.method, operation.path);
         let sections = self
             .chapters
             .iter()
@@ -86,7 +86,7 @@ impl<'a> Guide<'a> {
         found.map_or(("", String::new(), String::new()), |(chapter, section)| {
             let title = match section.text.lines().filter(|line| is_signature(line)).count() {
                 0 | 1 => section.title.to_owned(),
-                _ if route.path.contains('{') => format!("{} by path", section.title),
+                _ if operation.path.contains('{') => format!("{} by path", section.title),
                 _ => format!("{} by query", section.title),
             };
             (chapter.title, title, prose(section.text))
@@ -94,16 +94,16 @@ impl<'a> Guide<'a> {
     }
 
     /// The examples of an operation, in the order of the page.
-    pub(super) fn examples(&self, route: &Route) -> impl Iterator<Item = &Example<'a>> {
-        let pattern = route.path;
+    pub(super) fn examples(&self, operation: &Operation) -> impl Iterator<Item = &Example<'a>> {
+        let pattern = operation.path;
         self.examples.iter().filter(move |example| {
             let fits = |(pattern, segment): (&str, &str)| pattern == segment || pattern.starts_with('{');
             let path = example.path.split('?').next().unwrap_or_default().trim_end_matches('/');
-            route.methods().iter().any(|method| method.as_str() == example.method)
+            operation.methods().iter().any(|method| method.as_str() == example.method)
                 && path.split('/').count() == pattern.split('/').count()
                 && pattern.split('/').zip(path.split('/')).all(fits)
                 // A literal segment of another path is no identifier.
-                && !crate::routes::all().any(|other| other.path == path && path != pattern)
+                && !crate::operations::all().any(|other| other.path == path && path != pattern)
         })
     }
 
@@ -118,8 +118,8 @@ impl<'a> Guide<'a> {
 
     /// The errors in the section of an operation: `Errors: 404 `code`, 422`.
     #[cfg(test)]
-    pub(super) fn errors(&self, route: &Route) -> Vec<(u16, String)> {
-        let signature = format!("`{} {}`", route.method, route.path);
+    pub(super) fn errors(&self, operation: &Operation) -> Vec<(u16, String)> {
+        let signature = format!("`{} {}`", operation.method, operation.path);
         let mut sections = self.chapters.iter().flat_map(|chapter| &chapter.sections);
         let section = sections.find(|section| section.text.lines().any(|line| line == signature)).unwrap();
         let paragraph = section.text.split("\n\n").find_map(|paragraph| paragraph.strip_prefix("Errors: "));

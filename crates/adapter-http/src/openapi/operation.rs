@@ -4,35 +4,33 @@ use actix_web::http::Method;
 
 use super::components as shared;
 use super::guide::Guide;
-use super::json::{Json, object};
-use super::operation_docs::{ErrorResponse, OperationDocs};
-use super::schema::{Components, reference};
 use crate::code::Code;
-use crate::input::schema::{InputField, Location, Presence, inputs, object_schema};
-use crate::route::{Effect, Route};
+use crate::input::schema::{InputField, Location, Presence, object_schema};
+use crate::json::{Json, object};
+use crate::operation::{Effect, ErrorResponse, Operation};
+use crate::schema::{Components, reference};
 
 /// The most examples in one place.
 const EXAMPLES: usize = 3;
 
-/// Describes the operation of `route`.
+/// Describes an operation.
 pub(super) fn describe(
-    route: &Route,
-    docs: &OperationDocs,
+    operation: &Operation,
     sandbox: bool,
     guide: &Guide<'_>,
     components: &mut Components,
 ) -> Json {
-    let about = OperationBuilder { route, docs, sandbox, guide, inputs: inputs(docs.reads) };
-    let (tag, title, text) = guide.operation(route);
+    let about = OperationBuilder { operation, sandbox, guide, inputs: operation.inputs() };
+    let (tag, title, text) = guide.operation(operation);
     object! {
         "tags": [tag],
-        "operationId": route.name,
+        "operationId": operation.name,
         "summary": title,
         "description": text,
     }
     .with_some("x-sandbox", sandbox.then_some(true))
-    .with("x-changes", matches!(route.effect, Effect::Mutate(_)))
-    .with("security", vec![shared::security(route.effect)])
+    .with("x-changes", operation.is_mutation())
+    .with("security", vec![shared::security(operation.effect)])
     .with("parameters", about.parameters(components))
     .with_some("requestBody", about.body(components))
     .with("responses", about.responses(components))
@@ -40,31 +38,26 @@ pub(super) fn describe(
 
 /// The sources of an operation.
 struct OperationBuilder<'a> {
-    route: &'a Route,
-    docs: &'a OperationDocs,
+    operation: &'a Operation,
     sandbox: bool,
     guide: &'a Guide<'a>,
     inputs: Vec<InputField>,
 }
 
 impl OperationBuilder<'_> {
-    fn changes(&self) -> bool {
-        matches!(self.route.effect, Effect::Mutate(_))
-    }
-
     /// Whether it needs an access token.
     fn of_partner(&self) -> bool {
-        matches!(self.route.effect, Effect::Read(_) | Effect::Mutate(_))
+        matches!(self.operation.effect, Effect::Read(_) | Effect::Mutate(_))
     }
 
     /// Whether its parameters are in the query.
     fn asks_by_query(&self) -> bool {
-        self.route.method == Method::GET
+        self.operation.method == Method::GET
     }
 
     fn parameters(&self, components: &mut Components) -> Json {
         let mut all = vec![reference("parameters", "Nonce")];
-        all.extend(self.changes().then(|| reference("parameters", "IdempotencyKey")));
+        all.extend(self.operation.is_mutation().then(|| reference("parameters", "IdempotencyKey")));
         all.push(reference("parameters", "RequestId"));
         for input in &self.inputs {
             match input.location {
@@ -80,7 +73,7 @@ impl OperationBuilder<'_> {
 
     fn parameter(&self, input: &InputField, place: &str, components: &mut Components) -> Json {
         let about = input.about();
-        object! {"name": input.name.as_str(), "in": place, "required": input.presence == Presence::Required}
+        object! {"name": input.name, "in": place, "required": input.presence == Presence::Required}
             .with_some("description", (!about.is_empty()).then_some(about))
             .with("schema", input.schema(components))
             .with("x-seal-slot", format!("{place}:{}", input.name))
@@ -94,23 +87,19 @@ impl OperationBuilder<'_> {
         if fields().next().is_none() || (by_query && !paged) {
             return None;
         }
-        let bodies = self.guide.examples(self.route).filter(|example| example.status < 300);
+        let bodies = self.guide.examples(self.operation).filter(|example| example.status < 300);
         let bodies = bodies.filter_map(|example| example.body.clone());
-        let schema = components.named(&request_name(self.route.name), |components| {
+        let schema = components.named(&request_name(self.operation.name), |components| {
             if by_query {
                 // The query overrides them, so any value is valid.
-                let names = fields().map(|input| (input.name.clone(), object! {}));
+                let names = fields().map(|input| (input.name.to_owned(), object! {}));
                 object! {"type": "object", "properties": Json::Object(names.collect())}
             } else {
                 object_schema(fields(), components)
             }
         });
-        let clear: Vec<&str> = fields()
-            .map(|input| input.name.as_str())
-            .filter(|name| {
-                self.route.fields.iter().any(|field| field.name == *name) && self.route.may_be_clear(name)
-            })
-            .collect();
+        let clear: Vec<&str> =
+            fields().filter(|input| input.may_be_clear()).map(|input| input.name).collect();
         let description = if by_query {
             "The parameters may stand in a body instead of the query, and are the same there; where both have one, the \
              query wins."
@@ -121,7 +110,7 @@ impl OperationBuilder<'_> {
         Some(
             object! {
                 "description": description,
-                "required": self.route.needs_body,
+                "required": self.operation.needs_body,
                 "content": shared::content(media),
             }
             .with_some("x-may-be-clear", (!clear.is_empty()).then(|| Json::list(clear))),
@@ -130,7 +119,7 @@ impl OperationBuilder<'_> {
 
     /// The responses by status code.
     fn responses(&self, components: &mut Components) -> Json {
-        let mut statuses = vec![(self.docs.status, self.success(components))];
+        let mut statuses = vec![(self.operation.status, self.success(components))];
         for status in [400, 401, 402, 404, 405, 408, 409, 413, 414, 415, 422, 429, 500, 503] {
             statuses.extend(self.refusal(status, components).map(|response| (status, response)));
         }
@@ -138,24 +127,24 @@ impl OperationBuilder<'_> {
     }
 
     fn success(&self, components: &mut Components) -> Json {
-        let schema = (self.docs.response)(components);
+        let schema = (self.operation.response)(components);
         let of_partner: &[&str] = if self.of_partner() { &shared::OF_PARTNER } else { &[] };
-        let of_change: &[&str] = if self.changes() { &["IdempotentReplayed"] } else { &[] };
+        let of_change: &[&str] = if self.operation.is_mutation() { &["IdempotentReplayed"] } else { &[] };
         let headers = [of_partner, of_change].concat();
-        let description = match self.docs.status {
+        let description = match self.operation.status {
             201 => "Created.",
             202 => "Accepted, and carried out afterwards.",
-            _ if self.route.discloses => {
+            _ if self.operation.discloses => {
                 "Done. Under the policy `required` always sealed, whatever `accept` says."
             }
             _ => "Done.",
         };
-        shared::response(description, schema, &headers, self.examples(self.docs.status))
+        shared::response(description, schema, &headers, self.examples(self.operation.status))
     }
 
     fn refusal(&self, status: u16, components: &mut Components) -> Option<Json> {
         let (mut coded, mut cards): (Vec<Code>, Vec<Code>) = (Vec::new(), Vec::new());
-        for refusal in self.docs.errors {
+        for refusal in self.operation.errors {
             match refusal {
                 ErrorResponse::Coded(of, codes) if *of == status => coded.extend(*codes),
                 ErrorResponse::Cards(of, codes) if *of == status => cards.extend(*codes),
@@ -182,8 +171,8 @@ impl OperationBuilder<'_> {
     /// The common error code with this status code.
     fn common(&self, status: u16) -> Option<Code> {
         match status {
-            401 if !matches!(self.route.effect, Effect::Login) => Some(Code::Unauthorized),
-            409 if self.changes() => Some(Code::RequestInProgress),
+            401 if !matches!(self.operation.effect, Effect::Login) => Some(Code::Unauthorized),
+            409 if self.operation.is_mutation() => Some(Code::RequestInProgress),
             429 if !self.of_partner() => None,
             405 | 408 | 413 | 414 | 415 | 429 | 500 | 503 => shared::common_code(status),
             _ => None,
@@ -191,7 +180,7 @@ impl OperationBuilder<'_> {
     }
 
     fn examples(&self, status: u16) -> Vec<Json> {
-        let examples = self.guide.examples(self.route).filter(|example| example.status == status);
+        let examples = self.guide.examples(self.operation).filter(|example| example.status == status);
         examples.map(|example| example.answer.clone()).collect()
     }
 }

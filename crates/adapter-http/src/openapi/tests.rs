@@ -4,51 +4,21 @@ use serde_json::Value;
 
 use super::*;
 use crate::code::Code;
-use crate::input::schema::{Location, inputs};
+use crate::operation::ErrorResponse;
 
 fn document() -> Value {
     serde_json::from_str(&openapi()).unwrap()
 }
 
-fn operation<'a>(document: &'a Value, route: &Route) -> &'a Value {
-    &document["paths"][route.path][route.method.as_str().to_lowercase()]
+fn described<'a>(document: &'a Value, operation: &Operation) -> &'a Value {
+    &document["paths"][operation.path][operation.method.as_str().to_lowercase()]
 }
 
 #[test]
-fn every_route_has_one_operation_and_one_documentation() {
+fn every_operation_has_its_place() {
     let document = document();
-    let mut named = BTreeSet::new();
-    for route in routes::all() {
-        assert_eq!(operation(&document, route)["operationId"], route.name, "{}", route.path);
-        named.insert(route.name);
-    }
-    let operation_docs: Vec<&str> = operation_docs::all().map(|docs| docs.name).collect();
-    assert_eq!(operation_docs.len(), named.len());
-    assert_eq!(operation_docs.into_iter().collect::<BTreeSet<_>>(), named);
-}
-
-/// The table tells which fields can be sealed, the readers which are read: they are the same.
-#[test]
-fn an_operation_reads_the_fields_of_its_route() {
-    for route in routes::all() {
-        let docs = operation_docs::named(route.name).unwrap();
-        let inputs = inputs(docs.reads);
-        let of = |in_path: bool| {
-            let inputs = inputs.iter().filter(|input| (input.location == Location::Path) == in_path);
-            inputs
-                .flat_map(|input| [Some(input.name.as_str()), input.also])
-                .flatten()
-                .collect::<BTreeSet<_>>()
-        };
-        assert_eq!(of(true), route.placeholders().collect(), "{}", route.name);
-        let fields: BTreeSet<&str> = route.fields.iter().map(|field| field.name).collect();
-        // The commands on a card share a list of fields, which only one of them reads.
-        let commands = ["sandbox.block", "sandbox.unblock", "sandbox.expire"];
-        if commands.contains(&route.name) {
-            assert!(of(false).is_empty());
-        } else {
-            assert_eq!(of(false), fields, "{}", route.name);
-        }
+    for operation in operations::all() {
+        assert_eq!(described(&document, operation)["operationId"], operation.name, "{}", operation.path);
     }
 }
 
@@ -67,18 +37,16 @@ fn every_code_stands_in_it() {
 #[test]
 fn an_operation_refuses_for_the_reasons_that_the_page_gives() {
     let guide = Guide::read();
-    for route in routes::all() {
-        let docs = operation_docs::named(route.name).unwrap();
+    for operation in operations::all() {
         let mut told = BTreeSet::new();
-        for refusal in docs.errors {
-            let (operation_docs::ErrorResponse::Coded(status, codes)
-            | operation_docs::ErrorResponse::Cards(status, codes)) = refusal;
+        for refusal in operation.errors {
+            let (ErrorResponse::Coded(status, codes) | ErrorResponse::Cards(status, codes)) = refusal;
             told.extend(codes.iter().map(|code| (*status, code.as_str().to_owned())));
         }
-        if route.path.starts_with("/sandbox") {
+        if operation.path.starts_with("/sandbox") {
             told.remove(&(503, "bank_unavailable".to_owned()));
         }
-        assert_eq!(told, guide.errors(route).into_iter().collect(), "{}", route.name);
+        assert_eq!(told, guide.errors(operation).into_iter().collect(), "{}", operation.name);
     }
 }
 
@@ -103,11 +71,14 @@ fn every_reference_leads_somewhere_and_every_component_is_referred_to() {
 #[test]
 fn every_refusal_says_what_it_means() {
     let guide = Guide::read();
-    for docs in operation_docs::all() {
-        for refusal in docs.errors {
-            let (operation_docs::ErrorResponse::Coded(status, codes)
-            | operation_docs::ErrorResponse::Cards(status, codes)) = refusal;
-            assert!(codes.iter().all(|code| guide.code(*status, *code).is_some()), "{} {status}", docs.name);
+    for operation in operations::all() {
+        for refusal in operation.errors {
+            let (ErrorResponse::Coded(status, codes) | ErrorResponse::Cards(status, codes)) = refusal;
+            assert!(
+                codes.iter().all(|code| guide.code(*status, *code).is_some()),
+                "{} {status}",
+                operation.name
+            );
         }
     }
     assert!(guide.code(503, Code::Internal) != guide.code(500, Code::Internal));
@@ -120,14 +91,13 @@ fn every_refusal_says_what_it_means() {
 #[test]
 fn every_operation_has_a_success_example() {
     let document = document();
-    for route in routes::all() {
-        let operation = operation(&document, route);
-        assert!(!operation["summary"].as_str().unwrap().is_empty(), "{}", route.name);
+    for operation in operations::all() {
+        let described = described(&document, operation);
+        assert!(!described["summary"].as_str().unwrap().is_empty(), "{}", operation.name);
         let tags: Vec<_> = document["tags"].as_array().unwrap().iter().map(|tag| &tag["name"]).collect();
-        assert!(tags.contains(&&operation["tags"][0]), "{}", route.name);
-        let docs = operation_docs::named(route.name).unwrap();
-        let answer = &operation["responses"][docs.status.to_string()]["content"]["application/json"];
-        assert!(answer["examples"]["1"].is_object(), "{}", route.name);
+        assert!(tags.contains(&&described["tags"][0]), "{}", operation.name);
+        let answer = &described["responses"][operation.status.to_string()]["content"]["application/json"];
+        assert!(answer["examples"]["1"].is_object(), "{}", operation.name);
     }
 }
 
@@ -165,17 +135,17 @@ fn bodies_have_names() {
 fn an_operation_has_a_title_of_its_own_and_says_what_it_is_for() {
     let document = document();
     let mut titles = BTreeSet::new();
-    for route in routes::all() {
-        let operation = operation(&document, route);
-        let title = operation["summary"].as_str().unwrap();
+    for operation in operations::all() {
+        let described = described(&document, operation);
+        let title = described["summary"].as_str().unwrap();
         assert!(titles.insert(title.to_owned()), "two operations are titled {title}");
         let (purpose, _) =
-            operation["description"].as_str().unwrap().split_once("\n\n").unwrap_or_else(|| {
-                panic!("{}: a purpose, and then the rest: {}", route.name, operation["description"])
+            described["description"].as_str().unwrap().split_once("\n\n").unwrap_or_else(|| {
+                panic!("{}: a purpose, and then the rest: {}", operation.name, described["description"])
             });
-        assert!(purpose.ends_with('.') && !purpose.contains('|'), "{}: {purpose}", route.name);
+        assert!(purpose.ends_with('.') && !purpose.contains('|'), "{}: {purpose}", operation.name);
         for other in ["Response", "Takes", "Errors", "["] {
-            assert!(!purpose.starts_with(other), "{}: {purpose}", route.name);
+            assert!(!purpose.starts_with(other), "{}: {purpose}", operation.name);
         }
     }
 }
@@ -194,7 +164,8 @@ fn prose_ends_and_its_links_lead_somewhere() {
     let mut anchors: BTreeSet<String> = headings.map(slug).collect();
     anchors
         .extend(document["tags"].as_array().unwrap().iter().map(|tag| slug(tag["name"].as_str().unwrap())));
-    let summaries = routes::all().map(|route| operation(&document, route)["summary"].as_str().unwrap());
+    let summaries =
+        operations::all().map(|operation| described(&document, operation)["summary"].as_str().unwrap());
     anchors.extend(summaries.map(slug));
     let mut links = 0;
     let mut check = |prose: &str| {
@@ -210,7 +181,8 @@ fn prose_ends_and_its_links_lead_somewhere() {
     };
     check(introduction);
     document["tags"].as_array().unwrap().iter().for_each(|tag| check(tag["description"].as_str().unwrap()));
-    routes::all().for_each(|route| check(operation(&document, route)["description"].as_str().unwrap()));
+    operations::all()
+        .for_each(|operation| check(described(&document, operation)["description"].as_str().unwrap()));
     assert!(links > 20, "{links}");
 }
 

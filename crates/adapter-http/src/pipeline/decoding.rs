@@ -15,7 +15,7 @@ use crate::bridge::ConcurrencyPermit;
 use crate::error::ApiError;
 use crate::fingerprint;
 use crate::input::RequestInput;
-use crate::route::{Effect, Route};
+use crate::operation::Operation;
 use crate::state::Shared;
 
 /// Bytes from which on a body is decoded on a blocking thread.
@@ -24,7 +24,7 @@ const LARGE_BODY: usize = 32 * 1024;
 /// A request with its body.
 pub(super) struct ReceivedRequest {
     pub(super) shared: Arc<Shared>,
-    pub(super) route: &'static Route,
+    pub(super) operation: &'static Operation,
     pub(super) head: Head,
     /// The nonce, which is well-formed.
     pub(super) nonce: String,
@@ -68,7 +68,7 @@ impl ReceivedRequest {
     }
 
     fn decode_here(self) -> DecodedRequest {
-        let Self { shared, route, head, nonce, body, sender } = self;
+        let Self { shared, operation, head, nonce, body, sender } = self;
         let now = shared.parts.wall.now().unix_timestamp();
         let (keys, policy) = match &sender {
             Some(identity) => (&identity.keys[..], identity.policy),
@@ -82,13 +82,14 @@ impl ReceivedRequest {
             nonce: &nonce,
             // The clock is after 1970.
             now_unix: u64::try_from(now).unwrap_or(0),
-            route,
+            operation,
             metrics: &*shared.parts.metrics,
         };
         let OpenedRequest { input, used, refused } =
-            request_opener::open(RawRequest { route, head: &head, body: &body }, context, policy);
-        let changes = matches!(route.effect, Effect::Mutate(_));
-        let fingerprint = input.as_ref().ok().filter(|_| changes).map(|input| fingerprint::of(route, input));
+            request_opener::open(RawRequest { operation, head: &head, body: &body }, context, policy);
+        let changes = operation.is_mutation();
+        let fingerprint =
+            input.as_ref().ok().filter(|_| changes).map(|input| fingerprint::of(operation, input));
         DecodedRequest { head, nonce, input, used, refused, fingerprint, large: None }
     }
 }

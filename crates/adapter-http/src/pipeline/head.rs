@@ -8,7 +8,7 @@ use kopeck_sealing::{bound_path, valid_nonce};
 
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::route::Effect;
+use crate::operation::Effect;
 
 /// The media type of sealed bodies.
 pub(crate) const SEALED_JSON: &str = "application/sealed+json";

@@ -12,10 +12,11 @@ use zeroize::Zeroizing;
 use super::head::{BodyType, Head};
 use super::value_opener::{OpeningContext, RefusedSeals, ValueOpener};
 use crate::input::distinct;
+use crate::input::field_types::FieldEncoding;
 use crate::input::object::{Object, bound_text, value_of};
 use crate::input::query::{self, QUERY};
 use crate::input::{Param, RequestInput};
-use crate::route::{FieldEncoding, Route};
+use crate::operation::Operation;
 
 /// The field name of a fault of the whole body.
 const BODY: &str = "body";
@@ -34,7 +35,7 @@ const UNREADABLE: &str = "holds a field that is given twice, a value nested too 
 /// A request as received.
 #[derive(Clone, Copy)]
 pub(crate) struct RawRequest<'a> {
-    pub(crate) route: &'a Route,
+    pub(crate) operation: &'a Operation,
     pub(crate) head: &'a Head,
     pub(crate) body: &'a [u8],
 }
@@ -110,7 +111,7 @@ impl<'a> RequestOpener<'a> {
     }
 
     fn query(&mut self) -> QueryValues {
-        let known = |name: &str| name == SEALED || self.received.route.has_field(name);
+        let known = |name: &str| name == SEALED || self.received.operation.has_field(name);
         let parameters = query::parse(&self.received.head.query, known).unwrap_or_else(|faults| {
             self.opener.fault_all(&faults);
             Vec::new()
@@ -128,9 +129,9 @@ impl<'a> RequestOpener<'a> {
     }
 
     fn body(&mut self, policy: SealingPolicy) -> BodyValues<'a> {
-        let RawRequest { route, head, body } = self.received;
+        let RawRequest { operation, head, body } = self.received;
         if body.is_empty() {
-            if route.needs_body {
+            if operation.needs_body {
                 self.opener.faults.push(BODY, "is required");
             }
             return Sealable::nothing();
@@ -155,7 +156,7 @@ impl<'a> RequestOpener<'a> {
             return Sealable::nothing();
         }
         match policy {
-            SealingPolicy::Required if !sealed_enough(route, &fields) => {
+            SealingPolicy::Required if !sealed_enough(operation, &fields) => {
                 self.opener.faults.push(BODY, MUST_BE_SEALED);
                 Sealable::nothing()
             }
@@ -228,7 +229,7 @@ impl<'a> RequestOpener<'a> {
                     let field = self.field(BODY, &name);
                     let opened = self.opener.open(Slot::Field(&name), field, neighbours, &text);
                     let once = opened.and_then(|opened| self.once(field, opened.to_string()));
-                    (once.map(|text| field_value(self.received.route.field_encoding(&name), text)), true)
+                    (once.map(|text| field_value(self.received.operation.field_encoding(&name), text)), true)
                 }
             };
             values.extend(value.map(|value| NamedValue { name, value, was_sealed }));
@@ -255,7 +256,7 @@ impl<'a> RequestOpener<'a> {
     /// The field name for a fault: its own if the operation has it, else that of the container. Unknown names are
     /// client text, which is neither returned nor logged.
     fn field<'n>(&self, container: &'static str, name: &'n str) -> &'n str {
-        if self.received.route.has_field(name) { name } else { container }
+        if self.received.operation.has_field(name) { name } else { container }
     }
 
     fn value(&mut self, raw: &RawValue) -> Option<Value> {
@@ -284,7 +285,7 @@ impl<'a> RequestOpener<'a> {
     ) -> RequestInput {
         let mut input =
             RequestInput { path: self.received.head.path.clone(), ids, ..RequestInput::default() };
-        if self.received.route.reads() {
+        if self.received.operation.is_read() {
             let parameters: BTreeMap<&str, bool> =
                 query.iter().map(|parameter| (parameter.name.as_str(), parameter.was_sealed)).collect();
             for field in body {
@@ -340,9 +341,9 @@ impl<T> Sealable<T> {
 }
 
 /// Whether a body satisfies the policy `required`: some field is sealed, and so are all that the interface marks.
-fn sealed_enough(route: &Route, fields: &[BodyField<'_>]) -> bool {
+fn sealed_enough(operation: &Operation, fields: &[BodyField<'_>]) -> bool {
     fields.iter().any(|field| field.sealed.is_some())
-        && fields.iter().all(|field| field.sealed.is_some() || route.may_be_clear(&field.name))
+        && fields.iter().all(|field| field.sealed.is_some() || operation.may_be_clear(&field.name))
 }
 
 /// The fields of a JSON object.

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use actix_web::http::StatusCode;
 use actix_web::web::Payload;
 use ipnet::IpNet;
 use kopeck_domain::Faults;
@@ -21,22 +20,19 @@ use super::authentication::Identity;
 use super::decoding::DecodedRequest;
 use super::head::Head;
 use crate::bridge::{Deadline, in_store};
-use crate::dto::TokensDto;
 use crate::error::ApiError;
-use crate::handler_context::Response;
+use crate::handler_context::{HandlerResult, Response};
 use crate::input::RequestInput;
-use crate::input::field_types::text;
-use crate::input::reader::Reader;
 use crate::login_queue::Priority;
+use crate::operations::tokens::{self, TokensDto};
 use crate::request_source::RequestSource;
 use crate::response_builder::ResponseSeal;
-use crate::route::HandlerResult;
 
 impl Pipeline<'_> {
     /// Issues tokens for login and password.
     pub(super) async fn login(&mut self, head: Head, payload: Payload) -> HandlerResult {
         // Before the lookup of the API key, so that a malformed nonce does not confirm a key.
-        let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
+        let nonce = head.nonce_and_key(self.operation.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
         let address = self.counted_address();
         let known = self.identify(&api_key, address.clone()).await?;
@@ -80,7 +76,7 @@ impl Pipeline<'_> {
     /// Issues tokens for a refresh token.
     pub(super) async fn refresh(&mut self, head: Head, payload: Payload) -> HandlerResult {
         // As in `login`: a malformed nonce does not confirm an API key.
-        let nonce = head.nonce_and_key(self.route.effect)?.0.to_owned();
+        let nonce = head.nonce_and_key(self.operation.effect)?.0.to_owned();
         let api_key = head.api_key.clone().unwrap_or_default();
         let address = self.counted_address();
         // A suspended partner gets the response of a wrong API key, whatever the body.
@@ -103,12 +99,12 @@ impl Pipeline<'_> {
                 return Err(faults.into());
             }
         };
-        let token = input.values(read_token)?;
+        let token = input.values(tokens::refresh::read)?;
 
-        let tokens = Arc::clone(&self.shared.parts.tokens);
+        let service = Arc::clone(&self.shared.parts.tokens);
         let spent = nonce.clone();
         let outcome = in_store(&*self.shared.parts.store, Access::Write, self.deadline(), move |unit| {
-            tokens.refresh(unit, Some(&known), &api_key, &spent, &token, address.as_deref())
+            service.refresh(unit, Some(&known), &api_key, &spent, &token, address.as_deref())
         });
         match outcome.await? {
             RefreshOutcome::Issued(issued) => {
@@ -133,20 +129,20 @@ impl Pipeline<'_> {
         api_key: &str,
         address: Option<String>,
     ) -> Result<Option<ApiKeyOwner>, TokenError> {
-        let tokens = Arc::clone(&self.shared.parts.tokens);
+        let service = Arc::clone(&self.shared.parts.tokens);
         let api_key = api_key.to_owned();
         in_store(&*self.shared.parts.store, Access::Read, self.deadline(), move |unit| {
-            tokens.check_address(unit, address.as_deref())?;
-            tokens.identify(unit, &api_key)
+            service.check_address(unit, address.as_deref())?;
+            service.identify(unit, &api_key)
         })
         .await
     }
 
     /// Counts a failed refresh for the client's address.
     async fn count_failure(&self, address: Option<String>) -> Result<(), TokenError> {
-        let tokens = Arc::clone(&self.shared.parts.tokens);
+        let service = Arc::clone(&self.shared.parts.tokens);
         in_store(&*self.shared.parts.store, Access::Write, self.deadline(), move |unit| {
-            tokens.count_failure(unit, address.as_deref())
+            service.count_failure(unit, address.as_deref())
         })
         .await
     }
@@ -193,20 +189,9 @@ fn identity(known: &ApiKeyOwner) -> Arc<Identity> {
 }
 
 fn login_body(input: &RequestInput) -> Result<LoginBody, Faults> {
-    input.values(read_login)
-}
-
-pub(crate) fn read_login(r: &mut Reader<'_>) -> Option<LoginBody> {
-    let mut body = r.body();
-    let login = body.required("login", text(|login| Ok(login.to_owned())));
-    let password = body.required("password", text(|password| Ok(SecretString::from(password))));
-    Some(LoginBody::Credentials { login: login?, password: password? })
-}
-
-pub(crate) fn read_token(r: &mut Reader<'_>) -> Option<String> {
-    r.body().required("token", text(|token| Ok(token.to_owned())).about("The refresh token."))
+    input.values(tokens::access::read)
 }
 
 fn response(issued: &IssuedTokens) -> HandlerResult {
-    Response::json(StatusCode::OK, &TokensDto::from(issued))
+    Response::json(200, &TokensDto::from(issued))
 }

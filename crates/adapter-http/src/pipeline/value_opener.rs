@@ -5,7 +5,7 @@ use kopeck_sealing::{Clear, KeyId, RequestContext, SealingKey, Slot, key_id_of, 
 use zeroize::Zeroizing;
 
 use crate::metrics::{HttpMetrics, RefusalKind};
-use crate::route::Route;
+use crate::operation::Operation;
 
 /// The detail of every value that does not open; the reason is in the log alone.
 pub(crate) const REFUSED: &str = "the sealed value was refused";
@@ -24,7 +24,7 @@ pub(crate) struct OpeningContext<'a> {
     /// Now, in Unix seconds.
     pub(crate) now_unix: u64,
     /// The operation: the log may contain its field names.
-    pub(crate) route: &'a Route,
+    pub(crate) operation: &'a Operation,
     /// The metrics recorder.
     pub(crate) metrics: &'a dyn HttpMetrics,
 }
@@ -64,7 +64,8 @@ impl<'a> ValueOpener<'a> {
         clear: &Clear<'_>,
         text: &str,
     ) -> Option<Zeroizing<String>> {
-        let OpeningContext { keys, dummy, method, path, nonce, now_unix, route, metrics: _ } = self.context;
+        let OpeningContext { keys, dummy, method, path, nonce, now_unix, operation, metrics: _ } =
+            self.context;
         let named = key_id_of(text).ok().and_then(|id| keys.iter().find(|key| key.id() == id));
         let key = named.unwrap_or(dummy);
         let request = RequestContext { method, path, nonce, slot, clear };
@@ -77,7 +78,7 @@ impl<'a> ValueOpener<'a> {
                 let own_name = match slot {
                     Slot::Query => "query",
                     Slot::Body => "body",
-                    Slot::Path(_) | Slot::QueryParameter(_) | Slot::Field(_) => route.own_name(field),
+                    Slot::Path(_) | Slot::QueryParameter(_) | Slot::Field(_) => operation.own_name(field),
                 };
                 self.refused.get_or_insert(RefusedSeals { count: 0, field: own_name, reason }).count += 1;
                 self.refuse(field);

@@ -96,7 +96,7 @@ fn a_list_is_not_read_further_after_a_thousand_faults() {
 #[test]
 fn pages_come_from_query_and_body() {
     let page = |call: &RequestInput| {
-        call.values(|r| r.page(15))
+        call.values(|r| r.page())
             .map(|page| (page.number(), page.size()))
             .map_err(|faults| fields(&faults).join(" "))
     };

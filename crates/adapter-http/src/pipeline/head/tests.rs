@@ -2,7 +2,7 @@ use actix_web::http::header::{HeaderValue, TryIntoHeaderPair};
 use actix_web::test::TestRequest;
 
 use super::*;
-use crate::routes;
+use crate::operations;
 
 const GOOD_NONCE: &str = "3f2a9c51e7d84b0fa6c2d1e45b907788";
 
@@ -20,9 +20,9 @@ fn read(pairs: &[(&'static str, &str)]) -> Head {
     Head::read(Vec::new(), &request.to_http_request())
 }
 
-fn nonce_and_key(route: &str, pairs: &[(&'static str, &str)]) -> Result<Option<RequestKey>, String> {
+fn nonce_and_key(operation: &str, pairs: &[(&'static str, &str)]) -> Result<Option<RequestKey>, String> {
     let head = read(pairs);
-    let effect = routes::named(route).unwrap().effect;
+    let effect = operations::named(operation).unwrap().effect;
     head.nonce_and_key(effect)
         .map(|(_, key)| key)
         .map_err(|error| String::from_utf8(error.body("r")).unwrap())

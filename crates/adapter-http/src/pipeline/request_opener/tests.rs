@@ -3,7 +3,7 @@ use kopeck_sealing::{RequestContext, SealingKey, seal_request};
 use serde_json::{Map, json};
 
 use super::*;
-use crate::routes;
+use crate::operations;
 
 const NONCE: &str = "3f2a9c51e7d84b0fa6c2d1e45b907788";
 const NOW: u64 = 1_767_225_600;
@@ -16,7 +16,7 @@ fn key(id: u8) -> SealingKey {
 
 /// A request built by hand.
 struct TestRequestParts {
-    route: &'static str,
+    operation: &'static str,
     path: String,
     ids: Vec<(&'static str, String)>,
     query: String,
@@ -26,9 +26,9 @@ struct TestRequestParts {
 }
 
 impl TestRequestParts {
-    fn to(route: &'static str, path: &str) -> Self {
+    fn to(operation: &'static str, path: &str) -> Self {
         Self {
-            route,
+            operation,
             path: path.to_owned(),
             ids: Vec::new(),
             query: String::new(),
@@ -39,9 +39,9 @@ impl TestRequestParts {
     }
 
     fn seal_with(&self, key: &SealingKey, slot: Slot<'_>, clear: &Clear<'_>, plain: &str) -> String {
-        let route = routes::named(self.route).unwrap();
+        let operation = operations::named(self.operation).unwrap();
         let context =
-            RequestContext { method: route.method.as_str(), path: &self.path, nonce: NONCE, slot, clear };
+            RequestContext { method: operation.method.as_str(), path: &self.path, nonce: NONCE, slot, clear };
         seal_request(key, &context, NOW, [7; 16], plain.as_bytes())
     }
 
@@ -50,7 +50,7 @@ impl TestRequestParts {
     }
 
     fn open(&self) -> OpenedRequest {
-        let route = routes::named(self.route).unwrap();
+        let operation = operations::named(self.operation).unwrap();
         let content_type = if self.sealed_type { "application/sealed+json" } else { "application/json" };
         let request = TestRequest::default().insert_header(("content-type", content_type));
         let mut head = Head::read(self.ids.clone(), &request.to_http_request());
@@ -60,14 +60,14 @@ impl TestRequestParts {
         let context = OpeningContext {
             keys: &keys,
             dummy: &dummy,
-            method: route.method.as_str(),
+            method: operation.method.as_str(),
             path: &self.path,
             nonce: NONCE,
             now_unix: NOW + 5,
-            route,
+            operation,
             metrics: &crate::metrics::NoopMetrics,
         };
-        open(RawRequest { route, head: &head, body: self.body.as_bytes() }, context, self.policy)
+        open(RawRequest { operation, head: &head, body: self.body.as_bytes() }, context, self.policy)
     }
 
     fn input(&self) -> RequestInput {

@@ -1,0 +1,251 @@
+//! The declaration of an operation. Each file in [`crate::operations`] has one.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::OnceLock;
+
+use actix_web::http::Method;
+
+use crate::code::Code;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::FieldEncoding;
+use crate::input::reader::Reader;
+use crate::input::schema::{InputField, Location, inputs};
+use crate::json::Json;
+use crate::schema::{Components, HasSchema};
+
+/// Reads the values, runs the use case, serializes its result.
+pub(crate) type Handler = fn(HandlerContext) -> Pin<Box<dyn Future<Output = HandlerResult>>>;
+
+/// An operation of the interface. Router, pipeline, audit log and OpenAPI document go by it.
+pub(crate) struct Operation {
+    /// The unique name in the interface.
+    pub(crate) name: &'static str,
+    /// The method. `PUT` includes `PATCH`.
+    pub(crate) method: Method,
+    /// The path with placeholders, without a final slash.
+    pub(crate) path: &'static str,
+    /// Its effect and handler.
+    pub(crate) effect: Effect,
+    /// Whether a response shows secrets of the partner. The audit log records such requests, and under the policy
+    /// `required` the response is always sealed.
+    pub(crate) discloses: bool,
+    /// Whether a request without a body is faulty.
+    pub(crate) needs_body: bool,
+    /// The status code of its response.
+    pub(crate) status: u16,
+    /// The schema of its response.
+    pub(crate) response: fn(&mut Components) -> Json,
+    /// Its errors, beside those of every operation.
+    pub(crate) errors: &'static [ErrorResponse],
+    /// Its reader, which tells the inputs.
+    reads: fn(&mut Reader<'_>),
+    fields: OnceLock<Vec<Field>>,
+}
+
+/// The effect of an operation, with its handler.
+#[derive(Clone, Copy)]
+pub(crate) enum Effect {
+    /// Issues tokens for login and password. Identified by the API key, never replayed.
+    Login,
+    /// Issues tokens for a refresh token. Identified by the API key, never replayed.
+    Refresh,
+    /// Reads; records nothing.
+    Read(Handler),
+    /// Changes data; an idempotent retry gets the recorded response.
+    Mutate(Handler),
+}
+
+/// A field of a body or a parameter of a read, by one of its names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    /// The content of a sealed value.
+    encoding: FieldEncoding,
+    /// Whether it may be plaintext beside sealed fields.
+    may_be_clear: bool,
+}
+
+/// Errors of an operation with one status code.
+pub(crate) enum ErrorResponse {
+    /// With one of these error codes.
+    Coded(u16, &'static [Code]),
+    /// With a list of cards, each with one of these error codes.
+    Cards(u16, &'static [Code]),
+}
+
+/// Wraps a handler for a declaration.
+macro_rules! handler {
+    ($handler:path) => {
+        |context| Box::pin($handler(context))
+    };
+}
+pub(crate) use handler;
+
+/// Wraps a reader for a declaration.
+macro_rules! reads {
+    ($reader:path $(, $with:expr)?) => {
+        |r| {
+            $reader(r $(, $with)?);
+        }
+    };
+}
+pub(crate) use reads;
+
+impl Operation {
+    /// A `GET`.
+    pub(crate) const fn get(name: &'static str, path: &'static str, handler: Handler) -> Self {
+        Self::new(name, Method::GET, path, Effect::Read(handler))
+    }
+
+    /// A `POST` that reads.
+    pub(crate) const fn query(name: &'static str, path: &'static str, handler: Handler) -> Self {
+        Self::new(name, Method::POST, path, Effect::Read(handler)).with_body()
+    }
+
+    /// A `POST` that changes data.
+    pub(crate) const fn post(name: &'static str, path: &'static str, handler: Handler) -> Self {
+        Self::new(name, Method::POST, path, Effect::Mutate(handler)).with_body()
+    }
+
+    /// A `POST` that changes data and may have no body.
+    pub(crate) const fn command(name: &'static str, path: &'static str, handler: Handler) -> Self {
+        Self::new(name, Method::POST, path, Effect::Mutate(handler))
+    }
+
+    /// A `PUT`, which changes data.
+    pub(crate) const fn put(name: &'static str, path: &'static str, handler: Handler) -> Self {
+        Self::new(name, Method::PUT, path, Effect::Mutate(handler)).with_body()
+    }
+
+    /// A `DELETE`.
+    pub(crate) const fn delete(name: &'static str, path: &'static str, handler: Handler) -> Self {
+        Self::new(name, Method::DELETE, path, Effect::Mutate(handler))
+    }
+
+    /// A `POST` that issues tokens.
+    pub(crate) const fn tokens(name: &'static str, path: &'static str, effect: Effect) -> Self {
+        Self::new(name, Method::POST, path, effect).with_body()
+    }
+
+    const fn new(name: &'static str, method: Method, path: &'static str, effect: Effect) -> Self {
+        Self {
+            name,
+            method,
+            path,
+            effect,
+            discloses: false,
+            needs_body: false,
+            status: 200,
+            response: |_| Json::Null,
+            errors: &[],
+            reads: |_| {},
+            fields: OnceLock::new(),
+        }
+    }
+
+    const fn with_body(mut self) -> Self {
+        self.needs_body = true;
+        self
+    }
+
+    /// Its path identifiers, parameters and fields are those of this reader; see [`reads!`].
+    pub(crate) const fn reads(mut self, reader: fn(&mut Reader<'_>)) -> Self {
+        self.reads = reader;
+        self
+    }
+
+    /// It responds with `T` under this status code.
+    pub(crate) const fn responds<T: HasSchema>(mut self, status: u16) -> Self {
+        (self.status, self.response) = (status, T::schema);
+        self
+    }
+
+    /// It has these errors, beside those of every operation.
+    pub(crate) const fn refuses(mut self, errors: &'static [ErrorResponse]) -> Self {
+        self.errors = errors;
+        self
+    }
+
+    /// Its response shows activation codes.
+    pub(crate) const fn discloses(mut self) -> Self {
+        self.discloses = true;
+        self
+    }
+
+    /// Its methods.
+    pub(crate) fn methods(&self) -> Vec<Method> {
+        if self.method == Method::PUT { vec![Method::PUT, Method::PATCH] } else { vec![self.method.clone()] }
+    }
+
+    /// Whether it has this method.
+    pub(crate) fn takes(&self, method: &Method) -> bool {
+        self.method == *method || (self.method == Method::PUT && *method == Method::PATCH)
+    }
+
+    /// The names in the path, in their order.
+    pub(crate) fn placeholders(&self) -> impl Iterator<Item = &'static str> + use<> {
+        placeholders(self.path)
+    }
+
+    /// Whether it reads: the parameters of its query and body are one.
+    pub(crate) const fn is_read(&self) -> bool {
+        matches!(self.effect, Effect::Read(_))
+    }
+
+    /// Whether it changes data.
+    pub(crate) const fn is_mutation(&self) -> bool {
+        matches!(self.effect, Effect::Mutate(_))
+    }
+
+    /// Its path identifiers, parameters and fields, in the order of its reader.
+    pub(crate) fn inputs(&self) -> Vec<InputField> {
+        inputs(self.reads)
+    }
+
+    /// The fields of its body; for a read, its parameters.
+    pub(crate) fn fields(&self) -> &[Field] {
+        self.fields.get_or_init(|| {
+            let inputs = self.inputs().into_iter().filter(|input| input.location != Location::Path);
+            inputs.flat_map(|input| Field::by_each_name(&input)).collect()
+        })
+    }
+
+    /// What a sealed field of its body holds.
+    pub(crate) fn field_encoding(&self, name: &str) -> FieldEncoding {
+        self.field(name).map_or(FieldEncoding::Text, |field| field.encoding)
+    }
+
+    /// Whether a field may be plaintext beside sealed fields.
+    pub(crate) fn may_be_clear(&self, name: &str) -> bool {
+        self.field(name).is_none_or(|field| field.may_be_clear)
+    }
+
+    /// `name` if the operation has such a field, parameter or placeholder, else `-`.
+    pub(crate) fn own_name(&self, name: &str) -> &'static str {
+        let field = self.field(name).map(|field| field.name);
+        field.or_else(|| self.placeholders().find(|own| *own == name)).unwrap_or("-")
+    }
+
+    /// Whether it has a field or parameter of this name.
+    pub(crate) fn has_field(&self, name: &str) -> bool {
+        self.field(name).is_some()
+    }
+
+    fn field(&self, name: &str) -> Option<&Field> {
+        self.fields().iter().find(|field| field.name == name)
+    }
+}
+
+impl Field {
+    fn by_each_name(input: &InputField) -> impl Iterator<Item = Self> + use<> {
+        let (encoding, may_be_clear) = (input.encoding(), input.may_be_clear());
+        let names = [Some(input.name), input.also].into_iter().flatten();
+        names.map(move |name| Self { name, encoding, may_be_clear })
+    }
+}
+
+/// The names in a path, in their order.
+pub(crate) fn placeholders(path: &'static str) -> impl Iterator<Item = &'static str> {
+    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}

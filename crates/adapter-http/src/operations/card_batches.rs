@@ -1,0 +1,86 @@
+//! What the kinds of card batches share: replenishments and limit changes.
+
+use actix_web::http::StatusCode;
+use kopeck_domain::ids::CardId;
+use kopeck_service::card_batches::{
+    BatchError, BatchResultError, CancelBatchError, CardConflict, ConflictReason, CreateBatchError,
+};
+
+use crate::code::Code;
+use crate::error::{ApiError, FaultyCard};
+use crate::operation::ErrorResponse::{self, Coded};
+
+pub(super) const NO_REQUEST: ErrorResponse = Coded(404, &[Code::RequestNotFound]);
+pub(super) const NO_RESULT: &[ErrorResponse] =
+    &[NO_REQUEST, Coded(409, &[Code::RequestNotProcessed, Code::RequestCancelled])];
+pub(super) const NOT_CANCELLABLE: &[ErrorResponse] =
+    &[NO_REQUEST, Coded(409, &[Code::RequestNotCancellable])];
+
+fn no_such_request() -> ApiError {
+    ApiError::new(StatusCode::NOT_FOUND, Code::RequestNotFound, "there is no such request")
+}
+
+fn unknown(card: CardId) -> FaultyCard {
+    FaultyCard::new(card, Code::CardNotFound, "there is no such card")
+}
+
+fn faulty(CardConflict { card, reason }: CardConflict) -> FaultyCard {
+    let (code, message) = match reason {
+        ConflictReason::InBatch => {
+            (Code::CardInRequest, "the card is already in a request being processed; wait for it and retry")
+        }
+        ConflictReason::NotMain => {
+            (Code::CardNotMain, "the card is not a main card; change its status and retry")
+        }
+        ConflictReason::Expired => (Code::CardExpired, "the card has expired"),
+    };
+    FaultyCard::new(card, code, message)
+}
+
+/// A batch that was not accepted; `terms` makes an error of what is wrong with it as a whole.
+pub(super) fn not_created<T>(error: CreateBatchError<T>, terms: impl FnOnce(T) -> ApiError) -> ApiError {
+    match error {
+        CreateBatchError::UnknownCards(cards) => {
+            ApiError::cards(StatusCode::NOT_FOUND, cards.into_iter().map(unknown).collect())
+        }
+        CreateBatchError::Terms(error) => terms(error),
+        CreateBatchError::Conflicts(conflicts) => {
+            ApiError::cards(StatusCode::CONFLICT, conflicts.into_iter().map(faulty).collect())
+        }
+        CreateBatchError::Store(error) => error.into(),
+    }
+}
+
+impl From<BatchError> for ApiError {
+    fn from(error: BatchError) -> Self {
+        match error {
+            BatchError::NotFound => no_such_request(),
+            BatchError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<BatchResultError> for ApiError {
+    fn from(error: BatchResultError) -> Self {
+        let code = match error {
+            BatchResultError::NotFound => return no_such_request(),
+            BatchResultError::NotProcessed => Code::RequestNotProcessed,
+            BatchResultError::Cancelled => Code::RequestCancelled,
+            BatchResultError::Store(error) => return error.into(),
+        };
+        Self::new(StatusCode::CONFLICT, code, error.to_string())
+    }
+}
+
+impl From<CancelBatchError> for ApiError {
+    fn from(error: CancelBatchError) -> Self {
+        match error {
+            CancelBatchError::NotFound => no_such_request(),
+            CancelBatchError::WrongState(state) => {
+                let message = format!("a request in {state} cannot be cancelled");
+                Self::new(StatusCode::CONFLICT, Code::RequestNotCancellable, message)
+            }
+            CancelBatchError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Cards and their transactions.
+
+mod available;
+mod balance;
+mod can_pay;
+mod info;
+mod link;
+mod switch;
+mod transactions;
+
+use actix_web::http::StatusCode;
+use kopeck_domain::Kopecks;
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::card::{AccountBalance, CardStatus};
+use kopeck_domain::ids::{CardId, EmployeeId};
+use kopeck_port_store::CardRecord;
+use kopeck_service::cards::{self, CardError, CardSnapshot};
+use time::UtcOffset;
+
+use crate::code::Code;
+use crate::dto::TimestampText;
+use crate::error::ApiError;
+use crate::handler_context::HandlerContext;
+use crate::input::reader::Reader;
+use crate::operation::ErrorResponse::{self, Coded};
+use crate::operation::Operation;
+use crate::schema::api_type;
+
+pub(super) static OPERATIONS: [&Operation; 7] = [
+    &info::OPERATION,
+    &balance::OPERATION,
+    &transactions::OPERATION,
+    &can_pay::OPERATION,
+    &available::OPERATION,
+    &link::OPERATION,
+    &switch::OPERATION,
+];
+
+/// The format of a timestamp is the same in every zone.
+const ANY_ZONE: Zone = Zone::new(UtcOffset::UTC);
+
+const NO_CARD: &[ErrorResponse] = &[Coded(404, &[Code::CardNotFound])];
+pub(super) const NO_CARD_OR_BANK: &[ErrorResponse] =
+    &[Coded(404, &[Code::CardNotFound]), Coded(503, &[Code::BankUnavailable])];
+const NO_EMPLOYEE_OR_CARD: ErrorResponse = Coded(404, &[Code::EmployeeNotFound, Code::CardNotFound]);
+
+/// 404 for a card.
+pub(super) fn no_such_card() -> ApiError {
+    ApiError::new(StatusCode::NOT_FOUND, Code::CardNotFound, "there is no such card")
+}
+
+/// 503 for data that only the bank has.
+pub(super) fn bank_unavailable() -> ApiError {
+    ApiError::unavailable(Code::BankUnavailable, "the bank cannot be reached, try again")
+}
+
+impl From<CardError> for ApiError {
+    fn from(error: CardError) -> Self {
+        match error {
+            CardError::NotFound => no_such_card(),
+            CardError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// The card of the path, with recent data of the bank.
+async fn read_card(ctx: &HandlerContext) -> Result<CardRecord, ApiError> {
+    let id = ctx.input.values(read_id);
+    let CardSnapshot { record, fresh } =
+        ctx.read(id, |unit, env, partner, id| cards::get(unit, env, partner, *id)).await?;
+    if fresh {
+        return Ok(record);
+    }
+    let copy = record.clone();
+    let refreshed = ctx.ask_bank(move |shared, partner| {
+        let parts = &shared.parts;
+        cards::refresh(&*parts.store, &*parts.bank, &parts.env, partner, record)
+    });
+    match refreshed.await {
+        Ok(refreshed) => Ok(refreshed?),
+        // Too many requests wait for the bank: the last copy serves, as it does if the bank is down.
+        Err(busy) if busy.status() == StatusCode::SERVICE_UNAVAILABLE => Ok(copy),
+        Err(error) => Err(error),
+    }
+}
+
+/// The card of the path.
+pub(super) fn read_id(r: &mut Reader<'_>) -> Option<CardId> {
+    r.id("idCard")
+}
+
+api_type! {
+    /// A card's account at the bank as of the last daily refresh.
+    struct AccountDto as "CardAccount" {
+        /// The moment of the refresh.
+        update_at: TimestampText,
+        /// The money on it then, kopecks.
+        value: Kopecks,
+    }
+}
+
+impl AccountDto {
+    fn new(account: &AccountBalance, zone: Zone) -> Self {
+        Self { update_at: TimestampText::new(account.updated_at, zone), value: account.value }
+    }
+}
+
+api_type! {
+    /// What a card is to its employee.
+    struct LinkDto as "Link" {
+        /// The employee.
+        id_employee: EmployeeId,
+        /// The card, which goes by this identifier from here on.
+        id_card: CardId,
+        /// Its status.
+        status_card: CardStatus,
+    }
+}
+
+impl LinkDto {
+    const fn new(employee: EmployeeId, card: CardId, status: CardStatus) -> Self {
+        Self { id_employee: employee, id_card: card, status_card: status }
+    }
+}

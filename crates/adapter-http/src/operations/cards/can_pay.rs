@@ -1,0 +1,69 @@
+//! Tells whether a card would pay an amount.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::ids::CardId;
+use kopeck_service::payments::{self, Forecast};
+use time::OffsetDateTime;
+
+use super::{ANY_ZONE, NO_CARD_OR_BANK, read_id};
+use crate::dto::TimestampText;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::{amount, text};
+use crate::input::reader::Reader;
+use crate::operation::{Operation, handler, reads};
+use crate::schema::api_type;
+
+pub(super) static OPERATION: Operation =
+    Operation::query("card.can_pay", "/v1/card/{idCard}/can-pay", handler!(can_pay))
+        .reads(reads!(read, ANY_ZONE))
+        .responds::<ForecastDto>(200)
+        .refuses(NO_CARD_OR_BANK);
+
+fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(CardId, Kopecks, Option<OffsetDateTime>)> {
+    let card = read_id(r);
+    let amount = r.needed("amount", amount().about("Kopecks."));
+    let about = "When the payment would be made; now, if absent.";
+    let at = r.param("at", text(move |at| zone.parse_moment(at)).about(about));
+    Some((card?, amount?, at))
+}
+
+async fn can_pay(ctx: HandlerContext) -> HandlerResult {
+    let zone = ctx.zone();
+    let (card, amount, at) = ctx.input.values(|r| read(r, zone))?;
+    let prepared = ctx.ask_bank(move |shared, partner| {
+        let parts = &shared.parts;
+        payments::prepare(&*parts.store, &*parts.bank, &parts.env, partner, card)
+    });
+    prepared.await??;
+    let forecast = ctx
+        .read(Ok(()), move |unit, env, partner, ()| payments::can_pay(unit, env, partner, card, amount, at))
+        .await?;
+    ctx.respond(&ForecastDto::new(&forecast, zone))
+}
+
+api_type! {
+    /// Whether a card would pay.
+    struct ForecastDto as "Forecast" {
+        /// Whether it would pay.
+        allowed: bool,
+        /// Why not: the first reason that applies.
+        reason: Option<String>,
+        /// What the limit leaves in the period of the payment, before it, kopecks; `null` if the limit has no `amount`.
+        remaining: Option<Kopecks>,
+        /// The start of the next period, when the whole `amount` is there again; `null` if the limit has no `amount`.
+        resets_at: Option<TimestampText>,
+    }
+}
+
+impl ForecastDto {
+    fn new(forecast: &Forecast, zone: Zone) -> Self {
+        let Forecast { refusal, remaining, resets_at } = forecast;
+        Self {
+            allowed: refusal.is_none(),
+            reason: refusal.map(|refusal| refusal.to_string()),
+            remaining: *remaining,
+            resets_at: resets_at.map(|at| TimestampText::new(at, zone)),
+        }
+    }
+}

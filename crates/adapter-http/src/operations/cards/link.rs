@@ -1,0 +1,81 @@
+//! Links a card to an employee.
+
+use actix_web::http::StatusCode;
+use kopeck_domain::card::{CardStatus, LinkRefusal};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::ids::EmployeeId;
+use kopeck_service::cards::{self, CardKey, LinkCardError};
+
+use super::{LinkDto, NO_EMPLOYEE_OR_CARD, no_such_card};
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::{string_enum, text};
+use crate::input::reader::Reader;
+use crate::operation::ErrorResponse::Coded;
+use crate::operation::{Operation, handler, reads};
+use crate::operations::employees::{no_such_employee, read_id as read_employee};
+
+pub(super) static OPERATION: Operation =
+    Operation::post("card.link", "/v1/employee/{idEmployee}/link_card", handler!(link))
+        .reads(reads!(read))
+        .responds::<LinkDto>(200)
+        .refuses(&[
+            NO_EMPLOYEE_OR_CARD,
+            Coded(
+                409,
+                &[
+                    Code::CardLinkedToAnother,
+                    Code::CardAlreadyLinked,
+                    Code::CardExpired,
+                    Code::CardNotAvailable,
+                    Code::EmployeeHasMainCard,
+                ],
+            ),
+        ]);
+
+fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardNumber, CardStatus)> {
+    let employee = read_employee(r);
+    let mut body = r.body();
+    let number =
+        text(CardNumber::parse).about("The bank's number of a free card: 13 digits (EAN) or 10 (virtual).");
+    let number = body.required("customIdCard", number);
+    let status = body.required("statusCard", string_enum::<CardStatus>());
+    Some((employee?, number?, status?))
+}
+
+async fn link(ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.input.values(read);
+    let mutation = ctx.begin_mutation().await?;
+    if let Some(answer) = mutation.replay().await? {
+        return Ok(answer);
+    }
+    let values = values?;
+    mutation.context().prepare_card(CardKey::Number(values.1)).await?;
+    mutation
+        .once(values, |unit, env, partner, (employee, number, status)| {
+            cards::link(unit, env, partner, *employee, *number, *status)
+                .map(|card| LinkDto::new(*employee, card.id, *status))
+        })
+        .await
+}
+
+impl From<LinkCardError> for ApiError {
+    fn from(error: LinkCardError) -> Self {
+        match error {
+            LinkCardError::EmployeeNotFound => no_such_employee(),
+            LinkCardError::CardNotFound => no_such_card(),
+            LinkCardError::Refused(refusal) => {
+                let code = match refusal {
+                    LinkRefusal::AlreadyLinked => Code::CardAlreadyLinked,
+                    LinkRefusal::LinkedToAnother => Code::CardLinkedToAnother,
+                    LinkRefusal::NotAvailable => Code::CardNotAvailable,
+                    LinkRefusal::Expired => Code::CardExpired,
+                    LinkRefusal::HasMainCard => Code::EmployeeHasMainCard,
+                };
+                Self::new(StatusCode::CONFLICT, code, refusal.to_string())
+            }
+            LinkCardError::Store(error) => error.into(),
+        }
+    }
+}

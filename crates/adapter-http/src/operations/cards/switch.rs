@@ -1,0 +1,67 @@
+//! Changes the status of a linked card.
+
+use actix_web::http::StatusCode;
+use kopeck_domain::card::{CardStatus, SwitchRefusal};
+use kopeck_domain::ids::{CardId, EmployeeId};
+use kopeck_service::cards::{self, CardKey, SwitchCardError};
+
+use super::{LinkDto, NO_EMPLOYEE_OR_CARD, no_such_card};
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::{id, string_enum};
+use crate::input::reader::Reader;
+use crate::operation::ErrorResponse::Coded;
+use crate::operation::{Operation, handler, reads};
+use crate::operations::employees::{no_such_employee, read_id as read_employee};
+
+pub(super) static OPERATION: Operation =
+    Operation::post("card.switch", "/v1/employee/{idEmployee}/card/switch", handler!(switch))
+        .reads(reads!(read))
+        .responds::<LinkDto>(200)
+        .refuses(&[
+            NO_EMPLOYEE_OR_CARD,
+            Coded(409, &[Code::CardExpired, Code::CardBlocked, Code::EmployeeHasMainCard]),
+        ]);
+
+fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardId, CardStatus)> {
+    let employee = read_employee(r);
+    let mut body = r.body();
+    let card = body.required("idCard", id::<CardId>().about("A card of this employee.").may_be_clear());
+    let status = body.required("statusCard", string_enum::<CardStatus>());
+    Some((employee?, card?, status?))
+}
+
+async fn switch(ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.input.values(read);
+    let mutation = ctx.begin_mutation().await?;
+    if let Some(answer) = mutation.replay().await? {
+        return Ok(answer);
+    }
+    let values = values?;
+    mutation.context().prepare_card(CardKey::Id(values.1)).await?;
+    mutation
+        .once(values, |unit, env, partner, (employee, card, status)| {
+            cards::switch(unit, env, partner, *employee, *card, *status)
+                .map(|card| LinkDto::new(*employee, card.id, *status))
+        })
+        .await
+}
+
+impl From<SwitchCardError> for ApiError {
+    fn from(error: SwitchCardError) -> Self {
+        match error {
+            SwitchCardError::EmployeeNotFound => no_such_employee(),
+            SwitchCardError::CardNotFound => no_such_card(),
+            SwitchCardError::Refused(refusal) => {
+                let code = match refusal {
+                    SwitchRefusal::Expired => Code::CardExpired,
+                    SwitchRefusal::Blocked => Code::CardBlocked,
+                    SwitchRefusal::HasMainCard => Code::EmployeeHasMainCard,
+                };
+                Self::new(StatusCode::CONFLICT, code, refusal.to_string())
+            }
+            SwitchCardError::Store(error) => error.into(),
+        }
+    }
+}

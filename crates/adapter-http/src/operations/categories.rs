@@ -1,0 +1,53 @@
+//! Categories of employees.
+
+mod create;
+mod delete;
+mod list;
+mod rename;
+
+use actix_web::http::StatusCode;
+use kopeck_domain::category::{Category, CategoryName};
+use kopeck_domain::ids::CategoryId;
+
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::input::field_types::text;
+use crate::input::reader::Reader;
+use crate::operation::Operation;
+use crate::schema::api_type;
+
+pub(super) static OPERATIONS: [&Operation; 4] =
+    [&create::OPERATION, &rename::OPERATION, &delete::OPERATION, &list::OPERATION];
+
+fn read_id(r: &mut Reader<'_>) -> Option<CategoryId> {
+    r.id("idCategory")
+}
+
+fn read_name(r: &mut Reader<'_>) -> Option<CategoryName> {
+    let about = "Blanks around it are cut off. Unique among your categories, letter case aside.";
+    r.body().required("nameCategory", text(CategoryName::parse).about(about))
+}
+
+api_type! {
+    /// A category.
+    struct CategoryDto as "Category" {
+        /// Its name as you spelt it.
+        name_category: String,
+        /// Our identifier.
+        id_category: CategoryId,
+    }
+}
+
+impl From<Category> for CategoryDto {
+    fn from(category: Category) -> Self {
+        Self { name_category: category.name.to_string(), id_category: category.id }
+    }
+}
+
+fn no_such_category() -> ApiError {
+    ApiError::new(StatusCode::NOT_FOUND, Code::CategoryNotFound, "there is no such category")
+}
+
+fn name_exists() -> ApiError {
+    ApiError::new(StatusCode::CONFLICT, Code::CategoryExists, "another category has this name")
+}

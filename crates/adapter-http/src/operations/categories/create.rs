@@ -1,0 +1,32 @@
+//! Creates a category.
+
+use kopeck_service::categories::{self, CreateCategoryError};
+
+use super::{CategoryDto, name_exists, read_name};
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::operation::ErrorResponse::Coded;
+use crate::operation::{Operation, handler, reads};
+
+pub(super) static OPERATION: Operation = Operation::post("category.create", "/v1/category", handler!(create))
+    .reads(reads!(read_name))
+    .responds::<CategoryDto>(201)
+    .refuses(&[Coded(409, &[Code::CategoryExists])]);
+
+async fn create(ctx: HandlerContext) -> HandlerResult {
+    let name = ctx.input.values(read_name);
+    ctx.mutate(name, |unit, env, partner, name| {
+        categories::create(unit, env, partner, name.clone()).map(CategoryDto::from)
+    })
+    .await
+}
+
+impl From<CreateCategoryError> for ApiError {
+    fn from(error: CreateCategoryError) -> Self {
+        match error {
+            CreateCategoryError::Exists => name_exists(),
+            CreateCategoryError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Renames a category.
+
+use kopeck_domain::category::CategoryName;
+use kopeck_domain::ids::CategoryId;
+use kopeck_service::categories::{self, RenameCategoryError};
+
+use super::{CategoryDto, name_exists, no_such_category, read_id, read_name};
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::reader::Reader;
+use crate::operation::ErrorResponse::Coded;
+use crate::operation::{Operation, handler, reads};
+
+pub(super) static OPERATION: Operation =
+    Operation::put("category.rename", "/v1/category/{idCategory}", handler!(rename))
+        .reads(reads!(read))
+        .responds::<CategoryDto>(200)
+        .refuses(&[Coded(404, &[Code::CategoryNotFound]), Coded(409, &[Code::CategoryExists])]);
+
+fn read(r: &mut Reader<'_>) -> Option<(CategoryId, CategoryName)> {
+    let id = read_id(r);
+    let name = read_name(r);
+    Some((id?, name?))
+}
+
+async fn rename(ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.input.values(read);
+    ctx.mutate(values, |unit, _env, partner, (id, name)| {
+        categories::rename(unit, partner, *id, name.clone()).map(CategoryDto::from)
+    })
+    .await
+}
+
+impl From<RenameCategoryError> for ApiError {
+    fn from(error: RenameCategoryError) -> Self {
+        match error {
+            RenameCategoryError::NotFound => no_such_category(),
+            RenameCategoryError::Exists => name_exists(),
+            RenameCategoryError::Store(error) => error.into(),
+        }
+    }
+}

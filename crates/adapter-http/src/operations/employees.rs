@@ -1,0 +1,163 @@
+//! Employees.
+
+mod add;
+mod get;
+mod list;
+mod update;
+
+use actix_web::http::StatusCode;
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::employee::{Employee, EmployeeStatus};
+use kopeck_domain::ids::{CategoryId, EmployeeId};
+use kopeck_domain::person::{Email, PersonName, Phone};
+use serde::Serialize;
+
+use crate::code::Code;
+use crate::dto::DateText;
+use crate::error::ApiError;
+use crate::input::reader::Reader;
+use crate::json::{Json, object};
+use crate::operation::ErrorResponse::{self, Coded};
+use crate::operation::Operation;
+use crate::schema::{Components, HasSchema, api_type};
+
+pub(super) static OPERATIONS: [&Operation; 4] =
+    [&add::OPERATION, &update::OPERATION, &get::OPERATION, &list::OPERATION];
+
+const NO_EMPLOYEE: &[ErrorResponse] = &[Coded(404, &[Code::EmployeeNotFound])];
+
+/// 404 for an employee.
+pub(super) fn no_such_employee() -> ApiError {
+    ApiError::new(StatusCode::NOT_FOUND, Code::EmployeeNotFound, "there is no such employee")
+}
+
+/// The employee of the path.
+pub(super) fn read_id(r: &mut Reader<'_>) -> Option<EmployeeId> {
+    r.id("idEmployee")
+}
+
+/// How a phone is shown: the interface has it as a text in the answers to writes and as a number in those to reads.
+#[derive(Debug, Clone, Copy)]
+enum PhoneAs {
+    Text,
+    Number,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PhoneDto {
+    Text(String),
+    Number(u64),
+}
+
+impl HasSchema for PhoneDto {
+    fn schema(_: &mut Components) -> Json {
+        object! {"type": ["string", "integer"]}
+    }
+}
+
+impl PhoneAs {
+    fn show(self, phone: &Phone) -> PhoneDto {
+        match self {
+            Self::Text => PhoneDto::Text(phone.as_str().to_owned()),
+            Self::Number => PhoneDto::Number(phone.as_number()),
+        }
+    }
+}
+
+api_type! {
+    /// An employee. Every field is there, `null` where it is empty.
+    struct EmployeeDto as "Employee" {
+        /// Our identifier.
+        id_employee: EmployeeId,
+        /// Your own identifier.
+        custom_id: String,
+        /// Surname.
+        surname: Option<String>,
+        /// Name.
+        name: Option<String>,
+        /// Patronymic.
+        patronymic: Option<String>,
+        /// Ten digits: a string in answers to adding and updating, an integer in answers to reading (leading zeros are
+        /// lost there).
+        phone: Option<PhoneDto>,
+        /// E-mail address.
+        email: Option<String>,
+        /// The employee's category.
+        id_category: Option<CategoryId>,
+        /// Status.
+        status: EmployeeStatus,
+        /// The day of the addition.
+        created_at: DateText,
+        /// The day of the last change of `status`; at first that of the addition.
+        status_updated_at: DateText,
+    }
+}
+
+impl EmployeeDto {
+    fn new(employee: &Employee, phone: PhoneAs, zone: Zone) -> Self {
+        let name = |name: &Option<PersonName>| name.as_ref().map(|name| name.as_str().to_owned());
+        Self {
+            id_employee: employee.id,
+            custom_id: employee.custom_id.as_str().to_owned(),
+            surname: name(&employee.surname),
+            name: name(&employee.name),
+            patronymic: name(&employee.patronymic),
+            phone: employee.phone.as_ref().map(|number| phone.show(number)),
+            email: employee.email.as_ref().map(Email::as_str).map(str::to_owned),
+            id_category: employee.category,
+            status: employee.status,
+            created_at: DateText::of(employee.created_at, zone),
+            status_updated_at: DateText::of(employee.status_updated_at, zone),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_domain::card::CardStatus;
+    use kopeck_domain::employee::NewEmployee;
+    use kopeck_domain::ids::CardId;
+    use kopeck_domain::person::CustomId;
+    use kopeck_service::employees::EmployeeWithCards;
+    use serde_json::json;
+    use time::OffsetDateTime;
+    use uuid::Uuid;
+
+    use super::get::EmployeeWithCardsDto;
+    use super::*;
+
+    fn employee() -> Employee {
+        let fields = NewEmployee {
+            custom_id: CustomId::parse("Таб-1").unwrap(),
+            surname: None,
+            name: Some(PersonName::parse("Пётр").unwrap()),
+            patronymic: None,
+            phone: Some(Phone::parse("0031234567").unwrap()),
+            email: None,
+            category: None,
+            status: None,
+        };
+        // 31.12.2025 23:59:59 in UTC.
+        let now = OffsetDateTime::from_unix_timestamp(1_767_225_599).unwrap();
+        Employee::add(EmployeeId::new(Uuid::nil()), fields, now)
+    }
+
+    #[test]
+    fn every_field_is_there_and_the_phone_of_a_read_is_a_number() {
+        let zone = Zone::parse("+03:00").unwrap();
+        let mut expected = json!({
+            "idEmployee": Uuid::nil(), "customId": "Таб-1", "surname": null, "name": "Пётр", "patronymic": null,
+            "phone": "0031234567", "email": null, "idCategory": null, "status": "WORK",
+            "createdAt": "01.01.2026", "statusUpdatedAt": "01.01.2026",
+        });
+        let written = EmployeeDto::new(&employee(), PhoneAs::Text, zone);
+        assert_eq!(serde_json::to_value(&written).unwrap(), expected);
+
+        let card = CardId::new(Uuid::max());
+        let found = EmployeeWithCards { employee: employee(), cards: vec![(card, CardStatus::Main)] };
+        expected["phone"] = json!(31_234_567);
+        expected["cards"] = json!([{"idCard": Uuid::max(), "statusCard": "MAIN"}]);
+        assert_eq!(serde_json::to_value(EmployeeWithCardsDto::new(&found, zone)).unwrap(), expected);
+    }
+}

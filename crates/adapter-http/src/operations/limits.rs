@@ -1,0 +1,113 @@
+//! Limits of cards, and their changes.
+
+mod cancel;
+mod list;
+mod result;
+mod set;
+mod status;
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::ids::LimitChangeId;
+use kopeck_domain::limit::{Limit, Period, Window};
+use kopeck_domain::limit_change::LimitChange;
+use kopeck_domain::request::RequestState;
+
+use crate::operation::Operation;
+use crate::schema::api_type;
+
+pub(super) static OPERATIONS: [&Operation; 5] =
+    [&set::OPERATION, &status::OPERATION, &cancel::OPERATION, &result::OPERATION, &list::OPERATION];
+
+/// The name of the identifier in paths and bodies.
+const ID: &str = "setLimitsCardsId";
+
+api_type! {
+    /// What a card may be spent on.
+    pub(super) struct LimitDto as "Limit" {
+        /// `true`: any time, any day, as far as the card's balance goes.
+        unlimited: bool,
+        /// Kopecks to spend in each period; `null` if the amount is not limited.
+        amount: Option<Kopecks>,
+        /// The period of the amount.
+        period: Option<Period>,
+        /// Weekdays on which it pays, 1 (Monday) to 7 (Sunday); empty: any day.
+        days: Vec<u8>,
+        /// Windows in which it pays; empty: any time.
+        times: Vec<WindowDto>,
+    }
+}
+
+api_type! {
+    /// A part of the day. From a later time to an earlier one it runs over midnight.
+    struct WindowDto as "Window" {
+        /// The first minute, `HH:MM`.
+        from: String,
+        /// The minute after the last one, up to `24:00`.
+        to: String,
+    }
+}
+
+impl From<&Limit> for LimitDto {
+    fn from(limit: &Limit) -> Self {
+        let allowance = limit.allowance();
+        Self {
+            unlimited: limit.is_unlimited(),
+            amount: allowance.map(|allowance| allowance.amount()),
+            period: allowance.map(|allowance| allowance.period()),
+            days: limit.days().numbers().collect(),
+            times: limit.windows().iter().map(WindowDto::from).collect(),
+        }
+    }
+}
+
+impl From<&Window> for WindowDto {
+    fn from(window: &Window) -> Self {
+        Self { from: window.from().to_string(), to: window.to().to_string() }
+    }
+}
+
+api_type! {
+    /// Where a limit change stands.
+    struct LimitChangeStateDto as "LimitChangeState" {
+        /// Its state.
+        message: RequestState,
+        /// The change.
+        set_limits_cards_id: LimitChangeId,
+    }
+}
+
+impl From<LimitChange> for LimitChangeStateDto {
+    fn from(request: LimitChange) -> Self {
+        Self { message: request.state.into(), set_limits_cards_id: request.id }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_domain::limit::{LimitDraft, WindowDraft};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_limit_has_all_five_fields() {
+        let shown = |limit: &Limit| serde_json::to_value(LimitDto::from(limit)).unwrap();
+        assert_eq!(
+            shown(&Limit::Unlimited),
+            json!({"unlimited": true, "amount": null, "period": null, "days": [], "times": []})
+        );
+        let night = WindowDraft { from: Some(Ok("22:00".to_owned())), to: Some(Ok("06:00".to_owned())) };
+        let draft = LimitDraft {
+            unlimited: None,
+            amount: Some(Ok(500_000)),
+            period: Some(Ok("CQUARTET".to_owned())),
+            days: Some(Ok(vec![7, 1])),
+            times: Some(Ok(vec![Ok(night)])),
+        };
+        assert_eq!(
+            shown(&Limit::parse(&draft, "limit").unwrap()),
+            json!({"unlimited": false, "amount": 500_000, "period": "CQUARTET", "days": [1, 7],
+                "times": [{"from": "22:00", "to": "06:00"}]})
+        );
+    }
+}

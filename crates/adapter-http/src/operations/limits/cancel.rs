@@ -1,0 +1,30 @@
+//! Cancels a limit change that is not being processed.
+
+use kopeck_domain::ids::LimitChangeId;
+use kopeck_domain::limit_change::LimitChanges;
+use kopeck_service::card_batches;
+
+use super::{ID, LimitChangeStateDto};
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::id;
+use crate::input::reader::Reader;
+use crate::operation::{Operation, handler, reads};
+use crate::operations::card_batches::NOT_CANCELLABLE;
+
+pub(super) static OPERATION: Operation =
+    Operation::post("limits.cancel", "/v1/limits/cancel", handler!(cancel))
+        .reads(reads!(read))
+        .responds::<LimitChangeStateDto>(200)
+        .refuses(NOT_CANCELLABLE);
+
+fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
+    r.body().required(ID, id::<LimitChangeId>().about("A limit change in `NEW`."))
+}
+
+async fn cancel(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read);
+    ctx.mutate(id, |unit, env, partner, id| {
+        card_batches::cancel::<LimitChanges>(unit, env, partner, *id).map(LimitChangeStateDto::from)
+    })
+    .await
+}

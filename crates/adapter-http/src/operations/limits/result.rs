@@ -1,0 +1,64 @@
+//! Shows what became of each card of a limit change.
+
+use kopeck_domain::card_batch::ItemState;
+use kopeck_domain::ids::{CardId, LimitChangeId};
+use kopeck_domain::limit_change::{LimitChangeItem, LimitChangeRefusal, LimitChanges};
+use kopeck_port_store::UnitOfWork;
+use kopeck_service::card_batches;
+
+use super::ID;
+use crate::dto::Data;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::reader::Reader;
+use crate::list_stream::{self, ListSource, NoFields, PAGE};
+use crate::operation::{Operation, handler, reads};
+use crate::operations::card_batches::NO_RESULT;
+use crate::schema::api_type;
+
+pub(super) static OPERATION: Operation =
+    Operation::get("limits.result", "/v1/limits/result/{setLimitsCardsId}", handler!(result))
+        .reads(reads!(read))
+        .responds::<Data<Vec<LimitChangeItemDto>>>(200)
+        .refuses(NO_RESULT);
+
+fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
+    r.id(ID)
+}
+
+async fn result(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read);
+    let result = ctx
+        .read(id, |unit, _env, partner, id| card_batches::result::<LimitChanges>(unit, partner, *id, PAGE));
+    let (request, items) = result.await?;
+    let id = request.id;
+    let listing = ListSource {
+        read: move |unit: &mut dyn UnitOfWork, partner, from| {
+            card_batches::more_of_result::<LimitChanges>(unit, partner, id, from, PAGE)
+        },
+        show: |row, out| serde_json::to_writer(out, &LimitChangeItemDto::from(row)),
+    };
+    list_stream::response(&ctx, &NoFields {}, request.cards, &items, listing)
+}
+
+api_type! {
+    /// What became of one card of a limit change.
+    struct LimitChangeItemDto as "LimitChangeResult" {
+        /// The card.
+        id_card: CardId,
+        /// Whether it has the new limit; if not, it keeps the old one.
+        result_limit: bool,
+        /// Why not: `the card is blocked by the bank`, `the card has expired`, `the card is not activated`, `refused by the
+        /// bank`.
+        error_limit: Option<&'static str>,
+    }
+}
+
+impl From<&LimitChangeItem> for LimitChangeItemDto {
+    fn from(item: &LimitChangeItem) -> Self {
+        Self {
+            id_card: item.card,
+            result_limit: item.state == ItemState::Done,
+            error_limit: item.state.refusal().map(LimitChangeRefusal::text),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Asks to give cards a limit.
+
+use std::collections::HashSet;
+
+use actix_web::http::StatusCode;
+use kopeck_domain::card_batch::MAX_CARDS;
+use kopeck_domain::ids::{CardId, LimitChangeId};
+use kopeck_domain::limit::{Limit, LimitConflict};
+use kopeck_domain::limit_change::LimitChange;
+use kopeck_service::card_batches::CreateBatchError;
+use kopeck_service::limits;
+
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::limit;
+use crate::input::reader::Reader;
+use crate::operation::ErrorResponse::{Cards, Coded};
+use crate::operation::{Operation, handler, reads};
+use crate::operations::card_batches::not_created;
+use crate::operations::requests::ACCEPTED;
+use crate::schema::api_type;
+
+pub(super) static OPERATION: Operation = Operation::post("limits.set", "/v1/setlimitscards", handler!(set))
+    .reads(reads!(read))
+    .responds::<LimitChangeAcceptedDto>(202)
+    .refuses(&[
+        Cards(404, &[Code::CardNotFound]),
+        Cards(409, &[Code::CardInRequest, Code::CardExpired]),
+        Coded(409, &[Code::LimitConflict]),
+    ]);
+
+/// The cards and the limit of a new change.
+fn read(r: &mut Reader<'_>) -> Option<(Vec<CardId>, Result<Limit, LimitConflict>)> {
+    let mut body = r.body();
+    let mut seen = HashSet::new();
+    let cards = body.items("data", 1..=MAX_CARDS, |item| item.distinct("idCard", &mut seen));
+    let limit = body
+        .object("limit", limit::schema, |limit, faults| Limit::read(&limit::draft(limit), "limit", faults));
+    Some((cards?, limit?))
+}
+
+async fn set(mut ctx: HandlerContext) -> HandlerResult {
+    let values = ctx.values_of_list(read).await?;
+    ctx.mutate(values, |unit, env, partner, (cards, limit)| {
+        limits::set(unit, env, partner, cards, limit).map(LimitChangeAcceptedDto::from)
+    })
+    .await
+}
+
+api_type! {
+    /// A limit change that was accepted.
+    struct LimitChangeAcceptedDto as "LimitChangeAccepted" {
+        /// Says so in words.
+        message: &'static str,
+        /// The identifier of the change.
+        set_limits_cards_id: LimitChangeId,
+    }
+}
+
+impl From<LimitChange> for LimitChangeAcceptedDto {
+    fn from(request: LimitChange) -> Self {
+        Self { message: ACCEPTED, set_limits_cards_id: request.id }
+    }
+}
+
+impl From<CreateBatchError<LimitConflict>> for ApiError {
+    fn from(error: CreateBatchError<LimitConflict>) -> Self {
+        not_created(error, |conflict| {
+            Self::new(StatusCode::CONFLICT, Code::LimitConflict, conflict.to_string())
+        })
+    }
+}

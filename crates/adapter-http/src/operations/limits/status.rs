@@ -1,0 +1,29 @@
+//! Shows the state of a limit change.
+
+use kopeck_domain::ids::LimitChangeId;
+use kopeck_domain::limit_change::LimitChanges;
+use kopeck_service::card_batches;
+
+use super::{ID, LimitChangeStateDto};
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::id;
+use crate::input::reader::Reader;
+use crate::operation::{Operation, handler, reads};
+use crate::operations::card_batches::NO_REQUEST;
+
+pub(super) static OPERATION: Operation =
+    Operation::query("limits.status", "/v1/limits/status", handler!(status))
+        .reads(reads!(read))
+        .responds::<LimitChangeStateDto>(200)
+        .refuses(&[NO_REQUEST]);
+
+fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
+    r.needed(ID, id::<LimitChangeId>())
+}
+
+async fn status(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read);
+    let request =
+        ctx.read(id, |unit, _env, partner, id| card_batches::get::<LimitChanges>(unit, partner, *id)).await?;
+    ctx.respond(&LimitChangeStateDto::from(request))
+}

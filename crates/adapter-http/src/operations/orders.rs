@@ -1,0 +1,81 @@
+//! Orders of cards.
+
+mod cancel;
+mod confirm;
+mod list;
+mod place;
+mod place_plastic;
+mod place_virtual;
+mod result;
+mod status;
+
+use actix_web::http::StatusCode;
+use kopeck_domain::ids::OrderId;
+use kopeck_domain::order::Order;
+use kopeck_domain::request::RequestState;
+use kopeck_service::orders::{ChangeOrderError, OrderError};
+
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::input::reader::Reader;
+use crate::operation::ErrorResponse::{self, Coded};
+use crate::operation::Operation;
+use crate::schema::api_type;
+
+pub(super) static OPERATIONS: [&Operation; 7] = [
+    &place_plastic::OPERATION,
+    &place_virtual::OPERATION,
+    &status::OPERATION,
+    &result::OPERATION,
+    &confirm::OPERATION,
+    &cancel::OPERATION,
+    &list::OPERATION,
+];
+
+const NO_ORDER: ErrorResponse = Coded(404, &[Code::OrderNotFound]);
+
+/// The order of the path.
+fn read_id(r: &mut Reader<'_>) -> Option<OrderId> {
+    r.id("order_id")
+}
+
+api_type! {
+    /// Where an order stands.
+    struct OrderStateDto as "OrderState" {
+        /// Its state.
+        message: RequestState,
+        /// The order.
+        order_id: OrderId,
+    }
+}
+
+impl From<Order> for OrderStateDto {
+    fn from(order: Order) -> Self {
+        Self { message: order.state.into(), order_id: order.id }
+    }
+}
+
+fn no_such_order() -> ApiError {
+    ApiError::new(StatusCode::NOT_FOUND, Code::OrderNotFound, "there is no such order")
+}
+
+impl From<OrderError> for ApiError {
+    fn from(error: OrderError) -> Self {
+        match error {
+            OrderError::NotFound => no_such_order(),
+            OrderError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// The response to a refused change; `refusal` is its error code, and `word` says what was not done.
+fn change_refused(error: ChangeOrderError, refusal: Code, word: &str) -> ApiError {
+    match error {
+        ChangeOrderError::NotFound => no_such_order(),
+        ChangeOrderError::WrongState(state) => {
+            let message = format!("an order in {state} cannot be {word}");
+            ApiError::new(StatusCode::CONFLICT, refusal, message)
+        }
+        ChangeOrderError::Store(error) => error.into(),
+    }
+}

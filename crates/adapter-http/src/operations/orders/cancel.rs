@@ -1,0 +1,33 @@
+//! Cancels an order that is not being processed.
+
+use kopeck_domain::ids::OrderId;
+use kopeck_service::orders;
+
+use super::{NO_ORDER, OrderStateDto, change_refused};
+use crate::code::Code;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::id;
+use crate::input::reader::Reader;
+use crate::operation::ErrorResponse::Coded;
+use crate::operation::{Operation, handler, reads};
+
+pub(super) static OPERATION: Operation =
+    Operation::post("order.cancel", "/v1/order/cancel", handler!(cancel))
+        .reads(reads!(read))
+        .responds::<OrderStateDto>(200)
+        .refuses(&[NO_ORDER, Coded(409, &[Code::OrderNotCancellable])]);
+
+fn read(r: &mut Reader<'_>) -> Option<OrderId> {
+    r.body().required("orderId", id::<OrderId>().about("An order in `NEW`."))
+}
+
+async fn cancel(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read);
+    ctx.mutate(id, |unit, env, partner, id| {
+        let order = orders::cancel(unit, env, partner, *id);
+        order
+            .map(OrderStateDto::from)
+            .map_err(|error| change_refused(error, Code::OrderNotCancellable, "cancelled"))
+    })
+    .await
+}

@@ -1,0 +1,33 @@
+//! Confirms the receipt of an order.
+
+use kopeck_domain::ids::OrderId;
+use kopeck_service::orders;
+
+use super::{NO_ORDER, OrderStateDto, change_refused};
+use crate::code::Code;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::id;
+use crate::input::reader::Reader;
+use crate::operation::ErrorResponse::Coded;
+use crate::operation::{Operation, handler, reads};
+
+pub(super) static OPERATION: Operation =
+    Operation::post("order.confirm", "/v1/order/confirm", handler!(confirm))
+        .reads(reads!(read))
+        .responds::<OrderStateDto>(200)
+        .refuses(&[NO_ORDER, Coded(409, &[Code::OrderNotConfirmable])]);
+
+fn read(r: &mut Reader<'_>) -> Option<OrderId> {
+    r.body().required("orderId", id::<OrderId>().about("An order in `SUCCESS`."))
+}
+
+async fn confirm(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read);
+    ctx.mutate(id, |unit, env, partner, id| {
+        let order = orders::confirm(unit, env, partner, *id);
+        order
+            .map(OrderStateDto::from)
+            .map_err(|error| change_refused(error, Code::OrderNotConfirmable, "confirmed"))
+    })
+    .await
+}

@@ -1,0 +1,66 @@
+//! What both kinds of orders share.
+
+use actix_web::http::StatusCode;
+use kopeck_domain::card::CardType;
+use kopeck_domain::ids::OrderId;
+use kopeck_domain::order::{MAX_CARDS, MAX_ITEMS, Order, OrderKind, OrderLine};
+use kopeck_service::orders::{self, PlaceOrderError};
+
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::reader::{Fields, Reader};
+use crate::json::Json;
+use crate::schema::{api_type, words};
+
+/// Reads an item, and adds its cards to the count.
+pub(super) type ReadLine = fn(&mut Fields<'_>, &mut u32) -> Option<OrderLine>;
+
+pub(super) fn read_lines(r: &mut Reader<'_>, line: ReadLine) -> Option<Vec<OrderLine>> {
+    let (mut body, mut cards) = (r.body(), 0);
+    let lines = body.items("data", 1..=MAX_ITEMS, |item| line(item, &mut cards));
+    // The order has this rule too; here its fault is reported together with those of the items.
+    if cards > MAX_CARDS {
+        body.fault("data", format!("must order at most {MAX_CARDS} cards in all"));
+    }
+    lines
+}
+
+pub(super) async fn place(mut ctx: HandlerContext, kind: OrderKind, line: ReadLine) -> HandlerResult {
+    let lines = ctx.values_of_list(move |r| read_lines(r, line)).await?;
+    ctx.mutate(lines, move |unit, env, partner, lines| {
+        orders::place(unit, env, partner, kind, lines).map(OrderIdDto::from)
+    })
+    .await
+}
+
+pub(super) fn one_of(types: &[CardType]) -> Json {
+    words(types.iter().map(|kind| kind.as_str()))
+}
+
+api_type! {
+    /// An order that was accepted.
+    pub(super) struct OrderIdDto as "OrderAccepted" {
+        /// The identifier of the order.
+        order_id: OrderId,
+    }
+}
+
+impl From<Order> for OrderIdDto {
+    fn from(order: Order) -> Self {
+        Self { order_id: order.id }
+    }
+}
+
+impl From<PlaceOrderError> for ApiError {
+    fn from(error: PlaceOrderError) -> Self {
+        match error {
+            PlaceOrderError::Invalid(faults) => faults.into(),
+            PlaceOrderError::InsufficientBalance => {
+                let message = "the partner's balance does not cover the order";
+                Self::new(StatusCode::PAYMENT_REQUIRED, Code::InsufficientBalance, message)
+            }
+            PlaceOrderError::Store(error) => error.into(),
+        }
+    }
+}

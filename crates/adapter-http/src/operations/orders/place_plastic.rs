@@ -1,0 +1,40 @@
+//! Orders plastic cards.
+
+use kopeck_domain::order::{
+    LineDetails, MAX_PLASTIC_CARDS, OrderKind, OrderLine, PLASTIC_TYPES, plastic_count, plastic_type,
+};
+use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
+
+use super::place::{OrderIdDto, one_of, place, read_lines};
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::{integer, text};
+use crate::input::reader::{Fields, Reader};
+use crate::operation::{Operation, handler, reads};
+
+pub(super) static OPERATION: Operation =
+    Operation::post("order.plastic", "/v1/order/plasticcards", handler!(place_plastic))
+        .reads(reads!(read))
+        .responds::<OrderIdDto>(202);
+
+fn read(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
+    read_lines(r, read_line)
+}
+
+fn read_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {
+    let count = item.required("numberCards", integer(plastic_count).between(1, MAX_PLASTIC_CARDS));
+    *cards = cards.saturating_add(count.unwrap_or(0));
+    let card_type = item.required("typeCard", text(plastic_type).looks_like(|_| one_of(PLASTIC_TYPES)));
+    let address = item.required("deliveryAddress", text(DeliveryAddress::parse));
+    let recipient =
+        item.required("recipient", text(Recipient::parse).about("The full name of who receives the cards."));
+    let phone = item.required("phone", text(Phone::parse));
+    Some(OrderLine {
+        card_type: card_type?,
+        count: count?,
+        details: LineDetails::Plastic { address: address?, recipient: recipient?, phone: phone? },
+    })
+}
+
+async fn place_plastic(ctx: HandlerContext) -> HandlerResult {
+    place(ctx, OrderKind::Plastic, read_line).await
+}

@@ -1,0 +1,177 @@
+//! Shows the cards of an order.
+
+use actix_web::http::StatusCode;
+use kopeck_domain::Kopecks;
+use kopeck_domain::card::CardType;
+use kopeck_domain::ids::OrderId;
+use kopeck_domain::order::Order;
+use kopeck_port_store::{OrderResultItem, UnitOfWork};
+use kopeck_service::orders::{self, OrderResult, OrderResultError};
+
+use super::{no_such_order, read_id};
+use crate::code::Code;
+use crate::dto::DateText;
+use crate::error::ApiError;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::list_stream::{self, ListSource, PAGE};
+use crate::operation::ErrorResponse::Coded;
+use crate::operation::{Operation, handler, reads};
+use crate::schema::{Following, api_type};
+
+pub(super) static OPERATION: Operation =
+    Operation::get("order.result", "/v1/order/result/{order_id}", handler!(result))
+        .reads(reads!(read_id))
+        .responds::<OrderResultDto>(200)
+        .refuses(&[Coded(
+            404,
+            &[Code::OrderNotFound, Code::OrderNotProcessed, Code::OrderCancelled, Code::OrderDeclined],
+        )])
+        .discloses();
+
+async fn result(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    let result = ctx.read(id, |unit, _env, partner, id| orders::result(unit, partner, *id, PAGE)).await?;
+    let OrderResult { order, items } = &result;
+    let id = order.id;
+    let listing = ListSource {
+        read: move |unit: &mut dyn UnitOfWork, partner, from| {
+            orders::more_of_result(unit, partner, id, from, PAGE)
+        },
+        show: |row, out| serde_json::to_writer(out, &OrderResultItemDto::from(row)),
+    };
+    list_stream::response(&ctx, &OrderResultDto::from(order), order.cards, items, listing)
+}
+
+api_type! {
+    /// The cards of an order.
+    struct OrderResultDto as "OrderResult" {
+        /// The order.
+        order_id: OrderId,
+        /// The type of the first item.
+        type_card: CardType,
+        /// Its cards.
+        #[serde(skip_serializing_if = "Following::comes_later")]
+        data: Following<OrderResultItemDto<'static>>,
+    }
+}
+
+api_type! {
+    /// One card of an order; a plastic one has its type and number alone.
+    struct OrderResultItemDto<'a> as "OrderedCard" {
+        /// The type of this card.
+        type_card: CardType,
+        /// The bank's number of the card: 13 digits (EAN) for plastic, 10 for virtual; you link it by this number.
+        custom_id_card: String,
+        /// What only virtual cards have.
+        #[serde(flatten)]
+        activation: Option<ActivationDto<'a>>,
+    }
+}
+
+api_type! {
+    /// What only virtual cards have.
+    struct ActivationDto<'a> as "Activation" {
+        /// Virtual cards: the code that activates the card; `null` once the card is activated or the code has expired. Keep
+        /// it secret.
+        activation_code: Option<&'a str>,
+        /// Virtual cards: the last day of the code.
+        validity_period: DateText,
+        /// Virtual cards: the first top-up, kopecks.
+        amount: Kopecks,
+    }
+}
+
+impl From<&Order> for OrderResultDto {
+    fn from(order: &Order) -> Self {
+        Self { order_id: order.id, type_card: order.card_type, data: Following::default() }
+    }
+}
+
+impl<'a> From<&'a OrderResultItem> for OrderResultItemDto<'a> {
+    fn from(item: &'a OrderResultItem) -> Self {
+        Self {
+            type_card: item.card_type,
+            custom_id_card: item.number.to_string(),
+            activation: item.activation.as_ref().map(|activation| ActivationDto {
+                activation_code: activation.code.as_deref(),
+                validity_period: DateText::new(activation.valid_until),
+                amount: activation.first_top_up,
+            }),
+        }
+    }
+}
+
+impl From<OrderResultError> for ApiError {
+    fn from(error: OrderResultError) -> Self {
+        let code = match error {
+            OrderResultError::NotFound => return no_such_order(),
+            OrderResultError::Cancelled => Code::OrderCancelled,
+            OrderResultError::Declined => Code::OrderDeclined,
+            OrderResultError::NotProcessed => Code::OrderNotProcessed,
+            OrderResultError::Store(error) => return error.into(),
+        };
+        Self::new(StatusCode::NOT_FOUND, code, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kopeck_domain::card_number::CardNumber;
+    use kopeck_domain::order::OrderKind;
+    use kopeck_port_store::Activation;
+    use serde_json::json;
+    use time::OffsetDateTime;
+    use time::macros::date;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn order(kind: OrderKind, card_type: CardType) -> Order {
+        Order {
+            id: OrderId::new(Uuid::nil()),
+            kind,
+            card_type,
+            cards: 1,
+            cost: Kopecks::new(5_000),
+            state: kopeck_domain::order::OrderState::Success,
+            created_at: OffsetDateTime::UNIX_EPOCH,
+            state_since: OffsetDateTime::UNIX_EPOCH,
+        }
+    }
+
+    fn result(item: &OrderResultItem) -> serde_json::Value {
+        serde_json::to_value(OrderResultItemDto::from(item)).unwrap()
+    }
+
+    #[test]
+    fn the_type_of_the_order_stands_above_its_cards() {
+        let shown = serde_json::to_value(OrderResultDto::from(&order(OrderKind::Plastic, CardType::Kkl)));
+        assert_eq!(shown.unwrap(), json!({"orderId": Uuid::nil(), "typeCard": "KKL"}));
+    }
+
+    #[test]
+    fn a_virtual_card_comes_with_what_activates_it() {
+        let activation = Activation {
+            code: Some("123456".to_owned()),
+            valid_until: date!(2026 - 03 - 01),
+            first_top_up: Kopecks::new(5_000),
+        };
+        let number = CardNumber::parse("1234567890").unwrap();
+        let item =
+            OrderResultItem { ordinal: 0, card_type: CardType::Mlz, number, activation: Some(activation) };
+        assert_eq!(
+            result(&item),
+            json!({
+                "typeCard": "MLZ", "customIdCard": "1234567890", "activationCode": "123456",
+                "validityPeriod": "01.03.2026", "amount": 5_000,
+            })
+        );
+    }
+
+    #[test]
+    fn a_plastic_card_has_its_number_alone() {
+        let number = CardNumber::parse("4006381333931").unwrap();
+        let item = OrderResultItem { ordinal: 0, card_type: CardType::Kkl, number, activation: None };
+        assert_eq!(result(&item), json!({"typeCard": "KKL", "customIdCard": "4006381333931"}));
+    }
+}

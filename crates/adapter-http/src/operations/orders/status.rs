@@ -1,0 +1,19 @@
+//! Shows the state of an order.
+
+use kopeck_service::orders;
+
+use super::{NO_ORDER, OrderStateDto, read_id};
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::operation::{Operation, handler, reads};
+
+pub(super) static OPERATION: Operation =
+    Operation::get("order.status", "/v1/order/status/{order_id}", handler!(status))
+        .reads(reads!(read_id))
+        .responds::<OrderStateDto>(200)
+        .refuses(&[NO_ORDER]);
+
+async fn status(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    let order = ctx.read(id, |unit, _env, partner, id| orders::status(unit, partner, *id)).await?;
+    ctx.respond(&OrderStateDto::from(order))
+}

@@ -1,0 +1,52 @@
+//! Replenishments: top-ups of cards.
+
+mod cancel;
+mod create;
+mod list;
+mod result;
+mod status;
+
+use kopeck_domain::ids::ReplenishmentId;
+use kopeck_domain::replenishment::Replenishment;
+use kopeck_domain::request::RequestState;
+
+use crate::input::field_types::id;
+use crate::input::reader::Reader;
+use crate::operation::Operation;
+use crate::schema::api_type;
+
+pub(super) static OPERATIONS: [&Operation; 7] = [
+    &create::OPERATION,
+    &status::BY_QUERY,
+    &result::BY_QUERY,
+    &status::BY_PATH,
+    &result::BY_PATH,
+    &cancel::OPERATION,
+    &list::OPERATION,
+];
+
+/// The replenishment of the query.
+fn read_parameter(r: &mut Reader<'_>) -> Option<ReplenishmentId> {
+    r.required_param(["idReplenishment", "replenishmentId"], id::<ReplenishmentId>())
+}
+
+/// The replenishment of the path.
+fn read_id(r: &mut Reader<'_>) -> Option<ReplenishmentId> {
+    r.id("replenishmentId")
+}
+
+api_type! {
+    /// Where a replenishment stands.
+    struct ReplenishmentStateDto as "ReplenishmentState" {
+        /// Its state.
+        message: RequestState,
+        /// The replenishment.
+        replenishment_id: ReplenishmentId,
+    }
+}
+
+impl From<Replenishment> for ReplenishmentStateDto {
+    fn from(request: Replenishment) -> Self {
+        Self { message: request.state.into(), replenishment_id: request.id }
+    }
+}

@@ -1,0 +1,23 @@
+//! Cancels a replenishment that is not being processed.
+
+use kopeck_domain::replenishment::TopUps;
+use kopeck_service::card_batches;
+
+use super::{ReplenishmentStateDto, read_id};
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::operation::{Operation, handler, reads};
+use crate::operations::card_batches::NOT_CANCELLABLE;
+
+pub(super) static OPERATION: Operation =
+    Operation::delete("replenishment.cancel", "/v1/replenishment/{replenishmentId}", handler!(cancel))
+        .reads(reads!(read_id))
+        .responds::<ReplenishmentStateDto>(200)
+        .refuses(NOT_CANCELLABLE);
+
+async fn cancel(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    ctx.mutate(id, |unit, env, partner, id| {
+        card_batches::cancel::<TopUps>(unit, env, partner, *id).map(ReplenishmentStateDto::from)
+    })
+    .await
+}

@@ -1,0 +1,71 @@
+//! Asks to top up cards.
+
+use std::collections::HashSet;
+
+use kopeck_domain::card_batch::MAX_CARDS;
+use kopeck_domain::ids::ReplenishmentId;
+use kopeck_domain::money::AmountOverflow;
+use kopeck_domain::replenishment::{MAX_AMOUNT, Replenishment, top_up_amount};
+use kopeck_service::card_batches::CreateBatchError;
+use kopeck_service::replenishments::{self, TopUp};
+
+use crate::code::Code;
+use crate::error::ApiError;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::integer;
+use crate::input::reader::Reader;
+use crate::operation::ErrorResponse::Cards;
+use crate::operation::{Operation, handler, reads};
+use crate::operations::card_batches::not_created;
+use crate::operations::requests::ACCEPTED;
+use crate::schema::api_type;
+
+pub(super) static OPERATION: Operation =
+    Operation::post("replenishment.create", "/v1/replenishment", handler!(create))
+        .reads(reads!(read))
+        .responds::<ReplenishmentAcceptedDto>(202)
+        .refuses(&[
+            Cards(404, &[Code::CardNotFound]),
+            Cards(409, &[Code::CardInRequest, Code::CardNotMain, Code::CardExpired]),
+        ]);
+
+/// The cards of a request.
+fn read(r: &mut Reader<'_>) -> Option<Vec<TopUp>> {
+    let mut seen = HashSet::new();
+    r.body().items("cards", 1..=MAX_CARDS, |item| {
+        let card = item.distinct("idCard", &mut seen);
+        let amount = item
+            .required("amountReplenishment", integer(top_up_amount).between(1, MAX_AMOUNT).about("Kopecks."));
+        Some(TopUp { card: card?, amount: amount? })
+    })
+}
+
+async fn create(mut ctx: HandlerContext) -> HandlerResult {
+    let top_ups = ctx.values_of_list(read).await?;
+    ctx.mutate(top_ups, |unit, env, partner, top_ups| {
+        replenishments::create(unit, env, partner, top_ups).map(ReplenishmentAcceptedDto::from)
+    })
+    .await
+}
+
+api_type! {
+    /// A replenishment that was accepted.
+    struct ReplenishmentAcceptedDto as "ReplenishmentAccepted" {
+        /// Says so in words.
+        message: &'static str,
+        /// The identifier of the replenishment.
+        replenishment_id: ReplenishmentId,
+    }
+}
+
+impl From<Replenishment> for ReplenishmentAcceptedDto {
+    fn from(request: Replenishment) -> Self {
+        Self { message: ACCEPTED, replenishment_id: request.id }
+    }
+}
+
+impl From<CreateBatchError<AmountOverflow>> for ApiError {
+    fn from(error: CreateBatchError<AmountOverflow>) -> Self {
+        not_created(error, |overflow| Self::field("cards", overflow.to_string()))
+    }
+}

@@ -1,0 +1,42 @@
+//! Shows the state of a replenishment; the interface has two paths for it.
+
+use kopeck_domain::Faults;
+use kopeck_domain::ids::ReplenishmentId;
+use kopeck_domain::replenishment::TopUps;
+use kopeck_service::card_batches;
+
+use super::{ReplenishmentStateDto, read_id, read_parameter};
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::operation::{Operation, handler, reads};
+use crate::operations::card_batches::NO_REQUEST;
+
+pub(super) static BY_QUERY: Operation =
+    Operation::get("replenishment.status", "/v1/replenishment/status", handler!(by_query))
+        .reads(reads!(read_parameter))
+        .responds::<ReplenishmentStateDto>(200)
+        .refuses(&[NO_REQUEST]);
+
+pub(super) static BY_PATH: Operation = Operation::get(
+    "replenishment.status_by_path",
+    "/v1/replenishment/{replenishmentId}/status",
+    handler!(by_path),
+)
+.reads(reads!(read_id))
+.responds::<ReplenishmentStateDto>(200)
+.refuses(&[NO_REQUEST]);
+
+async fn by_query(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_parameter);
+    status(ctx, id).await
+}
+
+async fn by_path(ctx: HandlerContext) -> HandlerResult {
+    let id = ctx.input.values(read_id);
+    status(ctx, id).await
+}
+
+async fn status(ctx: HandlerContext, id: Result<ReplenishmentId, Faults>) -> HandlerResult {
+    let request =
+        ctx.read(id, |unit, _env, partner, id| card_batches::get::<TopUps>(unit, partner, *id)).await?;
+    ctx.respond(&ReplenishmentStateDto::from(request))
+}

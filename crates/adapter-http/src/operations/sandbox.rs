@@ -1,0 +1,117 @@
+//! The sandbox: control of the simulator that stands in for the bank.
+
+mod activate;
+mod bank;
+mod block;
+mod clock;
+mod deposit;
+mod expire;
+mod purchase;
+mod refund;
+mod unblock;
+
+use kopeck_domain::Faults;
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::ids::CardId;
+use kopeck_service::cards;
+use serde::Serialize;
+
+use crate::code::Code;
+use crate::dto::SuccessDto;
+use crate::error::ApiError;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::reader::Reader;
+use crate::operation::ErrorResponse::{self, Coded};
+use crate::operation::Operation;
+use crate::operations::cards::{bank_unavailable, no_such_card, read_id};
+use crate::sandbox::{CommandKey, SandboxControl, SandboxRefusal};
+
+pub(super) static OPERATIONS: [&Operation; 9] = [
+    &deposit::OPERATION,
+    &purchase::OPERATION,
+    &refund::OPERATION,
+    &block::OPERATION,
+    &unblock::OPERATION,
+    &expire::OPERATION,
+    &activate::OPERATION,
+    &bank::OPERATION,
+    &clock::OPERATION,
+];
+
+const NO_BANK: &[ErrorResponse] = &[Coded(503, &[Code::BankUnavailable])];
+
+/// Reads the card of the path before the inputs of `read`: the inputs of a command on a card.
+fn with_card<V>(r: &mut Reader<'_>, read: impl FnOnce(&mut Reader<'_>) -> Option<V>) -> Option<(CardId, V)> {
+    let id = read_id(r);
+    let values = read(r);
+    Some((id?, values?))
+}
+
+/// Runs a command on the card of the path, and refreshes the copy of the card.
+async fn on_card<V, T>(
+    ctx: HandlerContext,
+    read: impl FnOnce(&mut Reader<'_>) -> Option<V>,
+    happen: impl FnOnce(&dyn SandboxControl, CardNumber, V, &CommandKey) -> Result<T, SandboxRefusal>
+    + Send
+    + 'static,
+) -> HandlerResult
+where
+    V: Send + 'static,
+    T: Clone + Serialize + Send + 'static,
+{
+    let values = ctx.input.values(|r| with_card(r, read));
+    let mutation = ctx.begin_mutation().await?;
+    if let Some(answer) = mutation.replay().await? {
+        return Ok(answer);
+    }
+    let (id, values) = values?;
+    let ctx = mutation.context();
+    let look = ctx.read(Ok(id), |unit, env, partner, id| cards::get(unit, env, partner, *id)).await?;
+    let number = look.record.card.number;
+    let happened = mutation.command(move |sandbox, key| happen(sandbox, number, values, key)).await?;
+    ctx.renew_card(id).await?;
+    mutation.once(happened, |_, _, _, happened| Ok::<_, ApiError>(happened.clone())).await
+}
+
+/// A command on the card of the path that has no other input and no result.
+async fn plain_command(
+    ctx: HandlerContext,
+    command: fn(&dyn SandboxControl, CardNumber) -> Result<(), SandboxRefusal>,
+) -> HandlerResult {
+    let happen = move |sandbox: &dyn SandboxControl, card, (), _: &CommandKey| {
+        command(sandbox, card).map(|()| SuccessDto::new())
+    };
+    on_card(ctx, |_| Some(()), happen).await
+}
+
+/// Runs a command on the bank or the clock.
+async fn on_service<V: Send + 'static>(
+    ctx: HandlerContext,
+    values: Result<V, Faults>,
+    happen: impl FnOnce(&dyn SandboxControl, V, &CommandKey) -> Result<(), SandboxRefusal> + Send + 'static,
+) -> HandlerResult {
+    let mutation = ctx.begin_mutation().await?;
+    if let Some(answer) = mutation.replay().await? {
+        return Ok(answer);
+    }
+    let values = values?;
+    mutation.command(move |sandbox, key| happen(sandbox, values, key)).await?;
+    mutation.once((), |_, _, _, ()| Ok::<_, ApiError>(SuccessDto::new())).await
+}
+
+impl From<SandboxRefusal> for ApiError {
+    fn from(error: SandboxRefusal) -> Self {
+        match error {
+            SandboxRefusal::UnknownCard => no_such_card(),
+            SandboxRefusal::WrongCode | SandboxRefusal::CodeExpired => {
+                Self::field("activationCode", error.to_string())
+            }
+            SandboxRefusal::UnknownPayment => Self::field("transactionId", error.to_string()),
+            SandboxRefusal::OverPayment(_) => Self::field("amount", error.to_string()),
+            SandboxRefusal::ClockTooFar => Self::field("seconds", error.to_string()),
+            SandboxRefusal::Rate(name) => Self::field(name, error.to_string()),
+            SandboxRefusal::Unreachable(reason) => bank_unavailable().because(reason),
+            SandboxRefusal::Failed(reason) => Self::internal(reason),
+        }
+    }
+}

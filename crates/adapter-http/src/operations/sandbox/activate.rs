@@ -1,0 +1,27 @@
+//! Activates a card.
+
+use super::{on_card, with_card};
+use crate::dto::SuccessDto;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::text;
+use crate::input::reader::Reader;
+use crate::operation::{Operation, handler, reads};
+use crate::operations::cards::NO_CARD_OR_BANK;
+
+pub(super) static OPERATION: Operation =
+    Operation::command("sandbox.activate", "/sandbox/v1/card/{idCard}/activate", handler!(activate))
+        .reads(reads!(with_card, read))
+        .responds::<SuccessDto>(200)
+        .refuses(NO_CARD_OR_BANK);
+
+fn read(r: &mut Reader<'_>) -> Option<Option<String>> {
+    let about = "The code from the result of its order; without one the bank activates the card by itself.";
+    Some(r.body().optional("activationCode", text(|code| Ok(code.to_owned())).about(about)))
+}
+
+async fn activate(ctx: HandlerContext) -> HandlerResult {
+    on_card(ctx, read, |sandbox, card, code, _| {
+        sandbox.activate(card, code.as_deref()).map(|()| SuccessDto::new())
+    })
+    .await
+}

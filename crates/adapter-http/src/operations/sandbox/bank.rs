@@ -1,0 +1,49 @@
+//! Sets the faults of the bank.
+
+use std::time::Duration;
+
+use kopeck_domain::draft::Invalid;
+
+use super::{NO_BANK, on_service};
+use crate::dto::SuccessDto;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::{boolean, integer, rate};
+use crate::input::reader::Reader;
+use crate::operation::{Operation, handler, reads};
+use crate::sandbox::SandboxFaults;
+
+/// The greatest latency of the bank: a minute.
+const LONGEST_LATENCY_MS: i64 = 60_000;
+
+pub(super) static OPERATION: Operation = Operation::post("sandbox.bank", "/sandbox/v1/bank", handler!(bank))
+    .reads(reads!(read))
+    .responds::<SuccessDto>(200)
+    .refuses(NO_BANK);
+
+/// Absent fields mean no fault, so an empty object ends all faults.
+fn read(r: &mut Reader<'_>) -> Option<SandboxFaults> {
+    let mut body = r.body();
+    let latency = integer(latency).between(0, LONGEST_LATENCY_MS).about("Answers that much later.");
+    let latency = body.optional("latencyMs", latency).unwrap_or_default();
+    let [error_rate, lose_answer_rate, duplicate_rate] = [
+        ("errorRate", "Fails for that share of what it is told or asked, before any effect."),
+        ("loseAnswerRate", "Does that share of what it is told and gives no answer."),
+        ("duplicateRate", "Does that share of what it is told twice two times."),
+    ]
+    .map(|(name, about)| body.optional(name, rate().about(about)).unwrap_or_default());
+    let down = body.optional("down", boolean().about("Answers nothing at all.")).unwrap_or_default();
+    Some(SandboxFaults { latency, error_rate, lose_answer_rate, duplicate_rate, down })
+}
+
+fn latency(milliseconds: i64) -> Result<Duration, Invalid> {
+    u64::try_from(milliseconds)
+        .ok()
+        .filter(|_| milliseconds <= LONGEST_LATENCY_MS)
+        .map(Duration::from_millis)
+        .ok_or_else(|| Invalid::new(format!("must be an integer from 0 to {LONGEST_LATENCY_MS}")))
+}
+
+async fn bank(ctx: HandlerContext) -> HandlerResult {
+    let faults = ctx.input.values(read);
+    on_service(ctx, faults, |sandbox, faults, _| sandbox.inject_faults(faults)).await
+}

@@ -1,0 +1,38 @@
+//! Moves the clock forward.
+
+use std::time::Duration;
+
+use kopeck_domain::draft::Invalid;
+
+use super::{NO_BANK, on_service};
+use crate::dto::SuccessDto;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::integer;
+use crate::input::reader::Reader;
+use crate::operation::{Operation, handler, reads};
+
+/// The farthest that the clock moves in one step: ten years.
+const FARTHEST_SECONDS: i64 = 10 * 365 * 24 * 60 * 60;
+
+pub(super) static OPERATION: Operation =
+    Operation::post("sandbox.clock", "/sandbox/v1/clock/advance", handler!(advance_clock))
+        .reads(reads!(read))
+        .responds::<SuccessDto>(200)
+        .refuses(NO_BANK);
+
+fn read(r: &mut Reader<'_>) -> Option<Duration> {
+    r.body().required("seconds", integer(seconds).between(1, FARTHEST_SECONDS))
+}
+
+fn seconds(seconds: i64) -> Result<Duration, Invalid> {
+    u64::try_from(seconds)
+        .ok()
+        .filter(|_| (1..=FARTHEST_SECONDS).contains(&seconds))
+        .map(Duration::from_secs)
+        .ok_or_else(|| Invalid::new(format!("must be an integer from 1 to {FARTHEST_SECONDS}")))
+}
+
+async fn advance_clock(ctx: HandlerContext) -> HandlerResult {
+    let by = ctx.input.values(read);
+    on_service(ctx, by, |sandbox, by, key| sandbox.advance_clock(by, key)).await
+}

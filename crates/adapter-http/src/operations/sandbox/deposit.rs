@@ -1,0 +1,49 @@
+//! Adds to the partner's balance.
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::ledger::DepositReference;
+use kopeck_service::partners::PartnerError;
+use kopeck_service::{balance, partners};
+
+use crate::error::ApiError;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::amount;
+use crate::input::reader::Reader;
+use crate::operation::{Operation, handler, reads};
+use crate::operations::balance::BalanceDto;
+
+pub(super) static OPERATION: Operation =
+    Operation::post("sandbox.deposit", "/sandbox/v1/balance/deposit", handler!(deposit))
+        .reads(reads!(read))
+        .responds::<BalanceDto>(200);
+
+fn read(r: &mut Reader<'_>) -> Option<Kopecks> {
+    r.body().required("amount", amount().about("Kopecks."))
+}
+
+async fn deposit(ctx: HandlerContext) -> HandlerResult {
+    let amount = ctx.input.values(read);
+    ctx.mutate(amount, |unit, env, partner, amount| {
+        let reference = DepositReference::parse(&format!("sandbox-{}", env.ids.next_id()))
+            .map_err(|error| ApiError::internal(error.to_string()))?;
+        partners::deposit(unit, env, partner, *amount, &reference)?;
+        let sheet = balance::get(unit, partner)?;
+        BalanceDto::new(&sheet, env.settings.zone)
+    })
+    .await
+}
+
+impl From<PartnerError> for ApiError {
+    fn from(error: PartnerError) -> Self {
+        match error {
+            PartnerError::NotPositive | PartnerError::Overflow => Self::field("amount", error.to_string()),
+            // None of these can happen to a deposit of an authenticated partner under a reference of its own.
+            PartnerError::LoginTaken
+            | PartnerError::Password(_)
+            | PartnerError::NotFound
+            | PartnerError::ReferenceUsed(_) => Self::internal(error.to_string()),
+            PartnerError::Store(error) => error.into(),
+            PartnerError::Security(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Makes a purchase with a card.
+
+use kopeck_domain::calendar::Zone;
+use kopeck_domain::draft::Invalid;
+use time::UtcOffset;
+
+use super::{on_card, with_card};
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::{FieldType, InputValue, amount, text};
+use crate::input::reader::Reader;
+use crate::operation::{Operation, handler, reads};
+use crate::operations::cards::NO_CARD_OR_BANK;
+use crate::sandbox::{PurchaseOutcome, SandboxPurchase};
+use crate::schema::{api_type, chars};
+
+/// The most characters of a text about a merchant.
+const LONGEST_TEXT: usize = 256;
+
+/// The format of a timestamp is the same in every zone.
+const ANY_ZONE: Zone = Zone::new(UtcOffset::UTC);
+
+pub(super) static OPERATION: Operation =
+    Operation::post("sandbox.purchase", "/sandbox/v1/card/{idCard}/purchase", handler!(purchase))
+        .reads(reads!(with_card, |r| read(r, ANY_ZONE)))
+        .responds::<PurchaseDto>(200)
+        .refuses(NO_CARD_OR_BANK);
+
+fn read(r: &mut Reader<'_>, zone: Zone) -> Option<SandboxPurchase> {
+    let mut body = r.body();
+    let amount = body.required("amount", amount().about("Kopecks."));
+    let [place, mcc, merchant_id] =
+        ["place", "mcc", "merchantId"].map(|name| body.optional(name, merchant_text()));
+    let about = "When it happens, in the past or in the future; now, if absent.";
+    let at = body.optional("at", text(move |at| zone.parse_moment(at)).about(about));
+    Some(SandboxPurchase { amount: amount?, place, mcc, merchant_id, at })
+}
+
+/// A text about a merchant, as the bank would print it.
+fn merchant_text() -> FieldType<impl Fn(InputValue<'_>) -> Result<String, Invalid>> {
+    let read = |text: &str| {
+        if (1..=LONGEST_TEXT).contains(&text.chars().count()) {
+            Ok(text.to_owned())
+        } else {
+            Err(Invalid::new(format!("must have 1 to {LONGEST_TEXT} characters")))
+        }
+    };
+    text(read).looks_like(|_| chars(1, LONGEST_TEXT)).about("Shown in the card's transactions.")
+}
+
+async fn purchase(ctx: HandlerContext) -> HandlerResult {
+    let zone = ctx.zone();
+    on_card(
+        ctx,
+        |r| read(r, zone),
+        |sandbox, card, purchase, key| sandbox.purchase(card, &purchase, key).map(PurchaseDto::from),
+    )
+    .await
+}
+
+api_type! {
+    /// What became of a purchase.
+    #[derive(Clone)]
+    struct PurchaseDto as "Purchase" {
+        /// Whether the card paid.
+        approved: bool,
+        /// Why not.
+        reason: Option<String>,
+        /// The `id` of the payment among the card's transactions; a refused purchase is none, and changes nothing.
+        transaction_id: Option<i64>,
+    }
+}
+
+impl From<PurchaseOutcome> for PurchaseDto {
+    fn from(outcome: PurchaseOutcome) -> Self {
+        match outcome {
+            PurchaseOutcome::Approved(id) => Self { approved: true, reason: None, transaction_id: Some(id) },
+            PurchaseOutcome::Declined(refusal) => {
+                Self { approved: false, reason: Some(refusal.to_string()), transaction_id: None }
+            }
+        }
+    }
+}

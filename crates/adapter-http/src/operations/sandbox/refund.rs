@@ -1,0 +1,49 @@
+//! Refunds a payment.
+
+use kopeck_domain::Kopecks;
+
+use super::{on_card, with_card};
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::input::field_types::{amount, integer};
+use crate::input::reader::Reader;
+use crate::operation::{Operation, handler, reads};
+use crate::operations::cards::NO_CARD_OR_BANK;
+use crate::schema::api_type;
+
+pub(super) static OPERATION: Operation =
+    Operation::post("sandbox.refund", "/sandbox/v1/card/{idCard}/refund", handler!(refund))
+        .reads(reads!(with_card, read))
+        .responds::<RefundDto>(200)
+        .refuses(NO_CARD_OR_BANK);
+
+fn read(r: &mut Reader<'_>) -> Option<(i64, Kopecks)> {
+    let mut body = r.body();
+    let transaction = body.required("transactionId", integer(Ok).about("A `PAYMENT` of this card."));
+    let about = "Kopecks, up to what earlier refunds have left of the payment.";
+    let amount = body.required("amount", amount().about(about));
+    Some((transaction?, amount?))
+}
+
+async fn refund(ctx: HandlerContext) -> HandlerResult {
+    on_card(ctx, read, |sandbox, card, (transaction, amount), key| {
+        sandbox.refund(card, transaction, amount, key).map(RefundDto::new)
+    })
+    .await
+}
+
+api_type! {
+    /// A refund, which is a transaction of its own.
+    #[derive(Clone, Copy)]
+    struct RefundDto as "Refund" {
+        /// `true`.
+        success: bool,
+        /// The `id` of the refund among the card's transactions.
+        transaction_id: i64,
+    }
+}
+
+impl RefundDto {
+    const fn new(transaction_id: i64) -> Self {
+        Self { success: true, transaction_id }
+    }
+}

@@ -1,0 +1,17 @@
+//! Lifts the block of a card at the bank.
+
+use super::plain_command;
+use crate::dto::SuccessDto;
+use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::operation::{Operation, handler, reads};
+use crate::operations::cards::{NO_CARD_OR_BANK, read_id};
+
+pub(super) static OPERATION: Operation =
+    Operation::command("sandbox.unblock", "/sandbox/v1/card/{idCard}/unblock", handler!(unblock))
+        .reads(reads!(read_id))
+        .responds::<SuccessDto>(200)
+        .refuses(NO_CARD_OR_BANK);
+
+async fn unblock(ctx: HandlerContext) -> HandlerResult {
+    plain_command(ctx, |sandbox, card| sandbox.unblock(card)).await
+}

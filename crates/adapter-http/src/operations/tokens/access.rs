@@ -1,0 +1,24 @@
+//! Issues tokens for login and password.
+
+use kopeck_service::tokens::LoginBody;
+use secrecy::SecretString;
+
+use super::TokensDto;
+use crate::code::Code;
+use crate::input::field_types::text;
+use crate::input::reader::Reader;
+use crate::operation::ErrorResponse::Coded;
+use crate::operation::{Effect, Operation, reads};
+
+pub(super) static OPERATION: Operation =
+    Operation::tokens("token.access", "/v1/get_access_token", Effect::Login)
+        .reads(reads!(read))
+        .responds::<TokensDto<'_>>(200)
+        .refuses(&[Coded(400, &[Code::BadCredentials]), Coded(429, &[Code::TooManyRequests])]);
+
+pub(crate) fn read(r: &mut Reader<'_>) -> Option<LoginBody> {
+    let mut body = r.body();
+    let login = body.required("login", text(|login| Ok(login.to_owned())));
+    let password = body.required("password", text(|password| Ok(SecretString::from(password))));
+    Some(LoginBody::Credentials { login: login?, password: password? })
+}

@@ -1,0 +1,18 @@
+//! Issues tokens for a refresh token.
+
+use super::TokensDto;
+use crate::code::Code;
+use crate::input::field_types::text;
+use crate::input::reader::Reader;
+use crate::operation::ErrorResponse::Coded;
+use crate::operation::{Effect, Operation, reads};
+
+pub(super) static OPERATION: Operation =
+    Operation::tokens("token.refresh", "/v1/get_refresh_token", Effect::Refresh)
+        .reads(reads!(read))
+        .responds::<TokensDto<'_>>(200)
+        .refuses(&[Coded(401, &[Code::Unauthorized]), Coded(429, &[Code::TooManyRequests])]);
+
+pub(crate) fn read(r: &mut Reader<'_>) -> Option<String> {
+    r.body().required("token", text(|token| Ok(token.to_owned())).about("The refresh token."))
+}

@@ -1,0 +1,401 @@
+//! JSON schemas of the types that requests and responses consist of.
+
+use std::marker::PhantomData;
+
+use kopeck_domain::Kopecks;
+use kopeck_domain::calendar::{DATE_PATTERN, MOMENT_PATTERN};
+use kopeck_domain::card::{CardStatus, CardType};
+use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::category::CategoryName;
+use kopeck_domain::employee::EmployeeStatus;
+use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId};
+use kopeck_domain::limit::Period;
+use kopeck_domain::order::OrderKind;
+use kopeck_domain::person::{CustomId, DeliveryAddress, Email, PersonName, Phone, Recipient};
+use kopeck_domain::request::RequestState;
+use kopeck_domain::text::EXCLUDED;
+use kopeck_domain::transaction::TransactionType;
+use secrecy::SecretString;
+use serde::Serialize;
+use time::{Date, OffsetDateTime};
+
+use crate::code::Code;
+use crate::json::{Json, object};
+
+/// A type with a JSON schema.
+pub(crate) trait HasSchema {
+    /// Its schema. Those with a name are put among `components` and referred to.
+    fn schema(components: &mut Components) -> Json;
+}
+
+/// A type that is a JSON object.
+pub(crate) trait Properties {
+    /// Its fields, in their order.
+    fn properties(components: &mut Components) -> Vec<Property>;
+}
+
+/// A list that is written behind the other fields of its object, row by row (see [`crate::list_stream`]): the object is
+/// serialised without it, and described with it.
+#[derive(Serialize)]
+pub(crate) struct Following<T>(PhantomData<T>);
+
+/// A field of an object.
+pub(crate) struct Property {
+    pub(crate) name: String,
+    /// Whether it is always there.
+    pub(crate) required: bool,
+    /// What it holds.
+    pub(crate) schema: Json,
+}
+
+/// The schemas with a name, in the order in which they were first met.
+#[derive(Default)]
+pub(crate) struct Components(Vec<(String, Json)>);
+
+impl Components {
+    /// A reference to the schema with this name, which `build` makes where it is met first.
+    pub(crate) fn named(&mut self, name: &str, build: impl FnOnce(&mut Self) -> Json) -> Json {
+        if !self.0.iter().any(|(other, _)| other == name) {
+            // Takes its place before those that it refers to.
+            let place = self.0.len();
+            self.0.push((name.to_owned(), Json::Null));
+            let schema = build(self);
+            if let Some((_, reserved)) = self.0.get_mut(place) {
+                *reserved = schema;
+            }
+        }
+        reference("schemas", name)
+    }
+
+    /// All of them, by name.
+    pub(crate) fn into_json(mut self) -> Json {
+        self.0.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Json::Object(self.0)
+    }
+}
+
+/// A reference to a component.
+pub(crate) fn reference(kind: &str, name: &str) -> Json {
+    object! {"$ref": format!("#/components/{kind}/{name}")}
+}
+
+/// An object with these fields. What is always there is required.
+pub(crate) fn object_of(properties: Vec<Property>) -> Json {
+    let required: Vec<&str> =
+        properties.iter().filter(|field| field.required).map(|field| field.name.as_str()).collect();
+    let schema = object! {"type": "object"};
+    let schema = if required.is_empty() { schema } else { schema.with("required", Json::list(required)) };
+    schema.with(
+        "properties",
+        Json::Object(properties.into_iter().map(|field| (field.name, field.schema)).collect()),
+    )
+}
+
+pub(crate) fn or_null(schema: Json) -> Json {
+    match (schema.get("type"), schema.get("enum")) {
+        (Some(Json::Text(kind)), None) => {
+            let kinds = [kind.as_str(), "null"];
+            schema.clone().with("type", kinds)
+        }
+        (Some(Json::List(kinds)), None) => {
+            let kinds = kinds.iter().cloned().chain([Json::from("null")]);
+            schema.clone().with("type", Json::list(kinds))
+        }
+        _ => object! {"anyOf": vec![schema, object! {"type": "null"}]},
+    }
+}
+
+/// A string enum.
+pub(crate) fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Json {
+    object! {"type": "string", "enum": Json::list(words)}
+}
+
+/// A string with a pattern, and `form`, its description for people.
+pub(crate) fn pattern(pattern: &str, form: &str) -> Json {
+    object! {"type": "string", "pattern": pattern, "x-form": form}
+}
+
+/// A text of 1 to `most` characters, not all blank.
+pub(crate) fn free_text(most: usize) -> Json {
+    let pattern = format!(r"^[^{EXCLUDED}]*[^\s{EXCLUDED}][^{EXCLUDED}]*$");
+    let rule = "No control, format (bidirectional, zero-width) or unassigned characters. Stored in NFC.";
+    chars(1, most).with("pattern", pattern).with("x-form", "not blank").with("description", rule)
+}
+
+/// A text of `least` to `most` characters.
+pub(crate) fn chars(least: usize, most: usize) -> Json {
+    object! {"type": "string", "minLength": integer(least), "maxLength": integer(most)}
+}
+
+/// The component that a schema refers to; of a list, that of its items.
+pub(crate) fn component_name(schema: &Json) -> &str {
+    match (schema.get("$ref"), schema.get("items")) {
+        (Some(Json::Text(to)), _) => to.rsplit('/').next().unwrap_or_default(),
+        (_, Some(items)) => component_name(items),
+        _ => "",
+    }
+}
+
+pub(crate) fn integer(number: impl TryInto<i64>) -> Json {
+    Json::Integer(number.try_into().unwrap_or(i64::MAX))
+}
+
+/// The name of a field of Rust as the interface spells it.
+pub(crate) fn camel_case(name: &str) -> String {
+    let mut parts = name.split('_');
+    let mut camel = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (first, rest) = part.split_at(part.len().min(1));
+        camel.push_str(&first.to_uppercase());
+        camel.push_str(rest);
+    }
+    camel
+}
+
+/// The lines of a doc comment as one text.
+pub(crate) fn prose(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
+
+/// Declares a response body: the serialized type, and its named schema. Its doc comments appear in the OpenAPI
+/// document.
+macro_rules! api_type {
+    (
+        $(#[doc = $about:literal])*
+        $(#[derive($($derived:ident),*)])?
+        $vis:vis struct $name:ident $(<$life:lifetime>)? as $title:literal {
+            $(
+                $(#[doc = $what:literal])*
+                $(#[serde($($serde:tt)*)])?
+                $field:ident: $type:ty,
+            )*
+        }
+    ) => {
+        $(#[doc = $about])*
+        $(#[derive($($derived),*)])?
+        #[derive(serde::Serialize)]
+        #[serde(rename_all = "camelCase")]
+        $vis struct $name $(<$life>)? {
+            $($(#[doc = $what])* $(#[serde($($serde)*)])? $field: $type,)*
+        }
+
+        impl $(<$life>)? $crate::schema::Properties for $name $(<$life>)? {
+            fn properties(
+                components: &mut $crate::schema::Components,
+            ) -> Vec<$crate::schema::Property> {
+                let mut all = Vec::new();
+                $($crate::schema::property!(
+                    all, components, $field: $type, [$($what),*], ($($($serde)*)?)
+                );)*
+                all
+            }
+        }
+
+        impl $(<$life>)? $crate::schema::HasSchema for $name $(<$life>)? {
+            fn schema(components: &mut $crate::schema::Components) -> $crate::json::Json {
+                use $crate::schema::{Properties as _, object_of, prose};
+                components.named($title, |components| {
+                    object_of(Self::properties(components)).with("description", prose(&[$($about),*]))
+                })
+            }
+        }
+    };
+}
+pub(crate) use api_type;
+
+/// Adds a field to `$all`, or those of a flattened one.
+macro_rules! property {
+    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (flatten)) => {
+        $all.extend(<$type as $crate::schema::Properties>::properties($components));
+    };
+    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (rename = $name:literal)) => {
+        $crate::schema::property!(@ $all, $components, $name.to_owned(), $type, [$($what),*]);
+    };
+    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (skip_serializing_if = $later:literal)) => {
+        $crate::schema::property!($all, $components, $field: $type, [$($what),*], ());
+    };
+    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], ()) => {
+        let name = $crate::schema::camel_case(stringify!($field));
+        $crate::schema::property!(@ $all, $components, name, $type, [$($what),*]);
+    };
+    (@ $all:ident, $components:ident, $name:expr, $type:ty, [$($what:literal),*]) => {
+        $all.push($crate::schema::Property {
+            name: $name,
+            required: true,
+            schema: <$type as $crate::schema::HasSchema>::schema($components)
+                .with("description", $crate::schema::prose(&[$($what),*])),
+        });
+    };
+}
+pub(crate) use property;
+
+impl<T: HasSchema> HasSchema for Option<T> {
+    fn schema(components: &mut Components) -> Json {
+        or_null(T::schema(components))
+    }
+}
+
+/// A flattened object that may be missing.
+impl<T: Properties> Properties for Option<T> {
+    fn properties(components: &mut Components) -> Vec<Property> {
+        let optional = |field| Property { required: false, ..field };
+        T::properties(components).into_iter().map(optional).collect()
+    }
+}
+
+impl<T: HasSchema> HasSchema for Vec<T> {
+    fn schema(components: &mut Components) -> Json {
+        object! {"type": "array", "items": T::schema(components)}
+    }
+}
+
+impl<T> Default for Following<T> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T> Following<T> {
+    /// Always true: leaves the list out of its object.
+    pub(crate) const fn comes_later(&self) -> bool {
+        true
+    }
+}
+
+impl<T: HasSchema> HasSchema for Following<T> {
+    fn schema(components: &mut Components) -> Json {
+        Vec::<T>::schema(components)
+    }
+}
+
+/// Types whose schema is an expression.
+macro_rules! plain {
+    ($($type:ty => $schema:expr;)*) => {$(
+        impl HasSchema for $type {
+            fn schema(_: &mut Components) -> Json {
+                $schema
+            }
+        }
+    )*};
+}
+
+const CUSTOM_ID_FORM: &str = "A-Z, a-z, letters of the block Cyrillic, digits, - and _";
+const NAME_FORM: &str = "letters of the scripts Latin and Cyrillic, and -; stored in NFC";
+
+plain! {
+    &str => object! {"type": "string"};
+    String => object! {"type": "string"};
+    SecretString => object! {"type": "string", "format": "password"};
+    bool => object! {"type": "boolean"};
+    f64 => object! {"type": "number"};
+    u8 => object! {"type": "integer", "minimum": 0};
+    u32 => object! {"type": "integer", "minimum": 0};
+    u64 => object! {"type": "integer", "minimum": 0};
+    i64 => object! {"type": "integer", "format": "int64"};
+    Kopecks => object! {"type": "integer", "format": "int64"};
+    CustomId => chars(1, CustomId::MAX_CHARS).with("pattern", CustomId::PATTERN).with("x-form", CUSTOM_ID_FORM);
+    PersonName => chars(1, PersonName::MAX_CHARS).with("pattern", PersonName::pattern()).with("x-form", NAME_FORM);
+    Phone => pattern(Phone::PATTERN, "10 digits");
+    Email => object! {"type": "string", "format": "email", "maxLength": integer(Email::MAX_CHARS)};
+    Recipient => free_text(Recipient::MAX_CHARS);
+    DeliveryAddress => free_text(DeliveryAddress::MAX_CHARS);
+    CategoryName => free_text(CategoryName::MAX_CHARS);
+    CardNumber => pattern(CardNumber::PATTERN, "10 or 13 digits");
+    Date => pattern(DATE_PATTERN, "DD.MM.YYYY");
+    OffsetDateTime => pattern(MOMENT_PATTERN, "DD.MM.YYYY HH:MM");
+}
+
+/// Identifiers.
+macro_rules! identifiers {
+    ($($type:ty),*) => {plain! {$($type => object! {"type": "string", "format": "uuid"};)*}};
+}
+identifiers!(EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, LimitChangeId);
+
+/// String enums of the domain with their descriptions.
+macro_rules! vocabularies {
+    ($($type:ident: $about:literal;)*) => {$(
+        impl HasSchema for $type {
+            fn schema(components: &mut Components) -> Json {
+                components.named(stringify!($type), |_| {
+                    words(Self::ALL.iter().map(|word| word.as_str())).with("description", $about)
+                })
+            }
+        }
+    )*};
+}
+
+vocabularies! {
+    EmployeeStatus: "WORK: working. VACATION: on vacation. MEDICAL: on sick leave. DONT_WORK: not working, in the archive.";
+    CardType: "MLZ: virtual card of the national payment system. MP4: plastic card of it. KKL: plastic benefits-programme card of it. P04, CP4: plastic cards of international payment networks, which cannot be ordered here.";
+    CardStatus: "MAIN: the card that top-ups go to; an employee has one at most. ADDITIONAL: a further card. TEMPORARILY_BLOCKED: marked by you as out of use, it is not topped up; the bank is not told.";
+    RequestState: "NEW: accepted, can still be cancelled. IN_PROCESS: handed to the bank. SUCCESS: done. PART_SUCCESS: done for some of the cards (never an order). DECLINE: refused for all cards. REJECTED: cancelled by you. CONFIRMED: an order whose receipt you confirmed.";
+    OrderKind: "PLASTIC: cards that a courier brings. VIRTUAL: cards that exist as numbers.";
+    TransactionType: "Tells the direction: REPLENISHMENT, REFUND and REVERSAL bring money to the card, PAYMENT takes it, CORRECTION is the bank's.";
+    Period: "Periods of the calendar. CDAY: day. CWEEK: week, from Monday. CMONTH: month. CQUARTET: quarter.";
+    Code: "The reason of a refusal, as a word that never changes.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    api_type! {
+        /// Something
+        /// to test.
+        struct Thing<'a> as "Thing" {
+            /// First.
+            a_long_name: &'a str,
+            /// Second.
+            #[serde(rename = "type")]
+            kind: Option<u8>,
+            #[serde(flatten)]
+            rest: Option<Rest>,
+        }
+    }
+
+    api_type! {
+        /// What may be missing.
+        struct Rest as "Rest" {
+            /// Third.
+            in_the_end: Vec<bool>,
+        }
+    }
+
+    fn text(json: &Json) -> String {
+        serde_json::to_string(json).unwrap()
+    }
+
+    #[test]
+    fn a_schema_names_fields_as_they_are_serialised() {
+        let mut components = Components::default();
+        assert_eq!(text(&Thing::schema(&mut components)), r##"{"$ref":"#/components/schemas/Thing"}"##);
+        Thing::schema(&mut components);
+        assert_eq!(
+            text(&components.into_json()),
+            concat!(
+                r#"{"Thing":{"type":"object","required":["aLongName","type"],"properties":{"#,
+                r#""aLongName":{"type":"string","description":"First."},"#,
+                r#""type":{"type":["integer","null"],"minimum":0,"description":"Second."},"#,
+                r#""inTheEnd":{"type":"array","items":{"type":"boolean"},"description":"Third."}},"#,
+                r#""description":"Something to test."}}"#
+            )
+        );
+        let thing = Thing { a_long_name: "x", kind: None, rest: Some(Rest { in_the_end: vec![true] }) };
+        assert_eq!(
+            serde_json::to_string(&thing).unwrap(),
+            r#"{"aLongName":"x","type":null,"inTheEnd":[true]}"#
+        );
+    }
+
+    #[test]
+    fn null_is_added_to_types_references_and_words() {
+        assert_eq!(
+            text(&or_null(object! {"type": ["string", "integer"]})),
+            r#"{"type":["string","integer","null"]}"#
+        );
+        assert_eq!(
+            text(&or_null(words(["A"]))),
+            r#"{"anyOf":[{"type":"string","enum":["A"]},{"type":"null"}]}"#
+        );
+    }
+}
