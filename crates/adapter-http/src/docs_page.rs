@@ -21,11 +21,8 @@ use crate::code::Code;
 use crate::error::ApiError;
 use crate::openapi::openapi;
 use crate::pipeline::head::{self, JSON};
-use crate::response_builder::STRICT_TRANSPORT_SECURITY;
+use crate::pipeline::response_builder::STRICT_TRANSPORT_SECURITY;
 use crate::state::Shared;
-
-/// The most files sent at once: they need no authentication, and the largest has half a megabyte.
-pub(crate) const SENT_AT_ONCE: usize = 32;
 
 /// The size of a chunk, which bounds what the server buffers for a slow client.
 const CHUNK: usize = 16 * 1024;

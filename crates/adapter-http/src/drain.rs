@@ -7,57 +7,18 @@
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use actix_web::HttpResponse;
-use actix_web::http::ConnectionType;
 use socket2::SockRef;
-use tokio::sync::watch;
 
-use crate::state::HttpState;
+use crate::connections::Connections;
+use crate::server::HttpState;
 
 /// How long the drain waits for the next request on open connections.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// How long after the last new connection the server accepts connections from the kernel's queue.
 const BACKLOG: Duration = Duration::from_millis(100);
-
-/// The open connections, and whether they are draining.
-pub(crate) struct Connections {
-    is_draining: AtomicBool,
-    open: watch::Sender<usize>,
-}
-
-impl Default for Connections {
-    fn default() -> Self {
-        Self { is_draining: AtomicBool::new(false), open: watch::Sender::new(0) }
-    }
-}
-
-impl Connections {
-    /// Counts a connection until the result is dropped.
-    pub(crate) fn open(self: &Arc<Self>) -> OpenConnection {
-        self.open.send_modify(|open| *open += 1);
-        OpenConnection(Arc::clone(self))
-    }
-
-    /// Adds `Connection: close` while the server drains.
-    pub(crate) fn close_if_draining(&self, response: &mut HttpResponse) {
-        if self.is_draining.load(Ordering::Relaxed) {
-            response.head_mut().set_connection_type(ConnectionType::Close);
-        }
-    }
-}
-
-/// Counts as open until it is dropped.
-pub(crate) struct OpenConnection(Arc<Connections>);
-
-impl Drop for OpenConnection {
-    fn drop(&mut self) {
-        self.0.open.send_modify(|open| *open -= 1);
-    }
-}
 
 /// Ends serving at a listener.
 pub struct Drain {
@@ -71,12 +32,12 @@ impl Drain {
     /// # Errors
     /// If the process can open no more files.
     pub fn new(listener: &TcpListener, state: &HttpState) -> io::Result<Self> {
-        Ok(Self { listener: listener.try_clone()?, connections: Arc::clone(&state.0.connections) })
+        Ok(Self { listener: listener.try_clone()?, connections: Arc::clone(&state.shared.connections) })
     }
 
     /// From now on every response says `Connection: close`.
     pub fn start(&self) {
-        self.connections.is_draining.store(true, Ordering::Relaxed);
+        self.connections.start_draining();
     }
 
     /// Accepts no new connections, and waits about a second until connections in use are closed. The rest are idle, or
@@ -89,8 +50,7 @@ impl Drain {
 
     /// Waits until no connection is open. Connections in their TLS handshake do not count.
     pub async fn closed(&self) {
-        // The sender is here, so this cannot fail.
-        let _ = self.connections.open.subscribe().wait_for(|open| *open == 0).await;
+        self.connections.closed().await;
     }
 }
 

@@ -10,8 +10,12 @@ use kopeck_port_store::StoreError;
 use serde::Serialize;
 
 use crate::code::Code;
-use crate::pipeline::{MUST_BE_SEALED, SEAL_REFUSED};
 use crate::schema::api_type;
+
+/// The detail of every value that does not open; the reason is in the log alone.
+pub(crate) const SEAL_REFUSED: &str = "the sealed value was refused";
+/// The fault of a plaintext value that has to be sealed.
+pub(crate) const MUST_BE_SEALED: &str = "must be sealed";
 
 /// An error response. Partner and log see different things: a 500 shows only the request id, and the reason of a
 /// refused sealed value is in the log alone.

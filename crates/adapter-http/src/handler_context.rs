@@ -7,7 +7,7 @@ use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
 use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
-use kopeck_service::idempotency::{self, ExecuteError, Execution, ReplayError, SealedNonce};
+use kopeck_service::idempotency::{self as keys, ExecuteError, Execution, ReplayError, SealedNonce};
 use kopeck_service::{Env, cards};
 use serde::Serialize;
 
@@ -15,52 +15,13 @@ use crate::audit::EntryDraft;
 use crate::bridge::{ConcurrencyPermit, Deadline, in_store, in_store_keeping};
 use crate::dto::PageDto;
 use crate::error::ApiError;
-use crate::idempotency_errors;
+use crate::idempotency::{self, RequestKey};
 use crate::in_flight::InFlightGuard;
 use crate::input::RequestInput;
 use crate::input::reader::Reader;
-use crate::list_stream::BodyStream;
-use crate::pipeline::head::RequestKey;
+use crate::response::{HandlerResult, Response, ResponseBody, to_json};
 use crate::sandbox::{CommandKey, SandboxControl, SandboxRefusal};
 use crate::state::Shared;
-
-pub(crate) type HandlerResult = Result<Response, ApiError>;
-
-/// A response of 2xx, before sealing.
-pub(crate) struct Response {
-    /// The status code.
-    pub(crate) status: u16,
-    /// The JSON text.
-    pub(crate) body: ResponseBody,
-    /// Whether it is a recorded response.
-    pub(crate) replayed: bool,
-}
-
-pub(crate) enum ResponseBody {
-    /// The complete text.
-    Whole(Vec<u8>),
-    /// Chunks, each made when the connection can take it.
-    Stream(BodyStream),
-}
-
-impl Response {
-    /// A response with the JSON of `body`.
-    pub(crate) fn json(status: u16, body: &impl Serialize) -> Result<Self, ApiError> {
-        Ok(Self { status, body: ResponseBody::Whole(to_json(body)?), replayed: false })
-    }
-
-    fn first(response: idempotency::PlaintextResponse) -> Self {
-        Self { status: response.status, body: ResponseBody::Whole(response.body), replayed: false }
-    }
-
-    fn replayed(response: idempotency::PlaintextResponse) -> Self {
-        Self { status: response.status, body: ResponseBody::Whole(response.body), replayed: true }
-    }
-}
-
-fn to_json(body: &impl Serialize) -> Result<Vec<u8>, ApiError> {
-    serde_json::to_vec(body).map_err(|error| ApiError::internal(error.to_string()))
-}
 
 /// An authenticated request without sealed values.
 pub(crate) struct HandlerContext {
@@ -90,7 +51,7 @@ pub(crate) struct MutationDetails {
 pub(crate) struct Mutation {
     context: HandlerContext,
     key: Arc<RequestKey>,
-    call: Arc<idempotency::IdempotentRequest>,
+    call: Arc<keys::IdempotentRequest>,
     audit_entry: Arc<EntryDraft>,
     /// Shared with the unit of work: the guard lasts until the store responds, even if the client disconnects. It does
     /// not last as long as a silent database, which may keep the work for minutes; the record in the store decides
@@ -250,13 +211,9 @@ impl HandlerContext {
             return Err(ApiError::internal("a call without a key changes something"));
         };
         let guard = self.shared.in_flight.acquire(self.partner, &key.key).await;
-        let guard = Arc::new(guard.ok_or_else(idempotency_errors::in_progress)?);
-        let call = idempotency::IdempotentRequest {
-            partner: self.partner,
-            key: key.key.clone(),
-            fingerprint,
-            sealed,
-        };
+        let guard = Arc::new(guard.ok_or_else(idempotency::in_progress)?);
+        let call =
+            keys::IdempotentRequest { partner: self.partner, key: key.key.clone(), fingerprint, sealed };
         let (key, call, audit_entry) = (Arc::new(key), Arc::new(call), Arc::new(audit_entry));
         Ok(Mutation { context: self, key, call, audit_entry, guard })
     }
@@ -271,7 +228,7 @@ impl Mutation {
     /// The key of an effect outside of the unit of work. It contains the fingerprint, because another request may
     /// reuse the idempotency key.
     fn command_key(&self) -> CommandKey {
-        let idempotency::IdempotentRequest { partner, key, fingerprint, .. } = &*self.call;
+        let keys::IdempotentRequest { partner, key, fingerprint, .. } = &*self.call;
         let fingerprint: String = fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
         let env = self.context.env();
         let since = env.now() - env.settings.idempotency_retention;
@@ -285,12 +242,11 @@ impl Mutation {
     pub(crate) async fn replay(&self) -> Result<Option<Response>, ApiError> {
         let (env, call) = (Arc::clone(self.context.env()), Arc::clone(&self.call));
         let store = &*self.context.shared.parts.store;
-        let looked = in_store(store, Access::Read, self.context.deadline, move |unit| {
-            idempotency::find(unit, &env, &call)
-        });
-        let recorded = looked.await.map_err(|error| idempotency_errors::of_replay(error, &self.key))?;
+        let looked =
+            in_store(store, Access::Read, self.context.deadline, move |unit| keys::find(unit, &env, &call));
+        let recorded = looked.await.map_err(|error| idempotency::of_replay(error, &self.key))?;
         let response = match recorded {
-            Some(recorded) if !recorded.is_nonce_spent => self.write(idempotency::replay).await?,
+            Some(recorded) if !recorded.is_nonce_spent => self.write(keys::replay).await?,
             recorded => recorded.map(|recorded| recorded.response),
         };
         Ok(response.map(Response::replayed))
@@ -306,7 +262,7 @@ impl Mutation {
         command: impl FnOnce(&dyn SandboxControl, &CommandKey) -> Result<T, SandboxRefusal> + Send + 'static,
     ) -> Result<T, ApiError> {
         if self.call.sealed.is_some() {
-            self.write(idempotency::claim_nonce).await?;
+            self.write(keys::claim_nonce).await?;
         }
         let key = self.command_key();
         self.context.command(move |power| command(power, &key)).await
@@ -315,14 +271,14 @@ impl Mutation {
     /// Runs `record` in a writing unit of work.
     async fn write<T: Send + 'static>(
         &self,
-        record: fn(&mut dyn UnitOfWork, &Env, &idempotency::IdempotentRequest) -> Result<T, ReplayError>,
+        record: fn(&mut dyn UnitOfWork, &Env, &keys::IdempotentRequest) -> Result<T, ReplayError>,
     ) -> Result<T, ApiError> {
         let (env, call) = (Arc::clone(self.context.env()), Arc::clone(&self.call));
         let guard = Arc::clone(&self.guard);
         let (store, deadline) = (&*self.context.shared.parts.store, self.context.deadline);
         let written =
             in_store_keeping(guard, store, Access::Write, deadline, move |unit| record(unit, &env, &call));
-        written.await.map_err(|error| idempotency_errors::of_replay(error, &self.key))
+        written.await.map_err(|error| idempotency::of_replay(error, &self.key))
     }
 
     /// Runs `work` and records its response and its audit entry, or returns the recorded response.
@@ -341,9 +297,9 @@ impl Mutation {
         let store = &*self.context.shared.parts.store;
         let (deadline, status) = (self.context.deadline, self.context.status);
         let carried_out = in_store_keeping(guard, store, Access::Write, deadline, move |unit| {
-            let once = idempotency::execute(unit, &env, &call, |unit| {
+            let once = keys::execute(unit, &env, &call, |unit| {
                 let shown = work(unit, &env, call.partner, &values).map_err(Into::into)?;
-                Ok::<_, ApiError>(idempotency::PlaintextResponse { status, body: to_json(&shown)? })
+                Ok::<_, ApiError>(keys::PlaintextResponse { status, body: to_json(&shown)? })
             })?;
             if let Execution::First(response) = &once {
                 unit.audit().append(&audit_entry.completed(response.status, &response.body))?;
@@ -356,14 +312,14 @@ impl Mutation {
             // Another instance recorded the first response between the read and the write: that effect caused the
             // conflict.
             Err(ExecuteError::Store(StoreError::Conflict(Rule::IdempotencyKey | Rule::SealedNonce))) => {
-                self.replay().await?.ok_or_else(idempotency_errors::in_progress)
+                self.replay().await?.ok_or_else(idempotency::in_progress)
             }
             Err(ExecuteError::UseCase(refusal)) => match self.replay().await {
                 Ok(Some(response)) => Ok(response),
                 Ok(None) | Err(_) => Err(refusal),
             },
             Err(error @ (ExecuteError::KeyReused | ExecuteError::NonceSpent | ExecuteError::Store(_))) => {
-                Err(idempotency_errors::of_once(error, &self.key))
+                Err(idempotency::of_once(error, &self.key))
             }
         }
     }

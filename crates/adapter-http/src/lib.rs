@@ -11,16 +11,19 @@
 //! responses in the file of its operation, by exhaustive matches.
 
 mod audit;
+mod body;
 mod bridge;
+mod caller_cache;
 mod client_address;
 mod code;
+mod connections;
 mod docs_page;
 mod drain;
 mod dto;
 mod error;
 mod fingerprint;
 mod handler_context;
-mod idempotency_errors;
+mod idempotency;
 mod in_flight;
 mod input;
 mod json;
@@ -34,7 +37,7 @@ mod pipeline;
 mod rate_limit;
 mod request_id;
 mod request_source;
-mod response_builder;
+mod response;
 mod router;
 mod sandbox;
 mod schema;
@@ -51,6 +54,6 @@ pub use rate_limit::RateLimit;
 pub use sandbox::{
     CommandKey, PurchaseOutcome, SandboxControl, SandboxFaults, SandboxPurchase, SandboxRefusal,
 };
-pub use server::{configure, serve, serve_tls};
+pub use server::{HttpState, configure, serve, serve_tls};
 pub use settings::HttpSettings;
-pub use state::{HttpParts, HttpState};
+pub use state::HttpParts;

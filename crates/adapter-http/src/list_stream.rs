@@ -7,24 +7,21 @@
 //! The status code is sent before the last page is read. A later error aborts the body: it lacks its last chunk, the
 //! end of its JSON and, if sealed, its tag, so no client takes it for complete.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
-use futures_util::stream::{self, Stream};
+use futures_util::stream;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, StoreError, UnitOfWork};
 use serde::Serialize;
 
 use crate::bridge::{Deadline, in_store};
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, HandlerResult, ResponseBody};
+use crate::handler_context::HandlerContext;
+use crate::response::{HandlerResult, ResponseBody};
 use crate::state::Shared;
 
 /// Rows of a page: few enough for one unit of work, many enough that the overhead of a page is small beside its rows.
 pub(crate) const PAGE: u32 = 1_000;
-
-/// The chunks of a body.
-pub(crate) type BodyStream = Pin<Box<dyn Stream<Item = Result<Vec<u8>, ApiError>>>>;
 
 /// Appends the JSON of a row.
 pub(crate) type WriteRow<R> = fn(&R, &mut Vec<u8>) -> serde_json::Result<()>;

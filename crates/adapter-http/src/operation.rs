@@ -7,11 +7,12 @@ use std::sync::OnceLock;
 use actix_web::http::Method;
 
 use crate::code::Code;
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::field_types::FieldEncoding;
 use crate::input::reader::Reader;
 use crate::input::schema::{InputField, Location, inputs};
 use crate::json::Json;
+use crate::response::HandlerResult;
 use crate::schema::{Components, HasSchema};
 
 /// Reads the values, runs the use case, serializes its result.

@@ -1,11 +1,12 @@
 //! The pipeline of a request, in the order of its checks: head, authentication, nonce and idempotency key, body,
 //! sealed values. The handler does the rest through its [`HandlerContext`]: replay, values, use case.
 
+mod audit_log;
 pub(crate) mod authentication;
-pub(crate) mod body;
 mod decoding;
 pub(crate) mod head;
 mod request_opener;
+pub(crate) mod response_builder;
 pub(crate) mod token_calls;
 mod value_opener;
 
@@ -20,27 +21,26 @@ use kopeck_domain::audit::KeyDigest;
 use kopeck_domain::ids::PartnerId;
 use kopeck_service::idempotency::SealedNonce;
 
-use crate::audit::{self, AuditContext, EntryDraft, Subject};
+use crate::audit::{AuditContext, EntryDraft, Subject};
+use crate::body::{self, BodyLimits};
 use crate::bridge::Deadline;
+use crate::caller_cache::Identity;
 use crate::client_address::ClientAddress;
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, HandlerResult, MutationDetails};
+use crate::handler_context::{HandlerContext, MutationDetails};
 use crate::metrics::RefusalKind;
 use crate::operation::{Effect, Operation};
 use crate::rate_limit::{RateLimitExceeded, RemainingQuota};
 use crate::request_id::RequestId;
 use crate::request_source::RequestSource;
-use crate::response_builder::{ResponseBuilder, ResponseSeal};
+use crate::response::HandlerResult;
 use crate::router::RouteMatch;
 use crate::state::Shared;
-use authentication::Identity;
-use body::BodyLimits;
 use decoding::{DecodedRequest, ReceivedRequest};
 use head::Head;
-
-pub(crate) use request_opener::MUST_BE_SEALED;
-pub(crate) use value_opener::{REFUSED as SEAL_REFUSED, RefusedSeals};
+use response_builder::{ResponseBuilder, ResponseSeal};
+use value_opener::RefusedSeals;
 
 /// The most bytes of the body of a token request.
 const TOKEN_BODY_LIMIT: usize = 8 * 1024;
@@ -58,7 +58,7 @@ pub(crate) async fn serve(
     let outcome = AssertUnwindSafe(pipeline.run(ids, payload, &builder.request_id)).catch_unwind().await;
     let outcome = outcome.unwrap_or_else(|_| Err(ApiError::internal("a handler panicked")));
     let outcome =
-        audit::record(shared, operation, outcome, || pipeline.audit_entry(&builder.request_id)).await;
+        audit_log::record(shared, operation, outcome, || pipeline.audit_entry(&builder.request_id)).await;
     builder.partner = pipeline.state.partner();
     builder.seal = pipeline.state.seal;
     builder.quota = pipeline.state.quota;
@@ -171,7 +171,8 @@ impl Pipeline<'_> {
 
     /// The draft of the audit entry, from the findings so far.
     fn audit_entry(&self, request_id: &RequestId) -> EntryDraft {
-        EntryDraft::new(self.shared, self.operation, self.address, request_id, &self.state.audit)
+        let now = self.shared.parts.wall.now();
+        EntryDraft::new(now, self.operation.name, self.address, request_id, &self.state.audit)
     }
 
     /// Counts the request against its partner's rate limit.

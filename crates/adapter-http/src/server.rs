@@ -17,12 +17,13 @@ use crate::code::Code;
 use crate::docs_page;
 use crate::error::ApiError;
 use crate::input::query;
+use crate::operations;
 use crate::pipeline;
 use crate::pipeline::head::announced_length;
-use crate::response_builder::ResponseBuilder;
-use crate::router::RouteLookup;
+use crate::pipeline::response_builder::ResponseBuilder;
+use crate::router::{RouteLookup, RouteTable};
 use crate::settings::HttpSettings;
-use crate::state::{HttpState, Shared};
+use crate::state::{HttpParts, Shared};
 
 /// The timeout of an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -36,18 +37,34 @@ const DISCONNECT_DEADLINE: Duration = Duration::from_secs(3);
 /// The time for requests to complete once the server stops.
 const STOP_SECONDS: u64 = 8;
 
+/// The HTTP API, shared by all server threads. Cheap to clone.
+#[derive(Clone)]
+pub struct HttpState {
+    pub(crate) shared: Arc<Shared>,
+    routes: Arc<RouteTable>,
+}
+
+impl HttpState {
+    /// The API with these dependencies.
+    #[must_use]
+    pub fn new(parts: HttpParts) -> Self {
+        let sandbox = parts.sandbox.is_some().then(operations::sandbox).into_iter().flatten();
+        let routes = Arc::new(RouteTable::of(operations::interface().chain(sandbox)));
+        Self { shared: Arc::new(Shared::new(parts)), routes }
+    }
+}
+
 /// Adds the API to an actix application: every operation, the reference page, and JSON errors for unknown paths.
 pub fn configure(config: &mut ServiceConfig, state: &HttpState) {
-    let HttpState(shared) = state;
-    let shared = Arc::clone(shared);
+    let state = state.clone();
     config.default_service(web::to(move |request: HttpRequest, payload: Payload| {
-        answer(Arc::clone(&shared), request, payload)
+        answer(state.clone(), request, payload)
     }));
 }
 
 /// Responds to a request, and decides whether its connection stays open.
 async fn answer(
-    shared: Arc<Shared>,
+    state: HttpState,
     request: HttpRequest,
     mut payload: Payload,
 ) -> actix_web::Result<HttpResponse> {
@@ -55,7 +72,7 @@ async fn answer(
         payload = announced_body(&request, payload).await?;
     }
     let mut response = {
-        let mut responding = pin!(respond(&shared, &request, payload));
+        let mut responding = pin!(respond(&state, &request, payload));
         let mut has_waited = false;
         let response = poll_fn(|context| {
             let polled = responding.as_mut().poll(context);
@@ -71,7 +88,7 @@ async fn answer(
         }
         response
     };
-    shared.connections.close_if_draining(&mut response);
+    state.shared.connections.close_if_draining(&mut response);
     if request.head().upgrade() {
         // actix would respond `Connection: upgrade`, and close.
         response.head_mut().set_connection_type(ConnectionType::Close);
@@ -99,19 +116,20 @@ async fn announced_body(request: &HttpRequest, payload: Payload) -> actix_web::R
 }
 
 /// Routes a request.
-async fn respond(shared: &Arc<Shared>, request: &HttpRequest, payload: Payload) -> HttpResponse {
+async fn respond(state: &HttpState, request: &HttpRequest, payload: Payload) -> HttpResponse {
+    let HttpState { shared, routes } = state;
     if !query::is_within_limits(request.query_string()) {
         return ResponseBuilder::new(shared, None, request).build(shared, Err(long_query()));
     }
     let method = request.method();
     // Percent-decoded by actix.
     let path = request.match_info().as_str();
-    let (operation, error) = match shared.paths.find(method, path) {
+    let (operation, error) = match routes.find(method, path) {
         RouteLookup::Match(called) => return pipeline::serve(called, shared, request, payload).await,
-        RouteLookup::OtherMethods(routes) => {
-            let methods: Vec<Method> = routes.iter().flat_map(|operation| operation.methods()).collect();
+        RouteLookup::OtherMethods(others) => {
+            let methods: Vec<Method> = others.iter().flat_map(|operation| operation.methods()).collect();
             let methods = methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ");
-            (routes.first().copied(), other_methods(methods))
+            (others.first().copied(), other_methods(methods))
         }
         RouteLookup::NotFound if path == "/" && docs_page::is_served(shared, method) => {
             return docs_page::redirect_to_docs(request.app_config().secure());
@@ -145,9 +163,9 @@ fn other_methods(allowed: String) -> ApiError {
 macro_rules! http_server {
     ($state:expr) => {{
         let state: HttpState = $state;
-        let HttpSettings { workers, max_connections, .. } = state.0.parts.settings;
+        let HttpSettings { workers, max_connections, .. } = state.shared.parts.settings;
         let workers = workers.max(1);
-        let connections = Arc::clone(&state.0.connections);
+        let connections = Arc::clone(&state.shared.connections);
         HttpServer::new(move || {
             let state = state.clone();
             App::new().configure(move |config| configure(config, &state))
@@ -174,7 +192,7 @@ macro_rules! http_server {
 /// # Errors
 /// If the listener cannot be used.
 pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
-    close_if_unread(&listener, state.0.parts.settings.answer_deadline)?;
+    close_if_unread(&listener, state.shared.parts.settings.answer_deadline)?;
     Ok(http_server!(state).listen(listener)?.run())
 }
 
@@ -183,7 +201,7 @@ pub fn serve(listener: TcpListener, state: HttpState) -> io::Result<Server> {
 /// # Errors
 /// If the listener cannot be used.
 pub fn serve_tls(listener: TcpListener, state: HttpState, tls: rustls::ServerConfig) -> io::Result<Server> {
-    close_if_unread(&listener, state.0.parts.settings.answer_deadline)?;
+    close_if_unread(&listener, state.shared.parts.settings.answer_deadline)?;
     Ok(http_server!(state).tls_handshake_timeout(HEAD_DEADLINE).listen_rustls_0_23(listener, tls)?.run())
 }
 

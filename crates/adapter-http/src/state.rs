@@ -11,17 +11,14 @@ use kopeck_service::audit::AuditQueue;
 use kopeck_service::tokens::TokenService;
 use tokio::sync::Semaphore;
 
+use crate::body::BodyMemory;
 use crate::bridge::ConcurrencyLimit;
-use crate::docs_page;
-use crate::drain::Connections;
+use crate::caller_cache::CallerCache;
+use crate::connections::Connections;
 use crate::in_flight::InFlight;
 use crate::login_queue::{KnownAddresses, LoginQueue};
 use crate::metrics::HttpMetrics;
-use crate::operations;
-use crate::pipeline::authentication::CallerCache;
-use crate::pipeline::body::BodyMemory;
 use crate::rate_limit::PartnerRateLimiter;
-use crate::router::RouteTable;
 use crate::sandbox::SandboxControl;
 use crate::settings::HttpSettings;
 
@@ -48,13 +45,12 @@ pub struct HttpParts {
     pub settings: HttpSettings,
 }
 
-/// The HTTP API, shared by all server threads. Cheap to clone.
-#[derive(Clone)]
-pub struct HttpState(pub(crate) Arc<Shared>);
+/// The most files of the reference page sent at once: they need no authentication, and the largest has half a megabyte.
+const DOCUMENTS_AT_ONCE: usize = 32;
 
+/// What all requests share.
 pub(crate) struct Shared {
     pub(crate) parts: HttpParts,
-    pub(crate) paths: RouteTable,
     /// Recently authenticated tokens.
     pub(crate) callers: CallerCache,
     /// Absent if requests are not limited.
@@ -79,10 +75,9 @@ pub(crate) struct Shared {
     pub(crate) dummy_key: SealingKey,
 }
 
-impl HttpState {
-    /// The API with these dependencies.
-    #[must_use]
-    pub fn new(parts: HttpParts) -> Self {
+impl Shared {
+    /// The state of an API with these dependencies.
+    pub(crate) fn new(parts: HttpParts) -> Self {
         let (mut id, mut secret) = ([0; 8], [0; 32]);
         parts.env.entropy.fill(&mut id);
         parts.env.entropy.fill(&mut secret);
@@ -96,10 +91,8 @@ impl HttpState {
             ..
         } = parts.settings;
         let rate_limiter = rate_limit.map(|limit| PartnerRateLimiter::new(limit, Arc::clone(&parts.wall)));
-        let sandbox = parts.sandbox.is_some().then(operations::sandbox).into_iter().flatten();
-        Self(Arc::new(Shared {
+        Self {
             parts,
-            paths: RouteTable::of(operations::interface().chain(sandbox)),
             callers: CallerCache::default(),
             rate_limiter,
             connections: Arc::default(),
@@ -108,10 +101,10 @@ impl HttpState {
             known_addresses: KnownAddresses::default(),
             bank_calls: ConcurrencyLimit::new("bank calls", bank_calls_at_once),
             body_memory: BodyMemory::new(body_memory, body_limit),
-            documents: Arc::new(Semaphore::new(docs_page::SENT_AT_ONCE)),
+            documents: Arc::new(Semaphore::new(DOCUMENTS_AT_ONCE)),
             // The other half of the processors stays free for other requests.
             large_calls: ConcurrencyLimit::new("large calls", workers / 2),
             dummy_key: SealingKey::new(KeyId::from_bytes(id), secret),
-        }))
+        }
     }
 }

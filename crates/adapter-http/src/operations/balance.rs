@@ -7,8 +7,9 @@ use kopeck_service::balance;
 
 use crate::dto::TimestampText;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::operation::{Operation, handler};
+use crate::response::HandlerResult;
 use crate::schema::api_type;
 
 pub(super) static OPERATION: Operation =

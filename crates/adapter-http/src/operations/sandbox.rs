@@ -19,11 +19,12 @@ use serde::Serialize;
 use crate::code::Code;
 use crate::dto::SuccessDto;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::reader::Reader;
 use crate::operation::ErrorResponse::{self, Coded};
 use crate::operation::Operation;
 use crate::operations::cards::{bank_unavailable, no_such_card, read_id};
+use crate::response::HandlerResult;
 use crate::sandbox::{CommandKey, SandboxControl, SandboxRefusal};
 
 pub(super) static OPERATIONS: [&Operation; 9] = [

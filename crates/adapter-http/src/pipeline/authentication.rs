@@ -1,110 +1,14 @@
 //! Authentication by access token, with a cache.
 
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
-use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_store::Access;
-use kopeck_sealing::{KeyId, SealingKey};
-use kopeck_service::tokens::{AcceptedKey, Caller};
-use lru::LruCache;
-use secrecy::ExposeSecret as _;
-use time::{Duration, OffsetDateTime};
+use kopeck_service::tokens::Caller;
 
 use crate::bridge::{Deadline, in_store};
+use crate::caller_cache::{AuthenticatedCaller, CacheEntry, Identity};
 use crate::error::ApiError;
 use crate::state::Shared;
-
-/// The lifetime of a cache entry. A revoked token, a suspended partner and a rotated key have to take effect within
-/// five seconds on every instance; the other three are for the request itself.
-const MEMORY: Duration = Duration::seconds(2);
-
-/// The most cached tokens.
-const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(9_999);
-
-/// A partner with its keys.
-#[derive(Debug)]
-pub(crate) struct Identity {
-    pub(crate) partner: PartnerId,
-    /// Whether it has to seal.
-    pub(crate) policy: SealingPolicy,
-    /// Its sealing keys, the active one first.
-    pub(crate) keys: Vec<SealingKey>,
-}
-
-impl Identity {
-    pub(crate) fn new(partner: PartnerId, policy: SealingPolicy, keys: &[AcceptedKey]) -> Self {
-        let (active, others): (Vec<&AcceptedKey>, Vec<&AcceptedKey>) =
-            keys.iter().partition(|key| key.active);
-        let keys = active.into_iter().chain(others).filter_map(|key| sealing_key(key, partner)).collect();
-        Self { partner, policy, keys }
-    }
-
-    /// The key to seal a response: the key of the request, else the active one.
-    pub(crate) fn response_key(&self, used: Option<KeyId>) -> Option<&SealingKey> {
-        self.keys.iter().find(|key| Some(key.id()) == used).or_else(|| self.keys.first())
-    }
-}
-
-fn sealing_key(key: &AcceptedKey, partner: PartnerId) -> Option<SealingKey> {
-    let Ok(secret) = <[u8; 32]>::try_from(key.secret.expose_secret()) else {
-        log::error!(partner:% = partner; "a stored sealing key does not have 32 bytes: skipped");
-        return None;
-    };
-    Some(SealingKey::new(KeyId::from_bytes(key.id), secret))
-}
-
-/// Recently authenticated tokens: their requests need neither a signature check nor a read of the store.
-pub(crate) struct CallerCache {
-    seen: Mutex<LruCache<Box<str>, CacheEntry>>,
-}
-
-/// An authenticated token.
-struct CacheEntry {
-    /// The time of authentication on the steady clock.
-    at: Duration,
-    /// The end of the token, in Unix seconds.
-    expires_at: i64,
-    session: SessionId,
-    caller: AuthenticatedCaller,
-}
-
-/// The token pair and its partner.
-type AuthenticatedCaller = (TokenPairId, Arc<Identity>);
-
-impl Default for CallerCache {
-    fn default() -> Self {
-        Self { seen: Mutex::new(LruCache::new(CAPACITY)) }
-    }
-}
-
-impl CallerCache {
-    /// `steady` judges the age of the entry, `now` the end of the token.
-    fn recall(&self, token: &str, steady: Duration, now: OffsetDateTime) -> Option<AuthenticatedCaller> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let CacheEntry { at, expires_at, caller, session: _ } = seen.get(token)?;
-        if steady - *at < MEMORY && now.unix_timestamp() < *expires_at {
-            return Some(caller.clone());
-        }
-        seen.pop(token);
-        None
-    }
-
-    fn remember(&self, token: &str, seen: CacheEntry) {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).put(token.into(), seen);
-    }
-
-    /// Removes every token of a session that was revoked here, so that a thief does not keep it for two seconds.
-    pub(crate) fn forget(&self, session: SessionId) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let revoked: Vec<Box<str>> =
-            seen.iter().filter(|(_, one)| one.session == session).map(|(token, _)| token.clone()).collect();
-        for token in revoked {
-            seen.pop(&token);
-        }
-    }
-}
 
 /// The partner and the pair of an access token.
 ///
@@ -134,62 +38,4 @@ pub(crate) async fn authenticate(
     let known = (pair, Arc::new(Identity::new(caller.partner, caller.sealing, &caller.keys)));
     state.callers.remember(token, CacheEntry { at, expires_at, session, caller: known.clone() });
     Ok(known)
-}
-
-#[cfg(test)]
-mod tests {
-    use secrecy::SecretSlice;
-    use uuid::Uuid;
-
-    use super::*;
-
-    fn key(id: u8, active: bool, length: usize) -> AcceptedKey {
-        AcceptedKey { id: [id; 8], secret: SecretSlice::from(vec![id; length]), active }
-    }
-
-    fn identity(keys: &[AcceptedKey]) -> Identity {
-        Identity::new(PartnerId::new(Uuid::nil()), SealingPolicy::Optional, keys)
-    }
-
-    #[test]
-    fn answers_are_sealed_under_the_key_of_the_call_or_the_active_one() {
-        let identity = identity(&[key(1, false, 32), key(2, true, 32), key(3, false, 31)]);
-        let answering = |used: Option<u8>| {
-            let used = used.map(|id| KeyId::from_bytes([id; 8]));
-            identity.response_key(used).map(|key| key.id().as_bytes()[0])
-        };
-        assert_eq!(answering(None), Some(2));
-        assert_eq!(answering(Some(1)), Some(1));
-        assert_eq!(answering(Some(3)), Some(2));
-    }
-
-    #[test]
-    fn a_caller_is_remembered_for_two_seconds_and_no_longer_than_the_token_holds() {
-        let (start, at) = (OffsetDateTime::UNIX_EPOCH, Duration::minutes(3));
-        let session = SessionId::new(Uuid::from_u128(1));
-        let knowing = |expires_at| {
-            let caller = (TokenPairId::new(Uuid::nil()), Arc::new(identity(&[])));
-            let callers = CallerCache::default();
-            callers.remember("token", CacheEntry { at, expires_at, session, caller });
-            callers
-        };
-        let knows = |expires_at, passed: Duration| {
-            knowing(expires_at).recall("token", at + passed, start + passed).is_some()
-        };
-        assert!(knows(9, Duration::ZERO) && knows(9, Duration::milliseconds(1_999)) && !knows(9, MEMORY));
-        assert!(knows(1, Duration::milliseconds(999)) && !knows(1, Duration::SECOND));
-        let set_back = start - Duration::DAY;
-        assert!(knowing(9).recall("token", at + MEMORY, set_back).is_none(), "the clock was set back");
-
-        let callers = knowing(9);
-        assert!(callers.recall("other", at, start).is_none());
-        callers.forget(SessionId::new(Uuid::from_u128(2)));
-        assert!(callers.recall("token", at, start).is_some());
-        callers.forget(session);
-        assert!(callers.recall("token", at, start).is_none());
-
-        let callers = knowing(9);
-        assert!(callers.recall("token", at + MEMORY, start).is_none());
-        assert!(callers.seen.lock().unwrap().is_empty(), "what is stale is not kept");
-    }
 }

@@ -7,11 +7,11 @@ use kopeck_domain::Faults;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::KeyId;
 
-use super::authentication::Identity;
 use super::head::Head;
 use super::request_opener::{self, OpenedRequest, RawRequest};
 use super::value_opener::{OpeningContext, RefusedSeals};
 use crate::bridge::ConcurrencyPermit;
+use crate::caller_cache::Identity;
 use crate::error::ApiError;
 use crate::fingerprint;
 use crate::input::RequestInput;

@@ -6,8 +6,10 @@ use actix_web::http::{Method, StatusCode};
 use kopeck_domain::Faults;
 use kopeck_sealing::{bound_path, valid_nonce};
 
+use crate::body::too_large;
 use crate::code::Code;
 use crate::error::ApiError;
+use crate::idempotency::{self, RequestKey};
 use crate::operation::Effect;
 
 /// The media type of sealed bodies.
@@ -15,7 +17,7 @@ pub(crate) const SEALED_JSON: &str = "application/sealed+json";
 pub(crate) const JSON: &str = "application/json";
 // Parsed once instead of at each access.
 static NONCE: HeaderName = HeaderName::from_static("x-nonce");
-static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static(idempotency::HEADER);
 static API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -57,21 +59,6 @@ pub(crate) enum BodyType {
     Json,
     /// `application/sealed+json`: sealed as a whole.
     SealedJson,
-}
-
-/// The idempotency key of a mutation, or the nonce in its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RequestKey {
-    pub(crate) key: String,
-    /// The header that held it.
-    pub(crate) header: &'static str,
-}
-
-impl RequestKey {
-    /// The value of `Idempotency-Key`; `None` if the nonce stands in.
-    pub(crate) fn idempotency_key(&self) -> Option<&str> {
-        (self.header == IDEMPOTENCY_KEY.as_str()).then_some(self.key.as_str())
-    }
 }
 
 /// The value of a header; `Err` if it is repeated or not visible ASCII.
@@ -192,10 +179,10 @@ impl Head {
         let key = match (effect, &self.idempotency_key) {
             (Effect::Login | Effect::Refresh | Effect::Read(_), _) => None,
             (Effect::Mutate(_), Some(Ok(key))) => {
-                Some(RequestKey { key: key.clone(), header: IDEMPOTENCY_KEY.as_str() })
+                Some(RequestKey { key: key.clone(), header: idempotency::HEADER })
             }
             (Effect::Mutate(_), Some(Err(()))) => {
-                faults.push(IDEMPOTENCY_KEY.as_str(), "must have 1 to 255 visible ASCII characters");
+                faults.push(idempotency::HEADER, "must have 1 to 255 visible ASCII characters");
                 None
             }
             (Effect::Mutate(_), None) => {
@@ -233,12 +220,6 @@ pub(crate) fn check_body_head(headers: &HeaderMap, body_limit: usize) -> Result<
 /// 415.
 pub(crate) fn wrong_type() -> ApiError {
     unsupported("a body must be application/json or application/sealed+json")
-}
-
-/// 413.
-pub(crate) fn too_large(limit: usize) -> ApiError {
-    let message = format!("a body has at most {limit} bytes");
-    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, Code::PayloadTooLarge, message)
 }
 
 fn unsupported(message: &'static str) -> ApiError {

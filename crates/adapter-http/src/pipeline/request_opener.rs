@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use super::head::{BodyType, Head};
 use super::value_opener::{OpeningContext, RefusedSeals, ValueOpener};
+use crate::error::MUST_BE_SEALED;
 use crate::input::distinct;
 use crate::input::field_types::FieldEncoding;
 use crate::input::object::{Object, bound_text, value_of};
@@ -25,7 +26,6 @@ const SEALED: &str = "sealed";
 
 const CLEAR_AND_SEALED: &str = "is given twice, and one of the two is sealed";
 const SEALED_TWICE: &str = "is sealed twice";
-pub(crate) const MUST_BE_SEALED: &str = "must be sealed";
 /// The most sealed fields of a body; no operation has as many fields. Each sealed field is bound to all plaintext
 /// fields, so the work grows with their number times the length of the body.
 const MAX_SEALED_FIELDS: usize = 32;

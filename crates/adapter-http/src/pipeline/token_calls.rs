@@ -16,17 +16,17 @@ use kopeck_service::tokens::{
 use secrecy::SecretString;
 
 use super::Pipeline;
-use super::authentication::Identity;
 use super::decoding::DecodedRequest;
 use super::head::Head;
+use super::response_builder::ResponseSeal;
 use crate::bridge::{Deadline, in_store};
+use crate::caller_cache::Identity;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerResult, Response};
 use crate::input::RequestInput;
 use crate::login_queue::Priority;
 use crate::operations::tokens::{self, TokensDto};
 use crate::request_source::RequestSource;
-use crate::response_builder::ResponseSeal;
+use crate::response::{HandlerResult, Response};
 
 impl Pipeline<'_> {
     /// Issues tokens for login and password.

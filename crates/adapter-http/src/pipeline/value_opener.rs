@@ -4,11 +4,9 @@ use kopeck_domain::Faults;
 use kopeck_sealing::{Clear, KeyId, RequestContext, SealingKey, Slot, key_id_of, open_request};
 use zeroize::Zeroizing;
 
+use crate::error::SEAL_REFUSED;
 use crate::metrics::{HttpMetrics, RefusalKind};
 use crate::operation::Operation;
-
-/// The detail of every value that does not open; the reason is in the log alone.
-pub(crate) const REFUSED: &str = "the sealed value was refused";
 
 /// Keys and request data for opening values.
 #[derive(Clone, Copy)]
@@ -90,7 +88,7 @@ impl<'a> ValueOpener<'a> {
     /// Refuses a plaintext value that has to be sealed.
     pub(crate) fn refuse(&mut self, field: &str) {
         self.context.metrics.record_refusal(RefusalKind::Sealing);
-        self.faults.push(field, REFUSED);
+        self.faults.push(field, SEAL_REFUSED);
     }
 
     /// Adds faults found elsewhere.

@@ -6,10 +6,11 @@ use kopeck_domain::page::Page;
 use kopeck_service::cards;
 
 use crate::dto::{DateText, PageDto};
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::field_types::string_enum;
 use crate::input::reader::Reader;
 use crate::operation::{Operation, handler, reads};
+use crate::response::HandlerResult;
 use crate::schema::api_type;
 
 pub(super) static OPERATION: Operation =

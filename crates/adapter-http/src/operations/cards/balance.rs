@@ -6,8 +6,9 @@ use kopeck_domain::ids::CardId;
 use kopeck_port_store::CardRecord;
 
 use super::{AccountDto, NO_CARD, read_card, read_id};
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::operation::{Operation, handler, reads};
+use crate::response::HandlerResult;
 use crate::schema::api_type;
 
 pub(super) static OPERATION: Operation =

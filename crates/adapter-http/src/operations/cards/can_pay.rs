@@ -8,10 +8,11 @@ use time::OffsetDateTime;
 
 use super::{ANY_ZONE, NO_CARD_OR_BANK, read_id};
 use crate::dto::TimestampText;
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::field_types::{amount, text};
 use crate::input::reader::Reader;
 use crate::operation::{Operation, handler, reads};
+use crate::response::HandlerResult;
 use crate::schema::api_type;
 
 pub(super) static OPERATION: Operation =

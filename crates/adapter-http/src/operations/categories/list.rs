@@ -6,9 +6,10 @@ use kopeck_port_store::CategoryUse;
 use kopeck_service::categories;
 
 use crate::dto::PageDto;
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::reader::Reader;
 use crate::operation::{Operation, handler, reads};
+use crate::response::HandlerResult;
 use crate::schema::api_type;
 
 pub(super) static OPERATION: Operation = Operation::get("category.list", "/v1/categories", handler!(list))

@@ -7,10 +7,11 @@ use kopeck_service::categories::{self, RenameCategoryError};
 use super::{CategoryDto, name_exists, no_such_category, read_id, read_name};
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::reader::Reader;
 use crate::operation::ErrorResponse::Coded;
 use crate::operation::{Operation, handler, reads};
+use crate::response::HandlerResult;
 
 pub(super) static OPERATION: Operation =
     Operation::put("category.rename", "/v1/category/{idCategory}", handler!(rename))

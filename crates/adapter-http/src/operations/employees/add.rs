@@ -7,10 +7,11 @@ use kopeck_service::employees::{self, AddEmployeeError, EmployeeDraft};
 
 use super::{EmployeeDto, PhoneAs};
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::field_types::{id, string_enum, text};
 use crate::input::reader::Reader;
 use crate::operation::{Operation, handler, reads};
+use crate::response::HandlerResult;
 
 pub(super) static OPERATION: Operation = Operation::post("employee.add", "/v1/employee/add", handler!(add))
     .reads(reads!(read))

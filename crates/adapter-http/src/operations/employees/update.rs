@@ -7,10 +7,11 @@ use kopeck_service::employees::{self, UpdateEmployeeError};
 
 use super::{EmployeeDto, NO_EMPLOYEE, PhoneAs, no_such_employee, read_id};
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::field_types::{id, string_enum, text};
 use crate::input::reader::Reader;
 use crate::operation::{Operation, handler, reads};
+use crate::response::HandlerResult;
 
 pub(super) static OPERATION: Operation =
     Operation::put("employee.update", "/v1/employee/{idEmployee}", handler!(update))

@@ -9,9 +9,10 @@ use kopeck_domain::request::RequestState;
 use kopeck_service::orders;
 
 use crate::dto::{PageDto, TimestampText};
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::operation::{Operation, handler, reads};
 use crate::operations::requests::read_list;
+use crate::response::HandlerResult;
 use crate::schema::api_type;
 
 pub(super) static OPERATION: Operation = Operation::get("order.list", "/v1/orders", handler!(list))

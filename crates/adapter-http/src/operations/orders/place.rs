@@ -8,9 +8,10 @@ use kopeck_service::orders::{self, PlaceOrderError};
 
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::reader::{Fields, Reader};
 use crate::json::Json;
+use crate::response::HandlerResult;
 use crate::schema::{api_type, words};
 
 /// Reads an item, and adds its cards to the count.

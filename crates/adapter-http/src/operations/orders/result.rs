@@ -12,10 +12,11 @@ use super::{no_such_order, read_id};
 use crate::code::Code;
 use crate::dto::DateText;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::list_stream::{self, ListSource, PAGE};
 use crate::operation::ErrorResponse::Coded;
 use crate::operation::{Operation, handler, reads};
+use crate::response::HandlerResult;
 use crate::schema::{Following, api_type};
 
 pub(super) static OPERATION: Operation =

@@ -3,8 +3,9 @@
 use kopeck_service::orders;
 
 use super::{NO_ORDER, OrderStateDto, read_id};
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::operation::{Operation, handler, reads};
+use crate::response::HandlerResult;
 
 pub(super) static OPERATION: Operation =
     Operation::get("order.status", "/v1/order/status/{order_id}", handler!(status))

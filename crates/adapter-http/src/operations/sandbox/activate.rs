@@ -2,11 +2,12 @@
 
 use super::{on_card, with_card};
 use crate::dto::SuccessDto;
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::field_types::text;
 use crate::input::reader::Reader;
 use crate::operation::{Operation, handler, reads};
 use crate::operations::cards::NO_CARD_OR_BANK;
+use crate::response::HandlerResult;
 
 pub(super) static OPERATION: Operation =
     Operation::command("sandbox.activate", "/sandbox/v1/card/{idCard}/activate", handler!(activate))

@@ -6,10 +6,11 @@ use kopeck_domain::draft::Invalid;
 
 use super::{NO_BANK, on_service};
 use crate::dto::SuccessDto;
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::field_types::{boolean, integer, rate};
 use crate::input::reader::Reader;
 use crate::operation::{Operation, handler, reads};
+use crate::response::HandlerResult;
 use crate::sandbox::SandboxFaults;
 
 /// The greatest latency of the bank: a minute.

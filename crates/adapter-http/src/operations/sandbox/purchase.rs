@@ -5,11 +5,12 @@ use kopeck_domain::draft::Invalid;
 use time::UtcOffset;
 
 use super::{on_card, with_card};
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::field_types::{FieldType, InputValue, amount, text};
 use crate::input::reader::Reader;
 use crate::operation::{Operation, handler, reads};
 use crate::operations::cards::NO_CARD_OR_BANK;
+use crate::response::HandlerResult;
 use crate::sandbox::{PurchaseOutcome, SandboxPurchase};
 use crate::schema::{api_type, chars};
 

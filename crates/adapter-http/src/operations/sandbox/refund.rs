@@ -3,11 +3,12 @@
 use kopeck_domain::Kopecks;
 
 use super::{on_card, with_card};
-use crate::handler_context::{HandlerContext, HandlerResult};
+use crate::handler_context::HandlerContext;
 use crate::input::field_types::{amount, integer};
 use crate::input::reader::Reader;
 use crate::operation::{Operation, handler, reads};
 use crate::operations::cards::NO_CARD_OR_BANK;
+use crate::response::HandlerResult;
 use crate::schema::api_type;
 
 pub(super) static OPERATION: Operation =

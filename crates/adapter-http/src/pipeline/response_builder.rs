@@ -11,16 +11,15 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_sealing::{KeyId, ResponseContext, ResponseSealer};
 
+use super::head::{self, Head, SEALED_JSON};
+use super::value_opener::RefusedSeals;
+use crate::caller_cache::Identity;
 use crate::client_address::ClientAddress;
 use crate::error::ApiError;
-use crate::handler_context::{HandlerResult, ResponseBody};
-use crate::list_stream::BodyStream;
 use crate::operation::Operation;
-use crate::pipeline::RefusedSeals;
-use crate::pipeline::authentication::Identity;
-use crate::pipeline::head::{self, Head, SEALED_JSON};
 use crate::rate_limit::{RATE_LIMIT, RATE_LIMIT_POLICY, RemainingQuota};
 use crate::request_id::RequestId;
+use crate::response::{BodyStream, HandlerResult, ResponseBody};
 use crate::state::Shared;
 
 /// Over TLS every response tells browsers to use HTTPS only, for two years, for subdomains too.

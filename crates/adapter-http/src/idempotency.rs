@@ -1,4 +1,4 @@
-//! Idempotency keys and nonces.
+//! The idempotency key of a request, and the errors of keys and nonces.
 
 use actix_web::http::StatusCode;
 use kopeck_port_store::{Rule, StoreError};
@@ -6,7 +6,24 @@ use kopeck_service::idempotency::{ExecuteError, ReplayError};
 
 use crate::code::Code;
 use crate::error::ApiError;
-use crate::pipeline::head::RequestKey;
+
+/// The header of the key.
+pub(crate) const HEADER: &str = "idempotency-key";
+
+/// The idempotency key of a mutation, or the nonce in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RequestKey {
+    pub(crate) key: String,
+    /// The header that held it.
+    pub(crate) header: &'static str,
+}
+
+impl RequestKey {
+    /// The value of `Idempotency-Key`; `None` if the nonce stands in.
+    pub(crate) fn idempotency_key(&self) -> Option<&str> {
+        (self.header == HEADER).then_some(self.key.as_str())
+    }
+}
 
 /// 409 while the first request under the key is in flight.
 pub(crate) fn in_progress() -> ApiError {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::head::too_large;
 use crate::code::Code;
 use crate::error::ApiError;
 use crate::request_source::RequestSource;
@@ -177,6 +176,12 @@ pub(crate) async fn read<E>(
         let message = "the body did not arrive in time";
         Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, Code::RequestTimeout, message))
     })
+}
+
+/// 413.
+pub(crate) fn too_large(limit: usize) -> ApiError {
+    let message = format!("a body has at most {limit} bytes");
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, Code::PayloadTooLarge, message)
 }
 
 #[cfg(test)]

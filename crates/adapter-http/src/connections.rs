@@ -1,0 +1,55 @@
+//! Counts the open connections of the server.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use actix_web::HttpResponse;
+use actix_web::http::ConnectionType;
+use tokio::sync::watch;
+
+/// The open connections, and whether they are draining.
+pub(crate) struct Connections {
+    is_draining: AtomicBool,
+    open: watch::Sender<usize>,
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self { is_draining: AtomicBool::new(false), open: watch::Sender::new(0) }
+    }
+}
+
+impl Connections {
+    /// Counts a connection until the result is dropped.
+    pub(crate) fn open(self: &Arc<Self>) -> OpenConnection {
+        self.open.send_modify(|open| *open += 1);
+        OpenConnection(Arc::clone(self))
+    }
+
+    /// From now on every response says `Connection: close`.
+    pub(crate) fn start_draining(&self) {
+        self.is_draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until no connection is open.
+    pub(crate) async fn closed(&self) {
+        // The sender is here, so this cannot fail.
+        let _ = self.open.subscribe().wait_for(|open| *open == 0).await;
+    }
+
+    /// Adds `Connection: close` while the server drains.
+    pub(crate) fn close_if_draining(&self, response: &mut HttpResponse) {
+        if self.is_draining.load(Ordering::Relaxed) {
+            response.head_mut().set_connection_type(ConnectionType::Close);
+        }
+    }
+}
+
+/// Counts as open until it is dropped.
+pub(crate) struct OpenConnection(Arc<Connections>);
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.open.send_modify(|open| *open -= 1);
+    }
+}
