@@ -9,7 +9,7 @@
 //! - A circuit breaker pauses requests after several failures in a row; then one request decides how to go on.
 //! - Neither the shared secret nor any data of an instruction or card is logged or part of an error.
 //!
-//! [`SimulatorControl`] sends the requests by which a sandbox controls a simulator across the network.
+//! [`SimulatorControl`] implements `kopeck_port_bank::sandbox::SandboxControl` for a simulator across the network.
 //!
 //! All functions block, and must not be called from an async task.
 
@@ -25,7 +25,7 @@ mod transport;
 mod transport_error;
 
 pub use address::{BankAddress, ConfigError};
-pub use control::{ControlError, SimulatorControl};
+pub use control::SimulatorControl;
 pub use gateway::HttpBank;
 pub use resilience::{HttpBankSettings, ResilienceSettings};
 pub use tls::{BankTls, ClientCertificate, PublicKeyPin};

@@ -3,9 +3,9 @@
 use diesel::SqliteConnection;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
+use kopeck_port_bank::sandbox::BankFaults;
 use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
 
-use crate::behaviour::Behaviour;
 use crate::cards;
 use crate::error::SimulatorError;
 use crate::instructions;
@@ -19,22 +19,20 @@ impl BankGateway for Simulator {
     }
 
     fn submit(&self, submissions: &[Submission]) -> Vec<Result<Verdict, BankError>> {
-        let behaviour = self.behaviour();
-        let arrives: Vec<bool> = submissions
-            .iter()
-            .map(|_| !behaviour.down && !self.faults.occurs(behaviour.error_rate))
-            .collect();
+        let faults = self.faults.get();
+        let arrives: Vec<bool> =
+            submissions.iter().map(|_| !faults.down && !self.faults.occurs(faults.error_rate)).collect();
         let arrived: Vec<&Submission> =
             submissions.iter().zip(&arrives).filter(|(_, arrives)| **arrives).map(|(sent, _)| sent).collect();
-        let mut answers = self.carry_out(&arrived, &behaviour).into_iter();
+        let mut answers = self.carry_out(&arrived, &faults).into_iter();
         let answers = arrives
             .into_iter()
             .map(|arrives| {
                 let answer = if arrives { answers.next() } else { None };
-                answer.unwrap_or_else(|| Err(no_answer(&behaviour)))
+                answer.unwrap_or_else(|| Err(no_answer(&faults)))
             })
             .collect();
-        self.wait(&behaviour);
+        self.wait(&faults);
         answers
     }
 
@@ -66,11 +64,11 @@ impl BankGateway for Simulator {
 
 impl Simulator {
     /// Carries out `arrived`, and loses some responses.
-    fn carry_out(&self, arrived: &[&Submission], behaviour: &Behaviour) -> Vec<Result<Verdict, BankError>> {
+    fn carry_out(&self, arrived: &[&Submission], faults: &BankFaults) -> Vec<Result<Verdict, BankError>> {
         if arrived.is_empty() {
             return Vec::new();
         }
-        let again = || self.faults.occurs(behaviour.duplicate_rate);
+        let again = || self.faults.occurs(faults.duplicate_rate);
         let answers = self
             .database
             .write(|connection| submit::carry_out(connection, &self.card_issuer(), arrived, &again))
@@ -78,7 +76,7 @@ impl Simulator {
         answers
             .into_iter()
             .map(|answer| {
-                if self.faults.occurs(behaviour.lose_answer_rate) {
+                if self.faults.occurs(faults.lose_answer_rate) {
                     return Err(BankError::Unknown("the answer was lost".to_owned()));
                 }
                 answer
@@ -90,26 +88,26 @@ impl Simulator {
         &self,
         work: impl FnOnce(&mut SqliteConnection) -> Result<T, SimulatorError>,
     ) -> Result<T, BankError> {
-        let behaviour = self.behaviour();
-        let answer = if behaviour.down || self.faults.occurs(behaviour.error_rate) {
-            Err(no_answer(&behaviour))
+        let faults = self.faults.get();
+        let answer = if faults.down || self.faults.occurs(faults.error_rate) {
+            Err(no_answer(&faults))
         } else {
             self.database.read(work).map_err(|error| bank_error(&error))
         };
-        self.wait(&behaviour);
+        self.wait(&faults);
         answer
     }
 
     /// A bank that is down has no latency either.
-    fn wait(&self, behaviour: &Behaviour) {
-        if !behaviour.down && behaviour.latency_ms > 0 {
-            (self.sleep)(behaviour.latency());
+    fn wait(&self, faults: &BankFaults) {
+        if !faults.down && !faults.latency.is_zero() {
+            (self.sleep)(faults.latency);
         }
     }
 }
 
-fn no_answer(behaviour: &Behaviour) -> BankError {
-    BankError::Unavailable(if behaviour.down { "the bank is down" } else { "the bank failed" }.to_owned())
+fn no_answer(faults: &BankFaults) -> BankError {
+    BankError::Unavailable(if faults.down { "the bank is down" } else { "the bank failed" }.to_owned())
 }
 
 /// Every error but a failed commit means a rollback.

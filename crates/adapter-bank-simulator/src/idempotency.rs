@@ -1,47 +1,38 @@
 //! Idempotency keys of purchases and refunds.
 
 use diesel::prelude::*;
-use time::OffsetDateTime;
+use kopeck_port_bank::sandbox::CommandKey;
 
 use crate::clock_reading::{ClockReading, to_micros};
 use crate::error::SimulatorError;
 use crate::schema::commands;
 
-/// The key of a purchase or refund: a retry has no second effect. A refusal is not recorded, so its retry is decided
-/// anew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CommandRetry<'a> {
-    /// Names one purchase or refund.
-    pub key: &'a str,
-    /// A key that was last used before this time may be reused.
-    pub since: OffsetDateTime,
+/// The transaction under `key`.
+pub(crate) fn made(
+    connection: &mut SqliteConnection,
+    key: &CommandKey,
+) -> Result<Option<i64>, SimulatorError> {
+    Ok(commands::table
+        .find(&key.text)
+        .filter(commands::made_at.ge(to_micros(key.since)))
+        .select(commands::transaction_id)
+        .first(connection)
+        .optional()?)
 }
 
-impl CommandRetry<'_> {
-    /// The transaction under the key.
-    pub(crate) fn made(self, connection: &mut SqliteConnection) -> Result<Option<i64>, SimulatorError> {
-        Ok(commands::table
-            .find(self.key)
-            .filter(commands::made_at.ge(to_micros(self.since)))
-            .select(commands::transaction_id)
-            .first(connection)
-            .optional()?)
-    }
-
-    /// Records the transaction under the key.
-    pub(crate) fn note(
-        self,
-        connection: &mut SqliteConnection,
-        transaction: i64,
-        moment: ClockReading,
-    ) -> Result<(), SimulatorError> {
-        diesel::replace_into(commands::table)
-            .values((
-                commands::key.eq(self.key),
-                commands::transaction_id.eq(transaction),
-                commands::made_at.eq(to_micros(moment.now)),
-            ))
-            .execute(connection)?;
-        Ok(())
-    }
+/// Records the transaction under `key`.
+pub(crate) fn note(
+    connection: &mut SqliteConnection,
+    key: &CommandKey,
+    transaction: i64,
+    moment: ClockReading,
+) -> Result<(), SimulatorError> {
+    diesel::replace_into(commands::table)
+        .values((
+            commands::key.eq(&key.text),
+            commands::transaction_id.eq(transaction),
+            commands::made_at.eq(to_micros(moment.now)),
+        ))
+        .execute(connection)?;
+    Ok(())
 }

@@ -13,8 +13,8 @@
 //! - The verdict on an instruction is recorded under its key in the transaction of its effect. A repeated key gets the
 //!   recorded verdict.
 //!
-//! Beyond the port it has the sandbox's control: purchases and refunds, activating, blocking and expiring cards, and
-//! fault injection by a [`Behaviour`]. [`Simulator::totals`] and [`Simulator::check`] verify the ledger afterwards.
+//! It also implements `kopeck_port_bank::sandbox::SandboxControl`: purchases and refunds, activating, blocking and
+//! expiring cards, and fault injection. [`Simulator::totals`] and [`Simulator::check`] verify the ledger afterwards.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -45,13 +45,13 @@
 //! ```
 
 mod activation_codes;
-mod behaviour;
 mod card_issuer;
 mod card_numbers;
 mod cards;
 mod clock_reading;
 mod connection;
 mod error;
+mod faults;
 mod fingerprint;
 mod gateway;
 mod idempotency;
@@ -68,12 +68,8 @@ mod submit;
 mod top_up;
 
 pub use activation_codes::CODE_DAYS;
-pub use behaviour::{Behaviour, BehaviourError};
 pub use card_issuer::MOST_CARDS_OF_AN_ORDER;
 pub use cards::CARD_LIMIT;
 pub use error::SimulatorError;
-pub use idempotency::CommandRetry;
 pub use ledger::{Discrepancy, LedgerTotals};
-pub use purchases::{Purchase, PurchaseDecision, Refund};
-pub use sandbox::SandboxError;
 pub use simulator::Simulator;

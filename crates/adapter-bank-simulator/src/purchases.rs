@@ -7,92 +7,48 @@ use kopeck_domain::limit;
 use kopeck_domain::payment::{Payer, PaymentRefusal};
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_bank::BankCard;
-use time::OffsetDateTime;
+use kopeck_port_bank::sandbox::{CommandKey, Purchase, PurchaseOutcome, Refund, SandboxError};
 
 use crate::cards::column;
 use crate::clock_reading::{ClockReading, to_micros};
 use crate::error::SimulatorError;
-use crate::idempotency::CommandRetry;
+use crate::idempotency;
 use crate::ledger::{self, NewTransaction};
 use crate::limits;
-use crate::sandbox::{SandboxError, existing};
+use crate::sandbox::existing;
 use crate::schema::transactions;
 use crate::simulator::Simulator;
 
-/// A purchase at a merchant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Purchase<'a> {
-    /// Kopecks, above zero.
-    pub amount: Kopecks,
-    /// Name of the merchant's outlet.
-    pub place: Option<&'a str>,
-    /// Merchant category code.
-    pub mcc: Option<&'a str>,
-    /// The merchant's identifier.
-    pub merchant_id: Option<&'a str>,
-    /// Its time; now by default. It decides expiry and limit.
-    pub at: Option<OffsetDateTime>,
-    /// Its idempotency key, if it may be retried.
-    pub once: Option<CommandRetry<'a>>,
-}
-
-/// The bank's decision on a purchase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PurchaseDecision {
-    /// Paid by this transaction.
-    Approved {
-        /// Its id among the transactions of the card.
-        transaction: i64,
-    },
-    /// No effect and no transaction.
-    Refused(PaymentRefusal),
-}
-
-/// Refunds all or part of a payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refund<'a> {
-    /// The id of the payment among the transactions of the card.
-    pub payment: i64,
-    /// Kopecks, above zero.
-    pub amount: Kopecks,
-    /// Its idempotency key, if it may be retried.
-    pub once: Option<CommandRetry<'a>>,
-}
-
 impl Simulator {
-    /// Makes a purchase with a card.
-    ///
-    /// # Errors
-    /// [`SandboxError::UnknownCard`], [`SandboxError::Amount`], or a database error.
-    pub fn purchase(
+    pub(crate) fn make_purchase(
         &self,
         number: CardNumber,
-        purchase: &Purchase<'_>,
-    ) -> Result<PurchaseDecision, SandboxError> {
+        purchase: &Purchase,
+    ) -> Result<PurchaseOutcome, SandboxError> {
         let now = self.moment();
         let at = purchase.at.map_or(now, |at| self.moment_of(at));
         positive(purchase.amount)?;
         self.database.write(|connection| {
             let card = existing(connection, number)?;
-            if let Some(transaction) = made(connection, purchase.once)? {
-                return Ok(PurchaseDecision::Approved { transaction });
+            if let Some(transaction) = made(connection, purchase.key.as_ref())? {
+                return Ok(PurchaseOutcome::Approved(transaction));
             }
             if let Err(refusal) = self.decide(connection, number, &card, purchase.amount, at)? {
-                return Ok(PurchaseDecision::Refused(refusal));
+                return Ok(PurchaseOutcome::Declined(refusal));
             }
             let payment = NewTransaction {
                 card: column(number),
                 kind: TransactionType::Payment.as_str(),
                 amount: purchase.amount.get(),
                 executed_at: to_micros(at.now),
-                place: purchase.place,
-                mcc: purchase.mcc,
-                merchant_id: purchase.merchant_id,
+                place: purchase.place.as_deref(),
+                mcc: purchase.mcc.as_deref(),
+                merchant_id: purchase.merchant_id.as_deref(),
                 instruction_id: None,
                 payment_id: None,
             };
-            let transaction = post(connection, payment, purchase.once, now)?;
-            Ok(PurchaseDecision::Approved { transaction })
+            let transaction = post(connection, payment, purchase.key.as_ref(), now)?;
+            Ok(PurchaseOutcome::Approved(transaction))
         })
     }
 
@@ -120,23 +76,18 @@ impl Simulator {
         Ok(payer.pays(amount, at.today, &limit))
     }
 
-    /// Refunds all or part of a payment of this card; returns the id of the new transaction. The state of the card
-    /// does not matter.
-    ///
-    /// # Errors
-    /// [`SandboxError::UnknownPayment`], [`SandboxError::OverPayment`], [`SandboxError::Amount`], or a database error.
-    pub fn refund(&self, number: CardNumber, refund: &Refund<'_>) -> Result<i64, SandboxError> {
+    pub(crate) fn make_refund(&self, number: CardNumber, refund: &Refund) -> Result<i64, SandboxError> {
         let now = self.moment();
         positive(refund.amount)?;
         self.database.write(|connection| {
             let paid =
                 Payment::find(connection, number, refund.payment)?.ok_or(SandboxError::UnknownPayment)?;
-            if let Some(transaction) = made(connection, refund.once)? {
+            if let Some(transaction) = made(connection, refund.key.as_ref())? {
                 return Ok(transaction);
             }
             let left = paid.left(connection)?;
             if refund.amount > left {
-                return Err(SandboxError::OverPayment { left });
+                return Err(SandboxError::OverPayment(left));
             }
             let given_back = NewTransaction {
                 card: column(number),
@@ -149,7 +100,7 @@ impl Simulator {
                 instruction_id: None,
                 payment_id: Some(refund.payment),
             };
-            Ok(post(connection, given_back, refund.once, now)?)
+            Ok(post(connection, given_back, refund.key.as_ref(), now)?)
         })
     }
 }
@@ -158,22 +109,19 @@ fn positive(amount: Kopecks) -> Result<(), SandboxError> {
     if amount.is_positive() { Ok(()) } else { Err(SandboxError::Amount) }
 }
 
-fn made(
-    connection: &mut SqliteConnection,
-    once: Option<CommandRetry<'_>>,
-) -> Result<Option<i64>, SimulatorError> {
-    once.map_or(Ok(None), |once| once.made(connection))
+fn made(connection: &mut SqliteConnection, key: Option<&CommandKey>) -> Result<Option<i64>, SimulatorError> {
+    key.map_or(Ok(None), |key| idempotency::made(connection, key))
 }
 
-/// Writes a transaction and the name that it was made under.
+/// Writes a transaction and the key that it was made under.
 fn post(
     connection: &mut SqliteConnection,
     transaction: NewTransaction<'_>,
-    once: Option<CommandRetry<'_>>,
+    key: Option<&CommandKey>,
     now: ClockReading,
 ) -> Result<i64, SimulatorError> {
     let id = ledger::post_one(connection, transaction)?;
-    once.map_or(Ok(()), |once| once.note(connection, id, now))?;
+    key.map_or(Ok(()), |key| idempotency::note(connection, key, id, now))?;
     Ok(id)
 }
 
@@ -193,7 +141,7 @@ impl Payment {
         connection: &mut SqliteConnection,
         number: CardNumber,
         id: i64,
-    ) -> Result<Option<Self>, SandboxError> {
+    ) -> Result<Option<Self>, SimulatorError> {
         Ok(transactions::table
             .find(id)
             .filter(transactions::card.eq(column(number)))
@@ -204,7 +152,7 @@ impl Payment {
     }
 
     /// What earlier refunds have left of it.
-    fn left(&self, connection: &mut SqliteConnection) -> Result<Kopecks, SandboxError> {
+    fn left(&self, connection: &mut SqliteConnection) -> Result<Kopecks, SimulatorError> {
         let refunds: Vec<i64> = transactions::table
             .filter(transactions::payment_id.eq(self.id))
             .select(transactions::amount)

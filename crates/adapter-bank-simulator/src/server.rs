@@ -18,8 +18,8 @@ use std::time::Duration;
 use actix_web::dev::Server;
 use actix_web::web::{self, Payload};
 use actix_web::{App, HttpRequest, HttpServer, Resource};
+use kopeck_port_bank::sandbox::SandboxClock;
 use secrecy::SecretString;
-use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 
 use crate::simulator::Simulator;
@@ -35,35 +35,12 @@ const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 /// The most running handlers.
 const CONCURRENT_REQUESTS: usize = 128;
 
-/// The clock of the simulator, which a sandbox moves.
-pub trait MovableClock: Send + Sync {
-    /// Microseconds ahead of the machine's clock.
-    fn offset_micros(&self) -> i64;
-
-    /// Moves it forward, unless `key` was used at or after `since`.
-    ///
-    /// # Errors
-    /// [`ClockRefusal`]; then nothing was moved.
-    fn advance(&self, by: Duration, key: &str, since: OffsetDateTime) -> Result<(), ClockRefusal>;
-}
-
-/// Why a clock was not moved.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ClockRefusal {
-    /// Beyond its range.
-    #[error("the clock does not go that far")]
-    TooFar,
-    /// It failed.
-    #[error("the clock failed: {0}")]
-    Failed(String),
-}
-
 /// The dependencies of the server.
 pub struct ServerParts {
     /// The bank.
     pub bank: Arc<Simulator>,
     /// The bank's clock.
-    pub clock: Arc<dyn MovableClock>,
+    pub clock: Arc<dyn SandboxClock>,
     /// The shared secret of all clients.
     pub secret: SecretString,
     /// Threads that accept requests.
@@ -82,7 +59,7 @@ struct Shared {
 /// The context of a handler.
 struct Context {
     bank: Arc<Simulator>,
-    clock: Arc<dyn MovableClock>,
+    clock: Arc<dyn SandboxClock>,
 }
 
 /// Serves the simulator on `listener`.

@@ -11,14 +11,15 @@ use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness as _, embed_migrations};
 use kopeck_domain::calendar::Zone;
 use kopeck_port_bank::BankKey;
+use kopeck_port_bank::sandbox::BankFaults;
 use kopeck_port_system::{Clock, Entropy};
 
-use crate::behaviour::{Behaviour, BehaviourError, FaultInjection};
 use crate::card_issuer::{self, CardIssuer};
 use crate::card_numbers::CardNumbers;
 use crate::clock_reading::ClockReading;
 use crate::connection::Database;
 use crate::error::SimulatorError;
+use crate::faults::FaultInjection;
 use crate::instructions;
 use crate::ledger::{self, Discrepancy, LedgerTotals};
 
@@ -41,7 +42,7 @@ pub struct Simulator {
 
 impl Simulator {
     /// Opens the database at `path`, or creates it. `zone` bounds days; `entropy` makes card numbers, activation codes
-    /// and the random draws of [`Behaviour`].
+    /// and the random draws of [`BankFaults`].
     ///
     /// # Errors
     /// [`SimulatorError`] if the file cannot be opened or brought up to date.
@@ -69,7 +70,7 @@ impl Simulator {
         })
     }
 
-    /// Sets what the gateway reports, `true` by default. The bank's own behaviour is [`Behaviour::duplicate_rate`].
+    /// Sets what the gateway reports, `true` by default. What the bank really does is [`BankFaults::duplicate_rate`].
     #[must_use]
     pub fn with_repeat_is_safe(self, repeat_is_safe: bool) -> Self {
         Self { repeat_is_safe, ..self }
@@ -83,16 +84,8 @@ impl Simulator {
 
     /// The faults in force.
     #[must_use]
-    pub fn behaviour(&self) -> Behaviour {
+    pub fn faults(&self) -> BankFaults {
         self.faults.get()
-    }
-
-    /// Sets the faults. They do not affect sandbox commands.
-    ///
-    /// # Errors
-    /// [`BehaviourError`] if a rate is no probability; then nothing changes.
-    pub fn set_behaviour(&self, behaviour: Behaviour) -> Result<(), BehaviourError> {
-        self.faults.set(behaviour)
     }
 
     /// How many times the instruction under `key` had its effect; 0 if it was declined or never arrived.

@@ -6,6 +6,7 @@ use kopeck_domain::Faults;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::page::{Listed, Page};
+use kopeck_port_bank::sandbox::{CommandKey, Sandbox, SandboxError};
 use kopeck_port_store::{Access, Rule, StoreError, UnitOfWork};
 use kopeck_service::idempotency::{self as keys, ExecuteError, Execution, ReplayError, SealedNonce};
 use kopeck_service::{Env, cards};
@@ -20,7 +21,6 @@ use crate::in_flight::InFlightGuard;
 use crate::input::RequestInput;
 use crate::input::reader::Reader;
 use crate::response::{HandlerResult, Response, ResponseBody, to_json};
-use crate::sandbox::{CommandKey, SandboxControl, SandboxRefusal};
 use crate::state::Shared;
 
 /// An authenticated request without sealed values.
@@ -172,10 +172,10 @@ impl HandlerContext {
     /// Runs a sandbox command.
     async fn command<T: Send + 'static>(
         &self,
-        command: impl FnOnce(&dyn SandboxControl) -> Result<T, SandboxRefusal> + Send + 'static,
+        command: impl FnOnce(&Sandbox) -> Result<T, SandboxError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let told = self.ask_bank(move |shared, _| match &shared.parts.sandbox {
-            Some(power) => command(&**power).map_err(ApiError::from),
+            Some(sandbox) => command(sandbox).map_err(ApiError::from),
             None => Err(ApiError::internal("a call of the sandbox without a sandbox")),
         });
         told.await?
@@ -259,13 +259,13 @@ impl Mutation {
     /// 422 if the nonce of a sealed request was spent with another key; the sandbox's refusal.
     pub(crate) async fn command<T: Send + 'static>(
         &self,
-        command: impl FnOnce(&dyn SandboxControl, &CommandKey) -> Result<T, SandboxRefusal> + Send + 'static,
+        command: impl FnOnce(&Sandbox, &CommandKey) -> Result<T, SandboxError> + Send + 'static,
     ) -> Result<T, ApiError> {
         if self.call.sealed.is_some() {
             self.write(keys::claim_nonce).await?;
         }
         let key = self.command_key();
-        self.context.command(move |power| command(power, &key)).await
+        self.context.command(move |sandbox| command(sandbox, &key)).await
     }
 
     /// Runs `record` in a writing unit of work.

@@ -39,7 +39,6 @@ mod request_id;
 mod request_source;
 mod response;
 mod router;
-mod sandbox;
 mod schema;
 mod server;
 mod settings;
@@ -51,9 +50,6 @@ pub use metrics::{HttpMetrics, NoopMetrics, RefusalKind};
 pub use openapi::openapi;
 pub use operations::{OperationInfo, codes, operations};
 pub use rate_limit::RateLimit;
-pub use sandbox::{
-    CommandKey, PurchaseOutcome, SandboxControl, SandboxFaults, SandboxPurchase, SandboxRefusal,
-};
 pub use server::{HttpState, configure, serve, serve_tls};
 pub use settings::HttpSettings;
 pub use state::HttpParts;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kopeck_port_bank::BankGateway;
+use kopeck_port_bank::sandbox::Sandbox;
 use kopeck_port_store::Store;
 use kopeck_port_system::Clock;
 use kopeck_sealing::{KeyId, SealingKey};
@@ -19,7 +20,6 @@ use crate::in_flight::InFlight;
 use crate::login_queue::{KnownAddresses, LoginQueue};
 use crate::metrics::HttpMetrics;
 use crate::rate_limit::PartnerRateLimiter;
-use crate::sandbox::SandboxControl;
 use crate::settings::HttpSettings;
 
 /// The dependencies of the HTTP API.
@@ -35,8 +35,8 @@ pub struct HttpParts {
     pub bank: Arc<dyn BankGateway>,
     /// Logins and tokens.
     pub tokens: Arc<TokenService>,
-    /// Control of the bank simulator. Without it the sandbox's operations do not exist.
-    pub sandbox: Option<Arc<dyn SandboxControl>>,
+    /// Control of the bank simulator and of the clock. Without it the sandbox's operations do not exist.
+    pub sandbox: Option<Sandbox>,
     /// The metrics recorder.
     pub metrics: Arc<dyn HttpMetrics>,
     /// Audit entries of requests that change nothing.

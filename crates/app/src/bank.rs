@@ -1,7 +1,6 @@
 //! Which bank the service deals with: the simulator within, or one across the network.
 
 mod clock_sync;
-mod remote;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,11 +8,10 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use kopeck_adapter_bank_http::{
-    BankAddress, BankTls, ClientCertificate, ControlError, HttpBank, HttpBankSettings, ResilienceSettings,
-    SimulatorControl,
+    BankAddress, BankTls, ClientCertificate, HttpBank, HttpBankSettings, ResilienceSettings, SimulatorControl,
 };
-use kopeck_adapter_http::SandboxControl;
 use kopeck_port_bank::BankGateway;
+use kopeck_port_bank::sandbox::{Sandbox, SandboxClock as _, SandboxError};
 use kopeck_service::Settings;
 use secrecy::{SecretSlice, SecretString};
 
@@ -21,17 +19,14 @@ use crate::cli::{BankArgs, ServiceArgs};
 use crate::clock::ServiceClock;
 use crate::compose::{SystemAdapters, simulator};
 use crate::folder::DataFolder;
-use crate::sandbox::SimulatorPower;
-use clock_sync::ClockSync;
-
-pub use remote::RemotePower;
+use clock_sync::{ClockSync, SynchronisedClock};
 
 /// The bank of a service.
 pub struct Bank {
     /// The way to it.
     pub gateway: Arc<dyn BankGateway>,
-    /// What the sandbox can do with it, if there is a sandbox.
-    pub power: Option<Arc<dyn SandboxControl>>,
+    /// Control of the simulator and the clock, if there is a sandbox.
+    pub sandbox: Option<Sandbox>,
     /// Keeps the service's clock with the simulator's across the network, until it is dropped.
     _clock_sync: Option<ClockSync>,
 }
@@ -64,15 +59,14 @@ impl Bank {
         settings: Settings,
     ) -> anyhow::Result<Self> {
         let bank = simulator(folder, adapters, settings)?;
-        let power = SimulatorPower { bank: Arc::clone(&bank), clock };
         if !sandbox {
             log::warn!(
                 "there is no bank: a simulator stands for it, so no card and no payment is real; set KOPECK_BANK_URL, or \
                  KOPECK_SANDBOX=true for a sandbox"
             );
         }
-        let power = sandbox.then(|| Arc::new(power) as Arc<dyn SandboxControl>);
-        Ok(Self { gateway: bank, power, _clock_sync: None })
+        let sandbox = sandbox.then(|| Sandbox { bank: Arc::clone(&bank) as _, clock });
+        Ok(Self { gateway: bank, sandbox, _clock_sync: None })
     }
 
     fn across_the_network(
@@ -94,12 +88,13 @@ impl Bank {
         };
         // The machine's clock: a sandbox that moves the service's must not close the circuit breaker.
         let gateway = HttpBank::new(address.clone(), &settings, Arc::clone(&adapters.wall))?;
-        let mut bank = Self { gateway: Arc::new(gateway), power: None, _clock_sync: None };
+        let mut bank = Self { gateway: Arc::new(gateway), sandbox: None, _clock_sync: None };
         if sandbox {
             let control = Arc::new(SimulatorControl::new(address)?);
             synchronise(&control, &clock)?;
             bank._clock_sync = Some(ClockSync::start(Arc::clone(&control), Arc::clone(&clock))?);
-            bank.power = Some(Arc::new(RemotePower { control, clock }));
+            let clock = SynchronisedClock { control: Arc::clone(&control), clock };
+            bank.sandbox = Some(Sandbox { bank: control, clock: Arc::new(clock) });
         }
         Ok(bank)
     }
@@ -122,11 +117,11 @@ fn tls(args: &BankArgs) -> anyhow::Result<BankTls> {
 /// Moves the service's clock to the simulator's before the service accepts requests. The clock sync does it later if the
 /// simulator is unavailable.
 fn synchronise(control: &SimulatorControl, clock: &ServiceClock) -> anyhow::Result<()> {
-    match control.clock() {
-        Ok(answer) => Ok(clock.follow(answer.offset_micros)?),
-        Err(ControlError::Refused(status)) => bail!(
-            "the bank at the URL does not let itself be ruled as a simulator (status {status}): check the secret, or \
-             serve with --sandbox false"
+    match control.offset_micros() {
+        Ok(offset_micros) => Ok(clock.follow(offset_micros)?),
+        Err(SandboxError::NotASimulator(reason)) => bail!(
+            "the bank at the URL does not let itself be ruled as a simulator ({reason}): check the secret, or serve with \
+             --sandbox false"
         ),
         Err(error) => {
             log::warn!(reason:% = error; "the simulator's clock is not available yet");

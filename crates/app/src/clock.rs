@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use kopeck_port_bank::sandbox::{CommandKey, SandboxClock, SandboxError};
 use kopeck_port_system::Clock;
 use time::OffsetDateTime;
 
@@ -121,6 +122,26 @@ impl ServiceClock {
 
     fn offset(&self) -> time::Duration {
         time::Duration::microseconds(self.offset_micros.load(Ordering::SeqCst))
+    }
+}
+
+impl SandboxClock for ServiceClock {
+    fn offset_micros(&self) -> Result<i64, SandboxError> {
+        Ok(self.offset_micros.load(Ordering::SeqCst))
+    }
+
+    fn advance(&self, by: Duration, key: &CommandKey) -> Result<i64, SandboxError> {
+        Self::advance(self, by, &key.text, key.since)?;
+        SandboxClock::offset_micros(self)
+    }
+}
+
+impl From<MoveError> for SandboxError {
+    fn from(error: MoveError) -> Self {
+        match error {
+            MoveError::TooFar => Self::ClockTooFar,
+            MoveError::File(_) => Self::Failed(error.to_string()),
+        }
     }
 }
 

@@ -21,7 +21,6 @@ pub mod operations;
 mod operator;
 pub mod periodic_check;
 mod port;
-pub mod sandbox;
 mod service_output;
 mod stop;
 pub mod system;

@@ -2,8 +2,11 @@
 //!
 //! No real bank has them; any version may change them.
 
+use std::time::Duration;
+
 use kopeck_domain::payment::PaymentRefusal;
 use kopeck_domain::{Kopecks, limit};
+use kopeck_port_bank::sandbox::{BankFaults, CommandKey, Purchase, PurchaseOutcome, Refund};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::serde::rfc3339;
@@ -167,6 +170,83 @@ pub struct AdvanceRequest {
 /// The response of a command without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Empty {}
+
+impl From<CommandKey> for IdempotencyKeyDto {
+    fn from(key: CommandKey) -> Self {
+        Self { key: key.text, since: key.since }
+    }
+}
+
+impl From<IdempotencyKeyDto> for CommandKey {
+    fn from(dto: IdempotencyKeyDto) -> Self {
+        Self { text: dto.key, since: dto.since }
+    }
+}
+
+impl From<Purchase> for PurchaseRequest {
+    fn from(purchase: Purchase) -> Self {
+        let Purchase { amount, place, mcc, merchant_id, at, key } = purchase;
+        Self { amount, place, mcc, merchant_id, at, once: key.map(Into::into) }
+    }
+}
+
+impl From<PurchaseRequest> for Purchase {
+    fn from(request: PurchaseRequest) -> Self {
+        let PurchaseRequest { amount, place, mcc, merchant_id, at, once } = request;
+        Self { amount, place, mcc, merchant_id, at, key: once.map(Into::into) }
+    }
+}
+
+impl From<Refund> for RefundRequest {
+    fn from(Refund { payment, amount, key }: Refund) -> Self {
+        Self { payment, amount, once: key.map(Into::into) }
+    }
+}
+
+impl From<RefundRequest> for Refund {
+    fn from(RefundRequest { payment, amount, once }: RefundRequest) -> Self {
+        Self { payment, amount, key: once.map(Into::into) }
+    }
+}
+
+impl From<PurchaseOutcome> for PurchaseResponse {
+    fn from(outcome: PurchaseOutcome) -> Self {
+        match outcome {
+            PurchaseOutcome::Approved(transaction) => Self::Approved { transaction },
+            PurchaseOutcome::Declined(refusal) => Self::Refused { reason: refusal.into() },
+        }
+    }
+}
+
+impl From<PurchaseResponse> for PurchaseOutcome {
+    fn from(response: PurchaseResponse) -> Self {
+        match response {
+            PurchaseResponse::Approved { transaction } => Self::Approved(transaction),
+            PurchaseResponse::Refused { reason } => Self::Declined(reason.into()),
+        }
+    }
+}
+
+impl From<BankFaults> for BehaviourDto {
+    fn from(faults: BankFaults) -> Self {
+        let BankFaults { latency, error_rate, lose_answer_rate, duplicate_rate, down } = faults;
+        let latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
+        Self { latency_ms, error_rate, lose_answer_rate, duplicate_rate, down }
+    }
+}
+
+impl From<BehaviourDto> for BankFaults {
+    fn from(dto: BehaviourDto) -> Self {
+        let BehaviourDto { latency_ms, error_rate, lose_answer_rate, duplicate_rate, down } = dto;
+        Self {
+            latency: Duration::from_millis(latency_ms),
+            error_rate,
+            lose_answer_rate,
+            duplicate_rate,
+            down,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@
 
 #[cfg(feature = "contract")]
 pub mod contract;
+pub mod sandbox;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardType, Standing};

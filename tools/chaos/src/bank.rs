@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use kopeck_adapter_bank_http::{BankAddress, SimulatorControl};
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_bank_protocol::simulator::BehaviourDto;
 use kopeck_domain::calendar::Zone;
+use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
 use kopeck_port_system::fake::{FakeClock, SeededEntropy};
 use secrecy::SecretString;
 use time::OffsetDateTime;
@@ -19,11 +19,11 @@ use crate::installation::{BANK_SECRET, Installation};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Decides how the bank behaves from now on.
-pub(crate) async fn behave(fleet: &Fleet, behaviour: BehaviourDto) -> anyhow::Result<()> {
+pub(crate) async fn behave(fleet: &Fleet, faults: BankFaults) -> anyhow::Result<()> {
     let url = format!("http://{}", fleet.bank_address()?);
     let told = tokio::task::spawn_blocking(move || -> anyhow::Result<()> {
         let address = BankAddress::new(&url, SecretString::from(BANK_SECRET), PATIENCE)?;
-        Ok(SimulatorControl::new(address)?.set_behaviour(&behaviour)?)
+        Ok(SimulatorControl::new(address)?.inject_faults(faults)?)
     });
     told.await?.context("the bank does not let itself be ruled")
 }

@@ -12,8 +12,9 @@ use kopeck_adapter_bank_http::{
     BankAddress, HttpBank, HttpBankSettings, ResilienceSettings, SimulatorControl,
 };
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_adapter_bank_simulator::server::{ClockRefusal, MovableClock, ServerParts, serve};
+use kopeck_adapter_bank_simulator::server::{ServerParts, serve};
 use kopeck_domain::calendar::Zone;
+use kopeck_port_bank::sandbox::{CommandKey, SandboxClock, SandboxError};
 use kopeck_port_system::Clock;
 use kopeck_port_system::fake::{FakeClock, SeededEntropy};
 use secrecy::SecretString;
@@ -53,19 +54,19 @@ impl Clock for TestClock {
     }
 }
 
-impl MovableClock for TestClock {
-    fn offset_micros(&self) -> i64 {
-        self.offset_micros.load(Ordering::SeqCst)
+impl SandboxClock for TestClock {
+    fn offset_micros(&self) -> Result<i64, SandboxError> {
+        Ok(self.offset_micros.load(Ordering::SeqCst))
     }
 
-    fn advance(&self, by: Duration, _key: &str, _since: OffsetDateTime) -> Result<(), ClockRefusal> {
-        let by = time::Duration::try_from(by).map_err(|_| ClockRefusal::TooFar)?;
+    fn advance(&self, by: Duration, _: &CommandKey) -> Result<i64, SandboxError> {
+        let by = time::Duration::try_from(by).map_err(|_| SandboxError::ClockTooFar)?;
         if by > time::Duration::days(1_000) {
-            return Err(ClockRefusal::TooFar);
+            return Err(SandboxError::ClockTooFar);
         }
         self.clock.advance(by);
         self.offset_micros.fetch_add(i64::try_from(by.whole_microseconds()).unwrap(), Ordering::SeqCst);
-        Ok(())
+        self.offset_micros()
     }
 }
 

@@ -1,13 +1,15 @@
 //! A simulator that is ruled across the network.
 
-use kopeck_adapter_bank_http::ControlError;
-use kopeck_bank_protocol::simulator::{
-    AdvanceRequest, BehaviourDto, IdempotencyKeyDto, PaymentRefusalDto, PurchaseRequest, PurchaseResponse,
-    RefundRequest,
-};
+use std::time::Duration;
+
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::payment::PaymentRefusal;
+use kopeck_port_bank::sandbox::{
+    BankFaults, CommandKey, Purchase, PurchaseOutcome, Refund, SandboxClock as _, SandboxControl as _,
+    SandboxError,
+};
 use kopeck_port_bank::{
     BankError, BankGateway as _, BankKey, Instruction, IssuedCard, OrderedCards, Submission, Verdict,
 };
@@ -23,18 +25,16 @@ fn virtual_card(bench: &Bench, key: &str) -> IssuedCard {
     bench.issued_cards(&BankKey::new(key), 0, 1).unwrap().remove(0)
 }
 
-fn once(key: &str) -> IdempotencyKeyDto {
-    IdempotencyKeyDto { key: key.to_owned(), since: START }
+fn once(key: &str) -> CommandKey {
+    CommandKey { text: key.to_owned(), since: START }
 }
 
-fn purchase(amount: i64, key: Option<&str>) -> PurchaseRequest {
-    PurchaseRequest {
-        amount: Kopecks::new(amount),
+fn purchase(amount: i64, key: Option<&str>) -> Purchase {
+    Purchase {
         place: Some("Пекарня".to_owned()),
         mcc: Some("5462".to_owned()),
-        merchant_id: None,
-        at: None,
-        once: key.map(once),
+        key: key.map(once),
+        ..Purchase::new(Kopecks::new(amount))
     }
 }
 
@@ -46,21 +46,21 @@ fn money_is_spent_and_given_back_once_under_a_key() {
     let control = &bench.control;
     assert_eq!(
         control.purchase(card, &purchase(1, None)),
-        Ok(PurchaseResponse::Refused { reason: PaymentRefusalDto::NotActivated })
+        Ok(PurchaseOutcome::Declined(PaymentRefusal::NotActivated))
     );
-    assert_eq!(control.activate(card, Some("wrong")), Err(ControlError::WrongCode));
+    assert_eq!(control.activate(card, Some("wrong")), Err(SandboxError::WrongCode));
     control.activate(card, issued.activation_code.as_deref()).unwrap();
     let bought = control.purchase(card, &purchase(6_000, Some("p"))).unwrap();
     assert_eq!(control.purchase(card, &purchase(6_000, Some("p"))), Ok(bought));
-    let PurchaseResponse::Approved { transaction: payment } = bought else { panic!("{bought:?}") };
-    let refund = |amount, key| RefundRequest { payment, amount: Kopecks::new(amount), once: Some(once(key)) };
+    let PurchaseOutcome::Approved(payment) = bought else { panic!("{bought:?}") };
+    let refund = |amount, key| Refund { payment, amount: Kopecks::new(amount), key: Some(once(key)) };
     assert_eq!(
         control.refund(card, &refund(6_001, "r")),
-        Err(ControlError::OverPayment(Kopecks::new(6_000)))
+        Err(SandboxError::OverPayment(Kopecks::new(6_000)))
     );
     assert_eq!(control.refund(card, &refund(1_000, "r")), control.refund(card, &refund(1_000, "r")));
-    let unknown = RefundRequest { payment: 99, ..refund(1, "s") };
-    assert_eq!(control.refund(card, &unknown), Err(ControlError::UnknownPayment));
+    let unknown = Refund { payment: 99, ..refund(1, "s") };
+    assert_eq!(control.refund(card, &unknown), Err(SandboxError::UnknownPayment));
     assert_eq!(bench.card(card).unwrap().unwrap().balance.get(), 5_000);
     let seen = bench.transactions(card, 0, 10).unwrap();
     assert_eq!(seen.iter().map(|made| made.amount.get()).collect::<Vec<_>>(), [10_000, 6_000, 1_000]);
@@ -78,23 +78,22 @@ fn cards_are_blocked_and_expire() {
     let stands = bench.card(card).unwrap().unwrap();
     assert_eq!((stands.standing, stands.valid_until.to_string()), (Standing::Open, "2026-03-01".to_owned()));
     let unknown = CardNumber::parse("9999999999").unwrap();
-    assert_eq!(bench.control.block(unknown), Err(ControlError::UnknownCard));
-    assert_eq!(bench.control.purchase(unknown, &purchase(1, None)), Err(ControlError::UnknownCard));
+    assert_eq!(bench.control.block(unknown), Err(SandboxError::UnknownCard));
+    assert_eq!(bench.control.purchase(unknown, &purchase(1, None)), Err(SandboxError::UnknownCard));
 }
 
 #[test]
 fn the_clock_moves_and_codes_grow_old() {
     let bench = Bench::new();
     let issued = virtual_card(&bench, "o");
-    assert_eq!(bench.control.clock().unwrap().offset_micros, 0);
-    let request = AdvanceRequest { seconds: 100 * 24 * 3_600, once: once("a") };
-    assert_eq!(bench.control.advance(&request).unwrap().offset_micros, 8_640_000_000_000);
-    assert_eq!(bench.control.clock().unwrap().offset_micros, 8_640_000_000_000);
+    assert_eq!(bench.control.offset_micros(), Ok(0));
+    let days = Duration::from_secs(100 * 24 * 3_600);
+    assert_eq!(bench.control.advance(days, &once("a")), Ok(8_640_000_000_000));
+    assert_eq!(bench.control.offset_micros(), Ok(8_640_000_000_000));
     assert_eq!(bench.clock.now(), START + time::Duration::days(100));
     let code = issued.activation_code.as_deref();
-    assert_eq!(bench.control.activate(issued.number, code), Err(ControlError::CodeExpired));
-    let too_far = AdvanceRequest { seconds: u64::MAX, once: once("b") };
-    assert_eq!(bench.control.advance(&too_far), Err(ControlError::ClockTooFar));
+    assert_eq!(bench.control.activate(issued.number, code), Err(SandboxError::CodeExpired));
+    assert_eq!(bench.control.advance(Duration::MAX, &once("b")), Err(SandboxError::ClockTooFar));
 }
 
 /// The same as in process: what fails has no effect, what is lost has one.
@@ -107,13 +106,13 @@ fn misbehaviour_shows_across_the_network() {
         key: BankKey::new(key),
         instruction: Instruction::TopUp { card, amount: Kopecks::new(1) },
     };
-    let behave = |behaviour: BehaviourDto| bench.control.set_behaviour(&behaviour).unwrap();
-    behave(BehaviourDto { down: true, ..BehaviourDto::default() });
+    let behave = |faults: BankFaults| bench.control.inject_faults(faults).unwrap();
+    behave(BankFaults { down: true, ..BankFaults::default() });
     assert!(matches!(bench.submit(&[top_up("1")])[..], [Err(BankError::Unavailable(_))]));
     assert!(bench.card(card).is_err());
-    behave(BehaviourDto { lose_answer_rate: 1.0, ..BehaviourDto::default() });
+    behave(BankFaults { lose_answer_rate: 1.0, ..BankFaults::default() });
     assert!(matches!(bench.submit(&[top_up("2")])[..], [Err(BankError::Unknown(_))]));
-    behave(BehaviourDto::default());
+    behave(BankFaults::default());
     let keys = ["1", "2"].map(BankKey::new);
     assert_eq!(bench.query(&keys), Ok(vec![None, Some(Verdict::Done)]));
     assert_eq!(bench.simulator.applied(&keys[1]).unwrap(), 1);

@@ -1,11 +1,11 @@
 //! Limits: how they are set, and that purchases obey them.
 
-use kopeck_adapter_bank_simulator::{Behaviour, Purchase, PurchaseDecision, Refund};
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::limit::{Limit, LimitDraft, Period, Refusal, WindowDraft, decide};
 use kopeck_domain::payment::PaymentRefusal;
+use kopeck_port_bank::sandbox::{BankFaults, Purchase, PurchaseOutcome, Refund, SandboxControl as _};
 use kopeck_port_bank::{BankError, BankGateway as _, BankKey, DeclineReason, Verdict};
 use proptest::prelude::*;
 use time::{Duration, OffsetDateTime};
@@ -34,19 +34,18 @@ fn at(text: &str) -> OffsetDateTime {
     Zone::parse("+03:00").unwrap().parse_moment(text).unwrap()
 }
 
-fn pay(bank: &Bank, card: CardNumber, amount: i64, at: Option<OffsetDateTime>) -> PurchaseDecision {
-    let purchase =
-        Purchase { amount: Kopecks::new(amount), place: None, mcc: None, merchant_id: None, at, once: None };
+fn pay(bank: &Bank, card: CardNumber, amount: i64, at: Option<OffsetDateTime>) -> PurchaseOutcome {
+    let purchase = Purchase { at, ..Purchase::new(Kopecks::new(amount)) };
     bank.bank.purchase(card, &purchase).unwrap()
 }
 
-fn paid(answer: PurchaseDecision) -> i64 {
-    let PurchaseDecision::Approved { transaction } = answer else { unreachable!("{answer:?}") };
+fn paid(answer: PurchaseOutcome) -> i64 {
+    let PurchaseOutcome::Approved(transaction) = answer else { unreachable!("{answer:?}") };
     transaction
 }
 
-fn limited(refusal: Refusal) -> PurchaseDecision {
-    PurchaseDecision::Refused(PaymentRefusal::Limit(refusal))
+fn limited(refusal: Refusal) -> PurchaseOutcome {
+    PurchaseOutcome::Declined(PaymentRefusal::Limit(refusal))
 }
 
 const OVER: Refusal = Refusal::OverAmount;
@@ -119,10 +118,10 @@ fn a_misbehaving_bank_sets_the_limit_all_the_same() {
     let bank = Bank::new();
     let card = bank.card_with("o", 1_000);
     let submission = set_limit("1", card, &limit(Some((1, "CDAY")), &[], &[]));
-    bank.bank.set_behaviour(Behaviour { lose_answer_rate: 1.0, ..Behaviour::default() }).unwrap();
+    bank.bank.inject_faults(BankFaults { lose_answer_rate: 1.0, ..BankFaults::default() }).unwrap();
     assert!(matches!(bank.submit_one(submission.clone()), Err(BankError::Unknown(_))));
     assert_eq!(bank.bank.query(&[BankKey::new("1")]), Ok(vec![Some(Verdict::Done)]));
-    bank.bank.set_behaviour(Behaviour { duplicate_rate: 1.0, ..Behaviour::default() }).unwrap();
+    bank.bank.inject_faults(BankFaults { duplicate_rate: 1.0, ..BankFaults::default() }).unwrap();
     assert_eq!(bank.submit_one(submission), DONE);
     assert_eq!(bank.bank.applied(&BankKey::new("1")).unwrap(), 2);
     assert_eq!(pay(&bank, card, 2, None), limited(OVER));
@@ -161,7 +160,7 @@ fn the_moment_of_the_purchase_decides() {
         let answer = pay(&bank, card, 100, Some(at(moment)));
         assert_eq!(
             expected.map(limited),
-            matches!(answer, PurchaseDecision::Refused(_)).then_some(answer),
+            matches!(answer, PurchaseOutcome::Declined(_)).then_some(answer),
             "{moment}"
         );
     }
@@ -178,7 +177,7 @@ fn a_refund_makes_room_in_the_period_in_which_it_comes() {
     let card = bank.card_with("o", 10_000);
     bank.submit_one(set_limit("l", card, &limit(Some((1_000, "CDAY")), &[], &[]))).unwrap();
     let payment = paid(pay(&bank, card, 1_000, None));
-    let back = |amount| Refund { payment, amount: Kopecks::new(amount), once: None };
+    let back = |amount| Refund { payment, amount: Kopecks::new(amount), key: None };
     bank.bank.refund(card, &back(300)).unwrap();
     paid(pay(&bank, card, 300, None));
     assert_eq!(pay(&bank, card, 1, None), limited(OVER));
@@ -197,7 +196,7 @@ fn of_several_refusals_the_first_is_named() {
     bank.submit_one(set_limit("l", card, &limit(Some((50, "CDAY")), &[], &[]))).unwrap();
     assert_eq!(pay(&bank, card, 101, None), limited(OVER));
     bank.bank.block(card).unwrap();
-    assert_eq!(pay(&bank, card, 101, None), PurchaseDecision::Refused(PaymentRefusal::Blocked));
+    assert_eq!(pay(&bank, card, 101, None), PurchaseOutcome::Declined(PaymentRefusal::Blocked));
 }
 
 proptest! {
@@ -222,7 +221,7 @@ proptest! {
             let spent = payments.iter().filter(|(paid_at, _)| period.contains(paid_at)).map(|(_, paid)| paid).sum();
             let decision = decide(&limit, zone, at, Kopecks::new(amount), Kopecks::new(spent));
             let answer = pay(&bank, card, amount, Some(at));
-            prop_assert_eq!(decision.refusal.map(limited), matches!(answer, PurchaseDecision::Refused(_)).then_some(answer));
+            prop_assert_eq!(decision.refusal.map(limited), matches!(answer, PurchaseOutcome::Declined(_)).then_some(answer));
             if decision.is_allowed() {
                 payments.push((at, amount));
             }

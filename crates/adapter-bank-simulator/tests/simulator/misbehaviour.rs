@@ -3,13 +3,18 @@
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
-use kopeck_adapter_bank_simulator::Behaviour;
+use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
 use kopeck_port_bank::{BankError, BankGateway as _, BankKey, Submission, Verdict};
 
 use crate::bank::{Bank, order, plastic, top_up, virtual_cards};
 
-const GOOD: Behaviour =
-    Behaviour { latency_ms: 0, error_rate: 0.0, lose_answer_rate: 0.0, duplicate_rate: 0.0, down: false };
+const GOOD: BankFaults = BankFaults {
+    latency: Duration::ZERO,
+    error_rate: 0.0,
+    lose_answer_rate: 0.0,
+    duplicate_rate: 0.0,
+    down: false,
+};
 
 fn unavailable<T>(answer: &Result<T, BankError>) -> bool {
     matches!(answer, Err(BankError::Unavailable(_)))
@@ -23,14 +28,14 @@ fn unknown<T>(answer: &Result<T, BankError>) -> bool {
 fn a_bank_that_is_down_does_nothing() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
-    bank.bank.set_behaviour(Behaviour { down: true, ..GOOD }).unwrap();
+    bank.bank.inject_faults(BankFaults { down: true, ..GOOD }).unwrap();
     let key = BankKey::new("t");
     assert!(unavailable(&bank.submit_one(top_up("t", card, 100))));
     assert!(unavailable(&bank.bank.query(std::slice::from_ref(&key))));
     assert!(unavailable(&bank.bank.issued_cards(&BankKey::new("o"), 0, 1)));
     assert!(unavailable(&bank.bank.card(card)));
     assert!(unavailable(&bank.bank.transactions(card, 0, 1)));
-    bank.bank.set_behaviour(GOOD).unwrap();
+    bank.bank.inject_faults(GOOD).unwrap();
     assert_eq!(bank.bank.query(&[key]), Ok(vec![None]));
     assert_eq!(bank.balance(card), 0);
 }
@@ -39,10 +44,10 @@ fn a_bank_that_is_down_does_nothing() {
 fn an_error_comes_before_the_effect() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
-    bank.bank.set_behaviour(Behaviour { error_rate: 1.0, ..GOOD }).unwrap();
+    bank.bank.inject_faults(BankFaults { error_rate: 1.0, ..GOOD }).unwrap();
     assert!(unavailable(&bank.submit_one(top_up("t", card, 100))));
     assert!(unavailable(&bank.bank.card(card)));
-    bank.bank.set_behaviour(GOOD).unwrap();
+    bank.bank.inject_faults(GOOD).unwrap();
     assert_eq!(bank.bank.query(&[BankKey::new("t")]), Ok(vec![None]));
     assert_eq!(bank.submit_one(top_up("t", card, 100)), Ok(Verdict::Done));
     assert_eq!(bank.balance(card), 100);
@@ -52,7 +57,7 @@ fn an_error_comes_before_the_effect() {
 fn a_lost_answer_is_found_by_its_key() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
-    bank.bank.set_behaviour(Behaviour { lose_answer_rate: 1.0, ..GOOD }).unwrap();
+    bank.bank.inject_faults(BankFaults { lose_answer_rate: 1.0, ..GOOD }).unwrap();
     assert!(unknown(&bank.submit_one(top_up("t", card, 100))));
     assert!(unknown(&bank.submit_one(order("p", vec![plastic(2)]))));
     // Reads have no effect, so no response is lost.
@@ -60,7 +65,7 @@ fn a_lost_answer_is_found_by_its_key() {
     assert_eq!(bank.bank.query(&keys), Ok(vec![Some(Verdict::Done), Some(Verdict::Done), None]));
     assert_eq!(bank.balance(card), 100);
     assert_eq!(bank.bank.issued_cards(&BankKey::new("p"), 0, 10).unwrap().len(), 2);
-    bank.bank.set_behaviour(GOOD).unwrap();
+    bank.bank.inject_faults(GOOD).unwrap();
     assert_eq!(bank.submit_one(top_up("t", card, 100)), Ok(Verdict::Done));
     assert_eq!(bank.balance(card), 100);
 }
@@ -70,9 +75,9 @@ fn each_instruction_of_a_batch_has_a_fate_of_its_own() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
     let batch: Vec<Submission> = (0..200).map(|n| top_up(&format!("t{n}"), card, 100)).collect();
-    bank.bank.set_behaviour(Behaviour { error_rate: 0.3, lose_answer_rate: 0.3, ..GOOD }).unwrap();
+    bank.bank.inject_faults(BankFaults { error_rate: 0.3, lose_answer_rate: 0.3, ..GOOD }).unwrap();
     let answers = bank.bank.submit(&batch);
-    bank.bank.set_behaviour(GOOD).unwrap();
+    bank.bank.inject_faults(GOOD).unwrap();
     let keys: Vec<_> = batch.iter().map(|submission| submission.key.clone()).collect();
     let stored = bank.bank.query(&keys).unwrap();
     for (answer, stored) in answers.iter().zip(&stored) {
@@ -93,7 +98,7 @@ fn each_instruction_of_a_batch_has_a_fate_of_its_own() {
 fn a_duplicating_bank_repeats_the_effect() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
-    bank.bank.set_behaviour(Behaviour { duplicate_rate: 1.0, ..GOOD }).unwrap();
+    bank.bank.inject_faults(BankFaults { duplicate_rate: 1.0, ..GOOD }).unwrap();
     assert_eq!(bank.submit_one(top_up("t", card, 600_000)), Ok(Verdict::Done));
     assert_eq!(bank.balance(card), 600_000);
     assert_eq!(bank.submit_one(top_up("t", card, 600_000)), Ok(Verdict::Done));
@@ -118,7 +123,7 @@ fn a_slow_bank_answers_late_and_does_not_keep_others_out() {
         all.wait();
     });
     let card = bank.card_with("o", 0);
-    bank.bank.set_behaviour(Behaviour { latency_ms: 300, ..GOOD }).unwrap();
+    bank.bank.inject_faults(BankFaults { latency: Duration::from_millis(300), ..GOOD }).unwrap();
     std::thread::scope(|scope| {
         for n in 0..8 {
             let bank = &bank;
@@ -126,16 +131,16 @@ fn a_slow_bank_answers_late_and_does_not_keep_others_out() {
         }
     });
     assert_eq!(*waits.lock().unwrap(), [Duration::from_millis(300); 8]);
-    bank.bank.set_behaviour(GOOD).unwrap();
+    bank.bank.inject_faults(GOOD).unwrap();
     assert_eq!(bank.balance(card), 800);
 }
 
 #[test]
 fn a_restart_ends_the_misbehaviour() {
     let bank = Bank::new();
-    bank.bank.set_behaviour(Behaviour { down: true, ..GOOD }).unwrap();
-    assert!(bank.bank.behaviour().down);
-    assert_eq!(bank.restarted().bank.behaviour(), Behaviour::default());
+    bank.bank.inject_faults(BankFaults { down: true, ..GOOD }).unwrap();
+    assert!(bank.bank.faults().down);
+    assert_eq!(bank.restarted().bank.faults(), BankFaults::default());
 }
 
 #[test]

@@ -1,42 +1,42 @@
 //! Purchases, refunds and the bank's hand on cards.
 
-use kopeck_adapter_bank_simulator::{CommandRetry, Purchase, PurchaseDecision, Refund, SandboxError};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::Standing;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::payment::PaymentRefusal;
 use kopeck_domain::transaction::TransactionType;
+use kopeck_port_bank::sandbox::{
+    CommandKey, Purchase, PurchaseOutcome, Refund, SandboxControl as _, SandboxError,
+};
 use kopeck_port_bank::{BankGateway as _, DeclineReason, IssuedCard, Verdict};
 use proptest::prelude::*;
 use time::{Duration, OffsetDateTime};
 
 use crate::bank::{Bank, START, top_up, virtual_cards};
 
-fn of(amount: i64) -> Purchase<'static> {
+fn of(amount: i64) -> Purchase {
     Purchase {
-        amount: Kopecks::new(amount),
-        place: Some("Bakery"),
-        mcc: Some("5462"),
-        merchant_id: Some("M-1"),
-        at: None,
-        once: None,
+        place: Some("Bakery".to_owned()),
+        mcc: Some("5462".to_owned()),
+        merchant_id: Some("M-1".to_owned()),
+        ..Purchase::new(Kopecks::new(amount))
     }
 }
 
-fn back(payment: i64, amount: i64) -> Refund<'static> {
-    Refund { payment, amount: Kopecks::new(amount), once: None }
+fn back(payment: i64, amount: i64) -> Refund {
+    Refund { payment, amount: Kopecks::new(amount), key: None }
 }
 
 /// Buys something that the card can pay, and gives the id of the payment.
 fn buy(bank: &Bank, card: CardNumber, amount: i64) -> i64 {
     let answer = bank.bank.purchase(card, &of(amount)).unwrap();
-    let PurchaseDecision::Approved { transaction } = answer else { unreachable!("{answer:?}") };
+    let PurchaseOutcome::Approved(transaction) = answer else { unreachable!("{answer:?}") };
     transaction
 }
 
-fn refused(bank: &Bank, card: CardNumber, purchase: &Purchase<'_>) -> PaymentRefusal {
+fn refused(bank: &Bank, card: CardNumber, purchase: &Purchase) -> PaymentRefusal {
     let answer = bank.bank.purchase(card, purchase).unwrap();
-    let PurchaseDecision::Refused(reason) = answer else { unreachable!("{answer:?}") };
+    let PurchaseOutcome::Declined(reason) = answer else { unreachable!("{answer:?}") };
     reason
 }
 
@@ -88,13 +88,13 @@ fn refunds_go_up_to_the_payment() {
     let payment = buy(&bank, card, 600);
     let first = bank.bank.refund(card, &back(payment, 200)).unwrap();
     let over = bank.bank.refund(card, &back(payment, 401));
-    assert!(matches!(over, Err(SandboxError::OverPayment { left }) if left.get() == 400), "{over:?}");
+    assert!(matches!(over, Err(SandboxError::OverPayment(left)) if left.get() == 400), "{over:?}");
     // Also on a card that can no longer pay.
     bank.bank.block(card).unwrap();
     let second = bank.bank.refund(card, &back(payment, 400)).unwrap();
     assert!(first > payment && second > first);
     let done = bank.bank.refund(card, &back(payment, 1));
-    assert!(matches!(done, Err(SandboxError::OverPayment { left: Kopecks::ZERO })), "{done:?}");
+    assert!(matches!(done, Err(SandboxError::OverPayment(Kopecks::ZERO))), "{done:?}");
     let transactions = bank.bank.transactions(card, payment, 10).unwrap();
     let seen: Vec<_> = transactions.iter().map(|t| (t.kind, t.amount.get(), t.place.as_deref())).collect();
     let refund = TransactionType::Refund;
@@ -204,15 +204,17 @@ fn amounts_are_above_zero() {
 fn a_retried_purchase_has_one_effect() {
     let bank = Bank::new();
     let card = bank.card_with("o", 1_000);
-    let once = |key| Some(CommandRetry { key, since: OffsetDateTime::from_unix_timestamp(START).unwrap() });
-    let purchase = Purchase { once: once("buy"), ..of(300) };
+    let key = |text: &str| {
+        Some(CommandKey { text: text.to_owned(), since: OffsetDateTime::from_unix_timestamp(START).unwrap() })
+    };
+    let purchase = Purchase { key: key("buy"), ..of(300) };
     let first = bank.bank.purchase(card, &purchase).unwrap();
-    let PurchaseDecision::Approved { transaction } = first else { panic!("{first:?}") };
+    let PurchaseOutcome::Approved(transaction) = first else { panic!("{first:?}") };
     // Also where it would be refused by now, and after a restart.
     bank.bank.block(card).unwrap();
     let bank = bank.restarted();
     assert_eq!(bank.bank.purchase(card, &purchase).unwrap(), first);
-    let refund = Refund { once: once("refund"), ..back(transaction, 300) };
+    let refund = Refund { key: key("refund"), ..back(transaction, 300) };
     let given_back = bank.bank.refund(card, &refund).unwrap();
     assert_eq!(bank.bank.refund(card, &refund).unwrap(), given_back);
     assert_eq!((bank.balance(card), bank.bank.transactions(card, 0, 10).unwrap().len()), (1_000, 3));
@@ -226,7 +228,7 @@ fn a_key_that_is_long_unused_stands_for_something_else() {
     let buy = |since: i64| {
         let since = OffsetDateTime::from_unix_timestamp(START + since).unwrap();
         bank.bank
-            .purchase(card, &Purchase { once: Some(CommandRetry { key: "k", since }), ..of(300) })
+            .purchase(card, &Purchase { key: Some(CommandKey { text: "k".to_owned(), since }), ..of(300) })
             .unwrap()
     };
     let first = buy(0);
@@ -241,10 +243,10 @@ fn a_refused_purchase_is_decided_anew() {
     let bank = Bank::new();
     let card = bank.card_with("o", 0);
     let since = OffsetDateTime::from_unix_timestamp(START).unwrap();
-    let purchase = Purchase { once: Some(CommandRetry { key: "k", since }), ..of(300) };
+    let purchase = Purchase { key: Some(CommandKey { text: "k".to_owned(), since }), ..of(300) };
     assert_eq!(refused(&bank, card, &purchase), PaymentRefusal::InsufficientBalance);
     bank.submit_one(top_up("t", card, 300)).unwrap();
-    assert!(matches!(bank.bank.purchase(card, &purchase), Ok(PurchaseDecision::Approved { .. })));
+    assert!(matches!(bank.bank.purchase(card, &purchase), Ok(PurchaseOutcome::Approved(_))));
 }
 
 /// Something that moves money, if the bank lets it.
@@ -281,7 +283,7 @@ proptest! {
                     }
                 }
                 Step::Purchase { amount } => {
-                    if let PurchaseDecision::Approved { transaction } = bank.bank.purchase(card, &of(amount)).unwrap() {
+                    if let PurchaseOutcome::Approved(transaction) = bank.bank.purchase(card, &of(amount)).unwrap() {
                         balance -= amount;
                         payments.push(transaction);
                     }

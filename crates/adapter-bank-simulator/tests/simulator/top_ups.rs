@@ -3,6 +3,7 @@
 use kopeck_adapter_bank_simulator::Discrepancy;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::TransactionType;
+use kopeck_port_bank::sandbox::SandboxControl as _;
 use kopeck_port_bank::{BankError, BankGateway as _, BankKey, DeclineReason, Submission, Verdict};
 
 use crate::bank::{Bank, order, plastic, top_up, virtual_cards};

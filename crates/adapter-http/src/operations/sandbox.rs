@@ -13,6 +13,7 @@ mod unblock;
 use kopeck_domain::Faults;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::CardId;
+use kopeck_port_bank::sandbox::{CommandKey, Sandbox, SandboxControl, SandboxError};
 use kopeck_service::cards;
 use serde::Serialize;
 
@@ -25,7 +26,6 @@ use crate::operation::ErrorResponse::{self, Coded};
 use crate::operation::Operation;
 use crate::operations::cards::{bank_unavailable, no_such_card, read_id};
 use crate::response::HandlerResult;
-use crate::sandbox::{CommandKey, SandboxControl, SandboxRefusal};
 
 pub(super) static OPERATIONS: [&Operation; 9] = [
     &deposit::OPERATION,
@@ -52,9 +52,7 @@ fn with_card<V>(r: &mut Reader<'_>, read: impl FnOnce(&mut Reader<'_>) -> Option
 async fn on_card<V, T>(
     ctx: HandlerContext,
     read: impl FnOnce(&mut Reader<'_>) -> Option<V>,
-    happen: impl FnOnce(&dyn SandboxControl, CardNumber, V, &CommandKey) -> Result<T, SandboxRefusal>
-    + Send
-    + 'static,
+    happen: impl FnOnce(&Sandbox, CardNumber, V, &CommandKey) -> Result<T, SandboxError> + Send + 'static,
 ) -> HandlerResult
 where
     V: Send + 'static,
@@ -77,10 +75,10 @@ where
 /// A command on the card of the path that has no other input and no result.
 async fn plain_command(
     ctx: HandlerContext,
-    command: fn(&dyn SandboxControl, CardNumber) -> Result<(), SandboxRefusal>,
+    command: fn(&dyn SandboxControl, CardNumber) -> Result<(), SandboxError>,
 ) -> HandlerResult {
-    let happen = move |sandbox: &dyn SandboxControl, card, (), _: &CommandKey| {
-        command(sandbox, card).map(|()| SuccessDto::new())
+    let happen = move |sandbox: &Sandbox, card, (), _: &CommandKey| {
+        command(&*sandbox.bank, card).map(|()| SuccessDto::new())
     };
     on_card(ctx, |_| Some(()), happen).await
 }
@@ -89,7 +87,7 @@ async fn plain_command(
 async fn on_service<V: Send + 'static>(
     ctx: HandlerContext,
     values: Result<V, Faults>,
-    happen: impl FnOnce(&dyn SandboxControl, V, &CommandKey) -> Result<(), SandboxRefusal> + Send + 'static,
+    happen: impl FnOnce(&Sandbox, V, &CommandKey) -> Result<(), SandboxError> + Send + 'static,
 ) -> HandlerResult {
     let mutation = ctx.begin_mutation().await?;
     if let Some(answer) = mutation.replay().await? {
@@ -100,19 +98,26 @@ async fn on_service<V: Send + 'static>(
     mutation.once((), |_, _, _, ()| Ok::<_, ApiError>(SuccessDto::new())).await
 }
 
-impl From<SandboxRefusal> for ApiError {
-    fn from(error: SandboxRefusal) -> Self {
+impl From<SandboxError> for ApiError {
+    fn from(error: SandboxError) -> Self {
         match error {
-            SandboxRefusal::UnknownCard => no_such_card(),
-            SandboxRefusal::WrongCode | SandboxRefusal::CodeExpired => {
-                Self::field("activationCode", error.to_string())
+            SandboxError::UnknownCard => no_such_card(),
+            SandboxError::WrongCode => Self::field("activationCode", "the activation code is not the card's"),
+            SandboxError::CodeExpired => Self::field("activationCode", error.to_string()),
+            SandboxError::UnknownPayment => Self::field("transactionId", "is no payment of the card"),
+            SandboxError::OverPayment(left) => {
+                let left = left.get();
+                let detail =
+                    format!("is more than the {left} kopecks of the payment that can still be given back");
+                Self::field("amount", detail)
             }
-            SandboxRefusal::UnknownPayment => Self::field("transactionId", error.to_string()),
-            SandboxRefusal::OverPayment(_) => Self::field("amount", error.to_string()),
-            SandboxRefusal::ClockTooFar => Self::field("seconds", error.to_string()),
-            SandboxRefusal::Rate(name) => Self::field(name, error.to_string()),
-            SandboxRefusal::Unreachable(reason) => bank_unavailable().because(reason),
-            SandboxRefusal::Failed(reason) => Self::internal(reason),
+            SandboxError::ClockTooFar => Self::field("seconds", "takes the clock beyond the year 2900"),
+            SandboxError::Rate(name) => Self::field(name, error.to_string()),
+            SandboxError::Unreachable(reason) => bank_unavailable().because(reason),
+            // The operations accept positive amounts only.
+            SandboxError::Amount | SandboxError::NotASimulator(_) | SandboxError::Failed(_) => {
+                Self::internal(error.to_string())
+            }
         }
     }
 }

@@ -4,14 +4,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use actix_web::http::Method;
-use kopeck_adapter_http::{
-    CommandKey, HttpParts, HttpState, PurchaseOutcome, SandboxControl, SandboxFaults, SandboxPurchase,
-    SandboxRefusal,
-};
+use kopeck_adapter_http::{HttpParts, HttpState};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{CardStatus, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::payment::PaymentRefusal;
+use kopeck_port_bank::sandbox::{
+    BankFaults, CommandKey, Purchase, PurchaseOutcome, Refund, Sandbox, SandboxClock, SandboxControl,
+    SandboxError,
+};
 use serde_json::{Value, json};
 
 use crate::cards::{CARD, api, one_card};
@@ -26,7 +27,7 @@ struct Power {
 }
 
 impl Power {
-    fn note(&self, what: String) -> Result<(), SandboxRefusal> {
+    fn note(&self, what: String) -> Result<(), SandboxError> {
         self.told.lock().unwrap().push(what);
         Ok(())
     }
@@ -37,13 +38,8 @@ impl Power {
 }
 
 impl SandboxControl for Power {
-    fn purchase(
-        &self,
-        card: CardNumber,
-        purchase: &SandboxPurchase,
-        key: &CommandKey,
-    ) -> Result<PurchaseOutcome, SandboxRefusal> {
-        self.key(key);
+    fn purchase(&self, card: CardNumber, purchase: &Purchase) -> Result<PurchaseOutcome, SandboxError> {
+        self.key(purchase.key.as_ref().unwrap());
         self.note(format!("purchase {card} {}", purchase.amount.get()))?;
         Ok(match purchase.amount.get() {
             1 => PurchaseOutcome::Declined(PaymentRefusal::InsufficientBalance),
@@ -51,56 +47,57 @@ impl SandboxControl for Power {
         })
     }
 
-    fn refund(
-        &self,
-        _card: CardNumber,
-        transaction: i64,
-        amount: Kopecks,
-        key: &CommandKey,
-    ) -> Result<i64, SandboxRefusal> {
-        self.key(key);
-        match (transaction, amount.get()) {
-            (404, _) => Err(SandboxRefusal::UnknownPayment),
-            (_, 100..) => Err(SandboxRefusal::OverPayment(Kopecks::new(99))),
+    fn refund(&self, _card: CardNumber, refund: &Refund) -> Result<i64, SandboxError> {
+        self.key(refund.key.as_ref().unwrap());
+        match (refund.payment, refund.amount.get()) {
+            (404, _) => Err(SandboxError::UnknownPayment),
+            (_, 100..) => Err(SandboxError::OverPayment(Kopecks::new(99))),
             (id, _) => Ok(id + 1),
         }
     }
 
-    fn block(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
+    fn block(&self, card: CardNumber) -> Result<(), SandboxError> {
         self.note(format!("block {card}"))
     }
 
-    fn unblock(&self, _card: CardNumber) -> Result<(), SandboxRefusal> {
-        Err(SandboxRefusal::Failed("secret".to_owned()))
+    fn unblock(&self, _card: CardNumber) -> Result<(), SandboxError> {
+        Err(SandboxError::Failed("secret".to_owned()))
     }
 
-    fn expire(&self, _card: CardNumber) -> Result<(), SandboxRefusal> {
-        Err(SandboxRefusal::UnknownCard)
+    fn expire(&self, _card: CardNumber) -> Result<(), SandboxError> {
+        Err(SandboxError::UnknownCard)
     }
 
-    fn activate(&self, _card: CardNumber, code: Option<&str>) -> Result<(), SandboxRefusal> {
-        code.map(|_| ()).ok_or(SandboxRefusal::WrongCode)
+    fn activate(&self, _card: CardNumber, code: Option<&str>) -> Result<(), SandboxError> {
+        code.map(|_| ()).ok_or(SandboxError::WrongCode)
     }
 
-    fn inject_faults(&self, faults: SandboxFaults) -> Result<(), SandboxRefusal> {
+    fn inject_faults(&self, faults: BankFaults) -> Result<(), SandboxError> {
         if faults.down {
-            return Err(SandboxRefusal::Rate("errorRate"));
+            return Err(SandboxError::Rate("errorRate"));
         }
         self.note(format!("{faults:?}"))
     }
+}
 
-    fn advance_clock(&self, by: Duration, key: &CommandKey) -> Result<(), SandboxRefusal> {
+impl SandboxClock for Power {
+    fn offset_micros(&self) -> Result<i64, SandboxError> {
+        Ok(0)
+    }
+
+    fn advance(&self, by: Duration, key: &CommandKey) -> Result<i64, SandboxError> {
         self.key(key);
         if by.as_secs() > 1_000 {
-            return Err(SandboxRefusal::ClockTooFar);
+            return Err(SandboxError::ClockTooFar);
         }
-        self.note(format!("advance {}", by.as_secs()))
+        self.note(format!("advance {}", by.as_secs()))?;
+        self.offset_micros()
     }
 }
 
 fn sandbox() -> (HttpState, Arc<Power>) {
     let power = Arc::new(Power::default());
-    let commanded = Arc::clone(&power) as Arc<dyn SandboxControl>;
+    let commanded = Sandbox { bank: Arc::clone(&power) as _, clock: Arc::clone(&power) as _ };
     let unit = one_card(Some(CardStatus::Additional));
     (HttpState::new(HttpParts { sandbox: Some(commanded), ..api(unit, Standing::Blocked) }), power)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use kopeck_adapter_bank_http::SimulatorControl;
+use kopeck_port_bank::sandbox::{CommandKey, SandboxClock, SandboxError};
 
 use crate::clock::ServiceClock;
 
@@ -18,6 +19,24 @@ pub(super) struct ClockSync {
     /// Dropped to stop the thread.
     alive: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// The clocks of the simulator and of the service: both move at once, instead of after the next poll.
+pub(super) struct SynchronisedClock {
+    pub(super) control: Arc<SimulatorControl>,
+    pub(super) clock: Arc<ServiceClock>,
+}
+
+impl SandboxClock for SynchronisedClock {
+    fn offset_micros(&self) -> Result<i64, SandboxError> {
+        self.clock.offset_micros()
+    }
+
+    fn advance(&self, by: Duration, key: &CommandKey) -> Result<i64, SandboxError> {
+        let offset_micros = self.control.advance(by, key)?;
+        self.clock.follow(offset_micros)?;
+        Ok(offset_micros)
+    }
 }
 
 impl ClockSync {
@@ -46,8 +65,8 @@ impl Drop for ClockSync {
 
 /// Returns whether the simulator is unreachable. Only the first failure is logged.
 fn follow(control: &SimulatorControl, clock: &ServiceClock, was_lost: bool) -> bool {
-    let followed = match control.clock() {
-        Ok(answer) => clock.follow(answer.offset_micros).map_err(|error| error.to_string()),
+    let followed = match control.offset_micros() {
+        Ok(offset_micros) => clock.follow(offset_micros).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     };
     match followed {

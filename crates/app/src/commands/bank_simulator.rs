@@ -4,22 +4,19 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_adapter_bank_simulator::server::{ClockRefusal, MovableClock, ServerParts};
-use kopeck_port_system::Clock as _;
+use kopeck_adapter_bank_simulator::server::ServerParts;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use secrecy::ExposeSecret as _;
-use time::OffsetDateTime;
 
 use super::shutdown::{self, IgnoredSignals, TerminationSignals};
 use crate::cli::BankSimulatorArgs;
-use crate::clock::{MoveError, ServiceClock};
+use crate::clock::ServiceClock;
 use crate::compose::SystemAdapters;
 use crate::port::Port;
 use crate::service_output;
@@ -109,17 +106,4 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
 
 fn private(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
-}
-
-impl MovableClock for ServiceClock {
-    fn offset_micros(&self) -> i64 {
-        i64::try_from(self.ahead().whole_microseconds()).unwrap_or(i64::MAX)
-    }
-
-    fn advance(&self, by: Duration, key: &str, since: OffsetDateTime) -> Result<(), ClockRefusal> {
-        Self::advance(self, by, key, since).map_err(|error| match error {
-            MoveError::TooFar => ClockRefusal::TooFar,
-            MoveError::File(_) => ClockRefusal::Failed(error.to_string()),
-        })
-    }
 }

@@ -69,7 +69,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     if args.docs {
         service_output::announce(&format!("API reference on {url}/docs\n"));
     }
-    if process.bank.power.is_some() {
+    if process.bank.sandbox.is_some() {
         first_start::demo_partner(&process.application, &process.folder, &url)?;
     }
     let drain = Drain::new(&listener, &state)?;
@@ -221,7 +221,7 @@ impl Process {
             store: self.application.store(),
             bank: Arc::clone(&self.gateway),
             tokens: Arc::clone(&self.application.tokens),
-            sandbox: self.bank.power.clone(),
+            sandbox: self.bank.sandbox.clone(),
             metrics: Arc::clone(&self.operations.metrics) as _,
             audit: Arc::clone(&self.audit),
             settings: HttpSettings {

@@ -1,7 +1,7 @@
 //! The daily refresh of what lies on the cards' accounts. Through the client, which logs in anew when its token ends.
 
-use kopeck_adapter_bank_simulator::Behaviour;
 use kopeck_client::{Client, Paging, VirtualItem};
+use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
 use time::macros::{date, datetime};
 use time::{Duration, PrimitiveDateTime};
 
@@ -36,14 +36,7 @@ async fn accounts_are_refreshed_once_a_day() {
         client.cards().available(None, Paging::default()).await.unwrap().data[0].custom_id_card.clone();
     let number = kopeck_domain::card_number::CardNumber::parse(&number).unwrap();
     server.bank.activate(number, None).unwrap();
-    let purchase = kopeck_adapter_bank_simulator::Purchase {
-        amount: kopeck_domain::Kopecks::new(1_000),
-        place: None,
-        mcc: None,
-        merchant_id: None,
-        at: None,
-        once: None,
-    };
+    let purchase = kopeck_port_bank::sandbox::Purchase::new(kopeck_domain::Kopecks::new(1_000));
     server.bank.purchase(number, &purchase).unwrap();
     server.refresh_accounts();
     assert_eq!(accounts(&client).await, issued, "it is the same day");
@@ -62,10 +55,10 @@ async fn accounts_are_refreshed_once_a_day() {
 async fn accounts_that_the_bank_did_not_answer_for_are_refreshed_later() {
     let (server, client) = with_cards(10).await;
     server.clock.advance(Duration::DAY);
-    let down = Behaviour { down: true, ..Behaviour::default() };
-    let shaky = Behaviour { error_rate: 0.7, ..Behaviour::default() };
-    for behaviour in [down, shaky, Behaviour::default()] {
-        server.bank.set_behaviour(behaviour).unwrap();
+    let down = BankFaults { down: true, ..BankFaults::default() };
+    let shaky = BankFaults { error_rate: 0.7, ..BankFaults::default() };
+    for behaviour in [down, shaky, BankFaults::default()] {
+        server.bank.inject_faults(behaviour).unwrap();
         for _ in 0..3 {
             server.clock.advance(Duration::seconds(10));
             server.refresh_accounts();

@@ -50,7 +50,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "client",
             "port-system",
             "port-bank",
-            "bank-protocol",
             "adapter-bank-http",
             "adapter-bank-simulator",
             "test-support",

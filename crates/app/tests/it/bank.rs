@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 
-use kopeck_adapter_bank_simulator::Behaviour;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_bank::BankKey;
+use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
 use kopeck_service::worker::{Task, TaskResult, Worker};
 use serde_json::json;
 use time::Duration;
@@ -17,12 +17,12 @@ const LEASE: Duration = Duration::seconds(31);
 /// The longest backoff before the bank is queried again.
 const PATIENCE: Duration = Duration::seconds(10);
 
-fn behave(server: &TestServer, behaviour: Behaviour) {
-    server.bank.set_behaviour(behaviour).unwrap();
+fn behave(server: &TestServer, behaviour: BankFaults) {
+    server.bank.inject_faults(behaviour).unwrap();
 }
 
-fn down() -> Behaviour {
-    Behaviour { down: true, ..Behaviour::default() }
+fn down() -> BankFaults {
+    BankFaults { down: true, ..BankFaults::default() }
 }
 
 /// Lets so many tries pass.
@@ -66,7 +66,7 @@ async fn expect_done_once(server: &TestServer, api: &Api, requests: &(String, St
         ("SUCCESS", "SUCCESS")
     );
     api.expect_money(100_000 - 23_500, 0).await;
-    behave(server, Behaviour::default());
+    behave(server, BankFaults::default());
     let made = api.get(&format!("/v1/order/result/{order}")).await.ok(200);
     assert_eq!(made["data"].as_array().unwrap().len(), 2);
     assert_eq!(api.free().await.len(), 2);
@@ -93,12 +93,12 @@ async fn expect_in_process(api: &Api, requests: &(String, String, Vec<String>)) 
 
 #[tokio::test]
 async fn while_the_bank_does_not_answer_requests_wait_and_then_are_done_once() {
-    let every = Behaviour::default();
+    let every = BankFaults::default();
     for silence in [
         down(),
-        Behaviour { error_rate: 1.0, ..every },
-        Behaviour { lose_answer_rate: 1.0, error_rate: 1.0, ..every },
-        Behaviour { error_rate: 1.0, duplicate_rate: 1.0, ..every },
+        BankFaults { error_rate: 1.0, ..every },
+        BankFaults { lose_answer_rate: 1.0, error_rate: 1.0, ..every },
+        BankFaults { error_rate: 1.0, duplicate_rate: 1.0, ..every },
     ] {
         let (server, api) = start(100_000).await;
         let requests = two_requests(&server, &api).await;
@@ -107,7 +107,7 @@ async fn while_the_bank_does_not_answer_requests_wait_and_then_are_done_once() {
         expect_in_process(&api, &requests).await;
         tries(&server, 20);
         expect_in_process(&api, &requests).await;
-        behave(&server, Behaviour::default());
+        behave(&server, BankFaults::default());
         tries(&server, 2);
         expect_done_once(&server, &api, &requests).await;
     }
@@ -116,8 +116,8 @@ async fn while_the_bank_does_not_answer_requests_wait_and_then_are_done_once() {
 #[tokio::test]
 async fn a_lost_answer_is_asked_for_and_nothing_is_sent_twice() {
     for behaviour in [
-        Behaviour { lose_answer_rate: 1.0, ..Behaviour::default() },
-        Behaviour { lose_answer_rate: 1.0, duplicate_rate: 1.0, ..Behaviour::default() },
+        BankFaults { lose_answer_rate: 1.0, ..BankFaults::default() },
+        BankFaults { lose_answer_rate: 1.0, duplicate_rate: 1.0, ..BankFaults::default() },
     ] {
         let (server, api) = start(100_000).await;
         let requests = two_requests(&server, &api).await;
@@ -136,7 +136,7 @@ async fn a_lost_answer_is_asked_for_and_nothing_is_sent_twice() {
 async fn a_slow_bank_is_waited_for() {
     let (server, api) = start(100_000).await;
     let requests = two_requests(&server, &api).await;
-    behave(&server, Behaviour { latency_ms: 30, ..Behaviour::default() });
+    behave(&server, BankFaults { latency: std::time::Duration::from_millis(30), ..BankFaults::default() });
     server.run_jobs();
     expect_done_once(&server, &api, &requests).await;
 }
@@ -149,7 +149,7 @@ async fn a_bank_of_bad_days_comes_right_to_the_kopeck() {
     let cards = api.main_cards(&server, 12).await;
     behave(
         &server,
-        Behaviour { error_rate: 0.4, lose_answer_rate: 0.4, duplicate_rate: 0.5, ..Behaviour::default() },
+        BankFaults { error_rate: 0.4, lose_answer_rate: 0.4, duplicate_rate: 0.5, ..BankFaults::default() },
     );
     let mut spent = 0;
     for round in 0..5_i64 {
@@ -194,7 +194,7 @@ async fn a_bank_of_bad_days_comes_right_to_the_kopeck() {
 async fn a_large_order_is_fetched_in_pieces_and_is_whole_in_the_end() {
     let (server, api) = start(10_000_000).await;
     let id = order(&api, 1_201, 5_000).await;
-    behave(&server, Behaviour { error_rate: 0.5, lose_answer_rate: 0.5, ..Behaviour::default() });
+    behave(&server, BankFaults { error_rate: 0.5, lose_answer_rate: 0.5, ..BankFaults::default() });
     server.run_jobs();
     tries(&server, 40);
     assert_eq!(api.order_state(&id).await, "SUCCESS");
@@ -225,7 +225,7 @@ async fn without_the_bank_a_card_is_shown_from_the_last_copy() {
         before.push(api.get(path).await.ok(200));
     }
     assert_eq!(before[2]["data"][0]["amount"], 700);
-    for silence in [down(), Behaviour { error_rate: 1.0, ..Behaviour::default() }] {
+    for silence in [down(), BankFaults { error_rate: 1.0, ..BankFaults::default() }] {
         behave(&server, silence);
         server.clock.advance(SETTINGS.card_cache);
         for (path, before) in paths.iter().zip(&before) {
@@ -239,7 +239,7 @@ async fn without_the_bank_a_card_is_shown_from_the_last_copy() {
     let employee = api.employee("away").await;
     api.link(&employee, &spare.number, "MAIN").await.ok(200);
     api.switch(&employee, &spare.id, "ADDITIONAL").await.ok(200);
-    behave(&server, Behaviour::default());
+    behave(&server, BankFaults::default());
     api.get(&format!("/v1/card/{}/transactions", spare.id)).await.ok(200);
 }
 
@@ -299,7 +299,7 @@ fn once_taken(answer: impl Fn() -> bool) -> impl Fn() -> bool {
 async fn a_worker_whose_lease_is_over_tells_the_bank_nothing() {
     let (server, api) = start(100_000).await;
     let requests = two_requests(&server, &api).await;
-    behave(&server, Behaviour { duplicate_rate: 1.0, ..Behaviour::default() });
+    behave(&server, BankFaults { duplicate_rate: 1.0, ..BankFaults::default() });
     server.clock.advance(SETTINGS.processing_delay);
     let (first, second) =
         (server.application.worker(server.bank.clone()), server.application.worker(server.bank.clone()));
@@ -349,7 +349,7 @@ async fn two_workers_with_the_same_request_settle_it_once() {
     expect_in_process(&api, &requests).await;
     blind.into_iter().for_each(|report| second.settle(report).unwrap());
     expect_in_process(&api, &requests).await;
-    behave(&server, Behaviour { duplicate_rate: 1.0, ..Behaviour::default() });
+    behave(&server, BankFaults { duplicate_rate: 1.0, ..BankFaults::default() });
     tries(&server, 2);
     expect_done_once(&server, &api, &requests).await;
 }

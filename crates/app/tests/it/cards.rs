@@ -6,6 +6,7 @@ use kopeck_client::{
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::partner::SealingPolicy;
+use kopeck_port_bank::sandbox::SandboxControl as _;
 use kopeck_port_system::Clock;
 use serde_json::{Value, json};
 use time::Duration;

@@ -1,12 +1,12 @@
 //! The clock is moved forward: everything that goes by it follows, and the partner's own clock does not matter.
 
-use kopeck_adapter_bank_simulator::Behaviour;
 use kopeck_client::{
     CardLimit, Client, Error, IdempotencyKey, LimitPeriod, PrimitiveDateTime, RequestState, TopUp,
 };
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_bank::BankKey;
+use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
 use kopeck_port_system::Clock as _;
 use serde_json::{Value, json};
 use time::macros::{date, datetime};
@@ -269,7 +269,7 @@ async fn work_in_hand_is_done_once_over_a_jump_of_days() {
         let order = client.orders().virtual_cards(&[crate::calls::virtual_item(1, 5_000)]).await.unwrap();
         let top_up = client.replenishments().create(&[TopUp::new(card, 500)]).await.unwrap();
         let limit = client.limits().set(&[card], &CardLimit::per(LimitPeriod::Day, 300)).await.unwrap();
-        server.bank.set_behaviour(Behaviour { duplicate_rate: 1.0, ..Behaviour::default() }).unwrap();
+        server.bank.inject_faults(BankFaults { duplicate_rate: 1.0, ..BankFaults::default() }).unwrap();
         server.clock.advance(SETTINGS.processing_delay);
         let worker = server.application.worker(server.bank.clone());
         let errands = worker.take().unwrap();

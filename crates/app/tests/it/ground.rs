@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use kopeck::compose::SystemAdapters;
 use kopeck::folder::DataFolder;
-use kopeck_adapter_http::{HttpSettings, SandboxControl};
+use kopeck_adapter_http::HttpSettings;
 use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_adapter_store_diesel::testing::{Roles, TestDatabase};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_bank::BankGateway;
+use kopeck_port_bank::sandbox::Sandbox;
 use kopeck_port_security::PasswordHasher;
 use kopeck_port_store::Store;
 use kopeck_port_system::Clock;
@@ -94,7 +95,7 @@ impl Clock for SkewedClock {
 pub struct Ports {
     pub store: Arc<dyn Store>,
     pub bank: Arc<dyn BankGateway>,
-    pub sandbox: Arc<dyn SandboxControl>,
+    pub sandbox: Sandbox,
 }
 
 impl Default for Plan {

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::Ipv4Addr;
 
-use kopeck_adapter_bank_simulator::Behaviour;
+use kopeck_port_bank::sandbox::{BankFaults, SandboxControl as _};
 use serde_json::{Value, json};
 
 use crate::bare::{Call, connect, get, optional, post};
@@ -111,12 +111,12 @@ fn faulty_cards_are_a_list_of_their_own_shape() {
 #[test]
 fn a_bank_that_is_down_is_a_503_that_says_when_to_come_back() {
     let office = Office::open();
-    office.server.bank.set_behaviour(Behaviour { down: true, ..Behaviour::default() }).unwrap();
+    office.server.bank.inject_faults(BankFaults { down: true, ..BankFaults::default() }).unwrap();
     let path = format!("/v1/card/{}/transactions", office.main);
     let got = get(&path).token(&office.token).send(&office.server);
     assert_eq!(got.code(), (503, "bank_unavailable".to_owned()));
     assert!(got.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
-    office.server.bank.set_behaviour(Behaviour::default()).unwrap();
+    office.server.bank.inject_faults(BankFaults::default()).unwrap();
     assert_eq!(get(&path).token(&office.token).send(&office.server).status, 200);
 }
 
@@ -124,7 +124,14 @@ fn a_bank_that_is_down_is_a_503_that_says_when_to_come_back() {
 #[test]
 fn a_repeat_of_a_call_that_is_still_running_is_told_to_come_back() {
     let office = Office::open();
-    office.server.bank.set_behaviour(Behaviour { latency_ms: 4_000, ..Behaviour::default() }).unwrap();
+    office
+        .server
+        .bank
+        .inject_faults(BankFaults {
+            latency: std::time::Duration::from_millis(4_000),
+            ..BankFaults::default()
+        })
+        .unwrap();
     let path = format!("/v1/employee/{}/card/switch", office.employee);
     let body = json!({"idCard": office.main, "statusCard": "ADDITIONAL"});
     let call = post(&path, &body).token(&office.token);
@@ -137,7 +144,7 @@ fn a_repeat_of_a_call_that_is_still_running_is_told_to_come_back() {
     assert_eq!((done.status, done.replayed()), (200, false), "{done:?}");
     assert_eq!(told.code(), (409, "request_in_progress".to_owned()));
     assert!(told.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
-    office.server.bank.set_behaviour(Behaviour::default()).unwrap();
+    office.server.bank.inject_faults(BankFaults::default()).unwrap();
     let again = call.send(&office.server);
     assert_eq!((again.replayed(), again.text), (true, done.text));
 }

@@ -2,6 +2,7 @@
 
 use kopeck_client::{Error, ErrorCode, NewEmployee, Paging, RequestState, TopUp, Uuid, Wait};
 use kopeck_domain::card_number::CardNumber;
+use kopeck_port_bank::sandbox::SandboxControl as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 use time::Duration;

@@ -284,14 +284,14 @@ async fn faulty_misbehaviour_is_told_field_by_field() {
     let all =
         json!({"latencyMs": 7, "errorRate": 0.5, "loseAnswerRate": 1, "duplicateRate": 0, "down": false});
     api.post(path, &all).await.ok(200);
-    let behaviour = server.bank.behaviour();
-    assert_eq!((behaviour.latency_ms, behaviour.down), (7, false));
+    let behaviour = server.bank.faults();
+    assert_eq!((behaviour.latency.as_millis(), behaviour.down), (7, false));
     assert_eq!((behaviour.error_rate, behaviour.lose_answer_rate, behaviour.duplicate_rate), (0.5, 1.0, 0.0));
     // What is not said is as with a bank in good order.
     api.post(path, &json!({"down": true})).await.ok(200);
-    assert_eq!((server.bank.behaviour().latency_ms, server.bank.behaviour().down), (0, true));
+    assert_eq!((server.bank.faults().latency.as_millis(), server.bank.faults().down), (0, true));
     api.post(path, &json!({})).await.ok(200);
-    assert_eq!(server.bank.behaviour(), kopeck_adapter_bank_simulator::Behaviour::default());
+    assert_eq!(server.bank.faults(), kopeck_port_bank::sandbox::BankFaults::default());
 }
 
 /// The typed client, everything sealed.

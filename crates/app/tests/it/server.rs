@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use actix_web::dev::ServerHandle;
 use kopeck::compose::{Application, Parts, simulator};
-use kopeck::sandbox::SimulatorPower;
 use kopeck_adapter_bank_simulator::Simulator;
 use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, NoopMetrics};
 use kopeck_adapter_security::{KeyRing, MasterKey};
@@ -16,6 +15,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::DepositReference;
 use kopeck_domain::partner::SealingPolicy;
+use kopeck_port_bank::sandbox::Sandbox;
 use kopeck_port_store::{Access, StoreError, transact};
 use kopeck_port_system::Clock;
 use kopeck_port_system::fake::FakeClock;
@@ -91,8 +91,8 @@ impl TestServer {
         let parts = Parts { passwords, store_kind: ground.store_kind, ..Parts::default() };
         let application = Application::with_parts(&ground.url, &keys, &adapters, SETTINGS, parts).unwrap();
         let bank = simulator(&ground.data, &adapters, SETTINGS).unwrap();
-        let power = Arc::new(SimulatorPower { bank: Arc::clone(&bank), clock: service_clock });
-        let ports = ports(Ports { store: application.store(), bank: bank.clone(), sandbox: power });
+        let sandboxed = Sandbox { bank: Arc::clone(&bank) as _, clock: service_clock };
+        let ports = ports(Ports { store: application.store(), bank: bank.clone(), sandbox: sandboxed });
         let state = HttpState::new(HttpParts {
             env: Arc::clone(&application.env),
             wall: Arc::clone(&adapters.wall),

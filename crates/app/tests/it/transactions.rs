@@ -1,9 +1,9 @@
 //! Transactions of cards over HTTP.
 
-use kopeck_adapter_bank_simulator::{Purchase, Refund};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::partner::SealingPolicy;
+use kopeck_port_bank::sandbox::{Purchase, Refund, SandboxControl as _};
 use kopeck_port_system::Clock;
 use serde_json::{Value, json};
 use time::Duration;
@@ -15,12 +15,10 @@ use crate::server::{SETTINGS, START, TestServer};
 /// Buys something for so many kopecks.
 pub fn buy(server: &TestServer, number: &str, amount: i64) {
     let purchase = Purchase {
-        amount: Kopecks::new(amount),
-        place: Some("Кофейня"),
-        mcc: Some("5814"),
-        merchant_id: Some("M-1"),
-        at: None,
-        once: None,
+        place: Some("Кофейня".to_owned()),
+        mcc: Some("5814".to_owned()),
+        merchant_id: Some("M-1".to_owned()),
+        ..Purchase::new(Kopecks::new(amount))
     };
     server.bank.purchase(number_of(number), &purchase).unwrap();
 }
@@ -53,7 +51,7 @@ async fn transactions_are_listed_newest_first_and_filtered() {
         ["amount", "dateExecutionAt", "id", "mcc", "merchantId", "place", "timeExecutionAt", "type"]
     );
     let id = payment["id"].as_i64().unwrap();
-    let refund = Refund { payment: id, amount: Kopecks::new(500), once: None };
+    let refund = Refund { payment: id, amount: Kopecks::new(500), key: None };
     server.bank.refund(number_of(&number), &refund).unwrap();
     server.clock.advance(SETTINGS.card_cache);
     let entry = |id: &Value, kind: &str, time: &str, amount: i64, merchant: [Value; 3]| {

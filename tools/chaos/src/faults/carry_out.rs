@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use kopeck_bank_protocol::simulator::BehaviourDto;
+use kopeck_port_bank::sandbox::BankFaults;
 use tokio::time::Instant;
 
 use super::{Kind, PlannedFault};
@@ -66,7 +66,7 @@ async fn strike(planned: &PlannedFault, fleet: &Fleet, journal: &Journal) -> any
             let _bank = fleet.process(Role::Bank).await?;
             bank::behave(fleet, misbehaviour(planned.kind, planned.percent)).await?;
             tokio::time::sleep(lasts).await;
-            bank::behave(fleet, BehaviourDto::default()).await
+            bank::behave(fleet, BankFaults::default()).await
         }
     }
 }
@@ -85,16 +85,16 @@ async fn block(proxy: &Proxy, lasts: Duration) {
     proxy.thaw();
 }
 
-fn misbehaviour(kind: Kind, percent: u64) -> BehaviourDto {
+fn misbehaviour(kind: Kind, percent: u64) -> BankFaults {
     // At most a half: a bank that never answers is another fault.
     let rate = f64::from(u32::try_from(percent.min(50)).unwrap_or(50)) / 100.0;
-    let well = BehaviourDto::default();
+    let well = BankFaults::default();
     match kind {
-        Kind::BankDown => BehaviourDto { down: true, ..well },
-        Kind::BankSlow => BehaviourDto { latency_ms: percent * 30, ..well },
-        Kind::BankFails => BehaviourDto { error_rate: rate, ..well },
-        Kind::BankMute => BehaviourDto { lose_answer_rate: rate, ..well },
-        Kind::BankDoubles => BehaviourDto { duplicate_rate: 1.0, lose_answer_rate: rate, ..well },
+        Kind::BankDown => BankFaults { down: true, ..well },
+        Kind::BankSlow => BankFaults { latency: Duration::from_millis(percent * 30), ..well },
+        Kind::BankFails => BankFaults { error_rate: rate, ..well },
+        Kind::BankMute => BankFaults { lose_answer_rate: rate, ..well },
+        Kind::BankDoubles => BankFaults { duplicate_rate: 1.0, lose_answer_rate: rate, ..well },
         _ => well,
     }
 }

@@ -22,7 +22,7 @@ fn read(r: &mut Reader<'_>) -> Option<Option<String>> {
 
 async fn activate(ctx: HandlerContext) -> HandlerResult {
     on_card(ctx, read, |sandbox, card, code, _| {
-        sandbox.activate(card, code.as_deref()).map(|()| SuccessDto::new())
+        sandbox.bank.activate(card, code.as_deref()).map(|()| SuccessDto::new())
     })
     .await
 }

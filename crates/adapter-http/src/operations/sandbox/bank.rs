@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kopeck_domain::draft::Invalid;
+use kopeck_port_bank::sandbox::BankFaults;
 
 use super::{NO_BANK, on_service};
 use crate::dto::SuccessDto;
@@ -11,7 +12,6 @@ use crate::input::field_types::{boolean, integer, rate};
 use crate::input::reader::Reader;
 use crate::operation::{Operation, handler, reads};
 use crate::response::HandlerResult;
-use crate::sandbox::SandboxFaults;
 
 /// The greatest latency of the bank: a minute.
 const LONGEST_LATENCY_MS: i64 = 60_000;
@@ -22,7 +22,7 @@ pub(super) static OPERATION: Operation = Operation::post("sandbox.bank", "/sandb
     .refuses(NO_BANK);
 
 /// Absent fields mean no fault, so an empty object ends all faults.
-fn read(r: &mut Reader<'_>) -> Option<SandboxFaults> {
+fn read(r: &mut Reader<'_>) -> Option<BankFaults> {
     let mut body = r.body();
     let latency = integer(latency).between(0, LONGEST_LATENCY_MS).about("Answers that much later.");
     let latency = body.optional("latencyMs", latency).unwrap_or_default();
@@ -33,7 +33,7 @@ fn read(r: &mut Reader<'_>) -> Option<SandboxFaults> {
     ]
     .map(|(name, about)| body.optional(name, rate().about(about)).unwrap_or_default());
     let down = body.optional("down", boolean().about("Answers nothing at all.")).unwrap_or_default();
-    Some(SandboxFaults { latency, error_rate, lose_answer_rate, duplicate_rate, down })
+    Some(BankFaults { latency, error_rate, lose_answer_rate, duplicate_rate, down })
 }
 
 fn latency(milliseconds: i64) -> Result<Duration, Invalid> {
@@ -46,5 +46,5 @@ fn latency(milliseconds: i64) -> Result<Duration, Invalid> {
 
 async fn bank(ctx: HandlerContext) -> HandlerResult {
     let faults = ctx.input.values(read);
-    on_service(ctx, faults, |sandbox, faults, _| sandbox.inject_faults(faults)).await
+    on_service(ctx, faults, |sandbox, faults, _| sandbox.bank.inject_faults(faults)).await
 }

@@ -2,6 +2,7 @@
 
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::draft::Invalid;
+use kopeck_port_bank::sandbox::{Purchase, PurchaseOutcome};
 use time::UtcOffset;
 
 use super::{on_card, with_card};
@@ -11,7 +12,6 @@ use crate::input::reader::Reader;
 use crate::operation::{Operation, handler, reads};
 use crate::operations::cards::NO_CARD_OR_BANK;
 use crate::response::HandlerResult;
-use crate::sandbox::{PurchaseOutcome, SandboxPurchase};
 use crate::schema::{api_type, chars};
 
 /// The most characters of a text about a merchant.
@@ -26,14 +26,14 @@ pub(super) static OPERATION: Operation =
         .responds::<PurchaseDto>(200)
         .refuses(NO_CARD_OR_BANK);
 
-fn read(r: &mut Reader<'_>, zone: Zone) -> Option<SandboxPurchase> {
+fn read(r: &mut Reader<'_>, zone: Zone) -> Option<Purchase> {
     let mut body = r.body();
     let amount = body.required("amount", amount().about("Kopecks."));
     let [place, mcc, merchant_id] =
         ["place", "mcc", "merchantId"].map(|name| body.optional(name, merchant_text()));
     let about = "When it happens, in the past or in the future; now, if absent.";
     let at = body.optional("at", text(move |at| zone.parse_moment(at)).about(about));
-    Some(SandboxPurchase { amount: amount?, place, mcc, merchant_id, at })
+    Some(Purchase { amount: amount?, place, mcc, merchant_id, at, key: None })
 }
 
 /// A text about a merchant, as the bank would print it.
@@ -53,7 +53,10 @@ async fn purchase(ctx: HandlerContext) -> HandlerResult {
     on_card(
         ctx,
         |r| read(r, zone),
-        |sandbox, card, purchase, key| sandbox.purchase(card, &purchase, key).map(PurchaseDto::from),
+        |sandbox, card, purchase, key| {
+            let purchase = Purchase { key: Some(key.clone()), ..purchase };
+            sandbox.bank.purchase(card, &purchase).map(PurchaseDto::from)
+        },
     )
     .await
 }

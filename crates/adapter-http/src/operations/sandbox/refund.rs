@@ -1,6 +1,7 @@
 //! Refunds a payment.
 
 use kopeck_domain::Kopecks;
+use kopeck_port_bank::sandbox::Refund;
 
 use super::{on_card, with_card};
 use crate::handler_context::HandlerContext;
@@ -26,8 +27,9 @@ fn read(r: &mut Reader<'_>) -> Option<(i64, Kopecks)> {
 }
 
 async fn refund(ctx: HandlerContext) -> HandlerResult {
-    on_card(ctx, read, |sandbox, card, (transaction, amount), key| {
-        sandbox.refund(card, transaction, amount, key).map(RefundDto::new)
+    on_card(ctx, read, |sandbox, card, (payment, amount), key| {
+        let refund = Refund { payment, amount, key: Some(key.clone()) };
+        sandbox.bank.refund(card, &refund).map(RefundDto::new)
     })
     .await
 }

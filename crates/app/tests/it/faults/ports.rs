@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kopeck_adapter_http::{
-    CommandKey, PurchaseOutcome, SandboxControl, SandboxFaults, SandboxPurchase, SandboxRefusal,
-};
-use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::transaction::Transaction;
+use kopeck_port_bank::sandbox::{
+    BankFaults, CommandKey, Purchase, PurchaseOutcome, Refund, Sandbox, SandboxClock, SandboxControl,
+    SandboxError,
+};
 use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
 use kopeck_port_store::{Access, Done, Store, StoreError, Work};
 
@@ -51,7 +51,7 @@ struct State {
 
 struct WatchedStore(Arc<dyn Store>, Arc<Watch>);
 struct WatchedBank(Arc<dyn BankGateway>, Arc<Watch>);
-struct WatchedSandbox(Arc<dyn SandboxControl>, Arc<Watch>);
+struct WatchedSandbox(Sandbox, Arc<Watch>);
 
 impl Fault {
     /// Those that make a difference at this step.
@@ -89,10 +89,11 @@ impl Watch {
 
     /// Puts this watch in front of the ports.
     pub fn over(self: &Arc<Self>, ports: Ports) -> Ports {
+        let sandbox = Arc::new(WatchedSandbox(ports.sandbox, Arc::clone(self)));
         Ports {
             store: Arc::new(WatchedStore(ports.store, Arc::clone(self))),
             bank: Arc::new(WatchedBank(ports.bank, Arc::clone(self))),
-            sandbox: Arc::new(WatchedSandbox(ports.sandbox, Arc::clone(self))),
+            sandbox: Sandbox { bank: Arc::clone(&sandbox) as _, clock: sandbox },
         }
     }
 
@@ -204,54 +205,49 @@ impl BankGateway for WatchedBank {
 impl WatchedSandbox {
     fn command<T>(
         &self,
-        command: impl FnOnce(&dyn SandboxControl) -> Result<T, SandboxRefusal>,
-    ) -> Result<T, SandboxRefusal> {
-        let failed = |_| Err(SandboxRefusal::Failed("as the test has it".to_owned()));
-        self.1.call(("sandbox", true), || command(&*self.0), failed)
+        command: impl FnOnce(&Sandbox) -> Result<T, SandboxError>,
+    ) -> Result<T, SandboxError> {
+        let failed = |_| Err(SandboxError::Failed("as the test has it".to_owned()));
+        self.1.call(("sandbox", true), || command(&self.0), failed)
     }
 }
 
 impl SandboxControl for WatchedSandbox {
-    fn purchase(
-        &self,
-        card: CardNumber,
-        purchase: &SandboxPurchase,
-        key: &CommandKey,
-    ) -> Result<PurchaseOutcome, SandboxRefusal> {
-        self.command(|power| power.purchase(card, purchase, key))
+    fn purchase(&self, card: CardNumber, purchase: &Purchase) -> Result<PurchaseOutcome, SandboxError> {
+        self.command(|sandbox| sandbox.bank.purchase(card, purchase))
     }
 
-    fn refund(
-        &self,
-        card: CardNumber,
-        transaction: i64,
-        amount: Kopecks,
-        key: &CommandKey,
-    ) -> Result<i64, SandboxRefusal> {
-        self.command(|power| power.refund(card, transaction, amount, key))
+    fn refund(&self, card: CardNumber, refund: &Refund) -> Result<i64, SandboxError> {
+        self.command(|sandbox| sandbox.bank.refund(card, refund))
     }
 
-    fn block(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
-        self.command(|power| power.block(card))
+    fn block(&self, card: CardNumber) -> Result<(), SandboxError> {
+        self.command(|sandbox| sandbox.bank.block(card))
     }
 
-    fn unblock(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
-        self.command(|power| power.unblock(card))
+    fn unblock(&self, card: CardNumber) -> Result<(), SandboxError> {
+        self.command(|sandbox| sandbox.bank.unblock(card))
     }
 
-    fn expire(&self, card: CardNumber) -> Result<(), SandboxRefusal> {
-        self.command(|power| power.expire(card))
+    fn expire(&self, card: CardNumber) -> Result<(), SandboxError> {
+        self.command(|sandbox| sandbox.bank.expire(card))
     }
 
-    fn activate(&self, card: CardNumber, code: Option<&str>) -> Result<(), SandboxRefusal> {
-        self.command(|power| power.activate(card, code))
+    fn activate(&self, card: CardNumber, code: Option<&str>) -> Result<(), SandboxError> {
+        self.command(|sandbox| sandbox.bank.activate(card, code))
     }
 
-    fn inject_faults(&self, faults: SandboxFaults) -> Result<(), SandboxRefusal> {
-        self.command(|power| power.inject_faults(faults))
+    fn inject_faults(&self, faults: BankFaults) -> Result<(), SandboxError> {
+        self.command(|sandbox| sandbox.bank.inject_faults(faults))
+    }
+}
+
+impl SandboxClock for WatchedSandbox {
+    fn offset_micros(&self) -> Result<i64, SandboxError> {
+        self.0.clock.offset_micros()
     }
 
-    fn advance_clock(&self, by: Duration, key: &CommandKey) -> Result<(), SandboxRefusal> {
-        self.command(|power| power.advance_clock(by, key))
+    fn advance(&self, by: Duration, key: &CommandKey) -> Result<i64, SandboxError> {
+        self.command(|sandbox| sandbox.clock.advance(by, key))
     }
 }
