@@ -1,10 +1,11 @@
 //! Card limits.
 
 use diesel::prelude::*;
+use kopeck_domain::Kopecks;
 use kopeck_domain::card::Standing;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::draft::Invalid;
-use kopeck_domain::limit::{Limit, LimitDraft, WindowDraft};
+use kopeck_domain::limit::{Days, Limit};
 use kopeck_port_bank::{BankCard, DeclineReason};
 use time::Date;
 
@@ -48,19 +49,18 @@ impl LimitRow {
     }
 
     fn limit(self) -> Result<Limit, SimulatorError> {
+        self.read().map_err(|_| SimulatorError::Corrupt("a limit that is none"))
+    }
+
+    fn read(self) -> Result<Limit, Invalid> {
         let days = split(&self.days).map(|day| day.parse::<i64>().map_err(|_| Invalid::new("no number")));
-        let windows = split(&self.windows).map(|window| {
-            let (from, to) = window.split_once('-').ok_or_else(|| Invalid::new("no window"))?;
-            Ok(WindowDraft { from: Some(Ok(from.to_owned())), to: Some(Ok(to.to_owned())) })
-        });
-        let draft = LimitDraft {
-            unlimited: None,
-            amount: self.amount.map(Ok),
-            period: self.period.map(Ok),
-            days: Some(days.collect()),
-            times: Some(Ok(windows.collect())),
-        };
-        Limit::parse(&draft, "limit").map_err(|_| SimulatorError::Corrupt("a limit that is none"))
+        let days = Days::parse(&days.collect::<Result<Vec<_>, _>>()?)?;
+        let limit = Limit::on(days).within(split(&self.windows));
+        match (self.amount, self.period) {
+            (Some(amount), Some(period)) => limit.per(period.parse()?, Kopecks::new(amount)).build(),
+            (None, None) => limit.build(),
+            (Some(_), None) | (None, Some(_)) => Err(Invalid::new("half of an amount with its period")),
+        }
     }
 }
 

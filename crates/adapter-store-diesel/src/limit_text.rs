@@ -3,8 +3,9 @@
 //!
 //! A limit has one text only, and a text that differs from that of the limit it is read as is corrupt.
 
+use kopeck_domain::Kopecks;
 use kopeck_domain::draft::Invalid;
-use kopeck_domain::limit::{Limit, LimitDraft, WindowDraft};
+use kopeck_domain::limit::{Days, Limit, LimitBuilder};
 use kopeck_port_store::StoreError;
 
 use crate::convert::corrupt;
@@ -26,37 +27,29 @@ pub(crate) fn text(limit: &Limit) -> String {
 
 /// The limit with this text.
 pub(crate) fn parse(stored: &str, column: &'static str) -> Result<Limit, StoreError> {
-    let limit = if stored == UNLIMITED {
-        Limit::Unlimited
-    } else {
-        Limit::parse(&draft(stored), "limit").map_err(|_| corrupt(column))?
-    };
+    let limit =
+        if stored == UNLIMITED { Limit::Unlimited } else { read(stored).map_err(|_| corrupt(column))? };
     if text(&limit) == stored { Ok(limit) } else { Err(corrupt(column)) }
 }
 
-fn draft(stored: &str) -> LimitDraft {
-    let mut draft = LimitDraft::default();
+fn read(stored: &str) -> Result<Limit, Invalid> {
+    let mut limit = LimitBuilder::default();
     for part in stored.split("; ") {
-        if let Some(days) = part.strip_prefix(DAYS) {
-            draft.days = Some(days.split(',').map(number).collect());
-        } else if let Some(times) = part.strip_prefix(TIMES) {
-            draft.times = Some(Ok(times.split(',').map(window).collect()));
+        limit = if let Some(days) = part.strip_prefix(DAYS) {
+            let days = days.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
+            limit.on(Days::parse(&days)?)
+        } else if let Some(windows) = part.strip_prefix(TIMES) {
+            limit.within(windows.split(','))
         } else {
             let (amount, period) = part.split_once(' ').unwrap_or((part, ""));
-            draft.amount = Some(number(amount));
-            draft.period = Some(Ok(period.to_owned()));
+            limit.per(period.parse()?, Kopecks::new(number(amount)?))
         }
     }
-    draft
+    limit.build()
 }
 
 fn number(text: &str) -> Result<i64, Invalid> {
     text.parse().map_err(|_| Invalid::new("must be a number"))
-}
-
-fn window(text: &str) -> Result<WindowDraft, Invalid> {
-    let (from, to) = text.split_once('-').ok_or_else(|| Invalid::new("must be two times"))?;
-    Ok(WindowDraft { from: Some(Ok(from.to_owned())), to: Some(Ok(to.to_owned())) })
 }
 
 fn joined(items: impl IntoIterator<Item: ToString>) -> String {

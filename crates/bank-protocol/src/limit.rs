@@ -1,6 +1,8 @@
 //! Card limits.
 
-use kopeck_domain::limit::{Limit, LimitDraft, WindowDraft};
+use kopeck_domain::Kopecks;
+use kopeck_domain::draft::Invalid;
+use kopeck_domain::limit::{Days, Limit, TimeOfDay, Window};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ProtocolError;
@@ -38,10 +40,8 @@ pub struct WindowDto {
 impl From<&Limit> for LimitDto {
     fn from(limit: &Limit) -> Self {
         let allowance = limit.allowance();
-        let window = |window: &kopeck_domain::limit::Window| WindowDto {
-            from: window.from().to_string(),
-            to: window.to().to_string(),
-        };
+        let window =
+            |window: &Window| WindowDto { from: window.from().to_string(), to: window.to().to_string() };
         Self {
             unlimited: limit.is_unlimited(),
             amount: allowance.map(|allowance| allowance.amount().get()),
@@ -56,16 +56,24 @@ impl TryFrom<&LimitDto> for Limit {
     type Error = ProtocolError;
 
     fn try_from(dto: &LimitDto) -> Result<Self, ProtocolError> {
-        let window = |window: &WindowDto| {
-            Ok(WindowDraft { from: Some(Ok(window.from.clone())), to: Some(Ok(window.to.clone())) })
+        let no_limit = || ProtocolError::new("limit", "is no limit");
+        let read = || -> Result<Self, Invalid> {
+            let window = |window: &WindowDto| {
+                Window::new(TimeOfDay::parse(&window.from)?, TimeOfDay::parse_end(&window.to)?)
+            };
+            let windows = dto.times.iter().map(window).collect::<Result<Vec<_>, _>>()?;
+            let limit = Self::on(Days::parse(&dto.days)?).within(windows);
+            match (dto.amount, &dto.period) {
+                (Some(amount), Some(period)) => limit.per(period.parse()?, Kopecks::new(amount)).build(),
+                (None, None) => limit.build(),
+                (Some(_), None) | (None, Some(_)) => Err(Invalid::new("must have an amount and a period")),
+            }
         };
-        let draft = LimitDraft {
-            unlimited: Some(Ok(dto.unlimited)),
-            amount: dto.amount.map(Ok),
-            period: dto.period.clone().map(Ok),
-            days: Some(Ok(dto.days.clone())),
-            times: Some(Ok(dto.times.iter().map(window).collect())),
-        };
-        Self::parse(&draft, "limit").map_err(|_| ProtocolError::new("limit", "is no limit"))
+        let LimitDto { unlimited, amount, period, days, times } = dto;
+        if !unlimited {
+            return read().map_err(|_| no_limit());
+        }
+        let is_alone = amount.is_none() && period.is_none() && days.is_empty() && times.is_empty();
+        if is_alone { Ok(Self::unlimited()) } else { Err(no_limit()) }
     }
 }

@@ -22,6 +22,13 @@ impl Invalid {
     }
 }
 
+/// So that a value which needs no parsing passes where a text does.
+impl From<std::convert::Infallible> for Invalid {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
 /// A faulty field of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {

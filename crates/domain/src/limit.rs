@@ -2,14 +2,14 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `draft` | reads a limit from its parts |
+//! | `builder` | makes a limit from values |
 //! | `days`, `window` | weekdays and times of the day |
 //! | `period` | the calendar arithmetic of days, weeks, months and quarters |
 //! | `decision` | the rule: may this card pay this amount now, and what is left |
 
+mod builder;
 mod days;
 mod decision;
-mod draft;
 mod period;
 #[cfg(test)]
 pub(crate) mod samples;
@@ -22,17 +22,16 @@ use time::OffsetDateTime;
 use crate::Kopecks;
 use crate::calendar::Zone;
 
+pub use builder::LimitBuilder;
 pub use days::Days;
 pub use decision::{Decision, Refusal, decide};
-pub use draft::{LimitConflict, LimitDraft, LimitError, Part, WindowDraft};
 pub use period::Period;
 pub use window::{TimeOfDay, Window};
 
 /// The greatest number of windows in one limit.
 pub const MAX_WINDOWS: usize = 10;
 
-/// What a card may spend, and when. There is no way to make one but from a [`LimitDraft`], so that every limit keeps
-/// the rules.
+/// What a card may spend, and when. Made from values by a [`LimitBuilder`], so that every limit keeps the rules.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Limit {
     /// Any time, bounded only by the balance of the card. What a new card has.

@@ -3,7 +3,7 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{CardId, LimitChangeId, PartnerId};
 use kopeck_domain::ledger::Reference;
-use kopeck_domain::limit::{Limit, LimitConflict};
+use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChangeRefusal, LimitChanges};
 use kopeck_port_bank::{DeclineReason, Instruction};
 use kopeck_port_store::{BatchTarget, StoreError, UnitOfWork};
@@ -11,6 +11,11 @@ use time::Date;
 
 use crate::Env;
 use crate::card_batches::{self, BatchDecision, ConflictReason, CreateBatchError, Kind};
+
+/// The limit is unlimited and has another setting too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("unlimited is true beside another setting of the limit")]
+pub struct LimitConflict;
 
 /// Accepts one limit for many cards, linked or not. No card stands twice in a batch.
 ///

@@ -15,7 +15,7 @@ use kopeck_domain::ids::{
     CardId, CategoryId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId,
 };
 use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference};
-use kopeck_domain::limit::{Limit, LimitDraft};
+use kopeck_domain::limit::{Limit, Period};
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine, OrderState};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
@@ -228,9 +228,7 @@ pub(crate) fn open_items(amounts: &[i64]) -> Vec<ReplenishmentItem> {
 
 /// So many kopecks a day.
 pub(crate) fn daily(amount: i64) -> Limit {
-    let draft =
-        LimitDraft { amount: Some(Ok(amount)), period: Some(Ok("CDAY".to_owned())), ..LimitDraft::default() };
-    Limit::parse(&draft, "limit").unwrap()
+    Limit::per(Period::Day, Kopecks::new(amount)).build().unwrap()
 }
 
 /// A change of two cards to 700 kopecks a day.

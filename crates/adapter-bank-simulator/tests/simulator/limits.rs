@@ -3,7 +3,7 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::limit::{Limit, LimitDraft, Period, Refusal, WindowDraft, decide};
+use kopeck_domain::limit::{Days, Limit, Period, Refusal, decide};
 use kopeck_domain::payment::PaymentRefusal;
 use kopeck_port_bank::sandbox::{BankFaults, Purchase, PurchaseOutcome, Refund, SandboxControl as _};
 use kopeck_port_bank::{BankError, BankGateway as _, BankKey, DeclineReason, Verdict};
@@ -16,18 +16,12 @@ const DONE: Result<Verdict, BankError> = Ok(Verdict::Done);
 
 /// The limit of these parts; a window is `HH:MM-HH:MM`.
 fn limit(allowance: Option<(i64, &str)>, days: &[i64], windows: &[&str]) -> Limit {
-    let window = |text: &&str| {
-        let (from, to) = text.split_once('-').unwrap();
-        Ok(WindowDraft { from: Some(Ok(from.to_owned())), to: Some(Ok(to.to_owned())) })
+    let limit = Limit::on(Days::parse(days).unwrap()).within(windows.iter().copied());
+    let limit = match allowance {
+        Some((amount, period)) => limit.per(period.parse().unwrap(), Kopecks::new(amount)),
+        None => limit,
     };
-    let draft = LimitDraft {
-        unlimited: None,
-        amount: allowance.map(|(amount, _)| Ok(amount)),
-        period: allowance.map(|(_, period)| Ok(period.to_owned())),
-        days: Some(Ok(days.to_vec())),
-        times: Some(Ok(windows.iter().map(window).collect())),
-    };
-    Limit::parse(&draft, "limit").unwrap()
+    limit.build().unwrap()
 }
 
 fn at(text: &str) -> OffsetDateTime {

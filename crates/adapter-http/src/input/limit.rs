@@ -1,10 +1,13 @@
 //! A card limit in a body.
 
+mod draft;
+
 use kopeck_domain::calendar::TIME_PATTERN;
 use kopeck_domain::draft::Invalid;
-use kopeck_domain::limit::{LimitDraft, MAX_WINDOWS, Part, Period, WindowDraft};
+use kopeck_domain::limit::{MAX_WINDOWS, Period};
 use serde_json::{Map, Value};
 
+use self::draft::{LimitDraft, Part, WindowDraft};
 use super::field_types::{InputValue, boolean, integer, text};
 use crate::json::{Json, object};
 use crate::schema::{Components, HasSchema as _, integer as number_of, or_null, pattern};
@@ -93,20 +96,22 @@ fn list(given: InputValue<'_>) -> Result<&[Value], Invalid> {
 
 #[cfg(test)]
 mod tests {
-    use kopeck_domain::limit::{Limit, LimitError};
+    use kopeck_domain::Faults;
+    use kopeck_domain::limit::Limit;
+    use kopeck_service::limits::LimitConflict;
     use serde_json::json;
 
     use super::*;
 
     /// The limit of a body, or its faulty fields.
     fn read(limit: &Value) -> Result<Limit, String> {
-        Limit::parse(&draft(limit.as_object().unwrap()), "limit").map_err(|error| match error {
-            LimitError::Faulty(faults) => {
-                let fields: Vec<_> = faults.as_slice().iter().map(|fault| fault.field.as_str()).collect();
-                fields.join(" ")
-            }
-            LimitError::Conflict(_) => "conflict".to_owned(),
-        })
+        let mut faults = Faults::new();
+        let read = draft(limit.as_object().unwrap()).read("limit", &mut faults);
+        let read = read.ok_or_else(|| {
+            let fields: Vec<_> = faults.as_slice().iter().map(|fault| fault.field.as_str()).collect();
+            fields.join(" ")
+        });
+        read?.map_err(|LimitConflict| "conflict".to_owned())
     }
 
     #[test]

@@ -84,8 +84,10 @@ impl From<LimitChange> for LimitChangeStateDto {
 
 #[cfg(test)]
 mod tests {
-    use kopeck_domain::limit::{LimitDraft, WindowDraft};
+    use kopeck_domain::Kopecks;
+    use kopeck_domain::limit::Period;
     use serde_json::json;
+    use time::Weekday;
 
     use super::*;
 
@@ -96,16 +98,13 @@ mod tests {
             shown(&Limit::Unlimited),
             json!({"unlimited": true, "amount": null, "period": null, "days": [], "times": []})
         );
-        let night = WindowDraft { from: Some(Ok("22:00".to_owned())), to: Some(Ok("06:00".to_owned())) };
-        let draft = LimitDraft {
-            unlimited: None,
-            amount: Some(Ok(500_000)),
-            period: Some(Ok("CQUARTET".to_owned())),
-            days: Some(Ok(vec![7, 1])),
-            times: Some(Ok(vec![Ok(night)])),
-        };
+        let limit = Limit::per(Period::Quarter, Kopecks::new(500_000))
+            .on([Weekday::Sunday, Weekday::Monday])
+            .within(["22:00-06:00"])
+            .build()
+            .unwrap();
         assert_eq!(
-            shown(&Limit::parse(&draft, "limit").unwrap()),
+            shown(&limit),
             json!({"unlimited": false, "amount": 500_000, "period": "CQUARTET", "days": [1, 7],
                 "times": [{"from": "22:00", "to": "06:00"}]})
         );

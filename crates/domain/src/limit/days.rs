@@ -39,9 +39,26 @@ impl Days {
         self.is_any() || self.0 & bit(weekday.number_from_monday()) != 0
     }
 
+    /// The weekdays from Monday on; none for any day.
+    pub fn weekdays(self) -> impl Iterator<Item = Weekday> {
+        self.numbers().map(|number| Weekday::Monday.nth_next(number - 1))
+    }
+
     /// The numbers, ascending; none for any day.
     pub fn numbers(self) -> impl Iterator<Item = u8> {
         (1..=7).filter(move |number| self.0 & bit(*number) != 0)
+    }
+}
+
+impl FromIterator<Weekday> for Days {
+    fn from_iter<I: IntoIterator<Item = Weekday>>(weekdays: I) -> Self {
+        Self(weekdays.into_iter().fold(0, |days, weekday| days | bit(weekday.number_from_monday())))
+    }
+}
+
+impl<const N: usize> From<[Weekday; N]> for Days {
+    fn from(weekdays: [Weekday; N]) -> Self {
+        weekdays.into_iter().collect()
     }
 }
 
@@ -64,6 +81,13 @@ mod tests {
         for faulty in [&[0][..], &[8], &[-1], &[1, 1], &[1, 2, 1], &[257], &[i64::MIN], &[i64::MAX]] {
             assert!(Days::parse(faulty).is_err(), "{faulty:?}");
         }
+    }
+
+    #[test]
+    fn weekdays_are_their_numbers() {
+        let days = Days::from([Weekday::Sunday, Weekday::Tuesday, Weekday::Sunday]);
+        assert_eq!(Days::parse(&[2, 7]), Ok(days));
+        assert_eq!(days.weekdays().collect::<Vec<_>>(), [Weekday::Tuesday, Weekday::Sunday]);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use time::{OffsetDateTime, UtcOffset};
 
-use super::{Limit, LimitDraft, TimeOfDay, Window, WindowDraft};
+use super::{Days, Limit, Period, TimeOfDay, Window};
+use crate::Kopecks;
 use crate::calendar::Zone;
 
 /// Any zone that a setting can name.
@@ -37,8 +38,7 @@ pub(crate) fn time_text(minute: u16) -> String {
 
 /// The window `HH:MM-HH:MM`.
 pub(crate) fn window(text: &str) -> Window {
-    let (from, to) = text.split_once('-').unwrap();
-    Window::new(TimeOfDay::parse(from).unwrap(), TimeOfDay::parse_end(to).unwrap()).unwrap()
+    text.parse().unwrap()
 }
 
 /// Which minutes of the day a window covers, found by walking it.
@@ -52,33 +52,19 @@ pub(crate) fn minute_table(window: Window) -> Vec<bool> {
     table
 }
 
-/// The draft with these parts; empty lists are left out, and a window is `HH:MM-HH:MM`.
-pub(crate) fn draft(allowance: Option<(i64, &str)>, days: &[i64], times: &[&str]) -> LimitDraft {
-    let windows = times.iter().map(|text| Ok(window_draft(text))).collect::<Vec<_>>();
-    LimitDraft {
-        unlimited: None,
-        amount: allowance.map(|(amount, _)| Ok(amount)),
-        period: allowance.map(|(_, period)| Ok(period.to_owned())),
-        days: (!days.is_empty()).then(|| Ok(days.to_vec())),
-        times: (!windows.is_empty()).then_some(Ok(windows)),
-    }
-}
-
-/// The limit of such a draft.
-pub(crate) fn limit(allowance: Option<(i64, &str)>, days: &[i64], times: &[&str]) -> Limit {
-    Limit::parse(&draft(allowance, days, times), "limit").unwrap()
-}
-
-/// The draft of the window `from-to`, whatever the two are.
-pub(crate) fn window_draft(text: &str) -> WindowDraft {
-    let (from, to) = text.split_once('-').unwrap();
-    WindowDraft { from: Some(Ok(from.to_owned())), to: Some(Ok(to.to_owned())) }
+/// The limit with these parts; a window is `HH:MM-HH:MM`.
+pub(crate) fn limit(allowance: Option<(i64, &str)>, days: &[i64], windows: &[&str]) -> Limit {
+    let builder = Limit::on(Days::parse(days).unwrap()).within(windows.iter().copied());
+    let builder = match allowance {
+        Some((amount, period)) => builder.per(period.parse().unwrap(), Kopecks::new(amount)),
+        None => builder,
+    };
+    builder.build().unwrap()
 }
 
 /// Sound limits of every shape.
 pub(crate) fn limits() -> impl Strategy<Value = Limit> {
-    let allowance =
-        prop::option::of((1_i64.., prop::sample::select(vec!["CDAY", "CWEEK", "CMONTH", "CQUARTET"])));
+    let allowance = prop::option::of((1_i64.., prop::sample::select(Period::ALL)));
     let days = prop::collection::btree_set(1_i64..=7, 0..=7);
     (allowance, days, prop::collection::vec(windows(), 0..6)).prop_map(|(allowance, days, windows)| {
         let mut apart: Vec<Window> = Vec::new();
@@ -87,10 +73,12 @@ pub(crate) fn limits() -> impl Strategy<Value = Limit> {
                 apart.push(window);
             }
         }
-        let times: Vec<String> = apart.iter().map(Window::to_string).collect();
-        let times: Vec<&str> = times.iter().map(String::as_str).collect();
         let days: Vec<i64> = days.into_iter().collect();
-        let draft = draft(allowance, &days, &times);
-        Limit::parse(&draft, "limit").unwrap_or_default()
+        let builder = Limit::on(Days::parse(&days).unwrap()).within(apart);
+        let builder = match allowance {
+            Some((amount, period)) => builder.per(period, Kopecks::new(amount)),
+            None => builder,
+        };
+        builder.build().unwrap_or_default()
     })
 }

@@ -1,6 +1,7 @@
 //! Times of the day and the windows between them.
 
 use std::fmt;
+use std::str::FromStr;
 
 use time::{OffsetDateTime, Weekday};
 
@@ -131,6 +132,25 @@ impl Window {
         let started_yesterday = self.is_over_midnight() && time < self.to;
         let weekday = if started_yesterday { today.previous() } else { today };
         self.contains(time).then_some(weekday)
+    }
+}
+
+/// `HH:MM-HH:MM`.
+impl FromStr for Window {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let no_window = || Invalid::new("must be a window of the form HH:MM-HH:MM");
+        let (from, to) = text.split_once('-').ok_or_else(no_window)?;
+        Self::new(TimeOfDay::parse(from)?, TimeOfDay::parse_end(to)?)
+    }
+}
+
+impl TryFrom<&str> for Window {
+    type Error = Invalid;
+
+    fn try_from(text: &str) -> Result<Self, Invalid> {
+        text.parse()
     }
 }
 

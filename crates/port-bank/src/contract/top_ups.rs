@@ -1,8 +1,9 @@
 //! Money on cards, and limits.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::limit::{Limit, LimitDraft, WindowDraft};
+use kopeck_domain::limit::{Limit, Period};
 use kopeck_domain::transaction::TransactionType;
+use time::Weekday;
 
 use super::{a_card, balance, key, submit_one, top_up, unknown_card};
 use crate::{BankGateway, DeclineReason, Instruction, Submission, Verdict};
@@ -65,31 +66,23 @@ pub fn transactions_are_read_from_an_id_on(bank: &dyn BankGateway) {
 /// Each part of a limit by itself, and all of them together.
 pub fn every_form_of_limit_is_taken(bank: &dyn BankGateway) {
     let card = a_card(bank);
-    let amount = |period: &str| LimitDraft {
-        amount: Some(Ok(100)),
-        period: Some(Ok(period.to_owned())),
-        ..LimitDraft::default()
-    };
-    let times = ["22:00-06:00", "09:00-12:00"].map(|window| {
-        let (from, to) = window.split_once('-').unwrap();
-        Ok(WindowDraft { from: Some(Ok(from.to_owned())), to: Some(Ok(to.to_owned())) })
-    });
-    let drafts = [
-        LimitDraft { unlimited: Some(Ok(true)), ..LimitDraft::default() },
-        amount("CDAY"),
-        amount("CWEEK"),
-        amount("CQUARTET"),
-        LimitDraft { days: Some(Ok(vec![1, 7])), ..LimitDraft::default() },
-        LimitDraft { days: Some(Ok(vec![3])), times: Some(Ok(times.to_vec())), ..amount("CMONTH") },
+    let amount = |period| Limit::per(period, Kopecks::new(100));
+    let windows = ["22:00-06:00", "09:00-12:00"];
+    let limited = [
+        amount(Period::Day),
+        amount(Period::Week),
+        amount(Period::Quarter),
+        Limit::on([Weekday::Monday, Weekday::Sunday]),
+        amount(Period::Month).on([Weekday::Wednesday]).within(windows),
     ];
-    for (number, draft) in drafts.iter().enumerate() {
-        let limit = Limit::parse(draft, "limit").unwrap();
+    let limits = limited.into_iter().map(|limit| limit.build().unwrap());
+    for (number, limit) in [Limit::unlimited()].into_iter().chain(limits).enumerate() {
         let submission = Submission {
             key: key(&format!("l/{number}")),
             instruction: Instruction::SetLimit { card, limit },
         };
         for _ in 0..2 {
-            assert_eq!(submit_one(bank, &submission), Ok(Verdict::Done), "{draft:?}");
+            assert_eq!(submit_one(bank, &submission), Ok(Verdict::Done), "{submission:?}");
         }
     }
 }

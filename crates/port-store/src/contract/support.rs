@@ -10,12 +10,12 @@ use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::{Employee, EmployeeStatus};
 use kopeck_domain::ids::{CardId, EmployeeId, OrderId, PartnerId};
 use kopeck_domain::ledger::{Movement, MovementKind, Reference};
-use kopeck_domain::limit::{Limit, LimitDraft, WindowDraft};
+use kopeck_domain::limit::{Limit, Period};
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
 use kopeck_domain::page::Page;
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::CustomId;
-use time::{Date, Duration, Month, OffsetDateTime};
+use time::{Date, Duration, Month, OffsetDateTime, Weekday};
 use uuid::Uuid;
 
 use crate::{
@@ -242,19 +242,11 @@ pub(super) fn get_card(store: &dyn Store, partner: PartnerId, card: CardId) -> O
 
 /// Limits of every shape.
 pub(super) fn sample_limits() -> Vec<Limit> {
-    let allowance = LimitDraft {
-        amount: Some(Ok(500_000)),
-        period: Some(Ok("CMONTH".to_owned())),
-        ..LimitDraft::default()
-    };
-    let days = LimitDraft { days: Some(Ok(vec![7, 1, 3])), ..LimitDraft::default() };
-    let window = |from: &str, to: &str| {
-        Ok(WindowDraft { from: Some(Ok(from.to_owned())), to: Some(Ok(to.to_owned())) })
-    };
-    let windows = vec![window("22:00", "06:00"), window("12:00", "13:00"), window("18:00", "22:00")];
-    let times = LimitDraft { times: Some(Ok(windows)), ..LimitDraft::default() };
-    let all = LimitDraft { days: days.days.clone(), times: times.times.clone(), ..allowance.clone() };
-    let limited = [allowance, days, times, all].map(|draft| Limit::parse(&draft, "limit").unwrap());
+    let days = [Weekday::Sunday, Weekday::Monday, Weekday::Wednesday];
+    let windows = ["22:00-06:00", "12:00-13:00", "18:00-22:00"];
+    let amount = || Limit::per(Period::Month, Kopecks::new(500_000));
+    let limited = [amount(), Limit::on(days), Limit::within(windows), amount().on(days).within(windows)];
+    let limited = limited.into_iter().map(|limit| limit.build().unwrap());
     [Limit::Unlimited].into_iter().chain(limited).collect()
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::*;
 use kopeck_domain::card::{BankView, Standing};
-use kopeck_domain::limit::{Limit, LimitDraft, Refusal};
+use kopeck_domain::limit::{Limit, Period, Refusal};
 use kopeck_port_bank::{BankCard, BankError, MockBankGateway};
 use kopeck_port_store::CardRecord;
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
@@ -10,9 +10,7 @@ use time::macros::datetime;
 
 /// So many kopecks a day.
 fn daily(amount: i64) -> Limit {
-    let draft =
-        LimitDraft { amount: Some(Ok(amount)), period: Some(Ok("CDAY".to_owned())), ..LimitDraft::default() };
-    Limit::parse(&draft, "limit").unwrap()
+    Limit::per(Period::Day, Kopecks::new(amount)).build().unwrap()
 }
 
 /// A card that holds 5,000 and may pay within `limit`.

@@ -7,7 +7,7 @@ use kopeck_domain::card::{CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId};
 use kopeck_domain::ledger::DepositReference;
-use kopeck_domain::limit::{Limit, LimitDraft};
+use kopeck_domain::limit::{Limit, Period};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::order::{LineDetails, OrderKind, OrderLine};
 use kopeck_domain::page::Page;
@@ -194,11 +194,6 @@ fn set_limits(world: &World, has: &Holdings) -> Option<Command> {
     let linked = has.linked.iter().map(|(_, card, _)| *card);
     let all = linked.chain(has.free.iter().map(|(card, _)| *card));
     let cards: Vec<CardId> = all.filter(|_| world.dice.chance(400)).collect();
-    let draft = LimitDraft {
-        amount: Some(Ok(1_000 + world.mark())),
-        period: Some(Ok("CDAY".to_owned())),
-        ..LimitDraft::default()
-    };
-    let limit = Limit::parse(&draft, "limit").ok()?;
+    let limit = Limit::per(Period::Day, Kopecks::new(1_000 + world.mark())).build().ok()?;
     (!cards.is_empty()).then_some(Command::SetLimits { cards, limit })
 }

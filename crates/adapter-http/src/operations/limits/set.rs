@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use actix_web::http::StatusCode;
 use kopeck_domain::card_batch::MAX_CARDS;
 use kopeck_domain::ids::{CardId, LimitChangeId};
-use kopeck_domain::limit::{Limit, LimitConflict};
+use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChange;
 use kopeck_service::card_batches::CreateBatchError;
 use kopeck_service::limits;
+use kopeck_service::limits::LimitConflict;
 
 use crate::code::Code;
 use crate::error::ApiError;
@@ -36,8 +37,8 @@ fn read(r: &mut Reader<'_>) -> Option<(Vec<CardId>, Result<Limit, LimitConflict>
     let mut body = r.body();
     let mut seen = HashSet::new();
     let cards = body.items("data", 1..=MAX_CARDS, |item| item.distinct("idCard", &mut seen));
-    let limit = body
-        .object("limit", limit::schema, |limit, faults| Limit::read(&limit::draft(limit), "limit", faults));
+    let limit =
+        body.object("limit", limit::schema, |limit, faults| limit::draft(limit).read("limit", faults));
     Some((cards?, limit?))
 }
 

@@ -1,95 +1,71 @@
-//! From the unchecked parts of a limit to a valid limit, and back.
+//! From the unchecked parts of a limit to a limit, with a fault for each faulty part.
 
-use super::{Allowance, Days, Limit, MAX_WINDOWS, Period, Restrictions, TimeOfDay, Window};
-use crate::Kopecks;
-use crate::draft::{Faults, Invalid};
+use kopeck_domain::Kopecks;
+use kopeck_domain::draft::{Faults, Invalid};
+use kopeck_domain::limit::{Days, Limit, MAX_WINDOWS, Period, TimeOfDay, Window};
+use kopeck_service::limits::LimitConflict;
 
 /// A part of a draft: missing (`None`), of a type that cannot be read (`Some(Err)`), or given.
-pub type Part<T> = Option<Result<T, Invalid>>;
+pub(crate) type Part<T> = Option<Result<T, Invalid>>;
 
-/// A limit as it was written down, nothing of it checked. The names of the fields are those of the interface.
+/// A limit as it was written down, nothing of it checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LimitDraft {
+pub(crate) struct LimitDraft {
     /// Whether no limit applies; not if missing.
-    pub unlimited: Part<bool>,
+    pub(crate) unlimited: Part<bool>,
     /// Kopecks to spend in each period.
-    pub amount: Part<i64>,
+    pub(crate) amount: Part<i64>,
     /// The word of a [`Period`].
-    pub period: Part<String>,
+    pub(crate) period: Part<String>,
     /// Numbers of weekdays; an empty list is no setting.
-    pub days: Part<Vec<i64>>,
+    pub(crate) days: Part<Vec<i64>>,
     /// Windows, each with its own faults; an empty list is no setting.
-    pub times: Part<Vec<Result<WindowDraft, Invalid>>>,
+    pub(crate) times: Part<Vec<Result<WindowDraft, Invalid>>>,
 }
 
 /// A window as it was written down.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct WindowDraft {
+pub(crate) struct WindowDraft {
     /// `HH:MM`, the first minute.
-    pub from: Part<String>,
+    pub(crate) from: Part<String>,
     /// `HH:MM`, the minute after the last.
-    pub to: Part<String>,
+    pub(crate) to: Part<String>,
 }
 
-/// `unlimited` stands beside another setting. A 409 of the interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("unlimited is true beside another setting of the limit")]
-pub struct LimitConflict;
-
-/// Why a draft is no limit.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LimitError {
-    /// Values are faulty.
-    #[error("values of the limit are faulty")]
-    Faulty(Faults),
-    /// The values are sound and contradict each other.
-    #[error(transparent)]
-    Conflict(#[from] LimitConflict),
-}
-
-impl Limit {
-    /// Reads a draft. `field` is the name of the limit in the call: faults are named `limit.amount` or
-    /// `limit.times[2].from`.
-    ///
-    /// # Errors
-    /// [`LimitError`]; faulty values come before a conflict.
-    pub fn parse(draft: &LimitDraft, field: &str) -> Result<Self, LimitError> {
-        let mut faults = Faults::new();
-        let read = Self::read(draft, field, &mut faults);
-        faults.check().map_err(LimitError::Faulty)?;
-        // A reader that gives nothing has said why.
-        Ok(read.ok_or_else(|| LimitError::Faulty(Faults::of(field, "is faulty")))??)
-    }
-
+impl LimitDraft {
     /// Reads a draft that is part of a greater body, and gathers its faults with those of the rest: `None` if there
     /// are any of its own. A conflict is for later, when all values are known to be sound.
-    pub fn read(draft: &LimitDraft, field: &str, faults: &mut Faults) -> Option<Result<Self, LimitConflict>> {
+    pub(crate) fn read(&self, field: &str, faults: &mut Faults) -> Option<Result<Limit, LimitConflict>> {
         let before = faults.as_slice().len();
         let mut reader = Reader { field, faults };
-        let unlimited = reader.take("unlimited", draft.unlimited.as_ref(), |unlimited| Ok(*unlimited));
-        let amount = reader.take("amount", draft.amount.as_ref(), |amount| amount_of(*amount));
-        let period = reader.take("period", draft.period.as_ref(), |period| period.parse::<Period>());
-        let days = reader.take("days", draft.days.as_ref(), |days| Days::parse(days)).unwrap_or_default();
-        let windows = reader.windows(draft.times.as_ref());
+        let unlimited = reader.take("unlimited", self.unlimited.as_ref(), |unlimited| Ok(*unlimited));
+        let amount = reader.take("amount", self.amount.as_ref(), |amount| amount_of(*amount));
+        let period = reader.take("period", self.period.as_ref(), |period| period.parse::<Period>());
+        let days = reader.take("days", self.days.as_ref(), |days| Days::parse(days)).unwrap_or_default();
+        let windows = reader.windows(self.times.as_ref());
         if unlimited == Some(true) {
             let set = amount.is_some() || period.is_some() || !days.is_any() || !windows.is_empty();
             let sound = faults.as_slice().len() == before;
-            return sound.then_some(if set { Err(LimitConflict) } else { Ok(Self::Unlimited) });
+            return sound.then_some(if set { Err(LimitConflict) } else { Ok(Limit::unlimited()) });
         }
-        match (&draft.amount, &draft.period) {
+        match (&self.amount, &self.period) {
             (Some(_), None) => reader.fault("period", "is required beside amount"),
             (None, Some(_)) => reader.fault("amount", "is required beside period"),
             (Some(_), Some(_)) | (None, None) => {}
         }
-        let allowance = amount.zip(period).map(|(amount, period)| Allowance { amount, period });
         if faults.as_slice().len() > before {
             return None;
         }
-        if allowance.is_none() && days.is_any() && windows.is_empty() {
+        let builder = Limit::on(days).within(windows);
+        let builder = match amount.zip(period) {
+            Some((amount, period)) => builder.per(period, amount),
+            None => builder,
+        };
+        // The parts are sound by now, so that the one fault left is that there are none.
+        let limit = builder.build().map_err(|_| {
             faults.push(field, "must be unlimited or have an amount with its period, days or times");
-            return None;
-        }
-        Some(Ok(Self::Limited(Restrictions { allowance, days, windows })))
+        });
+        limit.ok().map(Ok)
     }
 }
 
@@ -165,25 +141,6 @@ impl Reader<'_> {
         let start = self.require(&from, draft.from.as_ref(), |text| TimeOfDay::parse(text));
         let end = self.require(&to, draft.to.as_ref(), |text| TimeOfDay::parse_end(text));
         Window::new(start?, end?).map_err(|invalid| self.fault(&to, invalid.detail())).ok()
-    }
-}
-
-/// The parts of a limit: what can be shown or stored, and read again.
-impl From<&Limit> for LimitDraft {
-    fn from(limit: &Limit) -> Self {
-        let times = limit.windows().iter().map(|window| {
-            Ok(WindowDraft {
-                from: Some(Ok(window.from().to_string())),
-                to: Some(Ok(window.to().to_string())),
-            })
-        });
-        Self {
-            unlimited: Some(Ok(limit.is_unlimited())),
-            amount: limit.allowance().map(|allowance| Ok(allowance.amount().get())),
-            period: limit.allowance().map(|allowance| Ok(allowance.period().to_string())),
-            days: Some(Ok(limit.days().numbers().map(i64::from).collect())),
-            times: Some(Ok(times.collect())),
-        }
     }
 }
 
