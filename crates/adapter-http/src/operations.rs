@@ -11,6 +11,7 @@ mod categories;
 mod employees;
 mod limits;
 mod orders;
+mod prelude;
 mod replenishments;
 mod requests;
 mod sandbox;

@@ -6,11 +6,7 @@ use kopeck_port_store::BalanceSheet;
 use kopeck_service::balance;
 
 use crate::dto::TimestampText;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
-use crate::operation::{Operation, handler};
-use crate::response::HandlerResult;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::get("balance", "/v1/balance", handler!(get)).responds::<BalanceDto>(200);

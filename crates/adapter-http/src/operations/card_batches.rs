@@ -6,9 +6,8 @@ use kopeck_service::card_batches::{
     BatchError, BatchResultError, CancelBatchError, CardConflict, ConflictReason, CreateBatchError,
 };
 
-use crate::code::Code;
 use crate::error::{ApiError, FaultyCard};
-use crate::operation::ErrorResponse::{self, Coded};
+use crate::operations::prelude::*;
 
 pub(super) const NO_REQUEST: ErrorResponse = Coded(404, &[Code::RequestNotFound]);
 pub(super) const NO_RESULT: &[ErrorResponse] =

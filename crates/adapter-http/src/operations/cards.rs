@@ -17,14 +17,8 @@ use kopeck_port_store::CardRecord;
 use kopeck_service::cards::{self, CardError, CardSnapshot};
 use time::UtcOffset;
 
-use crate::code::Code;
 use crate::dto::TimestampText;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
-use crate::input::reader::Reader;
-use crate::operation::ErrorResponse::{self, Coded};
-use crate::operation::Operation;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 7] = [
     &info::OPERATION,
@@ -37,7 +31,7 @@ pub(super) static OPERATIONS: [&Operation; 7] = [
 ];
 
 /// The format of a timestamp is the same in every zone.
-const ANY_ZONE: Zone = Zone::new(UtcOffset::UTC);
+pub(super) const ANY_ZONE: Zone = Zone::new(UtcOffset::UTC);
 
 const NO_CARD: &[ErrorResponse] = &[Coded(404, &[Code::CardNotFound])];
 pub(super) const NO_CARD_OR_BANK: &[ErrorResponse] =

@@ -9,12 +9,8 @@ use actix_web::http::StatusCode;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::ids::CategoryId;
 
-use crate::code::Code;
-use crate::error::ApiError;
 use crate::input::field_types::text;
-use crate::input::reader::Reader;
-use crate::operation::Operation;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 4] =
     [&create::OPERATION, &rename::OPERATION, &delete::OPERATION, &list::OPERATION];

@@ -12,14 +12,10 @@ use kopeck_domain::ids::{CategoryId, EmployeeId};
 use kopeck_domain::person::{Email, PersonName, Phone};
 use serde::Serialize;
 
-use crate::code::Code;
 use crate::dto::DateText;
-use crate::error::ApiError;
-use crate::input::reader::Reader;
 use crate::json::{Json, object};
-use crate::operation::ErrorResponse::{self, Coded};
-use crate::operation::Operation;
-use crate::schema::{Components, HasSchema, api_type};
+use crate::operations::prelude::*;
+use crate::schema::{Components, HasSchema};
 
 pub(super) static OPERATIONS: [&Operation; 4] =
     [&add::OPERATION, &update::OPERATION, &get::OPERATION, &list::OPERATION];

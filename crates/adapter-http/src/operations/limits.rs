@@ -12,8 +12,7 @@ use kopeck_domain::limit::{Limit, Period, Window};
 use kopeck_domain::limit_change::LimitChange;
 use kopeck_domain::request::RequestState;
 
-use crate::operation::Operation;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 5] =
     [&set::OPERATION, &status::OPERATION, &cancel::OPERATION, &result::OPERATION, &list::OPERATION];

@@ -15,12 +15,7 @@ use kopeck_domain::order::Order;
 use kopeck_domain::request::RequestState;
 use kopeck_service::orders::{ChangeOrderError, OrderError};
 
-use crate::code::Code;
-use crate::error::ApiError;
-use crate::input::reader::Reader;
-use crate::operation::ErrorResponse::{self, Coded};
-use crate::operation::Operation;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 7] = [
     &place_plastic::OPERATION,

@@ -11,9 +11,7 @@ use kopeck_domain::replenishment::Replenishment;
 use kopeck_domain::request::RequestState;
 
 use crate::input::field_types::id;
-use crate::input::reader::Reader;
-use crate::operation::Operation;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 7] = [
     &create::OPERATION,

@@ -4,7 +4,7 @@ use kopeck_domain::page::Page;
 use kopeck_domain::request::RequestState;
 
 use crate::input::field_types::string_enum;
-use crate::input::reader::Reader;
+use crate::operations::prelude::*;
 
 /// The message of an accepted request.
 pub(super) const ACCEPTED: &str = "the request is accepted and awaits execution";

@@ -17,15 +17,9 @@ use kopeck_port_bank::sandbox::{CommandKey, Sandbox, SandboxControl, SandboxErro
 use kopeck_service::cards;
 use serde::Serialize;
 
-use crate::code::Code;
 use crate::dto::SuccessDto;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
-use crate::input::reader::Reader;
-use crate::operation::ErrorResponse::{self, Coded};
-use crate::operation::Operation;
 use crate::operations::cards::{bank_unavailable, no_such_card, read_id};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 9] = [
     &deposit::OPERATION,

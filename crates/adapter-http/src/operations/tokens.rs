@@ -6,10 +6,7 @@ pub(crate) mod refresh;
 use actix_web::http::StatusCode;
 use kopeck_service::tokens::{IssuedTokens, TokenError};
 
-use crate::code::Code;
-use crate::error::ApiError;
-use crate::operation::Operation;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 2] = [&access::OPERATION, &refresh::OPERATION];
 

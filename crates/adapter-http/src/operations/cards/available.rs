@@ -6,12 +6,8 @@ use kopeck_domain::page::Page;
 use kopeck_service::cards;
 
 use crate::dto::{DateText, PageDto};
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::string_enum;
-use crate::input::reader::Reader;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::get("card.available", "/v1/cards/available", handler!(available))

@@ -6,10 +6,7 @@ use kopeck_domain::ids::CardId;
 use kopeck_port_store::CardRecord;
 
 use super::{AccountDto, NO_CARD, read_card, read_id};
-use crate::handler_context::HandlerContext;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::get("card.balance", "/v1/card/{idCard}/balance", handler!(balance))

@@ -8,12 +8,8 @@ use time::OffsetDateTime;
 
 use super::{ANY_ZONE, NO_CARD_OR_BANK, read_id};
 use crate::dto::TimestampText;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::{amount, text};
-use crate::input::reader::Reader;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::query("card.can_pay", "/v1/card/{idCard}/can-pay", handler!(can_pay))

@@ -8,11 +8,8 @@ use kopeck_port_store::CardRecord;
 
 use super::{AccountDto, NO_CARD, read_card, read_id};
 use crate::dto::{Data, DateText};
-use crate::handler_context::HandlerContext;
-use crate::operation::{Operation, handler, reads};
 use crate::operations::limits::LimitDto;
-use crate::response::HandlerResult;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::get("card.info", "/v1/card/{idCard}", handler!(info))
     .reads(reads!(read_id))

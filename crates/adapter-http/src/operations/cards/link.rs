@@ -7,15 +7,9 @@ use kopeck_domain::ids::EmployeeId;
 use kopeck_service::cards::{self, CardKey, LinkCardError};
 
 use super::{LinkDto, NO_EMPLOYEE_OR_CARD, no_such_card};
-use crate::code::Code;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::{string_enum, text};
-use crate::input::reader::Reader;
-use crate::operation::ErrorResponse::Coded;
-use crate::operation::{Operation, handler, reads};
 use crate::operations::employees::{no_such_employee, read_id as read_employee};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::post("card.link", "/v1/employee/{idEmployee}/link_card", handler!(link))

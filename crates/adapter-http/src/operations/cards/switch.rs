@@ -6,15 +6,9 @@ use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_service::cards::{self, CardKey, SwitchCardError};
 
 use super::{LinkDto, NO_EMPLOYEE_OR_CARD, no_such_card};
-use crate::code::Code;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::{id, string_enum};
-use crate::input::reader::Reader;
-use crate::operation::ErrorResponse::Coded;
-use crate::operation::{Operation, handler, reads};
 use crate::operations::employees::{no_such_employee, read_id as read_employee};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::post("card.switch", "/v1/employee/{idEmployee}/card/switch", handler!(switch))

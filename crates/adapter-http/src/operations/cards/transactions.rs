@@ -11,13 +11,8 @@ use time::{Date, OffsetDateTime};
 
 use super::{ANY_ZONE, NO_CARD_OR_BANK, bank_unavailable, no_such_card, read_id};
 use crate::dto::{DateText, PageDto};
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::{string_enum, text};
-use crate::input::reader::Reader;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 /// The default number of transactions on a page.
 const PAGE_SIZE: u32 = 100;

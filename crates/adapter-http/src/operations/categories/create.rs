@@ -3,12 +3,7 @@
 use kopeck_service::categories::{self, CreateCategoryError};
 
 use super::{CategoryDto, name_exists, read_name};
-use crate::code::Code;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
-use crate::operation::ErrorResponse::Coded;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::post("category.create", "/v1/category", handler!(create))
     .reads(reads!(read_name))

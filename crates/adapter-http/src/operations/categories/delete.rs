@@ -4,12 +4,7 @@ use actix_web::http::StatusCode;
 use kopeck_service::categories::{self, DeleteCategoryError};
 
 use super::{CategoryDto, no_such_category, read_id};
-use crate::code::Code;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
-use crate::operation::ErrorResponse::Coded;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::delete("category.delete", "/v1/category/{idCategory}", handler!(delete))

@@ -6,11 +6,7 @@ use kopeck_port_store::CategoryUse;
 use kopeck_service::categories;
 
 use crate::dto::PageDto;
-use crate::handler_context::HandlerContext;
-use crate::input::reader::Reader;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::get("category.list", "/v1/categories", handler!(list))
     .reads(reads!(read))

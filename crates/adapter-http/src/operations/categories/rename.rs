@@ -5,13 +5,7 @@ use kopeck_domain::ids::CategoryId;
 use kopeck_service::categories::{self, RenameCategoryError};
 
 use super::{CategoryDto, name_exists, no_such_category, read_id, read_name};
-use crate::code::Code;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
-use crate::input::reader::Reader;
-use crate::operation::ErrorResponse::Coded;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::put("category.rename", "/v1/category/{idCategory}", handler!(rename))

@@ -7,11 +7,7 @@ use kopeck_service::employees::{self, EmployeeWithCards, GetEmployeeError};
 
 use super::{EmployeeDto, NO_EMPLOYEE, PhoneAs, no_such_employee, read_id};
 use crate::dto::Data;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::get("employee.get", "/v1/employee/{idEmployee}", handler!(get))

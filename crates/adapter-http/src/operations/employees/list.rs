@@ -11,12 +11,9 @@ use kopeck_service::employees;
 
 use super::{EmployeeDto, PhoneAs};
 use crate::dto::PageDto;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::{id, string_enum, text};
-use crate::input::reader::Reader;
 use crate::json::{Json, object};
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 use crate::schema::integer;
 
 /// The longest text to search for; no field that is searched is longer.

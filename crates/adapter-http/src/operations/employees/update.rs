@@ -6,12 +6,8 @@ use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 use kopeck_service::employees::{self, UpdateEmployeeError};
 
 use super::{EmployeeDto, NO_EMPLOYEE, PhoneAs, no_such_employee, read_id};
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::{id, string_enum, text};
-use crate::input::reader::Reader;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::put("employee.update", "/v1/employee/{idEmployee}", handler!(update))

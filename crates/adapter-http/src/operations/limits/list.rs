@@ -7,11 +7,8 @@ use kopeck_domain::request::RequestState;
 use kopeck_service::card_batches;
 
 use crate::dto::{PageDto, TimestampText};
-use crate::handler_context::HandlerContext;
-use crate::operation::{Operation, handler, reads};
+use crate::operations::prelude::*;
 use crate::operations::requests::read_list;
-use crate::response::HandlerResult;
-use crate::schema::api_type;
 
 pub(super) static OPERATION: Operation = Operation::get("limits.list", "/v1/limits", handler!(list))
     .reads(reads!(read_list))

@@ -8,13 +8,9 @@ use kopeck_service::card_batches;
 
 use super::ID;
 use crate::dto::Data;
-use crate::handler_context::HandlerContext;
-use crate::input::reader::Reader;
 use crate::list_stream::{self, ListSource, NoFields, PAGE};
-use crate::operation::{Operation, handler, reads};
 use crate::operations::card_batches::NO_RESULT;
-use crate::response::HandlerResult;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::get("limits.result", "/v1/limits/result/{setLimitsCardsId}", handler!(result))

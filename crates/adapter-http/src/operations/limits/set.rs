@@ -11,17 +11,10 @@ use kopeck_service::card_batches::CreateBatchError;
 use kopeck_service::limits;
 use kopeck_service::limits::LimitConflict;
 
-use crate::code::Code;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
 use crate::input::limit;
-use crate::input::reader::Reader;
-use crate::operation::ErrorResponse::{Cards, Coded};
-use crate::operation::{Operation, handler, reads};
 use crate::operations::card_batches::not_created;
+use crate::operations::prelude::*;
 use crate::operations::requests::ACCEPTED;
-use crate::response::HandlerResult;
-use crate::schema::api_type;
 
 pub(super) static OPERATION: Operation = Operation::post("limits.set", "/v1/setlimitscards", handler!(set))
     .reads(reads!(read))

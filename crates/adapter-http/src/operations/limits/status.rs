@@ -5,12 +5,9 @@ use kopeck_domain::limit_change::LimitChanges;
 use kopeck_service::card_batches;
 
 use super::{ID, LimitChangeStateDto};
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::id;
-use crate::input::reader::Reader;
-use crate::operation::{Operation, handler, reads};
 use crate::operations::card_batches::NO_REQUEST;
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::query("limits.status", "/v1/limits/status", handler!(status))

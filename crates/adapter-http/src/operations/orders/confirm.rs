@@ -4,13 +4,8 @@ use kopeck_domain::ids::OrderId;
 use kopeck_service::orders;
 
 use super::{NO_ORDER, OrderStateDto, change_refused};
-use crate::code::Code;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::id;
-use crate::input::reader::Reader;
-use crate::operation::ErrorResponse::Coded;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::post("order.confirm", "/v1/order/confirm", handler!(confirm))

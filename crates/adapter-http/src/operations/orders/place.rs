@@ -6,13 +6,10 @@ use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::{MAX_CARDS, MAX_ITEMS, Order, OrderKind, OrderLine};
 use kopeck_service::orders::{self, PlaceOrderError};
 
-use crate::code::Code;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
 use crate::input::reader::{Fields, Reader};
 use crate::json::Json;
-use crate::response::HandlerResult;
-use crate::schema::{api_type, words};
+use crate::operations::prelude::*;
+use crate::schema::words;
 
 /// Reads an item, and adds its cards to the count.
 pub(super) type ReadLine = fn(&mut Fields<'_>, &mut u32) -> Option<OrderLine>;

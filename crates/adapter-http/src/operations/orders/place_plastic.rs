@@ -6,11 +6,9 @@ use kopeck_domain::order::{
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
 
 use super::place::{OrderIdDto, one_of, place, read_lines};
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::{integer, text};
 use crate::input::reader::{Fields, Reader};
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::post("order.plastic", "/v1/order/plasticcards", handler!(place_plastic))

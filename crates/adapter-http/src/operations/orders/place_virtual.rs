@@ -6,13 +6,9 @@ use kopeck_domain::order::{
 };
 
 use super::place::{OrderIdDto, one_of, place, read_lines};
-use crate::code::Code;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::{integer, integer_or_digits, text};
 use crate::input::reader::{Fields, Reader};
-use crate::operation::ErrorResponse::Coded;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::post("order.virtual", "/v1/order/virtualcards", handler!(place_virtual))

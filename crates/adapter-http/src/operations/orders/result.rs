@@ -9,15 +9,10 @@ use kopeck_port_store::{OrderResultItem, UnitOfWork};
 use kopeck_service::orders::{self, OrderResult, OrderResultError};
 
 use super::{no_such_order, read_id};
-use crate::code::Code;
 use crate::dto::DateText;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
 use crate::list_stream::{self, ListSource, PAGE};
-use crate::operation::ErrorResponse::Coded;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
-use crate::schema::{Following, api_type};
+use crate::operations::prelude::*;
+use crate::schema::Following;
 
 pub(super) static OPERATION: Operation =
     Operation::get("order.result", "/v1/order/result/{order_id}", handler!(result))

@@ -3,9 +3,7 @@
 use kopeck_service::orders;
 
 use super::{NO_ORDER, OrderStateDto, read_id};
-use crate::handler_context::HandlerContext;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::get("order.status", "/v1/order/status/{order_id}", handler!(status))

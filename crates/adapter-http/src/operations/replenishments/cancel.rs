@@ -4,10 +4,8 @@ use kopeck_domain::replenishment::TopUps;
 use kopeck_service::card_batches;
 
 use super::{ReplenishmentStateDto, read_id};
-use crate::handler_context::HandlerContext;
-use crate::operation::{Operation, handler, reads};
 use crate::operations::card_batches::NOT_CANCELLABLE;
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::delete("replenishment.cancel", "/v1/replenishment/{replenishmentId}", handler!(cancel))

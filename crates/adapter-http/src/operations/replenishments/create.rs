@@ -9,17 +9,10 @@ use kopeck_domain::replenishment::{MAX_AMOUNT, Replenishment, top_up_amount};
 use kopeck_service::card_batches::CreateBatchError;
 use kopeck_service::replenishments::{self, TopUp};
 
-use crate::code::Code;
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::integer;
-use crate::input::reader::Reader;
-use crate::operation::ErrorResponse::Cards;
-use crate::operation::{Operation, handler, reads};
 use crate::operations::card_batches::not_created;
+use crate::operations::prelude::*;
 use crate::operations::requests::ACCEPTED;
-use crate::response::HandlerResult;
-use crate::schema::api_type;
 
 pub(super) static OPERATION: Operation =
     Operation::post("replenishment.create", "/v1/replenishment", handler!(create))

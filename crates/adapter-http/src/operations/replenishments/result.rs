@@ -9,12 +9,9 @@ use kopeck_service::card_batches;
 
 use super::{read_id, read_parameter};
 use crate::dto::Data;
-use crate::handler_context::HandlerContext;
 use crate::list_stream::{self, ListSource, NoFields, PAGE};
-use crate::operation::{Operation, handler, reads};
 use crate::operations::card_batches::NO_RESULT;
-use crate::response::HandlerResult;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static BY_QUERY: Operation =
     Operation::get("replenishment.result", "/v1/replenishment/result", handler!(by_query))

@@ -6,10 +6,8 @@ use kopeck_domain::replenishment::TopUps;
 use kopeck_service::card_batches;
 
 use super::{ReplenishmentStateDto, read_id, read_parameter};
-use crate::handler_context::HandlerContext;
-use crate::operation::{Operation, handler, reads};
 use crate::operations::card_batches::NO_REQUEST;
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static BY_QUERY: Operation =
     Operation::get("replenishment.status", "/v1/replenishment/status", handler!(by_query))

@@ -2,12 +2,9 @@
 
 use super::{on_card, with_card};
 use crate::dto::SuccessDto;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::text;
-use crate::input::reader::Reader;
-use crate::operation::{Operation, handler, reads};
 use crate::operations::cards::NO_CARD_OR_BANK;
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::command("sandbox.activate", "/sandbox/v1/card/{idCard}/activate", handler!(activate))

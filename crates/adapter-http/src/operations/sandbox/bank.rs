@@ -7,11 +7,8 @@ use kopeck_port_bank::sandbox::BankFaults;
 
 use super::{NO_BANK, on_service};
 use crate::dto::SuccessDto;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::{boolean, integer, rate};
-use crate::input::reader::Reader;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 /// The greatest latency of the bank: a minute.
 const LONGEST_LATENCY_MS: i64 = 60_000;

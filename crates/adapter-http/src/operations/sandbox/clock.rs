@@ -6,11 +6,8 @@ use kopeck_domain::draft::Invalid;
 
 use super::{NO_BANK, on_service};
 use crate::dto::SuccessDto;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::integer;
-use crate::input::reader::Reader;
-use crate::operation::{Operation, handler, reads};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 /// The farthest that the clock moves in one step: ten years.
 const FARTHEST_SECONDS: i64 = 10 * 365 * 24 * 60 * 60;

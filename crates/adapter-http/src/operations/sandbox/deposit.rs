@@ -5,13 +5,9 @@ use kopeck_domain::ledger::DepositReference;
 use kopeck_service::partners::PartnerError;
 use kopeck_service::{balance, partners};
 
-use crate::error::ApiError;
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::amount;
-use crate::input::reader::Reader;
-use crate::operation::{Operation, handler, reads};
 use crate::operations::balance::BalanceDto;
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::post("sandbox.deposit", "/sandbox/v1/balance/deposit", handler!(deposit))

@@ -2,10 +2,8 @@
 
 use super::plain_command;
 use crate::dto::SuccessDto;
-use crate::handler_context::HandlerContext;
-use crate::operation::{Operation, handler, reads};
 use crate::operations::cards::{NO_CARD_OR_BANK, read_id};
-use crate::response::HandlerResult;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::command("sandbox.expire", "/sandbox/v1/card/{idCard}/expire", handler!(expire))

@@ -3,22 +3,15 @@
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::draft::Invalid;
 use kopeck_port_bank::sandbox::{Purchase, PurchaseOutcome};
-use time::UtcOffset;
 
 use super::{on_card, with_card};
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::{FieldType, InputValue, amount, text};
-use crate::input::reader::Reader;
-use crate::operation::{Operation, handler, reads};
-use crate::operations::cards::NO_CARD_OR_BANK;
-use crate::response::HandlerResult;
-use crate::schema::{api_type, chars};
+use crate::operations::cards::{ANY_ZONE, NO_CARD_OR_BANK};
+use crate::operations::prelude::*;
+use crate::schema::chars;
 
 /// The most characters of a text about a merchant.
 const LONGEST_TEXT: usize = 256;
-
-/// The format of a timestamp is the same in every zone.
-const ANY_ZONE: Zone = Zone::new(UtcOffset::UTC);
 
 pub(super) static OPERATION: Operation =
     Operation::post("sandbox.purchase", "/sandbox/v1/card/{idCard}/purchase", handler!(purchase))

@@ -4,13 +4,9 @@ use kopeck_domain::Kopecks;
 use kopeck_port_bank::sandbox::Refund;
 
 use super::{on_card, with_card};
-use crate::handler_context::HandlerContext;
 use crate::input::field_types::{amount, integer};
-use crate::input::reader::Reader;
-use crate::operation::{Operation, handler, reads};
 use crate::operations::cards::NO_CARD_OR_BANK;
-use crate::response::HandlerResult;
-use crate::schema::api_type;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::post("sandbox.refund", "/sandbox/v1/card/{idCard}/refund", handler!(refund))

@@ -4,11 +4,9 @@ use kopeck_service::tokens::LoginBody;
 use secrecy::SecretString;
 
 use super::TokensDto;
-use crate::code::Code;
 use crate::input::field_types::text;
-use crate::input::reader::Reader;
-use crate::operation::ErrorResponse::Coded;
-use crate::operation::{Effect, Operation, reads};
+use crate::operation::Effect;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::tokens("token.access", "/v1/get_access_token", Effect::Login)

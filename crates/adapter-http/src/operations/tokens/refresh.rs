@@ -1,11 +1,9 @@
 //! Issues tokens for a refresh token.
 
 use super::TokensDto;
-use crate::code::Code;
 use crate::input::field_types::text;
-use crate::input::reader::Reader;
-use crate::operation::ErrorResponse::Coded;
-use crate::operation::{Effect, Operation, reads};
+use crate::operation::Effect;
+use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::tokens("token.refresh", "/v1/get_refresh_token", Effect::Refresh)
