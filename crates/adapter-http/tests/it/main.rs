@@ -15,5 +15,6 @@ mod idempotency;
 mod results;
 mod sandbox;
 mod server;
+mod structure;
 mod support;
 mod tokens;
