@@ -3,7 +3,7 @@
 mod subject;
 
 use actix_web::http::StatusCode;
-use kopeck_domain::audit::{Actor, Entry, KeyDigest, Outcome};
+use kopeck_audit::{Actor, Entry, KeyDigest, Outcome};
 use kopeck_domain::ids::{PartnerId, TokenPairId};
 use time::OffsetDateTime;
 

@@ -17,7 +17,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
-use kopeck_domain::audit::KeyDigest;
+use kopeck_audit::KeyDigest;
 use kopeck_domain::ids::PartnerId;
 use kopeck_service::idempotency::SealedNonce;
 

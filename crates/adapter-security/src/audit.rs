@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use kopeck_domain::audit::Signature;
+use kopeck_audit::Signature;
 use sha2::Sha256;
 
 use crate::ring::{DerivedKeys, KeyRing};

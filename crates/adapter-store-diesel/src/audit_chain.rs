@@ -11,7 +11,7 @@
 pub(crate) mod marks;
 pub(crate) mod rows;
 
-use kopeck_domain::audit::{Entry, Head, Mark, MarkKind, Opening, Record, Statement};
+use kopeck_audit::{Entry, Head, Mark, MarkKind, Opening, Record, Statement};
 use kopeck_port_store::{AuditSigner, SignatureCheck, StoreError};
 use kopeck_port_system::Clock;
 use time::{Duration, OffsetDateTime};

@@ -18,7 +18,7 @@ use diesel::prelude::*;
 use diesel::r2d2::{ManageConnection, NopErrorHandler, Pool, PooledConnection};
 use diesel::result::Error;
 use diesel::sqlite::SqliteConnection;
-use kopeck_domain::audit::Head;
+use kopeck_audit::Head;
 use kopeck_port_store::{Access, StoreError};
 use scheduled_thread_pool::ScheduledThreadPool;
 use time::OffsetDateTime;

@@ -25,7 +25,7 @@ mod sessions;
 mod throttle;
 mod transactions;
 
-use kopeck_domain::page::Page;
+use kopeck_port_store::page::Page;
 
 /// The columns LIMIT and OFFSET of a page. A page starts at 499,999,999,500 at most.
 fn window(page: Page) -> (i64, i64) {

@@ -3,7 +3,7 @@
 mod heads;
 
 use kopeck_adapter_security::AuditKeys;
-use kopeck_domain::audit::Signature;
+use kopeck_audit::Signature;
 use kopeck_port_store::{AuditSigner, SignatureCheck};
 
 pub use heads::{HeadDestination, HeadForwarder};

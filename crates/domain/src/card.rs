@@ -5,9 +5,9 @@ use time::{Date, OffsetDateTime};
 use crate::Kopecks;
 use crate::card_number::CardNumber;
 use crate::ids::{CardId, EmployeeId, OrderId};
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 
-string_enum! {
+serde_enum! {
     /// The product a card is.
     CardType {
         /// Virtual card of the national payment system.
@@ -34,7 +34,7 @@ impl CardType {
     }
 }
 
-string_enum! {
+serde_enum! {
     /// The role of a linked card, set by the partner; not to be confused with a block at the bank.
     CardStatus {
         /// The card that top-ups go to. One per employee at most.
@@ -87,7 +87,7 @@ pub struct BankView {
     pub seen_at: OffsetDateTime,
 }
 
-string_enum! {
+serde_enum! {
     /// How a card stands at the bank.
     Standing {
         /// In order.

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::draft::Invalid;
+use crate::draft::{Invalid, from_text};
 
-/// The bank-side number of a card. Never starts with 0, so that its spelling as an integer (`customCardId`) and as
-/// a text (`customIdCard`) agree.
+/// The bank-side number of a card. Never starts with 0, so that its spelling as an integer and as
+/// a text agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CardNumber(u64);
 
@@ -61,7 +61,7 @@ impl CardNumber {
         }
     }
 
-    /// The number as an integer, as `customCardId` gives it.
+    /// The number as an integer.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
@@ -73,6 +73,8 @@ impl CardNumber {
         self.0 >= EAN_FIRST
     }
 }
+
+from_text!(to_string: CardNumber);
 
 impl fmt::Display for CardNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::draft::Invalid;
+use crate::draft::{Invalid, from_text};
 use crate::ids::CategoryId;
 use crate::text;
 
@@ -41,6 +41,8 @@ impl CategoryName {
         text::folded(&self.0)
     }
 }
+
+from_text!(as_str: CategoryName);
 
 impl fmt::Display for CategoryName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,10 +4,10 @@ use time::OffsetDateTime;
 
 use crate::ids::{CategoryId, EmployeeId};
 use crate::person::{CustomId, Email, PersonName, Phone};
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 use crate::text::folded;
 
-string_enum! {
+serde_enum! {
     /// Where an employee is. The partner sets it directly; there are no rules between the values.
     EmployeeStatus {
         /// Working; the default at creation.
@@ -91,7 +91,7 @@ impl<T> Change<T> {
     }
 }
 
-/// An update: `customId` and `status` can be changed but not cleared.
+/// An update: custom identifier and status can be changed but not cleared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EmployeeUpdate {
     /// Another custom identifier.
@@ -151,8 +151,7 @@ impl Employee {
         }
     }
 
-    /// The text that the list's filter `q` looks into: surname, name and custom identifier in lower case, parted by
-    /// a line break that no query can hold.
+    /// The text that a search looks into: surname, name and custom identifier in lower case, parted by line breaks.
     #[must_use]
     pub fn search_text(&self) -> String {
         let part =

@@ -10,14 +10,14 @@
 //! | HELD | what is reserved for undecided requests |
 //! | SPENT | what went to the bank for good |
 //!
-//! What the interface calls the partner's *balance* is AVAILABLE + HELD.
+//! The partner's *balance* is AVAILABLE + HELD.
 
-use crate::draft::Invalid;
+use crate::draft::{Invalid, from_text};
 use crate::ids::{OrderId, ReplenishmentId};
 use crate::money::{AmountOverflow, Kopecks};
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 
-string_enum! {
+serde_enum! {
     /// An account of a partner.
     Account {
         /// The other side of every deposit.
@@ -31,7 +31,7 @@ string_enum! {
     }
 }
 
-string_enum! {
+serde_enum! {
     /// The purpose of a movement.
     MovementKind {
         /// Money of the partner arrives: DEPOSITED to AVAILABLE.
@@ -91,6 +91,8 @@ impl DepositReference {
         &self.0
     }
 }
+
+from_text!(as_str: DepositReference);
 
 /// One side of a movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,7 +207,7 @@ impl Balances {
         }
     }
 
-    /// The partner's balance in the interface's sense: AVAILABLE + HELD.
+    /// The partner's balance: AVAILABLE + HELD.
     ///
     /// # Errors
     /// [`AmountOverflow`] if the sum does not fit.

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-pub mod audit;
 pub mod calendar;
 pub mod card;
 pub mod card_batch;
@@ -14,17 +13,14 @@ pub mod limit;
 pub mod limit_change;
 pub mod money;
 pub mod order;
-pub mod page;
 pub mod partner;
 pub mod password;
 pub mod payment;
 pub mod person;
 pub mod replenishment;
 pub mod request;
-pub mod session;
 mod string_enum;
 pub mod text;
-pub mod throttle;
 pub mod transaction;
 
 pub use draft::{Fault, Faults};

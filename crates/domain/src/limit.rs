@@ -13,6 +13,8 @@ mod decision;
 mod period;
 #[cfg(test)]
 pub(crate) mod samples;
+#[cfg(feature = "serde")]
+mod serde_form;
 mod window;
 
 use std::ops::Range;
@@ -33,6 +35,8 @@ pub const MAX_WINDOWS: usize = 10;
 
 /// What a card may spend, and when. Made from values by a [`LimitBuilder`], so that every limit keeps the rules.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(into = "serde_form::LimitForm", try_from = "serde_form::LimitForm"))]
 pub enum Limit {
     /// Any time, bounded only by the balance of the card. What a new card has.
     #[default]

@@ -3,9 +3,9 @@
 use crate::card_batch::{BatchItem, BatchKind, CardBatch};
 use crate::ids::LimitChangeId;
 use crate::limit::Limit;
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 
-string_enum! {
+serde_enum! {
     /// Why the limit of a card was not changed.
     LimitChangeRefusal {
         /// The bank blocks the card.
@@ -20,7 +20,7 @@ string_enum! {
 }
 
 impl LimitChangeRefusal {
-    /// The text of `errorLimit`.
+    /// The refusal in words.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {

@@ -12,15 +12,15 @@ use crate::draft::{Faults, Invalid};
 use crate::ids::OrderId;
 use crate::money::{AmountOverflow, Kopecks};
 use crate::person::{DeliveryAddress, Phone, Recipient};
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 
 /// The greatest number of items in one order.
 pub const MAX_ITEMS: usize = 100;
 /// The greatest number of cards in one order.
 pub const MAX_CARDS: u32 = 100_000;
-/// The greatest `numberCards` of a plastic item.
+/// The greatest number of cards of a plastic item.
 pub const MAX_PLASTIC_CARDS: i64 = 10_000;
-/// The greatest `numberCards` of a virtual item.
+/// The greatest number of cards of a virtual item.
 pub const MAX_VIRTUAL_CARDS: i64 = 5_000;
 /// The least first top-up of a virtual card, kopecks.
 pub const MIN_FIRST_TOP_UP: i64 = 5_000;
@@ -31,7 +31,7 @@ pub const PLASTIC_TYPES: &[CardType] = &[CardType::Mp4, CardType::Kkl];
 /// The products of a virtual item.
 pub const VIRTUAL_TYPES: &[CardType] = &[CardType::Mlz];
 
-string_enum! {
+serde_enum! {
     /// What is ordered.
     OrderKind {
         /// Cards that a courier brings.
@@ -71,7 +71,7 @@ pub enum LineDetails {
     },
 }
 
-/// The `numberCards` of a plastic item, 1..=10,000.
+/// The number of cards of a plastic item, 1..=10,000.
 ///
 /// # Errors
 /// [`Invalid`] out of the range.
@@ -79,7 +79,7 @@ pub fn plastic_count(count: i64) -> Result<u32, Invalid> {
     count_up_to(count, MAX_PLASTIC_CARDS)
 }
 
-/// The `numberCards` of a virtual item, 1..=5,000.
+/// The number of cards of a virtual item, 1..=5,000.
 ///
 /// # Errors
 /// [`Invalid`] out of the range.
@@ -197,6 +197,7 @@ pub struct CardSpec {
 
 /// How an issued card differs from what was ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum CardMismatch {
     /// Another product.
     #[error("the card is of another type")]
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_those_of_the_interface() {
+    fn counts_and_first_top_ups_have_ranges() {
         assert!(plastic_count(1).is_ok() && plastic_count(10_000).is_ok());
         assert!(virtual_count(1).is_ok() && virtual_count(5_000).is_ok());
         assert!(first_top_up(5_000).is_ok() && first_top_up(1_500_000).is_ok());

@@ -4,10 +4,10 @@ use time::OffsetDateTime;
 
 use crate::draft::Invalid;
 use crate::ids::PartnerId;
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 use crate::text;
 
-string_enum! {
+serde_enum! {
     /// Whether a partner may use the service.
     PartnerStatus {
         /// Yes.
@@ -17,7 +17,7 @@ string_enum! {
     }
 }
 
-string_enum! {
+serde_enum! {
     /// Whether a partner has to seal its bodies. The service decides; it is never negotiated.
     SealingPolicy {
         /// Every body must be sealed.

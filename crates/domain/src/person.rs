@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 mod letters;
 
-use crate::draft::Invalid;
+use crate::draft::{Invalid, from_text};
 use crate::text;
 use letters::{is_name_letter, name_letters};
 
@@ -73,6 +73,8 @@ personal_text! {
     DeliveryAddress
 }
 
+from_text!(as_str: CustomId, PersonName, Phone, Email, Recipient, DeliveryAddress);
+
 impl CustomId {
     /// The most characters.
     pub const MAX_CHARS: usize = 64;
@@ -132,7 +134,7 @@ impl Phone {
         Ok(Self(text.to_owned()))
     }
 
-    /// The digits as a number, as the reads of an employee give them; leading zeros are lost.
+    /// The digits as a number; leading zeros are lost.
     #[must_use]
     pub fn as_number(&self) -> u64 {
         self.0.bytes().fold(0, |number, byte| number * 10 + u64::from(byte.wrapping_sub(b'0')))

@@ -4,7 +4,7 @@ use crate::card_batch::{BatchItem, BatchKind, CardBatch};
 use crate::draft::Invalid;
 use crate::ids::ReplenishmentId;
 use crate::money::{AmountOverflow, Kopecks};
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 
 /// The greatest top-up of one card, kopecks.
 pub const MAX_AMOUNT: i64 = 100_000_000;
@@ -21,7 +21,7 @@ pub fn top_up_amount(kopecks: i64) -> Result<Kopecks, Invalid> {
     }
 }
 
-string_enum! {
+serde_enum! {
     /// Why a card was not topped up.
     TopUpRefusal {
         /// The partner's balance did not cover it.
@@ -40,7 +40,7 @@ string_enum! {
 }
 
 impl TopUpRefusal {
-    /// The text of `errorReplenishment`.
+    /// The refusal in words.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {

@@ -6,9 +6,9 @@ use time::OffsetDateTime;
 
 use crate::card_batch::BatchState;
 use crate::order::OrderState;
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 
-string_enum! {
+serde_enum! {
     /// The state of any request: an order or a card batch.
     RequestState {
         /// Accepted; can still be cancelled.

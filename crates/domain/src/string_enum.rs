@@ -1,20 +1,21 @@
-//! One macro for the closed word lists of the interface: an enum, its words, and the way back.
+//! Enums whose variants are words.
 
-/// Declares an enum whose variants are words of the interface, with `as_str`, `ALL`, `Display` and `FromStr`.
+/// Declares an enum whose variants are words, with `as_str`, `ALL`, `Display` and `FromStr`.
+#[doc(hidden)] // For the crates of this workspace.
+#[macro_export]
 macro_rules! string_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
-        $(#[$doc])*
+    ($(#[$attribute:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$attribute])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum $name {
-            $($(#[$vdoc])* #[cfg_attr(feature = "serde", serde(rename = $word))] $variant,)*
+            $($(#[$vdoc])* $variant,)*
         }
 
         impl $name {
-            /// Every word, in the order of the interface.
+            /// All values.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The word of the interface.
+            /// The word.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -36,17 +37,37 @@ macro_rules! string_enum {
         }
 
         impl std::str::FromStr for $name {
-            type Err = crate::draft::Invalid;
+            type Err = $crate::draft::Invalid;
 
-            /// Case-sensitive, as the interface gives the words.
+            /// Case-sensitive.
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 Self::ALL.iter().copied().find(|word| word.as_str() == text).ok_or_else(|| {
                     let words: Vec<&str> = Self::ALL.iter().map(|word| word.as_str()).collect();
-                    crate::draft::Invalid::new(format!("must be one of {}", words.join(", ")))
+                    $crate::draft::Invalid::new(format!("must be one of {}", words.join(", ")))
                 })
             }
         }
     };
 }
 
-pub(crate) use string_enum;
+/// [`string_enum!`] with `serde` behind the feature: the value is its word.
+macro_rules! serde_enum {
+    ($(#[$attribute:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $crate::string_enum! {
+            $(#[$attribute])*
+            #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(into = "&'static str", try_from = "String"))]
+            $name { $($(#[$vdoc])* $variant = $word,)* }
+        }
+
+        #[cfg(feature = "serde")]
+        impl TryFrom<String> for $name {
+            type Error = crate::draft::Invalid;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+    };
+}
+
+pub(crate) use serde_enum;

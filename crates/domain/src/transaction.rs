@@ -3,9 +3,9 @@
 use time::OffsetDateTime;
 
 use crate::Kopecks;
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 
-string_enum! {
+serde_enum! {
     /// What kind of movement a transaction is. The type tells the direction: amounts are positive.
     TransactionType {
         /// Money arrived on the card.

@@ -1,7 +1,7 @@
 //! The audit log.
 #![expect(clippy::missing_errors_doc, reason = "every method fails with the store, and with nothing else")]
 
-use kopeck_domain::audit::{Entry, Head, Mark, Opening, Outcome, Record, Signature};
+use kopeck_audit::{Entry, Head, Mark, Opening, Outcome, Record, Signature};
 use kopeck_domain::ids::PartnerId;
 use time::OffsetDateTime;
 
@@ -69,7 +69,7 @@ pub trait AuditRepository {
     fn marks(&mut self, chain: u64) -> Result<Vec<Mark>, StoreError>;
     /// Puts a mark in place of the one of its kind, unless that one stands at a later entry.
     fn put_mark(&mut self, mark: &Mark) -> Result<(), StoreError>;
-    /// Puts `beginning`, a mark of the kind [`Beginning`](kopeck_domain::audit::MarkKind::Beginning), and removes the
+    /// Puts `beginning`, a mark of the kind [`Beginning`](kopeck_audit::MarkKind::Beginning), and removes the
     /// entries of its chain up to it. Answers how many those were.
     fn prune(&mut self, beginning: &Mark) -> Result<u64, StoreError>;
     /// The last chain that any entry or mark is in, whether it has an opening or not; 0 if there is none.

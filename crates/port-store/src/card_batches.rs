@@ -1,12 +1,12 @@
 //! Card batches: one repository for each kind.
 
+use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::card_batch::{BatchItem, BatchKind, BatchState, CardBatch, ItemState};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, LimitChangeId, PartnerId, ReplenishmentId};
 use kopeck_domain::limit_change::LimitChanges;
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::replenishment::TopUps;
 use time::Date;
 

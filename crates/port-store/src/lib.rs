@@ -12,9 +12,11 @@ mod card_batches;
 mod encryption;
 mod error;
 mod jobs;
+pub mod page;
 mod records;
 mod repositories;
 mod sealed_nonces;
+pub mod session;
 mod store;
 
 #[cfg(feature = "contract")]

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
 
-use kopeck_domain::audit::Signature;
+use kopeck_audit::Signature;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 

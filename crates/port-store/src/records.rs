@@ -1,5 +1,6 @@
 //! What the repositories take and give beside the domain's own aggregates.
 
+use crate::session::TokenPair;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardType};
 use kopeck_domain::card_number::CardNumber;
@@ -11,7 +12,6 @@ use kopeck_domain::limit::Limit;
 use kopeck_domain::order::OrderState;
 use kopeck_domain::partner::Partner;
 use kopeck_domain::person::CustomId;
-use kopeck_domain::session::TokenPair;
 use kopeck_domain::transaction::TransactionType;
 use time::{Date, OffsetDateTime};
 

@@ -10,6 +10,7 @@ pub use partners::*;
 
 use std::ops::Range;
 
+use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
@@ -19,7 +20,6 @@ use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, OrderId, PartnerId};
 use kopeck_domain::ledger::{Balances, DepositReference, Movement};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::order::{Order, OrderLine, OrderState};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::CustomId;
 use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};

@@ -9,9 +9,9 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::ledger::Reference;
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::request::RequestState;
 use kopeck_port_bank::{BankKey, DeclineReason, Instruction};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{BatchTarget, Rule, StoreError, StoredKind, UnitOfWork};
 use time::Date;
 

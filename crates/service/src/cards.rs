@@ -5,8 +5,8 @@ use kopeck_domain::card::{
 };
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_port_bank::{BankCard, BankError, BankGateway};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{Access, AvailableFilter, CardRecord, Rule, Store, StoreError, UnitOfWork, transact};
 
 use time::OffsetDateTime;

@@ -2,7 +2,7 @@
 
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::ids::{CategoryId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{CategoryUse, Rule, StoreError, UnitOfWork};
 
 use crate::Env;

@@ -4,8 +4,8 @@ use kopeck_domain::Faults;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::employee::{Change, Employee, EmployeeStatus, EmployeeUpdate, NewEmployee};
 use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{EmployeeFilter, Rule, StoreError, UnitOfWork};
 
 use crate::Env;

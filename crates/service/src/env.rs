@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::tokens::Lifetimes;
 use kopeck_domain::calendar::{CLOCK_SKEW, Zone};
-use kopeck_domain::session::Lifetimes;
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use time::{Date, Duration, OffsetDateTime, UtcOffset};
 

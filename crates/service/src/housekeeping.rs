@@ -1,6 +1,6 @@
 //! Removes expired rows. Every sweep removes a bounded number.
 
-use kopeck_domain::throttle::WINDOW;
+use crate::tokens::throttle::WINDOW;
 use kopeck_port_store::{StoreError, UnitOfWork};
 use time::{Duration, UtcOffset};
 

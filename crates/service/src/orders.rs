@@ -4,8 +4,8 @@ use kopeck_domain::Faults;
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::ledger::{LedgerError, MovementKind, Reference};
 use kopeck_domain::order::{Order, OrderKind, OrderLine, OrderState};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::request::{RequestState, TransitionError};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{OrderResultItem, StoreError, Subject, UnitOfWork};
 use time::OffsetDateTime;
 

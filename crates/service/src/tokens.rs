@@ -1,25 +1,28 @@
 //! Tokens: login, refresh, authentication.
 //!
 //! Three rules hold. A wrong API key, login and password are indistinguishable by response and by time. A refresh token is
-//! single-use, with one exception for a lost response ([`kopeck_domain::session::refresh`]). Every revocation (a suspended
+//! single-use, with one exception for a lost response (`rotation`). Every revocation (a suspended
 //! partner, a revoked session) is read from the store, so that it holds on every instance.
 
 mod authenticate;
 mod keys;
+mod lifetimes;
 mod login;
 mod refresh;
+mod rotation;
 #[cfg(test)]
 mod testing;
+pub mod throttle;
 
 use std::sync::Arc;
 
 use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::SealingPolicy;
-use kopeck_domain::session::{PairState, TokenPair};
 use kopeck_port_security::{
     PasswordHasher, SecretBox, SecurityError, TokenClaims, TokenCodec, TokenKind, Uptime,
 };
+use kopeck_port_store::session::{PairState, TokenPair};
 use kopeck_port_store::{Credentials, StoreError, StoredPair};
 use secrecy::{SecretSlice, SecretString};
 use time::{Duration, OffsetDateTime};
@@ -28,6 +31,7 @@ use crate::Env;
 
 pub use keys::api_key_hash;
 pub(crate) use keys::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE};
+pub use lifetimes::Lifetimes;
 
 /// How long the nonce of a token request stays spent.
 pub(crate) const NONCE_LIFE: Duration = Duration::minutes(10);

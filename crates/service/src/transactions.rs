@@ -1,9 +1,9 @@
 //! Transactions of a card: an incremental copy of the bank's list.
 
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{BankError, BankGateway};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{Access, Store, StoreError, TransactionFilter, UnitOfWork, transact};
 use time::OffsetDateTime;
 

@@ -21,11 +21,11 @@ use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kopeck_domain::audit::{Mark, Record};
+use kopeck_audit::{Mark, Record};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::limit_change::LimitChanges;
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::replenishment::TopUps;
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
     Access, AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, Disposition, Done,
     EmployeeRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,

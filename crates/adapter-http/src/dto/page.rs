@@ -1,6 +1,6 @@
 //! Pages of lists.
 
-use kopeck_domain::page::{Listed, Page, PageMeta};
+use kopeck_port_store::page::{Listed, Page, PageMeta};
 use serde::Serialize;
 
 use crate::json::Json;

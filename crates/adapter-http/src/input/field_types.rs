@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::draft::Invalid;
-use kopeck_domain::page::Page;
+use kopeck_port_store::page::Page;
 use serde_json::Value;
 use uuid::Uuid;
 

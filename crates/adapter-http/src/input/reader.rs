@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use kopeck_domain::Faults;
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::employee::Change;
-use kopeck_domain::page::Page;
+use kopeck_port_store::page::Page;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 

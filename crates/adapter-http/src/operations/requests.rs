@@ -1,7 +1,7 @@
 //! What orders, replenishments and limit changes share.
 
-use kopeck_domain::page::Page;
 use kopeck_domain::request::RequestState;
+use kopeck_port_store::page::Page;
 
 use crate::input::field_types::string_enum;
 use crate::operations::prelude::*;

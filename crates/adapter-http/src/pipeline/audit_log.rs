@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
-use kopeck_domain::audit::Outcome;
+use kopeck_audit::Outcome;
 use kopeck_port_store::StoreError;
 use tokio::sync::oneshot;
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use kopeck_adapter_http::HttpState;
-use kopeck_domain::audit::{Actor, Entry};
+use kopeck_audit::{Actor, Entry};
 use kopeck_domain::partner::SealingPolicy::{Optional, Required};
 use kopeck_port_store::StoreError;
 use kopeck_port_store::mock::{InPlaceStore, MockAuditRepository, MockUnit};

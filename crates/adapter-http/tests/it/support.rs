@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, NoopMetrics};
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
-use kopeck_domain::session::{PairState, TokenPair};
 use kopeck_port_bank::MockBankGateway;
 use kopeck_port_security::{
     MockPasswordHasher, MockSecretBox, MockTokenCodec, SecurityError, TokenClaims, TokenKind,
 };
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
+use kopeck_port_store::session::{PairState, TokenPair};
 use kopeck_port_store::{
     Credentials, RecordedResponse, Rule, SealingKeyRecord, SpentNonce, Store, StoreError, StoredPair,
 };

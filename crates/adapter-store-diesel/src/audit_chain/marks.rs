@@ -2,7 +2,7 @@
 
 use diesel::dsl::max;
 use diesel::prelude::*;
-use kopeck_domain::audit::{Digest, Head, Mark, MarkKind, Opening, Signature};
+use kopeck_audit::{Digest, Head, Mark, MarkKind, Opening, Signature};
 use kopeck_port_store::StoreError;
 
 use super::rows::{OpeningRow, last_record};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use diesel::dsl::max;
 use diesel::prelude::*;
-use kopeck_domain::audit::{Actor, Digest, Entry, Head, KeyDigest, Opening, Record, Signature};
+use kopeck_audit::{Actor, Digest, Entry, Head, KeyDigest, Opening, Record, Signature};
 use kopeck_port_store::StoreError;
 
 use crate::connection::AnyConnection;

@@ -2,7 +2,7 @@
 
 use diesel::dsl::max;
 use diesel::prelude::*;
-use kopeck_domain::audit::{Entry, Head, Mark, Opening, Record};
+use kopeck_audit::{Entry, Head, Mark, Opening, Record};
 use kopeck_port_store::{Access, AuditFilter, AuditRepository, StoreError};
 
 use crate::audit_chain::marks::{last_marked_chain, marks, put_mark};

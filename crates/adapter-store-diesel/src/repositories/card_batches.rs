@@ -9,7 +9,7 @@ use diesel::dsl::{auto_type, count_star};
 use diesel::prelude::*;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, StoreError};
 
 use self::kinds::StoredColumns;

@@ -8,7 +8,7 @@ use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
-use kopeck_domain::page::{Listed, Page};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{AccountDue, AvailableFilter, CardRecord, CardRepository, NewCard, StoreError};
 use time::{Date, OffsetDateTime};
 

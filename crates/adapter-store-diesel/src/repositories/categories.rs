@@ -6,7 +6,7 @@ use diesel::dsl::count_star;
 use diesel::prelude::*;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::ids::{CategoryId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{CategoryRepository, CategoryUse, StoreError};
 use time::OffsetDateTime;
 

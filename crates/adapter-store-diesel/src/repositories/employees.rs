@@ -3,8 +3,8 @@
 use diesel::prelude::*;
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
     Access, ColumnCipher, EmployeeCards, EmployeeFilter, EmployeeRepository, StoreError,
 };

@@ -5,8 +5,8 @@ use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::order::{LineDetails, Order, OrderLine, OrderState};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{ColumnCipher, OrderRepository, OrderResultItem, StoreError};
 
 use super::card_row::ResultRow;

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
-use kopeck_domain::session::TokenPair;
+use kopeck_port_store::session::TokenPair;
 use kopeck_port_store::{SessionRepository, StoreError, StoredPair};
 use time::OffsetDateTime;
 

@@ -3,8 +3,8 @@
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::transaction::{Transaction, TransactionType};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{StoreError, TransactionFilter, TransactionRepository};
 use time::OffsetDateTime;
 

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, SqliteConnection};
-use kopeck_domain::audit::{Entry, Head, Opening, Record};
+use kopeck_audit::{Entry, Head, Opening, Record};
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
 
 use crate::support::{

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use kopeck_adapter_store_diesel::{AuditChain, AuditSettings, BatchedStore, StoreConfig};
-use kopeck_domain::audit::{Digest, Entry, Head, Mark, MarkKind, Record, Signature, Statement};
+use kopeck_audit::{Digest, Entry, Head, Mark, MarkKind, Record, Signature, Statement};
 use kopeck_port_store::mock::FakeSigner;
 use kopeck_port_store::{AuditSigner, HeadObserver, SignatureCheck, Store};
 use kopeck_port_system::Clock;

@@ -1,6 +1,6 @@
 //! Stored values that the domain does not allow are named by table and column, and never shown.
 
-use kopeck_domain::page::Page;
+use kopeck_port_store::page::Page;
 use kopeck_port_store::{AvailableFilter, EmployeeFilter, StoreError, UnitOfWork};
 
 use crate::support::{

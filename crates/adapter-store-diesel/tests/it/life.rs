@@ -221,7 +221,7 @@ fn two_stores_on_one_file_wait_for_each_other(kind: Kind) {
         }
     });
     let total = read(&first, |unit| {
-        let page = kopeck_domain::page::Page::new(1, 1).unwrap();
+        let page = kopeck_port_store::page::Page::new(1, 1).unwrap();
         unit.employees().list(PARTNER, &kopeck_port_store::EmployeeFilter::default(), page)
     });
     assert_eq!(total.unwrap().total, 100);

@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex};
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use diesel::prelude::*;
 use diesel::sql_types::{Integer, Text};
-use kopeck_domain::audit::{Digest, Entry, Head, Mark, MarkKind, Outcome, Signature};
+use kopeck_audit::{Digest, Entry, Head, Mark, MarkKind, Outcome, Signature};
 use kopeck_domain::card::{CardLink, CardStatus};
 use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ledger::DepositReference;
 use kopeck_domain::order::OrderState;
-use kopeck_domain::page::Page;
 use kopeck_domain::transaction::TransactionType;
+use kopeck_port_store::page::Page;
 use kopeck_port_store::{
     AuditFilter, AvailableFilter, EmployeeFilter, Horizon, Reschedule, SpentNonce, StoreError, Subject,
     TransactionFilter, UnitOfWork,

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use kopeck_adapter_store_diesel::BatchedStore;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::page::Page;
 use kopeck_domain::partner::Partner;
+use kopeck_port_store::page::Page;
 use kopeck_port_store::{Access, Credentials, Rule, Store, StoreError, UnitOfWork, submit};
 use uuid::Uuid;
 

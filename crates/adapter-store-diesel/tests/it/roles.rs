@@ -6,7 +6,7 @@ use diesel::sql_types::Text;
 use diesel::{PgConnection, sql_query};
 use kopeck_adapter_store_diesel::testing::{Roles, tamper};
 use kopeck_adapter_store_diesel::{BatchedStore, OpenError, grant, migrate};
-use kopeck_domain::audit::Entry;
+use kopeck_audit::Entry;
 
 use crate::support::{NOW, PARTNER, clock, config, credentials, read, write};
 

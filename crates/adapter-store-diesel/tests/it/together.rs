@@ -12,9 +12,9 @@ use kopeck_domain::card::{Card, CardLink, CardStatus};
 use kopeck_domain::card_batch::ItemState;
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
-use kopeck_domain::page::Page;
 use kopeck_domain::person::CustomId;
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem};
+use kopeck_port_store::page::Page;
 use kopeck_port_store::{
     Access, EmployeeFilter, RecordedResponse, SpentNonce, Store, StoreError, Subject, UnitOfWork, submit,
     transact,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use kopeck_domain::audit::Head;
+use kopeck_audit::Head;
 use kopeck_port_store::HeadObserver;
 use kopeck_port_system::Clock;
 use rustix::system::uname;
@@ -169,7 +169,7 @@ impl Drop for HeadForwarder {
 
 #[cfg(test)]
 mod tests {
-    use kopeck_domain::audit::Digest;
+    use kopeck_audit::Digest;
     use kopeck_port_system::fake::FakeClock;
 
     use super::*;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use kopeck_domain::audit::{Head, Outcome};
+use kopeck_audit::{Head, Outcome};
 use kopeck_domain::ids::PartnerId;
 
 use super::{StoreArgs, examples, partner_id};

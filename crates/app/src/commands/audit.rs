@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use kopeck_adapter_store_diesel::{PooledStore, StoreConfig};
-use kopeck_domain::audit::{Actor, Entry, Head, Record};
+use kopeck_audit::{Actor, Entry, Head, Record};
 use kopeck_domain::calendar::{Zone, date_text, parse_date};
 use kopeck_port_store::{Access, AuditFilter, AuditSigner, transact};
 use kopeck_service::audit::{VerificationReport, VerifyError, prune, verify};

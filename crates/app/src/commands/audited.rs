@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use kopeck_domain::audit::{Actor, Entry, Outcome};
+use kopeck_audit::{Actor, Entry, Outcome};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, transact};
 use kopeck_port_system::Clock;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kopeck_adapter_security::KeyRing;
 use kopeck_adapter_store_diesel::{grant, migrate};
-use kopeck_domain::audit::Entry;
+use kopeck_audit::Entry;
 
 use super::audited;
 use crate::cli::{MigrateArgs, StoreArgs};

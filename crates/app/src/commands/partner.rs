@@ -4,8 +4,8 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use anyhow::Context;
+use kopeck_audit::Outcome;
 use kopeck_domain::Kopecks;
-use kopeck_domain::audit::Outcome;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Balances, DepositReference};

@@ -8,19 +8,20 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("domain", &[]),
     ("sealing", &[]),
+    ("audit", &["domain"]),
     ("port-system", &[]),
     ("port-security", &["domain"]),
-    ("port-store", &["domain"]),
+    ("port-store", &["domain", "audit"]),
     ("port-bank", &["domain"]),
     ("bank-protocol", &["domain", "port-bank"]),
-    ("service", &["domain", "port-system", "port-security", "port-store", "port-bank"]),
-    ("adapter-security", &["domain", "port-security", "port-system"]),
-    ("adapter-store-diesel", &["domain", "port-store", "port-system"]),
+    ("service", &["domain", "audit", "port-system", "port-security", "port-store", "port-bank"]),
+    ("adapter-security", &["domain", "audit", "port-security", "port-system"]),
+    ("adapter-store-diesel", &["domain", "audit", "port-store", "port-system"]),
     ("adapter-bank-simulator", &["domain", "port-bank", "port-system", "bank-protocol"]),
     ("adapter-bank-http", &["domain", "port-bank", "port-system", "bank-protocol"]),
     (
         "adapter-http",
-        &["domain", "sealing", "service", "port-system", "port-security", "port-store", "port-bank"],
+        &["domain", "audit", "sealing", "service", "port-system", "port-security", "port-store", "port-bank"],
     ),
     ("client", &["sealing"]),
     ("command-line", &["client", "sealing"]),
@@ -30,6 +31,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "bench",
         &[
             "domain",
+            "audit",
             "sealing",
             "client",
             "service",
@@ -55,7 +57,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "test-support",
         ],
     ),
-    ("simulation", &["domain", "service", "port-system", "port-store", "port-bank", "test-support"]),
+    ("simulation", &["domain", "audit", "service", "port-system", "port-store", "port-bank", "test-support"]),
 ];
 
 /// What a crate without I/O may stand on.
@@ -68,11 +70,11 @@ const PURE: &[(&str, &[&str])] = &[
             "thiserror",
             "email_address",
             "serde",
-            "sha2",
             "unicode-general-category",
             "unicode-normalization",
         ],
     ),
+    ("audit", &["kopeck-domain", "sha2", "time"]),
     (
         "sealing",
         &["chacha20poly1305", "chacha20", "poly1305", "hkdf", "sha2", "base64", "zeroize", "thiserror"],

@@ -1,8 +1,8 @@
 //! The audit log of the real binary: the entries of requests and commands, what they must not contain, and how tampering
 //! is detected.
 
+use kopeck_audit::KeyDigest;
 use kopeck_client::NewEmployee;
-use kopeck_domain::audit::KeyDigest;
 use kopeck_domain::ids::PartnerId;
 use serde_json::{Value, json};
 use uuid::Uuid;

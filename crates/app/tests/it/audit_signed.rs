@@ -2,7 +2,7 @@
 //! entries removed.
 
 use kopeck::compose::Application;
-use kopeck_domain::audit::{Entry, Head, Record};
+use kopeck_audit::{Entry, Head, Record};
 use kopeck_port_store::{Access, StoreError, transact};
 use serde_json::json;
 use time::{Duration, OffsetDateTime};

@@ -154,7 +154,7 @@ fn a_clock_that_is_set_lengthens_no_lock() {
         (0..10).for_each(|_| assert_eq!(wrong_login(&server, &partner), 400));
         assert_eq!(right_login(&server, &partner), 429);
         server.clock.step(back);
-        server.clock.advance(kopeck_domain::throttle::WINDOW);
+        server.clock.advance(kopeck_service::tokens::throttle::WINDOW);
         assert_eq!(right_login(&server, &partner), 200, "{back}");
     }
 }

@@ -4,9 +4,9 @@ use time::OffsetDateTime;
 
 use super::{BatchKind, CardBatch};
 use crate::request::{TransitionError, moved};
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 
-string_enum! {
+serde_enum! {
     /// Where a card batch stands.
     BatchState {
         /// Accepted; can still be cancelled.

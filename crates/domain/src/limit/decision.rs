@@ -5,9 +5,9 @@ use time::OffsetDateTime;
 use super::{Limit, Restrictions, TimeOfDay};
 use crate::Kopecks;
 use crate::calendar::Zone;
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 
-string_enum! {
+serde_enum! {
     /// Why a limit forbids a payment.
     Refusal {
         /// The card may not pay on this weekday.

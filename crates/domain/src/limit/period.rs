@@ -5,9 +5,9 @@ use std::ops::Range;
 use time::{Date, Duration, Month, OffsetDateTime, PrimitiveDateTime};
 
 use crate::calendar::Zone;
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 
-string_enum! {
+serde_enum! {
     /// How long the amount of a limit lasts: a period of the calendar of the service's zone.
     Period {
         /// A calendar day.

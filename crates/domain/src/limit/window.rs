@@ -1,12 +1,11 @@
 //! Times of the day and the windows between them.
 
 use std::fmt;
-use std::str::FromStr;
 
 use time::{OffsetDateTime, Weekday};
 
 use crate::calendar::{Zone, digits};
-use crate::draft::Invalid;
+use crate::draft::{Invalid, from_text};
 
 /// Minutes of a day.
 const DAY: u16 = 24 * 60;
@@ -89,6 +88,16 @@ impl Window {
         Ok(Self { from, to })
     }
 
+    /// Reads `HH:MM-HH:MM`.
+    ///
+    /// # Errors
+    /// [`Invalid`] for anything else, and as [`Self::new`] has it.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let no_window = || Invalid::new("must be a window of the form HH:MM-HH:MM");
+        let (from, to) = text.split_once('-').ok_or_else(no_window)?;
+        Self::new(TimeOfDay::parse(from)?, TimeOfDay::parse_end(to)?)
+    }
+
     /// The first minute of it.
     #[must_use]
     pub const fn from(self) -> TimeOfDay {
@@ -135,24 +144,7 @@ impl Window {
     }
 }
 
-/// `HH:MM-HH:MM`.
-impl FromStr for Window {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        let no_window = || Invalid::new("must be a window of the form HH:MM-HH:MM");
-        let (from, to) = text.split_once('-').ok_or_else(no_window)?;
-        Self::new(TimeOfDay::parse(from)?, TimeOfDay::parse_end(to)?)
-    }
-}
-
-impl TryFrom<&str> for Window {
-    type Error = Invalid;
-
-    fn try_from(text: &str) -> Result<Self, Invalid> {
-        text.parse()
-    }
-}
+from_text!(to_string: Window);
 
 /// `HH:MM-HH:MM`.
 impl fmt::Display for Window {

@@ -4,9 +4,9 @@ use time::OffsetDateTime;
 
 use super::Order;
 use crate::request::{TransitionError, moved};
-use crate::string_enum::string_enum;
+use crate::string_enum::serde_enum;
 
-string_enum! {
+serde_enum! {
     /// Where an order stands. It is done as a whole or not at all.
     OrderState {
         /// Accepted; can still be cancelled.

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use kopeck_domain::audit::{
+use kopeck_audit::{
     Actor, Digest, Entry, Head, KeyDigest, Mark, MarkKind, Opening, Outcome, Record, Signature,
 };
 use kopeck_domain::ids::PartnerId;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::ops::Range;
 
+use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{Card, CardStatus};
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
@@ -11,7 +12,6 @@ use kopeck_domain::ids::{CardId, PartnerId, ReplenishmentId};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChangeRefusal;
 pub use kopeck_domain::limit_change::LimitChanges;
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::replenishment::TopUpRefusal;
 pub use kopeck_domain::replenishment::TopUps;
 use time::Duration;

@@ -1,11 +1,11 @@
 //! Cards.
 
+use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::CLOCK_SKEW;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
-use kopeck_domain::page::{Listed, Page};
 use time::{Date, Duration, OffsetDateTime};
 
 use super::support::{

@@ -1,9 +1,9 @@
 //! Categories.
 
+use crate::page::{Listed, Page};
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{CategoryId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
 
 use super::support::{category, employee, id, insert_category, insert_employee, page, partner, read, write};
 use crate::{CategoryUse, Rule, Store, StoreError};

@@ -1,8 +1,8 @@
 //! Employees.
 
+use crate::page::{Listed, Page};
 use kopeck_domain::employee::{Employee, EmployeeStatus};
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 
 use super::support::{

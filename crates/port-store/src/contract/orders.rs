@@ -1,9 +1,9 @@
 //! Orders.
 
+use crate::page::{Listed, Page};
 use kopeck_domain::card::CardType;
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine, OrderState};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
 
 use super::support::{

@@ -1,7 +1,7 @@
 //! Logins and token pairs.
 
+use crate::session::{PairState, TokenPair};
 use kopeck_domain::ids::{PartnerId, SessionId};
-use kopeck_domain::session::{PairState, TokenPair};
 
 use super::support::{at, id, partner, read, write};
 use crate::{Rule, Store, StoreError, StoredPair};

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::page::Page;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::card_batch::{BatchItem, CardBatch};
@@ -12,7 +13,6 @@ use kopeck_domain::ids::{CardId, EmployeeId, OrderId, PartnerId};
 use kopeck_domain::ledger::{Movement, MovementKind, Reference};
 use kopeck_domain::limit::{Limit, Period};
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
-use kopeck_domain::page::Page;
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::CustomId;
 use time::{Date, Duration, Month, OffsetDateTime, Weekday};

@@ -1,8 +1,8 @@
 //! The copy of the bank's transactions.
 
+use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::transaction::{Transaction, TransactionType};
 
 use super::support::{at, get_card, id, page, partner, read, some_cards, write};

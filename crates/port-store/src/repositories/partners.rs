@@ -1,8 +1,8 @@
 //! Partners, their keys and their sessions.
 
+use crate::session::TokenPair;
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::{Partner, PartnerStatus};
-use kopeck_domain::session::TokenPair;
 use time::OffsetDateTime;
 
 use crate::{Credentials, ReencryptionCursor, SealingKeyRecord, StoreError, StoredPair};

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use kopeck_domain::audit::{Entry, Outcome};
+use kopeck_audit::{Entry, Outcome};
 use kopeck_domain::ids::PartnerId;
 use time::{Duration, OffsetDateTime};
 

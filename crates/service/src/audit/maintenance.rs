@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kopeck_domain::audit::{Head, Mark, MarkKind, Opening, Record, Statement};
+use kopeck_audit::{Head, Mark, MarkKind, Opening, Record, Statement};
 use kopeck_port_store::{
     Access, AuditRepository, AuditSigner, SignatureCheck, Store, StoreError, UnitOfWork, transact,
 };

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use kopeck_domain::audit::{Actor, Entry};
+use kopeck_audit::{Actor, Entry};
 use kopeck_port_store::{Access, Store, StoreError, UnitOfWork, submit};
 use kopeck_port_system::Clock;
 use time::OffsetDateTime;

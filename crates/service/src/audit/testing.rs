@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use kopeck_domain::audit::{Entry, Head, Mark, MarkKind, Opening, Record, Statement};
+use kopeck_audit::{Entry, Head, Mark, MarkKind, Opening, Record, Statement};
 use kopeck_port_store::AuditSigner;
 use kopeck_port_store::mock::{FakeSigner, InPlaceStore, MockUnit};
 use time::OffsetDateTime;

@@ -8,7 +8,7 @@ mod walk;
 
 use std::collections::HashMap;
 
-use kopeck_domain::audit::{Digest, Head, MarkKind, Opening};
+use kopeck_audit::{Digest, Head, MarkKind, Opening};
 use kopeck_port_store::{Access, AuditSigner, Store, StoreError, transact};
 
 use walk::Walk;

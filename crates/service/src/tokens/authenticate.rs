@@ -1,8 +1,8 @@
 //! Authentication by access token.
 
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_domain::session::{PairState, TokenPair};
 use kopeck_port_security::{TokenClaims, TokenKind};
+use kopeck_port_store::session::{PairState, TokenPair};
 use kopeck_port_store::{StoredPair, UnitOfWork};
 
 use super::{Caller, TokenError, TokenService};

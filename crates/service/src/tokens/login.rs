@@ -1,9 +1,8 @@
 //! Login.
 
+use crate::tokens::throttle::{MAX_FAILURES, WINDOW, locked_for};
 use kopeck_domain::ids::SessionId;
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_domain::session::MAX_SESSIONS;
-use kopeck_domain::throttle::{MAX_FAILURES, WINDOW, locked_for};
 use kopeck_port_store::{Access, Credentials, Store, StoreError, UnitOfWork, transact};
 use secrecy::{ExposeSecret, SecretString};
 use subtle::ConstantTimeEq;
@@ -12,6 +11,9 @@ use time::OffsetDateTime;
 use super::{
     ApiKeyOwner, IssuedTokens, LoginAttempt, LoginBody, NONCE_LIFE, TokenError, TokenService, api_key_hash,
 };
+
+/// How many sessions a partner can have at once. A login beyond that revokes the oldest one.
+const MAX_SESSIONS: u32 = 1_000;
 
 /// The subjects of the throttle, as keyed digests.
 type Subjects = Vec<[u8; 32]>;

@@ -2,11 +2,12 @@
 
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_domain::session::{PairState, RefreshDecision, TokenPair, refresh};
 use kopeck_port_security::TokenKind;
+use kopeck_port_store::session::{PairState, TokenPair};
 use kopeck_port_store::{StoredPair, UnitOfWork};
 
 use super::login::record_failures;
+use super::rotation::{RefreshDecision, refresh};
 use super::{ApiKeyOwner, IssuedTokens, NONCE_LIFE, RefreshOutcome, TokenError, TokenService, api_key_hash};
 
 impl TokenService {

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use kopeck_domain::ids::{SessionId, TokenPairId};
 use kopeck_domain::partner::PartnerStatus;
-use kopeck_domain::session::{PairState, TokenPair};
 use kopeck_port_security::{
     MockPasswordHasher, MockSecretBox, MockTokenCodec, SecurityError, TokenClaims, TokenKind,
 };
+use kopeck_port_store::session::{PairState, TokenPair};
 use kopeck_port_store::{Credentials, SealingKeyRecord, StoredPair};
 use secrecy::SecretSlice;
 use sha2::{Digest, Sha256};

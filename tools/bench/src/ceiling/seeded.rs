@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
-use kopeck_domain::session::{PairState, TokenPair};
 use kopeck_port_security::{SecretBinding, SecretBox};
+use kopeck_port_store::session::{PairState, TokenPair};
 use kopeck_port_store::{SealingKeyRecord, StoredPair};
 use secrecy::SecretSlice;
 use time::{Duration, OffsetDateTime};

@@ -4,20 +4,20 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use kopeck_domain::audit::{Entry, Mark, Opening, Record};
+use kopeck_audit::{Entry, Mark, Opening, Record};
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, EmployeeStatus};
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChanges;
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::partner::{Partner, PartnerStatus};
 use kopeck_domain::person::{CustomId, PersonName, Phone};
 use kopeck_domain::replenishment::TopUps;
-use kopeck_domain::session::TokenPair;
 use kopeck_domain::transaction::Transaction;
 use kopeck_port_bank::{BankCard, BankError, BankGateway, BankKey, IssuedCard, Submission, Verdict};
+use kopeck_port_store::page::{Listed, Page};
+use kopeck_port_store::session::TokenPair;
 use kopeck_port_store::{
     Access, AccountDue, AuditFilter, AuditRepository, AvailableFilter, CardBatchRepository, CardRecord,
     CardRepository, CategoryRepository, Credentials, Done, EmployeeCards, EmployeeFilter, EmployeeRepository,

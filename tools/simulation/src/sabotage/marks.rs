@@ -2,7 +2,7 @@
 
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, StoreError, StoredKind};
 
 use super::store::SabotagedUnit;

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use kopeck_domain::audit::{Entry, Head, Mark, MarkKind, Opening, Record};
+use kopeck_audit::{Entry, Head, Mark, MarkKind, Opening, Record};
 use kopeck_port_store::{AuditFilter, AuditRepository, StoreError};
 use time::OffsetDateTime;
 

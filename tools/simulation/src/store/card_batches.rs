@@ -6,8 +6,8 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
     BatchAmounts, BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, Rule, StoreError, StoredKind,
 };

@@ -2,8 +2,8 @@
 
 use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::person::CustomId;
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
     CardRepository as _, EmployeeCards, EmployeeFilter, EmployeeRepository, Rule, StoreError,
 };

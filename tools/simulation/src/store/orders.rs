@@ -2,7 +2,7 @@
 
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::order::{Order, OrderLine, OrderState};
-use kopeck_domain::page::{Listed, Page};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{OrderRepository, OrderResultItem, StoreError};
 
 use super::cards::CardRow;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
-use kopeck_domain::session::TokenPair;
+use kopeck_port_store::session::TokenPair;
 use kopeck_port_store::{Rule, SessionRepository, StoreError, StoredPair};
 use time::OffsetDateTime;
 

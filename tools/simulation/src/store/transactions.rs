@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{CardId, PartnerId};
-use kopeck_domain::page::{Listed, Page};
 use kopeck_domain::transaction::{Transaction, TransactionType};
+use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{Rule, StoreError, TransactionFilter, TransactionRepository};
 use time::OffsetDateTime;
 

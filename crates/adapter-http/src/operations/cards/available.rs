@@ -2,7 +2,7 @@
 
 use kopeck_domain::card::{Card, CardType};
 use kopeck_domain::ids::CardId;
-use kopeck_domain::page::Page;
+use kopeck_port_store::page::Page;
 use kopeck_service::cards;
 
 use crate::dto::{DateText, PageDto};

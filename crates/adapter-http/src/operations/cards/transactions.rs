@@ -3,9 +3,9 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::{Zone, parse_date};
 use kopeck_domain::ids::CardId;
-use kopeck_domain::page::Page;
 use kopeck_domain::transaction::{Transaction, TransactionType};
 use kopeck_port_store::TransactionFilter;
+use kopeck_port_store::page::Page;
 use kopeck_service::transactions::{self, TransactionsError};
 use time::{Date, OffsetDateTime};
 

@@ -1,8 +1,8 @@
 //! Lists categories with the number of their employees.
 
 use kopeck_domain::ids::CategoryId;
-use kopeck_domain::page::Page;
 use kopeck_port_store::CategoryUse;
+use kopeck_port_store::page::Page;
 use kopeck_service::categories;
 
 use crate::dto::PageDto;

@@ -3,10 +3,10 @@
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::employee::EmployeeStatus;
 use kopeck_domain::ids::CategoryId;
-use kopeck_domain::page::Page;
 use kopeck_domain::person::CustomId;
 use kopeck_domain::text::folded;
 use kopeck_port_store::EmployeeFilter;
+use kopeck_port_store::page::Page;
 use kopeck_service::employees;
 
 use super::{EmployeeDto, PhoneAs};

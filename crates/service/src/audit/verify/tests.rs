@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use kopeck_domain::audit::{Entry, Mark, Record, Signature, Statement};
+use kopeck_audit::{Entry, Mark, Record, Signature, Statement};
 use kopeck_port_store::mock::FakeSigner;
 
 use super::super::testing::{self, Log, START, mark, signer};

@@ -1,6 +1,6 @@
 //! The walk along the chains.
 
-use kopeck_domain::audit::{Head, Mark, MarkKind, Opening, Record, Statement};
+use kopeck_audit::{Head, Mark, MarkKind, Opening, Record, Statement};
 use kopeck_port_store::{Access, AuditSigner, SignatureCheck, Store, transact};
 
 use super::{BATCH, ChainViolation, KnownHeads, VerificationReport, VerifyError};

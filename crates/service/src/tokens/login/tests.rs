@@ -4,10 +4,10 @@ use super::*;
 use crate::testing::*;
 use crate::tokens::testing::*;
 use kopeck_domain::ids::TokenPairId;
-use kopeck_domain::session::{PairState, TokenPair};
 use kopeck_port_security::{MockPasswordHasher, MockTokenCodec, TokenClaims, TokenKind, Uptime};
 use kopeck_port_store::StoreError;
 use kopeck_port_store::mock::{InPlaceStore, MockUnit};
+use kopeck_port_store::session::{PairState, TokenPair};
 use time::Duration;
 
 /// The steps of a login in the order in which they were made.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
 use kopeck_domain::order::{Order, OrderLine};
-use kopeck_domain::page::Page;
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
 use kopeck_domain::request::RequestState;
+use kopeck_port_store::page::Page;
 use kopeck_port_store::{BalanceSheet, CardRecord, EmployeeFilter, StoreError, UnitOfWork};
 use kopeck_service::{balance, card_batches, employees, orders};
 

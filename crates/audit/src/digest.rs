@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::draft::Invalid;
-use crate::ids::PartnerId;
+use kopeck_domain::draft::Invalid;
+use kopeck_domain::ids::PartnerId;
 
 /// A SHA-256. Its text is hexadecimal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,7 +26,7 @@ impl Digest {
     }
 
     /// The hash of `bytes`.
-    pub(super) fn of(bytes: &[u8]) -> Self {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 }

@@ -1,6 +1,6 @@
 //! Paging of lists.
 
-use crate::draft::Invalid;
+use kopeck_domain::draft::Invalid;
 
 /// A page of a list: its number and size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Signatures, which need the key and not only the database.
 
-use super::Head;
-use super::encoding::Bytes;
-use crate::string_enum::string_enum;
+use crate::Head;
+use crate::encoding::Bytes;
+use kopeck_domain::string_enum;
 
 /// The bytes that name a key.
 const KEY_ID_LEN: usize = 8;
@@ -96,7 +96,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::audit::Digest;
+    use crate::Digest;
 
     #[test]
     fn a_signature_is_read_as_it_is_written() {

@@ -13,8 +13,8 @@ use std::borrow::Cow;
 
 use time::OffsetDateTime;
 
-use crate::ids::{PartnerId, TokenPairId};
-use crate::string_enum::string_enum;
+use kopeck_domain::ids::{PartnerId, TokenPairId};
+use kopeck_domain::string_enum;
 
 pub use chain::{Head, Opening, Record};
 pub use digest::{Digest, KeyDigest};

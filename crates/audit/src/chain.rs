@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use time::OffsetDateTime;
 
-use super::digest::Digest;
-use super::encoding::Bytes;
-use super::{Entry, Signature};
-use crate::draft::Invalid;
+use crate::digest::Digest;
+use crate::encoding::Bytes;
+use crate::{Entry, Signature};
+use kopeck_domain::draft::Invalid;
 
 /// The beginning of a chain. The openings are a chain themselves: each covers the one before, so that no chain between two
 /// others goes unnoticed.
@@ -116,7 +116,7 @@ impl FromStr for Head {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::{Actor, KeyDigest, Outcome};
+    use crate::{Actor, KeyDigest, Outcome};
     use uuid::Uuid;
 
     const START: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;

@@ -1,45 +1,15 @@
-//! Token pairs and the rules of their rotation.
+//! The rules of the rotation of token pairs.
 //!
 //! A login starts a *session*. Every refresh spends a pair and issues a new one in the same session. A spent refresh token comes
 //! either from a client that lost the response, or from a thief: [`refresh`] tells them apart.
 
-use time::{Duration, OffsetDateTime};
-
-use crate::ids::TokenPairId;
-use crate::string_enum::string_enum;
-
-string_enum! {
-    /// The state of a pair of tokens.
-    PairState {
-        /// Its refresh token can be exchanged.
-        Fresh = "FRESH",
-        /// Its refresh token was exchanged; the access token lives on to its end.
-        Spent = "SPENT",
-        /// Neither token is accepted any more.
-        Revoked = "REVOKED",
-    }
-}
-
-/// A pair of tokens as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TokenPair {
-    /// Its identifier.
-    pub id: TokenPairId,
-    /// Its state.
-    pub state: PairState,
-    /// Whether either of its tokens was ever used.
-    pub used: bool,
-    /// The pair it was last exchanged for.
-    pub successor: Option<TokenPairId>,
-    /// Whether the retry after a lost response was used.
-    pub reissued: bool,
-    /// The end of its refresh token.
-    pub refresh_expires_at: OffsetDateTime,
-}
+use kopeck_domain::ids::TokenPairId;
+use kopeck_port_store::session::{PairState, TokenPair};
+use time::OffsetDateTime;
 
 /// The decision about a refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefreshDecision {
+pub(crate) enum RefreshDecision {
     /// Spend the pair and issue a new one.
     Rotate,
     /// The response to the first exchange was lost: revoke the pair that it issued, and issue another.
@@ -55,7 +25,11 @@ pub enum RefreshDecision {
 
 /// Decides about a refresh by the token of `pair`. `successor` is the pair that it was last exchanged for.
 #[must_use]
-pub fn refresh(pair: &TokenPair, successor: Option<&TokenPair>, now: OffsetDateTime) -> RefreshDecision {
+pub(crate) fn refresh(
+    pair: &TokenPair,
+    successor: Option<&TokenPair>,
+    now: OffsetDateTime,
+) -> RefreshDecision {
     match pair.state {
         PairState::Revoked => RefreshDecision::Refuse,
         PairState::Fresh if pair.refresh_expires_at <= now => RefreshDecision::Refuse,
@@ -69,31 +43,10 @@ pub fn refresh(pair: &TokenPair, successor: Option<&TokenPair>, now: OffsetDateT
     }
 }
 
-/// How long tokens live.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lifetimes {
-    /// Of an access token; 15 minutes unless set.
-    pub access: Duration,
-    /// Of a refresh token; 30 days unless set.
-    pub refresh: Duration,
-    /// Of a session, however often its tokens are refreshed; 90 days unless set.
-    pub session: Duration,
-}
-
-impl Lifetimes {
-    /// The end of a session that began at `start`; none of its tokens is good from then on.
-    #[must_use]
-    pub fn session_end(&self, start: OffsetDateTime) -> OffsetDateTime {
-        start + self.session
-    }
-}
-
-/// How many sessions a partner can have at once. A login beyond that revokes the oldest one.
-pub const MAX_SESSIONS: u32 = 1_000;
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use time::Duration;
     use uuid::Uuid;
 
     fn pair(id: u128, state: PairState, used: bool, reissued: bool) -> TokenPair {
@@ -131,17 +84,6 @@ mod tests {
             refresh(&pair(1, PairState::Spent, true, false), None, now),
             RefreshDecision::RevokeSession
         );
-    }
-
-    #[test]
-    fn a_session_ends_however_often_it_is_refreshed() {
-        let lifetimes = Lifetimes {
-            access: Duration::minutes(15),
-            refresh: Duration::days(30),
-            session: Duration::days(90),
-        };
-        let start = OffsetDateTime::UNIX_EPOCH + Duration::days(1);
-        assert_eq!(lifetimes.session_end(start), OffsetDateTime::UNIX_EPOCH + Duration::days(91));
     }
 
     #[test]

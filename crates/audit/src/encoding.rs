@@ -5,37 +5,37 @@
 
 use time::OffsetDateTime;
 
-use super::{Actor, Entry};
+use crate::{Actor, Entry};
 
 /// Begins everything that is hashed, so that it is taken for nothing else.
 const FORM: &[u8] = b"kopeck audit 1";
 
 /// The bytes as they grow.
-pub(super) struct Bytes(Vec<u8>);
+pub(crate) struct Bytes(Vec<u8>);
 
 impl Bytes {
     /// For something of this kind.
-    pub(super) fn of(kind: &str) -> Self {
+    pub(crate) fn of(kind: &str) -> Self {
         let mut bytes = Self(Vec::with_capacity(384));
         bytes.0.extend_from_slice(FORM);
         bytes.text(kind);
         bytes
     }
 
-    pub(super) fn number(&mut self, number: u64) {
+    pub(crate) fn number(&mut self, number: u64) {
         self.0.extend_from_slice(&number.to_be_bytes());
     }
 
-    pub(super) fn moment(&mut self, at: OffsetDateTime) {
+    pub(crate) fn moment(&mut self, at: OffsetDateTime) {
         // Microseconds, as they are stored; every moment that there is fits.
         self.0.extend_from_slice(&at.unix_timestamp_nanos().div_euclid(1_000).to_be_bytes());
     }
 
-    pub(super) fn fixed<const N: usize>(&mut self, bytes: &[u8; N]) {
+    pub(crate) fn fixed<const N: usize>(&mut self, bytes: &[u8; N]) {
         self.0.extend_from_slice(bytes);
     }
 
-    pub(super) fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         self.0.extend_from_slice(text.as_bytes());
     }
@@ -52,7 +52,7 @@ impl Bytes {
     }
 
     /// Every field of `entry`.
-    pub(super) fn entry(&mut self, entry: &Entry) {
+    pub(crate) fn entry(&mut self, entry: &Entry) {
         let Entry {
             at,
             actor,
@@ -86,11 +86,11 @@ impl Bytes {
         self.maybe(code.as_deref(), Self::text);
     }
 
-    pub(super) fn as_slice(&self) -> &[u8] {
+    pub(crate) fn as_slice(&self) -> &[u8] {
         &self.0
     }
 
-    pub(super) fn into_vec(self) -> Vec<u8> {
+    pub(crate) fn into_vec(self) -> Vec<u8> {
         self.0
     }
 }
@@ -102,7 +102,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::audit::{KeyDigest, Outcome};
+    use crate::{KeyDigest, Outcome};
 
     /// Texts and numbers out of few, so that many entries have their letters in common and differ by the borders alone.
     fn entries() -> impl Strategy<Value = Entry> {

@@ -2,7 +2,7 @@
 
 use time::{Duration, OffsetDateTime};
 
-use crate::calendar::CLOCK_SKEW;
+use kopeck_domain::calendar::CLOCK_SKEW;
 
 /// Failures within [`WINDOW`] after which further attempts are refused.
 pub const MAX_FAILURES: usize = 10;
