@@ -7,12 +7,14 @@ mod update;
 
 use actix_web::http::StatusCode;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::employee::{Employee, EmployeeStatus};
+use kopeck_domain::employee::{Employee, EmployeeStatus, EmployeeUpdate};
 use kopeck_domain::ids::{CategoryId, EmployeeId};
-use kopeck_domain::person::{Email, PersonName, Phone};
+use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
+use kopeck_service::employees::EmployeeDraft;
 use serde::Serialize;
 
 use crate::dto::DateText;
+use crate::input::field_types::{id, string_enum, text};
 use crate::json::{Json, object};
 use crate::operations::prelude::*;
 use crate::schema::{Components, HasSchema};
@@ -30,6 +32,44 @@ pub(super) fn no_such_employee() -> ApiError {
 /// The employee of the path.
 pub(super) fn read_id(r: &mut Reader<'_>) -> Option<EmployeeId> {
     r.id("idEmployee")
+}
+
+/// The fields of a new employee.
+fn read_draft(r: &mut Reader<'_>) -> EmployeeDraft {
+    let mut body = r.body();
+    EmployeeDraft {
+        custom_id: body.required(
+            "customId",
+            text(CustomId::parse).about("Your own identifier, unique among your employees."),
+        ),
+        surname: body.optional("surname", text(PersonName::parse)),
+        name: body.optional("name", text(PersonName::parse)),
+        patronymic: body.optional("patronymic", text(PersonName::parse)),
+        phone: body.optional("phone", text(Phone::parse).about("Without a country code.")),
+        email: body.optional("email", text(Email::parse)),
+        category: body.optional("idCategory", id::<CategoryId>().about("One of your categories.")),
+        status: body.optional("status", string_enum::<EmployeeStatus>().about("`WORK` if absent.")),
+    }
+}
+
+/// Employee and update; without a valid identifier the faults of the update are reported all the same.
+fn read_update(r: &mut Reader<'_>) -> (Option<EmployeeId>, EmployeeUpdate) {
+    let employee = read_id(r);
+    let mut body = r.body();
+    let update = EmployeeUpdate {
+        custom_id: body.replacement(
+            "customId",
+            text(CustomId::parse).about("Your own identifier, unique among your employees."),
+        ),
+        surname: body.change("surname", text(PersonName::parse)),
+        name: body.change("name", text(PersonName::parse)),
+        patronymic: body.change("patronymic", text(PersonName::parse)),
+        phone: body.change("phone", text(Phone::parse).about("Without a country code.")),
+        email: body.change("email", text(Email::parse)),
+        category: body.change("idCategory", id::<CategoryId>().about("One of your categories.")),
+        status: body.replacement("status", string_enum::<EmployeeStatus>()),
+    };
+    (employee, update)
 }
 
 /// How a phone is shown: the interface has it as a text in the answers to writes and as a number in those to reads.
@@ -114,7 +154,6 @@ mod tests {
     use kopeck_domain::card::CardStatus;
     use kopeck_domain::employee::NewEmployee;
     use kopeck_domain::ids::CardId;
-    use kopeck_domain::person::CustomId;
     use kopeck_service::employees::EmployeeWithCards;
     use serde_json::json;
     use time::OffsetDateTime;
