@@ -46,9 +46,36 @@ serde_enum! {
     }
 }
 
-/// A card of a partner.
+/// A card of a partner. Only its verbs change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Card {
+pub struct Card(StoredCard);
+
+impl Card {
+    /// The card that a store kept, or a test makes: the one way past the verbs.
+    #[must_use]
+    pub const fn from_stored(stored: StoredCard) -> Self {
+        Self(stored)
+    }
+
+    /// Its fields.
+    #[must_use]
+    pub fn into_stored(self) -> StoredCard {
+        self.0
+    }
+}
+
+/// Fields are read, never written.
+impl std::ops::Deref for Card {
+    type Target = StoredCard;
+
+    fn deref(&self) -> &StoredCard {
+        &self.0
+    }
+}
+
+/// The fields of a card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredCard {
     /// The service's identifier.
     pub id: CardId,
     /// The bank's number of it.
@@ -158,6 +185,12 @@ impl Card {
         today > self.valid_until
     }
 
+    /// The card with the last day that the bank gives it.
+    #[must_use]
+    pub fn with_valid_until(self, valid_until: Date) -> Self {
+        Self(StoredCard { valid_until, ..self.0 })
+    }
+
     /// Links the card to `employee`. `main_card` is the employee's MAIN card at present.
     ///
     /// # Errors
@@ -186,7 +219,7 @@ impl Card {
         if status == CardStatus::Main && main_card.is_some() {
             return Err(LinkRefusal::HasMainCard);
         }
-        Ok(LinkOutcome::Changed(Self { link: Some(CardLink { employee, status }), ..self }))
+        Ok(LinkOutcome::Changed(Self(StoredCard { link: Some(CardLink { employee, status }), ..self.0 })))
     }
 
     /// Switches the status of a card that is linked to the employee.
@@ -214,7 +247,7 @@ impl Card {
         if status == CardStatus::Main && main_card.is_some_and(|main| main != self.id) {
             return Err(SwitchRefusal::HasMainCard);
         }
-        Ok(LinkOutcome::Changed(Self { link: Some(CardLink { status, ..link }), ..self }))
+        Ok(LinkOutcome::Changed(Self(StoredCard { link: Some(CardLink { status, ..link }), ..self.0 })))
     }
 }
 
@@ -229,14 +262,14 @@ mod tests {
     }
 
     fn card(link: Option<(u128, CardStatus)>) -> Card {
-        Card {
+        Card::from_stored(StoredCard {
             id: CardId::new(Uuid::from_u128(9)),
             number: CardNumber::parse("4006381333931").unwrap(),
             kind: CardType::Mp4,
             order: OrderId::new(Uuid::nil()),
             valid_until: date!(2029 - 11 - 30),
             link: link.map(|(id, status)| CardLink { employee: employee(id), status }),
-        }
+        })
     }
 
     const LAST_DAY: Date = date!(2029 - 11 - 30);

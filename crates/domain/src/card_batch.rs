@@ -41,8 +41,37 @@ pub trait BatchKind: Debug + Clone + Copy + PartialEq + Eq + Send + Sync + 'stat
 }
 
 /// A request over many cards, each of which is decided by itself.
+///
+/// Only its verbs change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CardBatch<K: BatchKind> {
+pub struct CardBatch<K: BatchKind>(StoredBatch<K>);
+
+impl<K: BatchKind> CardBatch<K> {
+    /// The batch that a store kept, or a test makes: the one way past the verbs.
+    #[must_use]
+    pub fn from_stored(stored: StoredBatch<K>) -> Self {
+        Self(stored)
+    }
+
+    /// Its fields.
+    #[must_use]
+    pub fn into_stored(self) -> StoredBatch<K> {
+        self.0
+    }
+}
+
+/// Fields are read, never written.
+impl<K: BatchKind> std::ops::Deref for CardBatch<K> {
+    type Target = StoredBatch<K>;
+
+    fn deref(&self) -> &StoredBatch<K> {
+        &self.0
+    }
+}
+
+/// The fields of a card batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredBatch<K: BatchKind> {
     /// The service's identifier.
     pub id: K::Id,
     /// How many cards.
@@ -61,7 +90,7 @@ impl<K: BatchKind> CardBatch<K> {
     /// A new batch of so many `cards`.
     #[must_use]
     pub const fn new(id: K::Id, cards: u32, terms: K::Terms, now: OffsetDateTime) -> Self {
-        Self { id, cards, terms, state: BatchState::New, created_at: now, state_since: now }
+        Self(StoredBatch { id, cards, terms, state: BatchState::New, created_at: now, state_since: now })
     }
 }
 

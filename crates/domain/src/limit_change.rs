@@ -51,7 +51,7 @@ pub type LimitChangeItem = BatchItem<LimitChanges>;
 impl LimitChange {
     /// The limit that the cards shall have.
     #[must_use]
-    pub const fn limit(&self) -> &Limit {
+    pub fn limit(&self) -> &Limit {
         &self.terms
     }
 }

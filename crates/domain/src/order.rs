@@ -115,9 +115,42 @@ pub fn virtual_type(word: &str) -> Result<CardType, Invalid> {
     one_of(word, VIRTUAL_TYPES)
 }
 
-/// A card order.
+/// A card order. Only its verbs change it:
+///
+/// ```compile_fail,E0594
+/// fn finish(mut order: kopeck_domain::order::Order) {
+///     order.state = kopeck_domain::order::OrderState::Success;
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Order {
+pub struct Order(StoredOrder);
+
+impl Order {
+    /// The order that a store kept, or a test makes: the one way past the verbs.
+    #[must_use]
+    pub const fn from_stored(stored: StoredOrder) -> Self {
+        Self(stored)
+    }
+
+    /// Its fields.
+    #[must_use]
+    pub fn into_stored(self) -> StoredOrder {
+        self.0
+    }
+}
+
+/// Fields are read, never written.
+impl std::ops::Deref for Order {
+    type Target = StoredOrder;
+
+    fn deref(&self) -> &StoredOrder {
+        &self.0
+    }
+}
+
+/// The fields of an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredOrder {
     /// The service's identifier.
     pub id: OrderId,
     /// What is ordered.
@@ -156,7 +189,7 @@ impl Order {
             return Err(Faults::of("data", format!("must order at most {MAX_CARDS} cards in all")));
         }
         let cost = cost_of(lines).map_err(|overflow| Faults::of("data", overflow.to_string()))?;
-        Ok(Self {
+        Ok(Self(StoredOrder {
             id,
             kind,
             card_type: first.card_type,
@@ -165,7 +198,7 @@ impl Order {
             state: OrderState::New,
             created_at: now,
             state_since: now,
-        })
+        }))
     }
 
     /// Whether money of the partner is held for it.
@@ -336,9 +369,22 @@ mod tests {
     fn money_is_held_for_an_open_order_that_costs_some() {
         let order = place(&[virtual_line(1, 5_000)]).unwrap();
         assert!(order.holds_money());
-        assert!(!Order { cost: Kopecks::ZERO, ..order.clone() }.holds_money());
-        assert!(!Order { state: OrderState::Success, ..order.clone() }.holds_money());
-        assert!(!Order { state: OrderState::Success, cost: Kopecks::ZERO, ..order }.holds_money());
+        assert!(
+            !Order::from_stored(StoredOrder { cost: Kopecks::ZERO, ..order.clone().into_stored() })
+                .holds_money()
+        );
+        assert!(
+            !Order::from_stored(StoredOrder { state: OrderState::Success, ..order.clone().into_stored() })
+                .holds_money()
+        );
+        assert!(
+            !Order::from_stored(StoredOrder {
+                state: OrderState::Success,
+                cost: Kopecks::ZERO,
+                ..order.into_stored()
+            })
+            .holds_money()
+        );
     }
 
     proptest! {

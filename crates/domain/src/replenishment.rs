@@ -75,7 +75,7 @@ pub type ReplenishmentItem = BatchItem<TopUps>;
 impl Replenishment {
     /// The sum of all top-ups.
     #[must_use]
-    pub const fn amount(&self) -> Kopecks {
+    pub fn amount(&self) -> Kopecks {
         self.terms
     }
 }

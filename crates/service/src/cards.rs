@@ -143,7 +143,7 @@ pub fn refresh(
     transact(store, Access::Write, move |unit| -> Result<(), StoreError> {
         unit.cards().set_bank_view(partner, id, &view, valid_until)
     })?;
-    Ok(CardRecord { bank: view, card: Card { valid_until, ..record.card }, ..record })
+    Ok(CardRecord { bank: view, card: record.card.with_valid_until(valid_until), ..record })
 }
 
 /// Refreshes a card that has just changed at the bank, and expires the older copy: without a response now, the next read retries.

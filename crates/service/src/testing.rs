@@ -7,7 +7,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::card::StoredCard;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
+use kopeck_domain::card_batch::StoredBatch;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, NewEmployee};
@@ -17,6 +19,7 @@ use kopeck_domain::ids::{
 use kopeck_domain::ledger::{Balances, Movement, MovementKind, Reference};
 use kopeck_domain::limit::{Limit, Period};
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
+use kopeck_domain::order::StoredOrder;
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine, OrderState};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
 use kopeck_domain::person::{CustomId, DeliveryAddress, Phone, Recipient};
@@ -156,14 +159,14 @@ pub(crate) fn number(n: u64) -> CardNumber {
 /// A free card that the bank was asked about at the start.
 pub(crate) fn card_record(n: u64) -> CardRecord {
     CardRecord {
-        card: Card {
+        card: Card::from_stored(StoredCard {
             id: card_id(u128::from(n)),
             number: number(n),
             kind: CardType::Mlz,
             order: order_id(1),
             valid_until: LAST_DAY,
             link: None,
-        },
+        }),
         bank: BankView {
             balance: kopecks(5_000),
             remaining_top_up: kopecks(10_000),
@@ -179,7 +182,13 @@ pub(crate) fn card_record(n: u64) -> CardRecord {
 
 pub(crate) fn linked(n: u64, employee: EmployeeId, status: CardStatus) -> CardRecord {
     let record = card_record(n);
-    CardRecord { card: Card { link: Some(CardLink { employee, status }), ..record.card }, ..record }
+    CardRecord {
+        card: Card::from_stored(StoredCard {
+            link: Some(CardLink { employee, status }),
+            ..record.card.into_stored()
+        }),
+        ..record
+    }
 }
 
 pub(crate) fn virtual_line(count: u32, amount: i64) -> OrderLine {
@@ -198,7 +207,7 @@ pub(crate) fn plastic_line(count: u32) -> OrderLine {
 
 /// A virtual order; a plastic one if it costs nothing.
 pub(crate) fn order(state: OrderState, cards: u32, cost: i64) -> Order {
-    Order {
+    Order::from_stored(StoredOrder {
         id: order_id(1),
         kind: if cost > 0 { OrderKind::Virtual } else { OrderKind::Plastic },
         card_type: if cost > 0 { CardType::Mlz } else { CardType::Kkl },
@@ -207,13 +216,16 @@ pub(crate) fn order(state: OrderState, cards: u32, cost: i64) -> Order {
         state,
         created_at: BEFORE,
         state_since: BEFORE,
-    }
+    })
 }
 
 pub(crate) fn replenishment(state: BatchState, amounts: &[i64]) -> Replenishment {
     let sum = kopecks(amounts.iter().sum());
     let cards = u32::try_from(amounts.len()).unwrap();
-    CardBatch { state, ..CardBatch::new(replenishment_id(1), cards, sum, BEFORE) }
+    CardBatch::from_stored(StoredBatch {
+        state,
+        ..CardBatch::new(replenishment_id(1), cards, sum, BEFORE).into_stored()
+    })
 }
 
 fn open_item<K: Kind>(ordinal: u32, terms: K::ItemTerms) -> BatchItem<K> {
@@ -321,7 +333,10 @@ pub(crate) fn batch_id<K: SampleKind>() -> K::Id {
 }
 
 pub(crate) fn batch<K: SampleKind>(state: BatchState, cards: u32) -> CardBatch<K> {
-    CardBatch { state, ..CardBatch::new(batch_id::<K>(), cards, K::terms(cards), BEFORE) }
+    CardBatch::from_stored(StoredBatch {
+        state,
+        ..CardBatch::new(batch_id::<K>(), cards, K::terms(cards), BEFORE).into_stored()
+    })
 }
 
 /// So many undecided cards of a batch.

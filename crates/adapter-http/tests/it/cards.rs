@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use actix_web::http::Method;
 use kopeck_adapter_http::{HttpParts, HttpState};
 use kopeck_domain::Kopecks;
+use kopeck_domain::card::StoredCard;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, NewEmployee};
@@ -26,14 +27,14 @@ const EMPLOYEE: Uuid = Uuid::from_u128(8);
 
 fn card(link: Option<CardStatus>, standing: Standing) -> CardRecord {
     CardRecord {
-        card: Card {
+        card: Card::from_stored(StoredCard {
             id: CardId::new(CARD),
             number: CardNumber::parse("4006381333931").unwrap(),
             kind: CardType::Mp4,
             order: OrderId::new(Uuid::nil()),
             valid_until: NOW.date().replace_year(2029).unwrap(),
             link: link.map(|status| CardLink { employee: EmployeeId::new(EMPLOYEE), status }),
-        },
+        }),
         bank: BankView {
             balance: Kopecks::new(1),
             remaining_top_up: Kopecks::new(2),

@@ -8,6 +8,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardType;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::OrderId;
+use kopeck_domain::order::StoredOrder;
 use kopeck_domain::order::{Order, OrderKind, OrderState};
 use kopeck_domain::partner::SealingPolicy::Optional;
 use kopeck_port_store::mock::MockUnit;
@@ -27,7 +28,7 @@ const CARDS: u32 = 2_500;
 fn order_of_many(readable: u32) -> MockUnit {
     let mut unit = unit(Optional);
     unit.orders.expect_get().returning(|_, _| {
-        Ok(Some(Order {
+        Ok(Some(Order::from_stored(StoredOrder {
             id: ORDER,
             kind: OrderKind::Plastic,
             card_type: CardType::Kkl,
@@ -36,7 +37,7 @@ fn order_of_many(readable: u32) -> MockUnit {
             state: OrderState::Success,
             created_at: NOW,
             state_since: NOW,
-        }))
+        })))
     });
     unit.orders.expect_result().returning(move |_, _, from, limit| {
         if from >= readable {

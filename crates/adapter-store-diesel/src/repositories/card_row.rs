@@ -2,6 +2,7 @@
 
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
+use kopeck_domain::card::StoredCard;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Activation, CardRecord, ColumnCipher, NewCard, OrderResultItem, StoreError};
@@ -180,14 +181,14 @@ impl PlainRow {
             }
             (Some(_), None) | (None, Some(_)) => return Err(corrupt("cards.link_status")),
         };
-        Ok(Card {
+        Ok(Card::from_stored(StoredCard {
             id: self.id.to(),
             number: card_number(self.number, "cards.number")?,
             kind: word(&self.kind, "cards.kind")?,
             order: self.order_id.to(),
             valid_until: self.valid_until.date("cards.valid_until")?,
             link,
-        })
+        }))
     }
 }
 

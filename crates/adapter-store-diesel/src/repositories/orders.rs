@@ -4,6 +4,7 @@ use diesel::dsl::max;
 use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{OrderId, PartnerId};
+use kopeck_domain::order::StoredOrder;
 use kopeck_domain::order::{LineDetails, Order, OrderLine, OrderState};
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
 use kopeck_port_store::page::{Listed, Page};
@@ -52,7 +53,7 @@ impl OrderRow {
     }
 
     fn order(self) -> Result<Order, StoreError> {
-        Ok(Order {
+        Ok(Order::from_stored(StoredOrder {
             id: self.id.to(),
             kind: word(&self.kind, "orders.kind")?,
             card_type: word(&self.card_type, "orders.card_type")?,
@@ -61,7 +62,7 @@ impl OrderRow {
             state: word(&self.state, "orders.state")?,
             created_at: self.created_at.time("orders.created_at")?,
             state_since: self.state_since.time("orders.state_since")?,
-        })
+        }))
     }
 }
 

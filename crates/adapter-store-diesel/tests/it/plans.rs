@@ -8,7 +8,7 @@ use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_inst
 use diesel::prelude::*;
 use diesel::sql_types::{Integer, Text};
 use kopeck_audit::{Digest, Entry, Head, Mark, MarkKind, Outcome, Signature};
-use kopeck_domain::card::{CardLink, CardStatus};
+use kopeck_domain::card::{Card, CardLink, CardStatus, StoredCard};
 use kopeck_domain::card_batch::BatchState;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::employee::EmployeeStatus;
@@ -179,7 +179,7 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.cards().insert_issued(PARTNER, &cards)?;
     unit.orders().stored_cards(PARTNER, order.id)?;
     unit.orders().result(PARTNER, order.id, 0, 10)?;
-    let mut card = cards[0].record.card.clone();
+    let card = cards[0].record.card.clone();
     let employee = employee(1).id;
     unit.cards().get(PARTNER, card.id)?;
     unit.cards().by_number(PARTNER, card.number)?;
@@ -196,7 +196,8 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     for kind in [None, Some(card.kind)] {
         unit.cards().available(PARTNER, AvailableFilter { kind, today: NOW.date() }, page())?;
     }
-    card.link = Some(CardLink { employee, status: CardStatus::Main });
+    let link = Some(CardLink { employee, status: CardStatus::Main });
+    let card = Card::from_stored(StoredCard { link, ..card.into_stored() });
     unit.cards().set_link(PARTNER, &card)?;
     unit.transactions().latest_id(PARTNER, card.id)?;
     unit.transactions().append(PARTNER, card.id, &[], NOW)?;

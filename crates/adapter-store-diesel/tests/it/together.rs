@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use kopeck_adapter_store_diesel::{BatchedStore, StoreConfig};
 use kopeck_domain::Kopecks;
+use kopeck_domain::card::StoredCard;
 use kopeck_domain::card::{Card, CardLink, CardStatus};
 use kopeck_domain::card_batch::ItemState;
 use kopeck_domain::employee::Employee;
@@ -345,7 +346,8 @@ fn readers_that_ask_together_are_answered_like_one() {
         let link = CardLink { employee: Uuid::from_u128(employee).into(), status: CardStatus::Additional };
         write(&store, move |unit| {
             let card = unit.cards().get(PARTNER, card(PARTNER, number))?.unwrap().card;
-            unit.cards().set_link(PARTNER, &Card { link: Some(link), ..card })
+            unit.cards()
+                .set_link(PARTNER, &Card::from_stored(StoredCard { link: Some(link), ..card.into_stored() }))
         })
         .unwrap();
     }

@@ -4,7 +4,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use diesel::{PgConnection, SqliteConnection, sql_query};
-use kopeck_domain::card::{CardLink, CardStatus};
+use kopeck_domain::card::{Card, CardLink, CardStatus, StoredCard};
 use kopeck_domain::employee::Employee;
 use kopeck_domain::person::PersonName;
 use kopeck_port_store::Subject;
@@ -34,8 +34,8 @@ fn filled_store(kind: Kind) -> TestStore {
     let id = holder.id;
     write(&store, move |unit| unit.employees().insert(PARTNER, &holder)).unwrap();
     let (order, lines, cards) = order_with_cards(7, 2);
-    let mut card = cards[0].record.card.clone();
-    card.link = Some(CardLink { employee: id, status: CardStatus::Main });
+    let link = Some(CardLink { employee: id, status: CardStatus::Main });
+    let card = Card::from_stored(StoredCard { link, ..cards[0].record.card.clone().into_stored() });
     let subject = Subject::Order(order.id);
     insert_order(&store, (order, lines, cards));
     write(&store, move |unit| {

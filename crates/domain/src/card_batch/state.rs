@@ -2,7 +2,7 @@
 
 use time::OffsetDateTime;
 
-use super::{BatchKind, CardBatch};
+use super::{BatchKind, CardBatch, StoredBatch};
 use crate::request::{TransitionError, moved};
 use crate::string_enum::serde_enum;
 
@@ -67,7 +67,7 @@ impl<K: BatchKind> CardBatch<K> {
         now: OffsetDateTime,
     ) -> Result<Self, TransitionError<BatchState>> {
         let (state, state_since) = moved((self.state, self.state_since), step, from, to, now)?;
-        Ok(Self { state, state_since, ..self })
+        Ok(Self(StoredBatch { state, state_since, ..self.0 }))
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
 
     fn in_state(state: S) -> LimitChange {
         let batch = CardBatch::new(LimitChangeId::new(Uuid::nil()), 4, Limit::default(), CREATED);
-        CardBatch { state, ..batch }
+        CardBatch::from_stored(StoredBatch { state, ..batch.into_stored() })
     }
 
     type Step = fn(LimitChange) -> Result<LimitChange, TransitionError<S>>;
@@ -118,7 +118,7 @@ mod tests {
                     TABLE.iter().find(|(from, on, _)| (*from, *on) == (state, name)).map(|(_, _, to)| *to);
                 let expected = to.ok_or(TransitionError { from: state, step: name }).map(|to| {
                     let state_since = if to == state { CREATED } else { LATER };
-                    CardBatch { state_since, ..in_state(to) }
+                    CardBatch::from_stored(StoredBatch { state_since, ..in_state(to).into_stored() })
                 });
                 assert_eq!(step(in_state(state)), expected, "{state} + {name}");
             }

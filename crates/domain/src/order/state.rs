@@ -2,7 +2,7 @@
 
 use time::OffsetDateTime;
 
-use super::Order;
+use super::{Order, StoredOrder};
 use crate::request::{TransitionError, moved};
 use crate::string_enum::serde_enum;
 
@@ -73,7 +73,7 @@ impl Order {
         now: OffsetDateTime,
     ) -> Result<Self, TransitionError<OrderState>> {
         let (state, state_since) = moved((self.state, self.state_since), step, from, to, now)?;
-        Ok(Self { state, state_since, ..self })
+        Ok(Self(StoredOrder { state, state_since, ..self.0 }))
     }
 }
 
@@ -93,7 +93,7 @@ mod tests {
     const LATER: OffsetDateTime = datetime!(2026-03-16 12:01 UTC);
 
     fn in_state(state: S) -> Order {
-        Order {
+        Order::from_stored(StoredOrder {
             id: OrderId::new(Uuid::nil()),
             kind: OrderKind::Plastic,
             card_type: CardType::Kkl,
@@ -102,7 +102,7 @@ mod tests {
             state,
             created_at: CREATED,
             state_since: CREATED,
-        }
+        })
     }
 
     type Step = fn(Order, OffsetDateTime) -> Result<Order, TransitionError<S>>;
@@ -134,7 +134,7 @@ mod tests {
                     TABLE.iter().find(|(from, on, _)| (*from, *on) == (state, name)).map(|(_, _, to)| *to);
                 let expected = to.ok_or(TransitionError { from: state, step: name }).map(|to| {
                     let state_since = if to == state { CREATED } else { LATER };
-                    Order { state_since, ..in_state(to) }
+                    Order::from_stored(StoredOrder { state_since, ..in_state(to).into_stored() })
                 });
                 assert_eq!(step(in_state(state), LATER), expected, "{state} + {name}");
             }

@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
-use kopeck_domain::card::{Card, CardStatus};
+use kopeck_domain::card::{Card, CardStatus, StoredCard};
+use kopeck_domain::card_batch::StoredBatch;
 use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
 use kopeck_domain::ids::{CardId, PartnerId, ReplenishmentId};
 use kopeck_domain::limit::Limit;
@@ -216,7 +217,11 @@ pub fn a_request_is_read_as_it_was_made<K: SampleKind>(store: &dyn Store) {
     assert_eq!(stored.items(1, 2), items[1..3]);
     assert_eq!(stored.counts(), ItemCounts { open: 4, done: 0, refused: 0 });
     for (state, seconds) in BatchState::ALL.iter().zip(10..) {
-        let changed = CardBatch { state: *state, state_since: at(seconds), ..batch.clone() };
+        let changed = CardBatch::from_stored(StoredBatch {
+            state: *state,
+            state_since: at(seconds),
+            ..batch.clone().into_stored()
+        });
         stored.set_state(&changed);
         assert_eq!(stored.get(), Some(changed));
     }
@@ -327,7 +332,11 @@ pub fn a_request_is_its_partners_own<K: SampleKind>(store: &dyn Store) {
     assert_eq!(foreign.counts(), ItemCounts::default());
     assert_eq!(list::<K>(store, second, None, page(1, 10)), Listed { items: Vec::new(), total: 0 });
     assert!(targets::<K>(store, second, &[cards[0].id]).is_empty());
-    foreign.set_state(&CardBatch { state: BatchState::Rejected, state_since: at(9), ..batch.clone() });
+    foreign.set_state(&CardBatch::from_stored(StoredBatch {
+        state: BatchState::Rejected,
+        state_since: at(9),
+        ..batch.clone().into_stored()
+    }));
     foreign.settle(&[(0, ItemState::Done)]);
     foreign.release();
     assert_eq!((stored.get(), stored.items(0, 10)), (Some(batch), items));
@@ -342,7 +351,8 @@ pub fn a_request_takes_only_the_partners_cards<K: SampleKind>(store: &dyn Store)
     let (id, inserted) = try_insert::<K>(store, first, &foreign);
     assert_eq!(inserted, refused);
     assert_eq!(Stored::<K> { store, partner: first, id }.get(), None);
-    foreign[0].id = super::support::id();
+    foreign[0] =
+        Card::from_stored(StoredCard { id: super::support::id(), ..foreign[0].clone().into_stored() });
     assert_eq!(try_insert::<K>(store, second, &foreign).1, refused);
 }
 
@@ -369,7 +379,11 @@ pub fn the_list_filters_by_state<K: SampleKind>(store: &dyn Store) {
     for number in 0..5 {
         let stored = Stored::<K>::new(store, partner, &some_cards(store, partner, 1));
         if number % 2 == 0 {
-            let batch = CardBatch { state: BatchState::Decline, state_since: at(1), ..stored.get().unwrap() };
+            let batch = CardBatch::from_stored(StoredBatch {
+                state: BatchState::Decline,
+                state_since: at(1),
+                ..stored.get().unwrap().into_stored()
+            });
             stored.set_state(&batch);
             declined.insert(0, batch);
         }
@@ -439,7 +453,10 @@ pub fn facts_are_those_of_every_batch<K: SampleKind>(store: &dyn Store) {
     let subject = K::subject(first.id);
     write(store, move |unit| unit.jobs().enqueue(partner, subject, Duration::ZERO)).unwrap();
     first.settle(&[(1, ItemState::Refused(K::refusals()[0])), (2, ItemState::Done)]);
-    let rejected = CardBatch { state: BatchState::Rejected, ..second.get().unwrap() };
+    let rejected = CardBatch::from_stored(StoredBatch {
+        state: BatchState::Rejected,
+        ..second.get().unwrap().into_stored()
+    });
     second.set_state(&rejected);
     second.release();
     let sum = |ordinals: &[u32]| Kopecks::sum(ordinals.iter().map(|ordinal| K::amount(*ordinal))).unwrap();
@@ -480,8 +497,8 @@ pub fn facts_are_those_of_every_batch<K: SampleKind>(store: &dyn Store) {
 pub fn a_limit_change_keeps_its_limit(store: &dyn Store) {
     let partner = partner(store);
     for limit in sample_limits() {
-        let (mut change, items) = batch::<LimitChanges>(&some_cards(store, partner, 1));
-        change.terms = limit;
+        let (change, items) = batch::<LimitChanges>(&some_cards(store, partner, 1));
+        let change = CardBatch::from_stored(StoredBatch { terms: limit, ..change.into_stored() });
         insert_batch(store, partner, &change, &items).unwrap();
         let stored = Stored::<LimitChanges> { store, partner, id: change.id };
         assert_eq!(stored.get(), Some(change));

@@ -3,7 +3,9 @@
 use crate::page::{Listed, Page};
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::CLOCK_SKEW;
+use kopeck_domain::card::StoredCard;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
+use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
 use time::{Date, Duration, OffsetDateTime};
@@ -125,7 +127,7 @@ pub fn a_card_is_its_partners_own(store: &dyn Store) {
     assert_eq!(foreign_order, Err(StoreError::Conflict(Rule::Reference)));
     // The bank knows a card by its number alone.
     let mut twin = new_card(some_order(store, second), 0);
-    twin.record.card.number = number;
+    twin.record.card = with_number(twin.record.card, number);
     assert_eq!(insert_cards(store, second, &[twin]), Err(StoreError::Conflict(Rule::CardNumber)));
 }
 
@@ -146,7 +148,7 @@ pub fn the_banks_newer_word_is_stored(store: &dyn Store) {
     let id = new.record.card.id;
     for (view, valid_until) in [(later, last_day() + Duration::DAY), (back, last_day())] {
         set_view(store, partner, id, view, valid_until);
-        let card = Card { valid_until, ..new.record.card.clone() };
+        let card = new.record.card.clone().with_valid_until(valid_until);
         let expected = CardRecord { card, bank: view, ..new.record.clone() };
         assert_eq!(get_card(store, partner, id), Some(expected.clone()));
         let older = BankView { balance: Kopecks::new(7), seen_at: at(49), ..view };
@@ -265,6 +267,10 @@ pub fn accounts_are_due_by_their_last_refresh(store: &dyn Store) {
     assert_eq!(due(at(1_003), 2), [own[1], own[0]]);
 }
 
+fn with_number(card: Card, number: CardNumber) -> Card {
+    Card::from_stored(StoredCard { number, ..card.into_stored() })
+}
+
 /// A card is valid on its last day.
 pub fn free_cards_are_open_valid_and_linked_to_no_one(store: &dyn Store) {
     let partner = partner(store);
@@ -272,7 +278,7 @@ pub fn free_cards_are_open_valid_and_linked_to_no_one(store: &dyn Store) {
     let order = some_order(store, partner);
     let mut cards: Vec<NewCard> = (0..6).map(|ordinal| new_card(order, ordinal)).collect();
     cards[1] = new_virtual_card(order, 1);
-    cards[2].record.card.valid_until = last_day() - Duration::DAY;
+    cards[2].record.card = cards[2].record.card.clone().with_valid_until(last_day() - Duration::DAY);
     cards[3].record.bank.standing = Standing::Blocked;
     cards[4].record.bank.standing = Standing::Closed;
     insert_cards(store, partner, &cards).unwrap();
@@ -335,7 +341,7 @@ pub fn a_number_is_issued_once(store: &dyn Store) {
     let first = new_virtual_card(order.id, 0);
     insert_cards(store, partner, std::slice::from_ref(&first)).unwrap();
     let mut same_number = new_virtual_card(order.id, 2);
-    same_number.record.card.number = first.record.card.number;
+    same_number.record.card = with_number(same_number.record.card, first.record.card.number);
     for (wrong, is_number) in [(same_number, true), (new_virtual_card(order.id, 0), false)] {
         let batch = [new_virtual_card(order.id, 1), wrong];
         let refused = insert_cards(store, partner, &batch);

@@ -3,6 +3,7 @@
 use crate::page::{Listed, Page};
 use kopeck_domain::card::CardType;
 use kopeck_domain::ids::{OrderId, PartnerId};
+use kopeck_domain::order::StoredOrder;
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine, OrderState};
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
 
@@ -66,7 +67,11 @@ pub fn a_state_is_stored(store: &dyn Store) {
     insert_order(store, partner, &order, &order_lines).unwrap();
     insert_order(store, partner, &other, &other_lines).unwrap();
     for (state, seconds) in OrderState::ALL.iter().zip(10..) {
-        let changed = Order { state: *state, state_since: at(seconds), ..order.clone() };
+        let changed = Order::from_stored(StoredOrder {
+            state: *state,
+            state_since: at(seconds),
+            ..order.clone().into_stored()
+        });
         set_state(store, partner, &changed);
         assert_eq!(get(store, partner, order.id), Some(changed));
     }
@@ -120,7 +125,11 @@ pub fn an_order_is_its_partners_own(store: &dyn Store) {
     assert_eq!(read(store, move |unit| unit.orders().stored_cards(second, id)), 0);
     assert_eq!(read(store, move |unit| unit.orders().result(second, id, 0, 10)), []);
     assert_eq!(list(store, second, None, page(1, 10)), Listed { items: Vec::new(), total: 0 });
-    set_state(store, second, &Order { state: OrderState::Rejected, ..order.clone() });
+    set_state(
+        store,
+        second,
+        &Order::from_stored(StoredOrder { state: OrderState::Rejected, ..order.clone().into_stored() }),
+    );
     assert_eq!(get(store, first, id), Some(order.clone()));
     let stranger = insert_order(store, super::support::id(), &order, &order_lines);
     assert_eq!(stranger, Err(StoreError::Conflict(Rule::Reference)));
@@ -153,7 +162,8 @@ pub fn the_list_filters_by_state(store: &dyn Store) {
         let (order, order_lines) = virtual_order(1);
         insert_order(store, partner, &order, &order_lines).unwrap();
         if number % 2 == 0 {
-            let order = Order { state: OrderState::Rejected, ..order };
+            let order =
+                Order::from_stored(StoredOrder { state: OrderState::Rejected, ..order.into_stored() });
             set_state(store, partner, &order);
             rejected.insert(0, order);
         }

@@ -4,7 +4,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Balances, DepositReference, MovementKind, Reference};
-use kopeck_domain::order::OrderState;
+use kopeck_domain::order::{Order, OrderState, StoredOrder};
 use time::Duration;
 
 use super::card_batches::some_replenishment;
@@ -88,12 +88,12 @@ pub fn orders_show_their_cards_and_work(store: &dyn Store) {
     let (partner, other) = (partner(store), partner(store));
     some_order(store, other);
     let (first, first_lines) = virtual_order(3);
-    let (mut second, second_lines) = virtual_order(2);
+    let (second, second_lines) = virtual_order(2);
     insert_order(store, partner, &first, &first_lines).unwrap();
     insert_order(store, partner, &second, &second_lines).unwrap();
     insert_cards(store, partner, &[new_virtual_card(second.id, 0), new_virtual_card(second.id, 1)]).unwrap();
-    second.state = OrderState::Success;
-    let changed = second.clone();
+    let changed =
+        Order::from_stored(StoredOrder { state: OrderState::Success, ..second.clone().into_stored() });
     write(store, move |unit| unit.orders().set_state(partner, &changed)).unwrap();
     enqueue(store, partner, Subject::Order(first.id));
     let expected = [

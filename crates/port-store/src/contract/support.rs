@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::page::Page;
 use kopeck_domain::Kopecks;
+use kopeck_domain::card::StoredCard;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing};
 use kopeck_domain::card_batch::{BatchItem, CardBatch};
 use kopeck_domain::card_number::CardNumber;
@@ -168,14 +169,14 @@ pub(super) fn last_day() -> Date {
 pub(super) fn new_card(order: OrderId, ordinal: u32) -> NewCard {
     NewCard {
         record: CardRecord {
-            card: Card {
+            card: Card::from_stored(StoredCard {
                 id: id(),
                 number: CardNumber::ean13(460_000_000_000 + fresh()).unwrap(),
                 kind: CardType::Mp4,
                 order,
                 valid_until: last_day(),
                 link: None,
-            },
+            }),
             bank: BankView {
                 balance: Kopecks::ZERO,
                 remaining_top_up: Kopecks::new(1_500_000),
@@ -195,8 +196,9 @@ pub(super) fn new_card(order: OrderId, ordinal: u32) -> NewCard {
 /// A virtual card as the bank issues it: not activated, with money on it.
 pub(super) fn new_virtual_card(order: OrderId, ordinal: u32) -> NewCard {
     let mut new = new_card(order, ordinal);
-    new.record.card.number = CardNumber::from_u64(4_000_000_000 + fresh()).unwrap();
-    new.record.card.kind = CardType::Mlz;
+    let number = CardNumber::from_u64(4_000_000_000 + fresh()).unwrap();
+    let card = StoredCard { number, kind: CardType::Mlz, ..new.record.card.into_stored() };
+    new.record.card = Card::from_stored(card);
     new.record.bank.activated_at = None;
     new.record.bank.balance = Kopecks::new(5_000);
     new.activation = Some(Activation {
@@ -232,7 +234,7 @@ pub(super) fn link(
     link: Option<(EmployeeId, CardStatus)>,
 ) -> Result<(), StoreError> {
     let link = link.map(|(employee, status)| CardLink { employee, status });
-    let card = Card { link, ..card.clone() };
+    let card = Card::from_stored(StoredCard { link, ..card.clone().into_stored() });
     write(store, move |unit| unit.cards().set_link(partner, &card))
 }
 

@@ -2,6 +2,7 @@ use super::*;
 use crate::testing::*;
 use BatchState as S;
 use kopeck_domain::card::CardStatus;
+use kopeck_domain::card_batch::StoredBatch;
 use kopeck_port_store::mock::MockUnit;
 use time::Duration;
 
@@ -172,7 +173,10 @@ fn the_whole_table_of_cancelling<K: SampleKind>() {
         stored_batch::<K>(&mut unit, state);
         let expected = match state {
             S::New => {
-                let rejected = CardBatch { state_since: START, ..batch::<K>(S::Rejected, 2) };
+                let rejected = CardBatch::from_stored(StoredBatch {
+                    state_since: START,
+                    ..batch::<K>(S::Rejected, 2).into_stored()
+                });
                 let stored = rejected.clone();
                 K::mock(&mut unit)
                     .expect_set_state()

@@ -60,7 +60,7 @@ fn the_bank_is_believed_and_its_word_is_stored() {
         .returning(|_, _, _, _| Ok(()));
     let refreshed = refresh(&InPlaceStore::new(unit), &bank, &bench, PARTNER, card_record(1)).unwrap();
     let before = card_record(1);
-    let card = Card { valid_until: Date::MAX, ..before.card };
+    let card = before.card.with_valid_until(Date::MAX);
     assert_eq!(refreshed, CardRecord { card, bank: view, ..before }, "the daily account balance stays");
 }
 

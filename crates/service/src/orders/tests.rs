@@ -2,6 +2,7 @@ use super::*;
 use crate::testing::*;
 use OrderState as S;
 use kopeck_domain::card::CardType;
+use kopeck_domain::order::StoredOrder;
 use kopeck_port_store::mock::MockUnit;
 use time::Duration;
 
@@ -138,7 +139,10 @@ fn the_whole_table_of_confirming() {
         let expected = match state {
             S::Success => {
                 expect_state(&mut unit, S::Confirmed);
-                Ok(Order { state_since: START, ..order(S::Confirmed, 3, 15_000) })
+                Ok(Order::from_stored(StoredOrder {
+                    state_since: START,
+                    ..order(S::Confirmed, 3, 15_000).into_stored()
+                }))
             }
             // Once more: nothing is written.
             S::Confirmed => Ok(order(S::Confirmed, 3, 15_000)),
@@ -163,7 +167,10 @@ fn the_whole_table_of_cancelling() {
                 let reference = Reference::Order(order_id(1));
                 expect_booking(&mut unit, sheet(0, 15_000), MovementKind::Release, reference, 15_000);
                 expect_state(&mut unit, S::Rejected);
-                Ok(Order { state_since: START, ..order(S::Rejected, 3, 15_000) })
+                Ok(Order::from_stored(StoredOrder {
+                    state_since: START,
+                    ..order(S::Rejected, 3, 15_000).into_stored()
+                }))
             }
             // Once more: nothing is written and nothing is released twice.
             S::Rejected => Ok(order(S::Rejected, 3, 15_000)),

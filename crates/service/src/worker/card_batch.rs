@@ -86,7 +86,7 @@ pub(super) fn prepare<K: Kind>(
         unit.jobs().complete(claim)?;
         return Ok(None);
     }
-    Ok(Some(BatchTask { id, terms: batch.terms, strategy, items }))
+    Ok(Some(BatchTask { id, terms: batch.into_stored().terms, strategy, items }))
 }
 
 fn gather<K: Kind>(

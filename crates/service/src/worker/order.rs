@@ -1,6 +1,7 @@
 //! The worker's part of an order: submit it as a whole, then fetch its cards chunk by chunk.
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::card::StoredCard;
 use kopeck_domain::card::{AccountBalance, BankView, Card, Standing};
 use kopeck_domain::ids::{CardId, OrderId};
 use kopeck_domain::ledger::{MovementKind, Reference};
@@ -233,14 +234,14 @@ fn new_card(env: &Env, order: OrderId, ordinal: u32, issued: &IssuedCard) -> New
     };
     NewCard {
         record: CardRecord {
-            card: Card {
+            card: Card::from_stored(StoredCard {
                 id: CardId::new(env.ids.next_id()),
                 number: issued.number,
                 kind: issued.kind,
                 order,
                 valid_until: issued.valid_until,
                 link: None,
-            },
+            }),
             bank: BankView {
                 balance,
                 remaining_top_up: issued.remaining_top_up,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
+use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState, StoredBatch};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
@@ -188,7 +188,9 @@ impl<K: Kind> CardBatchRepository<K> for Unit {
 
     fn set_state(&mut self, partner: PartnerId, batch: &CardBatch<K>) -> Result<(), StoreError> {
         self.change::<K>(partner, batch.id, |row| {
-            (row.batch.state, row.batch.state_since) = (batch.state, batch.state_since);
+            let (state, state_since) = (batch.state, batch.state_since);
+            let stored = row.batch.clone().into_stored();
+            row.batch = CardBatch::from_stored(StoredBatch { state, state_since, ..stored });
         })
     }
 

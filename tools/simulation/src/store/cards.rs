@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use kopeck_domain::calendar::CLOCK_SKEW;
-use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing};
+use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus, Standing, StoredCard};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::limit::Limit;
@@ -128,7 +128,8 @@ impl CardRepository for Unit {
             }
         }
         if let Some(row) = state.card_mut(partner, card.id) {
-            row.record.card.link = card.link;
+            let stored = row.record.card.clone().into_stored();
+            row.record.card = Card::from_stored(StoredCard { link: card.link, ..stored });
         }
         Ok(())
     }
@@ -145,7 +146,7 @@ impl CardRepository for Unit {
                 || row.record.bank.seen_at > view.seen_at + CLOCK_SKEW)
         {
             row.record.bank = *view;
-            row.record.card.valid_until = valid_until;
+            row.record.card = row.record.card.clone().with_valid_until(valid_until);
             if let (Some(activation), Some(_)) = (&mut row.activation, view.activated_at) {
                 activation.code = None;
             }

@@ -1,6 +1,7 @@
 //! Orders.
 
 use kopeck_domain::ids::{OrderId, PartnerId};
+use kopeck_domain::order::StoredOrder;
 use kopeck_domain::order::{Order, OrderLine, OrderState};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{OrderRepository, OrderResultItem, StoreError};
@@ -44,7 +45,11 @@ impl OrderRepository for Unit {
     fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError> {
         let orders = self.writing()?.orders.iter_mut();
         for row in orders.filter(|row| row.partner == partner && row.order.id == order.id) {
-            row.order = Order { state: order.state, state_since: order.state_since, ..row.order.clone() };
+            row.order = Order::from_stored(StoredOrder {
+                state: order.state,
+                state_since: order.state_since,
+                ..row.order.clone().into_stored()
+            });
         }
         Ok(())
     }

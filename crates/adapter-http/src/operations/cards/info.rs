@@ -77,6 +77,7 @@ impl CardDto {
 
 #[cfg(test)]
 mod tests {
+    use kopeck_domain::card::StoredCard;
     use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, Standing};
     use kopeck_domain::card_number::CardNumber;
     use kopeck_domain::ids::OrderId;
@@ -91,14 +92,14 @@ mod tests {
     const SEEN: OffsetDateTime = datetime!(2026-01-31 22:30 UTC);
 
     fn record(link: Option<CardLink>, activated_at: Option<OffsetDateTime>) -> CardRecord {
-        let card = Card {
+        let card = Card::from_stored(StoredCard {
             id: CardId::new(Uuid::nil()),
             number: CardNumber::parse("4006381333931").unwrap(),
             kind: CardType::Mp4,
             order: OrderId::new(Uuid::nil()),
             valid_until: date!(2029 - 01 - 31),
             link,
-        };
+        });
         let bank = BankView {
             balance: Kopecks::new(125_000),
             remaining_top_up: Kopecks::new(1_375_000),

@@ -66,6 +66,7 @@ impl OrderListDto {
 #[cfg(test)]
 mod tests {
     use kopeck_domain::order::OrderState;
+    use kopeck_domain::order::StoredOrder;
     use serde_json::json;
     use time::OffsetDateTime;
     use uuid::Uuid;
@@ -75,7 +76,7 @@ mod tests {
     #[test]
     fn a_listed_order_has_times_in_the_zone() {
         let zone = Zone::parse("+03:00").unwrap();
-        let order = Order {
+        let order = Order::from_stored(StoredOrder {
             id: OrderId::new(Uuid::nil()),
             kind: OrderKind::Virtual,
             card_type: CardType::Mlz,
@@ -84,7 +85,7 @@ mod tests {
             state: OrderState::Success,
             created_at: OffsetDateTime::UNIX_EPOCH,
             state_since: OffsetDateTime::UNIX_EPOCH,
-        };
+        });
         let shown = OrderListDto::new(&order, zone);
         assert_eq!(
             serde_json::to_value(shown).unwrap(),

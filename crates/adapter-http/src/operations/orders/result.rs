@@ -114,6 +114,7 @@ impl From<OrderResultError> for ApiError {
 mod tests {
     use kopeck_domain::card_number::CardNumber;
     use kopeck_domain::order::OrderKind;
+    use kopeck_domain::order::StoredOrder;
     use kopeck_port_store::Activation;
     use serde_json::json;
     use time::OffsetDateTime;
@@ -123,7 +124,7 @@ mod tests {
     use super::*;
 
     fn order(kind: OrderKind, card_type: CardType) -> Order {
-        Order {
+        Order::from_stored(StoredOrder {
             id: OrderId::new(Uuid::nil()),
             kind,
             card_type,
@@ -132,7 +133,7 @@ mod tests {
             state: kopeck_domain::order::OrderState::Success,
             created_at: OffsetDateTime::UNIX_EPOCH,
             state_since: OffsetDateTime::UNIX_EPOCH,
-        }
+        })
     }
 
     fn result(item: &OrderResultItem) -> serde_json::Value {

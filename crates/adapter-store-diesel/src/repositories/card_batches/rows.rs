@@ -1,6 +1,7 @@
 //! The rows of card batches and their items.
 
 use diesel::prelude::*;
+use kopeck_domain::card_batch::StoredBatch;
 use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::StoreError;
@@ -61,14 +62,14 @@ impl BatchRow {
     }
 
     pub(super) fn batch<K: StoredColumns>(self) -> Result<CardBatch<K>, StoreError> {
-        Ok(CardBatch {
+        Ok(CardBatch::from_stored(StoredBatch {
             id: self.id.to(),
             cards: natural(self.cards, "card_batches.cards")?,
             terms: K::terms(self.amount, self.spending_limit.as_deref())?,
             state: word(&self.state, "card_batches.state")?,
             created_at: self.created_at.time("card_batches.created_at")?,
             state_since: self.state_since.time("card_batches.state_since")?,
-        })
+        }))
     }
 }
 
