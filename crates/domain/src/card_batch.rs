@@ -130,3 +130,14 @@ impl<R> ItemState<R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ItemState;
+
+    #[test]
+    fn only_a_refused_card_has_a_refusal() {
+        assert_eq!(ItemState::Refused("blocked").refusal(), Some("blocked"));
+        assert_eq!([ItemState::<&str>::Open, ItemState::Done].map(ItemState::refusal), [None, None]);
+    }
+}
