@@ -33,6 +33,10 @@ docs:
 test-clients:
     scripts/test-clients
 
+# Generate clients from the OpenAPI document in four languages, and make calls with each
+test-generated-clients:
+    scripts/test-generated-clients
+
 # Measure against the yardsticks; `just bench --only reads`
 bench *options:
     scripts/bench {{options}}

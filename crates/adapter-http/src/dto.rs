@@ -5,6 +5,7 @@ mod page;
 pub(crate) use page::PageDto;
 
 use kopeck_domain::calendar::{Zone, date_text};
+use kopeck_domain::limit::Window;
 use serde::Serialize;
 use time::{Date, OffsetDateTime};
 
@@ -38,6 +39,22 @@ api_type! {
 impl SuccessDto {
     pub(crate) const fn new() -> Self {
         Self { success: true }
+    }
+}
+
+api_type! {
+    /// A part of the day. From a later time to an earlier one it runs over midnight.
+    pub(crate) struct WindowDto as "Window" {
+        /// The first minute, `HH:MM`.
+        from: String,
+        /// The minute after the last one, up to `24:00`.
+        to: String,
+    }
+}
+
+impl From<&Window> for WindowDto {
+    fn from(window: &Window) -> Self {
+        Self { from: window.from().to_string(), to: window.to().to_string() }
     }
 }
 

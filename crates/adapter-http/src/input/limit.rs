@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use self::draft::{LimitDraft, Part, WindowDraft};
 use super::field_types::{InputValue, boolean, integer, text};
+use crate::dto::WindowDto;
 use crate::json::{Json, object};
 use crate::schema::{Components, HasSchema as _, integer as number_of, or_null, pattern};
 
@@ -35,7 +36,7 @@ pub(crate) fn schema(components: &mut Components) -> Json {
         "description": "Weekdays on which the card pays, 1 (Monday) to 7 (Sunday). Empty: any day.",
     };
     let times = object! {
-        "type": ["array", "null"], "maxItems": number_of(MAX_WINDOWS), "items": window_schema(),
+        "type": ["array", "null"], "maxItems": number_of(MAX_WINDOWS), "items": window_schema(components),
         "description": "Windows in which the card pays, none overlapping another. Empty: any time.",
     };
     let unlimited = object! {
@@ -43,7 +44,7 @@ pub(crate) fn schema(components: &mut Components) -> Json {
         "description": "`true`: any time, any day, as far as the card's balance goes, and no other setting beside it.",
     };
     let period = or_null(Period::schema(components)).with("description", "Goes with `amount`.");
-    components.named("NewLimit", |_| {
+    components.named("LimitRequest", |_| {
         object! {
             "type": "object",
             "properties": object! {
@@ -54,15 +55,14 @@ pub(crate) fn schema(components: &mut Components) -> Json {
     })
 }
 
-fn window_schema() -> Json {
+/// The schema of a window in a response, with the patterns that a request has to match.
+fn window_schema(components: &mut Components) -> Json {
     let end = format!("{}|^24:00$", TIME_PATTERN);
-    object! {
-        "type": "object", "required": ["from", "to"],
-        "properties": object! {
-            "from": pattern(TIME_PATTERN, "HH:MM").with("description", "The first minute."),
-            "to": pattern(&end, "HH:MM, up to 24:00").with("description", "The minute after the last one. Earlier than `from`: on the next day."),
-        },
-    }
+    let properties = object! {
+        "from": pattern(TIME_PATTERN, "HH:MM").with("description", "The first minute."),
+        "to": pattern(&end, "HH:MM, up to 24:00").with("description", "The minute after the last one. Earlier than `from`: on the next day."),
+    };
+    WindowDto::schema(components).with("properties", properties)
 }
 
 fn window(value: &Value) -> Result<WindowDraft, Invalid> {

@@ -89,15 +89,15 @@ impl OperationBuilder<'_> {
         }
         let bodies = self.guide.examples(self.operation).filter(|example| example.status < 300);
         let bodies = bodies.filter_map(|example| example.body.clone());
-        let schema = components.named(&request_name(self.operation.name), |components| {
-            if by_query {
-                // The query overrides them, so any value is valid.
-                let names = fields().map(|input| (input.name.to_owned(), object! {}));
-                object! {"type": "object", "properties": Json::Object(names.collect())}
-            } else {
-                object_schema(fields(), components)
-            }
-        });
+        let schema = if by_query {
+            // The query overrides them, so any value is valid. One type for all lists, for the sake of generators.
+            components.named("ListRequest", |_| {
+                object! {"type": "object", "description": "Parameters of a list, named as in the query."}
+            })
+        } else {
+            components
+                .named(&request_name(self.operation.name), |components| object_schema(fields(), components))
+        };
         let clear: Vec<&str> =
             fields().filter(|input| input.may_be_clear()).map(|input| input.name).collect();
         let description = if by_query {

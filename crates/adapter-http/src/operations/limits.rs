@@ -8,10 +8,11 @@ mod status;
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::LimitChangeId;
-use kopeck_domain::limit::{Limit, Period, Window};
+use kopeck_domain::limit::{Limit, Period};
 use kopeck_domain::limit_change::LimitChange;
 use kopeck_domain::request::RequestState;
 
+use crate::dto::WindowDto;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 5] =
@@ -36,16 +37,6 @@ api_type! {
     }
 }
 
-api_type! {
-    /// A part of the day. From a later time to an earlier one it runs over midnight.
-    struct WindowDto as "Window" {
-        /// The first minute, `HH:MM`.
-        from: String,
-        /// The minute after the last one, up to `24:00`.
-        to: String,
-    }
-}
-
 impl From<&Limit> for LimitDto {
     fn from(limit: &Limit) -> Self {
         let allowance = limit.allowance();
@@ -56,12 +47,6 @@ impl From<&Limit> for LimitDto {
             days: limit.days().numbers().collect(),
             times: limit.windows().iter().map(WindowDto::from).collect(),
         }
-    }
-}
-
-impl From<&Window> for WindowDto {
-    fn from(window: &Window) -> Self {
-        Self { from: window.from().to_string(), to: window.to().to_string() }
     }
 }
 

@@ -9,7 +9,7 @@ use kopeck_service::orders::{self, PlaceOrderError};
 use crate::input::reader::{Fields, Reader};
 use crate::json::Json;
 use crate::operations::prelude::*;
-use crate::schema::words;
+use crate::schema::{Components, HasSchema as _};
 
 /// Reads an item, and adds its cards to the count.
 pub(super) type ReadLine = fn(&mut Fields<'_>, &mut u32) -> Option<OrderLine>;
@@ -32,8 +32,8 @@ pub(super) async fn place(mut ctx: HandlerContext, kind: OrderKind, line: ReadLi
     .await
 }
 
-pub(super) fn one_of(types: &[CardType]) -> Json {
-    words(types.iter().map(|kind| kind.as_str()))
+pub(super) fn one_of(types: &[CardType], components: &mut Components) -> Json {
+    CardType::schema(components).with("enum", Json::list(types.iter().map(|kind| kind.as_str())))
 }
 
 api_type! {

@@ -22,7 +22,8 @@ fn read(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
 fn read_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {
     let count = item.required("numberCards", integer(plastic_count).between(1, MAX_PLASTIC_CARDS));
     *cards = cards.saturating_add(count.unwrap_or(0));
-    let card_type = item.required("typeCard", text(plastic_type).looks_like(|_| one_of(PLASTIC_TYPES)));
+    let card_type =
+        item.required("typeCard", text(plastic_type).looks_like(|all| one_of(PLASTIC_TYPES, all)));
     let address = item.required("deliveryAddress", text(DeliveryAddress::parse));
     let recipient =
         item.required("recipient", text(Recipient::parse).about("The full name of who receives the cards."));

@@ -23,7 +23,8 @@ fn read(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
 fn read_line(item: &mut Fields<'_>, cards: &mut u32) -> Option<OrderLine> {
     let count = item.required("numberCards", integer(virtual_count).between(1, MAX_VIRTUAL_CARDS));
     *cards = cards.saturating_add(count.unwrap_or(0));
-    let card_type = item.required("typeCard", text(virtual_type).looks_like(|_| one_of(VIRTUAL_TYPES)));
+    let card_type =
+        item.required("typeCard", text(virtual_type).looks_like(|all| one_of(VIRTUAL_TYPES, all)));
     // The interface has it as a string in one place and as a number in another.
     let amount = integer_or_digits(first_top_up).between(MIN_FIRST_TOP_UP, MAX_FIRST_TOP_UP);
     let amount = item.required("amount", amount.about("Kopecks: the first top-up of each card."));
