@@ -14,7 +14,7 @@ use kopeck_port_system::Clock;
 
 use crate::connection::{AnyConnection, on_either, sqlite};
 use crate::schema::spent_nonces;
-use crate::sql_types::{Moment, sql};
+use crate::sql_types::{UtcTimestamp, sql};
 use crate::statements::{Bind, RawStatement};
 use crate::work_time::WorkTime;
 
@@ -132,7 +132,7 @@ pub(crate) fn insert_nonce(
     connection: &mut AnyConnection,
     api_key_hash: &[u8; 32],
     nonce: &str,
-    at: Moment,
+    at: UtcTimestamp,
 ) -> QueryResult<bool> {
     use spent_nonces as t;
     let inserted = on_either!(connection, inner => {
@@ -149,27 +149,29 @@ pub(crate) fn insert_nonce(
 /// microseconds.
 pub(crate) fn work_time_in(connection: &AnyConnection, clock: &dyn Clock, delay: i64) -> WorkTime {
     match connection {
-        AnyConnection::Sqlite(_) => WorkTime::At(Moment(Moment::of(clock.now()).0.saturating_add(delay))),
+        AnyConnection::Sqlite(_) => {
+            WorkTime::At(UtcTimestamp(UtcTimestamp::of(clock.now()).0.saturating_add(delay)))
+        }
         AnyConnection::Postgres(_) => WorkTime::FromServersNow(ahead(clock).saturating_add(delay)),
     }
 }
 
 #[derive(QueryableByName)]
 struct Now {
-    #[diesel(sql_type = sql::Moment)]
-    now: Moment,
+    #[diesel(sql_type = sql::UtcTimestamp)]
+    now: UtcTimestamp,
 }
 
 /// The moment by which work is due and leases are over: that of the database's server, or, where
 /// the database is in this process, that of the service's clock.
-pub(crate) fn work_time(connection: &mut AnyConnection, clock: &dyn Clock) -> QueryResult<Moment> {
+pub(crate) fn work_time(connection: &mut AnyConnection, clock: &dyn Clock) -> QueryResult<UtcTimestamp> {
     match connection {
-        AnyConnection::Sqlite(_) => Ok(Moment::of(clock.now())),
+        AnyConnection::Sqlite(_) => Ok(UtcTimestamp::of(clock.now())),
         AnyConnection::Postgres(pg) => {
             // Not that of the transaction's beginning.
             let question = "SELECT clock_timestamp() AS now";
             let row: Now = RawStatement::new(question, Vec::new()).get_result(pg)?;
-            Ok(Moment(row.now.0.saturating_add(ahead(clock))))
+            Ok(UtcTimestamp(row.now.0.saturating_add(ahead(clock))))
         }
     }
 }

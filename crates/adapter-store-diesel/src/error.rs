@@ -39,7 +39,7 @@ pub enum OpenError {
     /// Privileges are a server's.
     #[error("only PostgreSQL has roles")]
     NoRoles,
-    /// The role is not there, or whoever grants does not own the tables.
+    /// The role does not exist, or the granting user does not own the tables.
     #[error("cannot grant privileges: {0}")]
     Grant(String),
     /// A migration failed.

@@ -98,7 +98,7 @@ impl Files {
         whole
     }
 
-    /// Whether the files were found missing or replaced when somebody looked last.
+    /// Whether the last check found the files missing or replaced.
     pub(crate) fn are_gone(&self) -> bool {
         self.gone.load(Ordering::Acquire)
     }

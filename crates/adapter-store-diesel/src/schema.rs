@@ -21,17 +21,17 @@ tables! {
         password_hash -> Text,
         status -> Text,
         sealing -> Text,
-        created_at -> Moment,
+        created_at -> UtcTimestamp,
         former_api_key_hash -> Nullable<Binary>,
-        former_api_key_until -> Nullable<Moment>,
+        former_api_key_until -> Nullable<UtcTimestamp>,
     }
 
     sealing_keys (partner_id, key_id) {
         partner_id -> Id,
         key_id -> Binary,
         encrypted_secret -> Binary,
-        created_at -> Moment,
-        accepted_until -> Nullable<Moment>,
+        created_at -> UtcTimestamp,
+        accepted_until -> Nullable<UtcTimestamp>,
     }
 
     counters (partner_id, list) {
@@ -43,8 +43,8 @@ tables! {
     sessions (partner_id, id) {
         partner_id -> Id,
         id -> Id,
-        created_at -> Moment,
-        expires_at -> Moment,
+        created_at -> UtcTimestamp,
+        expires_at -> UtcTimestamp,
         revoked -> Bool,
     }
 
@@ -56,19 +56,19 @@ tables! {
         used -> Bool,
         successor -> Nullable<Id>,
         reissued -> Bool,
-        refresh_expires_at -> Moment,
+        refresh_expires_at -> UtcTimestamp,
     }
 
     login_failures (id) {
         id -> BigInt,
         subject -> Binary,
-        failed_at -> Moment,
+        failed_at -> UtcTimestamp,
     }
 
     spent_nonces (api_key_hash, nonce) {
         api_key_hash -> Binary,
         nonce -> Text,
-        spent_at -> Moment,
+        spent_at -> UtcTimestamp,
     }
 
     recorded_responses (partner_id, key) {
@@ -77,14 +77,14 @@ tables! {
         fingerprint -> Binary,
         status -> Integer,
         body -> Binary,
-        recorded_at -> Moment,
+        recorded_at -> UtcTimestamp,
     }
 
     sealed_nonces (partner_id, nonce) {
         partner_id -> Id,
         nonce -> Text,
         idempotency_key -> Nullable<Text>,
-        spent_at -> Moment,
+        spent_at -> UtcTimestamp,
     }
 
     categories (partner_id, id) {
@@ -93,7 +93,7 @@ tables! {
         seq -> BigInt,
         name -> Text,
         folded_name -> Text,
-        created_at -> Moment,
+        created_at -> UtcTimestamp,
     }
 
     employees (partner_id, id) {
@@ -108,8 +108,8 @@ tables! {
         email -> Nullable<Binary>,
         category_id -> Nullable<Id>,
         status -> Text,
-        created_at -> Moment,
-        status_updated_at -> Moment,
+        created_at -> UtcTimestamp,
+        status_updated_at -> UtcTimestamp,
         search_text -> Text,
     }
 
@@ -122,8 +122,8 @@ tables! {
         cards -> BigInt,
         cost -> BigInt,
         state -> Text,
-        created_at -> Moment,
-        state_since -> Moment,
+        created_at -> UtcTimestamp,
+        state_since -> UtcTimestamp,
     }
 
     order_lines (partner_id, order_id, position) {
@@ -154,12 +154,12 @@ tables! {
         first_top_up -> Nullable<BigInt>,
         balance -> BigInt,
         remaining_top_up -> BigInt,
-        activated_at -> Nullable<Moment>,
+        activated_at -> Nullable<UtcTimestamp>,
         standing -> Text,
-        seen_at -> Moment,
+        seen_at -> UtcTimestamp,
         account_value -> BigInt,
-        account_updated_at -> Moment,
-        transactions_seen_at -> Nullable<Moment>,
+        account_updated_at -> UtcTimestamp,
+        transactions_seen_at -> Nullable<UtcTimestamp>,
         spending_limit -> Text,
     }
 
@@ -167,7 +167,7 @@ tables! {
         partner_id -> Id,
         card_id -> Id,
         id -> BigInt,
-        executed_at -> Moment,
+        executed_at -> UtcTimestamp,
         kind -> Text,
         amount -> BigInt,
         place -> Nullable<Text>,
@@ -184,8 +184,8 @@ tables! {
         amount -> Nullable<BigInt>,
         spending_limit -> Nullable<Text>,
         state -> Text,
-        created_at -> Moment,
-        state_since -> Moment,
+        created_at -> UtcTimestamp,
+        state_since -> UtcTimestamp,
     }
 
     card_batch_items (partner_id, batch_id, ordinal) {
@@ -209,7 +209,7 @@ tables! {
         held -> BigInt,
         spent -> BigInt,
         last_movement -> BigInt,
-        updated_at -> Moment,
+        updated_at -> UtcTimestamp,
     }
 
     movements (partner_id, number) {
@@ -219,7 +219,7 @@ tables! {
         deposit_reference -> Nullable<Text>,
         order_id -> Nullable<Id>,
         replenishment_id -> Nullable<Id>,
-        created_at -> Moment,
+        created_at -> UtcTimestamp,
     }
 
     entries (partner_id, movement, account) {
@@ -233,17 +233,17 @@ tables! {
         partner_id -> Id,
         subject_kind -> Text,
         subject_id -> Id,
-        due_at -> Moment,
+        due_at -> UtcTimestamp,
         attempt -> BigInt,
         failures -> BigInt,
         may_have_sent -> Bool,
-        leased_until -> Nullable<Moment>,
-        stuck_since -> Nullable<Moment>,
+        leased_until -> Nullable<UtcTimestamp>,
+        stuck_since -> Nullable<UtcTimestamp>,
     }
 
     audit_chains (chain) {
         chain -> BigInt,
-        opened_at -> Moment,
+        opened_at -> UtcTimestamp,
         hash -> Binary,
         commands -> Bool,
     }
@@ -252,7 +252,7 @@ tables! {
         chain -> BigInt,
         number -> BigInt,
         hash -> Binary,
-        at -> Moment,
+        at -> UtcTimestamp,
         actor -> Text,
         credential -> Nullable<Id>,
         operator -> Nullable<Text>,

@@ -27,10 +27,10 @@ pub(crate) mod sql {
     #[diesel(sqlite_type(name = "Binary"), postgres_type(oid = 2950, array_oid = 2951))]
     pub struct Id;
 
-    /// `timestamptz`, and INTEGER on SQLite: microseconds since 1970.
+    /// `timestamptz`, and INTEGER on SQLite: microseconds since 1970. Not named `Timestamp`, for which `table!` adds operators.
     #[derive(Debug, Clone, Copy, QueryId, SqlType)]
     #[diesel(sqlite_type(name = "Long"), postgres_type(oid = 1184, array_oid = 1185))]
-    pub struct Moment;
+    pub struct UtcTimestamp;
 
     /// `date`, and INTEGER on SQLite: Julian day number.
     #[derive(Debug, Clone, Copy, QueryId, SqlType)]
@@ -49,8 +49,8 @@ pub(crate) struct Id(pub(crate) Uuid);
 
 /// A timestamp, in microseconds since 1970.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, AsExpression, FromSqlRow)]
-#[diesel(sql_type = sql::Moment)]
-pub(crate) struct Moment(pub(crate) i64);
+#[diesel(sql_type = sql::UtcTimestamp)]
+pub(crate) struct UtcTimestamp(pub(crate) i64);
 
 /// A Julian day number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, AsExpression, FromSqlRow)]
@@ -72,7 +72,7 @@ impl Id {
     }
 }
 
-impl Moment {
+impl UtcTimestamp {
     /// Rounded down to microseconds. Every timestamp of the years ±9999 fits.
     pub(crate) fn of(time: OffsetDateTime) -> Self {
         let nanos = time.unix_timestamp_nanos();
@@ -167,7 +167,7 @@ conversions!(
     stored: Vec<u8> => Uuid::from_slice(&stored)?
 );
 conversions!(
-    Moment,
+    UtcTimestamp,
     moment => &moment.0.saturating_sub(EPOCH_MICROS).to_be_bytes(),
     bytes => i64::from_be_bytes(bytes.try_into()?).saturating_add(EPOCH_MICROS),
     BigInt: moment.0,
@@ -188,14 +188,14 @@ mod tests {
     #[test]
     fn timestamps_keep_their_microseconds() {
         for micros in [0, 1, -1, 1_795_243_000_123_456, -62_135_596_800_000_000] {
-            assert_eq!(Moment::of(Moment(micros).time("t.c").unwrap()), Moment(micros));
+            assert_eq!(UtcTimestamp::of(UtcTimestamp(micros).time("t.c").unwrap()), UtcTimestamp(micros));
         }
-        assert_eq!(Moment::of(OffsetDateTime::UNIX_EPOCH - Duration::nanoseconds(1)), Moment(-1));
+        assert_eq!(UtcTimestamp::of(OffsetDateTime::UNIX_EPOCH - Duration::nanoseconds(1)), UtcTimestamp(-1));
     }
 
     #[test]
     fn what_the_domain_does_not_allow_is_corrupt() {
-        assert_eq!(Moment(i64::MAX).time("t.c"), Err(corrupt("t.c")));
+        assert_eq!(UtcTimestamp(i64::MAX).time("t.c"), Err(corrupt("t.c")));
         assert_eq!(Day(i32::MAX).date("t.c"), Err(corrupt("t.c")));
     }
 }

@@ -13,7 +13,7 @@ use diesel::sql_types::{Array, BigInt, Binary, Bool, HasSqlType, Integer, Nullab
 use diesel::sqlite::Sqlite;
 
 use crate::connection::{AnyConnection, on_either};
-use crate::sql_types::{Day, Id, Moment, sql};
+use crate::sql_types::{Day, Id, UtcTimestamp, sql};
 
 /// A statement that is kept prepared under its text, unlike one of [`diesel::sql_query`]. Each `?` in the text stands
 /// for the next of its values.
@@ -29,8 +29,8 @@ pub(crate) enum Bind<'a> {
     MaybeInt(Option<i64>),
     Id(Id),
     MaybeId(Option<Id>),
-    Moment(Moment),
-    MaybeMoment(Option<Moment>),
+    UtcTimestamp(UtcTimestamp),
+    MaybeMoment(Option<UtcTimestamp>),
     Day(Day),
     MaybeDay(Option<Day>),
     Integer(i32),
@@ -82,8 +82,8 @@ macro_rules! push {
             Bind::MaybeInt(value) => $out.push_bind_param::<Nullable<BigInt>, _>(value),
             Bind::Id(value) => $out.push_bind_param::<sql::Id, _>(value),
             Bind::MaybeId(value) => $out.push_bind_param::<Nullable<sql::Id>, _>(value),
-            Bind::Moment(value) => $out.push_bind_param::<sql::Moment, _>(value),
-            Bind::MaybeMoment(value) => $out.push_bind_param::<Nullable<sql::Moment>, _>(value),
+            Bind::UtcTimestamp(value) => $out.push_bind_param::<sql::UtcTimestamp, _>(value),
+            Bind::MaybeMoment(value) => $out.push_bind_param::<Nullable<sql::UtcTimestamp>, _>(value),
             Bind::Day(value) => $out.push_bind_param::<sql::Day, _>(value),
             Bind::MaybeDay(value) => $out.push_bind_param::<Nullable<sql::Day>, _>(value),
             Bind::Integer(value) => $out.push_bind_param::<Integer, _>(value),
@@ -123,7 +123,7 @@ impl QueryFragment<Pg> for RawStatement<'_> {
                 Bind::Texts(list) => out.push_bind_param::<Array<Text>, _>(list),
                 Bind::Column(Column::Ints(list)) => out.push_bind_param::<Array<Nullable<BigInt>>, _>(list),
                 Bind::Column(Column::Ids(list)) => out.push_bind_param::<Array<Nullable<sql::Id>>, _>(list),
-                Bind::Column(Column::Moments(list)) => out.push_bind_param::<Array<Nullable<sql::Moment>>, _>(list),
+                Bind::Column(Column::Moments(list)) => out.push_bind_param::<Array<Nullable<sql::UtcTimestamp>>, _>(list),
                 Bind::Column(Column::Days(list)) => out.push_bind_param::<Array<Nullable<sql::Day>>, _>(list),
                 Bind::Column(Column::Integers(list)) => out.push_bind_param::<Array<Nullable<Integer>>, _>(list),
                 Bind::Column(Column::Bools(list)) => out.push_bind_param::<Array<Nullable<Bool>>, _>(list),
@@ -253,7 +253,7 @@ pub(crate) fn columns<'a>(rows: impl Iterator<Item = Vec<Bind<'a>>>) -> Vec<Colu
 pub(crate) enum Column<'a> {
     Ints(Vec<Option<i64>>),
     Ids(Vec<Option<Id>>),
-    Moments(Vec<Option<Moment>>),
+    Moments(Vec<Option<UtcTimestamp>>),
     Days(Vec<Option<Day>>),
     Integers(Vec<Option<i32>>),
     Bools(Vec<Option<bool>>),
@@ -266,7 +266,7 @@ impl<'a> Column<'a> {
     fn of(value: &Bind<'a>) -> Self {
         match value {
             Bind::Id(_) | Bind::MaybeId(_) => Self::Ids(Vec::new()),
-            Bind::Moment(_) | Bind::MaybeMoment(_) => Self::Moments(Vec::new()),
+            Bind::UtcTimestamp(_) | Bind::MaybeMoment(_) => Self::Moments(Vec::new()),
             Bind::Day(_) | Bind::MaybeDay(_) => Self::Days(Vec::new()),
             Bind::Integer(_) => Self::Integers(Vec::new()),
             Bind::Bool(_) => Self::Bools(Vec::new()),
@@ -283,7 +283,7 @@ impl<'a> Column<'a> {
             (Self::Ints(column), Bind::MaybeInt(value)) => column.push(value),
             (Self::Ids(column), Bind::Id(value)) => column.push(Some(value)),
             (Self::Ids(column), Bind::MaybeId(value)) => column.push(value),
-            (Self::Moments(column), Bind::Moment(value)) => column.push(Some(value)),
+            (Self::Moments(column), Bind::UtcTimestamp(value)) => column.push(Some(value)),
             (Self::Moments(column), Bind::MaybeMoment(value)) => column.push(value),
             (Self::Days(column), Bind::Day(value)) => column.push(Some(value)),
             (Self::Days(column), Bind::MaybeDay(value)) => column.push(value),

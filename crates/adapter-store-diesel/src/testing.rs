@@ -38,7 +38,7 @@ impl TestDatabase {
         Self::copy_of(TEMPLATE.get_or_init(make_template))
     }
 
-    /// A database that is as this one is. Nobody may be connected to it.
+    /// A copy of this database, which must have no connections.
     #[must_use]
     pub fn copy(&self) -> Self {
         Self::copy_of(&self.name)

@@ -8,18 +8,18 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, HasSqlType};
 
-use crate::sql_types::{Moment, sql};
+use crate::sql_types::{UtcTimestamp, sql};
 
 /// A timestamp: this one, or so many microseconds from now by the clock of PostgreSQL's server. That is the time of the
 /// statement: within one it stands still, so that an index can be searched by it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum WorkTime {
-    At(Moment),
+    At(UtcTimestamp),
     FromServersNow(i64),
 }
 
 impl Expression for WorkTime {
-    type SqlType = sql::Moment;
+    type SqlType = sql::UtcTimestamp;
 }
 
 impl<QS> AppearsOnTable<QS> for WorkTime {}
@@ -39,13 +39,13 @@ impl QueryId for WorkTime {
 
 impl<DB> QueryFragment<DB> for WorkTime
 where
-    DB: Backend + HasSqlType<BigInt> + HasSqlType<sql::Moment>,
+    DB: Backend + HasSqlType<BigInt> + HasSqlType<sql::UtcTimestamp>,
     i64: ToSql<BigInt, DB>,
-    Moment: ToSql<sql::Moment, DB>,
+    UtcTimestamp: ToSql<sql::UtcTimestamp, DB>,
 {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
         match self {
-            Self::At(moment) => out.push_bind_param::<sql::Moment, _>(moment),
+            Self::At(moment) => out.push_bind_param::<sql::UtcTimestamp, _>(moment),
             Self::FromServersNow(micros) => {
                 out.push_sql("(statement_timestamp() + interval '1 microsecond' * ");
                 out.push_bind_param::<BigInt, _>(micros)?;

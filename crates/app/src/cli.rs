@@ -73,7 +73,7 @@ pub enum Command {
     /// List, verify or prune the audit log
     #[command(subcommand)]
     Audit(AuditCommand),
-    /// Serve the bank simulator over HTTP, by the protocol that a bank's front has to speak.
+    /// Serve the bank simulator over HTTP, by the protocol of a bank connector.
     #[command(after_help = examples::BANK_SIMULATOR)]
     BankSimulator(BankSimulatorArgs),
     /// Apply the migrations that the database does not have yet.

@@ -73,9 +73,9 @@ class Card(CardBalance):
     """Whether the card can be used; a plastic one can from its issue on."""
     card_type: CardType = named("type")
     id_employee: UUID | None = None
-    """The employee; `None` for a free card."""
+    """The employee; `None` for an unassigned card."""
     status_card: CardStatus | None = None
-    """What the card is to its employee; `None` for a free card."""
+    """What the card is to its employee; `None` for an unassigned card."""
     activated_at: date | None = None
 
 

@@ -26,7 +26,7 @@ export interface TransactionFilter {
   readonly type?: TransactionType | undefined;
 }
 
-/** Which free cards to list. By default all. */
+/** Which unassigned cards to list. By default all. */
 export interface AvailableFilter {
   readonly typeCard?: CardType | undefined;
 }
@@ -80,7 +80,7 @@ export class Cards {
     return pageOf(answer, (item) => as(item));
   }
 
-  /** All free cards, read page by page as they are asked for; each once, even if cards are linked meanwhile. */
+  /** All unassigned cards, read page by page as they are asked for; each once, even if cards are linked meanwhile. */
   allAvailable(
     filter: AvailableFilter & PageSize = {},
     options?: CallOptions,
@@ -89,7 +89,7 @@ export class Cards {
     return everyRecord(read, ({ idCard }) => idCard, filter.perPage);
   }
 
-  /** Links a free card, named by its number on the bank's side, to an employee. */
+  /** Links an unassigned card, named by its number on the bank's side, to an employee. */
   async link(
     idEmployee: Id,
     customIdCard: string,

@@ -124,12 +124,12 @@ export interface CardBalance {
 }
 
 export interface Card extends CardBalance {
-  /** `null` for a free card. */
+  /** `null` for an unassigned card. */
   readonly idEmployee: Id | null;
   /** The number on the bank's side: 13 digits (EAN) of a plastic card, 10 of a virtual one. */
   readonly customCardId: number;
   readonly type: CardType;
-  /** `null` for a free card. */
+  /** `null` for an unassigned card. */
   readonly statusCard: CardStatus | null;
   /** The last day on which the card is valid. */
   readonly dateUntil: Day;

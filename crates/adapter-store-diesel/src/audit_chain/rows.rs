@@ -11,7 +11,7 @@ use crate::connection::AnyConnection;
 use crate::convert::{AsKey, corrupt, fixed, length, word};
 use crate::error::Stored;
 use crate::schema::{audit_chains, audit_entries};
-use crate::sql_types::{Id, Moment};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, Bind, Row};
 
 /// An opening as its table has it.
@@ -19,7 +19,7 @@ use crate::statements::{self, Bind, Row};
 #[diesel(table_name = audit_chains)]
 pub(crate) struct OpeningRow {
     chain: i64,
-    opened_at: Moment,
+    opened_at: UtcTimestamp,
     hash: Vec<u8>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct RecordRow<'a> {
     chain: i64,
     number: i64,
     hash: Vec<u8>,
-    at: Moment,
+    at: UtcTimestamp,
     actor: Cow<'a, str>,
     credential: Option<Id>,
     operator: Option<Cow<'a, str>>,
@@ -69,7 +69,7 @@ impl<'a> RecordRow<'a> {
             chain: chain.cast_signed(),
             number: number.cast_signed(),
             hash: hash.as_bytes().to_vec(),
-            at: Moment::of(entry.at),
+            at: UtcTimestamp::of(entry.at),
             actor: entry.actor.kind().into(),
             credential,
             operator,
@@ -143,7 +143,7 @@ pub(super) fn insert_opening(
     let Opening { chain, opened_at, hash } = opening;
     let values = (
         audit_chains::chain.eq(chain.cast_signed()),
-        audit_chains::opened_at.eq(Moment::of(*opened_at)),
+        audit_chains::opened_at.eq(UtcTimestamp::of(*opened_at)),
         audit_chains::hash.eq(hash.as_bytes().as_slice()),
         audit_chains::commands.eq(commands),
     );
@@ -174,7 +174,7 @@ impl Row for RecordRow<'_> {
             Bind::Int(self.chain),
             Bind::Int(self.number),
             Bind::Bytes(&self.hash),
-            Bind::Moment(self.at),
+            Bind::UtcTimestamp(self.at),
             Bind::Text(&self.actor),
             Bind::MaybeId(self.credential),
             Bind::MaybeText(self.operator.as_deref()),

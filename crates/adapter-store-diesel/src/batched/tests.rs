@@ -245,5 +245,5 @@ fn everyone_is_answered_after_the_commit() {
     queue.close();
     let in_flight = InFlight::new(Ticks::default(), Access::Write, Arc::new(NoopObserver));
     serve(&database(&url), Access::Write, &queue, Duration::ZERO, SQLITE, &in_flight);
-    assert_eq!(*seen.lock().unwrap(), [3, 3, 3], "one commit, and nobody was answered before it");
+    assert_eq!(*seen.lock().unwrap(), [3, 3, 3], "one commit, and no response before it");
 }

@@ -12,7 +12,7 @@ BEGIN
         SELECT relname, relowner FROM pg_class
         WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = place) AND relkind = 'r'
     LOOP
-        -- A GRANT of somebody else would only be a warning.
+        -- A GRANT by another user would only be a warning.
         IF NOT pg_has_role(current_user, owner, 'USAGE') THEN
             RAISE EXCEPTION 'the role % does not own the table %', current_user, name;
         END IF;

@@ -5,7 +5,7 @@ use diesel::sqlite::SqliteConnection;
 
 use crate::connection::AnyConnection;
 use crate::schema::jobs;
-use crate::sql_types::{Id, Moment, sql};
+use crate::sql_types::{Id, UtcTimestamp, sql};
 use crate::statements::{Bind, RawStatement};
 
 /// A job as its table has it, before a claim takes it.
@@ -18,7 +18,7 @@ pub(crate) struct JobRow {
     pub(crate) attempt: i64,
     pub(crate) failures: i64,
     pub(crate) may_have_sent: bool,
-    pub(crate) due_at: Moment,
+    pub(crate) due_at: UtcTimestamp,
 }
 
 /// Walks from partner to partner by one look into the index each, so that one with a great deal of work costs no more
@@ -43,7 +43,7 @@ const DUE: &str = "
     ORDER BY due.turn, due.due_at LIMIT ?";
 
 /// Work that is due at `now` and not under a lease, the partners taking turns.
-pub(crate) fn due(connection: &mut AnyConnection, now: Moment, limit: u32) -> QueryResult<Vec<JobRow>> {
+pub(crate) fn due(connection: &mut AnyConnection, now: UtcTimestamp, limit: u32) -> QueryResult<Vec<JobRow>> {
     match connection {
         AnyConnection::Sqlite(sqlite) => {
             let mut due: Vec<(usize, JobRow)> = Vec::new();
@@ -66,7 +66,8 @@ pub(crate) fn due(connection: &mut AnyConnection, now: Moment, limit: u32) -> Qu
         }
         AnyConnection::Postgres(pg) => {
             let limit = i64::from(limit);
-            let values = vec![Bind::Moment(now), Bind::Moment(now), Bind::Int(limit), Bind::Int(limit)];
+            let values =
+                vec![Bind::UtcTimestamp(now), Bind::UtcTimestamp(now), Bind::Int(limit), Bind::Int(limit)];
             RawStatement::new(DUE, values).load(pg)
         }
     }
@@ -80,11 +81,11 @@ const TAKE: &str = "
     ORDER BY wanted.place
     FOR UPDATE OF w SKIP LOCKED";
 
-/// Those of `rows` that are still due and that nobody else is taking, in their order, for this transaction to take. On SQLite a
+/// Those of `rows` that are still due and that no other worker is taking, in their order, for this transaction to take. On SQLite a
 /// writing transaction is alone anyway.
 pub(crate) fn take(
     connection: &mut AnyConnection,
-    now: Moment,
+    now: UtcTimestamp,
     rows: Vec<JobRow>,
 ) -> QueryResult<Vec<JobRow>> {
     match connection {
@@ -94,8 +95,8 @@ pub(crate) fn take(
                 Bind::Ids(rows.iter().map(|row| row.partner_id).collect()),
                 Bind::Texts(rows.iter().map(|row| row.subject_kind.as_str()).collect()),
                 Bind::Ids(rows.iter().map(|row| row.subject_id).collect()),
-                Bind::Moment(now),
-                Bind::Moment(now),
+                Bind::UtcTimestamp(now),
+                Bind::UtcTimestamp(now),
             ];
             RawStatement::new(TAKE, values).load(pg)
         }

@@ -11,16 +11,16 @@ use crate::connection::MultiBackend;
 use crate::convert::{AsKey, length};
 use crate::error::Stored;
 use crate::schema::{audit_chains, audit_entries};
-use crate::sql_types::Moment;
+use crate::sql_types::UtcTimestamp;
 use crate::transaction::DieselTransaction;
 
 /// The entries that fit `filter`.
 fn filtered(filter: &AuditFilter) -> audit_entries::BoxedQuery<'_, MultiBackend> {
     // Named in any case, so that every database goes by the index.
-    let since = filter.since.map_or(Moment(i64::MIN), Moment::of);
+    let since = filter.since.map_or(UtcTimestamp(i64::MIN), UtcTimestamp::of);
     let mut query = audit_entries::table.filter(audit_entries::at.ge(since)).into_boxed();
     if let Some(until) = filter.until {
-        query = query.filter(audit_entries::at.lt(Moment::of(until)));
+        query = query.filter(audit_entries::at.lt(UtcTimestamp::of(until)));
     }
     if let Some(partner) = filter.partner {
         query = query.filter(audit_entries::partner.eq(partner.key()));

@@ -20,7 +20,7 @@ use crate::convert::{AsKey, corrupt, length, natural};
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{card_batch_items, card_batches};
-use crate::sql_types::{Id, Moment};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, Bind, OneOf};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
@@ -190,7 +190,7 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
         update(card_batches::table.find((partner.key(), batch.id.key())))
             .set((
                 card_batches::state.eq(batch.state.as_str()),
-                card_batches::state_since.eq(Moment::of(batch.state_since)),
+                card_batches::state_since.eq(UtcTimestamp::of(batch.state_since)),
             ))
             .execute(self.of(partner)?)
             .stored()

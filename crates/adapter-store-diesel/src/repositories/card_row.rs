@@ -11,7 +11,7 @@ use crate::convert::{AsKey, card_number, corrupt, natural, number, word};
 use crate::encryption::RowCipher;
 use crate::limit_text;
 use crate::schema::cards;
-use crate::sql_types::{Day, Id, Moment};
+use crate::sql_types::{Day, Id, UtcTimestamp};
 use crate::statements::{Bind, Row};
 
 /// A card as its table has it.
@@ -28,8 +28,8 @@ pub(super) struct CardRow {
     #[diesel(embed)]
     bank: BankRow,
     account_value: i64,
-    account_updated_at: Moment,
-    transactions_seen_at: Option<Moment>,
+    account_updated_at: UtcTimestamp,
+    transactions_seen_at: Option<UtcTimestamp>,
     spending_limit: String,
 }
 
@@ -61,9 +61,9 @@ pub(super) struct ActivationRow {
 pub(super) struct BankRow {
     balance: i64,
     remaining_top_up: i64,
-    activated_at: Option<Moment>,
+    activated_at: Option<UtcTimestamp>,
     standing: String,
-    seen_at: Moment,
+    seen_at: UtcTimestamp,
 }
 
 /// A card of an order's result.
@@ -103,8 +103,8 @@ impl CardRow {
             )?,
             bank: BankRow::new(&record.bank),
             account_value: record.account.value.get(),
-            account_updated_at: Moment::of(record.account.updated_at),
-            transactions_seen_at: record.transactions_seen_at.map(Moment::of),
+            account_updated_at: UtcTimestamp::of(record.account.updated_at),
+            transactions_seen_at: record.transactions_seen_at.map(UtcTimestamp::of),
             spending_limit: limit_text::text(&record.limit),
         })
     }
@@ -151,9 +151,9 @@ impl Row for CardRow {
             Bind::Int(bank.remaining_top_up),
             Bind::MaybeMoment(bank.activated_at),
             Bind::Text(&bank.standing),
-            Bind::Moment(bank.seen_at),
+            Bind::UtcTimestamp(bank.seen_at),
             Bind::Int(self.account_value),
-            Bind::Moment(self.account_updated_at),
+            Bind::UtcTimestamp(self.account_updated_at),
             Bind::MaybeMoment(self.transactions_seen_at),
             Bind::Text(&self.spending_limit),
         ]
@@ -221,9 +221,9 @@ impl BankRow {
         Self {
             balance: view.balance.get(),
             remaining_top_up: view.remaining_top_up.get(),
-            activated_at: view.activated_at.map(Moment::of),
+            activated_at: view.activated_at.map(UtcTimestamp::of),
             standing: view.standing.as_str().to_owned(),
-            seen_at: Moment::of(view.seen_at),
+            seen_at: UtcTimestamp::of(view.seen_at),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::dialect;
 use crate::error::Stored;
 use crate::limit_text;
 use crate::schema::cards;
-use crate::sql_types::{Day, Id, Moment};
+use crate::sql_types::{Day, Id, UtcTimestamp};
 use crate::statements::{self, Bind, OneOf};
 use crate::transaction::DieselTransaction;
 use crate::transaction::locks::Lock;
@@ -125,10 +125,10 @@ impl CardRepository for DieselTransaction {
         view: &BankView,
         valid_until: Date,
     ) -> Result<(), StoreError> {
-        let set_back = cards::seen_at.gt(Moment::of(view.seen_at + CLOCK_SKEW));
+        let set_back = cards::seen_at.gt(UtcTimestamp::of(view.seen_at + CLOCK_SKEW));
         let older = cards::table
             .find((partner.key(), card.key()))
-            .filter(cards::seen_at.le(Moment::of(view.seen_at)).or(set_back));
+            .filter(cards::seen_at.le(UtcTimestamp::of(view.seen_at)).or(set_back));
         let changed = update(older);
         let columns = (BankRow::new(view), cards::valid_until.eq(Day::of(valid_until)));
         let connection = self.of(partner)?;
@@ -162,11 +162,12 @@ impl CardRepository for DieselTransaction {
         cards: &[CardId],
         too_old_at: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        let (epoch, too_old_at) = (Moment(0), Moment::of(too_old_at));
+        let (epoch, too_old_at) = (UtcTimestamp(0), UtcTimestamp::of(too_old_at));
         for some in cards.chunks(statements::UPDATE_CHUNK as usize) {
-            let mut values = vec![Bind::Moment(epoch), Bind::Moment(epoch), Bind::Moment(epoch)];
+            let mut values =
+                vec![Bind::UtcTimestamp(epoch), Bind::UtcTimestamp(epoch), Bind::UtcTimestamp(epoch)];
             values.extend([Bind::Id(partner.key()), one_of(some)]);
-            values.extend([Bind::Moment(too_old_at), Bind::Moment(too_old_at)]);
+            values.extend([Bind::UtcTimestamp(too_old_at), Bind::UtcTimestamp(too_old_at)]);
             statements::execute(self.of(partner)?, OUTDATE, values).stored()?;
         }
         Ok(())
@@ -188,7 +189,7 @@ impl CardRepository for DieselTransaction {
     ) -> Result<Vec<AccountDue>, StoreError> {
         let columns = (cards::partner_id, cards::id, cards::number);
         let mut rows: Vec<(Id, Id, i64)> = cards::table
-            .filter(cards::account_updated_at.lt(Moment::of(day.start)))
+            .filter(cards::account_updated_at.lt(UtcTimestamp::of(day.start)))
             .order(cards::account_updated_at)
             .limit(i64::from(limit))
             .select(columns)
@@ -198,7 +199,7 @@ impl CardRepository for DieselTransaction {
         if room > 0 {
             // A statement of its own, so that each is one look into the index.
             let after: Vec<(Id, Id, i64)> = cards::table
-                .filter(cards::account_updated_at.ge(Moment::of(day.end)))
+                .filter(cards::account_updated_at.ge(UtcTimestamp::of(day.end)))
                 .order(cards::account_updated_at)
                 .limit(room)
                 .select(columns)
@@ -225,7 +226,7 @@ impl CardRepository for DieselTransaction {
         update(cards::table.find((partner.key(), card.key())))
             .set((
                 cards::account_value.eq(account.value.get()),
-                cards::account_updated_at.eq(Moment::of(account.updated_at)),
+                cards::account_updated_at.eq(UtcTimestamp::of(account.updated_at)),
             ))
             .execute(self.of(partner)?)
             .stored()

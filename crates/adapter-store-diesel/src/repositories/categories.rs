@@ -16,7 +16,7 @@ use crate::counters::List;
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{categories, employees};
-use crate::sql_types::{Id, Moment};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::Bind;
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
@@ -74,7 +74,7 @@ impl CategoryRepository for DieselTransaction {
             categories::seq.eq(seq),
             categories::name.eq(category.name.as_str()),
             categories::folded_name.eq(category.name.folded()),
-            categories::created_at.eq(Moment::of(at)),
+            categories::created_at.eq(UtcTimestamp::of(at)),
         ));
         dialect::guarded(self.of(partner)?, |connection| row.execute(connection)).stored()?;
         self.give_out(partner, List::Categories, seq)

@@ -20,7 +20,7 @@ use crate::dialect;
 use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::employees;
-use crate::sql_types::{Id, Moment};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, Bind, Row};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
@@ -32,7 +32,7 @@ pub(crate) struct EmployeeRow {
     id: Id,
     #[diesel(embed)]
     fields: FieldsRow,
-    created_at: Moment,
+    created_at: UtcTimestamp,
 }
 
 /// A new employee.
@@ -64,7 +64,7 @@ pub(crate) struct FieldsRow {
     email: Option<Vec<u8>>,
     category_id: Option<Id>,
     status: String,
-    status_updated_at: Moment,
+    status_updated_at: UtcTimestamp,
 }
 
 /// Encrypts and decrypts columns of the employee with this key.
@@ -88,7 +88,7 @@ impl FieldsRow {
             email: email.transpose()?,
             category_id: employee.category.map(|category| category.key()),
             status: employee.status.as_str().to_owned(),
-            status_updated_at: Moment::of(employee.status_updated_at),
+            status_updated_at: UtcTimestamp::of(employee.status_updated_at),
         })
     }
 }
@@ -106,7 +106,7 @@ impl NewEmployeeRow {
             employee: EmployeeRow {
                 id: employee.id.key(),
                 fields: FieldsRow::new(partner, employee, cipher)?,
-                created_at: Moment::of(employee.created_at),
+                created_at: UtcTimestamp::of(employee.created_at),
             },
             search_text: employee.search_text(),
         })
@@ -162,9 +162,9 @@ impl Row for NewEmployeeRow {
             Bind::MaybeBytes(fields.email.as_deref()),
             Bind::MaybeId(fields.category_id),
             Bind::Text(&fields.status),
-            Bind::Moment(fields.status_updated_at),
+            Bind::UtcTimestamp(fields.status_updated_at),
             Bind::Text(&self.search_text),
-            Bind::Moment(*created_at),
+            Bind::UtcTimestamp(*created_at),
         ]
     }
 }

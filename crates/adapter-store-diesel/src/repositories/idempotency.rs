@@ -9,7 +9,7 @@ use crate::convert::{AsKey, corrupt, fixed};
 use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::recorded_responses;
-use crate::sql_types::{Id, Moment};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, Bind, OR_NOTHING, Row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
@@ -25,7 +25,7 @@ pub(crate) struct AnswerRow {
     fingerprint: Vec<u8>,
     status: i32,
     body: Vec<u8>,
-    recorded_at: Moment,
+    recorded_at: UtcTimestamp,
 }
 
 /// Encrypts and decrypts columns of the response under this key.
@@ -46,7 +46,7 @@ impl AnswerRow {
             fingerprint: answer.fingerprint.to_vec(),
             status: i32::from(answer.status),
             body: row_cipher(cipher, partner, key).encrypt("body", &answer.body)?,
-            recorded_at: Moment::of(answer.recorded_at),
+            recorded_at: UtcTimestamp::of(answer.recorded_at),
         })
     }
 
@@ -96,7 +96,7 @@ impl Row for AnswerRow {
             Bind::Bytes(&self.fingerprint),
             Bind::Integer(self.status),
             Bind::Bytes(&self.body),
-            Bind::Moment(self.recorded_at),
+            Bind::UtcTimestamp(self.recorded_at),
         ]
     }
 }
@@ -130,7 +130,7 @@ impl IdempotencyRepository for DieselTransaction {
         }
         let stale = recorded_responses::table
             .find((partner.key(), key))
-            .filter(recorded_responses::recorded_at.lt(Moment::of(stale_before)));
+            .filter(recorded_responses::recorded_at.lt(UtcTimestamp::of(stale_before)));
         match update(stale).set(row).execute(self.of(partner)?).stored()? {
             0 => Err(StoreError::Conflict(Rule::IdempotencyKey)),
             _ => Ok(()),
@@ -139,7 +139,7 @@ impl IdempotencyRepository for DieselTransaction {
 
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
         let old: Vec<(Id, String)> = recorded_responses::table
-            .filter(recorded_responses::recorded_at.lt(Moment::of(moment)))
+            .filter(recorded_responses::recorded_at.lt(UtcTimestamp::of(moment)))
             .order(recorded_responses::recorded_at)
             .limit(i64::from(limit))
             .select((recorded_responses::partner_id, recorded_responses::key))

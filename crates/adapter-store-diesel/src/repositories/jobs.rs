@@ -15,7 +15,7 @@ use crate::dialect;
 use crate::dialect::due_jobs::{self, JobRow};
 use crate::error::Stored;
 use crate::schema::jobs;
-use crate::sql_types::{Id, Moment, sql, whole_micros};
+use crate::sql_types::{Id, UtcTimestamp, sql, whole_micros};
 use crate::statements::{Bind, RawStatement};
 use crate::transaction::DieselTransaction;
 use crate::transaction::write_buffer::BufferedRow;
@@ -70,8 +70,8 @@ struct BacklogRow {
     all_of_it: i64,
     #[diesel(sql_type = BigInt)]
     due: i64,
-    #[diesel(sql_type = Nullable<sql::Moment>)]
-    oldest_due_at: Option<Moment>,
+    #[diesel(sql_type = Nullable<sql::UtcTimestamp>)]
+    oldest_due_at: Option<UtcTimestamp>,
     #[diesel(sql_type = BigInt)]
     failing: i64,
     #[diesel(sql_type = BigInt)]
@@ -123,7 +123,7 @@ impl DieselTransaction {
             .set((
                 jobs::attempt.eq(row.attempt + 1),
                 jobs::leased_until.eq(leased_until.nullable()),
-                // Whoever claims may send, whatever becomes of them.
+                // The claiming worker may send them, whatever their outcome.
                 jobs::may_have_sent.eq(true),
             ))
             .execute(self.unlocked()?)
@@ -132,7 +132,7 @@ impl DieselTransaction {
     }
 
     /// The present, by the clock that work goes by.
-    fn work_time(&mut self) -> Result<Moment, StoreError> {
+    fn work_time(&mut self) -> Result<UtcTimestamp, StoreError> {
         let clock = self.store_clock();
         dialect::work_time(self.unlocked()?, &*clock).stored()
     }
@@ -141,15 +141,15 @@ impl DieselTransaction {
 /// A [`Horizon`] as of a timestamp.
 struct Latest {
     /// The latest that a new job can be due.
-    first: Moment,
+    first: UtcTimestamp,
     /// The latest that a claimed job can be due again.
-    again: Moment,
+    again: UtcTimestamp,
     /// The latest that a lease can end.
-    lease: Moment,
+    lease: UtcTimestamp,
 }
 
 impl Latest {
-    fn at(now: Moment, horizon: Horizon) -> Self {
+    fn at(now: UtcTimestamp, horizon: Horizon) -> Self {
         Self {
             first: now.plus(horizon.first),
             again: now.plus(horizon.again),
@@ -159,7 +159,7 @@ impl Latest {
 
     /// The values of `due_at > ? AND due_at > CASE WHEN attempt = 0 THEN ? ELSE ? END`; by the first, an index is searched.
     fn due_after(&self) -> [Bind<'static>; 3] {
-        [self.first.min(self.again), self.first, self.again].map(Bind::Moment)
+        [self.first.min(self.again), self.first, self.again].map(Bind::UtcTimestamp)
     }
 }
 
@@ -238,7 +238,7 @@ impl JobRepository for DieselTransaction {
                 jobs::due_at.eq(due_at),
                 jobs::failures.eq(i64::from(terms.failures)),
                 jobs::may_have_sent.eq(terms.may_have_sent),
-                jobs::leased_until.eq(None::<Moment>),
+                jobs::leased_until.eq(None::<UtcTimestamp>),
             ))
             .execute(self.of(claim.partner)?)
             .stored()
@@ -259,7 +259,7 @@ impl JobRepository for DieselTransaction {
 
     fn end_all_leases(&mut self) -> Result<(), StoreError> {
         update(jobs::table.filter(jobs::leased_until.is_not_null()))
-            .set(jobs::leased_until.eq(None::<Moment>))
+            .set(jobs::leased_until.eq(None::<UtcTimestamp>))
             .execute(self.unlocked()?)
             .stored()
             .map(drop)
@@ -275,13 +275,13 @@ impl JobRepository for DieselTransaction {
     }
 
     fn stuck(&mut self) -> Result<Vec<StuckJob>, StoreError> {
-        let rows: Vec<(JobRow, Option<Moment>)> = jobs::table
+        let rows: Vec<(JobRow, Option<UtcTimestamp>)> = jobs::table
             .filter(jobs::stuck_since.is_not_null())
             .order(jobs::stuck_since)
             .select((JobRow::as_select(), jobs::stuck_since))
             .load(self.unlocked()?)
             .stored()?;
-        let stuck = |(row, since): (JobRow, Option<Moment>)| {
+        let stuck = |(row, since): (JobRow, Option<UtcTimestamp>)| {
             Ok(StuckJob {
                 partner: row.partner_id.to(),
                 subject: row.subject()?,
@@ -322,7 +322,7 @@ impl JobRepository for DieselTransaction {
         let now = self.work_time()?;
         let latest = Latest::at(now, horizon);
         let mut values = Vec::from(latest.due_after());
-        values.push(Bind::Moment(latest.lease));
+        values.push(Bind::UtcTimestamp(latest.lease));
         let question = RawStatement::new(IS_EXCEEDED, values);
         let row: FoundRow = on_either!(self.unlocked()?, inner => question.get_result(inner)).stored()?;
         Ok(JobClock { now: now.time("the database's clock")?, is_exceeded: row.found > 0 })
@@ -331,9 +331,9 @@ impl JobRepository for DieselTransaction {
     fn bring_within(&mut self, horizon: Horizon) -> Result<u64, StoreError> {
         let now = self.work_time()?;
         let latest = Latest::at(now, horizon);
-        let mut idle = vec![Bind::Moment(latest.first), Bind::Moment(latest.again)];
+        let mut idle = vec![Bind::UtcTimestamp(latest.first), Bind::UtcTimestamp(latest.again)];
         idle.extend(latest.due_after());
-        let leased = [latest.lease, now, now, latest.lease].map(Bind::Moment).into();
+        let leased = [latest.lease, now, now, latest.lease].map(Bind::UtcTimestamp).into();
         let mut moved = 0;
         // One statement an index.
         for (statement, values) in [(BRING_IDLE_WITHIN, idle), (BRING_LEASED_WITHIN, leased)] {
@@ -350,7 +350,7 @@ impl JobRepository for DieselTransaction {
 
     fn backlog(&mut self) -> Result<Backlog, StoreError> {
         let now = self.work_time()?;
-        let question = RawStatement::new(BACKLOG, vec![Bind::Moment(now), Bind::Moment(now)]);
+        let question = RawStatement::new(BACKLOG, vec![Bind::UtcTimestamp(now), Bind::UtcTimestamp(now)]);
         let counts: BacklogRow =
             on_either!(self.unlocked()?, inner => question.get_result(inner)).stored()?;
         let BacklogRow { all_of_it, due, oldest_due_at, failing, stuck } = counts;

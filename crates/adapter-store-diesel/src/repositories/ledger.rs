@@ -12,7 +12,7 @@ use crate::convert::{AsKey, kopecks};
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{balances, entries, movements};
-use crate::sql_types::{Id, Moment};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
 
@@ -30,7 +30,7 @@ pub(super) fn open(
             balances::held.eq(0_i64),
             balances::spent.eq(0_i64),
             balances::last_movement.eq(0_i64),
-            balances::updated_at.eq(Moment::of(at)),
+            balances::updated_at.eq(UtcTimestamp::of(at)),
         ))
         .execute(connection)
         .stored()
@@ -46,7 +46,7 @@ struct MovementRow {
     deposit_reference: Option<String>,
     order_id: Option<Id>,
     replenishment_id: Option<Id>,
-    created_at: Moment,
+    created_at: UtcTimestamp,
 }
 
 impl MovementRow {
@@ -58,7 +58,7 @@ impl MovementRow {
             deposit_reference: None,
             order_id: None,
             replenishment_id: None,
-            created_at: Moment::of(at),
+            created_at: UtcTimestamp::of(at),
         };
         match movement.reference() {
             Reference::Deposit(reference) => {
@@ -72,7 +72,7 @@ impl MovementRow {
 
 impl LedgerRepository for DieselTransaction {
     fn sheet(&mut self, partner: PartnerId) -> Result<Option<BalanceSheet>, StoreError> {
-        let found: Option<(i64, i64, i64, i64, Moment)> = balances::table
+        let found: Option<(i64, i64, i64, i64, UtcTimestamp)> = balances::table
             .find(partner.key())
             .select((
                 balances::deposited,
@@ -84,7 +84,7 @@ impl LedgerRepository for DieselTransaction {
             .get_result(self.of(partner)?)
             .optional()
             .stored()?;
-        let sheet = |(deposited, available, held, spent, updated_at): (_, _, _, _, Moment)| {
+        let sheet = |(deposited, available, held, spent, updated_at): (_, _, _, _, UtcTimestamp)| {
             let balances = Balances {
                 deposited: Kopecks::new(deposited),
                 available: Kopecks::new(available),
@@ -135,7 +135,7 @@ impl LedgerRepository for DieselTransaction {
                 balances::held.eq(after.held.get()),
                 balances::spent.eq(after.spent.get()),
                 balances::last_movement.eq(number),
-                balances::updated_at.eq(Moment::of(at)),
+                balances::updated_at.eq(UtcTimestamp::of(at)),
             ))
             .execute(self.of(partner)?)
             .stored()

@@ -17,7 +17,7 @@ use crate::counters::List;
 use crate::encryption::{RowCipher, line_row};
 use crate::error::Stored;
 use crate::schema::{cards, order_lines, orders};
-use crate::sql_types::{Id, Moment};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
 
@@ -32,8 +32,8 @@ struct OrderRow {
     cards: i64,
     cost: i64,
     state: String,
-    created_at: Moment,
-    state_since: Moment,
+    created_at: UtcTimestamp,
+    state_since: UtcTimestamp,
 }
 
 impl OrderRow {
@@ -47,8 +47,8 @@ impl OrderRow {
             cards: i64::from(order.cards),
             cost: order.cost.get(),
             state: order.state.as_str().to_owned(),
-            created_at: Moment::of(order.created_at),
-            state_since: Moment::of(order.state_since),
+            created_at: UtcTimestamp::of(order.created_at),
+            state_since: UtcTimestamp::of(order.state_since),
         }
     }
 
@@ -175,7 +175,7 @@ impl OrderRepository for DieselTransaction {
         update(orders::table.find((partner.key(), order.id.key())))
             .set((
                 orders::state.eq(order.state.as_str()),
-                orders::state_since.eq(Moment::of(order.state_since)),
+                orders::state_since.eq(UtcTimestamp::of(order.state_since)),
             ))
             .execute(self.of(partner)?)
             .stored()

@@ -11,7 +11,7 @@ use crate::counters;
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{partners, sealing_keys};
-use crate::sql_types::{Id, Moment};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
 
@@ -25,7 +25,7 @@ struct PartnerRow {
     password_hash: String,
     status: String,
     sealing: String,
-    created_at: Moment,
+    created_at: UtcTimestamp,
 }
 
 impl PartnerRow {
@@ -39,7 +39,7 @@ impl PartnerRow {
             password_hash: password_hash.clone(),
             status: partner.status.as_str().to_owned(),
             sealing: partner.sealing.as_str().to_owned(),
-            created_at: Moment::of(partner.created_at),
+            created_at: UtcTimestamp::of(partner.created_at),
         }
     }
 
@@ -67,8 +67,8 @@ struct SealingKeyRow {
     partner_id: Id,
     key_id: Vec<u8>,
     encrypted_secret: Vec<u8>,
-    created_at: Moment,
-    accepted_until: Option<Moment>,
+    created_at: UtcTimestamp,
+    accepted_until: Option<UtcTimestamp>,
 }
 
 impl SealingKeyRow {
@@ -77,13 +77,13 @@ impl SealingKeyRow {
             partner_id: partner.key(),
             key_id: key.key_id.to_vec(),
             encrypted_secret: key.encrypted_secret.clone(),
-            created_at: Moment::of(key.created_at),
-            accepted_until: key.accepted_until.map(Moment::of),
+            created_at: UtcTimestamp::of(key.created_at),
+            accepted_until: key.accepted_until.map(UtcTimestamp::of),
         }
     }
 
     fn record(self) -> Result<SealingKeyRecord, StoreError> {
-        let until = |at: Moment| at.time("sealing_keys.accepted_until");
+        let until = |at: UtcTimestamp| at.time("sealing_keys.accepted_until");
         Ok(SealingKeyRecord {
             key_id: fixed(self.key_id, "sealing_keys.key_id")?,
             encrypted_secret: self.encrypted_secret,
@@ -121,7 +121,7 @@ impl PartnerRepository for DieselTransaction {
         if row.is_none() {
             row = partners::table
                 .filter(partners::former_api_key_hash.eq(api_key_hash))
-                .filter(partners::former_api_key_until.gt(Moment::of(now)))
+                .filter(partners::former_api_key_until.gt(UtcTimestamp::of(now)))
                 .select(PartnerRow::as_select())
                 .get_result(self.unlocked()?)
                 .optional()
@@ -139,7 +139,7 @@ impl PartnerRepository for DieselTransaction {
         update(partners::table.find(id.key()))
             .set((
                 partners::former_api_key_hash.eq(partners::api_key_hash.nullable()),
-                partners::former_api_key_until.eq(Moment::of(former_until)),
+                partners::former_api_key_until.eq(UtcTimestamp::of(former_until)),
                 partners::api_key_hash.eq(api_key_hash),
             ))
             .execute(self.of(id)?)
@@ -211,7 +211,7 @@ impl PartnerRepository for DieselTransaction {
         until: OffsetDateTime,
     ) -> Result<(), StoreError> {
         update(sealing_keys::table.find((id.key(), key_id)))
-            .set(sealing_keys::accepted_until.eq(Moment::of(until)))
+            .set(sealing_keys::accepted_until.eq(UtcTimestamp::of(until)))
             .execute(self.of(id)?)
             .stored()
             .map(drop)

@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use crate::convert::AsKey;
 use crate::error::Stored;
 use crate::schema::sealed_nonces;
-use crate::sql_types::{Id, Moment};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, Bind, OR_NOTHING, Row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
@@ -22,7 +22,7 @@ pub(crate) struct NonceRow {
     partner_id: Id,
     nonce: String,
     idempotency_key: Option<String>,
-    spent_at: Moment,
+    spent_at: UtcTimestamp,
 }
 
 impl NonceRow {
@@ -31,7 +31,7 @@ impl NonceRow {
             partner_id: partner.key(),
             nonce: nonce.to_owned(),
             idempotency_key: spent.idempotency_key.clone(),
-            spent_at: Moment::of(spent.spent_at),
+            spent_at: UtcTimestamp::of(spent.spent_at),
         }
     }
 
@@ -75,7 +75,7 @@ impl Row for NonceRow {
             Bind::Id(self.partner_id),
             Bind::Text(&self.nonce),
             Bind::MaybeText(self.idempotency_key.as_deref()),
-            Bind::Moment(self.spent_at),
+            Bind::UtcTimestamp(self.spent_at),
         ]
     }
 }
@@ -108,7 +108,7 @@ impl SealedNonceRepository for DieselTransaction {
         }
         let stale = sealed_nonces::table
             .find((partner.key(), nonce))
-            .filter(sealed_nonces::spent_at.lt(Moment::of(stale_before)));
+            .filter(sealed_nonces::spent_at.lt(UtcTimestamp::of(stale_before)));
         let anew = (
             sealed_nonces::idempotency_key.eq(&row.idempotency_key),
             sealed_nonces::spent_at.eq(row.spent_at),
@@ -121,7 +121,7 @@ impl SealedNonceRepository for DieselTransaction {
 
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
         let old: Vec<(Id, String)> = sealed_nonces::table
-            .filter(sealed_nonces::spent_at.lt(Moment::of(moment)))
+            .filter(sealed_nonces::spent_at.lt(UtcTimestamp::of(moment)))
             .order(sealed_nonces::spent_at)
             .limit(i64::from(limit))
             .select((sealed_nonces::partner_id, sealed_nonces::nonce))

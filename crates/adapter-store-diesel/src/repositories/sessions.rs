@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use crate::convert::{AsKey, word};
 use crate::error::Stored;
 use crate::schema::{sessions, token_pairs};
-use crate::sql_types::{Id, Moment};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::transaction::DieselTransaction;
 use crate::transaction::locks::Lock;
 use crate::update::update;
@@ -24,7 +24,7 @@ struct PairRow {
     used: bool,
     successor: Option<Id>,
     reissued: bool,
-    refresh_expires_at: Moment,
+    refresh_expires_at: UtcTimestamp,
 }
 
 impl PairRow {
@@ -37,13 +37,13 @@ impl PairRow {
             used: pair.used,
             successor: pair.successor.map(|id| id.key()),
             reissued: pair.reissued,
-            refresh_expires_at: Moment::of(pair.refresh_expires_at),
+            refresh_expires_at: UtcTimestamp::of(pair.refresh_expires_at),
         }
     }
 
     fn stored_pair(
         self,
-        session_started_at: Moment,
+        session_started_at: UtcTimestamp,
         session_revoked: bool,
     ) -> Result<StoredPair, StoreError> {
         let successor = self.successor.map(Id::to);
@@ -74,8 +74,8 @@ impl SessionRepository for DieselTransaction {
             .values((
                 sessions::partner_id.eq(partner.key()),
                 sessions::id.eq(session.key()),
-                sessions::created_at.eq(Moment::of(at)),
-                sessions::expires_at.eq(Moment::of(at)),
+                sessions::created_at.eq(UtcTimestamp::of(at)),
+                sessions::expires_at.eq(UtcTimestamp::of(at)),
                 sessions::revoked.eq(false),
             ))
             .execute(self.of(partner)?)
@@ -111,7 +111,7 @@ impl SessionRepository for DieselTransaction {
     fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError> {
         let joined =
             token_pairs::partner_id.eq(sessions::partner_id).and(token_pairs::session_id.eq(sessions::id));
-        let found: Option<(PairRow, Moment, bool)> = token_pairs::table
+        let found: Option<(PairRow, UtcTimestamp, bool)> = token_pairs::table
             .inner_join(sessions::table.on(joined))
             .filter(token_pairs::partner_id.eq(partner.key()))
             .filter(token_pairs::id.eq(pair.key()))
@@ -139,7 +139,7 @@ impl SessionRepository for DieselTransaction {
         let active = || {
             sessions::table.filter(sessions::partner_id.eq(partner.key())).filter(sessions::revoked.eq(false))
         };
-        let newest: Option<(Moment, Id)> = active()
+        let newest: Option<(UtcTimestamp, Id)> = active()
             .order((sessions::created_at.desc(), sessions::id.desc()))
             .select((sessions::created_at, sessions::id))
             .limit(1)
@@ -157,7 +157,7 @@ impl SessionRepository for DieselTransaction {
     }
 
     fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
-        let moment = Moment::of(moment);
+        let moment = UtcTimestamp::of(moment);
         let pairs: Vec<(Id, Id)> = token_pairs::table
             .filter(token_pairs::refresh_expires_at.lt(moment))
             .order(token_pairs::refresh_expires_at)

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{login_failures, spent_nonces};
-use crate::sql_types::Moment;
+use crate::sql_types::UtcTimestamp;
 use crate::transaction::DieselTransaction;
 use crate::transaction::locks::Lock;
 use crate::update::update;
@@ -19,9 +19,9 @@ impl ThrottleRepository for DieselTransaction {
         since: OffsetDateTime,
         limit: u32,
     ) -> Result<Vec<OffsetDateTime>, StoreError> {
-        let moments: Vec<Moment> = login_failures::table
+        let moments: Vec<UtcTimestamp> = login_failures::table
             .filter(login_failures::subject.eq(subject))
-            .filter(login_failures::failed_at.gt(Moment::of(since)))
+            .filter(login_failures::failed_at.gt(UtcTimestamp::of(since)))
             .order(login_failures::failed_at.desc())
             .limit(i64::from(limit))
             .select(login_failures::failed_at)
@@ -32,7 +32,7 @@ impl ThrottleRepository for DieselTransaction {
 
     fn record_failure(&mut self, subject: &[u8; 32], at: OffsetDateTime) -> Result<(), StoreError> {
         diesel::insert_into(login_failures::table)
-            .values((login_failures::subject.eq(subject), login_failures::failed_at.eq(Moment::of(at))))
+            .values((login_failures::subject.eq(subject), login_failures::failed_at.eq(UtcTimestamp::of(at))))
             .execute(self.owning(Lock::Digest(subject))?)
             .stored()
             .map(drop)
@@ -49,7 +49,7 @@ impl ThrottleRepository for DieselTransaction {
             self.owning(Lock::Digest(api_key_hash))?,
             api_key_hash,
             nonce,
-            Moment::of(at),
+            UtcTimestamp::of(at),
         )
         .stored()?
         {
@@ -57,16 +57,16 @@ impl ThrottleRepository for DieselTransaction {
         }
         let earlier = spent_nonces::table
             .find((api_key_hash, nonce))
-            .filter(spent_nonces::spent_at.le(Moment::of(since)));
+            .filter(spent_nonces::spent_at.le(UtcTimestamp::of(since)));
         let touched = update(earlier)
-            .set(spent_nonces::spent_at.eq(Moment::of(at)))
+            .set(spent_nonces::spent_at.eq(UtcTimestamp::of(at)))
             .execute(self.owning(Lock::Digest(api_key_hash))?)
             .stored()?;
         Ok(touched > 0)
     }
 
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
-        let moment = Moment::of(moment);
+        let moment = UtcTimestamp::of(moment);
         let failures: Vec<i64> = login_failures::table
             .filter(login_failures::failed_at.lt(moment))
             .order(login_failures::failed_at)

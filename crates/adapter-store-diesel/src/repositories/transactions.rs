@@ -13,7 +13,7 @@ use crate::connection::MultiBackend;
 use crate::convert::{AsKey, corrupt, length, word};
 use crate::error::Stored;
 use crate::schema::{cards, transactions};
-use crate::sql_types::{Id, Moment};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, Bind, OR_NOTHING, Row};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
@@ -25,7 +25,7 @@ struct TransactionRow {
     partner_id: Id,
     card_id: Id,
     id: i64,
-    executed_at: Moment,
+    executed_at: UtcTimestamp,
     kind: String,
     amount: i64,
     place: Option<String>,
@@ -42,7 +42,7 @@ impl Row for TransactionRow {
             Bind::Id(self.partner_id),
             Bind::Id(self.card_id),
             Bind::Int(self.id),
-            Bind::Moment(self.executed_at),
+            Bind::UtcTimestamp(self.executed_at),
             Bind::Text(&self.kind),
             Bind::Int(self.amount),
             Bind::MaybeText(self.place.as_deref()),
@@ -58,7 +58,7 @@ impl TransactionRow {
             partner_id: partner.key(),
             card_id: card.key(),
             id: transaction.id,
-            executed_at: Moment::of(transaction.executed_at),
+            executed_at: UtcTimestamp::of(transaction.executed_at),
             kind: transaction.kind.as_str().to_owned(),
             amount: transaction.amount.get(),
             place: transaction.place.as_deref().map(storable),
@@ -96,10 +96,10 @@ fn filtered(
         .filter(transactions::card_id.eq(card.key()))
         .into_boxed();
     if let Some(from) = filter.from {
-        query = query.filter(transactions::executed_at.ge(Moment::of(from)));
+        query = query.filter(transactions::executed_at.ge(UtcTimestamp::of(from)));
     }
     if let Some(before) = filter.before {
-        query = query.filter(transactions::executed_at.lt(Moment::of(before)));
+        query = query.filter(transactions::executed_at.lt(UtcTimestamp::of(before)));
     }
     if let Some(kind) = filter.kind {
         query = query.filter(transactions::kind.eq(kind.as_str()));
@@ -131,7 +131,7 @@ impl TransactionRepository for DieselTransaction {
             statements::insert(self.of(partner)?, &rows, OR_NOTHING).stored()?;
         }
         update(cards::table.find((partner.key(), card.key())))
-            .set(cards::transactions_seen_at.eq(Moment::of(seen_at)))
+            .set(cards::transactions_seen_at.eq(UtcTimestamp::of(seen_at)))
             .execute(self.of(partner)?)
             .stored()
             .map(drop)
@@ -147,8 +147,8 @@ impl TransactionRepository for DieselTransaction {
         let rows: Vec<(String, i64)> = transactions::table
             .filter(transactions::partner_id.eq(partner.key()))
             .filter(transactions::card_id.eq(card.key()))
-            .filter(transactions::executed_at.ge(Moment::of(from)))
-            .filter(transactions::executed_at.lt(Moment::of(until)))
+            .filter(transactions::executed_at.ge(UtcTimestamp::of(from)))
+            .filter(transactions::executed_at.lt(UtcTimestamp::of(until)))
             .select((transactions::kind, transactions::amount))
             .load(self.of(partner)?)
             .stored()?;

@@ -14,7 +14,7 @@ use super::{duration_above_zero, secret, zone};
 /// Which bank, and the way to it.
 #[derive(Debug, Clone, Args)]
 pub struct BankArgs {
-    /// `https://…` of the bank's front; absent, a simulator within the process stands for the bank.
+    /// `https://…` of the bank connector; absent, a simulator within the process stands for the bank.
     #[arg(long, env = "KOPECK_BANK_URL", requires = "bank_secret")]
     pub bank_url: Option<String>,
     /// The secret that bank and service share.

@@ -75,6 +75,7 @@ mod output;
 mod passwords;
 mod personal_data;
 mod process;
+mod prose;
 mod races;
 mod readme;
 mod replenishments;

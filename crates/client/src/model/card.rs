@@ -59,7 +59,7 @@ open_enum! {
 pub struct Card {
     /// The identifier that the service gave.
     pub id_card: Uuid,
-    /// The employee; `None` for a free card.
+    /// The employee; `None` for an unassigned card.
     #[serde(default)]
     pub id_employee: Option<Uuid>,
     /// The number on the bank's side: 13 digits (EAN) of a plastic card, 10 of a virtual one.
@@ -67,7 +67,7 @@ pub struct Card {
     /// The kind.
     #[serde(rename = "type")]
     pub card_type: CardType,
-    /// What the card is to its employee; `None` for a free card.
+    /// What the card is to its employee; `None` for an unassigned card.
     #[serde(default)]
     pub status_card: Option<CardStatus>,
     /// The last day on which the card is valid.

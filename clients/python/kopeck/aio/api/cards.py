@@ -85,7 +85,7 @@ class Cards:
         return decode_page(AvailableCard, await self._core.call(operations.AVAILABLE_CARDS, query=query))
 
     def all_available(self, *, type_card: CardType | None = None, per_page: int = 100) -> AsyncIterator[AvailableCard]:
-        """All free cards, read page by page as they are asked for; each once, even if cards are linked meanwhile."""
+        """All unassigned cards, read page by page as they are asked for; each once, even if cards are linked meanwhile."""
         return pages(
             lambda page, size: self.available(type_card=type_card, page=page, per_page=size),
             per_page,
@@ -95,7 +95,7 @@ class Cards:
     async def link(
         self, id_employee: Id, custom_id_card: str, status: CardStatus, *, idempotency_key: str | None = None
     ) -> LinkedCard:
-        """Links a free card, named by its number on the bank's side, to an employee."""
+        """Links an unassigned card, named by its number on the bank's side, to an employee."""
         body = {"customIdCard": custom_id_card, "statusCard": status}
         answer = await self._core.call(operations.LINK_CARD, id=id_employee, body=body, key=idempotency_key)
         return decode(LinkedCard, answer)

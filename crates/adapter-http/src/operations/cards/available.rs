@@ -29,8 +29,8 @@ async fn available(ctx: HandlerContext) -> HandlerResult {
 }
 
 api_type! {
-    /// A free card in a list.
-    struct UnassignedCardDto as "FreeCard" {
+    /// An unassigned card in a list.
+    struct UnassignedCardDto as "UnassignedCard" {
         /// Our identifier.
         id_card: CardId,
         /// The bank's number: 13 digits (EAN) for plastic, 10 for virtual. You link it by this number.

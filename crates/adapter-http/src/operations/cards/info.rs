@@ -26,14 +26,14 @@ api_type! {
     struct CardDto as "Card" {
         /// Our identifier.
         id_card: CardId,
-        /// The employee to whom it is linked; `null` for a free card.
+        /// The employee to whom it is linked; `null` for an unassigned card.
         id_employee: Option<EmployeeId>,
         /// The bank's number, the same as `customIdCard` elsewhere.
         custom_card_id: u64,
         /// Its type.
         #[serde(rename = "type")]
         kind: CardType,
-        /// Its status; `null` for a free card.
+        /// Its status; `null` for an unassigned card.
         status_card: Option<CardStatus>,
         /// Its last day.
         date_until: DateText,

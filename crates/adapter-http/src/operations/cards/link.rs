@@ -32,8 +32,8 @@ pub(super) static OPERATION: Operation =
 fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardNumber, CardStatus)> {
     let employee = read_employee(r);
     let mut body = r.body();
-    let number =
-        text(CardNumber::parse).about("The bank's number of a free card: 13 digits (EAN) or 10 (virtual).");
+    let number = text(CardNumber::parse)
+        .about("The bank's number of an unassigned card: 13 digits (EAN) or 10 (virtual).");
     let number = body.required("customIdCard", number);
     let status = body.required("statusCard", string_enum::<CardStatus>());
     Some((employee?, number?, status?))

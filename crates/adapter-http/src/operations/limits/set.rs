@@ -46,7 +46,7 @@ async fn set(mut ctx: HandlerContext) -> HandlerResult {
 api_type! {
     /// A limit change that was accepted.
     struct LimitChangeAcceptedDto as "LimitChangeAccepted" {
-        /// Says so in words.
+        /// A message for people.
         message: &'static str,
         /// The identifier of the change.
         set_limits_cards_id: LimitChangeId,

@@ -45,7 +45,7 @@ async fn create(mut ctx: HandlerContext) -> HandlerResult {
 api_type! {
     /// A replenishment that was accepted.
     struct ReplenishmentAcceptedDto as "ReplenishmentAccepted" {
-        /// Says so in words.
+        /// A message for people.
         message: &'static str,
         /// The identifier of the replenishment.
         replenishment_id: ReplenishmentId,

@@ -24,9 +24,9 @@ fn read(r: &mut Reader<'_>) -> Option<BankFaults> {
     let latency = integer(latency).between(0, LONGEST_LATENCY_MS).about("Answers that much later.");
     let latency = body.optional("latencyMs", latency).unwrap_or_default();
     let [error_rate, lose_answer_rate, duplicate_rate] = [
-        ("errorRate", "Fails for that share of what it is told or asked, before any effect."),
-        ("loseAnswerRate", "Does that share of what it is told and gives no answer."),
-        ("duplicateRate", "Does that share of what it is told twice two times."),
+        ("errorRate", "Fails that share of instructions and queries, before any effect."),
+        ("loseAnswerRate", "Carries out that share of instructions and sends no response."),
+        ("duplicateRate", "Carries out twice that share of the instructions that it gets twice."),
     ]
     .map(|(name, about)| body.optional(name, rate().about(about)).unwrap_or_default());
     let down = body.optional("down", boolean().about("Answers nothing at all.")).unwrap_or_default();

@@ -9,7 +9,7 @@ use kopeck_port_store::StoreError;
 use super::kinds::StoredColumns;
 use crate::convert::{AsKey, card_number, corrupt, natural, number, word};
 use crate::schema::{card_batch_items, card_batches};
-use crate::sql_types::{Id, Moment};
+use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{Bind, Row};
 
 /// The states of an item. The reason for a refusal has a column of its own.
@@ -40,8 +40,8 @@ pub(crate) struct BatchRow {
     amount: Option<i64>,
     spending_limit: Option<String>,
     state: String,
-    created_at: Moment,
-    state_since: Moment,
+    created_at: UtcTimestamp,
+    state_since: UtcTimestamp,
 }
 
 impl BatchRow {
@@ -56,8 +56,8 @@ impl BatchRow {
             amount,
             spending_limit,
             state: batch.state.as_str().to_owned(),
-            created_at: Moment::of(batch.created_at),
-            state_since: Moment::of(batch.state_since),
+            created_at: UtcTimestamp::of(batch.created_at),
+            state_since: UtcTimestamp::of(batch.state_since),
         }
     }
 
@@ -138,8 +138,8 @@ impl Row for BatchRow {
             Bind::MaybeInt(self.amount),
             Bind::MaybeText(self.spending_limit.as_deref()),
             Bind::Text(&self.state),
-            Bind::Moment(self.created_at),
-            Bind::Moment(self.state_since),
+            Bind::UtcTimestamp(self.created_at),
+            Bind::UtcTimestamp(self.state_since),
         ]
     }
 }

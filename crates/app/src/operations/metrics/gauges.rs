@@ -113,7 +113,7 @@ impl AccessGauges {
         Ok(Self {
             waiting: gauge("kopeck_database_queue", "Units of work in the queue.")?,
             open: gauge("kopeck_database_pool_open", "Open connections of the pool.")?,
-            idle: gauge("kopeck_database_pool_idle", "Open connections of the pool that nobody uses.")?,
+            idle: gauge("kopeck_database_pool_idle", "Idle connections of the pool.")?,
         })
     }
 
