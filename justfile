@@ -24,9 +24,9 @@ fmt:
 ci:
     .ci/run
 
-# Rewrite the generated documents: API.md, openapi.json, the guide's outputs
+# Rewrite the generated documents: API.md, openapi.json, BANK.md, COMMAND-LINE.md, the guide's outputs
 docs:
-    UPDATE_DOCS=1 cargo test --workspace --locked --test it -- api_examples book::chapter_3
+    UPDATE_DOCS=1 cargo test --workspace --locked --test it -- examples book::chapter
     UPDATE_DOCS=1 cargo test --workspace --locked --test it -- docs_page
 
 # Test the clients of partners: Rust, Python, TypeScript
