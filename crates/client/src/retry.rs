@@ -115,7 +115,7 @@ impl Default for RetryPolicy {
             max_retries: 4,
             min_delay: Duration::from_millis(200),
             max_delay: Duration::from_secs(5),
-            max_retry_after: Duration::from_mins(1),
+            max_retry_after: Duration::from_secs(60),
         }
     }
 }

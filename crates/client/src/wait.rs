@@ -78,7 +78,7 @@ impl Default for Wait {
     /// Two minutes; intervals from 250 ms to 5 s.
     fn default() -> Self {
         Self {
-            timeout: Duration::from_mins(2),
+            timeout: Duration::from_secs(120),
             min_interval: Duration::from_millis(250),
             max_interval: Duration::from_secs(5),
         }
