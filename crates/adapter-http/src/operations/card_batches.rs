@@ -1,12 +1,17 @@
 //! What the kinds of card batches share: replenishments and limit changes.
 
 use actix_web::http::StatusCode;
+use kopeck_domain::Faults;
+use kopeck_domain::card_batch::BatchItem;
 use kopeck_domain::ids::CardId;
+use kopeck_port_store::{StoredKind, UnitOfWork};
 use kopeck_service::card_batches::{
-    BatchError, BatchResultError, CancelBatchError, CardConflict, ConflictReason, CreateBatchError,
+    self, BatchError, BatchResultError, CancelBatchError, CardConflict, ConflictReason, CreateBatchError,
 };
+use serde::Serialize;
 
 use crate::error::{ApiError, FaultyCard};
+use crate::list_stream::{self, ListSource, NoFields, PAGE};
 use crate::operations::prelude::*;
 
 pub(super) const NO_REQUEST: ErrorResponse = Coded(404, &[Code::RequestNotFound]);
@@ -14,6 +19,23 @@ pub(super) const NO_RESULT: &[ErrorResponse] =
     &[NO_REQUEST, Coded(409, &[Code::RequestNotProcessed, Code::RequestCancelled])];
 pub(super) const NOT_CANCELLABLE: &[ErrorResponse] =
     &[NO_REQUEST, Coded(409, &[Code::RequestNotCancellable])];
+
+/// Responds with what became of each card of a batch; `D` is the body of one.
+pub(super) async fn result<K: StoredKind, D: for<'a> From<&'a BatchItem<K>> + Serialize>(
+    ctx: HandlerContext,
+    id: Result<K::Id, Faults>,
+) -> HandlerResult {
+    let result = ctx.read(id, |unit, _env, partner, id| card_batches::result::<K>(unit, partner, *id, PAGE));
+    let (batch, items) = result.await?;
+    let id = batch.id;
+    let listing = ListSource {
+        read: move |unit: &mut dyn UnitOfWork, partner, from| {
+            card_batches::more_of_result::<K>(unit, partner, id, from, PAGE)
+        },
+        show: |row, out| serde_json::to_writer(out, &D::from(row)),
+    };
+    list_stream::response(&ctx, &NoFields {}, batch.cards, &items, listing)
+}
 
 fn no_such_request() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, Code::RequestNotFound, "there is no such request")

@@ -3,13 +3,10 @@
 use kopeck_domain::card_batch::ItemState;
 use kopeck_domain::ids::{CardId, LimitChangeId};
 use kopeck_domain::limit_change::{LimitChangeItem, LimitChangeRefusal, LimitChanges};
-use kopeck_port_store::UnitOfWork;
-use kopeck_service::card_batches;
 
 use super::ID;
 use crate::dto::Data;
-use crate::list_stream::{self, ListSource, NoFields, PAGE};
-use crate::operations::card_batches::NO_RESULT;
+use crate::operations::card_batches::{self, NO_RESULT};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
@@ -24,17 +21,7 @@ fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
 
 async fn result(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read);
-    let result = ctx
-        .read(id, |unit, _env, partner, id| card_batches::result::<LimitChanges>(unit, partner, *id, PAGE));
-    let (request, items) = result.await?;
-    let id = request.id;
-    let listing = ListSource {
-        read: move |unit: &mut dyn UnitOfWork, partner, from| {
-            card_batches::more_of_result::<LimitChanges>(unit, partner, id, from, PAGE)
-        },
-        show: |row, out| serde_json::to_writer(out, &LimitChangeItemDto::from(row)),
-    };
-    list_stream::response(&ctx, &NoFields {}, request.cards, &items, listing)
+    card_batches::result::<LimitChanges, LimitChangeItemDto>(ctx, id).await
 }
 
 api_type! {

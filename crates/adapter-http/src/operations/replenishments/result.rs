@@ -1,16 +1,13 @@
 //! Shows what became of each card of a replenishment; the interface has two paths for it.
 
+use kopeck_domain::Kopecks;
 use kopeck_domain::card_batch::ItemState;
-use kopeck_domain::ids::{CardId, ReplenishmentId};
+use kopeck_domain::ids::CardId;
 use kopeck_domain::replenishment::{ReplenishmentItem, TopUpRefusal, TopUps};
-use kopeck_domain::{Faults, Kopecks};
-use kopeck_port_store::UnitOfWork;
-use kopeck_service::card_batches;
 
 use super::{read_id, read_parameter};
 use crate::dto::Data;
-use crate::list_stream::{self, ListSource, NoFields, PAGE};
-use crate::operations::card_batches::NO_RESULT;
+use crate::operations::card_batches::{self, NO_RESULT};
 use crate::operations::prelude::*;
 
 pub(super) static BY_QUERY: Operation =
@@ -30,26 +27,12 @@ pub(super) static BY_PATH: Operation = Operation::get(
 
 async fn by_query(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_parameter);
-    result(ctx, id).await
+    card_batches::result::<TopUps, ReplenishmentItemDto>(ctx, id).await
 }
 
 async fn by_path(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_id);
-    result(ctx, id).await
-}
-
-async fn result(ctx: HandlerContext, id: Result<ReplenishmentId, Faults>) -> HandlerResult {
-    let result =
-        ctx.read(id, |unit, _env, partner, id| card_batches::result::<TopUps>(unit, partner, *id, PAGE));
-    let (request, items) = result.await?;
-    let id = request.id;
-    let listing = ListSource {
-        read: move |unit: &mut dyn UnitOfWork, partner, from| {
-            card_batches::more_of_result::<TopUps>(unit, partner, id, from, PAGE)
-        },
-        show: |row, out| serde_json::to_writer(out, &ReplenishmentItemDto::from(row)),
-    };
-    list_stream::response(&ctx, &NoFields {}, request.cards, &items, listing)
+    card_batches::result::<TopUps, ReplenishmentItemDto>(ctx, id).await
 }
 
 api_type! {
