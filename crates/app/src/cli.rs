@@ -107,10 +107,10 @@ pub struct StoreArgs {
     pub utc_offset: Zone,
     /// 32 bytes as base64url. With an embedded database one is made on the first start, in a file that only its
     /// owner may read; with one on a server it has to be given.
-    #[arg(long, env = "KOPECK_MASTER_KEY", hide_env_values = true, value_parser = secret)]
+    #[arg(long, env = "KOPECK_MASTER_KEY", hide_env_values = true, value_parser = secret, allow_hyphen_values = true)]
     pub master_key: Option<SecretString>,
     /// More master keys, with commas between them, that are accepted and not used: while one is changed for another.
-    #[arg(long, env = "KOPECK_MASTER_KEYS_ACCEPTED", hide_env_values = true, value_parser = secret)]
+    #[arg(long, env = "KOPECK_MASTER_KEYS_ACCEPTED", hide_env_values = true, value_parser = secret, allow_hyphen_values = true)]
     pub master_keys_accepted: Option<SecretString>,
     /// A file of master keys, one a line, in place of the one in the data folder: the first is used, the others are
     /// accepted. A changed file is taken over within a second.
@@ -411,6 +411,19 @@ mod tests {
         };
         assert!(sandbox(&[]));
         assert!(!sandbox(&["--database-url", "postgres://db/kopeck"]));
+    }
+
+    /// One in 64 random keys begins with a hyphen.
+    #[test]
+    fn secrets_may_begin_with_a_hyphen() {
+        for option in ["--master-key", "--master-keys-accepted"] {
+            assert!(Cli::try_parse_from(["kopeck", "check", option, "-wcHBwcH"]).is_ok(), "{option}");
+        }
+        let bank = ["kopeck", "serve", "--bank-url", "https://bank.example", "--bank-secret", "-wcHBwcH"];
+        assert!(Cli::try_parse_from(bank).is_ok());
+        assert!(Cli::try_parse_from(["kopeck", "bank-simulator", "--secret", "-wcHBwcH"]).is_ok());
+        let partner = ["kopeck", "partner", "create", "--name", "A", "--password", "-wcHBwcH"];
+        assert!(Cli::try_parse_from(partner).is_ok());
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub struct BankArgs {
     #[arg(long, env = "KOPECK_BANK_URL", requires = "bank_secret")]
     pub bank_url: Option<String>,
     /// The secret that bank and service share.
-    #[arg(long, env = "KOPECK_BANK_SECRET", hide_env_values = true, value_parser = secret)]
+    #[arg(long, env = "KOPECK_BANK_SECRET", hide_env_values = true, value_parser = secret, allow_hyphen_values = true)]
     pub bank_secret: Option<SecretString>,
     /// PEM file of the certificate authorities that may issue the bank's certificate, in place of the system's.
     #[arg(long, env = "KOPECK_BANK_CA", requires = "bank_url")]
@@ -53,7 +53,7 @@ pub struct BankSimulatorArgs {
     #[arg(long, env = "KOPECK_BANK_DATA_DIR", default_value = "kopeck-bank-data")]
     pub data_dir: PathBuf,
     /// What every caller has to show.
-    #[arg(long, env = "KOPECK_BANK_SECRET", hide_env_values = true, value_parser = secret)]
+    #[arg(long, env = "KOPECK_BANK_SECRET", hide_env_values = true, value_parser = secret, allow_hyphen_values = true)]
     pub secret: SecretString,
     /// PEM file of the certificate chain to serve by HTTPS with.
     #[arg(long, env = "KOPECK_BANK_TLS_CERT", requires = "tls_key")]

@@ -51,7 +51,7 @@ pub struct CreateArgs {
     pub login: Option<String>,
     /// Its password; one is made up if absent. Everyone on the machine can see a command line: rather use
     /// `--password-stdin`.
-    #[arg(long, value_parser = secret)]
+    #[arg(long, value_parser = secret, allow_hyphen_values = true)]
     pub password: Option<SecretString>,
     /// Read its password from a prompt at a terminal, else from the first line of standard input.
     #[arg(long, conflicts_with = "password")]
