@@ -89,6 +89,17 @@ fn a_card_is_due_from_midnight_of_the_service_on() {
     assert_eq!(*asked.lock().unwrap(), [number(3), number(1)], "the longest due comes first");
 }
 
+/// Another server's clock may be ahead: what it refreshed after its midnight is fresh for this server too.
+#[test]
+fn a_refresh_of_the_day_by_a_clock_that_is_ahead_counts() {
+    let (bench, next) = (Bench::new(), MIDNIGHT + Duration::DAY);
+    let (ahead, beyond) = (next + CLOCK_SKEW - Duration::SECOND, next + CLOCK_SKEW);
+    let (unit, accounts) = stored(&[(1, ahead), (2, beyond)]);
+    let (bank, _) = bank(|_| Ok(Some(answer())));
+    settle(&mut refresher(&bench, unit, bank));
+    assert_eq!(*accounts.lock().unwrap(), [(1, ahead), (2, START)]);
+}
+
 #[test]
 fn once_a_day_however_many_days_the_clock_jumps() {
     let (bench, cards) = (Bench::new(), [(1, BEFORE), (2, BEFORE)]);
@@ -196,10 +207,16 @@ fn a_store_that_fails_ends_the_round_and_the_next_goes_on() {
 #[test]
 fn an_idle_refresher_does_not_ask_the_store_again_within_a_minute() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
-    unit.cards.expect_accounts_due().times(2).returning(|_, _| Ok(Vec::new()));
+    let looked = Arc::<Mutex<u32>>::default();
+    let count = Arc::clone(&looked);
+    unit.cards.expect_accounts_due().returning(move |_, _| {
+        *count.lock().unwrap() += 1;
+        Ok(Vec::new())
+    });
     let mut refresher = refresher(&bench, unit, MockBankGateway::new());
-    for seconds in [0, 30, 29, 1, 10] {
+    for (seconds, times) in [(0, 1), (30, 1), (29, 1), (1, 2), (10, 2)] {
         bench.clock.advance(Duration::seconds(seconds));
         assert_eq!(refresher.run_once(&|| false), Ok(RefreshProgress::Idle));
+        assert_eq!(*looked.lock().unwrap(), times, "{seconds} s later");
     }
 }
