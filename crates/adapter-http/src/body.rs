@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::code::Code;
 use crate::error::ApiError;
 use crate::request_source::RequestSource;
 use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
 use futures_util::{Stream, StreamExt as _};
+use kopeck_api::Code;
 
 /// The memory budget for all bodies that are being received or decoded.
 pub(crate) struct BodyMemory {
@@ -172,16 +172,13 @@ pub(crate) async fn read<E>(
         }
         Ok(if body.bytes.is_empty() { Bytes::new() } else { Bytes::from_owner(body) })
     };
-    tokio::time::timeout(limits.deadline, whole).await.unwrap_or_else(|_| {
-        let message = "the body did not arrive in time";
-        Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, Code::RequestTimeout, message))
-    })
+    tokio::time::timeout(limits.deadline, whole).await.unwrap_or_else(|_| Err(Code::RequestTimeout.into()))
 }
 
 /// 413.
 pub(crate) fn too_large(limit: usize) -> ApiError {
     let message = format!("a body has at most {limit} bytes");
-    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, Code::PayloadTooLarge, message)
+    ApiError::new(Code::PayloadTooLarge, message)
 }
 
 #[cfg(test)]

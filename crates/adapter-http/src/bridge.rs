@@ -224,7 +224,7 @@ mod tests {
         let answer = in_store(&store, Access::Read, soon(), |_unit| Ok::<_, ApiError>(7)).await;
         assert_eq!(answer.unwrap(), 7);
         let refused =
-            in_store(&store, Access::Write, soon(), |_unit| Err::<(), _>(ApiError::unauthorized())).await;
+            in_store(&store, Access::Write, soon(), |_unit| Err::<(), _>(Code::Unauthorized.into())).await;
         assert_eq!(refused.unwrap_err().status(), 401);
     }
 

@@ -17,12 +17,12 @@ use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::code::Code;
 use crate::error::ApiError;
 use crate::openapi::openapi;
 use crate::pipeline::head::{self, JSON};
 use crate::pipeline::response_builder::STRICT_TRANSPORT_SECURITY;
 use crate::state::Shared;
+use kopeck_api::Code;
 
 /// The size of a chunk, which bounds what the server buffers for a slow client.
 const CHUNK: usize = 16 * 1024;
@@ -158,9 +158,9 @@ impl File {
         shared: &Shared,
         request: &HttpRequest,
     ) -> Result<HttpResponse, ApiError> {
-        let permit = Arc::clone(&shared.documents).try_acquire_owned().map_err(|_| {
-            ApiError::unavailable(Code::Internal, "too many documents are being sent, try again")
-        })?;
+        let permit = Arc::clone(&shared.documents)
+            .try_acquire_owned()
+            .map_err(|_| ApiError::unavailable("too many documents are being sent, try again"))?;
         let content = self.content().await?;
         let gzip = content.gzip.as_ref().filter(|_| head::accepts_gzip(request.headers()));
         let Representation { body, tag } = gzip.unwrap_or(&content.plain);

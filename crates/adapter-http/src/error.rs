@@ -9,8 +9,8 @@ use kopeck_port_security::SecurityError;
 use kopeck_port_store::StoreError;
 use serde::Serialize;
 
-use crate::code::Code;
 use crate::schema::api_type;
+use kopeck_api::Code;
 
 /// The detail of every value that does not open; the reason is in the log alone.
 pub(crate) const SEAL_REFUSED: &str = "the sealed value was refused";
@@ -59,8 +59,8 @@ api_type! {
 }
 
 impl FaultyCard {
-    pub(crate) fn new(card: CardId, code: Code, message: &'static str) -> Self {
-        Self { message, code, card }
+    pub(crate) const fn new(card: CardId, code: Code) -> Self {
+        Self { message: code.message(), code, card }
     }
 }
 
@@ -69,9 +69,9 @@ impl ApiError {
     /// to be sealed.
     pub(crate) const SEAL_REFUSED: &'static str = "sealed_value_refused";
 
-    /// An error with a code.
-    pub(crate) fn new(status: StatusCode, code: Code, message: impl Into<Cow<'static, str>>) -> Self {
-        Self::with_body(status, ErrorBody::Coded { code, message: message.into() })
+    /// An error with a code, and a more specific message than that of the code.
+    pub(crate) fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::with_body(status_of(code), ErrorBody::Coded { code, message: message.into() })
     }
 
     /// 422 for one field.
@@ -79,13 +79,9 @@ impl ApiError {
         Faults::of(field, detail).into()
     }
 
-    /// 401. The response gives no reason, and so tells nothing about a token.
-    pub(crate) fn unauthorized() -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, Code::Unauthorized, "not authorized, the token failed validation")
-    }
-
-    /// 404 or 409 of a card batch.
-    pub(crate) fn cards(status: StatusCode, cards: Vec<FaultyCard>) -> Self {
+    /// 404 or 409 of a card batch, by the code of its first card.
+    pub(crate) fn cards(cards: Vec<FaultyCard>) -> Self {
+        let status = cards.first().map_or(StatusCode::NOT_FOUND, |card| status_of(card.code));
         Self::with_body(status, ErrorBody::Cards(cards))
     }
 
@@ -99,12 +95,12 @@ impl ApiError {
 
     /// 503: nothing was done, and a retry may succeed. The log gets `reason`.
     pub(crate) fn busy(reason: impl Into<String>) -> Self {
-        Self::unavailable(Code::Internal, "the service is busy, try again").because(reason)
+        Self::unavailable("the service is busy, try again").because(reason)
     }
 
-    /// 503 with a code of its own.
-    pub(crate) fn unavailable(code: Code, message: &'static str) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(1)
+    /// 503 with a message of its own.
+    pub(crate) fn unavailable(message: &'static str) -> Self {
+        Self { status: StatusCode::SERVICE_UNAVAILABLE, ..Self::new(Code::Internal, message) }.retry_after(1)
     }
 
     /// Adds a reason for the log.
@@ -172,8 +168,19 @@ impl ApiError {
     }
 }
 
+fn status_of(code: Code) -> StatusCode {
+    StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
 fn is_refused_seal(fault: &Fault) -> bool {
     [SEAL_REFUSED, MUST_BE_SEALED].contains(&fault.detail.as_str())
+}
+
+/// An error with the message of its code.
+impl From<Code> for ApiError {
+    fn from(code: Code) -> Self {
+        Self::new(code, code.message())
+    }
 }
 
 impl From<StoreError> for ApiError {
@@ -275,16 +282,16 @@ mod tests {
 
     #[test]
     fn other_refusals_have_a_code_and_a_message() {
-        let error = ApiError::new(StatusCode::NOT_FOUND, Code::CardNotFound, "no such card");
+        let error = ApiError::new(Code::CardNotFound, "no such card");
         assert_eq!(text(&error), r#"{"success":false,"code":"card_not_found","message":"no such card"}"#);
     }
 
     #[test]
     fn faulty_cards_are_a_list() {
-        let card = FaultyCard::new(CardId::new(Uuid::nil()), Code::CardNotMain, "not a main card");
+        let card = FaultyCard::new(CardId::new(Uuid::nil()), Code::CardNotMain);
         assert_eq!(
-            text(&ApiError::cards(StatusCode::CONFLICT, vec![card])),
-            r#"[{"message":"not a main card","code":"card_not_main","idCard":"00000000-0000-0000-0000-000000000000"}]"#
+            text(&ApiError::cards(vec![card])),
+            r#"[{"message":"the card is not a main card; change its status and retry","code":"card_not_main","idCard":"00000000-0000-0000-0000-000000000000"}]"#
         );
     }
 

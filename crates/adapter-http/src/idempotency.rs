@@ -4,8 +4,8 @@ use actix_web::http::StatusCode;
 use kopeck_port_store::{Rule, StoreError};
 use kopeck_service::idempotency::{ExecuteError, ReplayError};
 
-use crate::code::Code;
 use crate::error::ApiError;
+use kopeck_api::Code;
 
 /// The header of the key.
 pub(crate) const HEADER: &str = "idempotency-key";
@@ -27,8 +27,7 @@ impl RequestKey {
 
 /// 409 while the first request under the key is in flight.
 pub(crate) fn in_progress() -> ApiError {
-    let message = "the first call under this key is still being carried out";
-    ApiError::new(StatusCode::CONFLICT, Code::RequestInProgress, message).retry_after(1)
+    ApiError::from(Code::RequestInProgress).retry_after(1)
 }
 
 /// 422 for the header of the key.

@@ -15,7 +15,6 @@ mod body;
 mod bridge;
 mod caller_cache;
 mod client_address;
-mod code;
 mod connections;
 mod docs_page;
 mod drain;

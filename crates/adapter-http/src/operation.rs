@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 
 use actix_web::http::Method;
 
-use crate::code::Code;
 use crate::handler_context::HandlerContext;
 use crate::input::field_types::FieldEncoding;
 use crate::input::reader::Reader;
@@ -14,6 +13,7 @@ use crate::input::schema::{InputField, Location, inputs};
 use crate::json::Json;
 use crate::response::HandlerResult;
 use crate::schema::{Components, HasSchema};
+use kopeck_api::Code;
 
 /// Reads the values, runs the use case, serializes its result.
 pub(crate) type Handler = fn(HandlerContext) -> Pin<Box<dyn Future<Output = HandlerResult>>>;
@@ -38,7 +38,9 @@ pub(crate) struct Operation {
     /// The schema of its response.
     pub(crate) response: fn(&mut Components) -> Json,
     /// Its errors, beside those of every operation.
-    pub(crate) errors: &'static [ErrorResponse],
+    pub(crate) errors: &'static [Code],
+    /// The error codes of its lists of faulty cards.
+    pub(crate) card_errors: &'static [Code],
     /// Its reader, which tells the inputs.
     reads: fn(&mut Reader<'_>),
     fields: OnceLock<Vec<Field>>,
@@ -65,14 +67,6 @@ pub(crate) struct Field {
     encoding: FieldEncoding,
     /// Whether it may be plaintext beside sealed fields.
     may_be_clear: bool,
-}
-
-/// Errors of an operation with one status code.
-pub(crate) enum ErrorResponse {
-    /// With one of these error codes.
-    Coded(u16, &'static [Code]),
-    /// With a list of cards, each with one of these error codes.
-    Cards(u16, &'static [Code]),
 }
 
 /// Wraps a handler for a declaration.
@@ -140,6 +134,7 @@ impl Operation {
             status: 200,
             response: |_| Json::Null,
             errors: &[],
+            card_errors: &[],
             reads: |_| {},
             fields: OnceLock::new(),
         }
@@ -163,8 +158,14 @@ impl Operation {
     }
 
     /// It has these errors, beside those of every operation.
-    pub(crate) const fn refuses(mut self, errors: &'static [ErrorResponse]) -> Self {
+    pub(crate) const fn refuses(mut self, errors: &'static [Code]) -> Self {
         self.errors = errors;
+        self
+    }
+
+    /// It refuses with a list of cards, each with one of these errors.
+    pub(crate) const fn refuses_cards(mut self, errors: &'static [Code]) -> Self {
+        self.card_errors = errors;
         self
     }
 

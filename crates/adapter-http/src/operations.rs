@@ -17,8 +17,8 @@ mod requests;
 mod sandbox;
 pub(crate) mod tokens;
 
-use crate::code::Code;
 use crate::operation::{self, Operation};
+use kopeck_api::Code;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
 static INTERFACE: [&[&Operation]; 8] = [

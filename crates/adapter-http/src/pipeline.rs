@@ -26,7 +26,6 @@ use crate::body::{self, BodyLimits};
 use crate::bridge::Deadline;
 use crate::caller_cache::Identity;
 use crate::client_address::ClientAddress;
-use crate::code::Code;
 use crate::error::ApiError;
 use crate::handler_context::{HandlerContext, MutationDetails};
 use crate::metrics::RefusalKind;
@@ -39,6 +38,7 @@ use crate::router::RouteMatch;
 use crate::state::Shared;
 use decoding::{DecodedRequest, ReceivedRequest};
 use head::Head;
+use kopeck_api::Code;
 use response_builder::{ResponseBuilder, ResponseSeal};
 use value_opener::RefusedSeals;
 
@@ -182,9 +182,7 @@ impl Pipeline<'_> {
         self.state.quota = Some(counted.unwrap_or_else(|refused| refused.quota));
         let Err(RateLimitExceeded { retry_after, .. }) = counted else { return Ok(()) };
         self.shared.parts.metrics.record_refusal(RefusalKind::Rate);
-        let message = "too many calls, try again later";
-        let error = ApiError::new(StatusCode::TOO_MANY_REQUESTS, Code::TooManyRequests, message);
-        Err(error.retry_after(retry_after))
+        Err(ApiError::from(Code::TooManyRequests).retry_after(retry_after))
     }
 
     /// The most bytes of a body. It is small for token requests, whose bodies are read before authentication.

@@ -19,8 +19,8 @@ use secrecy::SecretString;
 use serde::Serialize;
 use time::{Date, OffsetDateTime};
 
-use crate::code::Code;
 use crate::json::{Json, object};
+use kopeck_api::Code;
 
 /// A type with a JSON schema.
 pub(crate) trait HasSchema {

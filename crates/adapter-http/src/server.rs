@@ -13,7 +13,6 @@ use actix_web::web::{self, Bytes, Payload, ServiceConfig};
 use actix_web::{App, FromRequest as _, HttpRequest, HttpResponse, HttpServer};
 use futures_util::stream::{self, StreamExt as _};
 
-use crate::code::Code;
 use crate::docs_page;
 use crate::error::ApiError;
 use crate::input::query;
@@ -24,6 +23,7 @@ use crate::pipeline::response_builder::ResponseBuilder;
 use crate::router::{RouteLookup, RouteTable};
 use crate::settings::HttpSettings;
 use crate::state::{HttpParts, Shared};
+use kopeck_api::Code;
 
 /// The timeout of an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -142,7 +142,7 @@ async fn respond(state: &HttpState, request: &HttpRequest, payload: Payload) -> 
                 }
             }
             Some(_) => (None, other_methods("GET, HEAD".to_owned())),
-            None => (None, ApiError::new(StatusCode::NOT_FOUND, Code::NotFound, "there is no such path")),
+            None => (None, Code::NotFound.into()),
         },
     };
     ResponseBuilder::new(shared, operation, request).build(shared, Err(error))
@@ -151,12 +151,11 @@ async fn respond(state: &HttpState, request: &HttpRequest, payload: Payload) -> 
 fn long_query() -> ApiError {
     let (parameters, bytes) = (query::MAX_PARAMETERS, query::MAX_BYTES);
     let message = format!("a query has at most {parameters} parameters and {bytes} bytes");
-    ApiError::new(StatusCode::URI_TOO_LONG, Code::UriTooLong, message)
+    ApiError::new(Code::UriTooLong, message)
 }
 
 fn other_methods(allowed: String) -> ApiError {
-    let message = "the path does not take this method";
-    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, Code::MethodNotAllowed, message).allow(allowed)
+    ApiError::from(Code::MethodNotAllowed).allow(allowed)
 }
 
 /// The server of `$state`, not yet listening. A macro, because its type cannot be written.

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use kopeck_api::ErrorCode;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::model::open_enum::open_enum;
 use crate::model::request::RequestState;
 
 /// An error of an underlying library.
@@ -243,86 +243,6 @@ impl fmt::Display for CardFault {
             Some(card) => write!(f, "{card}: {}", self.message),
             None => f.write_str(&self.message),
         }
-    }
-}
-
-open_enum! {
-    /// The error codes of the service.
-    pub enum ErrorCode {
-        /// API key, login or password is wrong.
-        BadCredentials = "bad_credentials",
-        /// The token is missing, expired or revoked.
-        Unauthorized = "unauthorized",
-        /// Too many tries; wait.
-        TooManyRequests = "too_many_requests",
-        /// There is no such path.
-        NotFound = "not_found",
-        /// There is no such employee.
-        EmployeeNotFound = "employee_not_found",
-        /// There is no such card.
-        CardNotFound = "card_not_found",
-        /// There is no such category.
-        CategoryNotFound = "category_not_found",
-        /// A category of this name exists.
-        CategoryExists = "category_exists",
-        /// An employee still has the category.
-        CategoryInUse = "category_in_use",
-        /// The employee has a main card already.
-        EmployeeHasMainCard = "employee_has_main_card",
-        /// The card is linked to this employee already.
-        CardAlreadyLinked = "card_already_linked",
-        /// The card is linked to another employee.
-        CardLinkedToAnother = "card_linked_to_another",
-        /// The card is blocked or closed at the bank.
-        CardNotAvailable = "card_not_available",
-        /// The card has expired.
-        CardExpired = "card_expired",
-        /// The card is blocked at the bank.
-        CardBlocked = "card_blocked",
-        /// The card is not a main card.
-        CardNotMain = "card_not_main",
-        /// The card is part of another request that is not finished.
-        CardInRequest = "card_in_request",
-        /// The partner's balance does not cover the order.
-        InsufficientBalance = "insufficient_balance",
-        /// There is no such order.
-        OrderNotFound = "order_not_found",
-        /// The order was cancelled.
-        OrderCancelled = "order_cancelled",
-        /// The bank declined the order.
-        OrderDeclined = "order_declined",
-        /// The order is not processed yet.
-        OrderNotProcessed = "order_not_processed",
-        /// The order is in no state to be confirmed.
-        OrderNotConfirmable = "order_not_confirmable",
-        /// The order is in no state to be cancelled.
-        OrderNotCancellable = "order_not_cancellable",
-        /// There is no such request.
-        RequestNotFound = "request_not_found",
-        /// The request is not processed yet.
-        RequestNotProcessed = "request_not_processed",
-        /// The request was cancelled.
-        RequestCancelled = "request_cancelled",
-        /// The request is in no state to be cancelled.
-        RequestNotCancellable = "request_not_cancellable",
-        /// `unlimited` was set beside another limit.
-        LimitConflict = "limit_conflict",
-        /// The first request under this key is still in flight.
-        RequestInProgress = "request_in_progress",
-        /// The body did not arrive in time.
-        RequestTimeout = "request_timeout",
-        /// The path has no such method.
-        MethodNotAllowed = "method_not_allowed",
-        /// The body is too large.
-        PayloadTooLarge = "payload_too_large",
-        /// The query has too many parameters, or too many bytes.
-        UriTooLong = "uri_too_long",
-        /// The body is of a type that the service does not take.
-        UnsupportedMediaType = "unsupported_media_type",
-        /// The bank cannot be reached.
-        BankUnavailable = "bank_unavailable",
-        /// Something failed inside the service.
-        Internal = "internal",
     }
 }
 

@@ -37,7 +37,7 @@ mod write;
 pub use api::{Cards, Categories, Employees, Limits, Orders, Replenishments, Sandbox};
 pub use builder::ClientBuilder;
 pub use client::Client;
-pub use error::{BoxError, CardFault, Error, ErrorCode, FieldFault};
+pub use error::{BoxError, CardFault, Error, FieldFault};
 pub use idempotency::IdempotencyKey;
 pub use model::balance::Balance;
 pub use model::card::{
@@ -64,6 +64,7 @@ pub use session::{AccessToken, TokenPair};
 pub use wait::Wait;
 pub use write::Write;
 
+pub use kopeck_api::ErrorCode;
 pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, open_event};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use time::{Date, PrimitiveDateTime, Time, Weekday};

@@ -2,13 +2,14 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use kopeck_api::ErrorCode;
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, RETRY_AFTER};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
 
-use crate::error::{CardFault, Error, ErrorCode, FieldFault};
+use crate::error::{CardFault, Error, FieldFault};
 use crate::seal::SEALED_JSON;
 
 /// The most characters of a foreign error page that are kept as its message.

@@ -2,7 +2,6 @@
 
 use super::guide::Guide;
 use super::operation::with_examples;
-use crate::code::Code;
 use crate::error::{CodedBody, FaultyCard, FieldsBody};
 use crate::json::{Json, object};
 use crate::operation::Effect;
@@ -11,6 +10,7 @@ use crate::pipeline::head::{
 };
 use crate::rate_limit::{RATE_LIMIT, RATE_LIMIT_PATTERN, RATE_LIMIT_POLICY, RATE_LIMIT_POLICY_PATTERN};
 use crate::schema::{Components, HasSchema as _, Property, integer, object_of, pattern, reference, words};
+use kopeck_api::Code;
 
 /// The errors of any request: status code, name of the response, error code.
 const COMMON: &[(u16, &str, Code)] = &[

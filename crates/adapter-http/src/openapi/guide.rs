@@ -1,9 +1,9 @@
 //! Parses `docs/API.md` and `docs/SEALING.md`: introduction, groups of operations, prose and examples of each
 //! operation. A test executes the examples.
 
-use crate::code::Code;
 use crate::json::Json;
 use crate::operation::Operation;
+use kopeck_api::Code;
 
 const PAGE: &str = include_str!("../../../../docs/API.md");
 const SEALING: &str = include_str!("../../../../docs/SEALING.md");

@@ -4,11 +4,11 @@ use actix_web::http::Method;
 
 use super::components as shared;
 use super::guide::Guide;
-use crate::code::Code;
 use crate::input::schema::{InputField, Location, Presence, object_schema};
 use crate::json::{Json, object};
-use crate::operation::{Effect, ErrorResponse, Operation};
+use crate::operation::{Effect, Operation};
 use crate::schema::{Components, reference};
+use kopeck_api::Code;
 
 /// The most examples in one place.
 const EXAMPLES: usize = 3;
@@ -143,14 +143,11 @@ impl OperationBuilder<'_> {
     }
 
     fn refusal(&self, status: u16, components: &mut Components) -> Option<Json> {
-        let (mut coded, mut cards): (Vec<Code>, Vec<Code>) = (Vec::new(), Vec::new());
-        for refusal in self.operation.errors {
-            match refusal {
-                ErrorResponse::Coded(of, codes) if *of == status => coded.extend(*codes),
-                ErrorResponse::Cards(of, codes) if *of == status => cards.extend(*codes),
-                ErrorResponse::Coded(..) | ErrorResponse::Cards(..) => {}
-            }
-        }
+        let with_status = |codes: &[Code]| -> Vec<Code> {
+            codes.iter().copied().filter(|code| code.status() == status).collect()
+        };
+        let mut coded = with_status(self.operation.errors);
+        let cards = with_status(self.operation.card_errors);
         let special = !coded.is_empty() || !cards.is_empty();
         coded.extend(self.common(status));
         if status == 404 && self.sandbox {

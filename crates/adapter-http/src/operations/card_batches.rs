@@ -1,6 +1,5 @@
 //! What the kinds of card batches share: replenishments and limit changes.
 
-use actix_web::http::StatusCode;
 use kopeck_domain::Faults;
 use kopeck_domain::card_batch::BatchItem;
 use kopeck_domain::ids::CardId;
@@ -14,11 +13,9 @@ use crate::error::{ApiError, FaultyCard};
 use crate::list_stream::{self, ListSource, NoFields, PAGE};
 use crate::operations::prelude::*;
 
-pub(super) const NO_REQUEST: ErrorResponse = Coded(404, &[Code::RequestNotFound]);
-pub(super) const NO_RESULT: &[ErrorResponse] =
-    &[NO_REQUEST, Coded(409, &[Code::RequestNotProcessed, Code::RequestCancelled])];
-pub(super) const NOT_CANCELLABLE: &[ErrorResponse] =
-    &[NO_REQUEST, Coded(409, &[Code::RequestNotCancellable])];
+pub(super) const NO_RESULT: &[Code] =
+    &[Code::RequestNotFound, Code::RequestNotProcessed, Code::RequestCancelled];
+pub(super) const NOT_CANCELLABLE: &[Code] = &[Code::RequestNotFound, Code::RequestNotCancellable];
 
 /// Responds with what became of each card of a batch; `D` is the body of one.
 pub(super) async fn result<K: StoredKind, D: for<'a> From<&'a BatchItem<K>> + Serialize>(
@@ -37,36 +34,26 @@ pub(super) async fn result<K: StoredKind, D: for<'a> From<&'a BatchItem<K>> + Se
     list_stream::response(&ctx, &NoFields {}, batch.cards, &items, listing)
 }
 
-fn no_such_request() -> ApiError {
-    ApiError::new(StatusCode::NOT_FOUND, Code::RequestNotFound, "there is no such request")
-}
-
 fn unknown(card: CardId) -> FaultyCard {
-    FaultyCard::new(card, Code::CardNotFound, "there is no such card")
+    FaultyCard::new(card, Code::CardNotFound)
 }
 
 fn faulty(CardConflict { card, reason }: CardConflict) -> FaultyCard {
-    let (code, message) = match reason {
-        ConflictReason::InBatch => {
-            (Code::CardInRequest, "the card is already in a request being processed; wait for it and retry")
-        }
-        ConflictReason::NotMain => {
-            (Code::CardNotMain, "the card is not a main card; change its status and retry")
-        }
-        ConflictReason::Expired => (Code::CardExpired, "the card has expired"),
+    let code = match reason {
+        ConflictReason::InBatch => Code::CardInRequest,
+        ConflictReason::NotMain => Code::CardNotMain,
+        ConflictReason::Expired => Code::CardExpired,
     };
-    FaultyCard::new(card, code, message)
+    FaultyCard::new(card, code)
 }
 
 /// A batch that was not accepted; `terms` makes an error of what is wrong with it as a whole.
 pub(super) fn not_created<T>(error: CreateBatchError<T>, terms: impl FnOnce(T) -> ApiError) -> ApiError {
     match error {
-        CreateBatchError::UnknownCards(cards) => {
-            ApiError::cards(StatusCode::NOT_FOUND, cards.into_iter().map(unknown).collect())
-        }
+        CreateBatchError::UnknownCards(cards) => ApiError::cards(cards.into_iter().map(unknown).collect()),
         CreateBatchError::Terms(error) => terms(error),
         CreateBatchError::Conflicts(conflicts) => {
-            ApiError::cards(StatusCode::CONFLICT, conflicts.into_iter().map(faulty).collect())
+            ApiError::cards(conflicts.into_iter().map(faulty).collect())
         }
         CreateBatchError::Store(error) => error.into(),
     }
@@ -75,7 +62,7 @@ pub(super) fn not_created<T>(error: CreateBatchError<T>, terms: impl FnOnce(T) -
 impl From<BatchError> for ApiError {
     fn from(error: BatchError) -> Self {
         match error {
-            BatchError::NotFound => no_such_request(),
+            BatchError::NotFound => Code::RequestNotFound.into(),
             BatchError::Store(error) => error.into(),
         }
     }
@@ -83,23 +70,22 @@ impl From<BatchError> for ApiError {
 
 impl From<BatchResultError> for ApiError {
     fn from(error: BatchResultError) -> Self {
-        let code = match error {
-            BatchResultError::NotFound => return no_such_request(),
-            BatchResultError::NotProcessed => Code::RequestNotProcessed,
-            BatchResultError::Cancelled => Code::RequestCancelled,
-            BatchResultError::Store(error) => return error.into(),
-        };
-        Self::new(StatusCode::CONFLICT, code, error.to_string())
+        match error {
+            BatchResultError::NotFound => Code::RequestNotFound.into(),
+            BatchResultError::NotProcessed => Code::RequestNotProcessed.into(),
+            BatchResultError::Cancelled => Code::RequestCancelled.into(),
+            BatchResultError::Store(error) => error.into(),
+        }
     }
 }
 
 impl From<CancelBatchError> for ApiError {
     fn from(error: CancelBatchError) -> Self {
         match error {
-            CancelBatchError::NotFound => no_such_request(),
+            CancelBatchError::NotFound => Code::RequestNotFound.into(),
             CancelBatchError::WrongState(state) => {
                 let message = format!("a request in {state} cannot be cancelled");
-                Self::new(StatusCode::CONFLICT, Code::RequestNotCancellable, message)
+                Self::new(Code::RequestNotCancellable, message)
             }
             CancelBatchError::Store(error) => error.into(),
         }

@@ -33,25 +33,18 @@ pub(super) static OPERATIONS: [&Operation; 7] = [
 /// The format of a timestamp is the same in every zone.
 pub(super) const ANY_ZONE: Zone = Zone::new(UtcOffset::UTC);
 
-const NO_CARD: &[ErrorResponse] = &[Coded(404, &[Code::CardNotFound])];
-pub(super) const NO_CARD_OR_BANK: &[ErrorResponse] =
-    &[Coded(404, &[Code::CardNotFound]), Coded(503, &[Code::BankUnavailable])];
-const NO_EMPLOYEE_OR_CARD: ErrorResponse = Coded(404, &[Code::EmployeeNotFound, Code::CardNotFound]);
-
-/// 404 for a card.
-pub(super) fn no_such_card() -> ApiError {
-    ApiError::new(StatusCode::NOT_FOUND, Code::CardNotFound, "there is no such card")
-}
+const NO_CARD: &[Code] = &[Code::CardNotFound];
+pub(super) const NO_CARD_OR_BANK: &[Code] = &[Code::CardNotFound, Code::BankUnavailable];
 
 /// 503 for data that only the bank has.
 pub(super) fn bank_unavailable() -> ApiError {
-    ApiError::unavailable(Code::BankUnavailable, "the bank cannot be reached, try again")
+    ApiError::from(Code::BankUnavailable).retry_after(1)
 }
 
 impl From<CardError> for ApiError {
     fn from(error: CardError) -> Self {
         match error {
-            CardError::NotFound => no_such_card(),
+            CardError::NotFound => Code::CardNotFound.into(),
             CardError::Store(error) => error.into(),
         }
     }

@@ -5,7 +5,6 @@ mod delete;
 mod list;
 mod rename;
 
-use actix_web::http::StatusCode;
 use kopeck_domain::category::{Category, CategoryName};
 use kopeck_domain::ids::CategoryId;
 
@@ -38,12 +37,4 @@ impl From<Category> for CategoryDto {
     fn from(category: Category) -> Self {
         Self { name_category: category.name.to_string(), id_category: category.id }
     }
-}
-
-fn no_such_category() -> ApiError {
-    ApiError::new(StatusCode::NOT_FOUND, Code::CategoryNotFound, "there is no such category")
-}
-
-fn name_exists() -> ApiError {
-    ApiError::new(StatusCode::CONFLICT, Code::CategoryExists, "another category has this name")
 }

@@ -5,7 +5,6 @@ mod get;
 mod list;
 mod update;
 
-use actix_web::http::StatusCode;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::employee::{Employee, EmployeeStatus, EmployeeUpdate};
 use kopeck_domain::ids::{CategoryId, EmployeeId};
@@ -22,12 +21,7 @@ use crate::schema::{Components, HasSchema};
 pub(super) static OPERATIONS: [&Operation; 4] =
     [&add::OPERATION, &update::OPERATION, &get::OPERATION, &list::OPERATION];
 
-const NO_EMPLOYEE: &[ErrorResponse] = &[Coded(404, &[Code::EmployeeNotFound])];
-
-/// 404 for an employee.
-pub(super) fn no_such_employee() -> ApiError {
-    ApiError::new(StatusCode::NOT_FOUND, Code::EmployeeNotFound, "there is no such employee")
-}
+const NO_EMPLOYEE: &[Code] = &[Code::EmployeeNotFound];
 
 /// The employee of the path.
 pub(super) fn read_id(r: &mut Reader<'_>) -> Option<EmployeeId> {

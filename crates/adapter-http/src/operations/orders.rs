@@ -9,7 +9,6 @@ mod place_virtual;
 mod result;
 mod status;
 
-use actix_web::http::StatusCode;
 use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::Order;
 use kopeck_domain::request::RequestState;
@@ -26,8 +25,6 @@ pub(super) static OPERATIONS: [&Operation; 7] = [
     &cancel::OPERATION,
     &list::OPERATION,
 ];
-
-const NO_ORDER: ErrorResponse = Coded(404, &[Code::OrderNotFound]);
 
 /// The order of the path.
 fn read_id(r: &mut Reader<'_>) -> Option<OrderId> {
@@ -50,14 +47,10 @@ impl From<Order> for OrderStateDto {
     }
 }
 
-fn no_such_order() -> ApiError {
-    ApiError::new(StatusCode::NOT_FOUND, Code::OrderNotFound, "there is no such order")
-}
-
 impl From<OrderError> for ApiError {
     fn from(error: OrderError) -> Self {
         match error {
-            OrderError::NotFound => no_such_order(),
+            OrderError::NotFound => Code::OrderNotFound.into(),
             OrderError::Store(error) => error.into(),
         }
     }
@@ -66,10 +59,10 @@ impl From<OrderError> for ApiError {
 /// The response to a refused change; `refusal` is its error code, and `word` says what was not done.
 fn change_refused(error: ChangeOrderError, refusal: Code, word: &str) -> ApiError {
     match error {
-        ChangeOrderError::NotFound => no_such_order(),
+        ChangeOrderError::NotFound => Code::OrderNotFound.into(),
         ChangeOrderError::WrongState(state) => {
             let message = format!("an order in {state} cannot be {word}");
-            ApiError::new(StatusCode::CONFLICT, refusal, message)
+            ApiError::new(refusal, message)
         }
         ChangeOrderError::Store(error) => error.into(),
     }

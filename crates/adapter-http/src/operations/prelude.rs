@@ -1,10 +1,9 @@
 //! What most files of operations import.
 
-pub(crate) use crate::code::Code;
 pub(crate) use crate::error::ApiError;
 pub(crate) use crate::handler_context::HandlerContext;
 pub(crate) use crate::input::reader::Reader;
-pub(crate) use crate::operation::ErrorResponse::{self, Cards, Coded};
 pub(crate) use crate::operation::{Operation, handler, reads};
 pub(crate) use crate::response::HandlerResult;
 pub(crate) use crate::schema::api_type;
+pub(crate) use kopeck_api::Code;

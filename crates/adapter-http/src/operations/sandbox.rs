@@ -18,7 +18,7 @@ use kopeck_service::cards;
 use serde::Serialize;
 
 use crate::dto::SuccessDto;
-use crate::operations::cards::{bank_unavailable, no_such_card, read_id};
+use crate::operations::cards::{bank_unavailable, read_id};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 9] = [
@@ -33,7 +33,7 @@ pub(super) static OPERATIONS: [&Operation; 9] = [
     &clock::OPERATION,
 ];
 
-const NO_BANK: &[ErrorResponse] = &[Coded(503, &[Code::BankUnavailable])];
+const NO_BANK: &[Code] = &[Code::BankUnavailable];
 
 /// Reads the card of the path before the inputs of `read`: the inputs of a command on a card.
 fn with_card<V>(r: &mut Reader<'_>, read: impl FnOnce(&mut Reader<'_>) -> Option<V>) -> Option<(CardId, V)> {
@@ -95,7 +95,7 @@ async fn on_service<V: Send + 'static>(
 impl From<SandboxError> for ApiError {
     fn from(error: SandboxError) -> Self {
         match error {
-            SandboxError::UnknownCard => no_such_card(),
+            SandboxError::UnknownCard => Code::CardNotFound.into(),
             SandboxError::WrongCode => Self::field("activationCode", "the activation code is not the card's"),
             SandboxError::CodeExpired => Self::field("activationCode", error.to_string()),
             SandboxError::UnknownPayment => Self::field("transactionId", "is no payment of the card"),

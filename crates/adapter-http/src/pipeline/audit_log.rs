@@ -12,11 +12,11 @@ use kopeck_port_store::StoreError;
 use tokio::sync::oneshot;
 
 use crate::audit::EntryDraft;
-use crate::code::Code;
 use crate::error::ApiError;
 use crate::operation::{Effect, Operation};
 use crate::response::HandlerResult;
 use crate::state::Shared;
+use kopeck_api::Code;
 
 /// The outcome of a request without an entry.
 struct EntryOutcome {

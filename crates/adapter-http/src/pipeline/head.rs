@@ -7,10 +7,10 @@ use kopeck_domain::Faults;
 use kopeck_sealing::{bound_path, valid_nonce};
 
 use crate::body::too_large;
-use crate::code::Code;
 use crate::error::ApiError;
 use crate::idempotency::{self, RequestKey};
 use crate::operation::Effect;
+use kopeck_api::Code;
 
 /// The media type of sealed bodies.
 pub(crate) const SEALED_JSON: &str = "application/sealed+json";
@@ -207,7 +207,8 @@ pub(crate) fn announced_length(headers: &HeaderMap) -> usize {
 /// 413 or 415.
 pub(crate) fn check_body_head(headers: &HeaderMap, body_limit: usize) -> Result<(), ApiError> {
     if headers.contains_key(header::CONTENT_ENCODING) {
-        return Err(unsupported("a body must not be encoded: content-encoding is not supported"));
+        let message = "a body must not be encoded: content-encoding is not supported";
+        return Err(ApiError::new(Code::UnsupportedMediaType, message));
     }
     let length = announced_length(headers);
     if length > body_limit {
@@ -219,11 +220,7 @@ pub(crate) fn check_body_head(headers: &HeaderMap, body_limit: usize) -> Result<
 
 /// 415.
 pub(crate) fn wrong_type() -> ApiError {
-    unsupported("a body must be application/json or application/sealed+json")
-}
-
-fn unsupported(message: &'static str) -> ApiError {
-    ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::UnsupportedMediaType, message)
+    Code::UnsupportedMediaType.into()
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ impl Pipeline<'_> {
         let is_active = |known: &ApiKeyOwner| known.credentials.partner.status == PartnerStatus::Active;
         let Some(known) = known.filter(is_active) else {
             self.count_failure(address).await?;
-            return Err(ApiError::unauthorized());
+            return Err(Code::Unauthorized.into());
         };
         let body = self.read_body(&head, payload).await?;
         let identity = identity(&known);
@@ -111,10 +111,10 @@ impl Pipeline<'_> {
                 self.accept(&head, &nonce, Some(identity), used, &issued);
                 response(&issued)
             }
-            RefreshOutcome::Refused => Err(ApiError::unauthorized()),
+            RefreshOutcome::Refused => Err(Code::Unauthorized.into()),
             RefreshOutcome::Revoked(session) => {
                 self.shared.callers.forget(session);
-                Err(ApiError::unauthorized())
+                Err(Code::Unauthorized.into())
             }
         }
     }

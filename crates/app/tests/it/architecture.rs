@@ -7,6 +7,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 /// Which of our crates each of our crates may use, tests aside.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("domain", &[]),
+    ("api", &[]),
     ("sealing", &[]),
     ("audit", &["domain"]),
     ("port-system", &[]),
@@ -21,9 +22,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("adapter-bank-http", &["domain", "port-bank", "port-system", "bank-protocol"]),
     (
         "adapter-http",
-        &["domain", "audit", "sealing", "service", "port-system", "port-security", "port-store", "port-bank"],
+        &[
+            "domain",
+            "api",
+            "audit",
+            "sealing",
+            "service",
+            "port-system",
+            "port-security",
+            "port-store",
+            "port-bank",
+        ],
     ),
-    ("client", &["sealing"]),
+    ("client", &["api", "sealing"]),
     ("command-line", &["client", "sealing"]),
     ("demo", &["client"]),
     ("test-support", &["domain", "port-bank", "port-system"]),
@@ -74,6 +85,7 @@ const PURE: &[(&str, &[&str])] = &[
             "unicode-normalization",
         ],
     ),
+    ("api", &["serde"]),
     ("audit", &["kopeck-domain", "sha2", "time"]),
     (
         "sealing",

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kopeck_adapter_http::{OperationInfo, codes, operations};
-use kopeck_client::{ErrorCode, OPERATIONS};
+use kopeck_adapter_http::{OperationInfo, operations};
+use kopeck_client::OPERATIONS;
 
 use crate::bare::{login, optional, refresh_call};
 use crate::server::TestServer;
@@ -48,11 +48,4 @@ fn the_client_has_a_method_for_every_operation_and_for_nothing_else() {
         .map(|operation| (operation.to_string().trim_end_matches('/').to_owned(), operation.changes()))
         .collect();
     assert_eq!(callable, offered, "and those that change something are the same");
-}
-
-#[test]
-fn the_client_has_every_error_code() {
-    for code in codes() {
-        assert!(!matches!(ErrorCode::from(code), ErrorCode::Unknown(_)), "{code}");
-    }
 }

@@ -1,14 +1,13 @@
 //! Links a card to an employee.
 
-use actix_web::http::StatusCode;
 use kopeck_domain::card::{CardStatus, LinkRefusal};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::EmployeeId;
 use kopeck_service::cards::{self, CardKey, LinkCardError};
 
-use super::{LinkDto, NO_EMPLOYEE_OR_CARD, no_such_card};
+use super::LinkDto;
 use crate::input::field_types::{string_enum, text};
-use crate::operations::employees::{no_such_employee, read_id as read_employee};
+use crate::operations::employees::read_id as read_employee;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
@@ -16,17 +15,13 @@ pub(super) static OPERATION: Operation =
         .reads(reads!(read))
         .responds::<LinkDto>(200)
         .refuses(&[
-            NO_EMPLOYEE_OR_CARD,
-            Coded(
-                409,
-                &[
-                    Code::CardLinkedToAnother,
-                    Code::CardAlreadyLinked,
-                    Code::CardExpired,
-                    Code::CardNotAvailable,
-                    Code::EmployeeHasMainCard,
-                ],
-            ),
+            Code::EmployeeNotFound,
+            Code::CardNotFound,
+            Code::CardLinkedToAnother,
+            Code::CardAlreadyLinked,
+            Code::CardExpired,
+            Code::CardNotAvailable,
+            Code::EmployeeHasMainCard,
         ]);
 
 fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardNumber, CardStatus)> {
@@ -58,8 +53,8 @@ async fn link(ctx: HandlerContext) -> HandlerResult {
 impl From<LinkCardError> for ApiError {
     fn from(error: LinkCardError) -> Self {
         match error {
-            LinkCardError::EmployeeNotFound => no_such_employee(),
-            LinkCardError::CardNotFound => no_such_card(),
+            LinkCardError::EmployeeNotFound => Code::EmployeeNotFound.into(),
+            LinkCardError::CardNotFound => Code::CardNotFound.into(),
             LinkCardError::Refused(refusal) => {
                 let code = match refusal {
                     LinkRefusal::AlreadyLinked => Code::CardAlreadyLinked,
@@ -68,7 +63,7 @@ impl From<LinkCardError> for ApiError {
                     LinkRefusal::Expired => Code::CardExpired,
                     LinkRefusal::HasMainCard => Code::EmployeeHasMainCard,
                 };
-                Self::new(StatusCode::CONFLICT, code, refusal.to_string())
+                Self::new(code, refusal.to_string())
             }
             LinkCardError::Store(error) => error.into(),
         }

@@ -1,13 +1,12 @@
 //! Changes the status of a linked card.
 
-use actix_web::http::StatusCode;
 use kopeck_domain::card::{CardStatus, SwitchRefusal};
 use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_service::cards::{self, CardKey, SwitchCardError};
 
-use super::{LinkDto, NO_EMPLOYEE_OR_CARD, no_such_card};
+use super::LinkDto;
 use crate::input::field_types::{id, string_enum};
-use crate::operations::employees::{no_such_employee, read_id as read_employee};
+use crate::operations::employees::read_id as read_employee;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
@@ -15,8 +14,11 @@ pub(super) static OPERATION: Operation =
         .reads(reads!(read))
         .responds::<LinkDto>(200)
         .refuses(&[
-            NO_EMPLOYEE_OR_CARD,
-            Coded(409, &[Code::CardExpired, Code::CardBlocked, Code::EmployeeHasMainCard]),
+            Code::EmployeeNotFound,
+            Code::CardNotFound,
+            Code::CardExpired,
+            Code::CardBlocked,
+            Code::EmployeeHasMainCard,
         ]);
 
 fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardId, CardStatus)> {
@@ -46,15 +48,15 @@ async fn switch(ctx: HandlerContext) -> HandlerResult {
 impl From<SwitchCardError> for ApiError {
     fn from(error: SwitchCardError) -> Self {
         match error {
-            SwitchCardError::EmployeeNotFound => no_such_employee(),
-            SwitchCardError::CardNotFound => no_such_card(),
+            SwitchCardError::EmployeeNotFound => Code::EmployeeNotFound.into(),
+            SwitchCardError::CardNotFound => Code::CardNotFound.into(),
             SwitchCardError::Refused(refusal) => {
                 let code = match refusal {
                     SwitchRefusal::Expired => Code::CardExpired,
                     SwitchRefusal::Blocked => Code::CardBlocked,
                     SwitchRefusal::HasMainCard => Code::EmployeeHasMainCard,
                 };
-                Self::new(StatusCode::CONFLICT, code, refusal.to_string())
+                Self::new(code, refusal.to_string())
             }
             SwitchCardError::Store(error) => error.into(),
         }

@@ -9,7 +9,7 @@ use kopeck_port_store::page::Page;
 use kopeck_service::transactions::{self, TransactionsError};
 use time::{Date, OffsetDateTime};
 
-use super::{ANY_ZONE, NO_CARD_OR_BANK, bank_unavailable, no_such_card, read_id};
+use super::{ANY_ZONE, NO_CARD_OR_BANK, bank_unavailable, read_id};
 use crate::dto::{DateText, PageDto};
 use crate::input::field_types::{string_enum, text};
 use crate::operations::prelude::*;
@@ -110,7 +110,7 @@ impl<'a> TransactionDto<'a> {
 impl From<TransactionsError> for ApiError {
     fn from(error: TransactionsError) -> Self {
         match error {
-            TransactionsError::NotFound => no_such_card(),
+            TransactionsError::NotFound => Code::CardNotFound.into(),
             TransactionsError::BankUnavailable => bank_unavailable(),
             TransactionsError::Store(error) => error.into(),
         }

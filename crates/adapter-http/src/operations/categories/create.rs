@@ -2,13 +2,13 @@
 
 use kopeck_service::categories::{self, CreateCategoryError};
 
-use super::{CategoryDto, name_exists, read_name};
+use super::{CategoryDto, read_name};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::post("category.create", "/v1/category", handler!(create))
     .reads(reads!(read_name))
     .responds::<CategoryDto>(201)
-    .refuses(&[Coded(409, &[Code::CategoryExists])]);
+    .refuses(&[Code::CategoryExists]);
 
 async fn create(ctx: HandlerContext) -> HandlerResult {
     let name = ctx.input.values(read_name);
@@ -21,7 +21,7 @@ async fn create(ctx: HandlerContext) -> HandlerResult {
 impl From<CreateCategoryError> for ApiError {
     fn from(error: CreateCategoryError) -> Self {
         match error {
-            CreateCategoryError::Exists => name_exists(),
+            CreateCategoryError::Exists => Code::CategoryExists.into(),
             CreateCategoryError::Store(error) => error.into(),
         }
     }

@@ -4,14 +4,14 @@ use kopeck_domain::category::CategoryName;
 use kopeck_domain::ids::CategoryId;
 use kopeck_service::categories::{self, RenameCategoryError};
 
-use super::{CategoryDto, name_exists, no_such_category, read_id, read_name};
+use super::{CategoryDto, read_id, read_name};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::put("category.rename", "/v1/category/{idCategory}", handler!(rename))
         .reads(reads!(read))
         .responds::<CategoryDto>(200)
-        .refuses(&[Coded(404, &[Code::CategoryNotFound]), Coded(409, &[Code::CategoryExists])]);
+        .refuses(&[Code::CategoryNotFound, Code::CategoryExists]);
 
 fn read(r: &mut Reader<'_>) -> Option<(CategoryId, CategoryName)> {
     let id = read_id(r);
@@ -30,8 +30,8 @@ async fn rename(ctx: HandlerContext) -> HandlerResult {
 impl From<RenameCategoryError> for ApiError {
     fn from(error: RenameCategoryError) -> Self {
         match error {
-            RenameCategoryError::NotFound => no_such_category(),
-            RenameCategoryError::Exists => name_exists(),
+            RenameCategoryError::NotFound => Code::CategoryNotFound.into(),
+            RenameCategoryError::Exists => Code::CategoryExists.into(),
             RenameCategoryError::Store(error) => error.into(),
         }
     }

@@ -5,7 +5,7 @@ use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::CardId;
 use kopeck_service::employees::{self, EmployeeWithCards, GetEmployeeError};
 
-use super::{EmployeeDto, NO_EMPLOYEE, PhoneAs, no_such_employee, read_id};
+use super::{EmployeeDto, NO_EMPLOYEE, PhoneAs, read_id};
 use crate::dto::Data;
 use crate::operations::prelude::*;
 
@@ -58,7 +58,7 @@ impl EmployeeWithCardsDto {
 impl From<GetEmployeeError> for ApiError {
     fn from(error: GetEmployeeError) -> Self {
         match error {
-            GetEmployeeError::NotFound => no_such_employee(),
+            GetEmployeeError::NotFound => Code::EmployeeNotFound.into(),
             GetEmployeeError::Store(error) => error.into(),
         }
     }

@@ -2,7 +2,7 @@
 
 use kopeck_service::employees::{self, UpdateEmployeeError};
 
-use super::{EmployeeDto, NO_EMPLOYEE, PhoneAs, no_such_employee, read_update};
+use super::{EmployeeDto, NO_EMPLOYEE, PhoneAs, read_update};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
@@ -26,7 +26,7 @@ impl From<UpdateEmployeeError> for ApiError {
     fn from(error: UpdateEmployeeError) -> Self {
         match error {
             UpdateEmployeeError::Invalid(faults) => faults.into(),
-            UpdateEmployeeError::NotFound => no_such_employee(),
+            UpdateEmployeeError::NotFound => Code::EmployeeNotFound.into(),
             UpdateEmployeeError::Store(error) => error.into(),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use actix_web::http::StatusCode;
 use kopeck_domain::card_batch::MAX_CARDS;
 use kopeck_domain::ids::{CardId, LimitChangeId};
 use kopeck_domain::limit::Limit;
@@ -19,11 +18,8 @@ use crate::operations::requests::ACCEPTED;
 pub(super) static OPERATION: Operation = Operation::post("limits.set", "/v1/setlimitscards", handler!(set))
     .reads(reads!(read))
     .responds::<LimitChangeAcceptedDto>(202)
-    .refuses(&[
-        Cards(404, &[Code::CardNotFound]),
-        Cards(409, &[Code::CardInRequest, Code::CardExpired]),
-        Coded(409, &[Code::LimitConflict]),
-    ]);
+    .refuses(&[Code::LimitConflict])
+    .refuses_cards(&[Code::CardNotFound, Code::CardInRequest, Code::CardExpired]);
 
 /// The cards and the limit of a new change.
 fn read(r: &mut Reader<'_>) -> Option<(Vec<CardId>, Result<Limit, LimitConflict>)> {
@@ -61,8 +57,6 @@ impl From<LimitChange> for LimitChangeAcceptedDto {
 
 impl From<CreateBatchError<LimitConflict>> for ApiError {
     fn from(error: CreateBatchError<LimitConflict>) -> Self {
-        not_created(error, |conflict| {
-            Self::new(StatusCode::CONFLICT, Code::LimitConflict, conflict.to_string())
-        })
+        not_created(error, |LimitConflict| Code::LimitConflict.into())
     }
 }

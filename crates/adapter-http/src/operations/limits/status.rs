@@ -6,14 +6,13 @@ use kopeck_service::card_batches;
 
 use super::{ID, LimitChangeStateDto};
 use crate::input::field_types::id;
-use crate::operations::card_batches::NO_REQUEST;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
     Operation::query("limits.status", "/v1/limits/status", handler!(status))
         .reads(reads!(read))
         .responds::<LimitChangeStateDto>(200)
-        .refuses(&[NO_REQUEST]);
+        .refuses(&[Code::RequestNotFound]);
 
 fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
     r.needed(ID, id::<LimitChangeId>())

@@ -3,7 +3,7 @@
 use kopeck_domain::ids::OrderId;
 use kopeck_service::orders;
 
-use super::{NO_ORDER, OrderStateDto, change_refused};
+use super::{OrderStateDto, change_refused};
 use crate::input::field_types::id;
 use crate::operations::prelude::*;
 
@@ -11,7 +11,7 @@ pub(super) static OPERATION: Operation =
     Operation::post("order.cancel", "/v1/order/cancel", handler!(cancel))
         .reads(reads!(read))
         .responds::<OrderStateDto>(200)
-        .refuses(&[NO_ORDER, Coded(409, &[Code::OrderNotCancellable])]);
+        .refuses(&[Code::OrderNotFound, Code::OrderNotCancellable]);
 
 fn read(r: &mut Reader<'_>) -> Option<OrderId> {
     r.body().required("orderId", id::<OrderId>().about("An order in `NEW`."))

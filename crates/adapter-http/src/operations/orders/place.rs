@@ -1,6 +1,5 @@
 //! What both kinds of orders share.
 
-use actix_web::http::StatusCode;
 use kopeck_domain::card::CardType;
 use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::{MAX_CARDS, MAX_ITEMS, Order, OrderKind, OrderLine};
@@ -54,10 +53,7 @@ impl From<PlaceOrderError> for ApiError {
     fn from(error: PlaceOrderError) -> Self {
         match error {
             PlaceOrderError::Invalid(faults) => faults.into(),
-            PlaceOrderError::InsufficientBalance => {
-                let message = "the partner's balance does not cover the order";
-                Self::new(StatusCode::PAYMENT_REQUIRED, Code::InsufficientBalance, message)
-            }
+            PlaceOrderError::InsufficientBalance => Code::InsufficientBalance.into(),
             PlaceOrderError::Store(error) => error.into(),
         }
     }

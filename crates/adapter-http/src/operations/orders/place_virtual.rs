@@ -14,7 +14,7 @@ pub(super) static OPERATION: Operation =
     Operation::post("order.virtual", "/v1/order/virtualcards", handler!(place_virtual))
         .reads(reads!(read))
         .responds::<OrderIdDto>(202)
-        .refuses(&[Coded(402, &[Code::InsufficientBalance])]);
+        .refuses(&[Code::InsufficientBalance]);
 
 fn read(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
     read_lines(r, read_line)

@@ -1,6 +1,5 @@
 //! Shows the cards of an order.
 
-use actix_web::http::StatusCode;
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::CardType;
 use kopeck_domain::ids::OrderId;
@@ -8,7 +7,7 @@ use kopeck_domain::order::Order;
 use kopeck_port_store::{OrderResultItem, UnitOfWork};
 use kopeck_service::orders::{self, OrderResult, OrderResultError};
 
-use super::{no_such_order, read_id};
+use super::read_id;
 use crate::dto::DateText;
 use crate::list_stream::{self, ListSource, PAGE};
 use crate::operations::prelude::*;
@@ -18,10 +17,7 @@ pub(super) static OPERATION: Operation =
     Operation::get("order.result", "/v1/order/result/{order_id}", handler!(result))
         .reads(reads!(read_id))
         .responds::<OrderResultDto>(200)
-        .refuses(&[Coded(
-            404,
-            &[Code::OrderNotFound, Code::OrderNotProcessed, Code::OrderCancelled, Code::OrderDeclined],
-        )])
+        .refuses(&[Code::OrderNotFound, Code::OrderNotProcessed, Code::OrderCancelled, Code::OrderDeclined])
         .discloses();
 
 async fn result(ctx: HandlerContext) -> HandlerResult {
@@ -99,14 +95,13 @@ impl<'a> From<&'a OrderResultItem> for OrderResultItemDto<'a> {
 
 impl From<OrderResultError> for ApiError {
     fn from(error: OrderResultError) -> Self {
-        let code = match error {
-            OrderResultError::NotFound => return no_such_order(),
-            OrderResultError::Cancelled => Code::OrderCancelled,
-            OrderResultError::Declined => Code::OrderDeclined,
-            OrderResultError::NotProcessed => Code::OrderNotProcessed,
-            OrderResultError::Store(error) => return error.into(),
-        };
-        Self::new(StatusCode::NOT_FOUND, code, error.to_string())
+        match error {
+            OrderResultError::NotFound => Code::OrderNotFound.into(),
+            OrderResultError::Cancelled => Code::OrderCancelled.into(),
+            OrderResultError::Declined => Code::OrderDeclined.into(),
+            OrderResultError::NotProcessed => Code::OrderNotProcessed.into(),
+            OrderResultError::Store(error) => error.into(),
+        }
     }
 }
 

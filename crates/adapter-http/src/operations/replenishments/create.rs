@@ -18,10 +18,7 @@ pub(super) static OPERATION: Operation =
     Operation::post("replenishment.create", "/v1/replenishment", handler!(create))
         .reads(reads!(read))
         .responds::<ReplenishmentAcceptedDto>(202)
-        .refuses(&[
-            Cards(404, &[Code::CardNotFound]),
-            Cards(409, &[Code::CardInRequest, Code::CardNotMain, Code::CardExpired]),
-        ]);
+        .refuses_cards(&[Code::CardNotFound, Code::CardInRequest, Code::CardNotMain, Code::CardExpired]);
 
 /// The cards of a request.
 fn read(r: &mut Reader<'_>) -> Option<Vec<TopUp>> {

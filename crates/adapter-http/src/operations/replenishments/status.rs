@@ -6,14 +6,13 @@ use kopeck_domain::replenishment::TopUps;
 use kopeck_service::card_batches;
 
 use super::{ReplenishmentStateDto, read_id, read_parameter};
-use crate::operations::card_batches::NO_REQUEST;
 use crate::operations::prelude::*;
 
 pub(super) static BY_QUERY: Operation =
     Operation::get("replenishment.status", "/v1/replenishment/status", handler!(by_query))
         .reads(reads!(read_parameter))
         .responds::<ReplenishmentStateDto>(200)
-        .refuses(&[NO_REQUEST]);
+        .refuses(&[Code::RequestNotFound]);
 
 pub(super) static BY_PATH: Operation = Operation::get(
     "replenishment.status_by_path",
@@ -22,7 +21,7 @@ pub(super) static BY_PATH: Operation = Operation::get(
 )
 .reads(reads!(read_id))
 .responds::<ReplenishmentStateDto>(200)
-.refuses(&[NO_REQUEST]);
+.refuses(&[Code::RequestNotFound]);
 
 async fn by_query(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_parameter);

@@ -12,7 +12,7 @@ pub(super) static OPERATION: Operation =
     Operation::tokens("token.access", "/v1/get_access_token", Effect::Login)
         .reads(reads!(read))
         .responds::<TokensDto<'_>>(200)
-        .refuses(&[Coded(400, &[Code::BadCredentials]), Coded(429, &[Code::TooManyRequests])]);
+        .refuses(&[Code::BadCredentials, Code::TooManyRequests]);
 
 pub(crate) fn read(r: &mut Reader<'_>) -> Option<LoginBody> {
     let mut body = r.body();

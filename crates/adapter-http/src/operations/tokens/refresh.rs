@@ -9,7 +9,7 @@ pub(super) static OPERATION: Operation =
     Operation::tokens("token.refresh", "/v1/get_refresh_token", Effect::Refresh)
         .reads(reads!(read))
         .responds::<TokensDto<'_>>(200)
-        .refuses(&[Coded(401, &[Code::Unauthorized]), Coded(429, &[Code::TooManyRequests])]);
+        .refuses(&[Code::Unauthorized, Code::TooManyRequests]);
 
 pub(crate) fn read(r: &mut Reader<'_>) -> Option<String> {
     r.body().required("token", text(|token| Ok(token.to_owned())).about("The refresh token."))
