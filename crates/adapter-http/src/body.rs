@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use crate::error::ApiError;
 use crate::request_source::RequestSource;
-use actix_web::http::StatusCode;
 use actix_web::web::Bytes;
 use futures_util::{Stream, StreamExt as _};
 use kopeck_api::Code;

@@ -169,6 +169,7 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     use futures_util::FutureExt as _;
+    use kopeck_api::Code;
     use kopeck_port_store::mock::{InPlaceStore, MockUnit};
     use kopeck_port_store::{Done, Work};
 
@@ -224,7 +225,8 @@ mod tests {
         let answer = in_store(&store, Access::Read, soon(), |_unit| Ok::<_, ApiError>(7)).await;
         assert_eq!(answer.unwrap(), 7);
         let refused =
-            in_store(&store, Access::Write, soon(), |_unit| Err::<(), _>(Code::Unauthorized.into())).await;
+            in_store(&store, Access::Write, soon(), |_unit| Err::<(), ApiError>(Code::Unauthorized.into()))
+                .await;
         assert_eq!(refused.unwrap_err().status(), 401);
     }
 

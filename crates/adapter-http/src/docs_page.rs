@@ -22,7 +22,6 @@ use crate::openapi::openapi;
 use crate::pipeline::head::{self, JSON};
 use crate::pipeline::response_builder::STRICT_TRANSPORT_SECURITY;
 use crate::state::Shared;
-use kopeck_api::Code;
 
 /// The size of a chunk, which bounds what the server buffers for a slow client.
 const CHUNK: usize = 16 * 1024;

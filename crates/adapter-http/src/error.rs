@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use actix_web::http::StatusCode;
+use kopeck_api::Code;
 use kopeck_domain::ids::CardId;
 use kopeck_domain::{Fault, Faults};
 use kopeck_port_security::SecurityError;
@@ -10,7 +11,6 @@ use kopeck_port_store::StoreError;
 use serde::Serialize;
 
 use crate::schema::api_type;
-use kopeck_api::Code;
 
 /// The detail of every value that does not open; the reason is in the log alone.
 pub(crate) const SEAL_REFUSED: &str = "the sealed value was refused";

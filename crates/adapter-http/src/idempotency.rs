@@ -1,11 +1,10 @@
 //! The idempotency key of a request, and the errors of keys and nonces.
 
-use actix_web::http::StatusCode;
+use kopeck_api::Code;
 use kopeck_port_store::{Rule, StoreError};
 use kopeck_service::idempotency::{ExecuteError, ReplayError};
 
 use crate::error::ApiError;
-use kopeck_api::Code;
 
 /// The header of the key.
 pub(crate) const HEADER: &str = "idempotency-key";

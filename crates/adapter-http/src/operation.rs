@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::OnceLock;
 
 use actix_web::http::Method;
+use kopeck_api::Code;
 
 use crate::handler_context::HandlerContext;
 use crate::input::field_types::FieldEncoding;
@@ -13,7 +14,6 @@ use crate::input::schema::{InputField, Location, inputs};
 use crate::json::Json;
 use crate::response::HandlerResult;
 use crate::schema::{Components, HasSchema};
-use kopeck_api::Code;
 
 /// Reads the values, runs the use case, serializes its result.
 pub(crate) type Handler = fn(HandlerContext) -> Pin<Box<dyn Future<Output = HandlerResult>>>;
@@ -88,49 +88,25 @@ macro_rules! reads {
 pub(crate) use reads;
 
 impl Operation {
-    /// A `GET`.
-    pub(crate) const fn get(name: &'static str, path: &'static str, handler: Handler) -> Self {
-        Self::new(name, Method::GET, path, Effect::Read(handler))
+    /// An operation of the interface with its handler.
+    pub(crate) const fn of(api: &kopeck_api::Operation, handler: Handler) -> Self {
+        Self::with_effect(api, if api.changes { Effect::Mutate(handler) } else { Effect::Read(handler) })
     }
 
-    /// A `POST` that reads.
-    pub(crate) const fn query(name: &'static str, path: &'static str, handler: Handler) -> Self {
-        Self::new(name, Method::POST, path, Effect::Read(handler)).with_body()
-    }
-
-    /// A `POST` that changes data.
-    pub(crate) const fn post(name: &'static str, path: &'static str, handler: Handler) -> Self {
-        Self::new(name, Method::POST, path, Effect::Mutate(handler)).with_body()
-    }
-
-    /// A `POST` that changes data and may have no body.
-    pub(crate) const fn command(name: &'static str, path: &'static str, handler: Handler) -> Self {
-        Self::new(name, Method::POST, path, Effect::Mutate(handler))
-    }
-
-    /// A `PUT`, which changes data.
-    pub(crate) const fn put(name: &'static str, path: &'static str, handler: Handler) -> Self {
-        Self::new(name, Method::PUT, path, Effect::Mutate(handler)).with_body()
-    }
-
-    /// A `DELETE`.
-    pub(crate) const fn delete(name: &'static str, path: &'static str, handler: Handler) -> Self {
-        Self::new(name, Method::DELETE, path, Effect::Mutate(handler))
-    }
-
-    /// A `POST` that issues tokens.
-    pub(crate) const fn tokens(name: &'static str, path: &'static str, effect: Effect) -> Self {
-        Self::new(name, Method::POST, path, effect).with_body()
-    }
-
-    const fn new(name: &'static str, method: Method, path: &'static str, effect: Effect) -> Self {
+    pub(crate) const fn with_effect(api: &kopeck_api::Operation, effect: Effect) -> Self {
+        let (method, needs_body) = match api.method {
+            kopeck_api::Method::Get => (Method::GET, false),
+            kopeck_api::Method::Post => (Method::POST, true),
+            kopeck_api::Method::Put => (Method::PUT, true),
+            kopeck_api::Method::Delete => (Method::DELETE, false),
+        };
         Self {
-            name,
+            name: api.name,
             method,
-            path,
+            path: api.route(),
             effect,
             discloses: false,
-            needs_body: false,
+            needs_body,
             status: 200,
             response: |_| Json::Null,
             errors: &[],
@@ -140,8 +116,9 @@ impl Operation {
         }
     }
 
-    const fn with_body(mut self) -> Self {
-        self.needs_body = true;
+    /// A request without a body is fine.
+    pub(crate) const fn body_optional(mut self) -> Self {
+        self.needs_body = false;
         self
     }
 
@@ -187,7 +164,7 @@ impl Operation {
 
     /// The names in the path, in their order.
     pub(crate) fn placeholders(&self) -> impl Iterator<Item = &'static str> + use<> {
-        placeholders(self.path)
+        kopeck_api::placeholders(self.path)
     }
 
     /// Whether it reads: the parameters of its query and body are one.
@@ -245,9 +222,4 @@ impl Field {
         let names = [Some(input.name), input.also].into_iter().flatten();
         names.map(move |name| Self { name, encoding, may_be_clear })
     }
-}
-
-/// The names in a path, in their order.
-pub(crate) fn placeholders(path: &'static str) -> impl Iterator<Item = &'static str> {
-    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
 }

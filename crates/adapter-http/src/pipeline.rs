@@ -17,6 +17,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Bytes, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt as _;
+use kopeck_api::Code;
 use kopeck_audit::KeyDigest;
 use kopeck_domain::ids::PartnerId;
 use kopeck_service::idempotency::SealedNonce;
@@ -38,7 +39,6 @@ use crate::router::RouteMatch;
 use crate::state::Shared;
 use decoding::{DecodedRequest, ReceivedRequest};
 use head::Head;
-use kopeck_api::Code;
 use response_builder::{ResponseBuilder, ResponseSeal};
 use value_opener::RefusedSeals;
 

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use kopeck_api::Code;
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::{DATE_PATTERN, MOMENT_PATTERN};
 use kopeck_domain::card::{CardStatus, CardType};
@@ -20,7 +21,6 @@ use serde::Serialize;
 use time::{Date, OffsetDateTime};
 
 use crate::json::{Json, object};
-use kopeck_api::Code;
 
 /// A type with a JSON schema.
 pub(crate) trait HasSchema {

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::{self, Server};
-use actix_web::http::{ConnectionType, Method, StatusCode, header};
+use actix_web::http::{ConnectionType, Method, header};
 use actix_web::web::{self, Bytes, Payload, ServiceConfig};
 use actix_web::{App, FromRequest as _, HttpRequest, HttpResponse, HttpServer};
 use futures_util::stream::{self, StreamExt as _};
+use kopeck_api::Code;
 
 use crate::docs_page;
 use crate::error::ApiError;
@@ -23,7 +24,6 @@ use crate::pipeline::response_builder::ResponseBuilder;
 use crate::router::{RouteLookup, RouteTable};
 use crate::settings::HttpSettings;
 use crate::state::{HttpParts, Shared};
-use kopeck_api::Code;
 
 /// The timeout of an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use kopeck_api::operations;
 use serde::de::DeserializeOwned;
 
 use crate::api::{Cards, Categories, Employees, Limits, Orders, Replenishments, Sandbox};
 use crate::builder::ClientBuilder;
 use crate::error::Error;
 use crate::model::balance::Balance;
-use crate::operation;
 use crate::request::Request;
 use crate::response::ResponseBody;
 use crate::retry::{AttemptError, RetryPolicy};
@@ -105,7 +105,7 @@ impl Client {
     ///
     /// See [`Error`].
     pub async fn balance(&self) -> Result<Balance, Error> {
-        self.read(Request::of(&operation::BALANCE)).await
+        self.read(Request::of(&operations::BALANCE)).await
     }
 
     /// Operations of a sandbox.

@@ -1,5 +1,6 @@
 //! A request before it is sealed and sent.
 
+use kopeck_api::Operation;
 use reqwest::Method;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -7,7 +8,6 @@ use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use crate::idempotency::IdempotencyKey;
-use crate::operation::Operation;
 
 /// One logical request. Each try renders it anew, with a nonce of its own.
 ///
@@ -29,7 +29,12 @@ impl Request {
     /// A request of an operation; a mutation gets a fresh key.
     pub(crate) fn of(operation: &Operation) -> Self {
         Self {
-            method: operation.method.clone(),
+            method: match operation.method {
+                kopeck_api::Method::Get => Method::GET,
+                kopeck_api::Method::Post => Method::POST,
+                kopeck_api::Method::Put => Method::PUT,
+                kopeck_api::Method::Delete => Method::DELETE,
+            },
             template: operation.path,
             id: None,
             query: Map::new(),
@@ -82,23 +87,24 @@ impl Request {
 
 #[cfg(test)]
 mod tests {
+    use kopeck_api::operations;
+
     use super::*;
-    use crate::operation;
 
     #[test]
     fn the_placeholder_is_replaced() {
-        let call = Request::of(&operation::CARD_BALANCE);
+        let call = Request::of(&operations::CARD_BALANCE);
         assert_eq!(call.path_with("*"), "/v1/card/*/balance");
         assert_eq!(call.placeholder_name(), Some("idCard"));
-        let call = Request::of(&operation::LIST_ORDERS);
+        let call = Request::of(&operations::ORDER_LIST);
         assert_eq!(call.path_with("*"), "/v1/orders");
         assert_eq!(call.placeholder_name(), None);
     }
 
     #[test]
     fn only_writes_have_a_key_each_its_own() {
-        assert_eq!(Request::of(&operation::LIST_ORDERS).key, None);
-        let key = || Request::of(&operation::CREATE_CATEGORY).key;
+        assert_eq!(Request::of(&operations::ORDER_LIST).key, None);
+        let key = || Request::of(&operations::CATEGORY_CREATE).key;
         assert!(key().is_some());
         assert_ne!(key(), key());
     }

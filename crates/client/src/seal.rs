@@ -129,12 +129,11 @@ fn json(query: &Map<String, Value>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kopeck_api::operations;
     use kopeck_sealing::{KeyId, open_request, seal_response};
-    use reqwest::Method;
     use uuid::Uuid;
 
     use super::*;
-    use crate::operation::{self, Operation};
 
     const NONCE: &str = "3f2a9c51e7d84b0fa6c2d1e45b907788";
     const NOW: u64 = 1_767_225_600;
@@ -146,7 +145,7 @@ mod tests {
     }
 
     fn transactions() -> Request {
-        Request::of(&operation::CARD_TRANSACTIONS)
+        Request::of(&operations::CARD_TRANSACTIONS)
             .id(CARD)
             .query("page", Some(2))
             .query("type", Some("PAYMENT"))
@@ -180,8 +179,8 @@ mod tests {
 
     #[test]
     fn a_body_is_bound_to_the_path_as_it_is_sent() {
-        let slash = Operation { method: Method::PUT, path: "/v1/employee/{idEmployee}/", changes: true };
-        let call = Request::of(&slash).id(CARD).body(&["x"]);
+        let update = Request::of(&operations::EMPLOYEE_UPDATE).id(CARD).body(&["x"]);
+        let call = Request { template: "/v1/employee/{idEmployee}/", ..update };
         for parameters in [true, false] {
             let rendered = call.render_sealed(&sealing(parameters), NONCE, NOW);
             let (content_type, body) = rendered.body.unwrap();
@@ -207,7 +206,7 @@ mod tests {
             assert!(sealing.open(&call, NONCE, 404, NOW, &body).is_err());
             assert!(sealing.open(&call, "another-nonce-0123", 200, NOW, &body).is_err());
             assert!(sealing.open(&call, NONCE, 200, NOW + 301, &body).is_err());
-            let balance = Request::of(&operation::BALANCE);
+            let balance = Request::of(&operations::BALANCE);
             assert!(sealing.open(&balance, NONCE, 200, NOW, &body).is_err());
         }
     }

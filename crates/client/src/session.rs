@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use kopeck_api::operations;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, Serialize};
 use tokio::sync::Mutex;
 
 use crate::error::Error;
-use crate::operation;
 use crate::request::Request;
 use crate::retry::{AttemptError, RetryPolicy};
 use crate::transport::{Auth, Transport};
@@ -189,7 +189,7 @@ impl Session {
         struct Body<'a> {
             token: &'a str,
         }
-        let call = Request::of(&operation::REFRESH).body(&Body { token: token.expose_secret() });
+        let call = Request::of(&operations::TOKEN_REFRESH).body(&Body { token: token.expose_secret() });
         let without_effect = |error: &Error| error.is_transient() && !error.may_have_happened();
         let mut fetched = self.fetch(&call, transport, retry, without_effect).await;
         // The token may be spent and the response lost. The service accepts such a token once more, and only once.
@@ -210,7 +210,7 @@ impl Session {
         }
         let Credentials { login, password, .. } = &self.credentials;
         let body = Body { login, password: password.expose_secret() };
-        let call = Request::of(&operation::LOGIN).body(&body);
+        let call = Request::of(&operations::TOKEN_ACCESS).body(&body);
         self.fetch(&call, transport, retry, Error::is_transient).await
     }
 

@@ -1,5 +1,7 @@
 //! The shared components of operations: headers, errors, the sealed envelope, security schemes.
 
+use kopeck_api::Code;
+
 use super::guide::Guide;
 use super::operation::with_examples;
 use crate::error::{CodedBody, FaultyCard, FieldsBody};
@@ -10,7 +12,6 @@ use crate::pipeline::head::{
 };
 use crate::rate_limit::{RATE_LIMIT, RATE_LIMIT_PATTERN, RATE_LIMIT_POLICY, RATE_LIMIT_POLICY_PATTERN};
 use crate::schema::{Components, HasSchema as _, Property, integer, object_of, pattern, reference, words};
-use kopeck_api::Code;
 
 /// The errors of any request: status code, name of the response, error code.
 const COMMON: &[(u16, &str, Code)] = &[

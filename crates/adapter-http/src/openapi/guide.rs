@@ -1,9 +1,10 @@
 //! Parses `docs/API.md` and `docs/SEALING.md`: introduction, groups of operations, prose and examples of each
 //! operation. A test executes the examples.
 
+use kopeck_api::Code;
+
 use crate::json::Json;
 use crate::operation::Operation;
-use kopeck_api::Code;
 
 const PAGE: &str = include_str!("../../../../docs/API.md");
 const SEALING: &str = include_str!("../../../../docs/SEALING.md");

@@ -1,6 +1,7 @@
 //! An operation of the document.
 
 use actix_web::http::Method;
+use kopeck_api::Code;
 
 use super::components as shared;
 use super::guide::Guide;
@@ -8,7 +9,6 @@ use crate::input::schema::{InputField, Location, Presence, object_schema};
 use crate::json::{Json, object};
 use crate::operation::{Effect, Operation};
 use crate::schema::{Components, reference};
-use kopeck_api::Code;
 
 /// The most examples in one place.
 const EXAMPLES: usize = 3;

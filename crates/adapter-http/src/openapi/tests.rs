@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
+use kopeck_api::Code;
 use serde_json::Value;
 
 use super::*;
-use kopeck_api::Code;
 
 fn document() -> Value {
     serde_json::from_str(&openapi()).unwrap()

@@ -9,7 +9,7 @@ use crate::dto::TimestampText;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation =
-    Operation::get("balance", "/v1/balance", handler!(get)).responds::<BalanceDto>(200);
+    Operation::of(&operations::BALANCE, handler!(get)).responds::<BalanceDto>(200);
 
 async fn get(ctx: HandlerContext) -> HandlerResult {
     let sheet = ctx.read(Ok(()), |unit, _env, partner, ()| balance::get(unit, partner)).await?;

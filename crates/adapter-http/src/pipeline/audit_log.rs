@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
+use kopeck_api::Code;
 use kopeck_audit::Outcome;
 use kopeck_port_store::StoreError;
 use tokio::sync::oneshot;
@@ -16,7 +17,6 @@ use crate::error::ApiError;
 use crate::operation::{Effect, Operation};
 use crate::response::HandlerResult;
 use crate::state::Shared;
-use kopeck_api::Code;
 
 /// The outcome of a request without an entry.
 struct EntryOutcome {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kopeck_api::Code;
 use kopeck_port_store::Access;
 use kopeck_service::tokens::Caller;
 
@@ -19,7 +20,7 @@ pub(crate) async fn authenticate(
     token: Option<&str>,
 ) -> Result<AuthenticatedCaller, ApiError> {
     let parts = &state.parts;
-    let token = token.ok_or_else(ApiError::unauthorized)?;
+    let token = token.ok_or(Code::Unauthorized)?;
     // Read before the store, so that a cache entry is never younger than its data.
     let (at, now) = (parts.env.clock.steady(), parts.env.now());
     if let Some(known) = state.callers.recall(token, at, now) {

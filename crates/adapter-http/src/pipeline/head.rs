@@ -1,8 +1,9 @@
 //! The head of a request: everything known before its body is read.
 
 use actix_web::HttpRequest;
+use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderName};
-use actix_web::http::{Method, StatusCode};
+use kopeck_api::Code;
 use kopeck_domain::Faults;
 use kopeck_sealing::{bound_path, valid_nonce};
 
@@ -10,7 +11,6 @@ use crate::body::too_large;
 use crate::error::ApiError;
 use crate::idempotency::{self, RequestKey};
 use crate::operation::Effect;
-use kopeck_api::Code;
 
 /// The media type of sealed bodies.
 pub(crate) const SEALED_JSON: &str = "application/sealed+json";

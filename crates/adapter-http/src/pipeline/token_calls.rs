@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use actix_web::web::Payload;
 use ipnet::IpNet;
+use kopeck_api::Code;
 use kopeck_domain::Faults;
 use kopeck_domain::partner::PartnerStatus;
 use kopeck_port_store::Access;

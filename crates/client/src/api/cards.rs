@@ -1,5 +1,6 @@
 //! Cards.
 
+use kopeck_api::operations;
 use serde::Serialize;
 use time::PrimitiveDateTime;
 use uuid::Uuid;
@@ -12,7 +13,6 @@ use crate::model::card::{
 };
 use crate::model::page::{Data, Page, Paging};
 use crate::model::wire;
-use crate::operation;
 use crate::records::Records;
 use crate::request::Request;
 use crate::write::Write;
@@ -34,7 +34,7 @@ impl<'a> Cards<'a> {
     ///
     /// 404 if there is no such card; see [`Error`].
     pub async fn info(&self, id_card: Uuid) -> Result<Card, Error> {
-        let request = Request::of(&operation::CARD_INFO).id(id_card);
+        let request = Request::of(&operations::CARD_INFO).id(id_card);
         self.client.read(request).await.map(|Data { data }| data)
     }
 
@@ -44,7 +44,7 @@ impl<'a> Cards<'a> {
     ///
     /// 404 if there is no such card; see [`Error`].
     pub async fn balance(&self, id_card: Uuid) -> Result<CardBalance, Error> {
-        self.client.read(Request::of(&operation::CARD_BALANCE).id(id_card)).await
+        self.client.read(Request::of(&operations::CARD_BALANCE).id(id_card)).await
     }
 
     /// Lists a card's transactions, the newest first.
@@ -64,7 +64,7 @@ impl<'a> Cards<'a> {
 
     /// All of a card's transactions that fit the filter, the newest first, page by page on demand.
     pub fn all_transactions(&self, id_card: Uuid, filter: &TransactionFilter) -> Records<Transaction> {
-        let request = filter.add_to(Request::of(&operation::CARD_TRANSACTIONS).id(id_card));
+        let request = filter.add_to(Request::of(&operations::CARD_TRANSACTIONS).id(id_card));
         Records::new(self.client, request, |one| u128::from(one.id.cast_unsigned()))
     }
 
@@ -90,7 +90,7 @@ impl<'a> Cards<'a> {
             )]
             at: Option<PrimitiveDateTime>,
         }
-        let request = Request::of(&operation::CAN_PAY).id(id_card);
+        let request = Request::of(&operations::CARD_CAN_PAY).id(id_card);
         self.client.read(request.body(&Body { amount, at })).await
     }
 
@@ -111,7 +111,7 @@ impl<'a> Cards<'a> {
     /// linked meanwhile hide no other.
     pub fn all_available(&self, type_card: Option<&CardType>) -> Records<AvailableCard> {
         let request =
-            Request::of(&operation::AVAILABLE_CARDS).query("typeCard", type_card.map(CardType::as_str));
+            Request::of(&operations::CARD_AVAILABLE).query("typeCard", type_card.map(CardType::as_str));
         Records::new(self.client, request, |one| one.id_card.as_u128())
     }
 
@@ -123,7 +123,7 @@ impl<'a> Cards<'a> {
             custom_id_card: &'a str,
             status_card: &'a CardStatus,
         }
-        let request = Request::of(&operation::LINK_CARD).id(id_employee);
+        let request = Request::of(&operations::CARD_LINK).id(id_employee);
         self.client.write(request.body(&Body { custom_id_card, status_card: status }))
     }
 
@@ -135,7 +135,7 @@ impl<'a> Cards<'a> {
             id_card: Uuid,
             status_card: &'a CardStatus,
         }
-        let request = Request::of(&operation::SWITCH_CARD).id(id_employee);
+        let request = Request::of(&operations::CARD_SWITCH).id(id_employee);
         self.client.write(request.body(&Body { id_card, status_card: status }))
     }
 }

@@ -1,5 +1,6 @@
 //! Categories of employees.
 
+use kopeck_api::operations;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -7,7 +8,6 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::model::category::{Category, CategoryWithCount};
 use crate::model::page::{Page, Paging};
-use crate::operation;
 use crate::records::Records;
 use crate::request::Request;
 use crate::write::Write;
@@ -25,18 +25,18 @@ impl<'a> Categories<'a> {
 
     /// Creates a category. Names are 1 to 128 characters and unique; letter case does not matter.
     pub fn create(&self, name: &str) -> Write<Category> {
-        self.client.write(Request::of(&operation::CREATE_CATEGORY).body(&Body { name_category: name }))
+        self.client.write(Request::of(&operations::CATEGORY_CREATE).body(&Body { name_category: name }))
     }
 
     /// Renames a category.
     pub fn rename(&self, id_category: Uuid, name: &str) -> Write<Category> {
-        let request = Request::of(&operation::RENAME_CATEGORY).id(id_category);
+        let request = Request::of(&operations::CATEGORY_RENAME).id(id_category);
         self.client.write(request.body(&Body { name_category: name }))
     }
 
     /// Deletes a category that no employee has, and returns what it was.
     pub fn delete(&self, id_category: Uuid) -> Write<Category> {
-        self.client.write(Request::of(&operation::DELETE_CATEGORY).id(id_category))
+        self.client.write(Request::of(&operations::CATEGORY_DELETE).id(id_category))
     }
 
     /// Lists categories, the first created first.
@@ -50,7 +50,7 @@ impl<'a> Categories<'a> {
 
     /// All categories, the first created first, page by page on demand.
     pub fn all(&self) -> Records<CategoryWithCount> {
-        let request = Request::of(&operation::LIST_CATEGORIES);
+        let request = Request::of(&operations::CATEGORY_LIST);
         Records::new(self.client, request, |one| one.category.id_category.as_u128())
     }
 }

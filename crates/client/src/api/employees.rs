@@ -1,12 +1,12 @@
 //! Employees.
 
+use kopeck_api::operations;
 use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
 use crate::model::employee::{Employee, EmployeeFilter, EmployeeUpdate, EmployeeWithCards, NewEmployee};
 use crate::model::page::{Data, Page, Paging};
-use crate::operation;
 use crate::records::Records;
 use crate::request::Request;
 use crate::write::Write;
@@ -24,12 +24,12 @@ impl<'a> Employees<'a> {
 
     /// Adds an employee.
     pub fn add(&self, employee: &NewEmployee) -> Write<Employee> {
-        self.client.write(Request::of(&operation::ADD_EMPLOYEE).body(employee))
+        self.client.write(Request::of(&operations::EMPLOYEE_ADD).body(employee))
     }
 
     /// Changes an employee.
     pub fn update(&self, id_employee: Uuid, update: &EmployeeUpdate) -> Write<Employee> {
-        self.client.write(Request::of(&operation::UPDATE_EMPLOYEE).id(id_employee).body(update))
+        self.client.write(Request::of(&operations::EMPLOYEE_UPDATE).id(id_employee).body(update))
     }
 
     /// Reads an employee with their cards.
@@ -38,7 +38,7 @@ impl<'a> Employees<'a> {
     ///
     /// 404 if there is no such employee; see [`Error`].
     pub async fn get(&self, id_employee: Uuid) -> Result<EmployeeWithCards, Error> {
-        let request = Request::of(&operation::GET_EMPLOYEE).id(id_employee);
+        let request = Request::of(&operations::EMPLOYEE_GET).id(id_employee);
         self.client.read(request).await.map(|Data { data }| data)
     }
 
@@ -53,7 +53,7 @@ impl<'a> Employees<'a> {
 
     /// All employees that fit the filter, the first added first, page by page on demand.
     pub fn all(&self, filter: &EmployeeFilter) -> Records<Employee> {
-        let request = filter.add_to(Request::of(&operation::LIST_EMPLOYEES));
+        let request = filter.add_to(Request::of(&operations::EMPLOYEE_LIST));
         Records::new(self.client, request, |one| one.id_employee.as_u128())
     }
 }

@@ -1,5 +1,6 @@
 //! Changes of cards' limits.
 
+use kopeck_api::operations;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -8,7 +9,6 @@ use crate::error::Error;
 use crate::model::limit::{CardLimit, LimitChange, LimitChangeCreated, LimitResult};
 use crate::model::page::{Data, Page, Paging};
 use crate::model::request::{RequestState, RequestStatus};
-use crate::operation;
 use crate::records::Records;
 use crate::request::Request;
 use crate::wait::Wait;
@@ -40,7 +40,7 @@ impl<'a> Limits<'a> {
             limit: &'a CardLimit,
         }
         let data = cards.iter().map(|&id_card| Card { id_card }).collect();
-        self.client.write(Request::of(&operation::SET_LIMITS).body(&Body { data, limit }))
+        self.client.write(Request::of(&operations::LIMITS_SET).body(&Body { data, limit }))
     }
 
     /// Reads the state of a change.
@@ -49,7 +49,7 @@ impl<'a> Limits<'a> {
     ///
     /// 404 if there is no such change; see [`Error`].
     pub async fn status(&self, set_limits_cards_id: Uuid) -> Result<RequestStatus, Error> {
-        let request = Request::of(&operation::LIMITS_STATUS);
+        let request = Request::of(&operations::LIMITS_STATUS);
         self.client.read(request.body(&Body { set_limits_cards_id })).await
     }
 
@@ -70,7 +70,7 @@ impl<'a> Limits<'a> {
 
     /// Cancels a change that is still new.
     pub fn cancel(&self, set_limits_cards_id: Uuid) -> Write<RequestStatus> {
-        let request = Request::of(&operation::CANCEL_LIMITS);
+        let request = Request::of(&operations::LIMITS_CANCEL);
         self.client.write(request.body(&Body { set_limits_cards_id }))
     }
 
@@ -80,7 +80,7 @@ impl<'a> Limits<'a> {
     ///
     /// 404 if there is no such change, 409 if it is not processed yet or was cancelled; see [`Error`].
     pub async fn result(&self, set_limits_cards_id: Uuid) -> Result<Vec<LimitResult>, Error> {
-        let request = Request::of(&operation::LIMITS_RESULT).id(set_limits_cards_id);
+        let request = Request::of(&operations::LIMITS_RESULT).id(set_limits_cards_id);
         self.client.read(request).await.map(|Data { data }| data)
     }
 
@@ -99,7 +99,7 @@ impl<'a> Limits<'a> {
 
     /// All changes, in one state or in any, the newest first, page by page on demand.
     pub fn all(&self, status: Option<&RequestState>) -> Records<LimitChange> {
-        let request = Request::of(&operation::LIST_LIMITS).query("status", status.map(RequestState::as_str));
+        let request = Request::of(&operations::LIMITS_LIST).query("status", status.map(RequestState::as_str));
         Records::new(self.client, request, |one| one.set_limits_cards_id.as_u128())
     }
 }

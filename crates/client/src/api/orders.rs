@@ -1,5 +1,6 @@
 //! Orders of cards.
 
+use kopeck_api::operations;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -8,7 +9,6 @@ use crate::error::Error;
 use crate::model::order::{Order, OrderCreated, OrderResult, PlasticItem, VirtualItem};
 use crate::model::page::{Data, Page, Paging};
 use crate::model::request::{RequestState, RequestStatus};
-use crate::operation;
 use crate::records::Records;
 use crate::request::Request;
 use crate::wait::Wait;
@@ -27,12 +27,12 @@ impl<'a> Orders<'a> {
 
     /// Orders plastic cards; 1 to 100 items.
     pub fn plastic(&self, items: &[PlasticItem]) -> Write<OrderCreated> {
-        self.client.write(Request::of(&operation::ORDER_PLASTIC).body(&Data { data: items }))
+        self.client.write(Request::of(&operations::ORDER_PLASTIC).body(&Data { data: items }))
     }
 
     /// Orders virtual cards; 1 to 100 items. Their first top-ups are taken from the partner's balance.
     pub fn virtual_cards(&self, items: &[VirtualItem]) -> Write<OrderCreated> {
-        self.client.write(Request::of(&operation::ORDER_VIRTUAL).body(&Data { data: items }))
+        self.client.write(Request::of(&operations::ORDER_VIRTUAL).body(&Data { data: items }))
     }
 
     /// Reads the state of an order.
@@ -41,7 +41,7 @@ impl<'a> Orders<'a> {
     ///
     /// 404 if there is no such order; see [`Error`].
     pub async fn status(&self, order_id: Uuid) -> Result<RequestStatus, Error> {
-        self.client.read(Request::of(&operation::ORDER_STATUS).id(order_id)).await
+        self.client.read(Request::of(&operations::ORDER_STATUS).id(order_id)).await
     }
 
     /// Waits until an order is processed, and reports each state to `on_progress`.
@@ -65,17 +65,17 @@ impl<'a> Orders<'a> {
     ///
     /// 404 if there is no such order, or no result yet; see [`Error::code`].
     pub async fn result(&self, order_id: Uuid) -> Result<OrderResult, Error> {
-        self.client.read(Request::of(&operation::ORDER_RESULT).id(order_id)).await
+        self.client.read(Request::of(&operations::ORDER_RESULT).id(order_id)).await
     }
 
     /// Confirms the receipt of an order that is done, and so closes it.
     pub fn confirm(&self, order_id: Uuid) -> Write<RequestStatus> {
-        self.client.write(Request::of(&operation::CONFIRM_ORDER).body(&Body { order_id }))
+        self.client.write(Request::of(&operations::ORDER_CONFIRM).body(&Body { order_id }))
     }
 
     /// Cancels an order that is still new.
     pub fn cancel(&self, order_id: Uuid) -> Write<RequestStatus> {
-        self.client.write(Request::of(&operation::CANCEL_ORDER).body(&Body { order_id }))
+        self.client.write(Request::of(&operations::ORDER_CANCEL).body(&Body { order_id }))
     }
 
     /// Lists orders, in one state or in any, the newest first.
@@ -89,7 +89,7 @@ impl<'a> Orders<'a> {
 
     /// All orders, in one state or in any, the newest first, page by page on demand.
     pub fn all(&self, status: Option<&RequestState>) -> Records<Order> {
-        let request = Request::of(&operation::LIST_ORDERS).query("status", status.map(RequestState::as_str));
+        let request = Request::of(&operations::ORDER_LIST).query("status", status.map(RequestState::as_str));
         Records::new(self.client, request, |one| one.order_id.as_u128())
     }
 }

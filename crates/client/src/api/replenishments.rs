@@ -1,5 +1,6 @@
 //! Top-ups of cards.
 
+use kopeck_api::{Operation, operations};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -8,7 +9,6 @@ use crate::error::Error;
 use crate::model::page::{Data, Page, Paging};
 use crate::model::replenishment::{Replenishment, ReplenishmentCreated, ReplenishmentResult, TopUp};
 use crate::model::request::{RequestState, RequestStatus};
-use crate::operation::{self, Operation};
 use crate::records::Records;
 use crate::request::Request;
 use crate::wait::Wait;
@@ -33,7 +33,7 @@ impl<'a> Replenishments<'a> {
         struct Body<'a> {
             cards: &'a [TopUp],
         }
-        self.client.write(Request::of(&operation::REPLENISH).body(&Body { cards }))
+        self.client.write(Request::of(&operations::REPLENISHMENT_CREATE).body(&Body { cards }))
     }
 
     /// Reads the state of a request.
@@ -42,7 +42,7 @@ impl<'a> Replenishments<'a> {
     ///
     /// 404 if there is no such request; see [`Error`].
     pub async fn status(&self, replenishment_id: Uuid) -> Result<RequestStatus, Error> {
-        self.client.read(by_query(&operation::REPLENISHMENT_STATUS, replenishment_id)).await
+        self.client.read(by_query(&operations::REPLENISHMENT_STATUS, replenishment_id)).await
     }
 
     /// Waits until a request is processed, and reports each state to `on_progress`.
@@ -66,13 +66,13 @@ impl<'a> Replenishments<'a> {
     ///
     /// 404 if there is no such request, 409 if it is not processed yet or was cancelled; see [`Error`].
     pub async fn result(&self, replenishment_id: Uuid) -> Result<Vec<ReplenishmentResult>, Error> {
-        let request = by_query(&operation::REPLENISHMENT_RESULT, replenishment_id);
+        let request = by_query(&operations::REPLENISHMENT_RESULT, replenishment_id);
         self.client.read(request).await.map(|Data { data }| data)
     }
 
     /// Cancels a request that is still new.
     pub fn cancel(&self, replenishment_id: Uuid) -> Write<RequestStatus> {
-        let request = Request::of(&operation::CANCEL_REPLENISHMENT).id(replenishment_id);
+        let request = Request::of(&operations::REPLENISHMENT_CANCEL).id(replenishment_id);
         self.client.write(request)
     }
 
@@ -92,7 +92,7 @@ impl<'a> Replenishments<'a> {
     /// All requests, in one state or in any, the newest first, page by page on demand.
     pub fn all(&self, status: Option<&RequestState>) -> Records<Replenishment> {
         let request =
-            Request::of(&operation::LIST_REPLENISHMENTS).query("status", status.map(RequestState::as_str));
+            Request::of(&operations::REPLENISHMENT_LIST).query("status", status.map(RequestState::as_str));
         Records::new(self.client, request, |one| one.replenishment_id.as_u128())
     }
 }

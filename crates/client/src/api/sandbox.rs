@@ -1,5 +1,6 @@
 //! Operations of a sandbox.
 
+use kopeck_api::{Operation, operations};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -8,7 +9,6 @@ use crate::model::balance::Balance;
 use crate::model::order::ActivationCode;
 use crate::model::page::Done;
 use crate::model::sandbox::{BankBehaviour, Purchase, PurchaseResult, RefundResult};
-use crate::operation::{self, Operation};
 use crate::request::Request;
 use crate::write::Write;
 
@@ -30,12 +30,12 @@ impl<'a> Sandbox<'a> {
         struct Body {
             amount: i64,
         }
-        self.client.write(Request::of(&operation::DEPOSIT).body(&Body { amount }))
+        self.client.write(Request::of(&operations::SANDBOX_DEPOSIT).body(&Body { amount }))
     }
 
     /// Buys something with a card, as far as its limits, balance, expiry and block allow.
     pub fn purchase(&self, id_card: Uuid, purchase: &Purchase) -> Write<PurchaseResult> {
-        self.client.write(on_card(&operation::PURCHASE, id_card).body(purchase))
+        self.client.write(on_card(&operations::SANDBOX_PURCHASE, id_card).body(purchase))
     }
 
     /// Refunds `amount` kopecks of a purchase, up to its refundable rest.
@@ -46,7 +46,7 @@ impl<'a> Sandbox<'a> {
             transaction_id: i64,
             amount: i64,
         }
-        let request = on_card(&operation::REFUND, id_card);
+        let request = on_card(&operations::SANDBOX_REFUND, id_card);
         self.client.write(request.body(&Body { transaction_id, amount }))
     }
 
@@ -58,28 +58,28 @@ impl<'a> Sandbox<'a> {
             #[serde(skip_serializing_if = "Option::is_none")]
             activation_code: Option<&'a ActivationCode>,
         }
-        let request = on_card(&operation::ACTIVATE_CARD, id_card);
+        let request = on_card(&operations::SANDBOX_ACTIVATE, id_card);
         self.client.write(request.body(&Body { activation_code: code }))
     }
 
     /// Blocks a card at the bank.
     pub fn block(&self, id_card: Uuid) -> Write<Done> {
-        self.client.write(on_card(&operation::BLOCK_CARD, id_card).body(&Nothing {}))
+        self.client.write(on_card(&operations::SANDBOX_BLOCK, id_card).body(&Nothing {}))
     }
 
     /// Ends the block of a card at the bank.
     pub fn unblock(&self, id_card: Uuid) -> Write<Done> {
-        self.client.write(on_card(&operation::UNBLOCK_CARD, id_card).body(&Nothing {}))
+        self.client.write(on_card(&operations::SANDBOX_UNBLOCK, id_card).body(&Nothing {}))
     }
 
     /// Lets a card expire.
     pub fn expire(&self, id_card: Uuid) -> Write<Done> {
-        self.client.write(on_card(&operation::EXPIRE_CARD, id_card).body(&Nothing {}))
+        self.client.write(on_card(&operations::SANDBOX_EXPIRE, id_card).body(&Nothing {}))
     }
 
     /// Decides how the bank misbehaves from now on, towards all partners of the sandbox.
     pub fn bank(&self, behaviour: &BankBehaviour) -> Write<Done> {
-        self.client.write(Request::of(&operation::SET_BANK).body(behaviour))
+        self.client.write(Request::of(&operations::SANDBOX_BANK).body(behaviour))
     }
 
     /// Moves the service's clock forward, for all partners: tokens and cards expire, periods begin anew. It never goes
@@ -89,7 +89,7 @@ impl<'a> Sandbox<'a> {
         struct Body {
             seconds: u64,
         }
-        self.client.write(Request::of(&operation::ADVANCE_CLOCK).body(&Body { seconds }))
+        self.client.write(Request::of(&operations::SANDBOX_CLOCK).body(&Body { seconds }))
     }
 }
 

@@ -9,10 +9,9 @@ use crate::dto::{DateText, PageDto};
 use crate::input::field_types::string_enum;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::get("card.available", "/v1/cards/available", handler!(available))
-        .reads(reads!(read))
-        .responds::<PageDto<'_, UnassignedCardDto>>(200);
+pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_AVAILABLE, handler!(available))
+    .reads(reads!(read))
+    .responds::<PageDto<'_, UnassignedCardDto>>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<(Page, Option<CardType>)> {
     let page = r.page();

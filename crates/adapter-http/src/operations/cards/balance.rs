@@ -8,11 +8,10 @@ use kopeck_port_store::CardRecord;
 use super::{AccountDto, NO_CARD, read_card, read_id};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::get("card.balance", "/v1/card/{idCard}/balance", handler!(balance))
-        .reads(reads!(read_id))
-        .responds::<CardBalanceDto>(200)
-        .refuses(NO_CARD);
+pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_BALANCE, handler!(balance))
+    .reads(reads!(read_id))
+    .responds::<CardBalanceDto>(200)
+    .refuses(NO_CARD);
 
 async fn balance(ctx: HandlerContext) -> HandlerResult {
     let record = read_card(&ctx).await?;

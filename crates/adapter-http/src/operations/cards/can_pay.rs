@@ -11,11 +11,10 @@ use crate::dto::TimestampText;
 use crate::input::field_types::{amount, text};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::query("card.can_pay", "/v1/card/{idCard}/can-pay", handler!(can_pay))
-        .reads(reads!(read, ANY_ZONE))
-        .responds::<ForecastDto>(200)
-        .refuses(NO_CARD_OR_BANK);
+pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_CAN_PAY, handler!(can_pay))
+    .reads(reads!(read, ANY_ZONE))
+    .responds::<ForecastDto>(200)
+    .refuses(NO_CARD_OR_BANK);
 
 fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(CardId, Kopecks, Option<OffsetDateTime>)> {
     let card = read_id(r);

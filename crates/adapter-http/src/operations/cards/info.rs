@@ -11,7 +11,7 @@ use crate::dto::{Data, DateText};
 use crate::operations::limits::LimitDto;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::get("card.info", "/v1/card/{idCard}", handler!(info))
+pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_INFO, handler!(info))
     .reads(reads!(read_id))
     .responds::<Data<CardDto>>(200)
     .refuses(NO_CARD);

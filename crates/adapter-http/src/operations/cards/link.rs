@@ -10,19 +10,18 @@ use crate::input::field_types::{string_enum, text};
 use crate::operations::employees::read_id as read_employee;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::post("card.link", "/v1/employee/{idEmployee}/link_card", handler!(link))
-        .reads(reads!(read))
-        .responds::<LinkDto>(200)
-        .refuses(&[
-            Code::EmployeeNotFound,
-            Code::CardNotFound,
-            Code::CardLinkedToAnother,
-            Code::CardAlreadyLinked,
-            Code::CardExpired,
-            Code::CardNotAvailable,
-            Code::EmployeeHasMainCard,
-        ]);
+pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_LINK, handler!(link))
+    .reads(reads!(read))
+    .responds::<LinkDto>(200)
+    .refuses(&[
+        Code::EmployeeNotFound,
+        Code::CardNotFound,
+        Code::CardLinkedToAnother,
+        Code::CardAlreadyLinked,
+        Code::CardExpired,
+        Code::CardNotAvailable,
+        Code::EmployeeHasMainCard,
+    ]);
 
 fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardNumber, CardStatus)> {
     let employee = read_employee(r);

@@ -9,17 +9,16 @@ use crate::input::field_types::{id, string_enum};
 use crate::operations::employees::read_id as read_employee;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::post("card.switch", "/v1/employee/{idEmployee}/card/switch", handler!(switch))
-        .reads(reads!(read))
-        .responds::<LinkDto>(200)
-        .refuses(&[
-            Code::EmployeeNotFound,
-            Code::CardNotFound,
-            Code::CardExpired,
-            Code::CardBlocked,
-            Code::EmployeeHasMainCard,
-        ]);
+pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_SWITCH, handler!(switch))
+    .reads(reads!(read))
+    .responds::<LinkDto>(200)
+    .refuses(&[
+        Code::EmployeeNotFound,
+        Code::CardNotFound,
+        Code::CardExpired,
+        Code::CardBlocked,
+        Code::EmployeeHasMainCard,
+    ]);
 
 fn read(r: &mut Reader<'_>) -> Option<(EmployeeId, CardId, CardStatus)> {
     let employee = read_employee(r);

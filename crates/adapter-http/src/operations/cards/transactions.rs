@@ -18,7 +18,7 @@ use crate::operations::prelude::*;
 const PAGE_SIZE: u32 = 100;
 
 pub(super) static OPERATION: Operation =
-    Operation::get("card.transactions", "/v1/card/{idCard}/transactions", handler!(transactions))
+    Operation::of(&operations::CARD_TRANSACTIONS, handler!(transactions))
         .reads(reads!(read, ANY_ZONE))
         .responds::<PageDto<'_, TransactionDto<'_>>>(200)
         .refuses(NO_CARD_OR_BANK);

@@ -5,7 +5,7 @@ use kopeck_service::categories::{self, CreateCategoryError};
 use super::{CategoryDto, read_name};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::post("category.create", "/v1/category", handler!(create))
+pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_CREATE, handler!(create))
     .reads(reads!(read_name))
     .responds::<CategoryDto>(201)
     .refuses(&[Code::CategoryExists]);

@@ -5,11 +5,10 @@ use kopeck_service::categories::{self, DeleteCategoryError};
 use super::{CategoryDto, read_id};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::delete("category.delete", "/v1/category/{idCategory}", handler!(delete))
-        .reads(reads!(read_id))
-        .responds::<CategoryDto>(200)
-        .refuses(&[Code::CategoryNotFound, Code::CategoryInUse]);
+pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_DELETE, handler!(delete))
+    .reads(reads!(read_id))
+    .responds::<CategoryDto>(200)
+    .refuses(&[Code::CategoryNotFound, Code::CategoryInUse]);
 
 async fn delete(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_id);

@@ -8,7 +8,7 @@ use kopeck_service::categories;
 use crate::dto::PageDto;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::get("category.list", "/v1/categories", handler!(list))
+pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_LIST, handler!(list))
     .reads(reads!(read))
     .responds::<PageDto<'_, CategoryUseDto<'_>>>(200);
 

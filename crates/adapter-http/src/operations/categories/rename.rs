@@ -7,11 +7,10 @@ use kopeck_service::categories::{self, RenameCategoryError};
 use super::{CategoryDto, read_id, read_name};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::put("category.rename", "/v1/category/{idCategory}", handler!(rename))
-        .reads(reads!(read))
-        .responds::<CategoryDto>(200)
-        .refuses(&[Code::CategoryNotFound, Code::CategoryExists]);
+pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_RENAME, handler!(rename))
+    .reads(reads!(read))
+    .responds::<CategoryDto>(200)
+    .refuses(&[Code::CategoryNotFound, Code::CategoryExists]);
 
 fn read(r: &mut Reader<'_>) -> Option<(CategoryId, CategoryName)> {
     let id = read_id(r);

@@ -5,7 +5,7 @@ use kopeck_service::employees::{self, AddEmployeeError};
 use super::{EmployeeDto, PhoneAs, read_draft};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation = Operation::post("employee.add", "/v1/employee/add", handler!(add))
+pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_ADD, handler!(add))
     .reads(reads!(read_draft))
     .responds::<EmployeeDto>(200);
 

@@ -9,11 +9,10 @@ use super::{EmployeeDto, NO_EMPLOYEE, PhoneAs, read_id};
 use crate::dto::Data;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::get("employee.get", "/v1/employee/{idEmployee}", handler!(get))
-        .reads(reads!(read_id))
-        .responds::<Data<EmployeeWithCardsDto>>(200)
-        .refuses(NO_EMPLOYEE);
+pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_GET, handler!(get))
+    .reads(reads!(read_id))
+    .responds::<Data<EmployeeWithCardsDto>>(200)
+    .refuses(NO_EMPLOYEE);
 
 async fn get(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_id);

@@ -19,7 +19,7 @@ use crate::schema::integer;
 /// The longest text to search for; no field that is searched is longer.
 const MAX_QUERY_CHARS: usize = 64;
 
-pub(super) static OPERATION: Operation = Operation::get("employee.list", "/v1/employees", handler!(list))
+pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_LIST, handler!(list))
     .reads(reads!(read))
     .responds::<PageDto<'_, EmployeeDto>>(200);
 

@@ -5,11 +5,10 @@ use kopeck_service::employees::{self, UpdateEmployeeError};
 use super::{EmployeeDto, NO_EMPLOYEE, PhoneAs, read_update};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::put("employee.update", "/v1/employee/{idEmployee}", handler!(update))
-        .reads(reads!(read_update))
-        .responds::<EmployeeDto>(200)
-        .refuses(NO_EMPLOYEE);
+pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_UPDATE, handler!(update))
+    .reads(reads!(read_update))
+    .responds::<EmployeeDto>(200)
+    .refuses(NO_EMPLOYEE);
 
 async fn update(ctx: HandlerContext) -> HandlerResult {
     let ((id, update), faults) = ctx.input.gather(read_update);

@@ -9,11 +9,10 @@ use crate::input::field_types::id;
 use crate::operations::card_batches::NOT_CANCELLABLE;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::post("limits.cancel", "/v1/limits/cancel", handler!(cancel))
-        .reads(reads!(read))
-        .responds::<LimitChangeStateDto>(200)
-        .refuses(NOT_CANCELLABLE);
+pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_CANCEL, handler!(cancel))
+    .reads(reads!(read))
+    .responds::<LimitChangeStateDto>(200)
+    .refuses(NOT_CANCELLABLE);
 
 fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
     r.body().required(ID, id::<LimitChangeId>().about("A limit change in `NEW`."))

@@ -10,7 +10,7 @@ use crate::dto::{PageDto, TimestampText};
 use crate::operations::prelude::*;
 use crate::operations::requests::read_list;
 
-pub(super) static OPERATION: Operation = Operation::get("limits.list", "/v1/limits", handler!(list))
+pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_LIST, handler!(list))
     .reads(reads!(read_list))
     .responds::<PageDto<'_, LimitChangeListDto>>(200);
 

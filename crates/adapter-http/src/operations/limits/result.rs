@@ -9,11 +9,10 @@ use crate::dto::Data;
 use crate::operations::card_batches::{self, NO_RESULT};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::get("limits.result", "/v1/limits/result/{setLimitsCardsId}", handler!(result))
-        .reads(reads!(read))
-        .responds::<Data<Vec<LimitChangeItemDto>>>(200)
-        .refuses(NO_RESULT);
+pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_RESULT, handler!(result))
+    .reads(reads!(read))
+    .responds::<Data<Vec<LimitChangeItemDto>>>(200)
+    .refuses(NO_RESULT);
 
 fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
     r.id(ID)

@@ -15,7 +15,7 @@ use crate::operations::card_batches::not_created;
 use crate::operations::prelude::*;
 use crate::operations::requests::ACCEPTED;
 
-pub(super) static OPERATION: Operation = Operation::post("limits.set", "/v1/setlimitscards", handler!(set))
+pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_SET, handler!(set))
     .reads(reads!(read))
     .responds::<LimitChangeAcceptedDto>(202)
     .refuses(&[Code::LimitConflict])

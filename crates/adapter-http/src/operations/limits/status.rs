@@ -8,11 +8,10 @@ use super::{ID, LimitChangeStateDto};
 use crate::input::field_types::id;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::query("limits.status", "/v1/limits/status", handler!(status))
-        .reads(reads!(read))
-        .responds::<LimitChangeStateDto>(200)
-        .refuses(&[Code::RequestNotFound]);
+pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_STATUS, handler!(status))
+    .reads(reads!(read))
+    .responds::<LimitChangeStateDto>(200)
+    .refuses(&[Code::RequestNotFound]);
 
 fn read(r: &mut Reader<'_>) -> Option<LimitChangeId> {
     r.needed(ID, id::<LimitChangeId>())

@@ -7,11 +7,10 @@ use super::{OrderStateDto, change_refused};
 use crate::input::field_types::id;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::post("order.cancel", "/v1/order/cancel", handler!(cancel))
-        .reads(reads!(read))
-        .responds::<OrderStateDto>(200)
-        .refuses(&[Code::OrderNotFound, Code::OrderNotCancellable]);
+pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_CANCEL, handler!(cancel))
+    .reads(reads!(read))
+    .responds::<OrderStateDto>(200)
+    .refuses(&[Code::OrderNotFound, Code::OrderNotCancellable]);
 
 fn read(r: &mut Reader<'_>) -> Option<OrderId> {
     r.body().required("orderId", id::<OrderId>().about("An order in `NEW`."))

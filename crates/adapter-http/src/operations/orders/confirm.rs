@@ -7,11 +7,10 @@ use super::{OrderStateDto, change_refused};
 use crate::input::field_types::id;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::post("order.confirm", "/v1/order/confirm", handler!(confirm))
-        .reads(reads!(read))
-        .responds::<OrderStateDto>(200)
-        .refuses(&[Code::OrderNotFound, Code::OrderNotConfirmable]);
+pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_CONFIRM, handler!(confirm))
+    .reads(reads!(read))
+    .responds::<OrderStateDto>(200)
+    .refuses(&[Code::OrderNotFound, Code::OrderNotConfirmable]);
 
 fn read(r: &mut Reader<'_>) -> Option<OrderId> {
     r.body().required("orderId", id::<OrderId>().about("An order in `SUCCESS`."))

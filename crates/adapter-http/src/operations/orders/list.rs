@@ -12,7 +12,7 @@ use crate::dto::{PageDto, TimestampText};
 use crate::operations::prelude::*;
 use crate::operations::requests::read_list;
 
-pub(super) static OPERATION: Operation = Operation::get("order.list", "/v1/orders", handler!(list))
+pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_LIST, handler!(list))
     .reads(reads!(read_list))
     .responds::<PageDto<'_, OrderListDto>>(200);
 

@@ -10,11 +10,10 @@ use crate::input::field_types::{integer, integer_or_digits, text};
 use crate::input::reader::{Fields, Reader};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::post("order.virtual", "/v1/order/virtualcards", handler!(place_virtual))
-        .reads(reads!(read))
-        .responds::<OrderIdDto>(202)
-        .refuses(&[Code::InsufficientBalance]);
+pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_VIRTUAL, handler!(place_virtual))
+    .reads(reads!(read))
+    .responds::<OrderIdDto>(202)
+    .refuses(&[Code::InsufficientBalance]);
 
 fn read(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
     read_lines(r, read_line)

@@ -13,12 +13,11 @@ use crate::list_stream::{self, ListSource, PAGE};
 use crate::operations::prelude::*;
 use crate::schema::Following;
 
-pub(super) static OPERATION: Operation =
-    Operation::get("order.result", "/v1/order/result/{order_id}", handler!(result))
-        .reads(reads!(read_id))
-        .responds::<OrderResultDto>(200)
-        .refuses(&[Code::OrderNotFound, Code::OrderNotProcessed, Code::OrderCancelled, Code::OrderDeclined])
-        .discloses();
+pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_RESULT, handler!(result))
+    .reads(reads!(read_id))
+    .responds::<OrderResultDto>(200)
+    .refuses(&[Code::OrderNotFound, Code::OrderNotProcessed, Code::OrderCancelled, Code::OrderDeclined])
+    .discloses();
 
 async fn result(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_id);

@@ -5,11 +5,10 @@ use kopeck_service::orders;
 use super::{OrderStateDto, read_id};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::get("order.status", "/v1/order/status/{order_id}", handler!(status))
-        .reads(reads!(read_id))
-        .responds::<OrderStateDto>(200)
-        .refuses(&[Code::OrderNotFound]);
+pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_STATUS, handler!(status))
+    .reads(reads!(read_id))
+    .responds::<OrderStateDto>(200)
+    .refuses(&[Code::OrderNotFound]);
 
 async fn status(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_id);

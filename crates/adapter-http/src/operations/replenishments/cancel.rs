@@ -7,11 +7,10 @@ use super::{ReplenishmentStateDto, read_id};
 use crate::operations::card_batches::NOT_CANCELLABLE;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::delete("replenishment.cancel", "/v1/replenishment/{replenishmentId}", handler!(cancel))
-        .reads(reads!(read_id))
-        .responds::<ReplenishmentStateDto>(200)
-        .refuses(NOT_CANCELLABLE);
+pub(super) static OPERATION: Operation = Operation::of(&operations::REPLENISHMENT_CANCEL, handler!(cancel))
+    .reads(reads!(read_id))
+    .responds::<ReplenishmentStateDto>(200)
+    .refuses(NOT_CANCELLABLE);
 
 async fn cancel(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_id);

@@ -14,11 +14,10 @@ use crate::operations::card_batches::not_created;
 use crate::operations::prelude::*;
 use crate::operations::requests::ACCEPTED;
 
-pub(super) static OPERATION: Operation =
-    Operation::post("replenishment.create", "/v1/replenishment", handler!(create))
-        .reads(reads!(read))
-        .responds::<ReplenishmentAcceptedDto>(202)
-        .refuses_cards(&[Code::CardNotFound, Code::CardInRequest, Code::CardNotMain, Code::CardExpired]);
+pub(super) static OPERATION: Operation = Operation::of(&operations::REPLENISHMENT_CREATE, handler!(create))
+    .reads(reads!(read))
+    .responds::<ReplenishmentAcceptedDto>(202)
+    .refuses_cards(&[Code::CardNotFound, Code::CardInRequest, Code::CardNotMain, Code::CardExpired]);
 
 /// The cards of a request.
 fn read(r: &mut Reader<'_>) -> Option<Vec<TopUp>> {

@@ -11,10 +11,9 @@ use crate::dto::{PageDto, TimestampText};
 use crate::operations::prelude::*;
 use crate::operations::requests::read_list;
 
-pub(super) static OPERATION: Operation =
-    Operation::get("replenishment.list", "/v1/replenishments", handler!(list))
-        .reads(reads!(read_list))
-        .responds::<PageDto<'_, ReplenishmentListDto>>(200);
+pub(super) static OPERATION: Operation = Operation::of(&operations::REPLENISHMENT_LIST, handler!(list))
+    .reads(reads!(read_list))
+    .responds::<PageDto<'_, ReplenishmentListDto>>(200);
 
 async fn list(ctx: HandlerContext) -> HandlerResult {
     let (page, status) = ctx.input.values(read_list)?;

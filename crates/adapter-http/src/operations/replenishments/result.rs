@@ -10,20 +10,16 @@ use crate::dto::Data;
 use crate::operations::card_batches::{self, NO_RESULT};
 use crate::operations::prelude::*;
 
-pub(super) static BY_QUERY: Operation =
-    Operation::get("replenishment.result", "/v1/replenishment/result", handler!(by_query))
-        .reads(reads!(read_parameter))
+pub(super) static BY_QUERY: Operation = Operation::of(&operations::REPLENISHMENT_RESULT, handler!(by_query))
+    .reads(reads!(read_parameter))
+    .responds::<Data<Vec<ReplenishmentItemDto>>>(200)
+    .refuses(NO_RESULT);
+
+pub(super) static BY_PATH: Operation =
+    Operation::of(&operations::REPLENISHMENT_RESULT_BY_PATH, handler!(by_path))
+        .reads(reads!(read_id))
         .responds::<Data<Vec<ReplenishmentItemDto>>>(200)
         .refuses(NO_RESULT);
-
-pub(super) static BY_PATH: Operation = Operation::get(
-    "replenishment.result_by_path",
-    "/v1/replenishment/{replenishmentId}/result",
-    handler!(by_path),
-)
-.reads(reads!(read_id))
-.responds::<Data<Vec<ReplenishmentItemDto>>>(200)
-.refuses(NO_RESULT);
 
 async fn by_query(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_parameter);

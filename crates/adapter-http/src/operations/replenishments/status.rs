@@ -8,20 +8,16 @@ use kopeck_service::card_batches;
 use super::{ReplenishmentStateDto, read_id, read_parameter};
 use crate::operations::prelude::*;
 
-pub(super) static BY_QUERY: Operation =
-    Operation::get("replenishment.status", "/v1/replenishment/status", handler!(by_query))
-        .reads(reads!(read_parameter))
+pub(super) static BY_QUERY: Operation = Operation::of(&operations::REPLENISHMENT_STATUS, handler!(by_query))
+    .reads(reads!(read_parameter))
+    .responds::<ReplenishmentStateDto>(200)
+    .refuses(&[Code::RequestNotFound]);
+
+pub(super) static BY_PATH: Operation =
+    Operation::of(&operations::REPLENISHMENT_STATUS_BY_PATH, handler!(by_path))
+        .reads(reads!(read_id))
         .responds::<ReplenishmentStateDto>(200)
         .refuses(&[Code::RequestNotFound]);
-
-pub(super) static BY_PATH: Operation = Operation::get(
-    "replenishment.status_by_path",
-    "/v1/replenishment/{replenishmentId}/status",
-    handler!(by_path),
-)
-.reads(reads!(read_id))
-.responds::<ReplenishmentStateDto>(200)
-.refuses(&[Code::RequestNotFound]);
 
 async fn by_query(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_parameter);

@@ -6,11 +6,11 @@ use crate::input::field_types::text;
 use crate::operations::cards::NO_CARD_OR_BANK;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::command("sandbox.activate", "/sandbox/v1/card/{idCard}/activate", handler!(activate))
-        .reads(reads!(with_card, read))
-        .responds::<SuccessDto>(200)
-        .refuses(NO_CARD_OR_BANK);
+pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_ACTIVATE, handler!(activate))
+    .body_optional()
+    .reads(reads!(with_card, read))
+    .responds::<SuccessDto>(200)
+    .refuses(NO_CARD_OR_BANK);
 
 fn read(r: &mut Reader<'_>) -> Option<Option<String>> {
     let about = "The code from the result of its order; without one the bank activates the card by itself.";

@@ -13,7 +13,7 @@ use crate::operations::prelude::*;
 /// The greatest latency of the bank: a minute.
 const LONGEST_LATENCY_MS: i64 = 60_000;
 
-pub(super) static OPERATION: Operation = Operation::post("sandbox.bank", "/sandbox/v1/bank", handler!(bank))
+pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_BANK, handler!(bank))
     .reads(reads!(read))
     .responds::<SuccessDto>(200)
     .refuses(NO_BANK);

@@ -9,10 +9,9 @@ use crate::input::field_types::amount;
 use crate::operations::balance::BalanceDto;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::post("sandbox.deposit", "/sandbox/v1/balance/deposit", handler!(deposit))
-        .reads(reads!(read))
-        .responds::<BalanceDto>(200);
+pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_DEPOSIT, handler!(deposit))
+    .reads(reads!(read))
+    .responds::<BalanceDto>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<Kopecks> {
     r.body().required("amount", amount().about("Kopecks."))

@@ -5,11 +5,11 @@ use crate::dto::SuccessDto;
 use crate::operations::cards::{NO_CARD_OR_BANK, read_id};
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::command("sandbox.expire", "/sandbox/v1/card/{idCard}/expire", handler!(expire))
-        .reads(reads!(read_id))
-        .responds::<SuccessDto>(200)
-        .refuses(NO_CARD_OR_BANK);
+pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_EXPIRE, handler!(expire))
+    .body_optional()
+    .reads(reads!(read_id))
+    .responds::<SuccessDto>(200)
+    .refuses(NO_CARD_OR_BANK);
 
 async fn expire(ctx: HandlerContext) -> HandlerResult {
     plain_command(ctx, |sandbox, card| sandbox.expire(card)).await

@@ -13,11 +13,10 @@ use crate::schema::chars;
 /// The most characters of a text about a merchant.
 const LONGEST_TEXT: usize = 256;
 
-pub(super) static OPERATION: Operation =
-    Operation::post("sandbox.purchase", "/sandbox/v1/card/{idCard}/purchase", handler!(purchase))
-        .reads(reads!(with_card, |r| read(r, ANY_ZONE)))
-        .responds::<PurchaseDto>(200)
-        .refuses(NO_CARD_OR_BANK);
+pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_PURCHASE, handler!(purchase))
+    .reads(reads!(with_card, |r| read(r, ANY_ZONE)))
+    .responds::<PurchaseDto>(200)
+    .refuses(NO_CARD_OR_BANK);
 
 fn read(r: &mut Reader<'_>, zone: Zone) -> Option<Purchase> {
     let mut body = r.body();

@@ -8,11 +8,10 @@ use crate::input::field_types::text;
 use crate::operation::Effect;
 use crate::operations::prelude::*;
 
-pub(super) static OPERATION: Operation =
-    Operation::tokens("token.access", "/v1/get_access_token", Effect::Login)
-        .reads(reads!(read))
-        .responds::<TokensDto<'_>>(200)
-        .refuses(&[Code::BadCredentials, Code::TooManyRequests]);
+pub(super) static OPERATION: Operation = Operation::with_effect(&operations::TOKEN_ACCESS, Effect::Login)
+    .reads(reads!(read))
+    .responds::<TokensDto<'_>>(200)
+    .refuses(&[Code::BadCredentials, Code::TooManyRequests]);
 
 pub(crate) fn read(r: &mut Reader<'_>) -> Option<LoginBody> {
     let mut body = r.body();
