@@ -1,22 +1,15 @@
-//! What several response bodies share, in the spelling of the interface.
+//! What several response bodies share.
 
 mod page;
 
-pub(crate) use page::PageDto;
+pub(crate) use page::page;
 
-use kopeck_domain::calendar::{Zone, date_text};
-use kopeck_domain::limit::Window;
-use serde::Serialize;
-use time::{Date, OffsetDateTime};
+use kopeck_api::Data;
+use kopeck_domain::calendar::Zone;
+use time::{OffsetDateTime, PrimitiveDateTime};
 
 use crate::json::Json;
 use crate::schema::{Components, HasSchema, Property, api_type, component_name, object_of};
-
-/// A response with all fields in `data`.
-#[derive(Serialize)]
-pub(crate) struct Data<T> {
-    pub(crate) data: T,
-}
 
 impl<T: HasSchema> HasSchema for Data<T> {
     fn schema(components: &mut Components) -> Json {
@@ -42,57 +35,8 @@ impl SuccessDto {
     }
 }
 
-api_type! {
-    /// A part of the day. From a later time to an earlier one it runs over midnight.
-    pub(crate) struct WindowDto as "Window" {
-        /// The first minute, `HH:MM`.
-        from: String,
-        /// The minute after the last one, up to `24:00`.
-        to: String,
-    }
-}
-
-impl From<&Window> for WindowDto {
-    fn from(window: &Window) -> Self {
-        Self { from: window.from().to_string(), to: window.to().to_string() }
-    }
-}
-
-/// A date in the format `DD.MM.YYYY`.
-#[derive(Serialize)]
-#[serde(transparent)]
-pub(crate) struct DateText(String);
-
-impl DateText {
-    pub(crate) fn new(day: Date) -> Self {
-        Self(date_text(day))
-    }
-
-    /// The date of a timestamp.
-    pub(crate) fn of(moment: OffsetDateTime, zone: Zone) -> Self {
-        Self(zone.date_text(moment))
-    }
-}
-
-impl HasSchema for DateText {
-    fn schema(components: &mut Components) -> Json {
-        Date::schema(components)
-    }
-}
-
-/// A timestamp in the format `DD.MM.YYYY HH:MM`.
-#[derive(Serialize)]
-#[serde(transparent)]
-pub(crate) struct TimestampText(String);
-
-impl TimestampText {
-    pub(crate) fn new(moment: OffsetDateTime, zone: Zone) -> Self {
-        Self(zone.moment_text(moment))
-    }
-}
-
-impl HasSchema for TimestampText {
-    fn schema(components: &mut Components) -> Json {
-        OffsetDateTime::schema(components)
-    }
+/// The date and time of the zone.
+pub(crate) fn local(moment: OffsetDateTime, zone: Zone) -> PrimitiveDateTime {
+    let local = moment.to_offset(zone.offset());
+    PrimitiveDateTime::new(local.date(), local.time())
 }

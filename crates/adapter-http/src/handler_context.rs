@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::audit::EntryDraft;
 use crate::bridge::{ConcurrencyPermit, Deadline, in_store, in_store_keeping};
-use crate::dto::PageDto;
+use crate::dto;
 use crate::error::ApiError;
 use crate::idempotency::{self, RequestKey};
 use crate::in_flight::InFlightGuard;
@@ -120,7 +120,7 @@ impl HandlerContext {
         page: Page,
         show: impl Fn(&'l R) -> T,
     ) -> HandlerResult {
-        self.respond(&PageDto::new(listed, page, &self.input.path, show))
+        self.respond(&dto::page(listed, page, &self.input.path, show))
     }
 
     /// Runs `work` in a reading unit of work.

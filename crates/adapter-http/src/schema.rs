@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use kopeck_api::Code;
+use kopeck_api::{Code, Field, HasShape as _, Shape};
 use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::{DATE_PATTERN, MOMENT_PATTERN};
 use kopeck_domain::card::{CardStatus, CardType};
@@ -211,6 +211,9 @@ macro_rules! property {
     ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (rename = $name:literal)) => {
         $crate::schema::property!(@ $all, $components, $name.to_owned(), $type, [$($what),*]);
     };
+    ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (with = $form:literal)) => {
+        $crate::schema::property!($all, $components, $field: $type, [$($what),*], ());
+    };
     ($all:ident, $components:ident, $field:ident: $type:ty, [$($what:literal),*], (skip_serializing_if = $later:literal)) => {
         $crate::schema::property!($all, $components, $field: $type, [$($what),*], ());
     };
@@ -279,6 +282,10 @@ macro_rules! plain {
     )*};
 }
 
+fn uuid() -> Json {
+    object! {"type": "string", "format": "uuid"}
+}
+
 const CUSTOM_ID_FORM: &str = "A-Z, a-z, letters of the block Cyrillic, digits, - and _";
 const NAME_FORM: &str = "letters of the scripts Latin and Cyrillic, and -; stored in NFC";
 
@@ -307,32 +314,94 @@ plain! {
 
 /// Identifiers.
 macro_rules! identifiers {
-    ($($type:ty),*) => {plain! {$($type => object! {"type": "string", "format": "uuid"};)*}};
+    ($($type:ty),*) => {plain! {$($type => uuid();)*}};
 }
 identifiers!(EmployeeId, CategoryId, CardId, OrderId, ReplenishmentId, LimitChangeId);
 
-/// String enums of the domain with their descriptions.
-macro_rules! vocabularies {
-    ($($type:ident: $about:literal;)*) => {$(
-        impl HasSchema for $type {
+/// Types of the API crate.
+macro_rules! of_the_api {
+    ($($type:ident),* $(,)?) => {$(
+        impl HasSchema for kopeck_api::$type {
             fn schema(components: &mut Components) -> Json {
-                components.named(stringify!($type), |_| {
-                    words(Self::ALL.iter().map(|word| word.as_str())).with("description", $about)
-                })
+                of_shape(&Self::SHAPE, components)
             }
         }
     )*};
 }
 
+of_the_api! {
+    AvailableCard, Balance, Card, CardBalance, Category, CategoryWithCount, Employee, EmployeeWithCards, LimitChange,
+    LimitChangeCreated, LimitResult, LinkedCard, Order, OrderCreated, PageMeta, PaymentAnswer, PurchaseResult, RefundResult,
+    Replenishment, ReplenishmentCreated, ReplenishmentResult, TimeWindow, Transaction,
+}
+
+/// String enums that the domain and the API have both.
+macro_rules! vocabularies {
+    ($($type:ident as $open:ident),* $(,)?) => {
+        $(
+            impl HasSchema for $type {
+                fn schema(components: &mut Components) -> Json {
+                    of_shape(&kopeck_api::$open::SHAPE, components)
+                }
+            }
+        )*
+
+        /// The values that the domain has, and those that the API has.
+        #[cfg(test)]
+        const VOCABULARIES: &[(fn() -> Vec<&'static str>, Shape)] =
+            &[$((|| $type::ALL.iter().map(|word| word.as_str()).collect(), kopeck_api::$open::SHAPE)),*];
+    };
+}
+
 vocabularies! {
-    EmployeeStatus: "WORK: working. VACATION: on vacation. MEDICAL: on sick leave. DONT_WORK: not working, in the archive.";
-    CardType: "MLZ: virtual card of the national payment system. MP4: plastic card of it. KKL: plastic benefits-programme card of it. P04, CP4: plastic cards of international payment networks, which cannot be ordered here.";
-    CardStatus: "MAIN: the card that top-ups go to; an employee has one at most. ADDITIONAL: a further card. TEMPORARILY_BLOCKED: marked by you as out of use, it is not topped up; the bank is not told.";
-    RequestState: "NEW: accepted, can still be cancelled. IN_PROCESS: handed to the bank. SUCCESS: done. PART_SUCCESS: done for some of the cards (never an order). DECLINE: refused for all cards. REJECTED: cancelled by you. CONFIRMED: an order whose receipt you confirmed.";
-    OrderKind: "PLASTIC: cards that a courier brings. VIRTUAL: cards that exist as numbers.";
-    TransactionType: "Tells the direction: REPLENISHMENT, REFUND and REVERSAL bring money to the card, PAYMENT takes it, CORRECTION is the bank's.";
-    Period: "Periods of the calendar. CDAY: day. CWEEK: week, from Monday. CMONTH: month. CQUARTET: quarter.";
-    Code: "The reason of a refusal, as a word that never changes.";
+    CardStatus as CardStatus,
+    CardType as CardType,
+    Code as ErrorCode,
+    EmployeeStatus as EmployeeStatus,
+    OrderKind as OrderKind,
+    Period as LimitPeriod,
+    RequestState as RequestState,
+    TransactionType as TransactionType,
+}
+
+/// The schema of a shape of the API crate.
+fn of_shape(shape: &Shape, components: &mut Components) -> Json {
+    match *shape {
+        Shape::Text => String::schema(components),
+        Shape::Boolean => bool::schema(components),
+        Shape::Integer => i64::schema(components),
+        Shape::Count => u64::schema(components),
+        Shape::Phone => object! {"type": ["string", "integer"]},
+        Shape::Uuid => uuid(),
+        Shape::Date => Date::schema(components),
+        Shape::Timestamp => OffsetDateTime::schema(components),
+        Shape::Enum { name, about, values } => {
+            components.named(name, |_| words(values.iter().copied()).with("description", about))
+        }
+        Shape::Object { name, about, fields } => components.named(name, |components| {
+            let mut properties = Vec::new();
+            add_fields(&mut properties, fields, components);
+            object_of(properties).with("description", prose(about))
+        }),
+        Shape::Flattened(inner) => of_shape(inner, components),
+        Shape::List(item) => object! {"type": "array", "items": of_shape(item, components)},
+        Shape::OrNull(inner) => or_null(of_shape(inner, components)),
+    }
+}
+
+/// Adds these fields, and those of flattened ones in their place.
+fn add_fields(properties: &mut Vec<Property>, fields: &[Field], components: &mut Components) {
+    for Field { field, wire, about, shape } in fields {
+        if let Shape::Flattened(Shape::Object { fields, .. }) = shape {
+            add_fields(properties, fields, components);
+            continue;
+        }
+        properties.push(Property {
+            name: wire.map_or_else(|| camel_case(field), str::to_owned),
+            required: true,
+            schema: of_shape(shape, components).with("description", prose(about)),
+        });
+    }
 }
 
 #[cfg(test)]
@@ -358,6 +427,14 @@ mod tests {
         struct Rest as "Rest" {
             /// Third.
             in_the_end: Vec<bool>,
+        }
+    }
+
+    #[test]
+    fn the_domain_and_the_api_have_the_same_values() {
+        for (words, shape) in VOCABULARIES {
+            let Shape::Enum { values, .. } = shape else { panic!("{shape:?}") };
+            assert_eq!(words(), *values);
         }
     }
 

@@ -45,7 +45,7 @@ macro_rules! error_codes {
 
         open_enum! {
             /// An error code of a response. A newer service may have further ones.
-            pub enum ErrorCode {
+            pub enum ErrorCode as "Code", "The reason of a refusal, as a word that never changes." {
                 $(#[doc = $message] $code = $text,)*
             }
         }

@@ -1,8 +1,37 @@
 #![doc = include_str!("../README.md")]
 
+mod balance;
+mod card;
+mod category;
+mod employee;
 mod error_code;
+mod limit;
 mod open_enum;
 mod operation;
+mod order;
+mod page;
+mod phone;
+mod replenishment;
+mod request;
+mod sandbox;
+mod shape;
+#[doc(hidden)] // For the bodies of requests, which the client has.
+pub mod wire;
 
+pub use balance::Balance;
+pub use card::{
+    AccountBalance, AvailableCard, Card, CardBalance, CardStatus, CardType, LinkedCard, PaymentAnswer,
+    Transaction, TransactionType,
+};
+pub use category::{Category, CategoryWithCount};
+pub use employee::{Employee, EmployeeCard, EmployeeStatus, EmployeeWithCards};
 pub use error_code::{Code, ErrorCode};
+pub use limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};
 pub use operation::{Method, Operation, operations, placeholders};
+pub use order::{Order, OrderCreated, OrderKind};
+pub use page::{Data, Page, PageMeta, Paging};
+pub use phone::Phone;
+pub use replenishment::{Replenishment, ReplenishmentCreated, ReplenishmentResult};
+pub use request::RequestState;
+pub use sandbox::{PurchaseResult, RefundResult};
+pub use shape::{Field, HasShape, Shape};

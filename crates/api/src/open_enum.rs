@@ -1,10 +1,13 @@
 //! Enums that a newer service may extend.
 
-/// Declares an open string enum: a value that is added later breaks no older client.
+/// Declares an open string enum: a value that is added later breaks no older client. The OpenAPI document has it under
+/// this title, with this description of its values.
 macro_rules! open_enum {
     (
         $(#[$meta:meta])*
-        pub enum $name:ident { $( $(#[$variant_meta:meta])* $variant:ident = $text:literal, )+ }
+        pub enum $name:ident as $title:literal, $about:literal {
+            $( $(#[$variant_meta:meta])* $variant:ident = $text:literal, )+
+        }
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -31,6 +34,11 @@ macro_rules! open_enum {
                     _ => None,
                 }
             }
+        }
+
+        impl $crate::HasShape for $name {
+            const SHAPE: $crate::Shape =
+                $crate::Shape::Enum { name: $title, about: $about, values: &[$($text),+] };
         }
 
         impl From<String> for $name {

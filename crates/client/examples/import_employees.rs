@@ -57,7 +57,7 @@ async fn custom_ids(client: &Client) -> Result<HashSet<String>, Error> {
 
 async fn categories(client: &Client) -> Result<HashMap<String, Uuid>, Error> {
     let all = client.categories().all().collect().await?;
-    Ok(all.into_iter().map(|one| (one.category.name_category, one.category.id_category)).collect())
+    Ok(all.into_iter().map(|one| (one.name_category, one.id_category)).collect())
 }
 
 /// The category of this name, made if there is none.

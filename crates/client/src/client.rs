@@ -3,13 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use kopeck_api::operations;
+use kopeck_api::{Balance, operations};
 use serde::de::DeserializeOwned;
 
 use crate::api::{Cards, Categories, Employees, Limits, Orders, Replenishments, Sandbox};
 use crate::builder::ClientBuilder;
 use crate::error::Error;
-use crate::model::balance::Balance;
 use crate::request::Request;
 use crate::response::ResponseBody;
 use crate::retry::{AttemptError, RetryPolicy};

@@ -3,11 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use kopeck_api::ErrorCode;
+use kopeck_api::{ErrorCode, RequestState};
 use serde::Deserialize;
 use uuid::Uuid;
-
-use crate::model::request::RequestState;
 
 /// An error of an underlying library.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

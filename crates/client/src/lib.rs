@@ -38,31 +38,28 @@ pub use builder::ClientBuilder;
 pub use client::Client;
 pub use error::{BoxError, CardFault, Error, FieldFault};
 pub use idempotency::IdempotencyKey;
-pub use model::balance::Balance;
-pub use model::card::{
-    AccountBalance, AvailableCard, Card, CardBalance, CardStatus, CardType, LinkedCard, PaymentAnswer,
-    Transaction, TransactionFilter, TransactionType,
-};
-pub use model::category::{Category, CategoryWithCount};
-pub use model::employee::{
-    Employee, EmployeeCard, EmployeeFilter, EmployeeStatus, EmployeeUpdate, EmployeeWithCards, NewEmployee,
-};
-pub use model::limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};
-pub use model::order::{
-    ActivationCode, IssuedCard, Order, OrderCreated, OrderKind, OrderResult, PlasticItem, VirtualItem,
-};
-pub use model::page::{Done, Page, PageMeta, Paging};
+pub use model::card::TransactionFilter;
+pub use model::done::Done;
+pub use model::employee::{EmployeeFilter, EmployeeUpdate, NewEmployee};
+pub use model::order::{ActivationCode, IssuedCard, OrderResult, PlasticItem, VirtualItem};
 pub use model::patch::Patch;
-pub use model::replenishment::{Replenishment, ReplenishmentCreated, ReplenishmentResult, TopUp};
-pub use model::request::{RequestState, RequestStatus};
-pub use model::sandbox::{BankBehaviour, Purchase, PurchaseResult, RefundResult};
+pub use model::replenishment::TopUp;
+pub use model::request::RequestStatus;
+pub use model::sandbox::{BankBehaviour, Purchase};
 pub use records::Records;
 pub use retry::RetryPolicy;
 pub use session::{AccessToken, TokenPair};
 pub use wait::Wait;
 pub use write::Write;
 
-pub use kopeck_api::ErrorCode;
+#[doc(inline)]
+pub use kopeck_api::{
+    AccountBalance, AvailableCard, Balance, Card, CardBalance, CardLimit, CardStatus, CardType, Category,
+    CategoryWithCount, Employee, EmployeeCard, EmployeeStatus, EmployeeWithCards, ErrorCode, LimitChange,
+    LimitChangeCreated, LimitPeriod, LimitResult, LinkedCard, Order, OrderCreated, OrderKind, Page, PageMeta,
+    Paging, PaymentAnswer, Phone, PurchaseResult, RefundResult, Replenishment, ReplenishmentCreated,
+    ReplenishmentResult, RequestState, TimeWindow, Transaction, TransactionType,
+};
 pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, open_event};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use time::{Date, PrimitiveDateTime, Time, Weekday};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::model::page::{Page, PageMeta, Paging};
+use kopeck_api::{Page, PageMeta, Paging};
 
 /// Below it there are too few sizes of pages for an overlap at each place.
 const LEAST_SIZE: u64 = 20;

@@ -1,15 +1,11 @@
-//! Requests and responses. The client ignores fields that a newer service adds.
+//! Requests, and those responses that the client reads in a form of its own; the others are in `kopeck-api`. Fields that a
+//! newer service adds are ignored.
 
-pub(crate) mod balance;
 pub(crate) mod card;
-pub(crate) mod category;
+pub(crate) mod done;
 pub(crate) mod employee;
-pub(crate) mod limit;
-pub(crate) mod open_enum;
 pub(crate) mod order;
-pub(crate) mod page;
 pub(crate) mod patch;
 pub(crate) mod replenishment;
 pub(crate) mod request;
 pub(crate) mod sandbox;
-pub(crate) mod wire;

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use crate::client::Client;
 use crate::error::Error;
 use crate::list_walk::ListWalk;
-use crate::model::page::{Page, Paging};
 use crate::request::Request;
+use kopeck_api::{Page, Paging};
 
 /// The records of a list on a page, unless told otherwise.
 const PER_PAGE: u64 = 100;
@@ -89,7 +89,8 @@ impl<T: DeserializeOwned> Records<T> {
     ///
     /// Those of the list; see [`Error`].
     pub async fn page(&self, paging: Paging) -> Result<Page<T>, Error> {
-        self.client.read(paging.add_to(self.request.clone())).await
+        let Paging { page, per_page } = paging;
+        self.client.read(self.request.clone().query("page", page).query("per_page", per_page)).await
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use kopeck_api::RequestState;
+
 use crate::error::Error;
-use crate::model::request::RequestState;
 
 /// The timeout and the poll interval of a wait.
 ///

@@ -122,9 +122,7 @@ pub(crate) struct Categories {
 impl Categories {
     pub(crate) async fn read(client: &Client) -> Result<Self, Error> {
         let all = client.categories().all().per_page(LARGEST_PAGE).collect().await?;
-        let named = |CategoryWithCount { category, .. }: CategoryWithCount| {
-            (folded(&category.name_category), category.id_category)
-        };
+        let named = |category: CategoryWithCount| (folded(&category.name_category), category.id_category);
         Ok(Self { by_name: all.into_iter().map(named).collect() })
     }
 

@@ -2,6 +2,7 @@
 
 mod draft;
 
+use kopeck_api::TimeWindow;
 use kopeck_domain::calendar::TIME_PATTERN;
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::limit::{MAX_WINDOWS, Period};
@@ -9,7 +10,6 @@ use serde_json::{Map, Value};
 
 use self::draft::{LimitDraft, Part, WindowDraft};
 use super::field_types::{InputValue, boolean, integer, text};
-use crate::dto::WindowDto;
 use crate::json::{Json, object};
 use crate::schema::{Components, HasSchema as _, integer as number_of, or_null, pattern};
 
@@ -62,7 +62,7 @@ fn window_schema(components: &mut Components) -> Json {
         "from": pattern(TIME_PATTERN, "HH:MM").with("description", "The first minute."),
         "to": pattern(&end, "HH:MM, up to 24:00").with("description", "The minute after the last one. Earlier than `from`: on the next day."),
     };
-    WindowDto::schema(components).with("properties", properties)
+    TimeWindow::schema(components).with("properties", properties)
 }
 
 fn window(value: &Value) -> Result<WindowDraft, Invalid> {

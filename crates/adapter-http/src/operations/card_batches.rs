@@ -7,20 +7,20 @@ use kopeck_port_store::{StoredKind, UnitOfWork};
 use kopeck_service::card_batches::{
     self, BatchError, BatchResultError, CancelBatchError, CardConflict, ConflictReason, CreateBatchError,
 };
-use serde::Serialize;
 
 use crate::error::{ApiError, FaultyCard};
-use crate::list_stream::{self, ListSource, NoFields, PAGE};
+use crate::list_stream::{self, ListSource, NoFields, PAGE, WriteRow};
 use crate::operations::prelude::*;
 
 pub(super) const NO_RESULT: &[Code] =
     &[Code::RequestNotFound, Code::RequestNotProcessed, Code::RequestCancelled];
 pub(super) const NOT_CANCELLABLE: &[Code] = &[Code::RequestNotFound, Code::RequestNotCancellable];
 
-/// Responds with what became of each card of a batch; `D` is the body of one.
-pub(super) async fn result<K: StoredKind, D: for<'a> From<&'a BatchItem<K>> + Serialize>(
+/// Responds with what became of each card of a batch.
+pub(super) async fn result<K: StoredKind>(
     ctx: HandlerContext,
     id: Result<K::Id, Faults>,
+    show: WriteRow<BatchItem<K>>,
 ) -> HandlerResult {
     let result = ctx.read(id, |unit, _env, partner, id| card_batches::result::<K>(unit, partner, *id, PAGE));
     let (batch, items) = result.await?;
@@ -29,7 +29,7 @@ pub(super) async fn result<K: StoredKind, D: for<'a> From<&'a BatchItem<K>> + Se
         read: move |unit: &mut dyn UnitOfWork, partner, from| {
             card_batches::more_of_result::<K>(unit, partner, id, from, PAGE)
         },
-        show: |row, out| serde_json::to_writer(out, &D::from(row)),
+        show,
     };
     list_stream::response(&ctx, &NoFields {}, batch.cards, &items, listing)
 }

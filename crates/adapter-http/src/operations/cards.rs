@@ -9,7 +9,6 @@ mod switch;
 mod transactions;
 
 use actix_web::http::StatusCode;
-use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
 use kopeck_domain::card::{AccountBalance, CardStatus};
 use kopeck_domain::ids::{CardId, EmployeeId};
@@ -17,7 +16,7 @@ use kopeck_port_store::CardRecord;
 use kopeck_service::cards::{self, CardError, CardSnapshot};
 use time::UtcOffset;
 
-use crate::dto::TimestampText;
+use crate::dto::local;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 7] = [
@@ -76,36 +75,11 @@ pub(super) fn read_id(r: &mut Reader<'_>) -> Option<CardId> {
     r.id("idCard")
 }
 
-api_type! {
-    /// A card's account at the bank as of the last daily refresh.
-    struct AccountDto as "CardAccount" {
-        /// The moment of the refresh.
-        update_at: TimestampText,
-        /// The money on it then, kopecks.
-        value: Kopecks,
-    }
+fn account(account: &AccountBalance, zone: Zone) -> api::AccountBalance {
+    api::AccountBalance { updated_at: local(account.updated_at, zone), value: account.value.get() }
 }
 
-impl AccountDto {
-    fn new(account: &AccountBalance, zone: Zone) -> Self {
-        Self { update_at: TimestampText::new(account.updated_at, zone), value: account.value }
-    }
-}
-
-api_type! {
-    /// What a card is to its employee.
-    struct LinkDto as "Link" {
-        /// The employee.
-        id_employee: EmployeeId,
-        /// The card, which goes by this identifier from here on.
-        id_card: CardId,
-        /// Its status.
-        status_card: CardStatus,
-    }
-}
-
-impl LinkDto {
-    const fn new(employee: EmployeeId, card: CardId, status: CardStatus) -> Self {
-        Self { id_employee: employee, id_card: card, status_card: status }
-    }
+fn link_body(employee: EmployeeId, card: CardId, status: CardStatus) -> api::LinkedCard {
+    let (id_employee, id_card) = (employee.uuid(), card.uuid());
+    api::LinkedCard { id_employee, id_card, status_card: status.as_str().into() }
 }

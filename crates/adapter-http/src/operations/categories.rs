@@ -23,18 +23,6 @@ fn read_name(r: &mut Reader<'_>) -> Option<CategoryName> {
     r.body().required("nameCategory", text(CategoryName::parse).about(about))
 }
 
-api_type! {
-    /// A category.
-    struct CategoryDto as "Category" {
-        /// Its name as you spelt it.
-        name_category: String,
-        /// Our identifier.
-        id_category: CategoryId,
-    }
-}
-
-impl From<Category> for CategoryDto {
-    fn from(category: Category) -> Self {
-        Self { name_category: category.name.to_string(), id_category: category.id }
-    }
+fn body(category: &Category) -> api::Category {
+    api::Category { name_category: category.name.to_string(), id_category: category.id.uuid() }
 }

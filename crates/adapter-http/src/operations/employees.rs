@@ -10,13 +10,9 @@ use kopeck_domain::employee::{Employee, EmployeeStatus, EmployeeUpdate};
 use kopeck_domain::ids::{CategoryId, EmployeeId};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 use kopeck_service::employees::EmployeeDraft;
-use serde::Serialize;
 
-use crate::dto::DateText;
 use crate::input::field_types::{id, string_enum, text};
-use crate::json::{Json, object};
 use crate::operations::prelude::*;
-use crate::schema::{Components, HasSchema};
 
 pub(super) static OPERATIONS: [&Operation; 4] =
     [&add::OPERATION, &update::OPERATION, &get::OPERATION, &list::OPERATION];
@@ -66,81 +62,28 @@ fn read_update(r: &mut Reader<'_>) -> (Option<EmployeeId>, EmployeeUpdate) {
     (employee, update)
 }
 
-/// How a phone is shown: the interface has it as a text in the answers to writes and as a number in those to reads.
-#[derive(Debug, Clone, Copy)]
-enum PhoneAs {
-    Text,
-    Number,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum PhoneDto {
-    Text(String),
-    Number(u64),
-}
-
-impl HasSchema for PhoneDto {
-    fn schema(_: &mut Components) -> Json {
-        object! {"type": ["string", "integer"]}
+/// The body of an employee.
+fn body(employee: &Employee, zone: Zone) -> api::Employee {
+    let name = |name: &Option<PersonName>| name.as_ref().map(|name| name.as_str().to_owned());
+    api::Employee {
+        id_employee: employee.id.uuid(),
+        custom_id: employee.custom_id.as_str().to_owned(),
+        surname: name(&employee.surname),
+        name: name(&employee.name),
+        patronymic: name(&employee.patronymic),
+        phone: employee.phone.as_ref().map(|phone| phone.as_str().to_owned().into()),
+        email: employee.email.as_ref().map(Email::as_str).map(str::to_owned),
+        id_category: employee.category.map(CategoryId::uuid),
+        status: employee.status.as_str().into(),
+        created_at: zone.day(employee.created_at),
+        status_updated_at: zone.day(employee.status_updated_at),
     }
 }
 
-impl PhoneAs {
-    fn show(self, phone: &Phone) -> PhoneDto {
-        match self {
-            Self::Text => PhoneDto::Text(phone.as_str().to_owned()),
-            Self::Number => PhoneDto::Number(phone.as_number()),
-        }
-    }
-}
-
-api_type! {
-    /// An employee. Every field is there, `null` where it is empty.
-    struct EmployeeDto as "Employee" {
-        /// Our identifier.
-        id_employee: EmployeeId,
-        /// Your own identifier.
-        custom_id: String,
-        /// Surname.
-        surname: Option<String>,
-        /// Name.
-        name: Option<String>,
-        /// Patronymic.
-        patronymic: Option<String>,
-        /// Ten digits: a string in answers to adding and updating, an integer in answers to reading (leading zeros are
-        /// lost there).
-        phone: Option<PhoneDto>,
-        /// E-mail address.
-        email: Option<String>,
-        /// The employee's category.
-        id_category: Option<CategoryId>,
-        /// Status.
-        status: EmployeeStatus,
-        /// The day of the addition.
-        created_at: DateText,
-        /// The day of the last change of `status`; at first that of the addition.
-        status_updated_at: DateText,
-    }
-}
-
-impl EmployeeDto {
-    fn new(employee: &Employee, phone: PhoneAs, zone: Zone) -> Self {
-        let name = |name: &Option<PersonName>| name.as_ref().map(|name| name.as_str().to_owned());
-        Self {
-            id_employee: employee.id,
-            custom_id: employee.custom_id.as_str().to_owned(),
-            surname: name(&employee.surname),
-            name: name(&employee.name),
-            patronymic: name(&employee.patronymic),
-            phone: employee.phone.as_ref().map(|number| phone.show(number)),
-            email: employee.email.as_ref().map(Email::as_str).map(str::to_owned),
-            id_category: employee.category,
-            status: employee.status,
-            created_at: DateText::of(employee.created_at, zone),
-            status_updated_at: DateText::of(employee.status_updated_at, zone),
-        }
-    }
+/// The same in a response to a read, where the interface has the phone as an integer.
+fn body_of_read(employee: &Employee, zone: Zone) -> api::Employee {
+    let body = body(employee, zone);
+    api::Employee { phone: body.phone.map(api::Phone::written_as_integer), ..body }
 }
 
 #[cfg(test)]
@@ -153,7 +96,7 @@ mod tests {
     use time::OffsetDateTime;
     use uuid::Uuid;
 
-    use super::get::EmployeeWithCardsDto;
+    use super::get::with_cards;
     use super::*;
 
     fn employee() -> Employee {
@@ -180,13 +123,13 @@ mod tests {
             "phone": "0031234567", "email": null, "idCategory": null, "status": "WORK",
             "createdAt": "01.01.2026", "statusUpdatedAt": "01.01.2026",
         });
-        let written = EmployeeDto::new(&employee(), PhoneAs::Text, zone);
+        let written = body(&employee(), zone);
         assert_eq!(serde_json::to_value(&written).unwrap(), expected);
 
         let card = CardId::new(Uuid::max());
         let found = EmployeeWithCards { employee: employee(), cards: vec![(card, CardStatus::Main)] };
         expected["phone"] = json!(31_234_567);
         expected["cards"] = json!([{"idCard": Uuid::max(), "statusCard": "MAIN"}]);
-        assert_eq!(serde_json::to_value(EmployeeWithCardsDto::new(&found, zone)).unwrap(), expected);
+        assert_eq!(serde_json::to_value(with_cards(&found, zone)).unwrap(), expected);
     }
 }

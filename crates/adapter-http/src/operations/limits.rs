@@ -6,13 +6,12 @@ mod result;
 mod set;
 mod status;
 
-use kopeck_domain::Kopecks;
 use kopeck_domain::ids::LimitChangeId;
-use kopeck_domain::limit::{Limit, Period};
+use kopeck_domain::limit::{Limit, Window};
 use kopeck_domain::limit_change::LimitChange;
 use kopeck_domain::request::RequestState;
+use time::Weekday;
 
-use crate::dto::WindowDto;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATIONS: [&Operation; 5] =
@@ -21,32 +20,16 @@ pub(super) static OPERATIONS: [&Operation; 5] =
 /// The name of the identifier in paths and bodies.
 const ID: &str = "setLimitsCardsId";
 
-api_type! {
-    /// What a card may be spent on.
-    pub(super) struct LimitDto as "Limit" {
-        /// `true`: any time, any day, as far as the card's balance goes.
-        unlimited: bool,
-        /// Kopecks to spend in each period; `null` if the amount is not limited.
-        amount: Option<Kopecks>,
-        /// The period of the amount.
-        period: Option<Period>,
-        /// Weekdays on which it pays, 1 (Monday) to 7 (Sunday); empty: any day.
-        days: Vec<u8>,
-        /// Windows in which it pays; empty: any time.
-        times: Vec<WindowDto>,
-    }
-}
-
-impl From<&Limit> for LimitDto {
-    fn from(limit: &Limit) -> Self {
-        let allowance = limit.allowance();
-        Self {
-            unlimited: limit.is_unlimited(),
-            amount: allowance.map(|allowance| allowance.amount()),
-            period: allowance.map(|allowance| allowance.period()),
-            days: limit.days().numbers().collect(),
-            times: limit.windows().iter().map(WindowDto::from).collect(),
-        }
+/// The body of a limit.
+pub(super) fn body(limit: &Limit) -> api::CardLimit {
+    let allowance = limit.allowance();
+    let window = |window: &Window| api::TimeWindow::new(window.from().to_string(), window.to().to_string());
+    api::CardLimit {
+        unlimited: limit.is_unlimited(),
+        amount: allowance.map(|allowance| allowance.amount().get()),
+        period: allowance.map(|allowance| allowance.period().as_str().into()),
+        days: limit.days().numbers().map(|number| Weekday::Monday.nth_next(number - 1)).collect(),
+        times: limit.windows().iter().map(window).collect(),
     }
 }
 
@@ -71,13 +54,12 @@ mod tests {
     use kopeck_domain::Kopecks;
     use kopeck_domain::limit::Period;
     use serde_json::json;
-    use time::Weekday;
 
     use super::*;
 
     #[test]
     fn a_limit_has_all_five_fields() {
-        let shown = |limit: &Limit| serde_json::to_value(LimitDto::from(limit)).unwrap();
+        let shown = |limit: &Limit| serde_json::to_value(body(limit)).unwrap();
         assert_eq!(
             shown(&Limit::Unlimited),
             json!({"unlimited": true, "amount": null, "period": null, "days": [], "times": []})

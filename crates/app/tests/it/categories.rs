@@ -187,7 +187,9 @@ async fn the_client_knows_every_call() {
     let renamed = categories.rename(created.id_category, "Цех").await.unwrap();
     assert_eq!((renamed.id_category, renamed.name_category.as_str()), (created.id_category, "Цех"));
     let page = categories.list(Paging::default()).await.unwrap();
-    assert_eq!((page.data[0].category.clone(), page.data[0].employees), (renamed.clone(), 0));
+    let listed = &page.data[0];
+    assert_eq!((listed.id_category, &listed.name_category), (renamed.id_category, &renamed.name_category));
+    assert_eq!(listed.employees, 0);
     assert_eq!(categories.delete(created.id_category).await.unwrap(), renamed);
     assert_eq!(categories.delete(Uuid::nil()).await.unwrap_err().status(), Some(404));
 }

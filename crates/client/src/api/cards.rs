@@ -1,18 +1,16 @@
 //! Cards.
 
-use kopeck_api::operations;
+use kopeck_api::{
+    AvailableCard, Card, CardBalance, CardStatus, CardType, Data, LinkedCard, Page, Paging, PaymentAnswer,
+    Transaction, operations, wire,
+};
 use serde::Serialize;
 use time::PrimitiveDateTime;
 use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::card::{
-    AvailableCard, Card, CardBalance, CardStatus, CardType, LinkedCard, PaymentAnswer, Transaction,
-    TransactionFilter,
-};
-use crate::model::page::{Data, Page, Paging};
-use crate::model::wire;
+use crate::model::card::TransactionFilter;
 use crate::records::Records;
 use crate::request::Request;
 use crate::write::Write;

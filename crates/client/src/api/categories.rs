@@ -1,13 +1,11 @@
 //! Categories of employees.
 
-use kopeck_api::operations;
+use kopeck_api::{Category, CategoryWithCount, Page, Paging, operations};
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::category::{Category, CategoryWithCount};
-use crate::model::page::{Page, Paging};
 use crate::records::Records;
 use crate::request::Request;
 use crate::write::Write;
@@ -51,7 +49,7 @@ impl<'a> Categories<'a> {
     /// All categories, the first created first, page by page on demand.
     pub fn all(&self) -> Records<CategoryWithCount> {
         let request = Request::of(&operations::CATEGORY_LIST);
-        Records::new(self.client, request, |one| one.category.id_category.as_u128())
+        Records::new(self.client, request, |one| one.id_category.as_u128())
     }
 }
 

@@ -1,12 +1,11 @@
 //! Employees.
 
-use kopeck_api::operations;
+use kopeck_api::{Data, Employee, EmployeeWithCards, Page, Paging, operations};
 use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::employee::{Employee, EmployeeFilter, EmployeeUpdate, EmployeeWithCards, NewEmployee};
-use crate::model::page::{Data, Page, Paging};
+use crate::model::employee::{EmployeeFilter, EmployeeUpdate, NewEmployee};
 use crate::records::Records;
 use crate::request::Request;
 use crate::write::Write;

@@ -1,14 +1,14 @@
 //! Changes of cards' limits.
 
-use kopeck_api::operations;
+use kopeck_api::{
+    CardLimit, Data, LimitChange, LimitChangeCreated, LimitResult, Page, Paging, RequestState, operations,
+};
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::limit::{CardLimit, LimitChange, LimitChangeCreated, LimitResult};
-use crate::model::page::{Data, Page, Paging};
-use crate::model::request::{RequestState, RequestStatus};
+use crate::model::request::RequestStatus;
 use crate::records::Records;
 use crate::request::Request;
 use crate::wait::Wait;

@@ -1,14 +1,13 @@
 //! Orders of cards.
 
-use kopeck_api::operations;
+use kopeck_api::{Data, Order, OrderCreated, Page, Paging, RequestState, operations};
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::order::{Order, OrderCreated, OrderResult, PlasticItem, VirtualItem};
-use crate::model::page::{Data, Page, Paging};
-use crate::model::request::{RequestState, RequestStatus};
+use crate::model::order::{OrderResult, PlasticItem, VirtualItem};
+use crate::model::request::RequestStatus;
 use crate::records::Records;
 use crate::request::Request;
 use crate::wait::Wait;

@@ -1,14 +1,16 @@
 //! Top-ups of cards.
 
-use kopeck_api::{Operation, operations};
+use kopeck_api::{
+    Data, Operation, Page, Paging, Replenishment, ReplenishmentCreated, ReplenishmentResult, RequestState,
+    operations,
+};
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::model::page::{Data, Page, Paging};
-use crate::model::replenishment::{Replenishment, ReplenishmentCreated, ReplenishmentResult, TopUp};
-use crate::model::request::{RequestState, RequestStatus};
+use crate::model::replenishment::TopUp;
+use crate::model::request::RequestStatus;
 use crate::records::Records;
 use crate::request::Request;
 use crate::wait::Wait;

@@ -1,14 +1,13 @@
 //! Operations of a sandbox.
 
-use kopeck_api::{Operation, operations};
+use kopeck_api::{Balance, Operation, PurchaseResult, RefundResult, operations};
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::client::Client;
-use crate::model::balance::Balance;
+use crate::model::done::Done;
 use crate::model::order::ActivationCode;
-use crate::model::page::Done;
-use crate::model::sandbox::{BankBehaviour, Purchase, PurchaseResult, RefundResult};
+use crate::model::sandbox::{BankBehaviour, Purchase};
 use crate::request::Request;
 use crate::write::Write;
 

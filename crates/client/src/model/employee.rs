@@ -1,85 +1,11 @@
-//! Employees.
+//! Employees to add, change and list.
 
-use serde::{Deserialize, Serialize};
-use time::Date;
+use kopeck_api::EmployeeStatus;
+use serde::Serialize;
 use uuid::Uuid;
 
-use crate::model::card::CardStatus;
-use crate::model::open_enum::open_enum;
 use crate::model::patch::Patch;
-use crate::model::wire;
 use crate::request::Request;
-
-open_enum! {
-    /// What an employee is doing.
-    pub enum EmployeeStatus {
-        /// Working.
-        Work = "WORK",
-        /// On vacation.
-        Vacation = "VACATION",
-        /// On sick leave.
-        Medical = "MEDICAL",
-        /// Not working any more; archived.
-        DontWork = "DONT_WORK",
-    }
-}
-
-/// An employee.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Employee {
-    /// The identifier that the service gave.
-    pub id_employee: Uuid,
-    /// The partner's own identifier, unique for the partner.
-    pub custom_id: String,
-    /// The surname.
-    #[serde(default)]
-    pub surname: Option<String>,
-    /// The name.
-    #[serde(default)]
-    pub name: Option<String>,
-    /// The patronymic.
-    #[serde(default)]
-    pub patronymic: Option<String>,
-    /// Ten digits, without country code.
-    #[serde(default, deserialize_with = "wire::phone_or_null")]
-    pub phone: Option<String>,
-    /// The e-mail address.
-    #[serde(default)]
-    pub email: Option<String>,
-    /// The category.
-    #[serde(default)]
-    pub id_category: Option<Uuid>,
-    /// What the employee is doing.
-    pub status: EmployeeStatus,
-    /// The day the employee was added.
-    #[serde(with = "wire::text")]
-    pub created_at: Date,
-    /// The day of the last change of status. The service is known to spell it in two ways.
-    #[serde(alias = "statusUpdateAt", with = "wire::text")]
-    pub status_updated_at: Date,
-}
-
-/// An employee with the cards linked to them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EmployeeWithCards {
-    /// The employee.
-    #[serde(flatten)]
-    pub employee: Employee,
-    /// The cards.
-    #[serde(default)]
-    pub cards: Vec<EmployeeCard>,
-}
-
-/// A card linked to an employee.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct EmployeeCard {
-    /// The card.
-    pub id_card: Uuid,
-    /// What the card is to the employee.
-    pub status_card: CardStatus,
-}
 
 /// An employee to add.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -183,24 +109,6 @@ impl EmployeeFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::wire::WireText as _;
-
-    #[test]
-    fn both_spellings_and_both_forms_of_phone_are_read() {
-        for (spelling, phone) in [("statusUpdatedAt", "\"9031234567\""), ("statusUpdateAt", "9031234567")] {
-            let json = format!(
-                r#"{{"idEmployee":"0f8fad5b-d9cb-469f-a165-70867728950e","customId":"Т-1","surname":null,
-                    "phone":{phone},"status":"SABBATICAL","createdAt":"01.02.2026","{spelling}":"03.02.2026",
-                    "cards":[{{"idCard":"0f8fad5b-d9cb-469f-a165-70867728950e","statusCard":"MAIN"}}],"newer":1}}"#
-            );
-            let EmployeeWithCards { employee, cards } = serde_json::from_str(&json).unwrap();
-            assert_eq!(employee.phone.as_deref(), Some("9031234567"));
-            assert_eq!(employee.status, EmployeeStatus::Unknown("SABBATICAL".to_owned()));
-            assert_eq!(employee.status_updated_at.text(), "03.02.2026");
-            assert_eq!(cards.len(), 1);
-            assert_eq!(serde_json::from_str::<Employee>(&json).unwrap(), employee);
-        }
-    }
 
     #[test]
     fn an_update_tells_keep_from_clear_from_set() {

@@ -2,14 +2,9 @@
 
 use std::fmt;
 
+use kopeck_api::{CardType, wire};
 use serde::{Deserialize, Serialize};
-use time::{Date, PrimitiveDateTime};
-use uuid::Uuid;
-
-use crate::model::card::CardType;
-use crate::model::open_enum::open_enum;
-use crate::model::request::RequestState;
-use crate::model::wire;
+use time::Date;
 
 /// Plastic cards to order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -45,14 +40,6 @@ impl VirtualItem {
     pub const fn new(number_cards: u32, amount: i64) -> Self {
         Self { number_cards, type_card: CardType::Mlz, amount }
     }
-}
-
-/// The response to an accepted order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct OrderCreated {
-    /// The identifier to ask for state and result by.
-    pub order_id: Uuid,
 }
 
 /// The cards that an order brought.
@@ -108,40 +95,6 @@ impl fmt::Debug for ActivationCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ActivationCode(..)")
     }
-}
-
-open_enum! {
-    /// What was ordered.
-    pub enum OrderKind {
-        /// Plastic cards.
-        Plastic = "PLASTIC",
-        /// Virtual cards.
-        Virtual = "VIRTUAL",
-    }
-}
-
-/// An order in the list of orders.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Order {
-    /// The identifier.
-    pub order_id: Uuid,
-    /// The state.
-    pub status: RequestState,
-    /// What was ordered.
-    pub kind: OrderKind,
-    /// The kind of the cards; of an order of several kinds, that of the first.
-    pub type_card: CardType,
-    /// How many cards.
-    pub number_cards: u64,
-    /// What the order costs, in kopecks.
-    pub amount: i64,
-    /// When it was accepted, in the service's time zone.
-    #[serde(with = "wire::text")]
-    pub created_at: PrimitiveDateTime,
-    /// When its state changed last.
-    #[serde(alias = "statusUpdateAt", with = "wire::text")]
-    pub status_updated_at: PrimitiveDateTime,
 }
 
 #[cfg(test)]

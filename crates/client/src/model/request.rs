@@ -1,40 +1,8 @@
-//! Asynchronous requests and their states.
+//! The state of an asynchronous request.
 
+use kopeck_api::RequestState;
 use serde::Deserialize;
 use uuid::Uuid;
-
-use crate::model::open_enum::open_enum;
-
-open_enum! {
-    /// The state of an order, a top-up request or a change of limits.
-    pub enum RequestState {
-        /// Accepted; can still be cancelled.
-        New = "NEW",
-        /// Handed to the bank.
-        InProcess = "IN_PROCESS",
-        /// Done; the result can be read.
-        Success = "SUCCESS",
-        /// Done for some of the cards. Orders are never in this state.
-        PartSuccess = "PART_SUCCESS",
-        /// Refused by the bank; nothing has changed.
-        Decline = "DECLINE",
-        /// Cancelled by the partner.
-        Rejected = "REJECTED",
-        /// An order whose receipt the partner has confirmed.
-        Confirmed = "CONFIRMED",
-    }
-}
-
-impl RequestState {
-    /// Whether the service is done with the request. A state that the client does not know is not final.
-    #[must_use]
-    pub const fn is_final(&self) -> bool {
-        match self {
-            Self::Success | Self::PartSuccess | Self::Decline | Self::Rejected | Self::Confirmed => true,
-            Self::New | Self::InProcess | Self::Unknown(_) => false,
-        }
-    }
-}
 
 /// A request and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -58,10 +26,5 @@ mod tests {
             let status: RequestStatus = serde_json::from_str(&json).unwrap();
             assert_eq!(status, RequestStatus { id: Uuid::nil(), state: RequestState::PartSuccess });
         }
-    }
-
-    #[test]
-    fn a_state_of_a_newer_service_is_not_final() {
-        assert!(!RequestState::from("ON_HOLD").is_final());
     }
 }

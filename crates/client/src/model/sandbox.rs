@@ -1,9 +1,8 @@
 //! Commands of a sandbox.
 
-use serde::{Deserialize, Serialize};
+use kopeck_api::wire;
+use serde::Serialize;
 use time::PrimitiveDateTime;
-
-use crate::model::wire;
 
 /// A purchase at a merchant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -31,28 +30,6 @@ impl Purchase {
     pub fn new(amount: i64) -> Self {
         Self { amount, ..Self::default() }
     }
-}
-
-/// What became of a purchase.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PurchaseResult {
-    /// Whether the card paid.
-    pub approved: bool,
-    /// Why not.
-    #[serde(default)]
-    pub reason: Option<String>,
-    /// The transaction; a declined purchase is none.
-    #[serde(default)]
-    pub transaction_id: Option<i64>,
-}
-
-/// What became of a refund.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RefundResult {
-    /// The refund, which is a transaction of its own.
-    pub transaction_id: i64,
 }
 
 /// How the bank misbehaves from now on. The default is not at all.

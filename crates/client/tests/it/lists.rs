@@ -86,7 +86,7 @@ async fn records_that_leave_meanwhile_hide_no_other() {
     let categories = found(shrink, async |client| {
         let (mut walk, mut found) = (client.categories().all().per_page(20), Vec::new());
         while let Some(one) = walk.next().await? {
-            found.push(one.category.id_category.as_u128());
+            found.push(one.id_category.as_u128());
         }
         Ok(found)
     });

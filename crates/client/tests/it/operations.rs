@@ -245,7 +245,7 @@ async fn replenishments_and_limits() {
             "GET /v1/replenishment/result/?idReplenishment=ID",
             "DELETE /v1/replenishment/ID",
             "GET /v1/replenishments",
-            r#"POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"unlimited":false,"amount":100,"period":"CDAY"}}"#,
+            r#"POST /v1/setlimitscards {"data":[{"idCard":"ID"}],"limit":{"unlimited":false,"amount":100,"period":"CDAY","days":[],"times":[]}}"#,
             r#"POST /v1/limits/status {"setLimitsCardsId":"ID"}"#,
             r#"POST /v1/limits/cancel {"setLimitsCardsId":"ID"}"#,
             "GET /v1/limits/result/ID",

@@ -138,12 +138,13 @@ impl<'a> WantedEmployee<'a> {
     /// What has to change of an employee, and the columns in which it does.
     fn update(&self, employee: &Employee) -> (EmployeeUpdate, Vec<&'static str>) {
         let mut fields = Vec::new();
+        let phone = employee.phone.as_deref().map(str::to_owned);
         let update = EmployeeUpdate {
             custom_id: None,
             surname: self.patch("surname", &employee.surname, self.text("surname"), &mut fields),
             name: self.patch("name", &employee.name, self.text("name"), &mut fields),
             patronymic: self.patch("patronymic", &employee.patronymic, self.text("patronymic"), &mut fields),
-            phone: self.patch("phone", &employee.phone, self.text("phone"), &mut fields),
+            phone: self.patch("phone", &phone, self.text("phone"), &mut fields),
             email: self.patch("email", &employee.email, self.text("email"), &mut fields),
             id_category: self.patch("category", &employee.id_category, self.category, &mut fields),
             // A status cannot be emptied.

@@ -7,13 +7,13 @@ use kopeck_service::payments::{self, Forecast};
 use time::OffsetDateTime;
 
 use super::{ANY_ZONE, NO_CARD_OR_BANK, read_id};
-use crate::dto::TimestampText;
+use crate::dto::local;
 use crate::input::field_types::{amount, text};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_CAN_PAY, handler!(can_pay))
     .reads(reads!(read, ANY_ZONE))
-    .responds::<ForecastDto>(200)
+    .responds::<api::PaymentAnswer>(200)
     .refuses(NO_CARD_OR_BANK);
 
 fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(CardId, Kopecks, Option<OffsetDateTime>)> {
@@ -35,31 +35,15 @@ async fn can_pay(ctx: HandlerContext) -> HandlerResult {
     let forecast = ctx
         .read(Ok(()), move |unit, env, partner, ()| payments::can_pay(unit, env, partner, card, amount, at))
         .await?;
-    ctx.respond(&ForecastDto::new(&forecast, zone))
+    ctx.respond(&body(&forecast, zone))
 }
 
-api_type! {
-    /// Whether a card would pay.
-    struct ForecastDto as "Forecast" {
-        /// Whether it would pay.
-        allowed: bool,
-        /// Why not: the first reason that applies.
-        reason: Option<String>,
-        /// What the limit leaves in the period of the payment, before it, kopecks; `null` if the limit has no `amount`.
-        remaining: Option<Kopecks>,
-        /// The start of the next period, when the whole `amount` is there again; `null` if the limit has no `amount`.
-        resets_at: Option<TimestampText>,
-    }
-}
-
-impl ForecastDto {
-    fn new(forecast: &Forecast, zone: Zone) -> Self {
-        let Forecast { refusal, remaining, resets_at } = forecast;
-        Self {
-            allowed: refusal.is_none(),
-            reason: refusal.map(|refusal| refusal.to_string()),
-            remaining: *remaining,
-            resets_at: resets_at.map(|at| TimestampText::new(at, zone)),
-        }
+fn body(forecast: &Forecast, zone: Zone) -> api::PaymentAnswer {
+    let Forecast { refusal, remaining, resets_at } = forecast;
+    api::PaymentAnswer {
+        allowed: refusal.is_none(),
+        reason: refusal.map(|refusal| refusal.to_string()),
+        remaining: remaining.map(Kopecks::get),
+        resets_at: resets_at.map(|at| local(at, zone)),
     }
 }

@@ -1,86 +1,49 @@
 //! Shows a card.
 
-use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::Zone;
-use kopeck_domain::card::{CardStatus, CardType};
-use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_port_store::CardRecord;
 
-use super::{AccountDto, NO_CARD, read_card, read_id};
-use crate::dto::{Data, DateText};
-use crate::operations::limits::LimitDto;
+use super::{NO_CARD, read_card, read_id};
+use crate::operations::limits;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_INFO, handler!(info))
     .reads(reads!(read_id))
-    .responds::<Data<CardDto>>(200)
+    .responds::<api::Data<api::Card>>(200)
     .refuses(NO_CARD);
 
 async fn info(ctx: HandlerContext) -> HandlerResult {
     let record = read_card(&ctx).await?;
-    ctx.respond(&Data { data: CardDto::new(&record, ctx.zone()) })
+    ctx.respond(&api::Data { data: body(&record, ctx.zone()) })
 }
 
-api_type! {
-    /// A card, free or linked.
-    struct CardDto as "Card" {
-        /// Our identifier.
-        id_card: CardId,
-        /// The employee to whom it is linked; `null` for an unassigned card.
-        id_employee: Option<EmployeeId>,
-        /// The bank's number, the same as `customIdCard` elsewhere.
-        custom_card_id: u64,
-        /// Its type.
-        #[serde(rename = "type")]
-        kind: CardType,
-        /// Its status; `null` for an unassigned card.
-        status_card: Option<CardStatus>,
-        /// Its last day.
-        date_until: DateText,
-        /// Its account at the bank.
-        balance_account: AccountDto,
-        /// The money on it, kopecks.
-        balance: Kopecks,
-        /// By how much it can still be topped up, kopecks.
-        can_to_up: Kopecks,
-        /// What it may be spent on.
-        limit: LimitDto,
-        /// Whether it can be used.
-        activated: bool,
-        /// Since when; a plastic card from its issue.
-        activated_at: Option<DateText>,
-        /// `true`.
-        success: bool,
-    }
-}
-
-impl CardDto {
-    fn new(record: &CardRecord, zone: Zone) -> Self {
-        let CardRecord { card, bank, account, limit, .. } = record;
-        Self {
-            id_card: card.id,
-            id_employee: card.link.map(|link| link.employee),
-            custom_card_id: card.number.get(),
-            kind: card.kind,
-            status_card: card.link.map(|link| link.status),
-            date_until: DateText::new(card.valid_until),
-            balance_account: AccountDto::new(account, zone),
-            balance: bank.balance,
-            can_to_up: bank.remaining_top_up,
-            limit: LimitDto::from(limit),
-            activated: bank.activated_at.is_some(),
-            activated_at: bank.activated_at.map(|at| DateText::of(at, zone)),
-            success: true,
-        }
+fn body(record: &CardRecord, zone: Zone) -> api::Card {
+    let CardRecord { card, bank, account, limit, .. } = record;
+    api::Card {
+        id_card: card.id.uuid(),
+        id_employee: card.link.map(|link| link.employee.uuid()),
+        custom_card_id: card.number.get(),
+        card_type: card.kind.as_str().into(),
+        status_card: card.link.map(|link| link.status.as_str().into()),
+        date_until: card.valid_until,
+        balance_account: super::account(account, zone),
+        balance: bank.balance.get(),
+        can_to_up: bank.remaining_top_up.get(),
+        limit: limits::body(limit),
+        activated: bank.activated_at.is_some(),
+        activated_at: bank.activated_at.map(|at| zone.day(at)),
+        success: true,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use kopeck_domain::card::StoredCard;
-    use kopeck_domain::card::{AccountBalance, BankView, Card, CardLink, Standing};
+    use kopeck_domain::Kopecks;
+    use kopeck_domain::card::{
+        AccountBalance, BankView, Card, CardLink, CardStatus, CardType, Standing, StoredCard,
+    };
     use kopeck_domain::card_number::CardNumber;
-    use kopeck_domain::ids::OrderId;
+    use kopeck_domain::ids::{CardId, EmployeeId, OrderId};
     use kopeck_domain::limit::Limit;
     use serde_json::json;
     use time::OffsetDateTime;
@@ -123,12 +86,12 @@ mod tests {
             "limit": {"unlimited": true, "amount": null, "period": null, "days": [], "times": []},
             "activated": true, "activatedAt": "01.02.2026", "success": true,
         });
-        let shown = CardDto::new(&record(Some(link), Some(SEEN)), zone);
+        let shown = body(&record(Some(link), Some(SEEN)), zone);
         assert_eq!(serde_json::to_value(shown).unwrap(), expected);
 
         let nulls = ["idEmployee", "statusCard", "activatedAt"];
         nulls.iter().for_each(|name| expected[*name] = json!(null));
         expected["activated"] = json!(false);
-        assert_eq!(serde_json::to_value(CardDto::new(&record(None, None), zone)).unwrap(), expected);
+        assert_eq!(serde_json::to_value(body(&record(None, None), zone)).unwrap(), expected);
     }
 }

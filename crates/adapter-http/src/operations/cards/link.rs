@@ -5,14 +5,14 @@ use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::EmployeeId;
 use kopeck_service::cards::{self, CardKey, LinkCardError};
 
-use super::LinkDto;
+use super::link_body;
 use crate::input::field_types::{string_enum, text};
 use crate::operations::employees::read_id as read_employee;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_LINK, handler!(link))
     .reads(reads!(read))
-    .responds::<LinkDto>(200)
+    .responds::<api::LinkedCard>(200)
     .refuses(&[
         Code::EmployeeNotFound,
         Code::CardNotFound,
@@ -44,7 +44,7 @@ async fn link(ctx: HandlerContext) -> HandlerResult {
     mutation
         .once(values, |unit, env, partner, (employee, number, status)| {
             cards::link(unit, env, partner, *employee, *number, *status)
-                .map(|card| LinkDto::new(*employee, card.id, *status))
+                .map(|card| link_body(*employee, card.id, *status))
         })
         .await
 }

@@ -4,14 +4,14 @@ use kopeck_domain::card::{CardStatus, SwitchRefusal};
 use kopeck_domain::ids::{CardId, EmployeeId};
 use kopeck_service::cards::{self, CardKey, SwitchCardError};
 
-use super::LinkDto;
+use super::link_body;
 use crate::input::field_types::{id, string_enum};
 use crate::operations::employees::read_id as read_employee;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::CARD_SWITCH, handler!(switch))
     .reads(reads!(read))
-    .responds::<LinkDto>(200)
+    .responds::<api::LinkedCard>(200)
     .refuses(&[
         Code::EmployeeNotFound,
         Code::CardNotFound,
@@ -39,7 +39,7 @@ async fn switch(ctx: HandlerContext) -> HandlerResult {
     mutation
         .once(values, |unit, env, partner, (employee, card, status)| {
             cards::switch(unit, env, partner, *employee, *card, *status)
-                .map(|card| LinkDto::new(*employee, card.id, *status))
+                .map(|card| link_body(*employee, card.id, *status))
         })
         .await
 }

@@ -1,6 +1,5 @@
 //! Lists the transactions of a card.
 
-use kopeck_domain::Kopecks;
 use kopeck_domain::calendar::{Zone, parse_date};
 use kopeck_domain::ids::CardId;
 use kopeck_domain::transaction::{Transaction, TransactionType};
@@ -10,7 +9,7 @@ use kopeck_service::transactions::{self, TransactionsError};
 use time::{Date, OffsetDateTime};
 
 use super::{ANY_ZONE, NO_CARD_OR_BANK, bank_unavailable, read_id};
-use crate::dto::{DateText, PageDto};
+use crate::dto::local;
 use crate::input::field_types::{string_enum, text};
 use crate::operations::prelude::*;
 
@@ -20,7 +19,7 @@ const PAGE_SIZE: u32 = 100;
 pub(super) static OPERATION: Operation =
     Operation::of(&operations::CARD_TRANSACTIONS, handler!(transactions))
         .reads(reads!(read, ANY_ZONE))
-        .responds::<PageDto<'_, TransactionDto<'_>>>(200)
+        .responds::<api::Page<api::Transaction>>(200)
         .refuses(NO_CARD_OR_BANK);
 
 fn read(r: &mut Reader<'_>, zone: Zone) -> Option<(CardId, Page, TransactionFilter)> {
@@ -49,8 +48,7 @@ async fn transactions(ctx: HandlerContext) -> HandlerResult {
             transactions::list(unit, partner, card, filter, *page)
         })
         .await?;
-    let show = |transaction| TransactionDto::new(transaction, zone);
-    ctx.respond_page(&listed, page, show)
+    ctx.respond_page(&listed, page, |transaction| body(transaction, zone))
 }
 
 /// Clamps a day to the range of all databases; no transaction lies outside of it.
@@ -69,41 +67,17 @@ fn end_of(day: Date, zone: Zone) -> OffsetDateTime {
     zone.start_of(day.next_day().unwrap_or(day))
 }
 
-api_type! {
-    /// A transaction in a list.
-    struct TransactionDto<'a> as "Transaction" {
-        /// Its number.
-        id: i64,
-        /// The day.
-        date_execution_at: DateText,
-        /// The time of the day, `HH:MM`.
-        time_execution_at: String,
-        /// What it is; it tells the direction.
-        #[serde(rename = "type")]
-        kind: TransactionType,
-        /// Kopecks, always positive.
-        amount: Kopecks,
-        /// The merchant's outlet, where there is one.
-        place: Option<&'a str>,
-        /// The merchant's category code, where there is one.
-        mcc: Option<&'a str>,
-        /// The merchant's identifier, where there is one.
-        merchant_id: Option<&'a str>,
-    }
-}
-
-impl<'a> TransactionDto<'a> {
-    fn new(transaction: &'a Transaction, zone: Zone) -> Self {
-        Self {
-            id: transaction.id,
-            date_execution_at: DateText::of(transaction.executed_at, zone),
-            time_execution_at: zone.time_text(transaction.executed_at),
-            kind: transaction.kind,
-            amount: transaction.amount,
-            place: transaction.place.as_deref(),
-            mcc: transaction.mcc.as_deref(),
-            merchant_id: transaction.merchant_id.as_deref(),
-        }
+fn body(transaction: &Transaction, zone: Zone) -> api::Transaction {
+    let at = local(transaction.executed_at, zone);
+    api::Transaction {
+        id: transaction.id,
+        date_execution_at: at.date(),
+        time_execution_at: at.time(),
+        transaction_type: transaction.kind.as_str().into(),
+        amount: transaction.amount.get(),
+        place: transaction.place.clone(),
+        mcc: transaction.mcc.clone(),
+        merchant_id: transaction.merchant_id.clone(),
     }
 }
 

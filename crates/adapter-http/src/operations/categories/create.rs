@@ -2,18 +2,18 @@
 
 use kopeck_service::categories::{self, CreateCategoryError};
 
-use super::{CategoryDto, read_name};
+use super::{body, read_name};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_CREATE, handler!(create))
     .reads(reads!(read_name))
-    .responds::<CategoryDto>(201)
+    .responds::<api::Category>(201)
     .refuses(&[Code::CategoryExists]);
 
 async fn create(ctx: HandlerContext) -> HandlerResult {
     let name = ctx.input.values(read_name);
     ctx.mutate(name, |unit, env, partner, name| {
-        categories::create(unit, env, partner, name.clone()).map(CategoryDto::from)
+        categories::create(unit, env, partner, name.clone()).map(|category| body(&category))
     })
     .await
 }

@@ -2,18 +2,20 @@
 
 use kopeck_service::categories::{self, DeleteCategoryError};
 
-use super::{CategoryDto, read_id};
+use super::{body, read_id};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_DELETE, handler!(delete))
     .reads(reads!(read_id))
-    .responds::<CategoryDto>(200)
+    .responds::<api::Category>(200)
     .refuses(&[Code::CategoryNotFound, Code::CategoryInUse]);
 
 async fn delete(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_id);
-    ctx.mutate(id, |unit, _env, partner, id| categories::delete(unit, partner, *id).map(CategoryDto::from))
-        .await
+    ctx.mutate(id, |unit, _env, partner, id| {
+        categories::delete(unit, partner, *id).map(|category| body(&category))
+    })
+    .await
 }
 
 impl From<DeleteCategoryError> for ApiError {

@@ -4,12 +4,12 @@ use kopeck_domain::category::CategoryName;
 use kopeck_domain::ids::CategoryId;
 use kopeck_service::categories::{self, RenameCategoryError};
 
-use super::{CategoryDto, read_id, read_name};
+use super::{body, read_id, read_name};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::CATEGORY_RENAME, handler!(rename))
     .reads(reads!(read))
-    .responds::<CategoryDto>(200)
+    .responds::<api::Category>(200)
     .refuses(&[Code::CategoryNotFound, Code::CategoryExists]);
 
 fn read(r: &mut Reader<'_>) -> Option<(CategoryId, CategoryName)> {
@@ -21,7 +21,7 @@ fn read(r: &mut Reader<'_>) -> Option<(CategoryId, CategoryName)> {
 async fn rename(ctx: HandlerContext) -> HandlerResult {
     let values = ctx.input.values(read);
     ctx.mutate(values, |unit, _env, partner, (id, name)| {
-        categories::rename(unit, partner, *id, name.clone()).map(CategoryDto::from)
+        categories::rename(unit, partner, *id, name.clone()).map(|category| body(&category))
     })
     .await
 }

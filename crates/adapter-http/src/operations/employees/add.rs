@@ -2,19 +2,19 @@
 
 use kopeck_service::employees::{self, AddEmployeeError};
 
-use super::{EmployeeDto, PhoneAs, read_draft};
+use super::{body, read_draft};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_ADD, handler!(add))
     .reads(reads!(read_draft))
-    .responds::<EmployeeDto>(200);
+    .responds::<api::Employee>(200);
 
 async fn add(ctx: HandlerContext) -> HandlerResult {
     // The use case adds what only the store knows to these faults, so that all of them are reported at once.
     let draft = ctx.input.gather(read_draft);
     ctx.mutate(Ok(draft), |unit, env, partner, (draft, faults)| {
         employees::add(unit, env, partner, draft.clone(), faults.clone())
-            .map(|employee| EmployeeDto::new(&employee, PhoneAs::Text, env.settings.zone))
+            .map(|employee| body(&employee, env.settings.zone))
     })
     .await
 }

@@ -5,52 +5,28 @@ use kopeck_domain::card::CardStatus;
 use kopeck_domain::ids::CardId;
 use kopeck_service::employees::{self, EmployeeWithCards, GetEmployeeError};
 
-use super::{EmployeeDto, NO_EMPLOYEE, PhoneAs, read_id};
-use crate::dto::Data;
+use super::{NO_EMPLOYEE, body_of_read, read_id};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_GET, handler!(get))
     .reads(reads!(read_id))
-    .responds::<Data<EmployeeWithCardsDto>>(200)
+    .responds::<api::Data<api::EmployeeWithCards>>(200)
     .refuses(NO_EMPLOYEE);
 
 async fn get(ctx: HandlerContext) -> HandlerResult {
     let id = ctx.input.values(read_id);
     let found = ctx.read(id, |unit, _env, partner, id| employees::get(unit, partner, *id)).await?;
-    ctx.respond(&Data { data: EmployeeWithCardsDto::new(&found, ctx.zone()) })
+    ctx.respond(&api::Data { data: with_cards(&found, ctx.zone()) })
 }
 
-api_type! {
-    /// An employee with the cards linked to them.
-    pub(super) struct EmployeeWithCardsDto as "EmployeeWithCards" {
-        /// The employee.
-        #[serde(flatten)]
-        employee: EmployeeDto,
-        /// The cards linked to them.
-        cards: Vec<LinkedCardDto>,
-    }
-}
-
-api_type! {
-    /// A card linked to an employee.
-    struct LinkedCardDto as "LinkedCard" {
-        /// The card.
-        id_card: CardId,
-        /// Its status.
-        status_card: CardStatus,
-    }
-}
-
-impl EmployeeWithCardsDto {
-    pub(super) fn new(found: &EmployeeWithCards, zone: Zone) -> Self {
-        let card = |(id_card, status_card): &(CardId, CardStatus)| LinkedCardDto {
-            id_card: *id_card,
-            status_card: *status_card,
-        };
-        Self {
-            employee: EmployeeDto::new(&found.employee, PhoneAs::Number, zone),
-            cards: found.cards.iter().map(card).collect(),
-        }
+pub(super) fn with_cards(found: &EmployeeWithCards, zone: Zone) -> api::EmployeeWithCards {
+    let card = |(card, status): &(CardId, CardStatus)| api::EmployeeCard {
+        id_card: card.uuid(),
+        status_card: status.as_str().into(),
+    };
+    api::EmployeeWithCards {
+        employee: body_of_read(&found.employee, zone),
+        cards: found.cards.iter().map(card).collect(),
     }
 }
 

@@ -9,8 +9,7 @@ use kopeck_port_store::EmployeeFilter;
 use kopeck_port_store::page::Page;
 use kopeck_service::employees;
 
-use super::{EmployeeDto, PhoneAs};
-use crate::dto::PageDto;
+use super::body_of_read;
 use crate::input::field_types::{id, string_enum, text};
 use crate::json::{Json, object};
 use crate::operations::prelude::*;
@@ -21,7 +20,7 @@ const MAX_QUERY_CHARS: usize = 64;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_LIST, handler!(list))
     .reads(reads!(read))
-    .responds::<PageDto<'_, EmployeeDto>>(200);
+    .responds::<api::Page<api::Employee>>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<(Page, EmployeeFilter)> {
     let page = r.page();
@@ -43,7 +42,7 @@ async fn list(ctx: HandlerContext) -> HandlerResult {
         .read(Ok(filter), move |unit, _env, partner, filter| employees::list(unit, partner, filter, page))
         .await?;
     let zone = ctx.zone();
-    ctx.respond_page(&listed, page, |employee| EmployeeDto::new(employee, PhoneAs::Number, zone))
+    ctx.respond_page(&listed, page, |employee| body_of_read(employee, zone))
 }
 
 const SEARCHED: &str = "Only employees with this text in surname, name or `customId`, letter case aside.";

@@ -2,12 +2,12 @@
 
 use kopeck_service::employees::{self, UpdateEmployeeError};
 
-use super::{EmployeeDto, NO_EMPLOYEE, PhoneAs, read_update};
+use super::{NO_EMPLOYEE, body, read_update};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::EMPLOYEE_UPDATE, handler!(update))
     .reads(reads!(read_update))
-    .responds::<EmployeeDto>(200)
+    .responds::<api::Employee>(200)
     .refuses(NO_EMPLOYEE);
 
 async fn update(ctx: HandlerContext) -> HandlerResult {
@@ -16,7 +16,7 @@ async fn update(ctx: HandlerContext) -> HandlerResult {
     let values = id.ok_or_else(|| faults.clone()).map(|id| (id, update, faults));
     ctx.mutate(values, |unit, env, partner, (id, update, faults)| {
         employees::update(unit, env, partner, *id, update.clone(), faults.clone())
-            .map(|employee| EmployeeDto::new(&employee, PhoneAs::Text, env.settings.zone))
+            .map(|employee| body(&employee, env.settings.zone))
     })
     .await
 }

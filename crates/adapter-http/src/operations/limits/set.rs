@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use kopeck_domain::card_batch::MAX_CARDS;
-use kopeck_domain::ids::{CardId, LimitChangeId};
+use kopeck_domain::ids::CardId;
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChange;
 use kopeck_service::card_batches::CreateBatchError;
@@ -17,7 +17,7 @@ use crate::operations::requests::ACCEPTED;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::LIMITS_SET, handler!(set))
     .reads(reads!(read))
-    .responds::<LimitChangeAcceptedDto>(202)
+    .responds::<api::LimitChangeCreated>(202)
     .refuses(&[Code::LimitConflict])
     .refuses_cards(&[Code::CardNotFound, Code::CardInRequest, Code::CardExpired]);
 
@@ -34,25 +34,13 @@ fn read(r: &mut Reader<'_>) -> Option<(Vec<CardId>, Result<Limit, LimitConflict>
 async fn set(mut ctx: HandlerContext) -> HandlerResult {
     let values = ctx.values_of_list(read).await?;
     ctx.mutate(values, |unit, env, partner, (cards, limit)| {
-        limits::set(unit, env, partner, cards, limit).map(LimitChangeAcceptedDto::from)
+        limits::set(unit, env, partner, cards, limit).map(accepted)
     })
     .await
 }
 
-api_type! {
-    /// A limit change that was accepted.
-    struct LimitChangeAcceptedDto as "LimitChangeAccepted" {
-        /// A message for people.
-        message: &'static str,
-        /// The identifier of the change.
-        set_limits_cards_id: LimitChangeId,
-    }
-}
-
-impl From<LimitChange> for LimitChangeAcceptedDto {
-    fn from(request: LimitChange) -> Self {
-        Self { message: ACCEPTED, set_limits_cards_id: request.id }
-    }
+fn accepted(request: LimitChange) -> api::LimitChangeCreated {
+    api::LimitChangeCreated { message: ACCEPTED.to_owned(), set_limits_cards_id: request.id.uuid() }
 }
 
 impl From<CreateBatchError<LimitConflict>> for ApiError {

@@ -1,8 +1,7 @@
 //! What both kinds of orders share.
 
 use kopeck_domain::card::CardType;
-use kopeck_domain::ids::OrderId;
-use kopeck_domain::order::{MAX_CARDS, MAX_ITEMS, Order, OrderKind, OrderLine};
+use kopeck_domain::order::{MAX_CARDS, MAX_ITEMS, OrderKind, OrderLine};
 use kopeck_service::orders::{self, PlaceOrderError};
 
 use crate::input::reader::{Fields, Reader};
@@ -26,27 +25,14 @@ pub(super) fn read_lines(r: &mut Reader<'_>, line: ReadLine) -> Option<Vec<Order
 pub(super) async fn place(mut ctx: HandlerContext, kind: OrderKind, line: ReadLine) -> HandlerResult {
     let lines = ctx.values_of_list(move |r| read_lines(r, line)).await?;
     ctx.mutate(lines, move |unit, env, partner, lines| {
-        orders::place(unit, env, partner, kind, lines).map(OrderIdDto::from)
+        orders::place(unit, env, partner, kind, lines)
+            .map(|order| api::OrderCreated { order_id: order.id.uuid() })
     })
     .await
 }
 
 pub(super) fn one_of(types: &[CardType], components: &mut Components) -> Json {
     CardType::schema(components).with("enum", Json::list(types.iter().map(|kind| kind.as_str())))
-}
-
-api_type! {
-    /// An order that was accepted.
-    pub(super) struct OrderIdDto as "OrderAccepted" {
-        /// The identifier of the order.
-        order_id: OrderId,
-    }
-}
-
-impl From<Order> for OrderIdDto {
-    fn from(order: Order) -> Self {
-        Self { order_id: order.id }
-    }
 }
 
 impl From<PlaceOrderError> for ApiError {

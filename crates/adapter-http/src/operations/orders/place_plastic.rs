@@ -5,14 +5,14 @@ use kopeck_domain::order::{
 };
 use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
 
-use super::place::{OrderIdDto, one_of, place, read_lines};
+use super::place::{one_of, place, read_lines};
 use crate::input::field_types::{integer, text};
 use crate::input::reader::{Fields, Reader};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_PLASTIC, handler!(place_plastic))
     .reads(reads!(read))
-    .responds::<OrderIdDto>(202);
+    .responds::<api::OrderCreated>(202);
 
 fn read(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {
     read_lines(r, read_line)

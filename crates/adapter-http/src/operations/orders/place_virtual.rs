@@ -5,14 +5,14 @@ use kopeck_domain::order::{
     first_top_up, virtual_count, virtual_type,
 };
 
-use super::place::{OrderIdDto, one_of, place, read_lines};
+use super::place::{one_of, place, read_lines};
 use crate::input::field_types::{integer, integer_or_digits, text};
 use crate::input::reader::{Fields, Reader};
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::ORDER_VIRTUAL, handler!(place_virtual))
     .reads(reads!(read))
-    .responds::<OrderIdDto>(202)
+    .responds::<api::OrderCreated>(202)
     .refuses(&[Code::InsufficientBalance]);
 
 fn read(r: &mut Reader<'_>) -> Option<Vec<OrderLine>> {

@@ -6,9 +6,9 @@ use kopeck_domain::ids::OrderId;
 use kopeck_domain::order::Order;
 use kopeck_port_store::{OrderResultItem, UnitOfWork};
 use kopeck_service::orders::{self, OrderResult, OrderResultError};
+use time::Date;
 
 use super::read_id;
-use crate::dto::DateText;
 use crate::list_stream::{self, ListSource, PAGE};
 use crate::operations::prelude::*;
 use crate::schema::Following;
@@ -66,7 +66,8 @@ api_type! {
         /// it secret.
         activation_code: Option<&'a str>,
         /// Virtual cards: the last day of the code.
-        validity_period: DateText,
+        #[serde(with = "kopeck_api::wire::text")]
+        validity_period: Date,
         /// Virtual cards: the first top-up, kopecks.
         amount: Kopecks,
     }
@@ -85,7 +86,7 @@ impl<'a> From<&'a OrderResultItem> for OrderResultItemDto<'a> {
             custom_id_card: item.number.to_string(),
             activation: item.activation.as_ref().map(|activation| ActivationDto {
                 activation_code: activation.code.as_deref(),
-                validity_period: DateText::new(activation.valid_until),
+                validity_period: activation.valid_until,
                 amount: activation.first_top_up,
             }),
         }

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use kopeck_domain::card_batch::MAX_CARDS;
-use kopeck_domain::ids::ReplenishmentId;
 use kopeck_domain::money::AmountOverflow;
 use kopeck_domain::replenishment::{MAX_AMOUNT, Replenishment, top_up_amount};
 use kopeck_service::card_batches::CreateBatchError;
@@ -16,7 +15,7 @@ use crate::operations::requests::ACCEPTED;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::REPLENISHMENT_CREATE, handler!(create))
     .reads(reads!(read))
-    .responds::<ReplenishmentAcceptedDto>(202)
+    .responds::<api::ReplenishmentCreated>(202)
     .refuses_cards(&[Code::CardNotFound, Code::CardInRequest, Code::CardNotMain, Code::CardExpired]);
 
 /// The cards of a request.
@@ -33,25 +32,13 @@ fn read(r: &mut Reader<'_>) -> Option<Vec<TopUp>> {
 async fn create(mut ctx: HandlerContext) -> HandlerResult {
     let top_ups = ctx.values_of_list(read).await?;
     ctx.mutate(top_ups, |unit, env, partner, top_ups| {
-        replenishments::create(unit, env, partner, top_ups).map(ReplenishmentAcceptedDto::from)
+        replenishments::create(unit, env, partner, top_ups).map(accepted)
     })
     .await
 }
 
-api_type! {
-    /// A replenishment that was accepted.
-    struct ReplenishmentAcceptedDto as "ReplenishmentAccepted" {
-        /// A message for people.
-        message: &'static str,
-        /// The identifier of the replenishment.
-        replenishment_id: ReplenishmentId,
-    }
-}
-
-impl From<Replenishment> for ReplenishmentAcceptedDto {
-    fn from(request: Replenishment) -> Self {
-        Self { message: ACCEPTED, replenishment_id: request.id }
-    }
+fn accepted(request: Replenishment) -> api::ReplenishmentCreated {
+    api::ReplenishmentCreated { message: ACCEPTED.to_owned(), replenishment_id: request.id.uuid() }
 }
 
 impl From<CreateBatchError<AmountOverflow>> for ApiError {

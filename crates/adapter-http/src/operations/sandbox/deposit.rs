@@ -2,16 +2,16 @@
 
 use kopeck_domain::Kopecks;
 use kopeck_domain::ledger::DepositReference;
+use kopeck_service::partners;
 use kopeck_service::partners::PartnerError;
-use kopeck_service::{balance, partners};
 
 use crate::input::field_types::amount;
-use crate::operations::balance::BalanceDto;
+use crate::operations::balance;
 use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_DEPOSIT, handler!(deposit))
     .reads(reads!(read))
-    .responds::<BalanceDto>(200);
+    .responds::<api::Balance>(200);
 
 fn read(r: &mut Reader<'_>) -> Option<Kopecks> {
     r.body().required("amount", amount().about("Kopecks."))
@@ -23,8 +23,8 @@ async fn deposit(ctx: HandlerContext) -> HandlerResult {
         let reference = DepositReference::parse(&format!("sandbox-{}", env.ids.next_id()))
             .map_err(|error| ApiError::internal(error.to_string()))?;
         partners::deposit(unit, env, partner, *amount, &reference)?;
-        let sheet = balance::get(unit, partner)?;
-        BalanceDto::new(&sheet, env.settings.zone)
+        let sheet = kopeck_service::balance::get(unit, partner)?;
+        balance::body(&sheet, env.settings.zone)
     })
     .await
 }

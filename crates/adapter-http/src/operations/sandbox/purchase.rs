@@ -15,7 +15,7 @@ const LONGEST_TEXT: usize = 256;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_PURCHASE, handler!(purchase))
     .reads(reads!(with_card, |r| read(r, ANY_ZONE)))
-    .responds::<PurchaseDto>(200)
+    .responds::<api::PurchaseResult>(200)
     .refuses(NO_CARD_OR_BANK);
 
 fn read(r: &mut Reader<'_>, zone: Zone) -> Option<Purchase> {
@@ -47,32 +47,19 @@ async fn purchase(ctx: HandlerContext) -> HandlerResult {
         |r| read(r, zone),
         |sandbox, card, purchase, key| {
             let purchase = Purchase { key: Some(key.clone()), ..purchase };
-            sandbox.bank.purchase(card, &purchase).map(PurchaseDto::from)
+            sandbox.bank.purchase(card, &purchase).map(body)
         },
     )
     .await
 }
 
-api_type! {
-    /// What became of a purchase.
-    #[derive(Clone)]
-    struct PurchaseDto as "Purchase" {
-        /// Whether the card paid.
-        approved: bool,
-        /// Why not.
-        reason: Option<String>,
-        /// The `id` of the payment among the card's transactions; a refused purchase is none, and changes nothing.
-        transaction_id: Option<i64>,
-    }
-}
-
-impl From<PurchaseOutcome> for PurchaseDto {
-    fn from(outcome: PurchaseOutcome) -> Self {
-        match outcome {
-            PurchaseOutcome::Approved(id) => Self { approved: true, reason: None, transaction_id: Some(id) },
-            PurchaseOutcome::Declined(refusal) => {
-                Self { approved: false, reason: Some(refusal.to_string()), transaction_id: None }
-            }
+fn body(outcome: PurchaseOutcome) -> api::PurchaseResult {
+    match outcome {
+        PurchaseOutcome::Approved(id) => {
+            api::PurchaseResult { approved: true, reason: None, transaction_id: Some(id) }
+        }
+        PurchaseOutcome::Declined(refusal) => {
+            api::PurchaseResult { approved: false, reason: Some(refusal.to_string()), transaction_id: None }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::operations::prelude::*;
 
 pub(super) static OPERATION: Operation = Operation::of(&operations::SANDBOX_REFUND, handler!(refund))
     .reads(reads!(with_card, read))
-    .responds::<RefundDto>(200)
+    .responds::<api::RefundResult>(200)
     .refuses(NO_CARD_OR_BANK);
 
 fn read(r: &mut Reader<'_>) -> Option<(i64, Kopecks)> {
@@ -24,24 +24,10 @@ fn read(r: &mut Reader<'_>) -> Option<(i64, Kopecks)> {
 async fn refund(ctx: HandlerContext) -> HandlerResult {
     on_card(ctx, read, |sandbox, card, (payment, amount), key| {
         let refund = Refund { payment, amount, key: Some(key.clone()) };
-        sandbox.bank.refund(card, &refund).map(RefundDto::new)
+        sandbox
+            .bank
+            .refund(card, &refund)
+            .map(|transaction_id| api::RefundResult { success: true, transaction_id })
     })
     .await
-}
-
-api_type! {
-    /// A refund, which is a transaction of its own.
-    #[derive(Clone, Copy)]
-    struct RefundDto as "Refund" {
-        /// `true`.
-        success: bool,
-        /// The `id` of the refund among the card's transactions.
-        transaction_id: i64,
-    }
-}
-
-impl RefundDto {
-    const fn new(transaction_id: i64) -> Self {
-        Self { success: true, transaction_id }
-    }
 }

@@ -1,15 +1,17 @@
-//! Forms of values that serde has no words for: dates, times, telephone numbers.
+//! Dates and times on the wire, for serde.
 
 use serde::{Deserialize, Deserializer, Serializer};
 use time::{Date, Month, PrimitiveDateTime, Time};
 
 /// A value that is a text on the wire.
-pub(crate) trait WireText: Sized {
+pub trait WireText: Sized {
     /// Its form, for errors.
     const FORM: &'static str;
 
+    /// The value of a text.
     fn parse(text: &str) -> Option<Self>;
 
+    /// The text of the value.
     fn text(&self) -> String;
 }
 
@@ -50,25 +52,25 @@ impl WireText for PrimitiveDateTime {
 }
 
 /// For `#[serde(with = "wire::text")]`.
-pub(crate) mod text {
+#[expect(missing_docs, reason = "serde's own names")]
+pub mod text {
     use super::{Deserialize, Deserializer, Serializer, WireText, parsed};
 
-    pub(crate) fn serialize<T: WireText, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<T: WireText, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&value.text())
     }
 
-    pub(crate) fn deserialize<'de, T: WireText, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<T, D::Error> {
+    pub fn deserialize<'de, T: WireText, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
         parsed(&String::deserialize(deserializer)?)
     }
 }
 
 /// For `#[serde(with = "wire::text_or_null")]`.
-pub(crate) mod text_or_null {
+#[expect(missing_docs, reason = "serde's own names")]
+pub mod text_or_null {
     use super::{Deserialize, Deserializer, Serializer, WireText, parsed};
 
-    pub(crate) fn serialize<T: WireText, S: Serializer>(
+    pub fn serialize<T: WireText, S: Serializer>(
         value: &Option<T>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -78,7 +80,7 @@ pub(crate) mod text_or_null {
         }
     }
 
-    pub(crate) fn deserialize<'de, T: WireText, D: Deserializer<'de>>(
+    pub fn deserialize<'de, T: WireText, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<T>, D::Error> {
         Option::<String>::deserialize(deserializer)?.map(|text| parsed(&text)).transpose()
@@ -87,22 +89,6 @@ pub(crate) mod text_or_null {
 
 fn parsed<T: WireText, E: serde::de::Error>(text: &str) -> Result<T, E> {
     T::parse(text).ok_or_else(|| E::custom(format!("{text:?} is not of the form {}", T::FORM)))
-}
-
-/// A telephone number of ten digits: the service sends it as a string here and as an integer there, where its
-/// leading zeros are lost.
-pub(crate) fn phone_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Phone {
-        Text(String),
-        Number(u64),
-    }
-    let phone = Option::<Phone>::deserialize(deserializer)?;
-    Ok(phone.map(|phone| match phone {
-        Phone::Text(text) => text,
-        Phone::Number(number) => format!("{number:010}"),
-    }))
 }
 
 /// `null` as the default value: an empty list, or `false`.
@@ -154,14 +140,5 @@ mod tests {
             assert_eq!(parse_time(bad), None, "{bad}");
         }
         assert_eq!(parse_date_time("07.02.2026"), None);
-    }
-
-    #[test]
-    fn phones_are_taken_in_both_forms() {
-        let phone = |json: &str| phone_or_null(&mut serde_json::Deserializer::from_str(json)).unwrap();
-        assert_eq!(phone("\"9031234567\"").as_deref(), Some("9031234567"));
-        assert_eq!(phone("9031234567").as_deref(), Some("9031234567"));
-        assert_eq!(phone("31234567").as_deref(), Some("0031234567"));
-        assert_eq!(phone("null"), None);
     }
 }

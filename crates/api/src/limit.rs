@@ -1,17 +1,20 @@
 //! Limits on what a card may pay.
 
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serializer};
 use time::{PrimitiveDateTime, Weekday};
 use uuid::Uuid;
 
-use crate::model::open_enum::open_enum;
-use crate::model::request::RequestState;
-use crate::model::wire;
+use crate::open_enum::open_enum;
+use crate::request::RequestState;
+use crate::shape::body;
+use crate::wire;
 
 open_enum! {
     /// The calendar period that an amount is for, in the service's time zone.
-    pub enum LimitPeriod {
+    pub enum LimitPeriod as "Period",
+        "Periods of the calendar. CDAY: day. CWEEK: week, from Monday. CMONTH: month. CQUARTET: quarter."
+    {
         /// A day.
         Day = "CDAY",
         /// A week, from Monday.
@@ -23,11 +26,32 @@ open_enum! {
     }
 }
 
-/// The limits of a card: either none at all, or any of an amount per period, weekdays and times of day. Each of several
-/// has to allow a payment.
+body! {
+    /// What a card may be spent on.
+    #[derive(Default)]
+    pub struct CardLimit as "Limit" {
+        /// `true`: any time, any day, as far as the card's balance goes.
+        #[serde(default, deserialize_with = "wire::null_as_default")]
+        unlimited: bool,
+        /// Kopecks to spend in each period; `null` if the amount is not limited.
+        amount: Option<i64>,
+        /// The period of the amount.
+        period: Option<LimitPeriod>,
+        /// Weekdays on which it pays, 1 (Monday) to 7 (Sunday); empty: any day.
+        #[serde(default, serialize_with = "weekday_numbers", deserialize_with = "weekdays")]
+        days: Vec<Weekday>,
+        /// Windows in which it pays; empty: any time.
+        #[serde(default, deserialize_with = "wire::null_as_default")]
+        times: Vec<TimeWindow>,
+    }
+}
+
+/// A limit to set is either none at all, or any of an amount per period, weekdays and times of day. Each of several has
+/// to allow a payment.
 ///
 /// ```
-/// use kopeck_client::{CardLimit, LimitPeriod, TimeWindow, Weekday};
+/// use kopeck_api::{CardLimit, LimitPeriod, TimeWindow};
+/// use time::Weekday;
 ///
 /// // 500.00 a day, on weekends, from ten in the evening to six in the morning.
 /// let limit = CardLimit::per(LimitPeriod::Day, 50_000)
@@ -35,30 +59,6 @@ open_enum! {
 ///     .within([TimeWindow::new("22:00", "06:00")]);
 /// assert_eq!((limit.unlimited, limit.amount), (false, Some(50_000)));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CardLimit {
-    /// No limits but the card's balance. Nothing else may be set beside it.
-    #[serde(default, deserialize_with = "wire::null_as_default")]
-    pub unlimited: bool,
-    /// What may be spent in a period, in kopecks. Goes with `period`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub amount: Option<i64>,
-    /// The period. Goes with `amount`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub period: Option<LimitPeriod>,
-    /// The days on which payment is allowed. Empty: on any day.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        serialize_with = "weekday_numbers",
-        deserialize_with = "weekdays"
-    )]
-    pub days: Vec<Weekday>,
-    /// The times of day at which payment is allowed. Empty: at any time.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "wire::null_as_default")]
-    pub times: Vec<TimeWindow>,
-}
-
 impl CardLimit {
     /// No limits.
     #[must_use]
@@ -85,14 +85,14 @@ impl CardLimit {
     }
 }
 
-/// A part of the day. One that starts later than it ends runs over midnight, and counts for the day on which it
-/// starts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TimeWindow {
-    /// The first minute, `HH:MM`.
-    pub from: String,
-    /// The minute after the last one, `HH:MM`; `24:00` is the end of the day.
-    pub to: String,
+body! {
+    /// A part of the day. From a later time to an earlier one it runs over midnight.
+    pub struct TimeWindow as "Window" {
+        /// The first minute, `HH:MM`.
+        from: String,
+        /// The minute after the last one, up to `24:00`.
+        to: String,
+    }
 }
 
 impl TimeWindow {
@@ -103,45 +103,45 @@ impl TimeWindow {
     }
 }
 
-/// The response to an accepted limit change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LimitChangeCreated {
-    /// A text that says that the request awaits execution.
-    pub message: String,
-    /// The identifier to ask for state and result by.
-    pub set_limits_cards_id: Uuid,
+body! {
+    /// A limit change that was accepted.
+    pub struct LimitChangeCreated as "LimitChangeAccepted" {
+        /// A message for people.
+        message: String,
+        /// The identifier of the change.
+        set_limits_cards_id: Uuid,
+    }
 }
 
-/// What became of one card of a change of limits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LimitResult {
-    /// The card.
-    pub id_card: Uuid,
-    /// Whether it has the new limits.
-    pub result_limit: bool,
-    /// Why not.
-    #[serde(default)]
-    pub error_limit: Option<String>,
+body! {
+    /// What became of one card of a limit change.
+    pub struct LimitResult as "LimitChangeResult" {
+        /// The card.
+        id_card: Uuid,
+        /// Whether it has the new limit; if not, it keeps the old one.
+        result_limit: bool,
+        /// Why not: `the card is blocked by the bank`, `the card has expired`, `the card is not activated`, `refused by the
+        /// bank`.
+        error_limit: Option<String>,
+    }
 }
 
-/// A change of limits in the list of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LimitChange {
-    /// The identifier.
-    pub set_limits_cards_id: Uuid,
-    /// The state.
-    pub status: RequestState,
-    /// How many cards it is for.
-    pub number_cards: u64,
-    /// When it was accepted, in the service's time zone.
-    #[serde(with = "wire::text")]
-    pub created_at: PrimitiveDateTime,
-    /// When its state changed last.
-    #[serde(alias = "statusUpdateAt", with = "wire::text")]
-    pub status_updated_at: PrimitiveDateTime,
+body! {
+    /// A limit change in a list.
+    pub struct LimitChange as "LimitChange" {
+        /// The change.
+        set_limits_cards_id: Uuid,
+        /// Its state.
+        status: RequestState,
+        /// How many cards it is about.
+        number_cards: u64,
+        /// When it was accepted.
+        #[serde(with = "wire::text")]
+        created_at: PrimitiveDateTime,
+        /// When its state changed last.
+        #[serde(alias = "statusUpdateAt", with = "wire::text")]
+        status_updated_at: PrimitiveDateTime,
+    }
 }
 
 fn weekday_numbers<S: Serializer>(days: &[Weekday], serializer: S) -> Result<S::Ok, S::Error> {
@@ -164,9 +164,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_set_is_sent() {
+    fn a_limit_comes_back_as_it_was() {
         let json = |limit: &CardLimit| serde_json::to_string(limit).unwrap();
-        assert_eq!(json(&CardLimit::unlimited()), r#"{"unlimited":true}"#);
+        assert_eq!(
+            json(&CardLimit::unlimited()),
+            r#"{"unlimited":true,"amount":null,"period":null,"days":[],"times":[]}"#
+        );
         let limit = CardLimit::per(LimitPeriod::Month, 500_000)
             .on_days([Weekday::Monday, Weekday::Sunday])
             .within([TimeWindow::new("08:00", "24:00")]);

@@ -1,0 +1,209 @@
+//! Cards and what was paid with them.
+
+use time::{Date, PrimitiveDateTime, Time};
+use uuid::Uuid;
+
+use crate::limit::CardLimit;
+use crate::open_enum::open_enum;
+use crate::shape::body;
+use crate::wire;
+
+open_enum! {
+    /// The kind of a card.
+    pub enum CardType as "CardType",
+        "MLZ: virtual card of the national payment system. MP4: plastic card of it. KKL: plastic benefits-programme card of it. P04, CP4: plastic cards of international payment networks, which cannot be ordered here."
+    {
+        /// Virtual card of the national payment system.
+        Mlz = "MLZ",
+        /// Plastic card of the national payment system.
+        Mp4 = "MP4",
+        /// Plastic card of the first international payment network; it cannot be ordered.
+        P04 = "P04",
+        /// Plastic card of the second international payment network; it cannot be ordered.
+        Cp4 = "CP4",
+        /// Plastic benefits-programme card of the national payment system.
+        Kkl = "KKL",
+    }
+}
+
+open_enum! {
+    /// What a card is to its employee.
+    pub enum CardStatus as "CardStatus",
+        "MAIN: the card that top-ups go to; an employee has one at most. ADDITIONAL: a further card. TEMPORARILY_BLOCKED: marked by you as out of use, it is not topped up; the bank is not told."
+    {
+        /// The card that top-ups go to; an employee has one at most.
+        Main = "MAIN",
+        /// An additional card.
+        Additional = "ADDITIONAL",
+        /// Marked by the partner as out of use: it takes no top-ups. The bank does not know, so it can still pay.
+        TemporarilyBlocked = "TEMPORARILY_BLOCKED",
+    }
+}
+
+open_enum! {
+    /// The kind of a transaction, which tells the direction of its money.
+    pub enum TransactionType as "TransactionType",
+        "Tells the direction: REPLENISHMENT, REFUND and REVERSAL bring money to the card, PAYMENT takes it, CORRECTION is the bank's."
+    {
+        /// A top-up.
+        Replenishment = "REPLENISHMENT",
+        /// A payment at a merchant.
+        Payment = "PAYMENT",
+        /// Money back from a merchant.
+        Refund = "REFUND",
+        /// A payment undone.
+        Reversal = "REVERSAL",
+        /// A correction by the bank.
+        Correction = "CORRECTION",
+    }
+}
+
+body! {
+    /// A card, free or linked.
+    pub struct Card as "Card" {
+        /// Our identifier.
+        id_card: Uuid,
+        /// The employee to whom it is linked; `null` for an unassigned card.
+        id_employee: Option<Uuid>,
+        /// The bank's number, the same as `customIdCard` elsewhere.
+        custom_card_id: u64,
+        /// Its type.
+        card_type: CardType = "type",
+        /// Its status; `null` for an unassigned card.
+        status_card: Option<CardStatus>,
+        /// Its last day.
+        #[serde(with = "wire::text")]
+        date_until: Date,
+        /// Its account at the bank.
+        balance_account: AccountBalance,
+        /// The money on it, kopecks.
+        balance: i64,
+        /// By how much it can still be topped up, kopecks.
+        can_to_up: i64,
+        /// What it may be spent on.
+        limit: CardLimit,
+        /// Whether it can be used.
+        activated: bool,
+        /// Since when; a plastic card from its issue.
+        #[serde(default, with = "wire::text_or_null")]
+        activated_at: Option<Date>,
+        /// `true`.
+        #[serde(default)]
+        success: bool,
+    }
+}
+
+body! {
+    /// A card's account at the bank as of the last daily refresh.
+    pub struct AccountBalance as "CardAccount" {
+        /// The moment of the refresh.
+        #[serde(alias = "updatedAt", with = "wire::text")]
+        updated_at: PrimitiveDateTime = "updateAt",
+        /// The money on it then, kopecks.
+        value: i64,
+    }
+}
+
+body! {
+    /// The balance of a card.
+    pub struct CardBalance as "CardBalance" {
+        /// The card.
+        id_card: Uuid,
+        /// Its account at the bank.
+        balance_account: AccountBalance,
+        /// The money on it, kopecks.
+        balance: i64,
+        /// By how much it can still be topped up, kopecks.
+        can_to_up: i64,
+    }
+}
+
+body! {
+    /// An unassigned card in a list.
+    pub struct AvailableCard as "UnassignedCard" {
+        /// Our identifier.
+        id_card: Uuid,
+        /// The bank's number: 13 digits (EAN) for plastic, 10 for virtual. You link it by this number.
+        custom_id_card: String,
+        /// Its type.
+        type_card: CardType,
+        /// Its last day.
+        #[serde(with = "wire::text")]
+        date_until: Date,
+    }
+}
+
+body! {
+    /// What a card is to its employee.
+    pub struct LinkedCard as "Link" {
+        /// The employee.
+        id_employee: Uuid,
+        /// The card, which goes by this identifier from here on.
+        id_card: Uuid,
+        /// Its status.
+        status_card: CardStatus,
+    }
+}
+
+body! {
+    /// A transaction in a list.
+    pub struct Transaction as "Transaction" {
+        /// Its number.
+        id: i64,
+        /// The day.
+        #[serde(with = "wire::text")]
+        date_execution_at: Date,
+        /// The time of the day, `HH:MM`.
+        #[serde(with = "wire::text")]
+        time_execution_at: Time,
+        /// What it is; it tells the direction.
+        transaction_type: TransactionType = "type",
+        /// Kopecks, always positive.
+        amount: i64,
+        /// The merchant's outlet, where there is one.
+        place: Option<String>,
+        /// The merchant's category code, where there is one.
+        mcc: Option<String>,
+        /// The merchant's identifier, where there is one.
+        merchant_id: Option<String>,
+    }
+}
+
+body! {
+    /// Whether a card would pay.
+    pub struct PaymentAnswer as "Forecast" {
+        /// Whether it would pay.
+        allowed: bool,
+        /// Why not: the first reason that applies.
+        reason: Option<String>,
+        /// What the limit leaves in the period of the payment, before it, kopecks; `null` if the limit has no `amount`.
+        remaining: Option<i64>,
+        /// The start of the next period, when the whole `amount` is there again; `null` if the limit has no `amount`.
+        #[serde(default, with = "wire::text_or_null")]
+        resets_at: Option<PrimitiveDateTime>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_is_read_in_both_spellings_and_free_or_not() {
+        for (spelling, employee, status) in [
+            ("updateAt", r#""0f8fad5b-d9cb-469f-a165-70867728950e""#, r#""MAIN""#),
+            ("updatedAt", "null", "null"),
+        ] {
+            let json = format!(
+                r#"{{"idCard":"0f8fad5b-d9cb-469f-a165-70867728950e","idEmployee":{employee},
+                    "customCardId":4006381333931,"type":"MP4","statusCard":{status},"dateUntil":"31.01.2029",
+                    "balanceAccount":{{"{spelling}":"07.02.2026 03:00","value":125000}},"balance":125000,
+                    "canToUp":1375000,"limit":{{"unlimited":true,"amount":null,"period":null,"days":[],"times":[]}},
+                    "activated":true,"activatedAt":null,"success":true}}"#
+            );
+            let card: Card = serde_json::from_str(&json).unwrap();
+            assert_eq!(card.balance_account.value, 125_000);
+            assert_eq!(card.id_employee.is_none(), card.status_card.is_none());
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Commands of a sandbox.
+
+use crate::shape::body;
+
+body! {
+    /// What became of a purchase.
+    pub struct PurchaseResult as "Purchase" {
+        /// Whether the card paid.
+        approved: bool,
+        /// Why not.
+        reason: Option<String>,
+        /// The `id` of the payment among the card's transactions; a refused purchase is none, and changes nothing.
+        transaction_id: Option<i64>,
+    }
+}
+
+body! {
+    /// A refund, which is a transaction of its own.
+    pub struct RefundResult as "Refund" {
+        /// `true`.
+        #[serde(default)]
+        success: bool,
+        /// The `id` of the refund among the card's transactions.
+        transaction_id: i64,
+    }
+}

@@ -1,0 +1,152 @@
+//! The forms of values in bodies, as data: the service makes its OpenAPI document from them.
+
+use time::{Date, PrimitiveDateTime, Time, Weekday};
+use uuid::Uuid;
+
+/// The form of a value on the wire.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape {
+    /// A string.
+    Text,
+    /// `true` or `false`.
+    Boolean,
+    /// An integer of 64 bits.
+    Integer,
+    /// An integer that is not negative.
+    Count,
+    /// A telephone number: a string or an integer.
+    Phone,
+    /// An identifier.
+    Uuid,
+    /// `DD.MM.YYYY`.
+    Date,
+    /// `DD.MM.YYYY HH:MM`.
+    Timestamp,
+    /// One of these strings.
+    Enum {
+        /// The name of the schema.
+        name: &'static str,
+        /// What the values mean.
+        about: &'static str,
+        /// The values.
+        values: &'static [&'static str],
+    },
+    /// An object with these fields.
+    Object {
+        /// The name of the schema.
+        name: &'static str,
+        /// What it is, in lines.
+        about: &'static [&'static str],
+        /// Its fields, in their order.
+        fields: &'static [Field],
+    },
+    /// The fields of this object, in place of the value.
+    Flattened(&'static Shape),
+    /// A list.
+    List(&'static Shape),
+    /// `null`, or a value.
+    OrNull(&'static Shape),
+}
+
+/// A field of an object, which is always there.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// Its name in Rust.
+    pub field: &'static str,
+    /// Its name on the wire, unless it is that in Rust in camel case.
+    pub wire: Option<&'static str>,
+    /// What it is, in lines.
+    pub about: &'static [&'static str],
+    /// Its value.
+    pub shape: Shape,
+}
+
+/// A type with a form on the wire.
+pub trait HasShape {
+    /// The form.
+    const SHAPE: Shape;
+}
+
+macro_rules! shapes {
+    ($($type:ty => $shape:ident),*) => {
+        $(impl HasShape for $type {
+            const SHAPE: Shape = Shape::$shape;
+        })*
+    };
+}
+
+shapes! {
+    String => Text,
+    bool => Boolean,
+    i64 => Integer,
+    u64 => Count,
+    Uuid => Uuid,
+    Date => Date,
+    Time => Text,
+    PrimitiveDateTime => Timestamp,
+    Weekday => Count
+}
+
+impl<T: HasShape> HasShape for Option<T> {
+    const SHAPE: Shape = Shape::OrNull(&T::SHAPE);
+}
+
+impl<T: HasShape> HasShape for Vec<T> {
+    const SHAPE: Shape = Shape::List(&T::SHAPE);
+}
+
+/// The fields of `T`, in place of a field: the shape of a flattened one.
+pub(crate) struct Flat<T>(std::marker::PhantomData<T>);
+
+impl<T: HasShape> HasShape for Flat<T> {
+    const SHAPE: Shape = Shape::Flattened(&T::SHAPE);
+}
+
+/// Declares a response body, whose doc comments describe it in the OpenAPI document too. A field may have another shape
+/// (`as`) and another name on the wire (`=`).
+macro_rules! body {
+    (
+        $(#[doc = $about:literal])*
+        $(#[derive($($derived:ident),*)])?
+        pub struct $name:ident as $title:literal {
+            $(
+                $(#[doc = $what:literal])*
+                $(#[serde($($serde:tt)*)])?
+                $field:ident: $type:ty $(as $shape:ty)? $(= $wire:literal)?,
+            )*
+        }
+    ) => {
+        $(#[doc = $about])*
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize $(, $($derived),*)?)]
+        #[serde(rename_all = "camelCase")]
+        pub struct $name {
+            $(
+                $(#[doc = $what])*
+                $(#[serde(rename = $wire)])?
+                $(#[serde($($serde)*)])?
+                pub $field: $type,
+            )*
+        }
+
+        impl $crate::HasShape for $name {
+            const SHAPE: $crate::Shape = $crate::Shape::Object {
+                name: $title,
+                about: &[$($about),*],
+                fields: &[$(
+                    $crate::Field {
+                        field: stringify!($field),
+                        wire: $crate::shape::body!(@wire $($wire)?),
+                        about: &[$($what),*],
+                        shape: <$crate::shape::body!(@shape $type $(, $shape)?) as $crate::HasShape>::SHAPE,
+                    }
+                ),*],
+            };
+        }
+    };
+    (@wire) => { None };
+    (@wire $wire:literal) => { Some($wire) };
+    (@shape $type:ty) => { $type };
+    (@shape $type:ty, $shape:ty) => { $shape };
+}
+
+pub(crate) use body;
