@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kopeck_port_bank::sandbox::{BankFaults, SandboxError};
+use kopeck_port_bank::sandbox::{BankFaults, FaultRate, SandboxError};
 use kopeck_port_system::Entropy;
 
 /// The faults in force, and the source of randomness.
@@ -22,12 +22,12 @@ impl FaultInjection {
 
     pub(crate) fn set(&self, faults: BankFaults) -> Result<(), SandboxError> {
         let rates = [
-            ("errorRate", faults.error_rate),
-            ("loseAnswerRate", faults.lose_answer_rate),
-            ("duplicateRate", faults.duplicate_rate),
+            (FaultRate::Error, faults.error_rate),
+            (FaultRate::LoseAnswer, faults.lose_answer_rate),
+            (FaultRate::Duplicate, faults.duplicate_rate),
         ];
-        if let Some((name, _)) = rates.into_iter().find(|(_, rate)| !(0.0..=1.0).contains(rate)) {
-            return Err(SandboxError::Rate(name));
+        if let Some((rate, _)) = rates.into_iter().find(|(_, rate)| !(0.0..=1.0).contains(rate)) {
+            return Err(SandboxError::Rate(rate));
         }
         *self.faults.lock().unwrap_or_else(PoisonError::into_inner) = faults;
         Ok(())
@@ -61,7 +61,7 @@ mod tests {
         let faults = faults();
         for rate in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
             let refused = faults.set(BankFaults { lose_answer_rate: rate, ..BankFaults::default() });
-            assert_eq!(refused, Err(SandboxError::Rate("loseAnswerRate")));
+            assert_eq!(refused, Err(SandboxError::Rate(FaultRate::LoseAnswer)));
         }
         assert_eq!(faults.get(), BankFaults::default());
         let all = BankFaults {

@@ -32,6 +32,7 @@ mod metrics;
 mod openapi;
 mod operation;
 mod operations;
+mod patterns;
 mod pipeline;
 mod rate_limit;
 mod request_id;

@@ -4,7 +4,6 @@ use std::marker::PhantomData;
 
 use kopeck_api::{Code, Field, HasShape as _, Shape};
 use kopeck_domain::Kopecks;
-use kopeck_domain::calendar::{DATE_PATTERN, MOMENT_PATTERN};
 use kopeck_domain::card::{CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::CategoryName;
@@ -14,13 +13,13 @@ use kopeck_domain::limit::Period;
 use kopeck_domain::order::OrderKind;
 use kopeck_domain::person::{CustomId, DeliveryAddress, Email, PersonName, Phone, Recipient};
 use kopeck_domain::request::RequestState;
-use kopeck_domain::text::EXCLUDED;
 use kopeck_domain::transaction::TransactionType;
 use secrecy::SecretString;
 use serde::Serialize;
 use time::{Date, OffsetDateTime};
 
 use crate::json::{Json, object};
+use crate::patterns;
 
 /// A type with a JSON schema.
 pub(crate) trait HasSchema {
@@ -117,9 +116,11 @@ pub(crate) fn pattern(pattern: &str, form: &str) -> Json {
 
 /// A text of 1 to `most` characters, not all blank.
 pub(crate) fn free_text(most: usize) -> Json {
-    let pattern = format!(r"^[^{EXCLUDED}]*[^\s{EXCLUDED}][^{EXCLUDED}]*$");
     let rule = "No control, format (bidirectional, zero-width) or unassigned characters. Stored in NFC.";
-    chars(1, most).with("pattern", pattern).with("x-form", "not blank").with("description", rule)
+    chars(1, most)
+        .with("pattern", patterns::free_text())
+        .with("x-form", "not blank")
+        .with("description", rule)
 }
 
 /// A text of `least` to `most` characters.
@@ -300,16 +301,16 @@ plain! {
     u64 => object! {"type": "integer", "minimum": 0};
     i64 => object! {"type": "integer", "format": "int64"};
     Kopecks => object! {"type": "integer", "format": "int64"};
-    CustomId => chars(1, CustomId::MAX_CHARS).with("pattern", CustomId::PATTERN).with("x-form", CUSTOM_ID_FORM);
-    PersonName => chars(1, PersonName::MAX_CHARS).with("pattern", PersonName::pattern()).with("x-form", NAME_FORM);
-    Phone => pattern(Phone::PATTERN, "10 digits");
+    CustomId => chars(1, CustomId::MAX_CHARS).with("pattern", patterns::CUSTOM_ID).with("x-form", CUSTOM_ID_FORM);
+    PersonName => chars(1, PersonName::MAX_CHARS).with("pattern", patterns::name()).with("x-form", NAME_FORM);
+    Phone => pattern(patterns::PHONE, "10 digits");
     Email => object! {"type": "string", "format": "email", "maxLength": integer(Email::MAX_CHARS)};
     Recipient => free_text(Recipient::MAX_CHARS);
     DeliveryAddress => free_text(DeliveryAddress::MAX_CHARS);
     CategoryName => free_text(CategoryName::MAX_CHARS);
-    CardNumber => pattern(CardNumber::PATTERN, "10 or 13 digits");
-    Date => pattern(DATE_PATTERN, "DD.MM.YYYY");
-    OffsetDateTime => pattern(MOMENT_PATTERN, "DD.MM.YYYY HH:MM");
+    CardNumber => pattern(patterns::CARD_NUMBER, "10 or 13 digits");
+    Date => pattern(patterns::DATE, "DD.MM.YYYY");
+    OffsetDateTime => pattern(patterns::TIMESTAMP, "DD.MM.YYYY HH:MM");
 }
 
 /// Identifiers.

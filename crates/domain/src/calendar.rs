@@ -1,17 +1,9 @@
-//! Dates and times in the formats of the API and in the service's zone.
+//! Time zones with a fixed offset; dates and times as `DD.MM.YYYY` and `HH:MM`.
 
 use time::{Date, Duration, Month, OffsetDateTime, UtcOffset};
 
 use crate::draft::Invalid;
 use crate::limit::TimeOfDay;
-
-/// The form of a date, `DD.MM.YYYY`, as a regular expression of JSON Schema; that a calendar has it is beyond it.
-pub const DATE_PATTERN: &str = "^(0[1-9]|[12][0-9]|3[01])[.](0[1-9]|1[0-2])[.][0-9]{4}$";
-/// The form of a moment, `DD.MM.YYYY HH:MM`, 1970 to 2999, likewise.
-pub const MOMENT_PATTERN: &str =
-    "^(0[1-9]|[12][0-9]|3[01])[.](0[1-9]|1[0-2])[.](19[7-9][0-9]|2[0-9]{3}) ([01][0-9]|2[0-3]):[0-5][0-9]$";
-/// The form of a time of the day, `HH:MM`.
-pub const TIME_PATTERN: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
 
 /// The tolerated difference of two servers' clocks, or a server's and a partner's. Timestamps further in the future come from a
 /// clock that was set back since.

@@ -15,9 +15,6 @@ const VIRTUAL_FIRST: u64 = 1_000_000_000;
 const VIRTUAL_LAST: u64 = 9_999_999_999;
 
 impl CardNumber {
-    /// Its form, as a regular expression of JSON Schema; the check digit is beyond it.
-    pub const PATTERN: &'static str = "^[1-9]([0-9]{9}|[0-9]{12})$";
-
     /// The plastic card number whose first twelve digits are `body`; the check digit is worked out.
     ///
     /// # Errors

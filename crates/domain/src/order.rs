@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 pub use self::state::OrderState;
 use crate::card::CardType;
 use crate::card_number::CardNumber;
-use crate::draft::{Faults, Invalid};
+use crate::draft::Invalid;
 use crate::ids::OrderId;
 use crate::money::{AmountOverflow, Kopecks};
 use crate::person::{DeliveryAddress, Phone, Recipient};
@@ -173,22 +173,23 @@ impl Order {
     /// A new order of `lines`, all plastic or all virtual as `kind` says.
     ///
     /// # Errors
-    /// [`Faults`] naming `data` if there are no lines or too many, or more than [`MAX_CARDS`] cards in all.
+    /// [`Invalid`] if there are no lines or more than [`MAX_ITEMS`], or more than [`MAX_CARDS`] cards in all.
     pub fn place(
         id: OrderId,
         kind: OrderKind,
         lines: &[OrderLine],
         now: OffsetDateTime,
-    ) -> Result<Self, Faults> {
-        let first = lines.first().ok_or_else(|| Faults::of("data", "must have 1 to 100 items"))?;
+    ) -> Result<Self, Invalid> {
+        let items = || Invalid::new(format!("must have 1 to {MAX_ITEMS} items"));
+        let first = lines.first().ok_or_else(items)?;
         if lines.len() > MAX_ITEMS {
-            return Err(Faults::of("data", "must have 1 to 100 items"));
+            return Err(items());
         }
         let cards = lines.iter().try_fold(0_u32, |sum, line| sum.checked_add(line.count)).unwrap_or(u32::MAX);
         if cards > MAX_CARDS {
-            return Err(Faults::of("data", format!("must order at most {MAX_CARDS} cards in all")));
+            return Err(Invalid::new(format!("must order at most {MAX_CARDS} cards in all")));
         }
-        let cost = cost_of(lines).map_err(|overflow| Faults::of("data", overflow.to_string()))?;
+        let cost = cost_of(lines).map_err(|overflow| Invalid::new(overflow.to_string()))?;
         Ok(Self(StoredOrder {
             id,
             kind,
@@ -307,7 +308,7 @@ mod tests {
         }
     }
 
-    fn place(lines: &[OrderLine]) -> Result<Order, Faults> {
+    fn place(lines: &[OrderLine]) -> Result<Order, Invalid> {
         Order::place(OrderId::new(Uuid::nil()), OrderKind::Virtual, lines, OffsetDateTime::UNIX_EPOCH)
     }
 

@@ -5,11 +5,6 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::draft::Invalid;
 
-/// What no free text holds, as the inside of a character class of a regular expression: control characters, line
-/// separators, and the format characters of the Basic Multilingual Plane (bidirectional controls, zero-width characters).
-/// Other format characters and unassigned ones are refused too; they are too many for a pattern.
-pub const EXCLUDED: &str = r"\u0000-\u001F\u007F-\u009F\u00AD\u0600-\u0605\u061C\u06DD\u070F\u0890-\u0891\u08E2\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF0-\uFFFB";
-
 /// Normalization Form C, in which texts are stored and compared: `é` is one character, however it was typed.
 #[must_use]
 pub fn nfc(text: &str) -> String {
@@ -101,26 +96,6 @@ mod tests {
             assert_eq!(parse(text, 100).unwrap_err().to_string(), "must not be empty");
         }
         assert!(parse("abc", 2).is_err());
-    }
-
-    /// Every character of the Basic Multilingual Plane, by its category and by the ranges of the pattern.
-    #[test]
-    fn the_pattern_takes_what_the_parser_takes_but_for_unassigned_characters() {
-        let code = |text: &str| u32::from_str_radix(text.trim_start_matches(r"\u"), 16).unwrap();
-        let mut ranges = Vec::new();
-        let mut rest = EXCLUDED;
-        while !rest.is_empty() {
-            let length = if rest.get(6..7) == Some("-") { 13 } else { 6 };
-            let (range, tail) = rest.split_at(length);
-            let (first, last) = range.split_once('-').unwrap_or((range, range));
-            ranges.push(code(first)..=code(last));
-            rest = tail;
-        }
-        for character in '\0'..='\u{ffff}' {
-            let by_pattern = ranges.iter().any(|range| range.contains(&u32::from(character)));
-            let is_unassigned = get_general_category(character) == GeneralCategory::Unassigned;
-            assert!(is_unassigned || by_pattern == is_excluded(character), "{character:?}");
-        }
     }
 
     proptest! {

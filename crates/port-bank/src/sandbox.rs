@@ -1,5 +1,6 @@
 //! Control of a bank that is a simulator: what a sandbox can do that no partner can.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,7 +60,7 @@ pub trait SandboxControl: Send + Sync {
     /// Sets the faults of the bank.
     ///
     /// # Errors
-    /// [`SandboxError::Rate`] if a rate is no probability; then nothing changes.
+    /// [`SandboxError::Rate`] if a rate is not a probability; then nothing changes.
     fn inject_faults(&self, faults: BankFaults) -> Result<(), SandboxError>;
 }
 
@@ -151,6 +152,27 @@ pub struct BankFaults {
     pub down: bool,
 }
 
+/// A rate of [`BankFaults`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultRate {
+    /// `error_rate`.
+    Error,
+    /// `lose_answer_rate`.
+    LoseAnswer,
+    /// `duplicate_rate`.
+    Duplicate,
+}
+
+impl fmt::Display for FaultRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "the rate of errors",
+            Self::LoseAnswer => "the rate of lost responses",
+            Self::Duplicate => "the rate of duplicates",
+        })
+    }
+}
+
 /// Why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SandboxError {
@@ -175,9 +197,9 @@ pub enum SandboxError {
     /// Beyond the range of the clock.
     #[error("the clock does not go that far")]
     ClockTooFar,
-    /// A rate that is no probability, by its name on the wire.
+    /// A rate that is not a probability.
     #[error("{0} must lie between 0 and 1")]
-    Rate(&'static str),
+    Rate(FaultRate),
     /// The bank is no simulator, or the shared secret is wrong.
     #[error("the bank refused the call: {0}")]
     NotASimulator(String),

@@ -1,6 +1,6 @@
 //! Orders of cards: place, get, confirm, cancel, list. Workers do the rest.
 
-use kopeck_domain::Faults;
+use kopeck_domain::draft::Invalid;
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::ledger::{LedgerError, MovementKind, Reference};
 use kopeck_domain::order::{Order, OrderKind, OrderLine, OrderState};
@@ -16,8 +16,8 @@ use crate::money::{self, MoveError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceOrderError {
     /// The order as a whole is faulty: too many items or cards.
-    #[error("faulty fields")]
-    Invalid(Faults),
+    #[error("invalid order: {0}")]
+    Invalid(#[from] Invalid),
     /// The partner's balance does not cover it.
     #[error("insufficient balance")]
     InsufficientBalance,
@@ -92,8 +92,7 @@ pub fn place(
     lines: &[OrderLine],
 ) -> Result<Order, PlaceOrderError> {
     let now = env.now();
-    let order =
-        Order::place(OrderId::new(env.ids.next_id()), kind, lines, now).map_err(PlaceOrderError::Invalid)?;
+    let order = Order::place(OrderId::new(env.ids.next_id()), kind, lines, now)?;
     // The order first: the ledger refers to it. A refused hold undoes it with the whole unit of work.
     unit.orders().insert(partner, &order, lines)?;
     let hold = money::book(unit, partner, MovementKind::Hold, Reference::Order(order.id), order.cost, now);

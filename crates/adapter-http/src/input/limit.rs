@@ -3,7 +3,6 @@
 mod draft;
 
 use kopeck_api::TimeWindow;
-use kopeck_domain::calendar::TIME_PATTERN;
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::limit::{MAX_WINDOWS, Period};
 use serde_json::{Map, Value};
@@ -11,6 +10,7 @@ use serde_json::{Map, Value};
 use self::draft::{LimitDraft, Part, WindowDraft};
 use super::field_types::{InputValue, boolean, integer, text};
 use crate::json::{Json, object};
+use crate::patterns;
 use crate::schema::{Components, HasSchema as _, integer as number_of, or_null, pattern};
 
 /// The parts of a limit. `null` means absent; a value of a wrong type is a fault of its part.
@@ -57,9 +57,9 @@ pub(crate) fn schema(components: &mut Components) -> Json {
 
 /// The schema of a window in a response, with the patterns that a request has to match.
 fn window_schema(components: &mut Components) -> Json {
-    let end = format!("{}|^24:00$", TIME_PATTERN);
+    let end = format!("{}|^24:00$", patterns::TIME);
     let properties = object! {
-        "from": pattern(TIME_PATTERN, "HH:MM").with("description", "The first minute."),
+        "from": pattern(patterns::TIME, "HH:MM").with("description", "The first minute."),
         "to": pattern(&end, "HH:MM, up to 24:00").with("description", "The minute after the last one. Earlier than `from`: on the next day."),
     };
     TimeWindow::schema(components).with("properties", properties)

@@ -13,7 +13,7 @@ mod unblock;
 use kopeck_domain::Faults;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::ids::CardId;
-use kopeck_port_bank::sandbox::{CommandKey, Sandbox, SandboxControl, SandboxError};
+use kopeck_port_bank::sandbox::{CommandKey, FaultRate, Sandbox, SandboxControl, SandboxError};
 use kopeck_service::cards;
 use serde::Serialize;
 
@@ -106,7 +106,14 @@ impl From<SandboxError> for ApiError {
                 Self::field("amount", detail)
             }
             SandboxError::ClockTooFar => Self::field("seconds", "takes the clock beyond the year 2900"),
-            SandboxError::Rate(name) => Self::field(name, error.to_string()),
+            SandboxError::Rate(rate) => {
+                let field = match rate {
+                    FaultRate::Error => "errorRate",
+                    FaultRate::LoseAnswer => "loseAnswerRate",
+                    FaultRate::Duplicate => "duplicateRate",
+                };
+                Self::field(field, "must lie between 0 and 1")
+            }
             SandboxError::Unreachable(reason) => bank_unavailable().because(reason),
             // The operations accept positive amounts only.
             SandboxError::Amount | SandboxError::NotASimulator(_) | SandboxError::Failed(_) => {

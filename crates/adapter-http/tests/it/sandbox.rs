@@ -10,8 +10,8 @@ use kopeck_domain::card::{CardStatus, Standing};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::payment::PaymentRefusal;
 use kopeck_port_bank::sandbox::{
-    BankFaults, CommandKey, Purchase, PurchaseOutcome, Refund, Sandbox, SandboxClock, SandboxControl,
-    SandboxError,
+    BankFaults, CommandKey, FaultRate, Purchase, PurchaseOutcome, Refund, Sandbox, SandboxClock,
+    SandboxControl, SandboxError,
 };
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ impl SandboxControl for Power {
 
     fn inject_faults(&self, faults: BankFaults) -> Result<(), SandboxError> {
         if faults.down {
-            return Err(SandboxError::Rate("errorRate"));
+            return Err(SandboxError::Rate(FaultRate::Error));
         }
         self.note(format!("{faults:?}"))
     }

@@ -1,11 +1,11 @@
 //! The letters of people's names: every letter of the Unicode scripts Latin and Cyrillic in its composed form.
 //!
-//! A table, because both the parser and the pattern of the API's description are made of it: patterns with `\p{…}` are
-//! not understood by all who read the description. A test compares it with Unicode's own data.
+//! A table, so that a user can make a pattern of it where `\p{…}` is not understood. A test compares it with Unicode's own
+//! data.
 
 /// First and last letter of each range, ascending: the letters of the two scripts (Unicode 16) that are their own
 /// compatibility composition (NFKC). `ﬁ`, `ª` and full-width letters are not: another text means the same.
-const NAME_LETTERS: &[(char, char)] = &[
+pub(super) const NAME_LETTERS: &[(char, char)] = &[
     ('A', 'Z'),
     ('a', 'z'),
     ('\u{C0}', '\u{D6}'),
@@ -58,20 +58,6 @@ pub(super) fn is_name_letter(character: char) -> bool {
     after.checked_sub(1).and_then(|at| NAME_LETTERS.get(at)).is_some_and(|(_, last)| character <= *last)
 }
 
-/// The letters of names as the inside of a character class of a regular expression.
-pub(super) fn name_letters() -> String {
-    NAME_LETTERS.iter().map(|(first, last)| format!("{}-{}", escaped(*first), escaped(*last))).collect()
-}
-
-/// Letters outside of the Basic Multilingual Plane stand for themselves: each dialect of regular expressions has another
-/// escape for them.
-fn escaped(letter: char) -> String {
-    match u32::from(letter) {
-        0..=0x7F | 0x1_0000.. => letter.to_string(),
-        code => format!("\\u{code:04X}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use regex_syntax::hir::{Class, HirKind};
@@ -97,10 +83,5 @@ mod tests {
             let composed = [character].into_iter().nfkc().eq([character]);
             assert_eq!(is_name_letter(character), of_scripts && composed, "{character:?}");
         }
-    }
-
-    #[test]
-    fn the_pattern_is_the_table() {
-        assert_eq!(class(&format!("[{}]", name_letters())), NAME_LETTERS);
     }
 }

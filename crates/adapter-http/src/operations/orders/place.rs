@@ -38,7 +38,7 @@ pub(super) fn one_of(types: &[CardType], components: &mut Components) -> Json {
 impl From<PlaceOrderError> for ApiError {
     fn from(error: PlaceOrderError) -> Self {
         match error {
-            PlaceOrderError::Invalid(faults) => faults.into(),
+            PlaceOrderError::Invalid(invalid) => Self::field("data", invalid.detail()),
             PlaceOrderError::InsufficientBalance => Code::InsufficientBalance.into(),
             PlaceOrderError::Store(error) => error.into(),
         }
