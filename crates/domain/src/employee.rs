@@ -21,9 +21,36 @@ serde_enum! {
     }
 }
 
-/// An employee of a partner.
+/// An employee of a partner. Only its verbs change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Employee {
+pub struct Employee(StoredEmployee);
+
+impl Employee {
+    /// The employee that a store kept, or a test makes: the one way past the verbs.
+    #[must_use]
+    pub const fn from_stored(stored: StoredEmployee) -> Self {
+        Self(stored)
+    }
+
+    /// Its fields.
+    #[must_use]
+    pub fn into_stored(self) -> StoredEmployee {
+        self.0
+    }
+}
+
+/// Fields are read, never written.
+impl std::ops::Deref for Employee {
+    type Target = StoredEmployee;
+
+    fn deref(&self) -> &StoredEmployee {
+        &self.0
+    }
+}
+
+/// The fields of an employee.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEmployee {
     /// The service's identifier.
     pub id: EmployeeId,
     /// The partner's own identifier, unique among the partner's employees.
@@ -117,7 +144,7 @@ impl Employee {
     #[must_use]
     pub fn add(id: EmployeeId, fields: NewEmployee, now: OffsetDateTime) -> Self {
         let NewEmployee { custom_id, surname, name, patronymic, phone, email, category, status } = fields;
-        Self {
+        Self(StoredEmployee {
             id,
             custom_id,
             surname,
@@ -129,26 +156,27 @@ impl Employee {
             status: status.unwrap_or(EmployeeStatus::Work),
             created_at: now,
             status_updated_at: now,
-        }
+        })
     }
 
     /// The employee after `update` at `now`. `status_updated_at` moves only when the status really changes.
     #[must_use]
     pub fn update(self, update: EmployeeUpdate, now: OffsetDateTime) -> Self {
-        let status = update.status.unwrap_or(self.status);
-        Self {
-            id: self.id,
-            custom_id: update.custom_id.unwrap_or(self.custom_id),
-            surname: update.surname.apply(self.surname),
-            name: update.name.apply(self.name),
-            patronymic: update.patronymic.apply(self.patronymic),
-            phone: update.phone.apply(self.phone),
-            email: update.email.apply(self.email),
-            category: update.category.apply(self.category),
+        let before = self.0;
+        let status = update.status.unwrap_or(before.status);
+        Self(StoredEmployee {
+            id: before.id,
+            custom_id: update.custom_id.unwrap_or(before.custom_id),
+            surname: update.surname.apply(before.surname),
+            name: update.name.apply(before.name),
+            patronymic: update.patronymic.apply(before.patronymic),
+            phone: update.phone.apply(before.phone),
+            email: update.email.apply(before.email),
+            category: update.category.apply(before.category),
             status,
-            created_at: self.created_at,
-            status_updated_at: if status == self.status { self.status_updated_at } else { now },
-        }
+            created_at: before.created_at,
+            status_updated_at: if status == before.status { before.status_updated_at } else { now },
+        })
     }
 
     /// The text that a search looks into: surname, name and custom identifier in lower case, parted by line breaks.
@@ -201,8 +229,12 @@ mod tests {
                 EmployeeUpdate { status: Some(*status), phone: Change::Clear, ..EmployeeUpdate::default() };
             let updated = employee.clone().update(update, now);
             let expected = if *status == EmployeeStatus::Work { then } else { now };
-            assert_eq!((updated.status, updated.status_updated_at, updated.phone), (*status, expected, None));
-            assert_eq!(updated.surname, employee.surname, "what was not named stays");
+            assert_eq!((updated.status, updated.status_updated_at), (*status, expected));
+            assert_eq!(
+                (&updated.phone, &updated.surname),
+                (&None, &employee.surname),
+                "what was not named stays"
+            );
         }
     }
 

@@ -1,7 +1,7 @@
 //! Employees.
 
 use diesel::prelude::*;
-use kopeck_domain::employee::Employee;
+use kopeck_domain::employee::{Employee, StoredEmployee};
 use kopeck_domain::ids::{EmployeeId, PartnerId};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 use kopeck_port_store::page::{Listed, Page};
@@ -126,7 +126,7 @@ impl EmployeeRow {
         let cipher = row_cipher(cipher, partner, self.id.bytes());
         let phone = fields.phone.map(|stored| cipher.text("phone", &stored)).transpose()?;
         let email = fields.email.map(|stored| cipher.text("email", &stored)).transpose()?;
-        Ok(Employee {
+        Ok(Employee::from_stored(StoredEmployee {
             id: self.id.to(),
             custom_id: parsed(CustomId::parse(&fields.custom_id), "employees.custom_id")?,
             surname: name(fields.surname, "employees.surname")?,
@@ -138,7 +138,7 @@ impl EmployeeRow {
             status: word(&fields.status, "employees.status")?,
             created_at: self.created_at.time("employees.created_at")?,
             status_updated_at: fields.status_updated_at.time("employees.status_updated_at")?,
-        })
+        }))
     }
 }
 

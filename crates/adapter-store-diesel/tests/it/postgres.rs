@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use kopeck_adapter_store_diesel::BatchedStore;
-use kopeck_domain::employee::EmployeeStatus;
+use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::Partner;
 use kopeck_port_store::page::Page;
@@ -92,13 +92,11 @@ fn a_refused_statement_costs_the_unit_of_work_nothing_else() {
     let store = Kind::Postgres.store_with_partner();
     let kept = write(&store, |unit| {
         unit.employees().insert(PARTNER, &employee(1))?;
-        let mut double = employee(2);
-        double.custom_id = employee(1).custom_id;
-        let refused = unit.employees().insert(PARTNER, &double);
+        let double = StoredEmployee { id: employee(2).id, ..employee(1).into_stored() };
+        let refused = unit.employees().insert(PARTNER, &Employee::from_stored(double));
         assert_eq!(refused, Err(StoreError::Conflict(Rule::EmployeeCustomId)));
-        let mut changed = employee(1);
-        changed.category = Some(Uuid::nil().into());
-        let refused = unit.employees().update(PARTNER, &changed);
+        let changed = StoredEmployee { category: Some(Uuid::nil().into()), ..employee(1).into_stored() };
+        let refused = unit.employees().update(PARTNER, &Employee::from_stored(changed));
         assert_eq!(refused, Err(StoreError::Conflict(Rule::Reference)));
         unit.employees().get(PARTNER, employee(1).id)
     });
@@ -157,10 +155,10 @@ fn writers_of_many_partners_do_not_lock_each_other_out() {
     }
     let add_a_second = |unit: &mut dyn UnitOfWork, number| {
         let partner = Uuid::from_u128(number).into();
-        let mut counter = unit.employees().get(partner, employee(number).id)?.unwrap();
+        let mut counter = unit.employees().get(partner, employee(number).id)?.unwrap().into_stored();
         counter.status = EmployeeStatus::Work;
         counter.status_updated_at += time::Duration::SECOND;
-        unit.employees().update(partner, &counter)
+        unit.employees().update(partner, &Employee::from_stored(counter))
     };
     let bump = |store: &dyn Store, order: [u128; 2]| {
         write(store, move |unit| order.into_iter().try_for_each(|number| add_a_second(unit, number)))

@@ -10,7 +10,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::StoredCard;
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardType, Standing};
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::employee::{Employee, EmployeeStatus};
+use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::limit::Limit;
 use kopeck_domain::order::{LineDetails, Order, OrderKind, OrderLine};
@@ -215,7 +215,7 @@ pub(crate) fn credentials() -> Credentials {
 }
 
 pub(crate) fn employee(number: u128) -> Employee {
-    Employee {
+    Employee::from_stored(StoredEmployee {
         id: Uuid::from_u128(number).into(),
         custom_id: CustomId::parse(&format!("E-{number}")).unwrap(),
         surname: None,
@@ -227,7 +227,7 @@ pub(crate) fn employee(number: u128) -> Employee {
         status: EmployeeStatus::Work,
         created_at: NOW,
         status_updated_at: NOW,
-    }
+    })
 }
 
 /// An order of `count` virtual cards, and the cards that the bank issued for it.

@@ -11,7 +11,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card::StoredCard;
 use kopeck_domain::card::{Card, CardLink, CardStatus};
 use kopeck_domain::card_batch::ItemState;
-use kopeck_domain::employee::Employee;
+use kopeck_domain::employee::{Employee, StoredEmployee};
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_domain::person::CustomId;
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem};
@@ -93,7 +93,7 @@ fn custom_id(number: u64) -> CustomId {
 }
 
 fn named(id: u128, custom: u64) -> Employee {
-    Employee { custom_id: custom_id(custom), ..employee(id) }
+    Employee::from_stored(StoredEmployee { custom_id: custom_id(custom), ..employee(id).into_stored() })
 }
 
 fn card(partner: PartnerId, number: u64) -> CardId {
@@ -121,7 +121,10 @@ fn take(unit: &mut dyn UnitOfWork, partner: PartnerId, step: Step) -> Result<Str
         Step::Rename { from, to } => match unit.employees().id_by_custom_id(partner, &custom_id(from))? {
             Some(id) => {
                 let employee = unit.employees().get(partner, id)?.unwrap();
-                let renamed = Employee { custom_id: custom_id(to), ..employee };
+                let renamed = Employee::from_stored(StoredEmployee {
+                    custom_id: custom_id(to),
+                    ..employee.into_stored()
+                });
                 refused(unit.employees().update(partner, &renamed))?
             }
             None => "nobody".to_owned(),
@@ -131,7 +134,7 @@ fn take(unit: &mut dyn UnitOfWork, partner: PartnerId, step: Step) -> Result<Str
         }
         Step::Get { employee } => {
             let id: EmployeeId = Uuid::from_u128(employee).into();
-            format!("{:?}", unit.employees().get(partner, id)?.map(|one| one.custom_id))
+            format!("{:?}", unit.employees().get(partner, id)?.map(|one| one.into_stored().custom_id))
         }
         Step::Answer { key } => answer(unit, partner, key)?,
         Step::Spend { nonce } => refused(spend(unit, partner, nonce))?,

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use diesel::{PgConnection, SqliteConnection, sql_query};
 use kopeck_domain::card::{Card, CardLink, CardStatus, StoredCard};
-use kopeck_domain::employee::Employee;
+use kopeck_domain::employee::{Employee, StoredEmployee};
 use kopeck_domain::person::PersonName;
 use kopeck_port_store::Subject;
 use time::Duration;
@@ -30,7 +30,11 @@ struct Line {
 fn filled_store(kind: Kind) -> TestStore {
     let store = kind.store_with_partner();
     let name = |text| Some(PersonName::parse(text).unwrap());
-    let holder = Employee { surname: name("Ёжиков"), name: name("Иван"), ..employee(1) };
+    let holder = Employee::from_stored(StoredEmployee {
+        surname: name("Ёжиков"),
+        name: name("Иван"),
+        ..employee(1).into_stored()
+    });
     let id = holder.id;
     write(&store, move |unit| unit.employees().insert(PARTNER, &holder)).unwrap();
     let (order, lines, cards) = order_with_cards(7, 2);

@@ -2,7 +2,7 @@
 
 use crate::page::{Listed, Page};
 use kopeck_domain::category::{Category, CategoryName};
-use kopeck_domain::employee::Employee;
+use kopeck_domain::employee::{Employee, StoredEmployee};
 use kopeck_domain::ids::{CategoryId, PartnerId};
 
 use super::support::{category, employee, id, insert_category, insert_employee, page, partner, read, write};
@@ -72,10 +72,11 @@ pub fn a_category_in_use_cannot_be_deleted(store: &dyn Store) {
     let partner = partner(store);
     let cooks = category("Повара");
     insert_category(store, partner, &cooks).unwrap();
-    let cook = Employee { category: Some(cooks.id), ..employee("E-1") };
+    let cook =
+        Employee::from_stored(StoredEmployee { category: Some(cooks.id), ..employee("E-1").into_stored() });
     insert_employee(store, partner, &cook).unwrap();
     assert_eq!(delete(store, partner, cooks.id), Err(StoreError::Conflict(Rule::Reference)));
-    let left = Employee { category: None, ..cook };
+    let left = Employee::from_stored(StoredEmployee { category: None, ..cook.into_stored() });
     write(store, move |unit| unit.employees().update(partner, &left)).unwrap();
     delete(store, partner, cooks.id).unwrap();
     assert_eq!(get(store, partner, cooks.id), None);
@@ -106,10 +107,26 @@ pub fn the_list_counts_employees(store: &dyn Store) {
     }
     let foreign = category("Я");
     insert_category(store, other, &foreign).unwrap();
-    insert_employee(store, other, &Employee { category: Some(foreign.id), ..employee("E-1") }).unwrap();
+    insert_employee(
+        store,
+        other,
+        &Employee::from_stored(StoredEmployee {
+            category: Some(foreign.id),
+            ..employee("E-1").into_stored()
+        }),
+    )
+    .unwrap();
     for (number, category) in [(1, Some(0)), (2, Some(2)), (3, Some(0)), (4, None)] {
         let category = category.map(|index: usize| categories[index].id);
-        insert_employee(store, partner, &Employee { category, ..employee(&format!("E-{number}")) }).unwrap();
+        insert_employee(
+            store,
+            partner,
+            &Employee::from_stored(StoredEmployee {
+                category,
+                ..employee(&format!("E-{number}")).into_stored()
+            }),
+        )
+        .unwrap();
     }
     let counted: Vec<CategoryUse> = categories
         .iter()

@@ -1,7 +1,7 @@
 //! Employees.
 
 use crate::page::{Listed, Page};
-use kopeck_domain::employee::{Employee, EmployeeStatus};
+use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 
@@ -45,7 +45,7 @@ pub fn an_employee_is_read_as_it_was_stored(store: &dyn Store) {
     let partner = partner(store);
     let cooks = category("Повара");
     insert_category(store, partner, &cooks).unwrap();
-    let full = Employee {
+    let full = Employee::from_stored(StoredEmployee {
         surname: name("Ёжиков"),
         name: name("Пётр"),
         patronymic: name("Ильич"),
@@ -54,8 +54,8 @@ pub fn an_employee_is_read_as_it_was_stored(store: &dyn Store) {
         category: Some(cooks.id),
         status: EmployeeStatus::DontWork,
         status_updated_at: at(77),
-        ..employee("Таб_0-1x")
-    };
+        ..employee("Таб_0-1x").into_stored()
+    });
     let bare = employee("E-1");
     assert_eq!(get(store, partner, &bare), None);
     for one in [full, bare] {
@@ -70,22 +70,22 @@ pub fn an_employee_is_read_as_it_was_stored(store: &dyn Store) {
 /// A field that was emptied is empty, and the search follows.
 pub fn an_update_changes_and_clears(store: &dyn Store) {
     let partner = partner(store);
-    let before = Employee {
+    let before = Employee::from_stored(StoredEmployee {
         surname: name("Иванов"),
         phone: Some(Phone::parse("9031234567").unwrap()),
-        ..employee("E-1")
-    };
+        ..employee("E-1").into_stored()
+    });
     let neighbour = employee("E-2");
     insert_employee(store, partner, &before).unwrap();
     insert_employee(store, partner, &neighbour).unwrap();
-    let after = Employee {
+    let after = Employee::from_stored(StoredEmployee {
         custom_id: CustomId::parse("E-3").unwrap(),
         surname: name("Петров"),
         phone: None,
         status: EmployeeStatus::Vacation,
         status_updated_at: at(5),
-        ..before.clone()
-    };
+        ..before.clone().into_stored()
+    });
     update(store, partner, &after).unwrap();
     assert_eq!(get(store, partner, &before), Some(after));
     assert_eq!(get(store, partner, &neighbour), Some(neighbour));
@@ -101,7 +101,10 @@ pub fn a_custom_id_belongs_to_one_employee(store: &dyn Store) {
     assert_eq!(insert_employee(store, first, &employee("E-1")), Err(taken.clone()));
     let other = employee("E-2");
     insert_employee(store, first, &other).unwrap();
-    let renamed = Employee { custom_id: CustomId::parse("E-1").unwrap(), ..other.clone() };
+    let renamed = Employee::from_stored(StoredEmployee {
+        custom_id: CustomId::parse("E-1").unwrap(),
+        ..other.clone().into_stored()
+    });
     assert_eq!(update(store, first, &renamed), Err(taken));
     assert_eq!(get(store, first, &other), Some(other));
     insert_employee(store, first, &employee("e-1")).unwrap();
@@ -117,9 +120,13 @@ pub fn a_category_must_be_the_partners_own(store: &dyn Store) {
     insert_employee(store, first, &plain).unwrap();
     for category in [foreign.id, id()] {
         let refused = Err(StoreError::Conflict(Rule::Reference));
-        let stranger = Employee { category: Some(category), ..employee("E-2") };
+        let stranger = Employee::from_stored(StoredEmployee {
+            category: Some(category),
+            ..employee("E-2").into_stored()
+        });
         assert_eq!(insert_employee(store, first, &stranger), refused);
-        let moved = Employee { category: Some(category), ..plain.clone() };
+        let moved =
+            Employee::from_stored(StoredEmployee { category: Some(category), ..plain.clone().into_stored() });
         assert_eq!(update(store, first, &moved), refused);
     }
     assert_eq!(get(store, first, &plain), Some(plain));
@@ -137,7 +144,10 @@ pub fn an_employee_is_its_partners_own(store: &dyn Store) {
         let listed = list(store, second, &filter, page(1, 10));
         assert_eq!(listed, Listed { items: Vec::new(), total: 0 });
     }
-    let changed = Employee { status: EmployeeStatus::Medical, ..kept.clone() };
+    let changed = Employee::from_stored(StoredEmployee {
+        status: EmployeeStatus::Medical,
+        ..kept.clone().into_stored()
+    });
     update(store, second, &changed).unwrap();
     assert_eq!(get(store, first, &kept), Some(kept.clone()));
     let stranger = insert_employee(store, id(), &employee("E-1"));
@@ -150,7 +160,10 @@ pub fn pages_follow_the_order_of_creation(store: &dyn Store) {
     let mut employees = Vec::new();
     for number in 0..5 {
         // Neither names nor moments run the way of creation.
-        let one = Employee { created_at: at(100 - number), ..employee(&format!("E-{}", 9 - number)) };
+        let one = Employee::from_stored(StoredEmployee {
+            created_at: at(100 - number),
+            ..employee(&format!("E-{}", 9 - number)).into_stored()
+        });
         insert_employee(store, partner, &one).unwrap();
         insert_employee(store, other, &employee(&format!("X-{number}"))).unwrap();
         employees.push(one);
@@ -190,7 +203,12 @@ pub fn filters_have_to_fit_all_together(store: &dyn Store) {
         ("E-4", EmployeeStatus::Work, Some(cooks.id), None),
     ];
     for (custom_id, status, category, surname) in rows {
-        let one = Employee { status, category, surname, ..employee(custom_id) };
+        let one = Employee::from_stored(StoredEmployee {
+            status,
+            category,
+            surname,
+            ..employee(custom_id).into_stored()
+        });
         insert_employee(store, partner, &one).unwrap();
     }
     let none = EmployeeFilter::default();
@@ -215,19 +233,23 @@ pub fn filters_have_to_fit_all_together(store: &dyn Store) {
 /// In surname, name and custom identifier, Cyrillic too; and in nothing else.
 pub fn the_search_knows_no_letter_case(store: &dyn Store) {
     let partner = partner(store);
-    let one = Employee {
+    let one = Employee::from_stored(StoredEmployee {
         surname: name("ЁЖИКОВ"),
         name: name("Ґалаґан"),
         patronymic: name("Ильич"),
         email: Some(Email::parse("mail@example.ru").unwrap()),
-        ..employee("Таб-Q")
-    };
+        ..employee("Таб-Q").into_stored()
+    });
     insert_employee(store, partner, &one).unwrap();
     insert_employee(store, partner, &employee("other")).unwrap();
     for text in ["ёжиков", "ЁЖ", "жико", "ґАЛА", "таб", "б-q"] {
         assert_eq!(fitting(store, partner, &query(text)), ["Таб-Q"], "{text}");
     }
-    let two = Employee { surname: name("MÜLLER"), name: name("Nguyễn"), ..employee("E-2") };
+    let two = Employee::from_stored(StoredEmployee {
+        surname: name("MÜLLER"),
+        name: name("Nguyễn"),
+        ..employee("E-2").into_stored()
+    });
     insert_employee(store, partner, &two).unwrap();
     for text in ["müll", "MÜLLER", "NGUYỄN", "ễn"] {
         assert_eq!(fitting(store, partner, &query(text)), ["E-2"], "{text}");
@@ -255,7 +277,10 @@ pub fn filtered_lists_are_paged_too(store: &dyn Store) {
     let partner = partner(store);
     for number in 0..7 {
         let status = if number % 2 == 0 { EmployeeStatus::Work } else { EmployeeStatus::Vacation };
-        let one = Employee { status, ..employee(&format!("E-{number}")) };
+        let one = Employee::from_stored(StoredEmployee {
+            status,
+            ..employee(&format!("E-{number}")).into_stored()
+        });
         insert_employee(store, partner, &one).unwrap();
     }
     let working = EmployeeFilter { status: Some(EmployeeStatus::Work), ..EmployeeFilter::default() };

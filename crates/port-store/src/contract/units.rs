@@ -168,10 +168,10 @@ pub fn writers_see_each_other_one_after_the_other(store: &dyn Store) {
             scope.spawn(|| {
                 for _ in 0..25 {
                     write(store, move |unit| {
-                        let mut counter = unit.employees().get(partner, id)?.unwrap();
+                        let mut counter = unit.employees().get(partner, id)?.unwrap().into_stored();
                         counter.status = EmployeeStatus::Work;
                         counter.status_updated_at += time::Duration::SECOND;
-                        unit.employees().update(partner, &counter)
+                        unit.employees().update(partner, &Employee::from_stored(counter))
                     })
                     .unwrap();
                 }

@@ -201,7 +201,7 @@ fn clearing_a_category_asks_for_none_and_a_new_status_has_its_date() {
     let updated = update(&mut unit, &bench, PARTNER, employee_id(1), update_to, Faults::new()).unwrap();
     assert_eq!(updated.category, None);
     assert_eq!((updated.status, updated.status_updated_at), (EmployeeStatus::Vacation, START));
-    assert_eq!((updated.created_at, updated.phone), (BEFORE, employee(1).phone));
+    assert_eq!((updated.created_at, &updated.phone), (BEFORE, &employee(1).phone));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kopeck_audit::{Entry, Mark, Opening, Record};
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::employee::{Employee, EmployeeStatus};
+use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChanges;
@@ -111,7 +111,7 @@ impl EmployeeRepository for Unit {
     fn get(&mut self, _: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
         let name = |text| PersonName::parse(text).ok();
         let custom_id = CustomId::parse("T-1000").map_err(|_| StoreError::Corrupt("employee".to_owned()))?;
-        Ok(Some(Employee {
+        Ok(Some(Employee::from_stored(StoredEmployee {
             id,
             custom_id,
             surname: name("Ёжиков"),
@@ -123,7 +123,7 @@ impl EmployeeRepository for Unit {
             status: EmployeeStatus::Work,
             created_at: OffsetDateTime::UNIX_EPOCH,
             status_updated_at: OffsetDateTime::UNIX_EPOCH,
-        }))
+        })))
     }
     fn with_cards(
         &mut self,
