@@ -4,6 +4,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::Kopecks;
 use crate::card_number::CardNumber;
+use crate::draft::Invalid;
 use crate::ids::{CardId, EmployeeId, OrderId};
 use crate::string_enum::serde_enum;
 
@@ -46,8 +47,13 @@ serde_enum! {
     }
 }
 
+#[cfg(feature = "serde")]
+time::serde::format_description!(iso_date, Date, "[year]-[month]-[day]");
+
 /// A card of a partner. Only its verbs change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "StoredCard"))]
 pub struct Card(StoredCard);
 
 impl Card {
@@ -64,6 +70,18 @@ impl Card {
     }
 }
 
+/// The card that the fields describe.
+impl TryFrom<StoredCard> for Card {
+    type Error = Invalid;
+
+    fn try_from(stored: StoredCard) -> Result<Self, Invalid> {
+        if stored.number.is_plastic() == stored.kind.is_virtual() {
+            return Err(Invalid::new("the number of a card must have the form of its type"));
+        }
+        Ok(Self(stored))
+    }
+}
+
 /// Fields are read, never written.
 impl std::ops::Deref for Card {
     type Target = StoredCard;
@@ -75,6 +93,7 @@ impl std::ops::Deref for Card {
 
 /// The fields of a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StoredCard {
     /// The service's identifier.
     pub id: CardId,
@@ -85,6 +104,7 @@ pub struct StoredCard {
     /// The order it was issued for.
     pub order: OrderId,
     /// The last day on which it is valid.
+    #[cfg_attr(feature = "serde", serde(with = "iso_date"))]
     pub valid_until: Date,
     /// The employee who holds it, if any.
     pub link: Option<CardLink>,
@@ -92,6 +112,7 @@ pub struct StoredCard {
 
 /// The link of a card to an employee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CardLink {
     /// The card's holder.
     pub employee: EmployeeId,
@@ -101,16 +122,19 @@ pub struct CardLink {
 
 /// The bank's data of a card, and their time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BankView {
     /// Money on the card.
     pub balance: Kopecks,
     /// The amount by which it can still be topped up.
     pub remaining_top_up: Kopecks,
     /// When the card was activated, if it was.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339::option"))]
     pub activated_at: Option<OffsetDateTime>,
     /// Whether the bank lets it pay.
     pub standing: Standing,
     /// The time of the bank's response.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub seen_at: OffsetDateTime,
 }
 
@@ -128,10 +152,12 @@ serde_enum! {
 
 /// The balance of a card's account as of the last daily refresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AccountBalance {
     /// Kopecks on the account.
     pub value: Kopecks,
     /// When the refresh was.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub updated_at: OffsetDateTime,
 }
 

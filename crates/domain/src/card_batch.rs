@@ -44,6 +44,17 @@ pub trait BatchKind: Debug + Clone + Copy + PartialEq + Eq + Send + Sync + 'stat
 ///
 /// Only its verbs change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(
+        try_from = "StoredBatch<K>",
+        bound(
+            serialize = "StoredBatch<K>: serde::Serialize",
+            deserialize = "StoredBatch<K>: serde::Deserialize<'de>"
+        )
+    )
+)]
 pub struct CardBatch<K: BatchKind>(StoredBatch<K>);
 
 impl<K: BatchKind> CardBatch<K> {
@@ -60,6 +71,19 @@ impl<K: BatchKind> CardBatch<K> {
     }
 }
 
+/// The batch that the fields describe.
+impl<K: BatchKind> TryFrom<StoredBatch<K>> for CardBatch<K> {
+    type Error = Invalid;
+
+    fn try_from(stored: StoredBatch<K>) -> Result<Self, Invalid> {
+        let cards = usize::try_from(stored.cards).unwrap_or(usize::MAX);
+        if !(1..=MAX_CARDS).contains(&cards) {
+            return Err(Invalid::new(format!("a batch must have 1 to {MAX_CARDS} cards")));
+        }
+        Ok(Self(stored))
+    }
+}
+
 /// Fields are read, never written.
 impl<K: BatchKind> std::ops::Deref for CardBatch<K> {
     type Target = StoredBatch<K>;
@@ -71,6 +95,14 @@ impl<K: BatchKind> std::ops::Deref for CardBatch<K> {
 
 /// The fields of a card batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(bound(
+        serialize = "K::Id: serde::Serialize, K::Terms: serde::Serialize",
+        deserialize = "K::Id: serde::Deserialize<'de>, K::Terms: serde::Deserialize<'de>"
+    ))
+)]
 pub struct StoredBatch<K: BatchKind> {
     /// The service's identifier.
     pub id: K::Id,
@@ -81,8 +113,10 @@ pub struct StoredBatch<K: BatchKind> {
     /// Where it stands.
     pub state: BatchState,
     /// When it was accepted.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub created_at: OffsetDateTime,
     /// When it last changed its state.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub state_since: OffsetDateTime,
 }
 
@@ -94,8 +128,16 @@ impl<K: BatchKind> CardBatch<K> {
     }
 }
 
-/// One card of a batch.
+/// One card of a batch: a plain record.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(bound(
+        serialize = "K::ItemTerms: serde::Serialize, K::Refusal: serde::Serialize",
+        deserialize = "K::ItemTerms: serde::Deserialize<'de>, K::Refusal: serde::Deserialize<'de>"
+    ))
+)]
 pub struct BatchItem<K: BatchKind> {
     /// Its place in the batch, from 0.
     pub ordinal: u32,
@@ -111,6 +153,8 @@ pub struct BatchItem<K: BatchKind> {
 
 /// What became of one card of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum ItemState<R> {
     /// Not decided yet.
     Open,

@@ -50,8 +50,9 @@ impl fmt::Display for CategoryName {
     }
 }
 
-/// A category of employees.
+/// A category of employees: a plain record, whose rules are its name's.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Category {
     /// The service's identifier.
     pub id: CategoryId,

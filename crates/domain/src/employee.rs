@@ -23,6 +23,7 @@ serde_enum! {
 
 /// An employee of a partner. Only its verbs change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Employee(StoredEmployee);
 
 impl Employee {
@@ -50,6 +51,7 @@ impl std::ops::Deref for Employee {
 
 /// The fields of an employee.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StoredEmployee {
     /// The service's identifier.
     pub id: EmployeeId,
@@ -70,8 +72,10 @@ pub struct StoredEmployee {
     /// Where the employee is.
     pub status: EmployeeStatus,
     /// When the employee was added.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub created_at: OffsetDateTime,
     /// When the status last changed; at first the creation.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub status_updated_at: OffsetDateTime,
 }
 

@@ -12,6 +12,9 @@
 //!
 //! The partner's *balance* is AVAILABLE + HELD.
 
+#[cfg(feature = "serde")]
+mod serde_form;
+
 use crate::draft::{Invalid, from_text};
 use crate::ids::{OrderId, ReplenishmentId};
 use crate::money::{AmountOverflow, Kopecks};
@@ -60,6 +63,8 @@ impl MovementKind {
 
 /// The origin of a movement.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Reference {
     /// A deposit, by the reference it was made under.
     Deposit(DepositReference),
@@ -105,6 +110,8 @@ pub struct Entry {
 
 /// A movement of money between a partner's accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "serde_form::MovementForm"))]
 pub struct Movement {
     kind: MovementKind,
     reference: Reference,
@@ -168,6 +175,8 @@ impl Movement {
 
 /// What lies on the accounts of a partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "serde_form::BalancesForm"))]
 pub struct Balances {
     /// On DEPOSITED, never above zero.
     pub deposited: Kopecks,

@@ -9,6 +9,14 @@ use std::fmt;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
 pub struct Kopecks(i64);
 
+/// Reads an amount above zero.
+#[cfg(feature = "serde")]
+pub(crate) fn read_positive<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Kopecks, D::Error> {
+    let amount = <Kopecks as serde::Deserialize>::deserialize(deserializer)?;
+    let invalid = || serde::de::Error::custom("an amount must be above zero");
+    Some(amount).filter(|amount| amount.is_positive()).ok_or_else(invalid)
+}
+
 /// A sum or product that does not fit into 64 bits. An error, never a wrap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the amount does not fit into 64 bits")]

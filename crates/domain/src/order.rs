@@ -41,8 +41,20 @@ serde_enum! {
     }
 }
 
-/// One item of an order.
+impl OrderKind {
+    /// The products that can be ordered.
+    #[must_use]
+    pub const fn types(self) -> &'static [CardType] {
+        match self {
+            Self::Plastic => PLASTIC_TYPES,
+            Self::Virtual => VIRTUAL_TYPES,
+        }
+    }
+}
+
+/// One item of an order: a plain record. [`Order::place`] checks it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct OrderLine {
     /// The product.
     pub card_type: CardType,
@@ -52,8 +64,27 @@ pub struct OrderLine {
     pub details: LineDetails,
 }
 
+impl OrderLine {
+    fn check(&self, kind: OrderKind) -> Result<(), Invalid> {
+        match (kind, &self.details) {
+            (OrderKind::Plastic, LineDetails::Plastic { .. }) => plastic_count(self.count.into())?,
+            (OrderKind::Virtual, LineDetails::Virtual { amount }) => {
+                first_top_up(amount.get())?;
+                virtual_count(self.count.into())?
+            }
+            (OrderKind::Plastic, LineDetails::Virtual { .. })
+            | (OrderKind::Virtual, LineDetails::Plastic { .. }) => {
+                return Err(Invalid::new("must not mix plastic and virtual cards"));
+            }
+        };
+        one_of(self.card_type.as_str(), kind.types()).map(drop)
+    }
+}
+
 /// What only plastic or only virtual cards have.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum LineDetails {
     /// Where the cards go.
     Plastic {
@@ -123,6 +154,8 @@ pub fn virtual_type(word: &str) -> Result<CardType, Invalid> {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "StoredOrder"))]
 pub struct Order(StoredOrder);
 
 impl Order {
@@ -139,6 +172,27 @@ impl Order {
     }
 }
 
+/// The order that the fields describe.
+impl TryFrom<StoredOrder> for Order {
+    type Error = Invalid;
+
+    fn try_from(stored: StoredOrder) -> Result<Self, Invalid> {
+        let types = stored.kind.types();
+        if !(1..=MAX_CARDS).contains(&stored.cards) {
+            return Err(Invalid::new(format!("an order must have 1 to {MAX_CARDS} cards")));
+        }
+        if !types.contains(&stored.card_type) {
+            return Err(Invalid::new(format!("the cards of the order must be {}", words(types))));
+        }
+        if stored.cost.is_negative() || stored.kind == OrderKind::Plastic && stored.cost.is_positive() {
+            return Err(Invalid::new(
+                "the cost must be zero of plastic cards, and not below it of virtual ones",
+            ));
+        }
+        Ok(Self(stored))
+    }
+}
+
 /// Fields are read, never written.
 impl std::ops::Deref for Order {
     type Target = StoredOrder;
@@ -150,6 +204,7 @@ impl std::ops::Deref for Order {
 
 /// The fields of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StoredOrder {
     /// The service's identifier.
     pub id: OrderId,
@@ -164,8 +219,10 @@ pub struct StoredOrder {
     /// Where it stands.
     pub state: OrderState,
     /// When it was accepted.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub created_at: OffsetDateTime,
     /// When it last changed its state.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub state_since: OffsetDateTime,
 }
 
@@ -173,7 +230,8 @@ impl Order {
     /// A new order of `lines`, all plastic or all virtual as `kind` says.
     ///
     /// # Errors
-    /// [`Invalid`] if there are no lines or more than [`MAX_ITEMS`], or more than [`MAX_CARDS`] cards in all.
+    /// [`Invalid`] if there are no lines or more than [`MAX_ITEMS`], more than [`MAX_CARDS`] cards in all, or a line that an
+    /// order of this kind cannot have.
     pub fn place(
         id: OrderId,
         kind: OrderKind,
@@ -185,6 +243,7 @@ impl Order {
         if lines.len() > MAX_ITEMS {
             return Err(items());
         }
+        lines.iter().try_for_each(|line| line.check(kind))?;
         let cards = lines.iter().try_fold(0_u32, |sum, line| sum.checked_add(line.count)).unwrap_or(u32::MAX);
         if cards > MAX_CARDS {
             return Err(Invalid::new(format!("must order at most {MAX_CARDS} cards in all")));
@@ -288,10 +347,15 @@ fn count_up_to(count: i64, most: i64) -> Result<u32, Invalid> {
 }
 
 fn one_of(word: &str, allowed: &[CardType]) -> Result<CardType, Invalid> {
-    allowed.iter().copied().find(|kind| kind.as_str() == word).ok_or_else(|| {
-        let words: Vec<&str> = allowed.iter().map(|kind| kind.as_str()).collect();
-        Invalid::new(format!("must be {}", words.join(" or ")))
-    })
+    allowed
+        .iter()
+        .copied()
+        .find(|kind| kind.as_str() == word)
+        .ok_or_else(|| Invalid::new(format!("must be {}", words(allowed))))
+}
+
+fn words(types: &[CardType]) -> String {
+    types.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(" or ")
 }
 
 #[cfg(test)]

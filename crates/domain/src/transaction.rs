@@ -21,16 +21,19 @@ serde_enum! {
     }
 }
 
-/// A transaction of a card.
+/// A transaction of a card: a plain record of what the bank says.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Transaction {
     /// The bank's number of it; later ones are greater.
     pub id: i64,
     /// When it happened.
+    #[cfg_attr(feature = "serde", serde(with = "time::serde::rfc3339"))]
     pub executed_at: OffsetDateTime,
     /// What it was.
     pub kind: TransactionType,
     /// How much, above zero.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::money::read_positive"))]
     pub amount: Kopecks,
     /// Name of the merchant's outlet, for spending.
     pub place: Option<String>,

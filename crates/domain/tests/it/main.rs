@@ -3,3 +3,5 @@
 
 mod examples;
 mod public_api;
+#[cfg(feature = "serde")]
+mod round_trip;
