@@ -60,6 +60,19 @@ impl Database {
         }
     }
 
+    /// The URL for a server in this process. On a busy machine a new connection takes PostgreSQL longer than the two seconds
+    /// after which the store takes a server for silent.
+    pub fn patient_url(&self) -> String {
+        let url = self.url();
+        match self {
+            Self::Embedded(_) => url.to_owned(),
+            Self::Server(_) | Self::OfRoles(_) => {
+                let joint = if url.contains('?') { '&' } else { '?' };
+                format!("{url}{joint}connect_timeout=30")
+            }
+        }
+    }
+
     /// A copy of a database on a server, without connections; an embedded one lies in its folder.
     pub fn copy(&self) -> Option<TestDatabase> {
         match self {

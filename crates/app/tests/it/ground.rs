@@ -151,7 +151,7 @@ impl Ground {
     }
 
     fn over(database: Database, folder: tempfile::TempDir, start: OffsetDateTime, generation: u64) -> Self {
-        let url = database.url().to_owned();
+        let url = database.patient_url();
         Self {
             store_kind: store_kind(),
             data: DataFolder::make(&url, database.beside(folder.path())).unwrap(),
