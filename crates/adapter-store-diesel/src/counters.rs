@@ -11,7 +11,7 @@ use crate::convert::AsKey;
 use crate::error::Stored;
 use crate::schema::counters;
 use crate::sql_types::Id;
-use crate::statements::{Bind, RawStatement};
+use crate::statements::{Bind, RawStatement, binds};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 use crate::transaction::write_buffer::BufferedRow;
@@ -87,7 +87,7 @@ impl DieselTransaction {
             return Ok(());
         }
         let changed = update(counters::table.find((&key, list.as_str()))).set(counters::last.eq(last));
-        on_either!(self.of(partner)?, inner => changed.execute(inner)).stored().map(drop)
+        on_either!(self.of(partner)?, inner => changed.execute(inner)).done()
     }
 }
 
@@ -107,10 +107,10 @@ impl BufferedRow for NewNumber {
     fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
         // The last of each list holds.
         let last: BTreeMap<_, _> = rows.iter().map(|row| ((row.partner, row.list), row.last)).collect();
-        let columns = vec![
-            Bind::Ids(last.keys().map(|(partner, _)| *partner).collect()),
-            Bind::Texts(last.keys().map(|(_, list)| list.as_str()).collect()),
-            Bind::Ints(last.values().copied().collect()),
+        let columns = binds![
+            last.keys().map(|(partner, _)| *partner).collect::<Vec<_>>(),
+            last.keys().map(|(_, list)| list.as_str()).collect::<Vec<_>>(),
+            last.values().copied().collect::<Vec<_>>(),
         ];
         RawStatement::new(ADVANCE, columns).execute(connection.postgres()?).map(drop)
     }
@@ -140,7 +140,7 @@ impl BatchLoad for LastNumber {
     }
 
     fn values(&self) -> Vec<Bind<'_>> {
-        vec![Bind::Id(self.partner.key()), Bind::Text(self.list.as_str())]
+        binds![self.partner.key(), self.list.as_str()]
     }
 
     fn of_rows(rows: Vec<LastRow>) -> Result<Option<i64>, StoreError> {

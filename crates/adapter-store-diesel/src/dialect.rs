@@ -15,7 +15,7 @@ use kopeck_port_system::Clock;
 use crate::connection::{AnyConnection, on_either, sqlite};
 use crate::schema::spent_nonces;
 use crate::sql_types::{UtcTimestamp, sql};
-use crate::statements::{Bind, RawStatement};
+use crate::statements::{RawStatement, binds};
 use crate::work_time::WorkTime;
 
 /// By how much the service is ahead of the clock of a database server, in microseconds.
@@ -111,7 +111,7 @@ pub(crate) fn try_lock(connection: &mut AnyConnection, key: i64) -> QueryResult<
         AnyConnection::Sqlite(_) => Ok(true),
         AnyConnection::Postgres(pg) => {
             let question = "SELECT pg_try_advisory_xact_lock(?) AS answer";
-            let got: QueryResult<Answer> = RawStatement::new(question, vec![Bind::Int(key)]).get_result(pg);
+            let got: QueryResult<Answer> = RawStatement::new(question, binds![key]).get_result(pg);
             got.map(|got| got.answer)
         }
     }
@@ -122,7 +122,7 @@ pub(crate) fn wait_for_lock(connection: &mut AnyConnection, key: i64) -> QueryRe
     match connection {
         AnyConnection::Sqlite(_) => Ok(()),
         AnyConnection::Postgres(pg) => {
-            RawStatement::new("SELECT pg_advisory_xact_lock(?)", vec![Bind::Int(key)]).execute(pg).map(drop)
+            RawStatement::new("SELECT pg_advisory_xact_lock(?)", binds![key]).execute(pg).map(drop)
         }
     }
 }

@@ -10,11 +10,10 @@ use diesel::sql_types::{BigInt, Binary, Text};
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_port_store::{ColumnCipher, ColumnPlace, ReencryptionCursor, StoreError};
 
-use crate::connection::on_either;
 use crate::convert::{AsKey, corrupt};
 use crate::error::Stored;
 use crate::sql_types::{Id, sql};
-use crate::statements::{Bind, RawStatement};
+use crate::statements::{self, Bind, binds};
 use crate::transaction::DieselTransaction;
 
 /// Encrypts and decrypts columns of one row.
@@ -126,12 +125,12 @@ impl PrimaryKey {
 
     /// Its values of the row that the cursor names.
     fn values(self, row: &ReencryptionCursor) -> Vec<Bind<'_>> {
-        let (partner, id) = (Bind::Id(Id::of(row.partner)), Bind::Id(Id::of(row.id)));
+        let (partner, id) = (Id::of(row.partner), Id::of(row.id));
         match self {
-            Self::PartnerAndId => vec![partner, id],
-            Self::IdAndPartner => vec![id, partner],
-            Self::OrderLine => vec![partner, id, Bind::Int(row.position)],
-            Self::IdempotencyKey => vec![Bind::Text(&row.key), partner],
+            Self::PartnerAndId => binds![partner, id],
+            Self::IdAndPartner => binds![id, partner],
+            Self::OrderLine => binds![partner, id, row.position],
+            Self::IdempotencyKey => binds![&row.key, partner],
         }
     }
 
@@ -158,11 +157,10 @@ impl DieselTransaction {
         let mut done = 0;
         while let Some(column) = COLUMNS.get(cursor.column) {
             let (left, stale) = (i64::from(limit) - done, column.stale());
-            let mut values = vec![Bind::Int(length), Bind::Bytes(&prefix)];
+            let mut values = binds![length, &prefix];
             values.extend(column.2.values(&cursor));
-            values.push(Bind::Int(left));
-            let stale = RawStatement::new(&stale, values);
-            let rows: Vec<StaleRow> = on_either!(self.unlocked()?, inner => stale.load(inner)).stored()?;
+            values.push(left.into());
+            let rows: Vec<StaleRow> = statements::load(self.unlocked()?, &stale, values).stored()?;
             for StaleRow { partner_id, id, position, key, value } in rows {
                 let (partner, id) = (partner_id.0.into_bytes(), id.0.into_bytes());
                 cursor = ReencryptionCursor { column: cursor.column, partner, id, position, key };
@@ -187,10 +185,8 @@ impl DieselTransaction {
         let EncryptedColumn(table, name, key) = *column;
         let place = RowCipher { cipher, table, partner: Id::of(row.partner).to(), row: &key.row(row) };
         let value = place.encrypt(name, &place.decrypt(name, stored)?)?;
-        let mut values = vec![Bind::Bytes(&value), Bind::Bytes(stored)];
+        let mut values = binds![&value, stored];
         values.extend(key.values(row));
-        let text = column.replace();
-        let replace = RawStatement::new(&text, values);
-        on_either!(self.unlocked()?, inner => replace.execute(inner)).stored().map(drop)
+        statements::execute(self.unlocked()?, &column.replace(), values).done()
     }
 }

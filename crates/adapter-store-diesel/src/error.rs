@@ -1,6 +1,7 @@
 //! From diesel's errors to the port's.
 
 use diesel::QueryResult;
+use diesel::result::OptionalExtension;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 use kopeck_port_store::{Rule, StoreError};
 
@@ -65,13 +66,36 @@ impl From<Error> for OpenError {
 }
 
 /// Turns a query's result into one of the port.
-pub(crate) trait Stored<T> {
-    fn stored(self) -> Result<T, StoreError>;
+pub(crate) trait Stored<R>: Sized {
+    fn stored(self) -> Result<R, StoreError>;
+
+    /// Of a statement of which nothing but its success is of interest.
+    fn done(self) -> Result<(), StoreError> {
+        self.stored().map(drop)
+    }
+
+    /// The row as a domain value, if there is one.
+    fn found<T>(self, value: impl FnOnce(R) -> Result<T, StoreError>) -> Result<Option<T>, StoreError>;
 }
 
-impl<T> Stored<T> for QueryResult<T> {
-    fn stored(self) -> Result<T, StoreError> {
+impl<R> Stored<R> for QueryResult<R> {
+    fn stored(self) -> Result<R, StoreError> {
         self.map_err(store_error)
+    }
+
+    fn found<T>(self, value: impl FnOnce(R) -> Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+        self.optional().stored()?.map(value).transpose()
+    }
+}
+
+/// Turns the rows of a query into domain values.
+pub(crate) trait StoredRows<R> {
+    fn all<T, C: FromIterator<T>>(self, value: impl Fn(R) -> Result<T, StoreError>) -> Result<C, StoreError>;
+}
+
+impl<R> StoredRows<R> for QueryResult<Vec<R>> {
+    fn all<T, C: FromIterator<T>>(self, value: impl Fn(R) -> Result<T, StoreError>) -> Result<C, StoreError> {
+        self.stored()?.into_iter().map(value).collect()
     }
 }
 

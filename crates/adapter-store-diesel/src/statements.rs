@@ -1,6 +1,8 @@
 //! Statements that are written out: those of PostgreSQL's own, and inserts that are run for every call. Diesel goes over
 //! an insert of its own several times, for what a row might leave out, which takes SQLite's share of a short one.
 
+use std::borrow::Cow;
+
 use diesel::backend::Backend;
 use diesel::connection::Connection;
 use diesel::deserialize::QueryableByName;
@@ -23,30 +25,148 @@ pub(crate) struct RawStatement<'a> {
     values: Vec<Bind<'a>>,
 }
 
-/// A value of a [`RawStatement`] statement. Other lists are columns for `unnest`, and PostgreSQL's alone.
-pub(crate) enum Bind<'a> {
-    Int(i64),
-    MaybeInt(Option<i64>),
-    Id(Id),
-    MaybeId(Option<Id>),
-    UtcTimestamp(UtcTimestamp),
-    MaybeMoment(Option<UtcTimestamp>),
-    Day(Day),
-    MaybeDay(Option<Day>),
-    Integer(i32),
-    Bool(bool),
-    Bytes(&'a [u8]),
-    MaybeBytes(Option<&'a [u8]>),
-    Text(&'a str),
-    MaybeText(Option<&'a str>),
-    Ints(Vec<i64>),
-    Ids(Vec<Id>),
-    Texts(Vec<&'a str>),
-    Column(Column<'a>),
-    /// A condition: `column ?` is true if the column has one of the values. SQLite gets them as a JSON array.
-    IsOneOf(OneOf<i64>),
-    IsOneOfIds(OneOf<Id>),
+/// Declares the types of values that statements take: the name, the type in Rust, and the one in SQL.
+macro_rules! types {
+    ($($name:ident($rust:ty) as $sql:ty;)*) => {
+        /// A value of a [`RawStatement`]; [`binds!`] makes a list of them.
+        pub(crate) enum Bind<'a> {
+            $($name(Option<$rust>),)*
+            /// Values for `unnest`, on PostgreSQL alone.
+            Column(Column<'a>),
+            /// A condition: `column ?` is true if the column has one of the values. SQLite gets them as a JSON array.
+            IsOneOf(OneOf<i64>),
+            IsOneOfIds(OneOf<Id>),
+        }
+
+        /// The values of one column, for `unnest`.
+        pub(crate) enum Column<'a> {
+            $($name(Vec<Option<$rust>>),)*
+        }
+
+        $(impl<'a> From<$rust> for Bind<'a> {
+            fn from(value: $rust) -> Self {
+                Self::$name(Some(value))
+            }
+        }
+
+        impl<'a> From<Option<$rust>> for Bind<'a> {
+            fn from(value: Option<$rust>) -> Self {
+                Self::$name(value)
+            }
+        }
+
+        impl<'a> From<&'a $rust> for Bind<'a> {
+            fn from(value: &'a $rust) -> Self {
+                Self::$name(Some(*value))
+            }
+        }
+
+        impl<'a> From<&'a Option<$rust>> for Bind<'a> {
+            fn from(value: &'a Option<$rust>) -> Self {
+                Self::$name(*value)
+            }
+        }
+
+        impl<'a> From<Vec<$rust>> for Bind<'a> {
+            fn from(values: Vec<$rust>) -> Self {
+                Self::Column(Column::$name(values.into_iter().map(Some).collect()))
+            }
+        })*
+
+        /// The columns of rows whose values in one place are of one type.
+        pub(crate) fn columns<'a>(rows: impl Iterator<Item = Vec<Bind<'a>>>) -> Vec<Bind<'a>> {
+            let mut columns: Vec<Column<'a>> = Vec::new();
+            for row in rows {
+                for (place, value) in row.into_iter().enumerate() {
+                    match (columns.get_mut(place), value) {
+                        $((None, Bind::$name(value)) => columns.push(Column::$name(vec![value])),
+                        (Some(Column::$name(column)), Bind::$name(value)) => column.push(value),)*
+                        _ => debug_assert!(false, "the values of a column are of one type"),
+                    }
+                }
+            }
+            columns.into_iter().map(Bind::Column).collect()
+        }
+
+        impl QueryFragment<Pg> for RawStatement<'_> {
+            fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+                self.write(out, |value, out| match value {
+                    $(Bind::$name(value) => out.push_bind_param::<Nullable<$sql>, _>(value),
+                    Bind::Column(Column::$name(values)) => {
+                        out.push_bind_param::<Array<Nullable<$sql>>, _>(values)
+                    })*
+                    Bind::IsOneOf(list) => condition::<Array<BigInt>, _, _>("= ANY (", &list.0, ")", out),
+                    Bind::IsOneOfIds(list) => condition::<Array<sql::Id>, _, _>("= ANY (", &list.0, ")", out),
+                })
+            }
+        }
+
+        impl QueryFragment<Sqlite> for RawStatement<'_> {
+            fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+                self.write(out, |value, out| match value {
+                    $(Bind::$name(value) => out.push_bind_param::<Nullable<$sql>, _>(value),)*
+                    Bind::IsOneOf(list) => condition::<Text, _, _>(JSON_VALUES, list, "))", out),
+                    Bind::IsOneOfIds(list) => condition::<Text, _, _>(JSON_IDS, list, "))", out),
+                    Bind::Column(_) => Err(Error::QueryBuilderError("SQLite has no lists".into())),
+                })
+            }
+        }
+    };
 }
+
+types! {
+    BigInt(i64) as BigInt;
+    Integer(i32) as Integer;
+    Bool(bool) as Bool;
+    Id(Id) as sql::Id;
+    UtcTimestamp(UtcTimestamp) as sql::UtcTimestamp;
+    Day(Day) as sql::Day;
+    Bytes(&'a [u8]) as Binary;
+    Text(&'a str) as Text;
+}
+
+/// Lets a statement take a reference to the owner of a text or of bytes, or to one that may be missing.
+macro_rules! owners {
+    ($($owner:ty: $name:ident, $borrow:expr;)*) => {
+        $(impl<'a> From<&'a $owner> for Bind<'a> {
+            fn from(value: &'a $owner) -> Self {
+                Self::$name(Some($borrow(value)))
+            }
+        }
+
+        impl<'a> From<&'a Option<$owner>> for Bind<'a> {
+            fn from(value: &'a Option<$owner>) -> Self {
+                Self::$name(value.as_ref().map($borrow))
+            }
+        })*
+    };
+}
+
+owners! {
+    String: Text, String::as_str;
+    Cow<'a, str>: Text, Cow::as_ref;
+    Vec<u8>: Bytes, Vec::as_slice;
+}
+
+impl From<OneOf<i64>> for Bind<'_> {
+    fn from(values: OneOf<i64>) -> Self {
+        Self::IsOneOf(values)
+    }
+}
+
+impl From<OneOf<Id>> for Bind<'_> {
+    fn from(values: OneOf<Id>) -> Self {
+        Self::IsOneOfIds(values)
+    }
+}
+
+/// The values of a [`RawStatement`], in their order.
+macro_rules! binds {
+    ($($value:expr),* $(,)?) => {
+        vec![$($crate::statements::Bind::from($value)),*]
+    };
+}
+pub(crate) use binds;
 
 /// Values of which a column may have any.
 #[derive(Debug)]
@@ -74,29 +194,6 @@ impl<'a> RawStatement<'a> {
     }
 }
 
-/// Binds a value that is no list, or does as the other arms say.
-macro_rules! push {
-    ($value:expr, $out:expr, $($list:pat => $push:expr,)*) => {
-        match $value {
-            Bind::Int(value) => $out.push_bind_param::<BigInt, _>(value),
-            Bind::MaybeInt(value) => $out.push_bind_param::<Nullable<BigInt>, _>(value),
-            Bind::Id(value) => $out.push_bind_param::<sql::Id, _>(value),
-            Bind::MaybeId(value) => $out.push_bind_param::<Nullable<sql::Id>, _>(value),
-            Bind::UtcTimestamp(value) => $out.push_bind_param::<sql::UtcTimestamp, _>(value),
-            Bind::MaybeMoment(value) => $out.push_bind_param::<Nullable<sql::UtcTimestamp>, _>(value),
-            Bind::Day(value) => $out.push_bind_param::<sql::Day, _>(value),
-            Bind::MaybeDay(value) => $out.push_bind_param::<Nullable<sql::Day>, _>(value),
-            Bind::Integer(value) => $out.push_bind_param::<Integer, _>(value),
-            Bind::Bool(value) => $out.push_bind_param::<Bool, _>(value),
-            Bind::Bytes(value) => $out.push_bind_param::<Binary, _>(value),
-            Bind::MaybeBytes(value) => $out.push_bind_param::<Nullable<Binary>, _>(value),
-            Bind::Text(value) => $out.push_bind_param::<Text, _>(value),
-            Bind::MaybeText(value) => $out.push_bind_param::<Nullable<Text>, _>(value),
-            $($list => $push,)*
-        }
-    };
-}
-
 impl<'a> RawStatement<'a> {
     /// Writes the text, and each of the values by `push`.
     fn write<'b, DB: Backend>(
@@ -111,40 +208,6 @@ impl<'a> RawStatement<'a> {
             out.push_sql(part);
         }
         Ok(())
-    }
-}
-
-impl QueryFragment<Pg> for RawStatement<'_> {
-    fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        self.write(out, |value, out| {
-            push!(value, out,
-                Bind::Ints(list) => out.push_bind_param::<Array<BigInt>, _>(list),
-                Bind::Ids(list) => out.push_bind_param::<Array<sql::Id>, _>(list),
-                Bind::Texts(list) => out.push_bind_param::<Array<Text>, _>(list),
-                Bind::Column(Column::Ints(list)) => out.push_bind_param::<Array<Nullable<BigInt>>, _>(list),
-                Bind::Column(Column::Ids(list)) => out.push_bind_param::<Array<Nullable<sql::Id>>, _>(list),
-                Bind::Column(Column::Moments(list)) => out.push_bind_param::<Array<Nullable<sql::UtcTimestamp>>, _>(list),
-                Bind::Column(Column::Days(list)) => out.push_bind_param::<Array<Nullable<sql::Day>>, _>(list),
-                Bind::Column(Column::Integers(list)) => out.push_bind_param::<Array<Nullable<Integer>>, _>(list),
-                Bind::Column(Column::Bools(list)) => out.push_bind_param::<Array<Nullable<Bool>>, _>(list),
-                Bind::Column(Column::Bytes(list)) => out.push_bind_param::<Array<Nullable<Binary>>, _>(list),
-                Bind::Column(Column::Texts(list)) => out.push_bind_param::<Array<Nullable<Text>>, _>(list),
-                Bind::IsOneOf(list) => condition::<Array<BigInt>, _, _>("= ANY (", &list.0, ")", out),
-                Bind::IsOneOfIds(list) => condition::<Array<sql::Id>, _, _>("= ANY (", &list.0, ")", out),
-            )
-        })
-    }
-}
-
-impl QueryFragment<Sqlite> for RawStatement<'_> {
-    fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
-        self.write(out, |value, out| {
-            push!(value, out,
-                Bind::IsOneOf(list) => condition::<Text, _, _>(JSON_VALUES, list, "))", out),
-                Bind::IsOneOfIds(list) => condition::<Text, _, _>(JSON_IDS, list, "))", out),
-                _ => Err(Error::QueryBuilderError("SQLite has no lists".into())),
-            )
-        })
     }
 }
 
@@ -180,20 +243,20 @@ impl QueryId for RawStatement<'_> {
 
 impl<C: Connection> RunQueryDsl<C> for RawStatement<'_> {}
 
-/// Runs a statement that both databases know.
+/// Runs a statement that both databases know, and says how many rows it changed.
 pub(crate) fn execute(
     connection: &mut AnyConnection,
-    text: &'static str,
+    text: &str,
     values: Vec<Bind<'_>>,
-) -> QueryResult<()> {
+) -> QueryResult<usize> {
     let statement = RawStatement::new(text, values);
-    on_either!(connection, inner => statement.execute(inner)).map(drop)
+    on_either!(connection, inner => statement.execute(inner))
 }
 
 /// The rows that a statement finds which both databases know.
 pub(crate) fn load<T>(
     connection: &mut AnyConnection,
-    text: &'static str,
+    text: &str,
     values: Vec<Bind<'_>>,
 ) -> QueryResult<Vec<T>>
 where
@@ -203,14 +266,29 @@ where
     on_either!(connection, inner => statement.load(inner))
 }
 
-/// A row that [`insert`] adds.
+/// A row that [`insert`] adds; [`row!`] implements it.
 pub(crate) trait Row {
-    /// The table and the columns.
-    const INTO: &'static str;
+    const TABLE: &'static str;
+    const COLUMNS: &'static [&'static str];
 
     /// The values of the columns.
     fn values(&self) -> Vec<Bind<'_>>;
 }
+
+/// Implements [`Row`] for a type whose fields are named like the columns. Parts of it, which have the rest, follow.
+macro_rules! row {
+    ($row:ty, $table:ident: $($field:ident),* $(; $part:ident: $($inner:ident),*)*) => {
+        impl $crate::statements::Row for $row {
+            const TABLE: &'static str = stringify!($table);
+            const COLUMNS: &'static [&'static str] = &[$(stringify!($field),)* $($(stringify!($inner),)*)*];
+
+            fn values(&self) -> Vec<$crate::statements::Bind<'_>> {
+                $crate::statements::binds![$(&self.$field,)* $($(&self.$part.$inner,)*)*]
+            }
+        }
+    };
+}
+pub(crate) use row;
 
 /// What an insert does with rows that are there.
 pub(crate) const OR_NOTHING: &str = " ON CONFLICT DO NOTHING";
@@ -222,78 +300,18 @@ pub(crate) fn insert<R: Row>(
     rows: &[R],
     conflict: &str,
 ) -> QueryResult<usize> {
-    let Some(first) = rows.first() else { return Ok(0) };
-    let (into, marks) = (R::INTO, vec!["?"; first.values().len()].join(", "));
+    if rows.is_empty() {
+        return Ok(0);
+    }
+    let (table, names, marks) = (R::TABLE, R::COLUMNS.join(", "), vec!["?"; R::COLUMNS.len()].join(", "));
     match connection {
         AnyConnection::Sqlite(sqlite) => {
-            let text = format!("INSERT INTO {into} VALUES ({marks}){conflict}");
+            let text = format!("INSERT INTO {table} ({names}) VALUES ({marks}){conflict}");
             rows.iter().map(|row| RawStatement::new(&text, row.values()).execute(sqlite)).sum()
         }
         AnyConnection::Postgres(pg) => {
-            let text = format!("INSERT INTO {into} SELECT * FROM unnest({marks}){conflict}");
-            let columns = columns(rows.iter().map(Row::values)).into_iter().map(Bind::Column).collect();
-            RawStatement::new(&text, columns).execute(pg)
-        }
-    }
-}
-
-/// The columns of rows.
-pub(crate) fn columns<'a>(rows: impl Iterator<Item = Vec<Bind<'a>>>) -> Vec<Column<'a>> {
-    let mut columns: Vec<Column<'a>> = Vec::new();
-    for row in rows {
-        if columns.is_empty() {
-            columns = row.iter().map(Column::of).collect();
-        }
-        columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
-    }
-    columns
-}
-
-/// The values of one column, for `unnest`.
-pub(crate) enum Column<'a> {
-    Ints(Vec<Option<i64>>),
-    Ids(Vec<Option<Id>>),
-    Moments(Vec<Option<UtcTimestamp>>),
-    Days(Vec<Option<Day>>),
-    Integers(Vec<Option<i32>>),
-    Bools(Vec<Option<bool>>),
-    Bytes(Vec<Option<&'a [u8]>>),
-    Texts(Vec<Option<&'a str>>),
-}
-
-impl<'a> Column<'a> {
-    /// An empty column for values like this one.
-    fn of(value: &Bind<'a>) -> Self {
-        match value {
-            Bind::Id(_) | Bind::MaybeId(_) => Self::Ids(Vec::new()),
-            Bind::UtcTimestamp(_) | Bind::MaybeMoment(_) => Self::Moments(Vec::new()),
-            Bind::Day(_) | Bind::MaybeDay(_) => Self::Days(Vec::new()),
-            Bind::Integer(_) => Self::Integers(Vec::new()),
-            Bind::Bool(_) => Self::Bools(Vec::new()),
-            Bind::Bytes(_) | Bind::MaybeBytes(_) => Self::Bytes(Vec::new()),
-            Bind::Text(_) | Bind::MaybeText(_) => Self::Texts(Vec::new()),
-            _ => Self::Ints(Vec::new()),
-        }
-    }
-
-    /// Adds a value, which is of the column's type.
-    fn push(&mut self, value: Bind<'a>) {
-        match (self, value) {
-            (Self::Ints(column), Bind::Int(value)) => column.push(Some(value)),
-            (Self::Ints(column), Bind::MaybeInt(value)) => column.push(value),
-            (Self::Ids(column), Bind::Id(value)) => column.push(Some(value)),
-            (Self::Ids(column), Bind::MaybeId(value)) => column.push(value),
-            (Self::Moments(column), Bind::UtcTimestamp(value)) => column.push(Some(value)),
-            (Self::Moments(column), Bind::MaybeMoment(value)) => column.push(value),
-            (Self::Days(column), Bind::Day(value)) => column.push(Some(value)),
-            (Self::Days(column), Bind::MaybeDay(value)) => column.push(value),
-            (Self::Integers(column), Bind::Integer(value)) => column.push(Some(value)),
-            (Self::Bools(column), Bind::Bool(value)) => column.push(Some(value)),
-            (Self::Bytes(column), Bind::Bytes(value)) => column.push(Some(value)),
-            (Self::Bytes(column), Bind::MaybeBytes(value)) => column.push(value),
-            (Self::Texts(column), Bind::Text(value)) => column.push(Some(value)),
-            (Self::Texts(column), Bind::MaybeText(value)) => column.push(value),
-            _ => debug_assert!(false, "the values of a column are of one type"),
+            let text = format!("INSERT INTO {table} ({names}) SELECT * FROM unnest({marks}){conflict}");
+            RawStatement::new(&text, columns(rows.iter().map(Row::values))).execute(pg)
         }
     }
 }

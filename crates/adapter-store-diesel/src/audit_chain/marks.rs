@@ -6,11 +6,11 @@ use kopeck_audit::{Digest, Head, Mark, MarkKind, Opening, Signature};
 use kopeck_port_store::StoreError;
 
 use super::rows::{OpeningRow, last_record};
-use crate::connection::{AnyConnection, on_either};
+use crate::connection::AnyConnection;
 use crate::convert::{fixed, length, word};
-use crate::error::Stored;
+use crate::error::{Stored, StoredRows};
 use crate::schema::{audit_chains, audit_checkpoints};
-use crate::statements::{Bind, RawStatement};
+use crate::statements::{self, binds};
 
 /// A mark as its table has it.
 #[derive(Queryable, Selectable)]
@@ -39,12 +39,11 @@ impl MarkRow {
 
 /// The marks of a chain.
 pub(crate) fn marks(connection: &mut AnyConnection, chain: u64) -> Result<Vec<Mark>, StoreError> {
-    let rows: Vec<MarkRow> = audit_checkpoints::table
+    audit_checkpoints::table
         .filter(audit_checkpoints::chain.eq(chain.cast_signed()))
         .select(MarkRow::as_select())
         .load(connection)
-        .stored()?;
-    rows.into_iter().map(MarkRow::mark).collect()
+        .all(MarkRow::mark)
 }
 
 const PUT_MARK: &str = "
@@ -57,15 +56,9 @@ const PUT_MARK: &str = "
 /// Puts a mark in place of the one of its kind.
 pub(crate) fn put_mark(connection: &mut AnyConnection, mark: &Mark) -> QueryResult<()> {
     let Mark { kind, head: Head { chain, number, hash }, signature } = mark;
-    let signature = signature.to_bytes();
-    let values = vec![
-        Bind::Int(chain.cast_signed()),
-        Bind::Text(kind.as_str()),
-        Bind::Int(number.cast_signed()),
-        Bind::Bytes(hash.as_bytes()),
-        Bind::Bytes(&signature),
-    ];
-    on_either!(connection, inner => RawStatement::new(PUT_MARK, values).execute(inner).map(drop))
+    let (hash, signature) = (hash.as_bytes().as_slice(), signature.to_bytes());
+    let values = binds![chain.cast_signed(), kind.as_str(), number.cast_signed(), hash, signature.as_slice()];
+    statements::execute(connection, PUT_MARK, values).map(drop)
 }
 
 /// The last chain that has a mark.

@@ -12,7 +12,7 @@ use crate::convert::{AsKey, corrupt, fixed, length, word};
 use crate::error::Stored;
 use crate::schema::{audit_chains, audit_entries};
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, Bind, Row};
+use crate::statements::{self, row};
 
 /// An opening as its table has it.
 #[derive(Queryable, Selectable)]
@@ -125,13 +125,11 @@ pub(super) fn last_opening(connection: &mut AnyConnection) -> Result<Option<Open
     let last: Option<i64> =
         audit_chains::table.select(max(audit_chains::chain)).get_result(connection).stored()?;
     let Some(last) = last else { return Ok(None) };
-    let row: Option<OpeningRow> = audit_chains::table
+    audit_chains::table
         .find(last)
         .select(OpeningRow::as_select())
         .get_result(connection)
-        .optional()
-        .stored()?;
-    row.map(OpeningRow::opening).transpose()
+        .found(OpeningRow::opening)
 }
 
 /// Adds an opening: of the chain of a connection, or of one that operators' commands share.
@@ -152,46 +150,18 @@ pub(super) fn insert_opening(
 
 /// The last entry of a chain.
 pub(crate) fn last_record(connection: &mut AnyConnection, chain: u64) -> Result<Option<Record>, StoreError> {
-    let row: Option<RecordRow<'static>> = audit_entries::table
+    audit_entries::table
         .filter(audit_entries::chain.eq(chain.cast_signed()))
         .order(audit_entries::number.desc())
         .limit(1)
         .select(RecordRow::as_select())
         .get_result(connection)
-        .optional()
-        .stored()?;
-    row.map(RecordRow::record).transpose()
+        .found(RecordRow::record)
 }
 
-impl Row for RecordRow<'_> {
-    const INTO: &'static str = "audit_entries (
-        chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id,
-        key_digest, sealed, outcome, status, code, signature
-    )";
-
-    fn values(&self) -> Vec<Bind<'_>> {
-        vec![
-            Bind::Int(self.chain),
-            Bind::Int(self.number),
-            Bind::Bytes(&self.hash),
-            Bind::UtcTimestamp(self.at),
-            Bind::Text(&self.actor),
-            Bind::MaybeId(self.credential),
-            Bind::MaybeText(self.operator.as_deref()),
-            Bind::MaybeId(self.partner),
-            Bind::Text(&self.source),
-            Bind::Text(&self.action),
-            Bind::Text(&self.subject),
-            Bind::MaybeText(self.request_id.as_deref()),
-            Bind::MaybeBytes(self.key_digest.as_deref()),
-            Bind::Bool(self.sealed),
-            Bind::Text(&self.outcome),
-            Bind::MaybeInt(self.status),
-            Bind::MaybeText(self.code.as_deref()),
-            Bind::MaybeBytes(self.signature.as_deref()),
-        ]
-    }
-}
+row!(RecordRow<'_>, audit_entries:
+    chain, number, hash, at, actor, credential, operator, partner, source, action, subject, request_id, key_digest,
+    sealed, outcome, status, code, signature);
 
 /// Adds entries.
 pub(super) fn insert_records(connection: &mut AnyConnection, records: &[Record]) -> QueryResult<()> {

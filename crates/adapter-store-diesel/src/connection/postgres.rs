@@ -10,7 +10,7 @@ use kopeck_port_store::Access;
 
 use crate::error::OpenError;
 use crate::server_url::with_system_roots;
-use crate::statements::{Bind, RawStatement};
+use crate::statements::{RawStatement, binds};
 
 /// What libpq is told unless the URL says otherwise: to give up on a server that does not answer within two seconds,
 /// whether it is asked for a connection, does not take what is sent, or has gone while we wait for its word.
@@ -79,13 +79,11 @@ fn with_defaults(url: &str) -> String {
 /// Keeps other processes from migrating until the connection is closed or [`end_migrating`] is called.
 pub(crate) fn begin_migrating(connection: &mut PgConnection) -> QueryResult<()> {
     connection.batch_execute(MIGRATOR)?;
-    RawStatement::new("SELECT pg_advisory_lock(?)", vec![Bind::Int(MIGRATING)]).execute(connection).map(drop)
+    RawStatement::new("SELECT pg_advisory_lock(?)", binds![MIGRATING]).execute(connection).map(drop)
 }
 
 pub(crate) fn end_migrating(connection: &mut PgConnection) -> QueryResult<()> {
-    RawStatement::new("SELECT pg_advisory_unlock(?)", vec![Bind::Int(MIGRATING)])
-        .execute(connection)
-        .map(drop)
+    RawStatement::new("SELECT pg_advisory_unlock(?)", binds![MIGRATING]).execute(connection).map(drop)
 }
 
 #[derive(QueryableByName)]
@@ -130,7 +128,7 @@ pub(crate) fn may_migrate(connection: &mut PgConnection) -> QueryResult<bool> {
 /// Grants `role` what a process that serves or works needs.
 pub(crate) fn grant(connection: &mut PgConnection, role: &str) -> QueryResult<()> {
     let setting = "SELECT set_config('kopeck.service_role', ?, false) IS NOT NULL AS answer";
-    RawStatement::new(setting, vec![Bind::Text(role)]).get_result::<Answer>(connection)?;
+    RawStatement::new(setting, binds![role]).get_result::<Answer>(connection)?;
     connection.batch_execute(include_str!("grants.sql"))
 }
 

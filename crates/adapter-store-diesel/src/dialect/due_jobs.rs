@@ -6,7 +6,7 @@ use diesel::sqlite::SqliteConnection;
 use crate::connection::AnyConnection;
 use crate::schema::jobs;
 use crate::sql_types::{Id, UtcTimestamp, sql};
-use crate::statements::{Bind, RawStatement};
+use crate::statements::{RawStatement, binds};
 
 /// A job as its table has it, before a claim takes it.
 #[derive(Queryable, QueryableByName, Selectable)]
@@ -66,8 +66,7 @@ pub(crate) fn due(connection: &mut AnyConnection, now: UtcTimestamp, limit: u32)
         }
         AnyConnection::Postgres(pg) => {
             let limit = i64::from(limit);
-            let values =
-                vec![Bind::UtcTimestamp(now), Bind::UtcTimestamp(now), Bind::Int(limit), Bind::Int(limit)];
+            let values = binds![now, now, limit, limit];
             RawStatement::new(DUE, values).load(pg)
         }
     }
@@ -91,12 +90,12 @@ pub(crate) fn take(
     match connection {
         AnyConnection::Sqlite(_) => Ok(rows),
         AnyConnection::Postgres(pg) => {
-            let values = vec![
-                Bind::Ids(rows.iter().map(|row| row.partner_id).collect()),
-                Bind::Texts(rows.iter().map(|row| row.subject_kind.as_str()).collect()),
-                Bind::Ids(rows.iter().map(|row| row.subject_id).collect()),
-                Bind::UtcTimestamp(now),
-                Bind::UtcTimestamp(now),
+            let values = binds![
+                rows.iter().map(|row| row.partner_id).collect::<Vec<_>>(),
+                rows.iter().map(|row| row.subject_kind.as_str()).collect::<Vec<_>>(),
+                rows.iter().map(|row| row.subject_id).collect::<Vec<_>>(),
+                now,
+                now,
             ];
             RawStatement::new(TAKE, values).load(pg)
         }

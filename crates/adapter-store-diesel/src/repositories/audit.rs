@@ -9,7 +9,7 @@ use crate::audit_chain::marks::{last_marked_chain, marks, put_mark};
 use crate::audit_chain::rows::{OpeningRow, RecordRow, last_record};
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, length};
-use crate::error::Stored;
+use crate::error::{Stored, StoredRows};
 use crate::schema::{audit_chains, audit_entries};
 use crate::sql_types::UtcTimestamp;
 use crate::transaction::DieselTransaction;
@@ -46,36 +46,33 @@ impl AuditRepository for DieselTransaction {
     }
 
     fn list(&mut self, filter: &AuditFilter, limit: u32) -> Result<Vec<Record>, StoreError> {
-        let rows: Vec<RecordRow<'static>> = filtered(filter)
+        filtered(filter)
             .order((audit_entries::at.desc(), audit_entries::chain.desc(), audit_entries::number.desc()))
             .limit(i64::from(limit))
             .select(RecordRow::as_select())
             .load(self.unlocked()?)
-            .stored()?;
-        rows.into_iter().map(RecordRow::record).collect()
+            .all(RecordRow::record)
     }
 
     fn openings(&mut self, after: u64, limit: u32) -> Result<Vec<Opening>, StoreError> {
-        let rows: Vec<OpeningRow> = audit_chains::table
+        audit_chains::table
             .filter(audit_chains::chain.gt(after.cast_signed()))
             .order(audit_chains::chain)
             .limit(i64::from(limit))
             .select(OpeningRow::as_select())
             .load(self.unlocked()?)
-            .stored()?;
-        rows.into_iter().map(OpeningRow::opening).collect()
+            .all(OpeningRow::opening)
     }
 
     fn records(&mut self, chain: u64, after: u64, limit: u32) -> Result<Vec<Record>, StoreError> {
-        let rows: Vec<RecordRow<'static>> = audit_entries::table
+        audit_entries::table
             .filter(audit_entries::chain.eq(chain.cast_signed()))
             .filter(audit_entries::number.gt(after.cast_signed()))
             .order(audit_entries::number)
             .limit(i64::from(limit))
             .select(RecordRow::as_select())
             .load(self.unlocked()?)
-            .stored()?;
-        rows.into_iter().map(RecordRow::record).collect()
+            .all(RecordRow::record)
     }
 
     fn last_record(&mut self, chain: u64) -> Result<Option<Record>, StoreError> {

@@ -18,10 +18,10 @@ use self::target::TargetOf;
 use super::{descending, window};
 use crate::convert::{AsKey, corrupt, length, natural};
 use crate::dialect;
-use crate::error::Stored;
+use crate::error::{Stored, StoredRows};
 use crate::schema::{card_batch_items, card_batches};
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, Bind, OneOf};
+use crate::statements::{self, Bind, OneOf, binds};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
 
@@ -109,8 +109,7 @@ impl DieselTransaction {
         for some in ordinals.chunks(statements::UPDATE_CHUNK as usize) {
             let (Some(first), Some(last)) = (some.iter().min(), some.iter().max()) else { continue };
             let mut values = values();
-            values.extend([Bind::Id(partner), Bind::Id(batch)]);
-            values.extend([Bind::Int(*first), Bind::Int(*last), Bind::IsOneOf(OneOf(some.to_vec()))]);
+            values.extend(binds![partner, batch, first, last, OneOf(some.to_vec())]);
             statements::execute(connection, statement, values).stored()?;
         }
         Ok(())
@@ -180,10 +179,7 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
             .filter(card_batches::kind.eq(K::KIND))
             .select(BatchRow::as_select())
             .get_result(self.of(partner)?)
-            .optional()
-            .stored()?
-            .map(BatchRow::batch)
-            .transpose()
+            .found(BatchRow::batch)
     }
 
     fn set_state(&mut self, partner: PartnerId, batch: &CardBatch<K>) -> Result<(), StoreError> {
@@ -193,8 +189,7 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
                 card_batches::state_since.eq(UtcTimestamp::of(batch.state_since)),
             ))
             .execute(self.of(partner)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn items(
@@ -204,14 +199,13 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
         from_ordinal: u32,
         limit: u32,
     ) -> Result<Vec<BatchItem<K>>, StoreError> {
-        let rows: Vec<ItemRow> = items_of(partner, id.key())
+        items_of(partner, id.key())
             .filter(card_batch_items::ordinal.ge(i64::from(from_ordinal)))
             .order(card_batch_items::ordinal)
             .limit(i64::from(limit))
             .select(ItemRow::as_select())
             .load(self.of(partner)?)
-            .stored()?;
-        rows.into_iter().map(ItemRow::item).collect()
+            .all(ItemRow::item)
     }
 
     fn open_items(
@@ -240,7 +234,7 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
         sent: bool,
     ) -> Result<(), StoreError> {
         let ordinals: Vec<i64> = ordinals.iter().copied().map(i64::from).collect();
-        self.update_items(partner, id.key(), &ordinals, MARK_SENT, || vec![Bind::Bool(sent)])
+        self.update_items(partner, id.key(), &ordinals, MARK_SENT, || binds![sent])
     }
 
     fn settle_items(
@@ -256,7 +250,7 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
             by_outcome.entry(state_columns(*state)).or_default().push(i64::from(*ordinal));
         }
         for ((state, refusal), ordinals) in by_outcome {
-            let outcome = || vec![Bind::Text(state), Bind::MaybeText(refusal)];
+            let outcome = || binds![state, refusal];
             self.update_items(partner, id.key(), &ordinals, SETTLE, outcome)?;
         }
         Ok(())

@@ -8,7 +8,7 @@ use kopeck_port_store::StoreError;
 
 use crate::convert::{AsKey, corrupt, word};
 use crate::sql_types::{Id, sql};
-use crate::statements::Bind;
+use crate::statements::{Bind, binds};
 use crate::transaction::loader::BatchLoad;
 
 /// The cards of an employee, in the order of their numbers.
@@ -43,7 +43,7 @@ impl BatchLoad for CardsOf {
     }
 
     fn values(&self) -> Vec<Bind<'_>> {
-        vec![Bind::Id(self.partner.key()), Bind::Id(self.employee.key())]
+        binds![self.partner.key(), self.employee.key()]
     }
 
     fn of_rows(rows: Vec<LinkedRow>) -> Result<Self::Loaded, StoreError> {

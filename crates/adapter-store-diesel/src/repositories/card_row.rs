@@ -12,7 +12,7 @@ use crate::encryption::RowCipher;
 use crate::limit_text;
 use crate::schema::cards;
 use crate::sql_types::{Day, Id, UtcTimestamp};
-use crate::statements::{Bind, Row};
+use crate::statements::row;
 
 /// A card as its table has it.
 #[derive(Queryable, Selectable)]
@@ -124,41 +124,11 @@ impl CardRow {
     }
 }
 
-impl Row for CardRow {
-    const INTO: &'static str = "cards (
-        partner_id, id, seq, number, kind, order_id, ordinal, valid_until, employee_id, link_status,
-        activation_code, activation_valid_until, first_top_up, balance, remaining_top_up, activated_at, standing, seen_at,
-        account_value, account_updated_at, transactions_seen_at, spending_limit
-    )";
-
-    fn values(&self) -> Vec<Bind<'_>> {
-        let Self { card, activation, bank, .. } = self;
-        vec![
-            Bind::Id(self.partner_id),
-            Bind::Id(card.id),
-            Bind::Int(self.seq),
-            Bind::Int(card.number),
-            Bind::Text(&card.kind),
-            Bind::Id(card.order_id),
-            Bind::Int(self.ordinal),
-            Bind::Day(card.valid_until),
-            Bind::MaybeId(card.employee_id),
-            Bind::MaybeText(card.link_status.as_deref()),
-            Bind::MaybeBytes(activation.activation_code.as_deref()),
-            Bind::MaybeDay(activation.activation_valid_until),
-            Bind::MaybeInt(activation.first_top_up),
-            Bind::Int(bank.balance),
-            Bind::Int(bank.remaining_top_up),
-            Bind::MaybeMoment(bank.activated_at),
-            Bind::Text(&bank.standing),
-            Bind::UtcTimestamp(bank.seen_at),
-            Bind::Int(self.account_value),
-            Bind::UtcTimestamp(self.account_updated_at),
-            Bind::MaybeMoment(self.transactions_seen_at),
-            Bind::Text(&self.spending_limit),
-        ]
-    }
-}
+row!(CardRow, cards:
+    partner_id, seq, ordinal, account_value, account_updated_at, transactions_seen_at, spending_limit;
+    card: id, number, kind, order_id, valid_until, employee_id, link_status;
+    activation: activation_code, activation_valid_until, first_top_up;
+    bank: balance, remaining_top_up, activated_at, standing, seen_at);
 
 impl PlainRow {
     fn new(card: &Card) -> Self {

@@ -23,7 +23,7 @@ use crate::error::Stored;
 use crate::limit_text;
 use crate::schema::cards;
 use crate::sql_types::{Day, Id, UtcTimestamp};
-use crate::statements::{self, Bind, OneOf};
+use crate::statements::{self, OneOf, binds};
 use crate::transaction::DieselTransaction;
 use crate::transaction::locks::Lock;
 use crate::update::update;
@@ -51,8 +51,8 @@ const OUTDATE: &str = "
     SET seen_at = ?, transactions_seen_at = CASE WHEN transactions_seen_at > ? THEN ? ELSE transactions_seen_at END
     WHERE partner_id = ? AND id ? AND (seen_at > ? OR transactions_seen_at > ?)";
 
-fn one_of(cards: &[CardId]) -> Bind<'static> {
-    Bind::IsOneOfIds(OneOf(cards.iter().map(AsKey::key).collect()))
+fn one_of(cards: &[CardId]) -> OneOf<Id> {
+    OneOf(cards.iter().map(AsKey::key).collect())
 }
 
 impl CardRepository for DieselTransaction {
@@ -73,10 +73,7 @@ impl CardRepository for DieselTransaction {
             .find((partner.key(), id.key()))
             .select(CardRow::as_select())
             .get_result(self.of(partner)?)
-            .optional()
-            .stored()?
-            .map(CardRow::record)
-            .transpose()
+            .found(CardRow::record)
     }
 
     fn by_number(
@@ -89,10 +86,7 @@ impl CardRepository for DieselTransaction {
             .filter(cards::number.eq(number(card_number)))
             .select(CardRow::as_select())
             .get_result(self.of(partner)?)
-            .optional()
-            .stored()?
-            .map(CardRow::record)
-            .transpose()
+            .found(CardRow::record)
     }
 
     fn main_card(&mut self, partner: PartnerId, employee: EmployeeId) -> Result<Option<CardId>, StoreError> {
@@ -115,7 +109,7 @@ impl CardRepository for DieselTransaction {
             cards::employee_id.eq(card.link.map(|link| link.employee.key())),
             cards::link_status.eq(card.link.map(|link| link.status.as_str())),
         ));
-        dialect::guarded(self.of(partner)?, |connection| linked.execute(connection)).stored().map(drop)
+        dialect::guarded(self.of(partner)?, |connection| linked.execute(connection)).done()
     }
 
     fn set_bank_view(
@@ -136,8 +130,7 @@ impl CardRepository for DieselTransaction {
             Some(_) => changed.set((columns, cards::activation_code.eq(None::<Vec<u8>>))).execute(connection),
             None => changed.set(columns).execute(connection),
         }
-        .stored()
-        .map(drop)
+        .done()
     }
 
     fn forget_activation_codes(&mut self, before: Date, limit: u32) -> Result<u64, StoreError> {
@@ -164,10 +157,7 @@ impl CardRepository for DieselTransaction {
     ) -> Result<(), StoreError> {
         let (epoch, too_old_at) = (UtcTimestamp(0), UtcTimestamp::of(too_old_at));
         for some in cards.chunks(statements::UPDATE_CHUNK as usize) {
-            let mut values =
-                vec![Bind::UtcTimestamp(epoch), Bind::UtcTimestamp(epoch), Bind::UtcTimestamp(epoch)];
-            values.extend([Bind::Id(partner.key()), one_of(some)]);
-            values.extend([Bind::UtcTimestamp(too_old_at), Bind::UtcTimestamp(too_old_at)]);
+            let values = binds![epoch, epoch, epoch, partner.key(), one_of(some), too_old_at, too_old_at];
             statements::execute(self.of(partner)?, OUTDATE, values).stored()?;
         }
         Ok(())
@@ -176,7 +166,7 @@ impl CardRepository for DieselTransaction {
     fn set_limit(&mut self, partner: PartnerId, cards: &[CardId], limit: &Limit) -> Result<(), StoreError> {
         let limit = limit_text::text(limit);
         for some in cards.chunks(statements::UPDATE_CHUNK as usize) {
-            let values = vec![Bind::Text(&limit), Bind::Id(partner.key()), one_of(some)];
+            let values = binds![&limit, partner.key(), one_of(some)];
             statements::execute(self.of(partner)?, SET_LIMIT, values).stored()?;
         }
         Ok(())
@@ -229,8 +219,7 @@ impl CardRepository for DieselTransaction {
                 cards::account_updated_at.eq(UtcTimestamp::of(account.updated_at)),
             ))
             .execute(self.of(partner)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn available(

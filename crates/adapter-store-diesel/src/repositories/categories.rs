@@ -17,7 +17,7 @@ use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{categories, employees};
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::Bind;
+use crate::statements::{Bind, binds};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 use crate::update::update;
@@ -51,7 +51,7 @@ impl BatchLoad for CategoryById {
     }
 
     fn values(&self) -> Vec<Bind<'_>> {
-        vec![Bind::Id(self.partner.key()), Bind::Id(self.id.key())]
+        binds![self.partner.key(), self.id.key()]
     }
 
     fn of_rows(rows: Vec<CategoryRow>) -> Result<Option<Category>, StoreError> {
@@ -85,12 +85,12 @@ impl CategoryRepository for DieselTransaction {
             categories::name.eq(category.name.as_str()),
             categories::folded_name.eq(category.name.folded()),
         ));
-        dialect::guarded(self.of(partner)?, |connection| renamed.execute(connection)).stored().map(drop)
+        dialect::guarded(self.of(partner)?, |connection| renamed.execute(connection)).done()
     }
 
     fn delete(&mut self, partner: PartnerId, id: CategoryId) -> Result<(), StoreError> {
         let deleted = diesel::delete(categories::table.find((partner.key(), id.key())));
-        dialect::guarded(self.of(partner)?, |connection| deleted.execute(connection)).stored().map(drop)
+        dialect::guarded(self.of(partner)?, |connection| deleted.execute(connection)).done()
     }
 
     fn get(&mut self, partner: PartnerId, id: CategoryId) -> Result<Option<Category>, StoreError> {

@@ -9,7 +9,7 @@ use super::employees::EmployeeRow;
 use crate::convert::AsKey;
 use crate::schema::employees;
 use crate::sql_types::Id;
-use crate::statements::Bind;
+use crate::statements::{Bind, binds};
 use crate::transaction::loader::BatchLoad;
 
 /// An employee by the identifier.
@@ -30,7 +30,7 @@ impl BatchLoad for EmployeeById {
     }
 
     fn values(&self) -> Vec<Bind<'_>> {
-        vec![Bind::Id(self.partner.key()), Bind::Id(self.id.key())]
+        binds![self.partner.key(), self.id.key()]
     }
 
     fn of_rows(rows: Vec<EmployeeRow>) -> Result<Option<EmployeeRow>, StoreError> {
@@ -62,7 +62,7 @@ impl BatchLoad for EmployeeNamed {
     }
 
     fn values(&self) -> Vec<Bind<'_>> {
-        vec![Bind::Id(self.partner.key()), Bind::Text(self.custom_id.as_str())]
+        binds![self.partner.key(), self.custom_id.as_str()]
     }
 
     fn of_rows(rows: Vec<IdRow>) -> Result<Option<EmployeeId>, StoreError> {

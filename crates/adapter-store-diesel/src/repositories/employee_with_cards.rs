@@ -10,7 +10,7 @@ use super::card_look_ups::linked;
 use super::employees::EmployeeRow;
 use crate::convert::AsKey;
 use crate::sql_types::{Id, sql};
-use crate::statements::Bind;
+use crate::statements::{Bind, binds};
 use crate::transaction::loader::BatchLoad;
 
 /// An employee by the identifier, and their cards in the order of their numbers.
@@ -50,7 +50,7 @@ impl BatchLoad for EmployeeWithCards {
     }
 
     fn values(&self) -> Vec<Bind<'_>> {
-        vec![Bind::Id(self.partner.key()), Bind::Id(self.id.key())]
+        binds![self.partner.key(), self.id.key()]
     }
 
     fn of_rows(mut rows: Vec<HolderRow>) -> Result<Self::Loaded, StoreError> {

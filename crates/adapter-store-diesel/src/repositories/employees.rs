@@ -21,7 +21,7 @@ use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::employees;
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, Bind, Row};
+use crate::statements::{self, row};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
 
@@ -38,9 +38,11 @@ pub(crate) struct EmployeeRow {
 /// A new employee.
 pub(crate) struct NewEmployeeRow {
     partner_id: Id,
+    id: Id,
     seq: i64,
-    employee: EmployeeRow,
+    fields: FieldsRow,
     search_text: String,
+    created_at: UtcTimestamp,
 }
 
 /// What an update writes.
@@ -102,13 +104,11 @@ impl NewEmployeeRow {
     ) -> Result<Self, StoreError> {
         Ok(Self {
             partner_id: partner.key(),
+            id: employee.id.key(),
             seq,
-            employee: EmployeeRow {
-                id: employee.id.key(),
-                fields: FieldsRow::new(partner, employee, cipher)?,
-                created_at: UtcTimestamp::of(employee.created_at),
-            },
+            fields: FieldsRow::new(partner, employee, cipher)?,
             search_text: employee.search_text(),
+            created_at: UtcTimestamp::of(employee.created_at),
         })
     }
 }
@@ -142,32 +142,9 @@ impl EmployeeRow {
     }
 }
 
-impl Row for NewEmployeeRow {
-    const INTO: &'static str = "employees (
-        partner_id, id, seq, custom_id, surname, name, patronymic, phone, email, category_id, status,
-        status_updated_at, search_text, created_at
-    )";
-
-    fn values(&self) -> Vec<Bind<'_>> {
-        let EmployeeRow { id, fields, created_at } = &self.employee;
-        vec![
-            Bind::Id(self.partner_id),
-            Bind::Id(*id),
-            Bind::Int(self.seq),
-            Bind::Text(&fields.custom_id),
-            Bind::MaybeText(fields.surname.as_deref()),
-            Bind::MaybeText(fields.name.as_deref()),
-            Bind::MaybeText(fields.patronymic.as_deref()),
-            Bind::MaybeBytes(fields.phone.as_deref()),
-            Bind::MaybeBytes(fields.email.as_deref()),
-            Bind::MaybeId(fields.category_id),
-            Bind::Text(&fields.status),
-            Bind::UtcTimestamp(fields.status_updated_at),
-            Bind::Text(&self.search_text),
-            Bind::UtcTimestamp(*created_at),
-        ]
-    }
-}
+row!(NewEmployeeRow, employees:
+    partner_id, seq, id, created_at, search_text;
+    fields: custom_id, surname, name, patronymic, phone, email, category_id, status, status_updated_at);
 
 /// Every employee of the partner that fits `filter`.
 fn filtered<'q>(partner: PartnerId, filter: &'q EmployeeFilter) -> employees::BoxedQuery<'q, MultiBackend> {
@@ -206,7 +183,7 @@ impl EmployeeRepository for DieselTransaction {
         let seq = self.next_number(partner, List::Employees)?;
         let row = NewEmployeeRow::new(partner, seq, employee, &*self.cipher)?;
         if let Some(pending) = self.pending(partner)? {
-            let stored = row.employee.clone();
+            let stored = EmployeeRow { id: row.id, fields: row.fields.clone(), created_at: row.created_at };
             pending.add(row);
             self.remember(EmployeeById { partner, id: employee.id }, Some(stored));
             let named = EmployeeNamed { partner, custom_id: employee.custom_id.clone() };
@@ -222,7 +199,7 @@ impl EmployeeRepository for DieselTransaction {
         let fields = FieldsRow::new(partner, employee, &*self.cipher)?;
         let row = ChangedRow { fields, search_text: employee.search_text() };
         let changed = update(employees::table.find((partner.key(), employee.id.key()))).set(row);
-        dialect::guarded(self.of(partner)?, |connection| changed.execute(connection)).stored().map(drop)
+        dialect::guarded(self.of(partner)?, |connection| changed.execute(connection)).done()
     }
 
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {

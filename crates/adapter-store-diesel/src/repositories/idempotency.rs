@@ -10,7 +10,7 @@ use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::recorded_responses;
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, Bind, OR_NOTHING, Row};
+use crate::statements::{self, Bind, OR_NOTHING, binds, row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 use crate::transaction::locks::Lock;
@@ -78,7 +78,7 @@ impl BatchLoad for AnswerTo {
     }
 
     fn values(&self) -> Vec<Bind<'_>> {
-        vec![Bind::Id(self.partner.key()), Bind::Text(&self.key)]
+        binds![self.partner.key(), &self.key]
     }
 
     fn of_rows(rows: Vec<AnswerRow>) -> Result<Option<AnswerRow>, StoreError> {
@@ -86,20 +86,7 @@ impl BatchLoad for AnswerTo {
     }
 }
 
-impl Row for AnswerRow {
-    const INTO: &'static str = "recorded_responses (partner_id, key, fingerprint, status, body, recorded_at)";
-
-    fn values(&self) -> Vec<Bind<'_>> {
-        vec![
-            Bind::Id(self.partner_id),
-            Bind::Text(&self.key),
-            Bind::Bytes(&self.fingerprint),
-            Bind::Integer(self.status),
-            Bind::Bytes(&self.body),
-            Bind::UtcTimestamp(self.recorded_at),
-        ]
-    }
-}
+row!(AnswerRow, recorded_responses: partner_id, key, fingerprint, status, body, recorded_at);
 
 impl IdempotencyRepository for DieselTransaction {
     fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedResponse>, StoreError> {

@@ -16,7 +16,7 @@ use crate::dialect::due_jobs::{self, JobRow};
 use crate::error::Stored;
 use crate::schema::jobs;
 use crate::sql_types::{Id, UtcTimestamp, sql, whole_micros};
-use crate::statements::{Bind, RawStatement};
+use crate::statements::{self, Bind, RawStatement, binds};
 use crate::transaction::DieselTransaction;
 use crate::transaction::write_buffer::BufferedRow;
 use crate::update::update;
@@ -95,11 +95,11 @@ const INSERT_WORK: &str = "
 
 impl BufferedRow for NewJob {
     fn insert_many(rows: &[Self], connection: &mut AnyConnection, ahead: i64) -> QueryResult<()> {
-        let columns = vec![
-            Bind::Ids(rows.iter().map(|one| one.partner).collect()),
-            Bind::Texts(rows.iter().map(|one| one.kind).collect()),
-            Bind::Ids(rows.iter().map(|one| one.subject).collect()),
-            Bind::Ints(rows.iter().map(|one| one.delay.saturating_add(ahead)).collect()),
+        let columns = binds![
+            rows.iter().map(|one| one.partner).collect::<Vec<_>>(),
+            rows.iter().map(|one| one.kind).collect::<Vec<_>>(),
+            rows.iter().map(|one| one.subject).collect::<Vec<_>>(),
+            rows.iter().map(|one| one.delay.saturating_add(ahead)).collect::<Vec<_>>(),
         ];
         RawStatement::new(INSERT_WORK, columns).execute(connection.postgres()?).map(drop)
     }
@@ -127,8 +127,7 @@ impl DieselTransaction {
                 jobs::may_have_sent.eq(true),
             ))
             .execute(self.unlocked()?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     /// The present, by the clock that work goes by.
@@ -159,7 +158,7 @@ impl Latest {
 
     /// The values of `due_at > ? AND due_at > CASE WHEN attempt = 0 THEN ? ELSE ? END`; by the first, an index is searched.
     fn due_after(&self) -> [Bind<'static>; 3] {
-        [self.first.min(self.again), self.first, self.again].map(Bind::UtcTimestamp)
+        [self.first.min(self.again), self.first, self.again].map(Bind::from)
     }
 }
 
@@ -206,8 +205,7 @@ impl JobRepository for DieselTransaction {
                 jobs::may_have_sent.eq(false),
             ))
             .execute(self.of(partner)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError> {
@@ -241,28 +239,23 @@ impl JobRepository for DieselTransaction {
                 jobs::leased_until.eq(None::<UtcTimestamp>),
             ))
             .execute(self.of(claim.partner)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn complete(&mut self, claim: &Claim) -> Result<(), StoreError> {
-        diesel::delete(current!(claim)).execute(self.of(claim.partner)?).stored().map(drop)
+        diesel::delete(current!(claim)).execute(self.of(claim.partner)?).done()
     }
 
     fn cancel(&mut self, partner: PartnerId, subject: Subject) -> Result<(), StoreError> {
         let (kind, subject) = columns(subject);
-        diesel::delete(jobs::table.find((partner.key(), kind, subject)))
-            .execute(self.of(partner)?)
-            .stored()
-            .map(drop)
+        diesel::delete(jobs::table.find((partner.key(), kind, subject))).execute(self.of(partner)?).done()
     }
 
     fn end_all_leases(&mut self) -> Result<(), StoreError> {
         update(jobs::table.filter(jobs::leased_until.is_not_null()))
             .set(jobs::leased_until.eq(None::<UtcTimestamp>))
             .execute(self.unlocked()?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError> {
@@ -270,8 +263,7 @@ impl JobRepository for DieselTransaction {
         update(current!(claim).filter(jobs::stuck_since.is_null()))
             .set(jobs::stuck_since.eq(now.nullable()))
             .execute(self.of(claim.partner)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn stuck(&mut self) -> Result<Vec<StuckJob>, StoreError> {
@@ -322,7 +314,7 @@ impl JobRepository for DieselTransaction {
         let now = self.work_time()?;
         let latest = Latest::at(now, horizon);
         let mut values = Vec::from(latest.due_after());
-        values.push(Bind::UtcTimestamp(latest.lease));
+        values.push(latest.lease.into());
         let question = RawStatement::new(IS_EXCEEDED, values);
         let row: FoundRow = on_either!(self.unlocked()?, inner => question.get_result(inner)).stored()?;
         Ok(JobClock { now: now.time("the database's clock")?, is_exceeded: row.found > 0 })
@@ -331,14 +323,13 @@ impl JobRepository for DieselTransaction {
     fn bring_within(&mut self, horizon: Horizon) -> Result<u64, StoreError> {
         let now = self.work_time()?;
         let latest = Latest::at(now, horizon);
-        let mut idle = vec![Bind::UtcTimestamp(latest.first), Bind::UtcTimestamp(latest.again)];
+        let mut idle = binds![latest.first, latest.again];
         idle.extend(latest.due_after());
-        let leased = [latest.lease, now, now, latest.lease].map(Bind::UtcTimestamp).into();
+        let leased = binds![latest.lease, now, now, latest.lease];
         let mut moved = 0;
         // One statement an index.
         for (statement, values) in [(BRING_IDLE_WITHIN, idle), (BRING_LEASED_WITHIN, leased)] {
-            let statement = RawStatement::new(statement, values);
-            moved += on_either!(self.unlocked()?, inner => statement.execute(inner)).stored()? as u64;
+            moved += statements::execute(self.unlocked()?, statement, values).stored()? as u64;
         }
         Ok(moved)
     }
@@ -350,7 +341,7 @@ impl JobRepository for DieselTransaction {
 
     fn backlog(&mut self) -> Result<Backlog, StoreError> {
         let now = self.work_time()?;
-        let question = RawStatement::new(BACKLOG, vec![Bind::UtcTimestamp(now), Bind::UtcTimestamp(now)]);
+        let question = RawStatement::new(BACKLOG, binds![now, now]);
         let counts: BacklogRow =
             on_either!(self.unlocked()?, inner => question.get_result(inner)).stored()?;
         let BacklogRow { all_of_it, due, oldest_due_at, failing, stuck } = counts;

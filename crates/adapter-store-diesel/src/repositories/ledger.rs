@@ -33,8 +33,7 @@ pub(super) fn open(
             balances::updated_at.eq(UtcTimestamp::of(at)),
         ))
         .execute(connection)
-        .stored()
-        .map(drop)
+        .done()
 }
 
 #[derive(Insertable)]
@@ -138,8 +137,7 @@ impl LedgerRepository for DieselTransaction {
                 balances::updated_at.eq(UtcTimestamp::of(at)),
             ))
             .execute(self.of(partner)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn deposit(

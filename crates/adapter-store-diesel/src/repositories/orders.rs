@@ -15,7 +15,7 @@ use super::{descending, window};
 use crate::convert::{AsKey, corrupt, length, natural, parsed, word};
 use crate::counters::List;
 use crate::encryption::{RowCipher, line_row};
-use crate::error::Stored;
+use crate::error::{Stored, StoredRows};
 use crate::schema::{cards, order_lines, orders};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::transaction::DieselTransaction;
@@ -154,21 +154,17 @@ impl OrderRepository for DieselTransaction {
             .find((partner.key(), id.key()))
             .select(OrderRow::as_select())
             .get_result(self.of(partner)?)
-            .optional()
-            .stored()?
-            .map(OrderRow::order)
-            .transpose()
+            .found(OrderRow::order)
     }
 
     fn lines(&mut self, partner: PartnerId, id: OrderId) -> Result<Vec<OrderLine>, StoreError> {
-        let rows: Vec<LineRow> = order_lines::table
+        order_lines::table
             .filter(order_lines::partner_id.eq(partner.key()))
             .filter(order_lines::order_id.eq(id.key()))
             .order(order_lines::position)
             .select(LineRow::as_select())
             .load(self.of(partner)?)
-            .stored()?;
-        rows.into_iter().map(|row| row.line(partner, &*self.cipher)).collect()
+            .all(|row| row.line(partner, &*self.cipher))
     }
 
     fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError> {
@@ -178,8 +174,7 @@ impl OrderRepository for DieselTransaction {
                 orders::state_since.eq(UtcTimestamp::of(order.state_since)),
             ))
             .execute(self.of(partner)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn stored_cards(&mut self, partner: PartnerId, id: OrderId) -> Result<u32, StoreError> {
@@ -201,7 +196,7 @@ impl OrderRepository for DieselTransaction {
         from_ordinal: u32,
         limit: u32,
     ) -> Result<Vec<OrderResultItem>, StoreError> {
-        let rows: Vec<ResultRow> = cards::table
+        cards::table
             .filter(cards::partner_id.eq(partner.key()))
             .filter(cards::order_id.eq(id.key()))
             .filter(cards::ordinal.ge(i64::from(from_ordinal)))
@@ -209,8 +204,7 @@ impl OrderRepository for DieselTransaction {
             .limit(i64::from(limit))
             .select(ResultRow::as_select())
             .load(self.of(partner)?)
-            .stored()?;
-        rows.into_iter().map(|row| row.item(partner, &*self.cipher)).collect()
+            .all(|row| row.item(partner, &*self.cipher))
     }
 
     fn list(

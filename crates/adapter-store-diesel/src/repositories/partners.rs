@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use crate::convert::{AsKey, fixed, word};
 use crate::counters;
 use crate::dialect;
-use crate::error::Stored;
+use crate::error::{Stored, StoredRows};
 use crate::schema::{partners, sealing_keys};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::transaction::DieselTransaction;
@@ -143,8 +143,7 @@ impl PartnerRepository for DieselTransaction {
                 partners::api_key_hash.eq(api_key_hash),
             ))
             .execute(self.of(id)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError> {
@@ -152,35 +151,29 @@ impl PartnerRepository for DieselTransaction {
             .find(id.key())
             .select(PartnerRow::as_select())
             .get_result(self.of(id)?)
-            .optional()
-            .stored()?
-            .map(PartnerRow::partner)
-            .transpose()
+            .found(PartnerRow::partner)
     }
 
     fn list(&mut self) -> Result<Vec<Partner>, StoreError> {
-        let rows: Vec<PartnerRow> = partners::table
+        partners::table
             .order((partners::created_at, partners::id))
             .select(PartnerRow::as_select())
             .load(self.unlocked()?)
-            .stored()?;
-        rows.into_iter().map(PartnerRow::partner).collect()
+            .all(PartnerRow::partner)
     }
 
     fn set_password_hash(&mut self, id: PartnerId, password_hash: &str) -> Result<(), StoreError> {
         update(partners::table.find(id.key()))
             .set(partners::password_hash.eq(password_hash))
             .execute(self.of(id)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError> {
         update(partners::table.find(id.key()))
             .set(partners::status.eq(status.as_str()))
             .execute(self.of(id)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError> {
@@ -200,8 +193,7 @@ impl PartnerRepository for DieselTransaction {
         diesel::insert_into(sealing_keys::table)
             .values(SealingKeyRow::new(id, key))
             .execute(self.of(id)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn end_sealing_key(
@@ -213,8 +205,7 @@ impl PartnerRepository for DieselTransaction {
         update(sealing_keys::table.find((id.key(), key_id)))
             .set(sealing_keys::accepted_until.eq(UtcTimestamp::of(until)))
             .execute(self.of(id)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn reencrypt_columns(
@@ -234,7 +225,6 @@ impl PartnerRepository for DieselTransaction {
         update(sealing_keys::table.find((id.key(), key_id)))
             .set(sealing_keys::encrypted_secret.eq(encrypted_secret))
             .execute(self.of(id)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 }

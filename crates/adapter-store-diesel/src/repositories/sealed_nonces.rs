@@ -9,7 +9,7 @@ use crate::convert::AsKey;
 use crate::error::Stored;
 use crate::schema::sealed_nonces;
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, Bind, OR_NOTHING, Row};
+use crate::statements::{self, Bind, OR_NOTHING, binds, row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 use crate::transaction::locks::Lock;
@@ -59,7 +59,7 @@ impl BatchLoad for NonceOf {
     }
 
     fn values(&self) -> Vec<Bind<'_>> {
-        vec![Bind::Id(self.partner.key()), Bind::Text(&self.nonce)]
+        binds![self.partner.key(), &self.nonce]
     }
 
     fn of_rows(rows: Vec<NonceRow>) -> Result<Option<SpentNonce>, StoreError> {
@@ -67,18 +67,7 @@ impl BatchLoad for NonceOf {
     }
 }
 
-impl Row for NonceRow {
-    const INTO: &'static str = "sealed_nonces (partner_id, nonce, idempotency_key, spent_at)";
-
-    fn values(&self) -> Vec<Bind<'_>> {
-        vec![
-            Bind::Id(self.partner_id),
-            Bind::Text(&self.nonce),
-            Bind::MaybeText(self.idempotency_key.as_deref()),
-            Bind::UtcTimestamp(self.spent_at),
-        ]
-    }
-}
+row!(NonceRow, sealed_nonces: partner_id, nonce, idempotency_key, spent_at);
 
 impl SealedNonceRepository for DieselTransaction {
     fn find(&mut self, partner: PartnerId, nonce: &str) -> Result<Option<SpentNonce>, StoreError> {

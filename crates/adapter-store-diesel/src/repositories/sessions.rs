@@ -79,16 +79,14 @@ impl SessionRepository for DieselTransaction {
                 sessions::revoked.eq(false),
             ))
             .execute(self.of(partner)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn revoke(&mut self, partner: PartnerId, session: SessionId) -> Result<(), StoreError> {
         update(sessions::table.find((partner.key(), session.key())))
             .set(sessions::revoked.eq(true))
             .execute(self.of(partner)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn insert_pair(
@@ -105,7 +103,7 @@ impl SessionRepository for DieselTransaction {
             .set(sessions::expires_at.eq(row.refresh_expires_at))
             .execute(self.of(partner)?)
             .stored()?;
-        diesel::insert_into(token_pairs::table).values(row).execute(self.of(partner)?).stored().map(drop)
+        diesel::insert_into(token_pairs::table).values(row).execute(self.of(partner)?).done()
     }
 
     fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError> {
@@ -131,8 +129,7 @@ impl SessionRepository for DieselTransaction {
                 token_pairs::reissued.eq(pair.reissued),
             ))
             .execute(self.of(partner)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn revoke_all_but(&mut self, partner: PartnerId, keep: u32) -> Result<u64, StoreError> {

@@ -34,8 +34,7 @@ impl ThrottleRepository for DieselTransaction {
         diesel::insert_into(login_failures::table)
             .values((login_failures::subject.eq(subject), login_failures::failed_at.eq(UtcTimestamp::of(at))))
             .execute(self.owning(Lock::Digest(subject))?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn spend_nonce(

@@ -14,7 +14,7 @@ use crate::convert::{AsKey, corrupt, length, word};
 use crate::error::Stored;
 use crate::schema::{cards, transactions};
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, Bind, OR_NOTHING, Row};
+use crate::statements::{self, OR_NOTHING, row};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
 
@@ -33,24 +33,8 @@ struct TransactionRow {
     merchant_id: Option<String>,
 }
 
-impl Row for TransactionRow {
-    const INTO: &'static str =
-        "transactions (partner_id, card_id, id, executed_at, kind, amount, place, mcc, merchant_id)";
-
-    fn values(&self) -> Vec<Bind<'_>> {
-        vec![
-            Bind::Id(self.partner_id),
-            Bind::Id(self.card_id),
-            Bind::Int(self.id),
-            Bind::UtcTimestamp(self.executed_at),
-            Bind::Text(&self.kind),
-            Bind::Int(self.amount),
-            Bind::MaybeText(self.place.as_deref()),
-            Bind::MaybeText(self.mcc.as_deref()),
-            Bind::MaybeText(self.merchant_id.as_deref()),
-        ]
-    }
-}
+row!(TransactionRow, transactions:
+    partner_id, card_id, id, executed_at, kind, amount, place, mcc, merchant_id);
 
 impl TransactionRow {
     fn new(partner: PartnerId, card: CardId, transaction: &Transaction) -> Self {
@@ -133,8 +117,7 @@ impl TransactionRepository for DieselTransaction {
         update(cards::table.find((partner.key(), card.key())))
             .set(cards::transactions_seen_at.eq(UtcTimestamp::of(seen_at)))
             .execute(self.of(partner)?)
-            .stored()
-            .map(drop)
+            .done()
     }
 
     fn spent(

@@ -84,7 +84,6 @@ fn load_many<L: BatchLoad>(
         marks.join(", "),
         names.join(", ")
     );
-    let columns = columns.into_iter().map(Bind::Column).collect();
     let rows: Vec<Placed<L::Row>> = RawStatement::new(&text, columns).load(connection).stored()?;
     let mut rows = rows.into_iter().peekable();
     (1..)

@@ -19,7 +19,7 @@ use kopeck_port_store::{Access, StoreError};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::{StatementFailure, Stored};
-use crate::statements::{Bind, RawStatement};
+use crate::statements::{RawStatement, binds};
 use crate::transaction::DieselTransaction;
 
 /// What a writing unit of work can have to itself.
@@ -102,8 +102,7 @@ impl Locks {
         }
         let wanted = std::mem::take(&mut self.wanted);
         let question = "SELECT key, pg_try_advisory_xact_lock(key) AS got FROM unnest(?) AS wanted (key)";
-        let found: Vec<Locked> =
-            RawStatement::new(question, vec![Bind::Ints(wanted)]).load(connection).stored()?;
+        let found: Vec<Locked> = RawStatement::new(question, binds![wanted]).load(connection).stored()?;
         for Locked { key, got } in found {
             if got { self.held.push(key) } else { self.refused.push(key) }
         }

@@ -10,7 +10,7 @@ use super::kinds::StoredColumns;
 use crate::convert::{AsKey, card_number, corrupt, natural, number, word};
 use crate::schema::{card_batch_items, card_batches};
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{Bind, Row};
+use crate::statements::row;
 
 /// The states of an item. The reason for a refusal has a column of its own.
 pub(super) const OPEN: &str = "OPEN";
@@ -125,42 +125,8 @@ impl ItemRow {
     }
 }
 
-impl Row for BatchRow {
-    const INTO: &'static str = "card_batches (partner_id, id, kind, seq, cards, amount, spending_limit, state, created_at, state_since)";
+row!(BatchRow, card_batches:
+    partner_id, id, kind, seq, cards, amount, spending_limit, state, created_at, state_since);
 
-    fn values(&self) -> Vec<Bind<'_>> {
-        vec![
-            Bind::Id(self.partner_id),
-            Bind::Id(self.id),
-            Bind::Text(&self.kind),
-            Bind::Int(self.seq),
-            Bind::Int(self.cards),
-            Bind::MaybeInt(self.amount),
-            Bind::MaybeText(self.spending_limit.as_deref()),
-            Bind::Text(&self.state),
-            Bind::UtcTimestamp(self.created_at),
-            Bind::UtcTimestamp(self.state_since),
-        ]
-    }
-}
-
-impl Row for ItemRow {
-    const INTO: &'static str = "card_batch_items
-        (partner_id, batch_id, ordinal, kind, card_id, number, amount, state, refusal, claimed, sent)";
-
-    fn values(&self) -> Vec<Bind<'_>> {
-        vec![
-            Bind::Id(self.partner_id),
-            Bind::Id(self.batch_id),
-            Bind::Int(self.ordinal),
-            Bind::Text(&self.kind),
-            Bind::Id(self.card_id),
-            Bind::Int(self.number),
-            Bind::MaybeInt(self.amount),
-            Bind::Text(&self.state),
-            Bind::MaybeText(self.refusal.as_deref()),
-            Bind::Bool(self.claimed),
-            Bind::Bool(self.sent),
-        ]
-    }
-}
+row!(ItemRow, card_batch_items:
+    partner_id, batch_id, ordinal, kind, card_id, number, amount, state, refusal, claimed, sent);

@@ -9,7 +9,7 @@ use crate::connection::AnyConnection;
 use crate::convert::{AsKey, card_number, word};
 use crate::error::Stored;
 use crate::sql_types::{Day, Id, sql};
-use crate::statements::{self, Bind, OneOf};
+use crate::statements::{self, Bind, OneOf, binds};
 use crate::transaction::loader::BatchLoad;
 
 /// A card as a new batch of this kind finds it.
@@ -69,7 +69,7 @@ pub(super) fn load(
     cards: &[CardId],
 ) -> Result<Vec<BatchTarget>, StoreError> {
     let keys = cards.iter().map(AsKey::key).collect();
-    let values = vec![Bind::Text(kind), Bind::Id(partner.key()), Bind::IsOneOfIds(OneOf(keys))];
+    let values = binds![kind, partner.key(), OneOf(keys)];
     let rows: Vec<TargetRow> = statements::load(connection, targets!("?"), values).stored()?;
     rows.into_iter().map(TargetRow::target).collect()
 }
@@ -85,7 +85,7 @@ impl BatchLoad for TargetOf {
     }
 
     fn values(&self) -> Vec<Bind<'_>> {
-        vec![Bind::Text(self.kind), Bind::Id(self.partner.key()), Bind::Id(self.card.key())]
+        binds![self.kind, self.partner.key(), self.card.key()]
     }
 
     fn of_rows(rows: Vec<TargetRow>) -> Result<Option<BatchTarget>, StoreError> {
