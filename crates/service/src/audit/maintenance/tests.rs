@@ -81,7 +81,13 @@ fn what_is_not_validly_signed_is_not_signed_anew() {
     forged_end.hash_anew(1);
     let mut cut = whole();
     cut.records.remove(2);
-    for broken in [forged_mark, forged_end, cut] {
+    // Another last entry, validly signed, than the one that the checkpoint vouches for.
+    let mut replaced = whole();
+    replaced.records[2].entry.source.push('1');
+    replaced.hash_anew(1);
+    let signature = old.sign(&replaced.records[2].head.signed_bytes(Statement::Entry));
+    replaced.records[2].signature = Some(signature);
+    for broken in [forged_mark, forged_end, cut, replaced] {
         let log = shared(broken);
         assert_eq!(renew_signatures(&testing::store(&log), &both), Ok(vec![1]));
         assert!(violation(&log, &*both, 0).is_some());
