@@ -110,7 +110,8 @@ mod tests {
         let mut served: Vec<&str> = all().map(|operation| operation.name).collect();
         let mut told: Vec<&str> =
             kopeck_api::operations::ALL.iter().map(|operation| operation.name).collect();
-        (served.sort_unstable(), told.sort_unstable());
+        served.sort_unstable();
+        told.sort_unstable();
         assert_eq!(served, told);
     }
 

@@ -37,7 +37,7 @@ where
 /// Reads the JSON with another value in one place; returns the error.
 fn error_with<T: DeserializeOwned>(json: &Value, field: &str, value: Value) -> String {
     let mut json = json.clone();
-    json[field] = value;
+    json.as_object_mut().unwrap().insert(field.to_owned(), value);
     serde_json::from_value::<T>(json).map(drop).unwrap_err().to_string()
 }
 
