@@ -190,6 +190,7 @@ mod tests {
     fn summaries(budgets: &mut Budgets) -> Vec<String> {
         let entries = budgets.roll(START + WINDOW);
         assert!(entries.iter().all(|entry| entry.action == SUMMARY && entry.at == START + WINDOW));
+        assert!(entries.iter().all(|entry| entry.outcome == Outcome::Refused));
         entries.iter().map(|entry| format!("{} {}", entry.source, entry.subject)).collect()
     }
 
