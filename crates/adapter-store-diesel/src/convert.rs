@@ -7,7 +7,7 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::draft::Invalid;
 use kopeck_domain::ids::{
-    CardId, CategoryId, EmployeeId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, SessionId,
+    CardId, CategoryId, EmployeeId, EventId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, SessionId,
     TokenPairId,
 };
 use kopeck_port_store::StoreError;
@@ -32,6 +32,7 @@ macro_rules! keys {
 keys!(
     PartnerId,
     EmployeeId,
+    EventId,
     CategoryId,
     CardId,
     OrderId,

@@ -26,16 +26,22 @@ pub(crate) enum List {
     Orders,
     Replenishments,
     LimitChanges,
+    /// Events, whose rows are deleted once they have expired: their numbers are dense all the same.
+    Events,
+    /// The number of the last event that was deleted.
+    ExpiredEvents,
 }
 
 impl List {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Categories,
         Self::Employees,
         Self::Cards,
         Self::Orders,
         Self::Replenishments,
         Self::LimitChanges,
+        Self::Events,
+        Self::ExpiredEvents,
     ];
 
     pub(crate) const fn as_str(self) -> &'static str {
@@ -46,6 +52,8 @@ impl List {
             Self::Orders => "orders",
             Self::Replenishments => "replenishments",
             Self::LimitChanges => "limit_changes",
+            Self::Events => "events",
+            Self::ExpiredEvents => "expired_events",
         }
     }
 }

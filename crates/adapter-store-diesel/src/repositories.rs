@@ -14,6 +14,7 @@ mod categories;
 mod employee_look_ups;
 mod employee_with_cards;
 mod employees;
+mod events;
 mod idempotency;
 mod jobs;
 mod ledger;

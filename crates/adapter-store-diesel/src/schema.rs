@@ -241,6 +241,15 @@ tables! {
         stuck_since -> Nullable<UtcTimestamp>,
     }
 
+    events (partner_id, seq) {
+        partner_id -> Id,
+        seq -> BigInt,
+        id -> Id,
+        kind -> Text,
+        data -> Text,
+        created_at -> UtcTimestamp,
+    }
+
     audit_chains (chain) {
         chain -> BigInt,
         opened_at -> UtcTimestamp,

@@ -13,9 +13,9 @@ use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::{
     Access, AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, ColumnCipher,
-    Disposition, EmployeeRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, StoreError,
-    ThrottleRepository, TransactionRepository, UnitOfWork,
+    Disposition, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
+    OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository,
+    StoreError, ThrottleRepository, TransactionRepository, UnitOfWork,
 };
 use kopeck_port_system::Clock;
 
@@ -319,5 +319,6 @@ repositories! {
     ledger: LedgerRepository;
     jobs: JobRepository;
     reconciliation: ReconciliationRepository;
+    events: EventRepository;
     audit: AuditRepository;
 }

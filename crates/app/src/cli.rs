@@ -219,6 +219,9 @@ pub struct ServiceArgs {
     /// How long the response to an idempotency key is kept.
     #[arg(long, env = "KOPECK_IDEMPOTENCY_TTL", default_value = "168h", value_parser = duration_above_zero)]
     pub idempotency_ttl: Duration,
+    /// How long the events of the partners' feeds are kept.
+    #[arg(long, env = "KOPECK_EVENT_TTL", default_value = "30d", value_parser = duration_above_zero)]
+    pub event_ttl: Duration,
     /// Worker threads; by default half as many as processors, at least one. With a slow bank set more.
     #[arg(long, env = "KOPECK_WORKERS", default_value_t = half_of_processors(), hide_default_value = true, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub workers: u8,
@@ -284,6 +287,7 @@ impl ServiceArgs {
                 session: self.session_ttl,
             },
             idempotency_retention: self.idempotency_ttl,
+            event_retention: self.event_ttl,
             key_overlap: Settings::DEFAULT.key_overlap,
         }
     }

@@ -14,6 +14,7 @@ use uuid::Uuid;
 pub use self::state::BatchState;
 use crate::card_number::CardNumber;
 use crate::draft::Invalid;
+use crate::event::EventData;
 use crate::ids::CardId;
 
 /// The greatest number of cards in one batch.
@@ -38,6 +39,9 @@ pub trait BatchKind: Debug + Clone + Copy + PartialEq + Eq + Send + Sync + 'stat
         + Send
         + Sync
         + 'static;
+
+    /// The event of a batch that has reached `state`.
+    fn status_event(id: Self::Id, state: BatchState) -> EventData;
 }
 
 /// A request over many cards, each of which is decided by itself.

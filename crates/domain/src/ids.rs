@@ -62,6 +62,8 @@ identifiers! {
     LimitChangeId;
     /// A login: all tokens that grew from it form one family.
     SessionId;
+    /// An event of a partner's feed.
+    EventId;
     /// An access and a refresh token that were issued together.
     TokenPairId;
 }

@@ -7,6 +7,7 @@ pub mod card_number;
 pub mod category;
 pub mod draft;
 pub mod employee;
+pub mod event;
 pub mod ids;
 pub mod ledger;
 pub mod limit;

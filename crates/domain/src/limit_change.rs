@@ -1,6 +1,7 @@
 //! Limit changes: batches that give cards one limit.
 
-use crate::card_batch::{BatchItem, BatchKind, CardBatch};
+use crate::card_batch::{BatchItem, BatchKind, BatchState, CardBatch};
+use crate::event::{EventData, RequestStatus};
 use crate::ids::LimitChangeId;
 use crate::limit::Limit;
 use crate::string_enum::serde_enum;
@@ -41,6 +42,10 @@ impl BatchKind for LimitChanges {
     type Terms = Limit;
     type ItemTerms = ();
     type Refusal = LimitChangeRefusal;
+
+    fn status_event(id: LimitChangeId, state: BatchState) -> EventData {
+        EventData::LimitsStatus(RequestStatus { id, state })
+    }
 }
 
 /// A batch of limit changes.

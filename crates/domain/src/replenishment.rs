@@ -1,7 +1,8 @@
 //! Replenishments: batches of top-ups.
 
-use crate::card_batch::{BatchItem, BatchKind, CardBatch};
+use crate::card_batch::{BatchItem, BatchKind, BatchState, CardBatch};
 use crate::draft::Invalid;
+use crate::event::{EventData, RequestStatus};
 use crate::ids::ReplenishmentId;
 use crate::money::{AmountOverflow, Kopecks};
 use crate::string_enum::serde_enum;
@@ -65,6 +66,10 @@ impl BatchKind for TopUps {
     type Terms = Kopecks;
     type ItemTerms = Kopecks;
     type Refusal = TopUpRefusal;
+
+    fn status_event(id: ReplenishmentId, state: BatchState) -> EventData {
+        EventData::ReplenishmentStatus(RequestStatus { id, state })
+    }
 }
 
 /// A batch of top-ups.

@@ -25,6 +25,7 @@ pub mod card_batches;
 pub mod cards;
 pub mod categories;
 pub mod employees;
+pub mod events;
 pub mod idempotency;
 pub mod jobs;
 pub mod ledger;
@@ -102,6 +103,13 @@ macro_rules! contract_tests {
             the_search_knows_no_letter_case
             the_search_takes_wildcards_literally
             filtered_lists_are_paged_too
+        }
+        $crate::contract_tests! { @aggregate $make, events:
+            events_are_numbered_in_their_order
+            an_event_of_undone_work_never_was
+            a_feed_is_its_partners_own
+            a_feed_shows_some_types_alone
+            old_events_are_forgotten
         }
         $crate::contract_tests! { @aggregate $make, categories:
             a_category_is_found_by_id_and_by_name

@@ -11,6 +11,7 @@ mod audit;
 mod card_batches;
 mod encryption;
 mod error;
+mod events;
 mod jobs;
 pub mod page;
 mod records;
@@ -28,6 +29,7 @@ pub use audit::{AuditFilter, AuditRepository, AuditSigner, HeadObserver, Signatu
 pub use card_batches::*;
 pub use encryption::{ColumnCipher, ColumnPlace, ReencryptionCursor};
 pub use error::{Rule, StoreError};
+pub use events::{EventRepository, FeedEvent};
 pub use jobs::{Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, StuckJob, Subject};
 pub use records::*;
 pub use repositories::*;

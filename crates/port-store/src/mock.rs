@@ -1,5 +1,7 @@
 //! A unit of work made of mockall mocks, and a store that runs work on it at once.
 
+mod events;
+
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Mutex, PoisonError};
 
@@ -7,6 +9,7 @@ use kopeck_audit::Signature;
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 
+pub use self::events::FakeEvents;
 pub use crate::audit::MockAuditRepository;
 pub use crate::card_batches::MockCardBatchRepository;
 pub use crate::jobs::MockJobRepository;
@@ -19,14 +22,14 @@ pub use crate::sealed_nonces::MockSealedNonceRepository;
 use crate::store::{Access, Done, Store, UnitOfWork, Work};
 use crate::{
     AuditRepository, AuditSigner, CardBatchRepository, CardRepository, CategoryRepository, ColumnCipher,
-    ColumnPlace, EmployeeRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, SignatureCheck,
-    StoreError, ThrottleRepository, TransactionRepository,
+    ColumnPlace, EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
+    OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository,
+    SignatureCheck, StoreError, ThrottleRepository, TransactionRepository,
 };
 
 macro_rules! mock_unit {
     ($($field:ident: $mock:ty as $repository:path;)*) => {
-        /// A unit of work whose every repository is a mock; a call that a test did not expect fails it.
+        /// A unit of work whose every repository but `events` is a mock; a call that a test did not expect fails it.
         #[derive(Default)]
         pub struct MockUnit {
             $(/// The mock behind the method of this name.
@@ -57,6 +60,7 @@ mock_unit! {
     ledger: MockLedgerRepository as LedgerRepository;
     jobs: MockJobRepository as JobRepository;
     reconciliation: MockReconciliationRepository as ReconciliationRepository;
+    events: FakeEvents as EventRepository;
     audit: MockAuditRepository as AuditRepository;
 }
 

@@ -7,9 +7,9 @@ use kopeck_domain::replenishment::TopUps;
 
 use crate::{
     AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, EmployeeRepository,
-    IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository, PartnerRepository,
-    ReconciliationRepository, SealedNonceRepository, SessionRepository, StoreError, ThrottleRepository,
-    TransactionRepository,
+    EventRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
+    PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository, StoreError,
+    ThrottleRepository, TransactionRepository,
 };
 
 /// Whether a unit of work writes.
@@ -89,6 +89,8 @@ pub trait UnitOfWork {
     fn jobs(&mut self) -> &mut dyn JobRepository;
     /// Sums over the whole books, for the check.
     fn reconciliation(&mut self) -> &mut dyn ReconciliationRepository;
+    /// The partners' feeds of events.
+    fn events(&mut self) -> &mut dyn EventRepository;
     /// The audit log.
     fn audit(&mut self) -> &mut dyn AuditRepository;
 }

@@ -15,7 +15,7 @@ use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{BatchTarget, Rule, StoreError, StoredKind, UnitOfWork};
 use time::Date;
 
-use crate::Env;
+use crate::{Env, events};
 
 /// A kind of card batch, as the use cases and the workers treat it.
 pub(crate) trait Kind: StoredKind {
@@ -191,6 +191,7 @@ pub(crate) fn create<K: Kind, T>(
         inserted => inserted?,
     }
     unit.jobs().enqueue(partner, K::subject(batch.id), env.settings.processing_delay)?;
+    events::append(unit, env, partner, [K::status_event(batch.id, batch.state)])?;
     Ok(batch)
 }
 
@@ -270,11 +271,22 @@ pub fn cancel<K: StoredKind>(
     let was_open = before.state.is_open();
     let batch = before.cancel(env.now()).map_err(|refusal| CancelBatchError::WrongState(refusal.from))?;
     if was_open {
-        K::repository(unit).set_state(partner, &batch)?;
+        set_state(unit, env, partner, &batch)?;
         K::repository(unit).release_cards(partner, id)?;
         unit.jobs().cancel(partner, K::subject(id))?;
     }
     Ok(batch)
+}
+
+/// Stores the batch's new state.
+pub(crate) fn set_state<K: StoredKind>(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    batch: &CardBatch<K>,
+) -> Result<(), StoreError> {
+    K::repository(unit).set_state(partner, batch)?;
+    events::append(unit, env, partner, [K::status_event(batch.id, batch.state)])
 }
 
 /// A page of the partner's batches, newest first: those in `state`, which no batch may be able to have.

@@ -4,6 +4,7 @@ use kopeck_domain::card::{
     BankView, Card, CardLink, CardStatus, CardType, LinkOutcome, LinkRefusal, SwitchRefusal,
 };
 use kopeck_domain::card_number::CardNumber;
+use kopeck_domain::event::{CardHolder, EventData};
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId};
 use kopeck_port_bank::{BankCard, BankError, BankGateway};
 use kopeck_port_store::page::{Listed, Page};
@@ -11,7 +12,7 @@ use kopeck_port_store::{Access, AvailableFilter, CardRecord, Rule, Store, StoreE
 
 use time::OffsetDateTime;
 
-use crate::Env;
+use crate::{Env, events};
 
 /// A key of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,6 +209,9 @@ pub fn link(
         LinkOutcome::Unchanged(card) => Ok(card),
         LinkOutcome::Changed(card) => {
             unit.cards().set_link(partner, &card)?;
+            let holder = CardHolder { card: card.id, employee, status };
+            events::append(unit, env, partner, [EventData::CardLinked(holder)])
+                .map_err(LinkCardError::Store)?;
             Ok(card)
         }
     }
@@ -234,6 +238,9 @@ pub fn switch(
         LinkOutcome::Unchanged(card) => Ok(card),
         LinkOutcome::Changed(card) => {
             unit.cards().set_link(partner, &card)?;
+            let holder = CardHolder { card: card.id, employee, status };
+            events::append(unit, env, partner, [EventData::CardStatus(holder)])
+                .map_err(SwitchCardError::Store)?;
             Ok(card)
         }
     }

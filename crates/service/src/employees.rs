@@ -3,12 +3,13 @@
 use kopeck_domain::Faults;
 use kopeck_domain::card::CardStatus;
 use kopeck_domain::employee::{Change, Employee, EmployeeStatus, EmployeeUpdate, NewEmployee};
+use kopeck_domain::event::{EmployeeChange, EventData};
 use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, PartnerId};
 use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{EmployeeFilter, Rule, StoreError, UnitOfWork};
 
-use crate::Env;
+use crate::{Env, events};
 
 /// The fields of a new employee. A faulty or missing one is `None`, with its fault beside the draft.
 #[derive(Debug, Clone, Default)]
@@ -103,7 +104,10 @@ pub fn add(
     };
     let employee = Employee::add(EmployeeId::new(env.ids.next_id()), fields, env.now());
     match unit.employees().insert(partner, &employee) {
-        Ok(()) => Ok(employee),
+        Ok(()) => {
+            events::append(unit, env, partner, [EventData::EmployeeCreated(change_of(&employee))])?;
+            Ok(employee)
+        }
         Err(error) => {
             Err(raced_fault(&error).map_or(AddEmployeeError::Store(error), AddEmployeeError::Invalid))
         }
@@ -130,9 +134,13 @@ pub fn update(
         .check()
         .map_err(UpdateEmployeeError::Invalid)?;
     let present = unit.employees().get(partner, id)?.ok_or(UpdateEmployeeError::NotFound)?;
-    let employee = present.update(update, env.now());
+    let employee = present.clone().update(update, env.now());
     match unit.employees().update(partner, &employee) {
-        Ok(()) => Ok(employee),
+        Ok(()) => {
+            let changed = (employee != present).then(|| EventData::EmployeeUpdated(change_of(&employee)));
+            events::append(unit, env, partner, changed)?;
+            Ok(employee)
+        }
         Err(error) => {
             Err(raced_fault(&error).map_or(UpdateEmployeeError::Store(error), UpdateEmployeeError::Invalid))
         }
@@ -163,6 +171,10 @@ pub fn list(
     page: Page,
 ) -> Result<Listed<Employee>, StoreError> {
     unit.employees().list(partner, filter, page)
+}
+
+fn change_of(employee: &Employee) -> EmployeeChange {
+    EmployeeChange { employee: employee.id, custom_id: employee.custom_id.clone() }
 }
 
 /// Adds the faults that need the store. `own` is the employee that may keep its custom identifier.

@@ -35,6 +35,8 @@ pub struct Settings {
     pub lifetimes: Lifetimes,
     /// How long the response to an idempotency key is kept.
     pub idempotency_retention: Duration,
+    /// How long events are kept.
+    pub event_retention: Duration,
     /// How long the old sealing key is accepted beside the new one after a rotation.
     pub key_overlap: Duration,
 }
@@ -54,6 +56,7 @@ impl Settings {
             session: Duration::days(90),
         },
         idempotency_retention: Duration::days(7),
+        event_retention: Duration::days(30),
         key_overlap: Duration::days(14),
     };
 }

@@ -13,8 +13,8 @@ const SWEEP: u32 = 1_000;
 /// Token pairs are kept for a day past their end, so that a late token is still told from one never issued.
 const PAIR_GRACE: Duration = Duration::DAY;
 
-/// Removes responses past their retention, failures and nonces past their window, token pairs past their end, and activation
-/// codes past their validity. Returns the number of rows. A response outlives the nonces that it was given to. A clock that is ahead by mistake expires nothing: see
+/// Removes responses past their retention, failures and nonces past their window, token pairs past their end, activation
+/// codes past their validity, and events past their retention. Returns the number of rows. A response outlives the nonces that it was given to. A clock that is ahead by mistake expires nothing: see
 /// [`Env::settled`].
 ///
 /// # Errors
@@ -28,7 +28,8 @@ pub fn sweep(unit: &mut dyn UnitOfWork, env: &Env) -> Result<u64, StoreError> {
     let pairs = unit.sessions().forget_expired(now - PAIR_GRACE, SWEEP)?;
     // The day of UTC is never ahead of the bank's.
     let codes = unit.cards().forget_activation_codes(now.to_offset(UtcOffset::UTC).date(), SWEEP)?;
-    Ok(answers + nonces + failures + pairs + codes)
+    let events = unit.events().forget_before(now - env.settings.event_retention, SWEEP)?;
+    Ok(answers + nonces + failures + pairs + codes + events)
 }
 
 #[cfg(test)]
@@ -69,6 +70,7 @@ mod tests {
             .times(1)
             .returning(|_, _| Ok(50_000));
         assert_eq!(sweep(&mut unit, &bench), Ok(54_321));
+        assert_eq!(unit.events.forgotten_before, Some(START - Duration::days(30)));
     }
 
     #[test]
@@ -86,6 +88,7 @@ mod tests {
             .returning(|_, _| Ok(0));
         bench.clock.step(Duration::days(1_100));
         assert_eq!(sweep(&mut unit, &bench), Ok(0));
+        assert!(unit.events.forgotten_before.is_some_and(|moment| moment < START));
     }
 
     /// A nonce that were forgotten while it counts could be used again.

@@ -16,6 +16,7 @@ pub mod cards;
 pub mod categories;
 pub mod employees;
 mod env;
+pub mod events;
 pub mod housekeeping;
 pub mod idempotency;
 pub mod limits;

@@ -1,6 +1,7 @@
 //! Orders of cards: place, get, confirm, cancel, list. Workers do the rest.
 
 use kopeck_domain::draft::Invalid;
+use kopeck_domain::event::{EventData, RequestStatus};
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::ledger::{LedgerError, MovementKind, Reference};
 use kopeck_domain::order::{Order, OrderKind, OrderLine, OrderState};
@@ -9,8 +10,8 @@ use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{OrderResultItem, StoreError, Subject, UnitOfWork};
 use time::OffsetDateTime;
 
-use crate::Env;
 use crate::money::{self, MoveError};
+use crate::{Env, events};
 
 /// Why an order was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -103,6 +104,7 @@ pub fn place(
         }
     })?;
     unit.jobs().enqueue(partner, Subject::Order(order.id), env.settings.processing_delay)?;
+    events::append(unit, env, partner, [status_event(&order)])?;
     Ok(order)
 }
 
@@ -210,9 +212,24 @@ fn change(
     let order =
         step(before.clone(), env.now()).map_err(|refusal| ChangeOrderError::WrongState(refusal.from))?;
     if order.state != before.state {
-        unit.orders().set_state(partner, &order)?;
+        set_state(unit, env, partner, &order)?;
     }
     Ok((before, order))
+}
+
+/// Stores the order's new state.
+pub(crate) fn set_state(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    order: &Order,
+) -> Result<(), StoreError> {
+    unit.orders().set_state(partner, order)?;
+    events::append(unit, env, partner, [status_event(order)])
+}
+
+fn status_event(order: &Order) -> EventData {
+    EventData::OrderStatus(RequestStatus { id: order.id, state: order.state })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kopeck_domain::Kopecks;
 use kopeck_domain::draft::Invalid;
+use kopeck_domain::event::{Deposited, EventData};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{DepositReference, LedgerError, MovementKind, Reference};
 use kopeck_domain::partner::{Partner, PartnerStatus, SealingPolicy};
@@ -15,9 +16,9 @@ use kopeck_port_store::{Credentials, Rule, SealingKeyRecord, StoreError, UnitOfW
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 use time::OffsetDateTime;
 
-use crate::Env;
 use crate::money::{self, MoveError};
 use crate::tokens::{SEALING_KEY_COLUMN, SEALING_KEY_TABLE, api_key_hash};
+use crate::{Env, events};
 
 /// A new partner; [`kopeck_domain::partner`] checks name and login.
 #[derive(Debug)]
@@ -113,6 +114,17 @@ impl From<StoreError> for PartnerError {
     fn from(error: StoreError) -> Self {
         if error == StoreError::Conflict(Rule::PartnerLogin) { Self::LoginTaken } else { Self::Store(error) }
     }
+}
+
+/// Who deposits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DepositOrigin {
+    /// An operator, under a reference.
+    Operator(DepositReference),
+    /// The creation of the partner.
+    Opening,
+    /// The sandbox.
+    Sandbox,
 }
 
 /// Whether a deposit moved money.
@@ -373,7 +385,7 @@ pub fn end_sessions(unit: &mut dyn UnitOfWork, id: PartnerId) -> Result<u64, Par
     Ok(unit.sessions().revoke_all_but(id, 0)?)
 }
 
-/// Books money that arrived on the partner's balance. A reference deposits once.
+/// Books money that arrived on the partner's balance. An operator's reference deposits once.
 ///
 /// # Errors
 /// [`PartnerError`].
@@ -382,27 +394,33 @@ pub fn deposit(
     env: &Env,
     id: PartnerId,
     amount: Kopecks,
-    reference: &DepositReference,
+    origin: &DepositOrigin,
 ) -> Result<DepositOutcome, PartnerError> {
     find(unit, id)?;
     if !amount.is_positive() {
         return Err(PartnerError::NotPositive);
     }
-    match unit.ledger().deposit(id, reference)? {
+    let own = |text: &str| {
+        DepositReference::parse(text).map_err(|error| StoreError::Failed(format!("reference: {error}")))
+    };
+    let (reference, named) = match origin {
+        DepositOrigin::Operator(reference) => (reference.clone(), Some(reference.clone())),
+        DepositOrigin::Opening => (own("opening")?, None),
+        DepositOrigin::Sandbox => (own(&format!("sandbox-{}", env.ids.next_id()))?, None),
+    };
+    match unit.ledger().deposit(id, &reference)? {
         Some(before) if before == amount => return Ok(DepositOutcome::AlreadyBooked),
         Some(before) => return Err(PartnerError::ReferenceUsed(before)),
         None => {}
     }
-    let booked = money::book(
-        unit,
-        id,
-        MovementKind::Deposit,
-        Reference::Deposit(reference.clone()),
-        amount,
-        env.now(),
-    );
+    let booked =
+        money::book(unit, id, MovementKind::Deposit, Reference::Deposit(reference), amount, env.now());
     match booked {
-        Ok(()) => Ok(DepositOutcome::Booked),
+        Ok(()) => {
+            let deposited = EventData::BalanceDeposited(Deposited { amount, reference: named });
+            events::append(unit, env, id, [deposited])?;
+            Ok(DepositOutcome::Booked)
+        }
         Err(MoveError::Ledger(LedgerError::Overflow(_))) => Err(PartnerError::Overflow),
         Err(MoveError::Ledger(LedgerError::NotPositive)) => Err(PartnerError::NotPositive),
         Err(error @ (MoveError::Ledger(LedgerError::Insufficient(_)) | MoveError::Store(_))) => {

@@ -36,11 +36,13 @@ pub enum Sabotage {
     ForgottenAnswers,
     /// Nonces of sealed requests are not recorded.
     ForgottenNonces,
+    /// Events are told twice.
+    DoubledEvents,
 }
 
 impl Sabotage {
     /// All there are.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::FreshKeys,
         Self::TimeoutIsRefusal,
         Self::NoAttemptCheck,
@@ -50,6 +52,7 @@ impl Sabotage {
         Self::ForgottenMarks,
         Self::ForgottenAnswers,
         Self::ForgottenNonces,
+        Self::DoubledEvents,
     ];
 
     /// Its name on the command line.
@@ -65,6 +68,7 @@ impl Sabotage {
             Self::ForgottenMarks => "forgotten-marks",
             Self::ForgottenAnswers => "forgotten-answers",
             Self::ForgottenNonces => "forgotten-nonces",
+            Self::DoubledEvents => "doubled-events",
         }
     }
 
@@ -76,7 +80,8 @@ impl Sabotage {
             | Self::ForgottenSending
             | Self::ForgottenMarks
             | Self::ForgottenAnswers
-            | Self::ForgottenNonces => Arc::new(SabotagedStore::new(store, self)),
+            | Self::ForgottenNonces
+            | Self::DoubledEvents => Arc::new(SabotagedStore::new(store, self)),
             Self::FreshKeys | Self::TimeoutIsRefusal | Self::UnsafeRepeats => store,
         }
     }
@@ -92,7 +97,8 @@ impl Sabotage {
             | Self::ForgottenSending
             | Self::ForgottenMarks
             | Self::ForgottenAnswers
-            | Self::ForgottenNonces => bank,
+            | Self::ForgottenNonces
+            | Self::DoubledEvents => bank,
         }
     }
 }

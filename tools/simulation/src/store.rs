@@ -6,6 +6,7 @@ mod card_batches;
 mod cards;
 mod categories;
 mod employees;
+mod events;
 mod idempotency;
 mod jobs;
 mod ledger;
@@ -28,9 +29,9 @@ use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
     Access, AuditRepository, CardBatchRepository, CardRepository, CategoryRepository, Disposition, Done,
-    EmployeeRepository, IdempotencyRepository, JobRepository, LedgerRepository, OrderRepository,
-    PartnerRepository, ReconciliationRepository, Rule, SealedNonceRepository, SessionRepository, Store,
-    StoreError, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
+    EmployeeRepository, EventRepository, IdempotencyRepository, JobRepository, LedgerRepository,
+    OrderRepository, PartnerRepository, ReconciliationRepository, Rule, SealedNonceRepository,
+    SessionRepository, Store, StoreError, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
 };
 use kopeck_port_system::Clock;
 
@@ -128,6 +129,7 @@ repositories! {
     ledger: LedgerRepository;
     jobs: JobRepository;
     reconciliation: ReconciliationRepository;
+    events: EventRepository;
     audit: AuditRepository;
 }
 
@@ -152,6 +154,7 @@ struct State {
     accounts: Table<ledger::AccountsRow>,
     movements: Table<ledger::MovementRow>,
     jobs: Table<jobs::JobRow>,
+    events: Table<events::EventRow>,
     audit: Table<Record>,
     audit_marks: Vec<Mark>,
 }

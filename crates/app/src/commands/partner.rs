@@ -13,7 +13,8 @@ use kopeck_domain::partner::{Partner, PartnerStatus};
 use kopeck_port_store::{Access, transact};
 use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::partners::{
-    self, DepositOutcome, FormerKey, KeyRotation, NewPartner, NewSealingKey, PartnerError, PartnerSecrets,
+    self, DepositOrigin, DepositOutcome, FormerKey, KeyRotation, NewPartner, NewSealingKey, PartnerError,
+    PartnerSecrets,
 };
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -50,14 +51,13 @@ pub(super) fn store_partner<T: Send + 'static>(
     keep: impl Fn(Partner, PartnerSecrets) -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
     let prepared = application.partners.prepare(new)?;
-    let reference = DepositReference::parse("opening")?;
     let env = Arc::clone(&application.env);
     let desk = application.partners.clone();
     change(application, "partner.create", None, move |unit, entry| -> anyhow::Result<T> {
         let (partner, secrets) = desk.create(unit, &prepared)?;
         entry.partner = Some(partner.id);
         if let Some(amount) = deposit {
-            partners::deposit(unit, &env, partner.id, amount, &reference)?;
+            partners::deposit(unit, &env, partner.id, amount, &DepositOrigin::Opening)?;
         }
         keep(partner, secrets)
     })
@@ -179,8 +179,9 @@ fn book_deposit(
     reference: DepositReference,
 ) -> Result<DepositOutcome, PartnerError> {
     let env = Arc::clone(&application.env);
+    let origin = DepositOrigin::Operator(reference);
     change(application, "partner.deposit", Some(id), move |unit, entry| {
-        let deposited = partners::deposit(unit, &env, id, amount, &reference)?;
+        let deposited = partners::deposit(unit, &env, id, amount, &origin)?;
         if deposited == DepositOutcome::AlreadyBooked {
             entry.outcome = Outcome::Repeated;
         }

@@ -13,7 +13,6 @@ use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::PartnerId;
-use kopeck_domain::ledger::DepositReference;
 use kopeck_domain::partner::SealingPolicy;
 use kopeck_port_bank::sandbox::Sandbox;
 use kopeck_port_store::{Access, StoreError, transact};
@@ -23,7 +22,7 @@ use kopeck_sealing::{KeyId, SealingKey};
 use kopeck_service::Settings;
 use kopeck_service::accounts::{AccountRefresher, RefreshProgress};
 use kopeck_service::audit::{AuditQueue, NoopAuditObserver};
-use kopeck_service::partners::{self, NewPartner, PartnerError};
+use kopeck_service::partners::{self, DepositOrigin, NewPartner, PartnerError};
 use kopeck_service::reconciliation;
 use kopeck_service::worker::{ClockCheck, ClockWatch, Worker};
 use secrecy::ExposeSecret;
@@ -147,8 +146,7 @@ impl TestServer {
         let (partner, secrets) = transact(&*self.application.store, Access::Write, move |unit| {
             let made = desk.create(unit, &prepared)?;
             if deposit > 0 {
-                let reference = DepositReference::parse("opening").unwrap();
-                partners::deposit(unit, &env, made.0.id, Kopecks::new(deposit), &reference)?;
+                partners::deposit(unit, &env, made.0.id, Kopecks::new(deposit), &DepositOrigin::Opening)?;
             }
             Ok::<_, PartnerError>(made)
         })

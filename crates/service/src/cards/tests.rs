@@ -143,6 +143,10 @@ fn switch_to_main(unit: &mut MockUnit, bench: &Bench) -> Result<Card, SwitchCard
     switch(unit, bench, PARTNER, employee_id(1), card_id(1), CardStatus::Main)
 }
 
+fn main_holder() -> CardHolder {
+    CardHolder { card: card_id(1), employee: employee_id(1), status: CardStatus::Main }
+}
+
 #[test]
 fn a_free_card_is_linked_and_stored() {
     let (bench, mut unit) = (Bench::new(), MockUnit::default());
@@ -151,6 +155,7 @@ fn a_free_card_is_linked_and_stored() {
     expect_link(&mut unit, CardStatus::Main);
     let card = link_main(&mut unit, &bench).unwrap();
     assert_eq!(card, linked(1, employee_id(1), CardStatus::Main).card);
+    assert_eq!(unit.events.data(), [&EventData::CardLinked(main_holder())]);
 }
 
 /// The employee's 404 comes first, before the card is even looked for.
@@ -182,6 +187,7 @@ fn linking_what_is_linked_writes_nothing() {
         employee_with_main(&mut unit, Some(card_id(1)));
         by_number(&mut unit, Some(record));
         assert_eq!(link_main(&mut unit, &bench), expected.map_err(LinkCardError::Refused));
+        assert!(unit.events.data().is_empty());
     }
 }
 
@@ -234,6 +240,7 @@ fn switching_stores_the_other_status() {
     expect_link(&mut unit, CardStatus::Main);
     let card = switch_to_main(&mut unit, &bench).unwrap();
     assert_eq!(card, linked(1, employee_id(1), CardStatus::Main).card);
+    assert_eq!(unit.events.data(), [&EventData::CardStatus(main_holder())]);
 }
 
 #[test]
@@ -243,6 +250,7 @@ fn switching_to_the_same_status_writes_nothing() {
     employee_with_main(&mut unit, Some(card_id(1)));
     stored_card(&mut unit, Some(record.clone()));
     assert_eq!(switch_to_main(&mut unit, &bench), Ok(record.card));
+    assert!(unit.events.data().is_empty());
 }
 
 #[test]

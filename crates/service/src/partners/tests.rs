@@ -200,7 +200,7 @@ fn an_unknown_partner_is_not_found() {
     assert!(matches!(end_sessions(&mut unit, PARTNER), Err(PartnerError::NotFound)));
     assert!(matches!(set_status(&mut unit, PARTNER, PartnerStatus::Suspended), Err(PartnerError::NotFound)));
     assert!(matches!(
-        deposit(&mut unit, &bench, PARTNER, kopecks(1), &reference),
+        deposit(&mut unit, &bench, PARTNER, kopecks(1), &DepositOrigin::Operator(reference)),
         Err(PartnerError::NotFound)
     ));
 }
@@ -252,7 +252,10 @@ fn deposit_after(
         .withf(move |partner, reference| *partner == PARTNER && *reference == expected)
         .returning(move |_, _| Ok(before.map(kopecks)));
     prepare(&mut unit);
-    deposit(&mut unit, &bench, PARTNER, kopecks(amount), &reference)
+    let outcome = deposit(&mut unit, &bench, PARTNER, kopecks(amount), &DepositOrigin::Operator(reference));
+    let booked = matches!(outcome, Ok(DepositOutcome::Booked));
+    assert_eq!(unit.events.data().len(), usize::from(booked), "an event for each deposit");
+    outcome
 }
 
 #[test]

@@ -13,7 +13,7 @@ use kopeck_port_store::{Claim, ItemCounts, StoreError, UnitOfWork};
 
 use super::{Next, SubmissionPolicy};
 use crate::Env;
-use crate::card_batches::{BatchDecision, Kind};
+use crate::card_batches::{self, BatchDecision, Kind};
 
 /// How cards are submitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub(super) fn prepare<K: Kind>(
     if batch.state == BatchState::New {
         K::start(unit, env, partner, &batch)?;
         batch = batch.start(env.now()).map_err(impossible)?;
-        K::repository(unit).set_state(partner, &batch)?;
+        card_batches::set_state(unit, env, partner, &batch)?;
     }
     let (strategy, items) = gather::<K>(unit, claim, id, policy)?;
     if items.is_empty() {
@@ -192,9 +192,8 @@ fn conclude<K: Kind>(
     counts: ItemCounts,
 ) -> Result<(), StoreError> {
     let batch = batch.conclude(counts.done, counts.refused, env.now()).map_err(impossible)?;
-    let batches = K::repository(unit);
-    batches.set_state(claim.partner, &batch)?;
-    batches.release_cards(claim.partner, batch.id)
+    card_batches::set_state(unit, env, claim.partner, &batch)?;
+    K::repository(unit).release_cards(claim.partner, batch.id)
 }
 
 /// What comes next if some cards have no verdict; `None` if all have.

@@ -3,6 +3,7 @@
 use kopeck_domain::Kopecks;
 use kopeck_domain::card::StoredCard;
 use kopeck_domain::card::{AccountBalance, BankView, Card, Standing};
+use kopeck_domain::event::{CardIssued, EventData};
 use kopeck_domain::ids::{CardId, OrderId};
 use kopeck_domain::ledger::{MovementKind, Reference};
 use kopeck_domain::limit::Limit;
@@ -15,8 +16,8 @@ use kopeck_port_store::{Activation, CardRecord, Claim, NewCard, StoreError, Subj
 use time::OffsetDateTime;
 
 use super::Next;
-use crate::Env;
 use crate::money::{self, MoveError};
+use crate::{Env, events, orders};
 
 /// What the bank has to know of an order.
 #[derive(Debug, Clone)]
@@ -159,11 +160,14 @@ fn store_cards(
     }
     unit.cards().insert_issued(claim.partner, &new)?;
     let stored = stored.saturating_add(u32::try_from(new.len()).unwrap_or(u32::MAX));
-    if stored >= order.cards {
-        finish(unit, env, claim, order, Order::succeed, MovementKind::Capture)
+    let next = if stored >= order.cards {
+        finish(unit, env, claim, order, Order::succeed, MovementKind::Capture)?
     } else {
-        Ok(Next::GoOn)
-    }
+        Next::GoOn
+    };
+    // Behind the event of the order.
+    events::append(unit, env, claim.partner, new.iter().map(issued_event))?;
+    Ok(next)
 }
 
 fn load(unit: &mut dyn UnitOfWork, claim: &Claim, id: OrderId) -> Result<Order, StoreError> {
@@ -196,7 +200,7 @@ fn advance(
 ) -> Result<(), StoreError> {
     let order =
         step(order, env.now()).map_err(|error| StoreError::Corrupt(format!("orders.state: {error}")))?;
-    unit.orders().set_state(claim.partner, &order)
+    orders::set_state(unit, env, claim.partner, &order)
 }
 
 fn later(error: &BankError, may_have_sent: bool) -> OrderFindings {
@@ -221,6 +225,17 @@ fn ordered(line: OrderLine) -> OrderedCards {
         ),
     };
     OrderedCards { kind: line.card_type, count: line.count, first_top_up, delivery }
+}
+
+fn issued_event(new: &NewCard) -> EventData {
+    let card = &new.record.card;
+    EventData::CardIssued(CardIssued {
+        card: card.id,
+        number: card.number,
+        kind: card.kind,
+        order: card.order,
+        valid_until: card.valid_until,
+    })
 }
 
 fn new_card(env: &Env, order: OrderId, ordinal: u32, issued: &IssuedCard) -> NewCard {

@@ -8,6 +8,7 @@ use kopeck_audit::{Entry, Mark, Opening, Record};
 use kopeck_domain::card::{AccountBalance, BankView, Card, CardStatus};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
+use kopeck_domain::event::{Event, EventType};
 use kopeck_domain::ids::{CardId, EmployeeId, PartnerId, SessionId, TokenPairId};
 use kopeck_domain::limit::Limit;
 use kopeck_domain::limit_change::LimitChanges;
@@ -21,10 +22,10 @@ use kopeck_port_store::session::TokenPair;
 use kopeck_port_store::{
     Access, AccountDue, AuditFilter, AuditRepository, AvailableFilter, CardBatchRepository, CardRecord,
     CardRepository, CategoryRepository, Credentials, Done, EmployeeCards, EmployeeFilter, EmployeeRepository,
-    IdempotencyRepository, JobRepository, LedgerRepository, NewCard, OrderRepository, PartnerRepository,
-    ReconciliationRepository, RecordedResponse, ReencryptionCursor, SealedNonceRepository, SealingKeyRecord,
-    SessionRepository, SpentNonce, Store, StoreError, StoredPair, ThrottleRepository, TransactionRepository,
-    UnitOfWork, Work,
+    EventRepository, FeedEvent, IdempotencyRepository, JobRepository, LedgerRepository, NewCard,
+    OrderRepository, PartnerRepository, ReconciliationRepository, RecordedResponse, ReencryptionCursor,
+    SealedNonceRepository, SealingKeyRecord, SessionRepository, SpentNonce, Store, StoreError, StoredPair,
+    ThrottleRepository, TransactionRepository, UnitOfWork, Work,
 };
 use time::{Date, OffsetDateTime};
 
@@ -72,6 +73,7 @@ impl UnitOfWork for Unit {
             sealed_nonces: SealedNonceRepository,
             employees: EmployeeRepository,
             cards: CardRepository,
+            events: EventRepository,
             audit: AuditRepository,
         }
         absent {
@@ -101,6 +103,17 @@ impl AuditRepository for Unit {
         put_mark(&Mark) -> ();
         prune(&Mark) -> u64;
         last_chain_in_use() -> u64;
+    }
+}
+
+impl EventRepository for Unit {
+    fn append(&mut self, _: PartnerId, _: &[Event]) -> Result<(), StoreError> {
+        Ok(())
+    }
+    absent! {
+        after(PartnerId, i64, &[EventType], u32) -> Vec<FeedEvent>;
+        expired_up_to(PartnerId) -> i64;
+        forget_before(OffsetDateTime, u32) -> u64;
     }
 }
 

@@ -19,7 +19,7 @@ use kopeck_service::employees::{AddEmployeeError, EmployeeDraft};
 use kopeck_service::idempotency::PlaintextResponse;
 use kopeck_service::limits::LimitConflict;
 use kopeck_service::orders::{ChangeOrderError, PlaceOrderError};
-use kopeck_service::partners::PartnerError;
+use kopeck_service::partners::{DepositOrigin, PartnerError};
 use kopeck_service::replenishments::TopUp;
 use kopeck_service::{Env, card_batches, cards, employees, limits, orders, partners, replenishments};
 use time::OffsetDateTime;
@@ -134,7 +134,7 @@ pub(super) fn carry_out(
 ) -> Result<PlaintextResponse, CommandError> {
     match command {
         Command::Deposit { reference, amount } => {
-            partners::deposit(unit, env, partner, *amount, reference)?;
+            partners::deposit(unit, env, partner, *amount, &DepositOrigin::Operator(reference.clone()))?;
             Ok(answer(200, reference.as_str()))
         }
         Command::Hire { custom_id } => {

@@ -1,6 +1,7 @@
 //! What must hold once all faults have ended and the workers have nothing left to do: the ledger of the partners, what
 //! they were answered and what the bank did are the same story.
 
+mod feed;
 mod holdings;
 mod story;
 
@@ -35,6 +36,7 @@ pub(crate) fn check(world: &World, clients: &[Client]) -> Result<(), Violation> 
         every_answer_is_true(client, &has)?;
         money_adds_up(client, &has, &story)?;
         one_main_card(&has.cards)?;
+        feed::check(&has)?;
         limits_are_the_banks(world, &has.cards)?;
         told += story.effects;
     }

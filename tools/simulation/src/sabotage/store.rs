@@ -4,16 +4,17 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use kopeck_domain::Kopecks;
+use kopeck_domain::event::{Event, EventType};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::ledger::{Balances, DepositReference, Movement, MovementKind};
 use kopeck_domain::limit_change::LimitChanges;
 use kopeck_domain::replenishment::TopUps;
 use kopeck_port_store::{
     Access, AuditRepository, Backlog, BalanceSheet, CardBatchRepository, CardRepository, CategoryRepository,
-    Claim, Done, EmployeeRepository, Horizon, IdempotencyRepository, JobClock, JobRepository,
-    LedgerRepository, OrderRepository, PartnerRepository, ReconciliationRepository, RecordedResponse,
-    Reschedule, SealedNonceRepository, SessionRepository, SpentNonce, Store, StoreError, StuckJob, Subject,
-    ThrottleRepository, TransactionRepository, UnitOfWork, Work,
+    Claim, Done, EmployeeRepository, EventRepository, FeedEvent, Horizon, IdempotencyRepository, JobClock,
+    JobRepository, LedgerRepository, OrderRepository, PartnerRepository, ReconciliationRepository,
+    RecordedResponse, Reschedule, SealedNonceRepository, SessionRepository, SpentNonce, Store, StoreError,
+    StuckJob, Subject, ThrottleRepository, TransactionRepository, UnitOfWork, Work,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -78,6 +79,10 @@ impl UnitOfWork for SabotagedUnit<'_> {
 
     fn sealed_nonces(&mut self) -> &mut dyn SealedNonceRepository {
         if self.sabotage == Sabotage::ForgottenNonces { self } else { self.unit.sealed_nonces() }
+    }
+
+    fn events(&mut self) -> &mut dyn EventRepository {
+        if self.sabotage == Sabotage::DoubledEvents { self } else { self.unit.events() }
     }
 
     fn replenishments(&mut self) -> &mut dyn CardBatchRepository<TopUps> {
@@ -269,5 +274,31 @@ impl SealedNonceRepository for SabotagedUnit<'_> {
 
     fn forget_before(&mut self, _: OffsetDateTime, _: u32) -> Result<u64, StoreError> {
         Ok(0)
+    }
+}
+
+/// Events are told twice.
+impl EventRepository for SabotagedUnit<'_> {
+    fn append(&mut self, partner: PartnerId, events: &[Event]) -> Result<(), StoreError> {
+        self.unit.events().append(partner, events)?;
+        self.unit.events().append(partner, events)
+    }
+
+    fn after(
+        &mut self,
+        partner: PartnerId,
+        after: i64,
+        types: &[EventType],
+        limit: u32,
+    ) -> Result<Vec<FeedEvent>, StoreError> {
+        self.unit.events().after(partner, after, types, limit)
+    }
+
+    fn expired_up_to(&mut self, partner: PartnerId) -> Result<i64, StoreError> {
+        self.unit.events().expired_up_to(partner)
+    }
+
+    fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
+        self.unit.events().forget_before(moment, limit)
     }
 }

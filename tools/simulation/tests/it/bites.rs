@@ -54,3 +54,8 @@ fn forgetting_an_answer_is_found() {
 fn forgetting_a_spent_nonce_is_found() {
     assert_eq!(found(Sabotage::ForgottenNonces), Some("a sealed request works once"));
 }
+
+#[test]
+fn an_event_that_is_told_twice_is_found() {
+    assert_eq!(found(Sabotage::DoubledEvents), Some("each change is told by one event"));
+}

@@ -1,9 +1,8 @@
 //! Adds to the partner's balance.
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::ledger::DepositReference;
 use kopeck_service::partners;
-use kopeck_service::partners::PartnerError;
+use kopeck_service::partners::{DepositOrigin, PartnerError};
 
 use crate::input::field_types::amount;
 use crate::operations::balance;
@@ -20,9 +19,7 @@ fn read(r: &mut Reader<'_>) -> Option<Kopecks> {
 async fn deposit(ctx: HandlerContext) -> HandlerResult {
     let amount = ctx.input.values(read);
     ctx.mutate(amount, |unit, env, partner, amount| {
-        let reference = DepositReference::parse(&format!("sandbox-{}", env.ids.next_id()))
-            .map_err(|error| ApiError::internal(error.to_string()))?;
-        partners::deposit(unit, env, partner, *amount, &reference)?;
+        partners::deposit(unit, env, partner, *amount, &DepositOrigin::Sandbox)?;
         let sheet = kopeck_service::balance::get(unit, partner)?;
         balance::body(&sheet, env.settings.zone)
     })

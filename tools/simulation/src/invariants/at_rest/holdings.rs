@@ -8,7 +8,7 @@ use kopeck_domain::order::{Order, OrderLine};
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
 use kopeck_domain::request::RequestState;
 use kopeck_port_store::page::Page;
-use kopeck_port_store::{BalanceSheet, CardRecord, EmployeeFilter, StoreError, UnitOfWork};
+use kopeck_port_store::{BalanceSheet, CardRecord, EmployeeFilter, FeedEvent, StoreError, UnitOfWork};
 use kopeck_service::{balance, card_batches, employees, orders};
 
 pub(super) struct Holdings {
@@ -18,6 +18,8 @@ pub(super) struct Holdings {
     pub(super) orders: Vec<(Order, Vec<OrderLine>)>,
     pub(super) top_ups: Vec<(Replenishment, Vec<ReplenishmentItem>)>,
     pub(super) limit_changes: Vec<(LimitChange, Vec<LimitChangeItem>)>,
+    /// All events.
+    pub(super) feed: Vec<FeedEvent>,
     /// Every request by its identifier.
     pub(super) requests: BTreeMap<String, RequestState>,
 }
@@ -34,6 +36,7 @@ pub(super) fn read(unit: &mut dyn UnitOfWork, partner: PartnerId) -> Result<Hold
         orders: Vec::new(),
         top_ups: Vec::new(),
         limit_changes: Vec::new(),
+        feed: unit.events().after(partner, 0, &[], u32::MAX)?,
         requests: BTreeMap::new(),
     };
     for order in orders::list(unit, partner, None, page)?.items {

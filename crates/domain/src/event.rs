@@ -1,0 +1,132 @@
+//! Events: what happened to a partner's data, as a feed tells it.
+//!
+//! An event holds identifiers, states and amounts. It never holds a name, a phone number, an address or an activation code.
+
+use time::{Date, OffsetDateTime};
+
+use crate::Kopecks;
+use crate::card::{CardStatus, CardType};
+use crate::card_batch::BatchState;
+use crate::card_number::CardNumber;
+use crate::ids::{CardId, EmployeeId, EventId, LimitChangeId, OrderId, ReplenishmentId};
+use crate::ledger::DepositReference;
+use crate::order::OrderState;
+use crate::person::CustomId;
+use crate::string_enum::serde_enum;
+
+/// Something that happened once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Its identifier: an event that is told twice is recognised by it.
+    pub id: EventId,
+    /// When it happened.
+    pub created_at: OffsetDateTime,
+    /// What happened.
+    pub data: EventData,
+}
+
+/// Declares the types of events: each with its name and what it tells.
+macro_rules! events {
+    ($($(#[$doc:meta])* $variant:ident($data:ty) = $name:literal,)*) => {
+        serde_enum! {
+            /// The type of an event.
+            EventType { $($(#[$doc])* $variant = $name),* }
+        }
+
+        /// What happened. With the feature `serde` it is an object of `type` and `data`.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(tag = "type", content = "data"))]
+        pub enum EventData {
+            $($(#[$doc])* #[cfg_attr(feature = "serde", serde(rename = $name))] $variant($data),)*
+        }
+
+        impl EventData {
+            /// Its type.
+            #[must_use]
+            pub const fn event_type(&self) -> EventType {
+                match self {
+                    $(Self::$variant(_) => EventType::$variant,)*
+                }
+            }
+        }
+    };
+}
+
+events! {
+    /// An order was created, or reached another state.
+    OrderStatus(RequestStatus<OrderId, OrderState>) = "order.status",
+    /// A replenishment was created, or reached another state.
+    ReplenishmentStatus(RequestStatus<ReplenishmentId, BatchState>) = "replenishment.status",
+    /// A change of limits was created, or reached another state.
+    LimitsStatus(RequestStatus<LimitChangeId, BatchState>) = "limits.status",
+    /// The bank issued a card for an order.
+    CardIssued(CardIssued) = "card.issued",
+    /// A card was linked to an employee.
+    CardLinked(CardHolder) = "card.linked",
+    /// The status of a linked card was switched.
+    CardStatus(CardHolder) = "card.status",
+    /// Money arrived on the partner's balance.
+    BalanceDeposited(Deposited) = "balance.deposited",
+    /// An employee was added.
+    EmployeeCreated(EmployeeChange) = "employee.created",
+    /// An employee's fields were changed.
+    EmployeeUpdated(EmployeeChange) = "employee.updated",
+}
+
+/// Where a request stands now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RequestStatus<I, S> {
+    /// The request.
+    pub id: I,
+    /// Its new state.
+    pub state: S,
+}
+
+/// A card that the bank issued.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CardIssued {
+    /// The card.
+    pub card: CardId,
+    /// The bank's number of it.
+    pub number: CardNumber,
+    /// The product.
+    pub kind: CardType,
+    /// The order it was issued for.
+    pub order: OrderId,
+    /// The last day on which it is valid.
+    pub valid_until: Date,
+}
+
+/// A card and the employee who holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CardHolder {
+    /// The card.
+    pub card: CardId,
+    /// Its holder.
+    pub employee: EmployeeId,
+    /// Its role.
+    pub status: CardStatus,
+}
+
+/// Money that arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Deposited {
+    /// Kopecks.
+    pub amount: Kopecks,
+    /// The operator's reference; none for the first deposit of a partner, and for one of the sandbox.
+    pub reference: Option<DepositReference>,
+}
+
+/// An employee who was added or changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct EmployeeChange {
+    /// The employee.
+    pub employee: EmployeeId,
+    /// The partner's own identifier of them, as it is now.
+    pub custom_id: CustomId,
+}

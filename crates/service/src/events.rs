@@ -1,0 +1,78 @@
+//! Events: what use cases and workers append to a partner's feed, in the transaction of the change, and how the feed is read.
+
+use kopeck_domain::event::{Event, EventData, EventType};
+use kopeck_domain::ids::{EventId, PartnerId};
+use kopeck_port_store::{FeedEvent, StoreError, UnitOfWork};
+
+use crate::Env;
+
+/// What a reader of the feed wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedQuery {
+    /// The number after which to begin; 0 for the oldest event that is kept.
+    pub after: i64,
+    /// These types alone; all if there are none.
+    pub types: Vec<EventType>,
+    /// The most events.
+    pub limit: u32,
+}
+
+/// A piece of the feed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedPage {
+    /// Events in the order of their numbers.
+    pub events: Vec<FeedEvent>,
+    /// After which number the next piece begins.
+    pub next: i64,
+    /// The least number that is kept, or that of the next event if there is none.
+    pub oldest: i64,
+}
+
+/// Why the feed was not shown.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FeedError {
+    /// Events after the number asked for are no longer kept.
+    #[error("events after this number have expired; the oldest that is kept has number {oldest}")]
+    Expired {
+        /// The least number that is kept.
+        oldest: i64,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A piece of the partner's feed.
+///
+/// # Errors
+/// [`FeedError`].
+pub fn feed(unit: &mut dyn UnitOfWork, partner: PartnerId, query: &FeedQuery) -> Result<FeedPage, FeedError> {
+    let expired = unit.events().expired_up_to(partner)?;
+    let oldest = expired.saturating_add(1);
+    // The very beginning is wherever the feed begins.
+    if (1..expired).contains(&query.after) {
+        return Err(FeedError::Expired { oldest });
+    }
+    let events = unit.events().after(partner, query.after, &query.types, query.limit)?;
+    let next = events.last().map_or(query.after, |last| last.seq);
+    Ok(FeedPage { events, next, oldest })
+}
+
+/// Appends what has happened just now to the partner's feed.
+pub(crate) fn append(
+    unit: &mut dyn UnitOfWork,
+    env: &Env,
+    partner: PartnerId,
+    happened: impl IntoIterator<Item = EventData>,
+) -> Result<(), StoreError> {
+    let created_at = env.now();
+    let event = |data| Event { id: EventId::new(env.ids.next_id()), created_at, data };
+    let events: Vec<Event> = happened.into_iter().map(event).collect();
+    if events.is_empty() {
+        return Ok(());
+    }
+    unit.events().append(partner, &events)
+}
+
+#[cfg(test)]
+mod tests;

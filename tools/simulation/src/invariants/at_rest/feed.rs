@@ -1,0 +1,89 @@
+//! The feed of events tells what is stored, each change once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kopeck_domain::event::{CardHolder, EventData};
+use kopeck_domain::ids::CardId;
+use kopeck_domain::request::RequestState;
+use kopeck_port_store::FeedEvent;
+
+use super::holdings::Holdings;
+use crate::Violation;
+
+/// What the feed tells.
+#[derive(Default)]
+struct Told {
+    /// The last state of each request.
+    requests: BTreeMap<String, RequestState>,
+    /// Each state that a request was told to have reached.
+    states: BTreeSet<(String, RequestState)>,
+    issued: BTreeSet<CardId>,
+    holders: BTreeMap<CardId, CardHolder>,
+    employees: BTreeSet<String>,
+    deposited: i64,
+}
+
+/// Checks the whole feed of a partner against what is stored.
+pub(super) fn check(has: &Holdings) -> Result<(), Violation> {
+    let wrong = |what: String| Violation { rule: "each change is told by one event", what };
+    let mut told = Told::default();
+    for (seq, event) in (1..).zip(&has.feed) {
+        if event.seq != seq || !told.learn(event) {
+            return Err(wrong(format!("event {}, where {seq} is next: {:?}", event.seq, event.event.data)));
+        }
+    }
+    if told.requests != has.requests {
+        return Err(wrong(format!("requests: told {:?}, stored {:?}", told.requests, has.requests)));
+    }
+    if told.issued != has.cards.iter().map(|record| record.card.id).collect() {
+        return Err(wrong(format!(
+            "{} cards were told of, {} are stored",
+            told.issued.len(),
+            has.cards.len()
+        )));
+    }
+    for card in has.cards.iter().map(|record| &record.card) {
+        let holder = told.holders.get(&card.id).map(|holder| (holder.employee, holder.status));
+        if holder != card.link.map(|link| (link.employee, link.status)) {
+            return Err(wrong(format!("card {}: told {holder:?}, stored {:?}", card.id, card.link)));
+        }
+    }
+    if told.employees != has.employees {
+        return Err(wrong(format!("employees: told {:?}, stored {:?}", told.employees, has.employees)));
+    }
+    let deposited = -has.sheet.balances.deposited.get();
+    if told.deposited != deposited {
+        return Err(wrong(format!("deposits: told {}, booked {deposited}", told.deposited)));
+    }
+    Ok(())
+}
+
+impl Told {
+    /// Takes an event in; whether it tells something new.
+    fn learn(&mut self, event: &FeedEvent) -> bool {
+        match &event.event.data {
+            EventData::OrderStatus(status) => self.reached(status.id.to_string(), status.state.into()),
+            EventData::ReplenishmentStatus(status) => {
+                self.reached(status.id.to_string(), status.state.into())
+            }
+            EventData::LimitsStatus(status) => self.reached(status.id.to_string(), status.state.into()),
+            EventData::CardIssued(issued) => self.issued.insert(issued.card),
+            EventData::CardLinked(holder) => self.holders.insert(holder.card, holder.clone()).is_none(),
+            EventData::CardStatus(holder) => {
+                let before = self.holders.insert(holder.card, holder.clone());
+                before.is_some_and(|before| before != *holder)
+            }
+            EventData::BalanceDeposited(deposited) => {
+                self.deposited += deposited.amount.get();
+                deposited.amount.is_positive()
+            }
+            EventData::EmployeeCreated(change) => self.employees.insert(change.employee.to_string()),
+            EventData::EmployeeUpdated(change) => self.employees.contains(&change.employee.to_string()),
+        }
+    }
+
+    fn reached(&mut self, request: String, state: RequestState) -> bool {
+        let is_first = self.requests.insert(request.clone(), state).is_none();
+        is_first == (state == RequestState::New) && self.states.insert((request, state))
+    }
+}

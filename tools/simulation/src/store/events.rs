@@ -1,0 +1,62 @@
+//! The partners' feeds of events.
+
+use kopeck_domain::event::{Event, EventType};
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::{EventRepository, FeedEvent, StoreError};
+use time::OffsetDateTime;
+
+use super::{Unit, amount};
+
+#[derive(Clone)]
+pub(super) struct EventRow {
+    partner: PartnerId,
+    event: FeedEvent,
+    /// An expired one keeps its place, so that numbers go on behind it.
+    expired: bool,
+}
+
+impl EventRepository for Unit {
+    fn append(&mut self, partner: PartnerId, events: &[Event]) -> Result<(), StoreError> {
+        let state = self.writing()?;
+        state.known_partner(partner)?;
+        let mut seq = 0;
+        for row in state.events.iter().filter(|row| row.partner == partner) {
+            seq = row.event.seq;
+        }
+        for event in events {
+            seq += 1;
+            let event = FeedEvent { seq, event: event.clone() };
+            state.events.push(EventRow { partner, event, expired: false });
+        }
+        Ok(())
+    }
+
+    fn after(
+        &mut self,
+        partner: PartnerId,
+        after: i64,
+        types: &[EventType],
+        limit: u32,
+    ) -> Result<Vec<FeedEvent>, StoreError> {
+        let own = self.state.events.iter().filter(|row| row.partner == partner && !row.expired);
+        let behind = own.map(|row| &row.event).filter(|event| event.seq > after);
+        let wanted =
+            behind.filter(|event| types.is_empty() || types.contains(&event.event.data.event_type()));
+        Ok(wanted.take(amount(limit)).cloned().collect())
+    }
+
+    fn expired_up_to(&mut self, partner: PartnerId) -> Result<i64, StoreError> {
+        let expired = self.state.events.iter().filter(|row| row.partner == partner && row.expired);
+        Ok(expired.map(|row| row.event.seq).max().unwrap_or(0))
+    }
+
+    fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
+        let rows = self.writing()?.events.iter_mut();
+        let mut old: Vec<_> =
+            rows.filter(|row| !row.expired && row.event.event.created_at < moment).collect();
+        old.sort_by_key(|row| row.event.event.created_at);
+        old.truncate(amount(limit));
+        old.iter_mut().for_each(|row| row.expired = true);
+        Ok(old.len() as u64)
+    }
+}
