@@ -76,7 +76,7 @@ pub(crate) fn start(connection: &mut AnyConnection, partner: Id) -> Result<(), S
 impl DieselTransaction {
     /// The last number given out; `None` if there is no such partner.
     pub(crate) fn last_number(&mut self, partner: PartnerId, list: List) -> Result<Option<i64>, StoreError> {
-        self.load(LastNumber { partner, list })
+        self.load(partner, LastNumber(list))
     }
 
     /// The number for the next row. It is given out by [`give_out`](Self::give_out), after the row was inserted: an
@@ -91,7 +91,7 @@ impl DieselTransaction {
         let key = partner.key();
         if let Some(pending) = self.pending(partner)? {
             pending.add(NewNumber { partner: key, list, last });
-            self.remember(LastNumber { partner, list }, Some(last));
+            self.remember(partner, LastNumber(list), Some(last));
             return Ok(());
         }
         let changed = update(counters::table.find((&key, list.as_str()))).set(counters::last.eq(last));
@@ -126,10 +126,7 @@ impl BufferedRow for NewNumber {
 
 /// The last number given out in a list.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct LastNumber {
-    partner: PartnerId,
-    list: List,
-}
+pub(crate) struct LastNumber(List);
 
 #[derive(QueryableByName)]
 #[diesel(table_name = counters)]
@@ -143,12 +140,8 @@ impl BatchLoad for LastNumber {
 
     const SELECT: &'static str = "SELECT last FROM counters WHERE partner_id = ? AND list = ?";
 
-    fn partner(&self) -> PartnerId {
-        self.partner
-    }
-
-    fn values(&self) -> Vec<Bind<'_>> {
-        binds![self.partner.key(), self.list.as_str()]
+    fn values(&self, partner: Id) -> Vec<Bind<'_>> {
+        binds![partner, self.0.as_str()]
     }
 
     fn of_rows(rows: Vec<LastRow>) -> Result<Option<i64>, StoreError> {

@@ -7,17 +7,15 @@
 
 mod audit;
 mod card_batches;
-mod card_look_ups;
 mod card_row;
 mod cards;
 mod categories;
-mod employee_look_ups;
-mod employee_with_cards;
 mod employees;
 mod events;
 mod idempotency;
 mod jobs;
 mod ledger;
+mod look_ups;
 mod orders;
 mod partners;
 mod reconciliation;

@@ -267,16 +267,16 @@ impl DieselTransaction {
     }
 
     /// Loads the value of a key: through the batch loader in a batch.
-    pub(crate) fn load<L: BatchLoad>(&mut self, key: L) -> Result<L::Loaded, StoreError> {
+    pub(crate) fn load<L: BatchLoad>(&mut self, partner: PartnerId, key: L) -> Result<L::Loaded, StoreError> {
         if !self.run.is_batched() {
-            return loader::load_one(&key, self.of(key.partner())?);
+            return loader::load_one(partner, &key, self.of(partner)?);
         }
-        let locked = self.lock_partner(key.partner());
+        let locked = self.lock_partner(partner);
         if locked.is_err() && !self.run.missed {
             // Its lock is not free, so it cannot go on whatever the answer is.
             return Err(StoreError::Rerun);
         }
-        match self.batch.loader.get(&key) {
+        match self.batch.loader.get(partner, key) {
             Some(found) if !self.run.missed => Ok(found),
             found => {
                 self.run.missed |= found.is_none();
@@ -286,9 +286,13 @@ impl DieselTransaction {
     }
 
     /// Loads the values of keys of one kind, or none of them.
-    pub(crate) fn load_all<L: BatchLoad>(&mut self, keys: Vec<L>) -> Result<Vec<L::Loaded>, StoreError> {
+    pub(crate) fn load_all<L: BatchLoad>(
+        &mut self,
+        partner: PartnerId,
+        keys: impl Iterator<Item = L>,
+    ) -> Result<Vec<L::Loaded>, StoreError> {
         // The loader learns all keys before the unit of work ends, and loads them at once.
-        let found: Vec<_> = keys.into_iter().map(|key| self.load(key)).collect();
+        let found: Vec<_> = keys.map(|key| self.load(partner, key)).collect();
         found.into_iter().collect()
     }
 }

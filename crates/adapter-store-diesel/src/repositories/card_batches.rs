@@ -130,9 +130,9 @@ impl DieselTransaction {
         buffer.add(batch);
         rows.into_iter().for_each(|row| buffer.add(row));
         for item in items {
-            let key = TargetOf { partner, kind: K::KIND, card: item.card };
-            if let Some(target) = self.load(key.clone())? {
-                self.remember(key, Some(BatchTarget { in_batch: true, ..target }));
+            let key = TargetOf { kind: K::KIND, card: item.card };
+            if let Some(target) = self.load(partner, key.clone())? {
+                self.remember(partner, key, Some(BatchTarget { in_batch: true, ..target }));
             }
         }
         Ok(None)
@@ -142,8 +142,8 @@ impl DieselTransaction {
 impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
     fn targets(&mut self, partner: PartnerId, cards: &[CardId]) -> Result<Vec<BatchTarget>, StoreError> {
         if self.run.is_batched() && cards.len() <= MAX_BUFFERED_CARDS {
-            let keys = cards.iter().map(|card| TargetOf { partner, kind: K::KIND, card: *card }).collect();
-            return Ok(self.load_all(keys)?.into_iter().flatten().collect());
+            let keys = cards.iter().map(|card| TargetOf { kind: K::KIND, card: *card });
+            return Ok(self.load_all(partner, keys)?.into_iter().flatten().collect());
         }
         let connection = self.of(partner)?;
         let some = |some| target::load(connection, partner, K::KIND, some);

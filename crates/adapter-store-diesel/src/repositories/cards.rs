@@ -12,8 +12,8 @@ use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{AccountDue, AvailableFilter, CardRecord, CardRepository, NewCard, StoreError};
 use time::{Date, OffsetDateTime};
 
-use super::card_look_ups::CardsOf;
 use super::card_row::{BankRow, CardRow, PlainRow};
+use super::look_ups::CardsOf;
 use super::window;
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, card_number, corrupt, length, number};
@@ -101,7 +101,7 @@ impl CardRepository for DieselTransaction {
         partner: PartnerId,
         employee: EmployeeId,
     ) -> Result<Vec<(CardId, CardStatus)>, StoreError> {
-        self.load(CardsOf { partner, employee })
+        self.load(partner, CardsOf(employee))
     }
 
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError> {

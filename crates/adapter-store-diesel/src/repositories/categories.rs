@@ -28,10 +28,7 @@ fn category(id: Id, name: &str) -> Category {
 
 /// A category by its identifier.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct CategoryById {
-    partner: PartnerId,
-    id: CategoryId,
-}
+pub(crate) struct CategoryById(CategoryId);
 
 #[derive(QueryableByName)]
 #[diesel(table_name = categories)]
@@ -46,12 +43,8 @@ impl BatchLoad for CategoryById {
 
     const SELECT: &'static str = "SELECT id, name FROM categories WHERE partner_id = ? AND id = ?";
 
-    fn partner(&self) -> PartnerId {
-        self.partner
-    }
-
-    fn values(&self) -> Vec<Bind<'_>> {
-        binds![self.partner.key(), self.id.key()]
+    fn values(&self, partner: Id) -> Vec<Bind<'_>> {
+        binds![partner, self.0.key()]
     }
 
     fn of_rows(rows: Vec<CategoryRow>) -> Result<Option<Category>, StoreError> {
@@ -94,7 +87,7 @@ impl CategoryRepository for DieselTransaction {
     }
 
     fn get(&mut self, partner: PartnerId, id: CategoryId) -> Result<Option<Category>, StoreError> {
-        self.load(CategoryById { partner, id })
+        self.load(partner, CategoryById(id))
     }
 
     fn id_by_name(

@@ -9,9 +9,7 @@ use kopeck_port_store::{
     Access, ColumnCipher, EmployeeCards, EmployeeFilter, EmployeeRepository, StoreError,
 };
 
-use super::card_look_ups::CardsOf;
-use super::employee_look_ups::{EmployeeById, EmployeeNamed};
-use super::employee_with_cards::EmployeeWithCards;
+use super::look_ups::{CardsOf, EmployeeById, EmployeeNamed, EmployeeWithCards};
 use super::{ascending, window};
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, length, parsed, word};
@@ -185,9 +183,8 @@ impl EmployeeRepository for DieselTransaction {
         if let Some(pending) = self.pending(partner)? {
             let stored = EmployeeRow { id: row.id, fields: row.fields.clone(), created_at: row.created_at };
             pending.add(row);
-            self.remember(EmployeeById { partner, id: employee.id }, Some(stored));
-            let named = EmployeeNamed { partner, custom_id: employee.custom_id.clone() };
-            self.remember(named, Some(employee.id));
+            self.remember(partner, EmployeeById(employee.id), Some(stored));
+            self.remember(partner, EmployeeNamed(employee.custom_id.clone()), Some(employee.id));
             return self.give_out(partner, List::Employees, seq);
         }
         dialect::guarded(self.of(partner)?, |connection| statements::insert(connection, &[row], ""))
@@ -203,7 +200,7 @@ impl EmployeeRepository for DieselTransaction {
     }
 
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {
-        let found = self.load(EmployeeById { partner, id })?;
+        let found = self.load(partner, EmployeeById(id))?;
         found.map(|row| row.employee(partner, &*self.cipher)).transpose()
     }
 
@@ -213,10 +210,10 @@ impl EmployeeRepository for DieselTransaction {
         id: EmployeeId,
     ) -> Result<Option<(Employee, EmployeeCards)>, StoreError> {
         let found = match self.access() {
-            Access::Read => self.load(EmployeeWithCards { partner, id })?,
+            Access::Read => self.load(partner, EmployeeWithCards(id))?,
             // A buffered row changes the value of each key by itself.
-            Access::Write => match self.load(EmployeeById { partner, id })? {
-                Some(row) => Some((row, self.load(CardsOf { partner, employee: id })?)),
+            Access::Write => match self.load(partner, EmployeeById(id))? {
+                Some(row) => Some((row, self.load(partner, CardsOf(id))?)),
                 None => None,
             },
         };
@@ -228,7 +225,7 @@ impl EmployeeRepository for DieselTransaction {
         partner: PartnerId,
         custom_id: &CustomId,
     ) -> Result<Option<EmployeeId>, StoreError> {
-        self.load(EmployeeNamed { partner, custom_id: custom_id.clone() })
+        self.load(partner, EmployeeNamed(custom_id.clone()))
     }
 
     fn list(

@@ -62,23 +62,18 @@ impl AnswerRow {
 
 /// The answer to a call that may be repeated.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct AnswerTo {
-    partner: PartnerId,
-    key: String,
-}
+pub(crate) struct AnswerTo(String);
 
 impl BatchLoad for AnswerTo {
     type Loaded = Option<AnswerRow>;
     type Row = AnswerRow;
 
-    const SELECT: &'static str = "SELECT * FROM recorded_responses WHERE partner_id = ? AND key = ?";
+    const SELECT: &'static str = "
+        SELECT partner_id, key, fingerprint, status, body, recorded_at FROM recorded_responses
+        WHERE partner_id = ? AND key = ?";
 
-    fn partner(&self) -> PartnerId {
-        self.partner
-    }
-
-    fn values(&self) -> Vec<Bind<'_>> {
-        binds![self.partner.key(), &self.key]
+    fn values(&self, partner: Id) -> Vec<Bind<'_>> {
+        binds![partner, &self.0]
     }
 
     fn of_rows(rows: Vec<AnswerRow>) -> Result<Option<AnswerRow>, StoreError> {
@@ -90,7 +85,7 @@ row!(AnswerRow, recorded_responses: partner_id, key, fingerprint, status, body, 
 
 impl IdempotencyRepository for DieselTransaction {
     fn find(&mut self, partner: PartnerId, key: &str) -> Result<Option<RecordedResponse>, StoreError> {
-        let found = self.load(AnswerTo { partner, key: key.to_owned() })?;
+        let found = self.load(partner, AnswerTo(key.to_owned()))?;
         found.map(|row| row.answer(partner, &*self.cipher)).transpose()
     }
 
@@ -102,14 +97,14 @@ impl IdempotencyRepository for DieselTransaction {
         stale_before: OffsetDateTime,
     ) -> Result<(), StoreError> {
         let row = AnswerRow::new(partner, key, answer, &*self.cipher)?;
-        let question = AnswerTo { partner, key: key.to_owned() };
+        let call = AnswerTo(key.to_owned());
         // Where an old one is to be overwritten, there is more to do than to add a row.
         if self.run.is_batched()
-            && self.load(question.clone())?.is_none()
+            && self.load(partner, call.clone())?.is_none()
             && let Some(pending) = self.pending(partner)?
         {
             pending.add(row.clone());
-            self.remember(question, Some(row));
+            self.remember(partner, call, Some(row));
             return Ok(());
         }
         if statements::insert(self.of(partner)?, std::slice::from_ref(&row), OR_NOTHING).stored()? > 0 {

@@ -43,23 +43,17 @@ impl NonceRow {
 
 /// How a nonce of a sealed request was spent.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct NonceOf {
-    partner: PartnerId,
-    nonce: String,
-}
+pub(crate) struct NonceOf(String);
 
 impl BatchLoad for NonceOf {
     type Loaded = Option<SpentNonce>;
     type Row = NonceRow;
 
-    const SELECT: &'static str = "SELECT * FROM sealed_nonces WHERE partner_id = ? AND nonce = ?";
+    const SELECT: &'static str = "
+        SELECT partner_id, nonce, idempotency_key, spent_at FROM sealed_nonces WHERE partner_id = ? AND nonce = ?";
 
-    fn partner(&self) -> PartnerId {
-        self.partner
-    }
-
-    fn values(&self) -> Vec<Bind<'_>> {
-        binds![self.partner.key(), &self.nonce]
+    fn values(&self, partner: Id) -> Vec<Bind<'_>> {
+        binds![partner, &self.0]
     }
 
     fn of_rows(rows: Vec<NonceRow>) -> Result<Option<SpentNonce>, StoreError> {
@@ -71,7 +65,7 @@ row!(NonceRow, sealed_nonces: partner_id, nonce, idempotency_key, spent_at);
 
 impl SealedNonceRepository for DieselTransaction {
     fn find(&mut self, partner: PartnerId, nonce: &str) -> Result<Option<SpentNonce>, StoreError> {
-        self.load(NonceOf { partner, nonce: nonce.to_owned() })
+        self.load(partner, NonceOf(nonce.to_owned()))
     }
 
     fn spend(
@@ -82,14 +76,14 @@ impl SealedNonceRepository for DieselTransaction {
         stale_before: OffsetDateTime,
     ) -> Result<(), StoreError> {
         let row = NonceRow::new(partner, nonce, spent);
-        let question = NonceOf { partner, nonce: nonce.to_owned() };
+        let key = NonceOf(nonce.to_owned());
         // A stale nonce is overwritten at once; a new one waits to be written with those of other units of work.
         if self.run.is_batched()
-            && self.load(question.clone())?.is_none()
+            && self.load(partner, key.clone())?.is_none()
             && let Some(pending) = self.pending(partner)?
         {
             pending.add(row);
-            self.remember(question, Some(spent.clone()));
+            self.remember(partner, key, Some(spent.clone()));
             return Ok(());
         }
         if statements::insert(self.of(partner)?, std::slice::from_ref(&row), OR_NOTHING).stored()? > 0 {

@@ -113,8 +113,8 @@ impl DieselTransaction {
     }
 
     /// Changes the loaded value of a key, to what a buffered row makes of it.
-    pub(crate) fn remember<L: BatchLoad>(&mut self, key: L, answer: L::Loaded) {
-        self.batch.loader.change(key, answer);
+    pub(crate) fn remember<L: BatchLoad>(&mut self, partner: PartnerId, key: L, value: L::Loaded) {
+        self.batch.loader.change(partner, key, value);
     }
 
     /// Whether a unit of work lacks a key or a lock.

@@ -14,16 +14,15 @@ use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::StoreError;
 
 use crate::connection::AnyConnection;
+use crate::convert::AsKey;
 use crate::error::Stored;
+use crate::sql_types::Id;
 use crate::statements::{self, Bind, RawStatement};
 
-/// A key whose value can be loaded for many units of work at once.
+/// A key of a partner's data whose value can be loaded for many units of work at once.
 pub(crate) trait BatchLoad: Clone + Eq + Hash + Send + 'static {
     /// The value. What the database does not have is the default.
     type Loaded: Clone + Default + Send + 'static;
-
-    /// Whose data it is about.
-    fn partner(&self) -> PartnerId;
 
     /// Selects the rows of one key, in both databases. Each `?` stands for the next of its [values](Self::values).
     const SELECT: &'static str;
@@ -31,8 +30,8 @@ pub(crate) trait BatchLoad: Clone + Eq + Hash + Send + 'static {
     /// A row of it.
     type Row: QueryableByName<Sqlite> + QueryableByName<Pg> + 'static;
 
-    /// Its values in [`SELECT`](Self::SELECT).
-    fn values(&self) -> Vec<Bind<'_>>;
+    /// Its values and the partner's in [`SELECT`](Self::SELECT).
+    fn values(&self, partner: Id) -> Vec<Bind<'_>>;
 
     /// What the rows of one key say, one or more.
     ///
@@ -46,10 +45,11 @@ pub(crate) trait BatchLoad: Clone + Eq + Hash + Send + 'static {
 /// # Errors
 /// [`StoreError`] of the database.
 pub(super) fn load_one<L: BatchLoad>(
+    partner: PartnerId,
     key: &L,
     connection: &mut AnyConnection,
 ) -> Result<L::Loaded, StoreError> {
-    let rows = statements::load(connection, L::SELECT, key.values()).stored()?;
+    let rows = statements::load(connection, L::SELECT, key.values(partner.key())).stored()?;
     if rows.is_empty() { Ok(L::Loaded::default()) } else { L::of_rows(rows) }
 }
 
@@ -70,10 +70,10 @@ impl<R: QueryableByName<Pg>> QueryableByName<Pg> for Placed<R> {
 /// `OFFSET 0` keeps the planner from turning that round: where it knows a table to be small, it would read all of it, and go
 /// on to do so when the table has grown.
 fn load_many<L: BatchLoad>(
-    wanted: &[L],
+    wanted: &[(PartnerId, L)],
     connection: &mut PgConnection,
 ) -> Result<Vec<L::Loaded>, StoreError> {
-    let columns = statements::columns(wanted.iter().map(L::values));
+    let columns = statements::columns(wanted.iter().map(|(partner, key)| key.values(partner.key())));
     let (marks, names): (Vec<_>, Vec<_>) = (1..=columns.len()).map(|n| ("?", format!("value_{n}"))).unzip();
     let select = names
         .iter()
@@ -99,11 +99,11 @@ fn load_many<L: BatchLoad>(
 /// Values of one kind of key.
 struct Cache<L: BatchLoad> {
     /// For every unit of work of the transaction.
-    known: HashMap<L, L::Loaded>,
+    known: HashMap<(PartnerId, L), L::Loaded>,
     /// Changed by the unit of work that runs.
-    changed: HashMap<L, L::Loaded>,
+    changed: HashMap<(PartnerId, L), L::Loaded>,
     /// To be loaded next.
-    wanted: HashSet<L>,
+    wanted: HashSet<(PartnerId, L)>,
 }
 
 /// A [`Cache`] of any kind of key.
@@ -123,7 +123,7 @@ impl<L: BatchLoad> AnyCache for Cache<L> {
     }
 
     fn forget(&mut self, partner: Option<PartnerId>) {
-        self.known.retain(|key, _| partner.is_some_and(|partner| key.partner() != partner));
+        self.known.retain(|(of, _), _| partner.is_some_and(|partner| *of != partner));
     }
 
     fn is_wanting(&self) -> bool {
@@ -134,7 +134,7 @@ impl<L: BatchLoad> AnyCache for Cache<L> {
         if self.wanted.is_empty() {
             return Ok(());
         }
-        let wanted: Vec<L> = self.wanted.drain().collect();
+        let wanted: Vec<_> = self.wanted.drain().collect();
         let found = load_many(&wanted, connection)?;
         self.known.extend(wanted.into_iter().zip(found));
         Ok(())
@@ -159,18 +159,18 @@ impl Loader {
     }
 
     /// The loaded value of a key. One that is not loaded yet is loaded by the next [`fetch`](Self::fetch).
-    pub(crate) fn get<L: BatchLoad>(&mut self, key: &L) -> Option<L::Loaded> {
-        let cache = self.cache();
-        let found = cache.changed.get(key).or_else(|| cache.known.get(key)).cloned();
+    pub(crate) fn get<L: BatchLoad>(&mut self, partner: PartnerId, key: L) -> Option<L::Loaded> {
+        let (cache, key) = (self.cache(), (partner, key));
+        let found = cache.changed.get(&key).or_else(|| cache.known.get(&key)).cloned();
         if found.is_none() {
-            cache.wanted.insert(key.clone());
+            cache.wanted.insert(key);
         }
         found
     }
 
     /// Changes the value of a key for the unit of work that runs.
-    pub(crate) fn change<L: BatchLoad>(&mut self, key: L, value: L::Loaded) {
-        self.cache().changed.insert(key, value);
+    pub(crate) fn change<L: BatchLoad>(&mut self, partner: PartnerId, key: L, value: L::Loaded) {
+        self.cache().changed.insert((partner, key), value);
     }
 
     /// The unit of work has ended, with its changes or without them.

@@ -9,10 +9,15 @@ use kopeck_domain::employee::{Employee, EmployeeStatus, StoredEmployee};
 use kopeck_domain::ids::PartnerId;
 use kopeck_domain::partner::Partner;
 use kopeck_port_store::page::Page;
-use kopeck_port_store::{Access, Credentials, Rule, Store, StoreError, UnitOfWork, submit};
+use kopeck_port_store::{
+    Access, Credentials, EmployeeFilter, RecordedResponse, Rule, SpentNonce, Store, StoreError, UnitOfWork,
+    submit, transact,
+};
 use uuid::Uuid;
 
-use crate::support::{Kind, NOW, PARTNER, TestStore, config, credentials, employee, read, tamper, write};
+use crate::support::{
+    Kind, NOW, PARTNER, TestStore, config, credentials, employee, order_with_cards, read, tamper, write,
+};
 
 const END_CONNECTIONS: &str = "
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -124,6 +129,67 @@ fn what_was_not_committed_is_not_reported_as_stored() {
     });
     assert!(swallowed.is_err(), "{swallowed:?}");
     assert_eq!(is_there(&store, 1), Ok(false));
+}
+
+const ADD_A_COLUMN_EVERYWHERE: &str = "
+    DO $$
+    DECLARE name text;
+    BEGIN
+        FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LOOP
+            EXECUTE format('ALTER TABLE %I ADD COLUMN added_later integer', name);
+        END LOOP;
+    END $$";
+
+/// A later version adds columns while this one serves, with statements that it keeps prepared.
+#[test]
+fn a_rolling_upgrade_may_add_columns() {
+    for kind in [Kind::Postgres, Kind::PlainPostgres] {
+        let store = kind.store_with_partner();
+        let (order, lines, cards) = order_with_cards(1, 2);
+        let (order_id, card) = (order.id, cards[0].record.card.id);
+        let recorded =
+            RecordedResponse { fingerprint: [1; 32], status: 200, body: vec![2], recorded_at: NOW };
+        let spent = SpentNonce { idempotency_key: None, spent_at: NOW };
+        let (body, spend) = (recorded.clone(), spent.clone());
+        write(&store, move |unit| {
+            unit.employees().insert(PARTNER, &employee(1))?;
+            unit.orders().insert(PARTNER, &order, &lines)?;
+            unit.cards().insert_issued(PARTNER, &cards)?;
+            unit.idempotency().record(PARTNER, "key", &body, NOW)?;
+            unit.sealed_nonces().spend(PARTNER, "nonce", &spend, NOW)
+        })
+        .unwrap();
+        let read_everything = move |unit: &mut dyn UnitOfWork| {
+            let page = Page::new(1, 10).unwrap();
+            let found = (
+                unit.partners().get(PARTNER)?.is_some(),
+                unit.employees().get(PARTNER, employee(1).id)?,
+                unit.employees().with_cards(PARTNER, employee(1).id)?.is_some(),
+                unit.cards().get(PARTNER, card)?.is_some(),
+                unit.orders().result(PARTNER, order_id, 0, 10)?.len(),
+                unit.idempotency().find(PARTNER, "key")?,
+                unit.sealed_nonces().find(PARTNER, "nonce")?,
+            );
+            unit.employees().list(PARTNER, &EmployeeFilter::default(), page)?;
+            unit.categories().list(PARTNER, page)?;
+            unit.orders().get(PARTNER, order_id)?;
+            unit.ledger().sheet(PARTNER)?;
+            Ok::<_, StoreError>(found)
+        };
+        let everything = (true, Some(employee(1)), true, true, 2, Some(recorded), Some(spent));
+        for access in [Access::Read, Access::Write] {
+            assert_eq!(
+                transact(&store, access, read_everything),
+                Ok(everything.clone()),
+                "{kind:?} {access:?}"
+            );
+        }
+        tamper(&store, ADD_A_COLUMN_EVERYWHERE);
+        for access in [Access::Read, Access::Write] {
+            let found = transact(&store, access, read_everything);
+            assert_eq!(found, Ok(everything.clone()), "{kind:?} {access:?}, with another column");
+        }
+    }
 }
 
 fn with_partners(count: u128) -> TestStore {

@@ -15,7 +15,6 @@ use crate::transaction::loader::BatchLoad;
 /// A card as a new batch of this kind finds it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct TargetOf {
-    pub(super) partner: PartnerId,
     pub(super) kind: &'static str,
     pub(super) card: CardId,
 }
@@ -80,12 +79,8 @@ impl BatchLoad for TargetOf {
 
     const SELECT: &'static str = targets!("= ?");
 
-    fn partner(&self) -> PartnerId {
-        self.partner
-    }
-
-    fn values(&self) -> Vec<Bind<'_>> {
-        binds![self.kind, self.partner.key(), self.card.key()]
+    fn values(&self, partner: Id) -> Vec<Bind<'_>> {
+        binds![self.kind, partner, self.card.key()]
     }
 
     fn of_rows(rows: Vec<TargetRow>) -> Result<Option<BatchTarget>, StoreError> {
