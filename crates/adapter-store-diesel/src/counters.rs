@@ -112,7 +112,7 @@ const ADVANCE: &str = "
     WHERE c.partner_id = n.partner_id AND c.list = n.list";
 
 impl BufferedRow for NewNumber {
-    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection) -> QueryResult<()> {
         // The last of each list holds.
         let last: BTreeMap<_, _> = rows.iter().map(|row| ((row.partner, row.list), row.last)).collect();
         let columns = binds![

@@ -12,11 +12,9 @@ use diesel::sqlite::Sqlite;
 use kopeck_port_store::{Access, Disposition};
 use kopeck_port_system::Clock;
 
-use crate::connection::{AnyConnection, on_either, sqlite};
-use crate::schema::spent_nonces;
+use crate::connection::{AnyConnection, sqlite};
 use crate::sql_types::{UtcTimestamp, sql};
-use crate::statements::{RawStatement, binds};
-use crate::work_time::WorkTime;
+use crate::statements::{Bind, RawStatement, binds};
 
 /// By how much the service is ahead of the clock of a database server, in microseconds.
 pub(crate) fn ahead(clock: &dyn Clock) -> i64 {
@@ -127,32 +125,14 @@ pub(crate) fn wait_for_lock(connection: &mut AnyConnection, key: i64) -> QueryRe
     }
 }
 
-/// Records a nonce, unless it is there.
-pub(crate) fn insert_nonce(
-    connection: &mut AnyConnection,
-    api_key_hash: &[u8; 32],
-    nonce: &str,
-    at: UtcTimestamp,
-) -> QueryResult<bool> {
-    use spent_nonces as t;
-    let inserted = on_either!(connection, inner => {
-        diesel::insert_into(t::table)
-            .values((t::api_key_hash.eq(api_key_hash), t::nonce.eq(nonce), t::spent_at.eq(at)))
-            .on_conflict((t::api_key_hash, t::nonce))
-            .do_nothing()
-            .execute(inner)
-    });
-    Ok(inserted? > 0)
-}
-
 /// The moment `delay` after that by which work is due and leases are over, for use within a statement. `delay` is in
 /// microseconds.
-pub(crate) fn work_time_in(connection: &AnyConnection, clock: &dyn Clock, delay: i64) -> WorkTime {
+pub(crate) fn work_time_in(connection: &AnyConnection, clock: &dyn Clock, delay: i64) -> Bind<'static> {
     match connection {
         AnyConnection::Sqlite(_) => {
-            WorkTime::At(UtcTimestamp(UtcTimestamp::of(clock.now()).0.saturating_add(delay)))
+            UtcTimestamp(UtcTimestamp::of(clock.now()).0.saturating_add(delay)).into()
         }
-        AnyConnection::Postgres(_) => WorkTime::FromServersNow(ahead(clock).saturating_add(delay)),
+        AnyConnection::Postgres(_) => Bind::FromServersNow(ahead(clock).saturating_add(delay)),
     }
 }
 

@@ -50,7 +50,6 @@ mod store;
 pub mod testing;
 mod transaction;
 mod update;
-mod work_time;
 
 pub use batched::BatchedStore;
 pub use config::{AuditChain, AuditSettings, StoreConfig};

@@ -24,7 +24,13 @@ mod sessions;
 mod throttle;
 mod transactions;
 
+use kopeck_port_store::StoreError;
 use kopeck_port_store::page::Page;
+
+use crate::error::Stored;
+use crate::statements::{self, Bind};
+use crate::transaction::DieselTransaction;
+use crate::transaction::locks::Lock;
 
 /// The columns LIMIT and OFFSET of a page. A page starts at 499,999,999,500 at most.
 fn window(page: Page) -> (i64, i64) {
@@ -41,4 +47,32 @@ fn ascending(page: Page) -> (i64, i64) {
 fn descending(page: Page, total: i64) -> (i64, i64) {
     let (size, skip) = window(page);
     (total - skip - size, total - skip)
+}
+
+impl DieselTransaction {
+    /// Changes rows that have served their time, `limit` at most: those of `old`, which says in which table and order, by
+    /// which index, and with one value what old is. `key`: the columns of its primary key.
+    fn sweep(
+        &mut self,
+        change: &str,
+        key: &str,
+        old: &str,
+        before: impl Copy + Into<Bind<'static>>,
+        limit: u32,
+    ) -> Result<u32, StoreError> {
+        let mut left = limit;
+        while left > 0 {
+            // The literal tells the planner that they are few, so that it looks up each.
+            let most = left.min(statements::UPDATE_CHUNK);
+            let text = format!("{change} WHERE ({key}) IN (SELECT {key} FROM {old} LIMIT {most})");
+            let connection = self.owning(Lock::Sweep)?;
+            let rows = statements::execute(connection, &text, vec![before.into()]).stored()?;
+            let rows = u32::try_from(rows).unwrap_or(most);
+            left -= rows;
+            if rows < most {
+                break;
+            }
+        }
+        Ok(limit - left)
+    }
 }

@@ -36,6 +36,9 @@ macro_rules! types {
             /// A condition: `column ?` is true if the column has one of the values. SQLite gets them as a JSON array.
             IsOneOf(OneOf<i64>),
             IsOneOfIds(OneOf<Id>),
+            /// So many microseconds from now by the clock of PostgreSQL's server. That is the time of the statement: within
+            /// one it stands still, so that an index can be searched by it.
+            FromServersNow(i64),
         }
 
         /// The values of one column, for `unnest`.
@@ -95,8 +98,11 @@ macro_rules! types {
                     Bind::Column(Column::$name(values)) => {
                         out.push_bind_param::<Array<Nullable<$sql>>, _>(values)
                     })*
-                    Bind::IsOneOf(list) => condition::<Array<BigInt>, _, _>("= ANY (", &list.0, ")", out),
-                    Bind::IsOneOfIds(list) => condition::<Array<sql::Id>, _, _>("= ANY (", &list.0, ")", out),
+                    Bind::IsOneOf(list) => around::<Array<BigInt>, _, _>("= ANY (", &list.0, ")", out),
+                    Bind::IsOneOfIds(list) => around::<Array<sql::Id>, _, _>("= ANY (", &list.0, ")", out),
+                    Bind::FromServersNow(micros) => around::<BigInt, _, _>(
+                        "(statement_timestamp() + interval '1 microsecond' * ", micros, ")", out
+                    ),
                 })
             }
         }
@@ -105,9 +111,11 @@ macro_rules! types {
             fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
                 self.write(out, |value, out| match value {
                     $(Bind::$name(value) => out.push_bind_param::<Nullable<$sql>, _>(value),)*
-                    Bind::IsOneOf(list) => condition::<Text, _, _>(JSON_VALUES, list, "))", out),
-                    Bind::IsOneOfIds(list) => condition::<Text, _, _>(JSON_IDS, list, "))", out),
-                    Bind::Column(_) => Err(Error::QueryBuilderError("SQLite has no lists".into())),
+                    Bind::IsOneOf(list) => around::<Text, _, _>(JSON_VALUES, list, "))", out),
+                    Bind::IsOneOfIds(list) => around::<Text, _, _>(JSON_IDS, list, "))", out),
+                    Bind::Column(_) | Bind::FromServersNow(_) => {
+                        Err(Error::QueryBuilderError("a value for PostgreSQL was meant for SQLite".into()))
+                    }
                 })
             }
         }
@@ -214,8 +222,8 @@ impl<'a> RawStatement<'a> {
 const JSON_VALUES: &str = "IN (SELECT value FROM json_each(";
 const JSON_IDS: &str = "IN (SELECT unhex(value) FROM json_each(";
 
-/// Writes a condition with one bind in it.
-fn condition<'b, T, U, DB>(
+/// Writes a bind with SQL around it.
+fn around<'b, T, U, DB>(
     before: &str,
     value: &'b U,
     after: &str,
@@ -268,50 +276,63 @@ where
 
 /// A row that [`insert`] adds; [`row!`] implements it.
 pub(crate) trait Row {
-    const TABLE: &'static str;
-    const COLUMNS: &'static [&'static str];
+    /// Adds one row.
+    const INSERT: &'static str;
+    /// Adds rows by their columns, on PostgreSQL.
+    const INSERT_COLUMNS: &'static str;
 
     /// The values of the columns.
     fn values(&self) -> Vec<Bind<'_>>;
 }
 
 /// Implements [`Row`] for a type whose fields are named like the columns. Parts of it, which have the rest, follow.
+/// `$conflict`: what the insert does with a row that is there, if that is no error.
 macro_rules! row {
-    ($row:ty, $table:ident: $($field:ident),* $(; $part:ident: $($inner:ident),*)*) => {
+    (
+        $row:ty, $table:ident $(($conflict:literal))?:
+        $first:ident $(, $field:ident)* $(; $part:ident: $($inner:ident),*)*
+    ) => {
         impl $crate::statements::Row for $row {
-            const TABLE: &'static str = stringify!($table);
-            const COLUMNS: &'static [&'static str] = &[$(stringify!($field),)* $($(stringify!($inner),)*)*];
+            const INSERT: &'static str = concat!(
+                "INSERT INTO ", stringify!($table), " (",
+                stringify!($first) $(, ", ", stringify!($field))* $($(, ", ", stringify!($inner))*)*,
+                ") VALUES (?" $(, $crate::statements::mark!($field))* $($(, $crate::statements::mark!($inner))*)*,
+                ")" $(, $conflict)?
+            );
+            const INSERT_COLUMNS: &'static str = concat!(
+                "INSERT INTO ", stringify!($table), " (",
+                stringify!($first) $(, ", ", stringify!($field))* $($(, ", ", stringify!($inner))*)*,
+                ") SELECT * FROM unnest(?" $(, $crate::statements::mark!($field))*
+                $($(, $crate::statements::mark!($inner))*)*, ")" $(, $conflict)?
+            );
 
             fn values(&self) -> Vec<$crate::statements::Bind<'_>> {
-                $crate::statements::binds![$(&self.$field,)* $($(&self.$part.$inner,)*)*]
+                $crate::statements::binds![&self.$first $(, &self.$field)* $($(, &self.$part.$inner)*)*]
             }
         }
     };
 }
 pub(crate) use row;
 
-/// What an insert does with rows that are there.
-pub(crate) const OR_NOTHING: &str = " ON CONFLICT DO NOTHING";
+/// The mark of one more value.
+macro_rules! mark {
+    ($column:ident) => {
+        ", ?"
+    };
+}
+pub(crate) use mark;
 
-/// Adds rows, and says how many. SQLite is in this process: a prepared statement in a loop costs no round trip.
-/// PostgreSQL gets one statement over arrays. `conflict`: nothing, or what follows on a row that is there.
-pub(crate) fn insert<R: Row>(
-    connection: &mut AnyConnection,
-    rows: &[R],
-    conflict: &str,
-) -> QueryResult<usize> {
-    if rows.is_empty() {
-        return Ok(0);
-    }
-    let (table, names, marks) = (R::TABLE, R::COLUMNS.join(", "), vec!["?"; R::COLUMNS.len()].join(", "));
+/// Adds rows. SQLite is in this process: a prepared statement in a loop costs no round trip. PostgreSQL gets one statement
+/// over arrays.
+pub(crate) fn insert<R: Row>(connection: &mut AnyConnection, rows: &[R]) -> QueryResult<()> {
     match connection {
-        AnyConnection::Sqlite(sqlite) => {
-            let text = format!("INSERT INTO {table} ({names}) VALUES ({marks}){conflict}");
-            rows.iter().map(|row| RawStatement::new(&text, row.values()).execute(sqlite)).sum()
-        }
+        AnyConnection::Sqlite(sqlite) => rows
+            .iter()
+            .try_for_each(|row| RawStatement::new(R::INSERT, row.values()).execute(sqlite).map(drop)),
+        AnyConnection::Postgres(_) if rows.is_empty() => Ok(()),
         AnyConnection::Postgres(pg) => {
-            let text = format!("INSERT INTO {table} ({names}) SELECT * FROM unnest({marks}){conflict}");
-            RawStatement::new(&text, columns(rows.iter().map(Row::values))).execute(pg)
+            let columns = columns(rows.iter().map(Row::values));
+            RawStatement::new(R::INSERT_COLUMNS, columns).execute(pg).map(drop)
         }
     }
 }

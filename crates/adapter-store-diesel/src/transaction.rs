@@ -17,7 +17,6 @@ use kopeck_port_store::{
     OrderRepository, PartnerRepository, ReconciliationRepository, SealedNonceRepository, SessionRepository,
     StoreError, ThrottleRepository, TransactionRepository, UnitOfWork,
 };
-use kopeck_port_system::Clock;
 
 use self::batch::{Batch, UnitState};
 use self::loader::BatchLoad;
@@ -28,7 +27,8 @@ use crate::database::Database;
 use crate::dialect;
 use crate::error::{StatementFailure, Stored, lost};
 use crate::outage::Outage;
-use crate::work_time::WorkTime;
+use crate::sql_types::UtcTimestamp;
+use crate::statements::Bind;
 
 /// The most attempts to begin a transaction: an idle connection may be lost, and so may be those of the pool that follow it.
 const MAX_BEGINS: u32 = 2;
@@ -81,9 +81,9 @@ impl DieselTransaction {
         self.access
     }
 
-    /// By which work is due, where the database has no clock of its own.
-    pub(crate) fn store_clock(&self) -> Arc<dyn Clock> {
-        Arc::clone(&self.database.clock)
+    /// By how much the service is ahead of the clock of a database server, in microseconds.
+    pub(crate) fn ahead(&self) -> i64 {
+        dialect::ahead(&*self.database.clock)
     }
 
     /// The connection, for the statements that keep the transaction together.
@@ -189,8 +189,14 @@ impl DieselTransaction {
     }
 
     /// The moment `delay` microseconds from now by the clock that work goes by, for use within a statement.
-    pub(crate) fn work_time_in(&self, delay: i64) -> WorkTime {
+    pub(crate) fn work_time_in(&self, delay: i64) -> Bind<'static> {
         dialect::work_time_in(&self.session.connection, &*self.database.clock, delay)
+    }
+
+    /// The present, by the clock that work goes by.
+    pub(crate) fn work_time(&mut self) -> Result<UtcTimestamp, StoreError> {
+        self.unlocked()?;
+        dialect::work_time(&mut self.session.connection, &*self.database.clock).stored()
     }
 
     /// Runs statements without a result.

@@ -166,5 +166,5 @@ row!(RecordRow<'_>, audit_entries:
 /// Adds entries.
 pub(super) fn insert_records(connection: &mut AnyConnection, records: &[Record]) -> QueryResult<()> {
     let rows: Vec<RecordRow<'_>> = records.iter().map(RecordRow::new).collect();
-    statements::insert(connection, &rows, "").map(drop)
+    statements::insert(connection, &rows)
 }

@@ -162,12 +162,12 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
         let Some(row) = self.buffer(partner, BatchRow::new(partner, seq, batch), items)? else {
             return self.give_out(partner, K::LIST, seq);
         };
-        statements::insert(self.of(partner)?, std::slice::from_ref(&row), "").stored()?;
+        statements::insert(self.of(partner)?, std::slice::from_ref(&row)).stored()?;
         self.give_out(partner, K::LIST, seq)?;
         dialect::guarded(self.of(partner)?, |connection| {
             items.chunks(statements::INSERT_CHUNK).try_for_each(|items| {
                 let rows: Vec<ItemRow> = items.iter().map(|item| ItemRow::new(&row, item)).collect();
-                statements::insert(connection, &rows, "").map(drop)
+                statements::insert(connection, &rows)
             })
         })
         .stored()

@@ -25,7 +25,6 @@ use crate::schema::cards;
 use crate::sql_types::{Day, Id, UtcTimestamp};
 use crate::statements::{self, OneOf, binds};
 use crate::transaction::DieselTransaction;
-use crate::transaction::locks::Lock;
 use crate::update::update;
 
 /// The partner's free cards that fit `filter`.
@@ -62,7 +61,7 @@ impl CardRepository for DieselTransaction {
         for cards in cards.chunks(statements::INSERT_CHUNK) {
             let row = |(seq, card)| CardRow::new(partner, seq, card, &*self.cipher);
             let rows: Vec<CardRow> = (next..).zip(cards).map(row).collect::<Result<_, _>>()?;
-            statements::insert(self.of(partner)?, &rows, "").stored()?;
+            statements::insert(self.of(partner)?, &rows).stored()?;
             next += i64::try_from(rows.len()).map_err(|_| corrupt("counters.last"))?;
         }
         self.give_out(partner, List::Cards, next - 1)
@@ -134,19 +133,10 @@ impl CardRepository for DieselTransaction {
     }
 
     fn forget_activation_codes(&mut self, before: Date, limit: u32) -> Result<u64, StoreError> {
-        let over: Vec<(Id, Id)> = cards::table
-            .filter(cards::activation_code.is_not_null())
-            .filter(cards::activation_valid_until.lt(Day::of(before)))
-            .order(cards::activation_valid_until)
-            .limit(i64::from(limit))
-            .select((cards::partner_id, cards::id))
-            .load(self.owning(Lock::Sweep)?)
-            .stored()?;
-        for card in &over {
-            let no_code = cards::activation_code.eq(None::<Vec<u8>>);
-            update(cards::table.find(*card)).set(no_code).execute(self.owning(Lock::Sweep)?).stored()?;
-        }
-        Ok(over.len() as u64)
+        let over = "cards WHERE activation_code IS NOT NULL AND activation_valid_until < ?
+            ORDER BY activation_valid_until";
+        self.sweep("UPDATE cards SET activation_code = NULL", "partner_id, id", over, Day::of(before), limit)
+            .map(u64::from)
     }
 
     fn outdate_bank_view(

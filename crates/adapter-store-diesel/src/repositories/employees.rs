@@ -187,8 +187,7 @@ impl EmployeeRepository for DieselTransaction {
             self.remember(partner, EmployeeNamed(employee.custom_id.clone()), Some(employee.id));
             return self.give_out(partner, List::Employees, seq);
         }
-        dialect::guarded(self.of(partner)?, |connection| statements::insert(connection, &[row], ""))
-            .stored()?;
+        dialect::guarded(self.of(partner)?, |connection| statements::insert(connection, &[row])).stored()?;
         self.give_out(partner, List::Employees, seq)
     }
 

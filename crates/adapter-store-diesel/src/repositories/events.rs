@@ -87,7 +87,7 @@ impl EventRepository for DieselTransaction {
             rows.into_iter().for_each(|row| pending.add(row));
         } else {
             for rows in rows.chunks(INSERT_CHUNK) {
-                statements::insert(self.of(partner)?, rows, "").stored()?;
+                statements::insert(self.of(partner)?, rows).stored()?;
             }
         }
         self.give_out(partner, List::Events, last)

@@ -10,11 +10,9 @@ use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::recorded_responses;
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, Bind, OR_NOTHING, binds, row};
+use crate::statements::{self, Bind, Row, binds, row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
-use crate::transaction::locks::Lock;
-use crate::update::update;
 
 /// An answer as its table has it.
 #[derive(Clone, Queryable, QueryableByName, Selectable, AsChangeset)]
@@ -81,6 +79,15 @@ impl BatchLoad for AnswerTo {
     }
 }
 
+/// Overwrites an answer that is older.
+const RECORD: &str = "
+    INSERT INTO recorded_responses (partner_id, key, fingerprint, status, body, recorded_at)
+    VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (key, partner_id) DO UPDATE
+    SET fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
+        recorded_at = excluded.recorded_at
+    WHERE recorded_responses.recorded_at < ?";
+
 row!(AnswerRow, recorded_responses: partner_id, key, fingerprint, status, body, recorded_at);
 
 impl IdempotencyRepository for DieselTransaction {
@@ -107,31 +114,17 @@ impl IdempotencyRepository for DieselTransaction {
             self.remember(partner, call, Some(row));
             return Ok(());
         }
-        if statements::insert(self.of(partner)?, std::slice::from_ref(&row), OR_NOTHING).stored()? > 0 {
-            return Ok(());
-        }
-        let stale = recorded_responses::table
-            .find((partner.key(), key))
-            .filter(recorded_responses::recorded_at.lt(UtcTimestamp::of(stale_before)));
-        match update(stale).set(row).execute(self.of(partner)?).stored()? {
+        let mut values = row.values();
+        values.push(UtcTimestamp::of(stale_before).into());
+        match statements::execute(self.of(partner)?, RECORD, values).stored()? {
             0 => Err(StoreError::Conflict(Rule::IdempotencyKey)),
             _ => Ok(()),
         }
     }
 
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
-        let old: Vec<(Id, String)> = recorded_responses::table
-            .filter(recorded_responses::recorded_at.lt(UtcTimestamp::of(moment)))
-            .order(recorded_responses::recorded_at)
-            .limit(i64::from(limit))
-            .select((recorded_responses::partner_id, recorded_responses::key))
-            .load(self.owning(Lock::Sweep)?)
-            .stored()?;
-        for (partner, key) in &old {
-            diesel::delete(recorded_responses::table.find((partner, key)))
-                .execute(self.owning(Lock::Sweep)?)
-                .stored()?;
-        }
-        Ok(old.len() as u64)
+        let old = "recorded_responses WHERE recorded_at < ? ORDER BY recorded_at";
+        let moment = UtcTimestamp::of(moment);
+        self.sweep("DELETE FROM recorded_responses", "key, partner_id", old, moment, limit).map(u64::from)
     }
 }

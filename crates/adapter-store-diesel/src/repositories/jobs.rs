@@ -1,8 +1,7 @@
 //! Work for the workers.
 
-use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable};
+use diesel::sql_types::{BigInt, Bool, Nullable};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{
     Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, StoreError, StuckJob, Subject,
@@ -11,7 +10,6 @@ use time::Duration;
 
 use crate::connection::{AnyConnection, on_either};
 use crate::convert::{AsKey, corrupt, length, natural};
-use crate::dialect;
 use crate::dialect::due_jobs::{self, JobRow};
 use crate::error::Stored;
 use crate::schema::jobs;
@@ -19,8 +17,6 @@ use crate::sql_types::{Id, UtcTimestamp, sql, whole_micros};
 use crate::statements::{self, Bind, RawStatement, binds};
 use crate::transaction::DieselTransaction;
 use crate::transaction::write_buffer::BufferedRow;
-use crate::update::update;
-use crate::work_time::WorkTime;
 
 pub(super) const ORDER: &str = "ORDER";
 pub(super) const REPLENISHMENT: &str = "REPLENISHMENT";
@@ -59,8 +55,13 @@ impl JobRow {
 /// A yes or no of a statement.
 #[derive(QueryableByName)]
 struct FoundRow {
-    #[diesel(sql_type = BigInt)]
-    found: i64,
+    #[diesel(sql_type = Bool)]
+    found: bool,
+}
+
+fn is_found(connection: &mut AnyConnection, text: &str, values: Vec<Bind<'_>>) -> Result<bool, StoreError> {
+    let rows: Vec<FoundRow> = statements::load(connection, text, values).stored()?;
+    Ok(rows.iter().any(|row| row.found))
 }
 
 /// Counts over the whole table.
@@ -83,9 +84,13 @@ struct NewJob {
     partner: Id,
     kind: &'static str,
     subject: Id,
-    /// Microseconds until it is due, from the database's present.
+    /// Microseconds until it is due, by the database's clock.
     delay: i64,
 }
+
+const ENQUEUE: &str = "
+    INSERT INTO jobs (partner_id, subject_kind, subject_id, due_at, attempt, failures, may_have_sent)
+    VALUES (?, ?, ?, ?, 0, 0, false)";
 
 const INSERT_WORK: &str = "
     INSERT INTO jobs (partner_id, subject_kind, subject_id, due_at, attempt, failures, may_have_sent)
@@ -94,46 +99,54 @@ const INSERT_WORK: &str = "
     FROM unnest(?, ?, ?, ?) AS n (partner_id, subject_kind, subject_id, later)";
 
 impl BufferedRow for NewJob {
-    fn insert_many(rows: &[Self], connection: &mut AnyConnection, ahead: i64) -> QueryResult<()> {
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection) -> QueryResult<()> {
         let columns = binds![
             rows.iter().map(|one| one.partner).collect::<Vec<_>>(),
             rows.iter().map(|one| one.kind).collect::<Vec<_>>(),
             rows.iter().map(|one| one.subject).collect::<Vec<_>>(),
-            rows.iter().map(|one| one.delay.saturating_add(ahead)).collect::<Vec<_>>(),
+            rows.iter().map(|one| one.delay).collect::<Vec<_>>(),
         ];
         RawStatement::new(INSERT_WORK, columns).execute(connection.postgres()?).map(drop)
     }
 }
 
-/// The row of a claim, as long as the claim is current: the latest attempt, and not given back.
+/// Finds the row of a claim, as long as the claim is current: the latest attempt, and not given back.
 macro_rules! current {
-    ($claim:expr) => {{
-        let (kind, subject) = columns($claim.subject);
-        jobs::table
-            .find(($claim.partner.key(), kind, subject))
-            .filter(jobs::attempt.eq(i64::from($claim.attempt)))
-            .filter(jobs::leased_until.is_not_null())
-    }};
+    ($statement:literal) => {
+        concat!(
+            $statement,
+            " WHERE partner_id = ? AND subject_kind = ? AND subject_id = ? AND attempt = ? \
+             AND leased_until IS NOT NULL"
+        )
+    };
 }
+
+/// The values by which [`current!`] finds a claim.
+fn claimed(claim: &Claim) -> Vec<Bind<'static>> {
+    let (kind, subject) = columns(claim.subject);
+    binds![claim.partner.key(), kind, subject, i64::from(claim.attempt)]
+}
+
+/// The claiming worker may send them, whatever their outcome.
+const LEASE: &str = "UPDATE jobs SET attempt = attempt + 1, leased_until = ?, may_have_sent = true
+    WHERE partner_id = ? AND subject_kind = ? AND subject_id = ?";
 
 impl DieselTransaction {
     /// Makes the next attempt of it the current one.
-    fn lease(&mut self, row: &JobRow, leased_until: WorkTime) -> Result<(), StoreError> {
-        update(jobs::table.find((&row.partner_id, &row.subject_kind, &row.subject_id)))
-            .set((
-                jobs::attempt.eq(row.attempt + 1),
-                jobs::leased_until.eq(leased_until.nullable()),
-                // The claiming worker may send them, whatever their outcome.
-                jobs::may_have_sent.eq(true),
-            ))
-            .execute(self.unlocked()?)
-            .done()
+    fn lease(&mut self, row: &JobRow, leased_until: Bind<'_>) -> Result<(), StoreError> {
+        let values = binds![leased_until, row.partner_id, &row.subject_kind, row.subject_id];
+        statements::execute(self.unlocked()?, LEASE, values).done()
     }
 
-    /// The present, by the clock that work goes by.
-    fn work_time(&mut self) -> Result<UtcTimestamp, StoreError> {
-        let clock = self.store_clock();
-        dialect::work_time(self.unlocked()?, &*clock).stored()
+    /// Changes the row of a claim by a statement with these values before those of the claim.
+    fn change(
+        &mut self,
+        claim: &Claim,
+        statement: &str,
+        mut values: Vec<Bind<'_>>,
+    ) -> Result<(), StoreError> {
+        values.extend(claimed(claim));
+        statements::execute(self.of(claim.partner)?, statement, values).done()
     }
 }
 
@@ -163,10 +176,17 @@ impl Latest {
 }
 
 const IS_EXCEEDED: &str = "
-    SELECT CAST(CASE WHEN EXISTS (
+    SELECT EXISTS (
         SELECT 1 FROM jobs
         WHERE leased_until IS NULL AND due_at > ? AND due_at > CASE WHEN attempt = 0 THEN ? ELSE ? END
-    ) OR EXISTS (SELECT 1 FROM jobs WHERE leased_until > ?) THEN 1 ELSE 0 END AS BIGINT) AS found";
+    ) OR EXISTS (SELECT 1 FROM jobs WHERE leased_until > ?) AS found";
+
+/// A lease is taken on what is due, so what had one is due still.
+const IS_ANY_DUE: &str = "
+    SELECT EXISTS (SELECT 1 FROM jobs WHERE leased_until IS NULL AND due_at <= ?)
+        OR EXISTS (SELECT 1 FROM jobs WHERE leased_until <= ?) AS found";
+
+const MARK_STUCK: &str = concat!(current!("UPDATE jobs SET stuck_since = ?"), " AND stuck_since IS NULL");
 
 const BRING_IDLE_WITHIN: &str = "
     UPDATE jobs SET due_at = CASE WHEN attempt = 0 THEN ? ELSE ? END
@@ -188,29 +208,19 @@ const BACKLOG: &str = "
 impl JobRepository for DieselTransaction {
     fn enqueue(&mut self, partner: PartnerId, subject: Subject, delay: Duration) -> Result<(), StoreError> {
         let (kind, subject) = columns(subject);
+        let (ahead, delay) = (self.ahead(), whole_micros(delay));
         if let Some(pending) = self.pending(partner)? {
-            let (partner, delay) = (partner.key(), whole_micros(delay));
-            pending.add(NewJob { partner, kind, subject, delay });
+            pending.add(NewJob { partner: partner.key(), kind, subject, delay: ahead.saturating_add(delay) });
             return Ok(());
         }
-        let due_at = self.work_time_in(whole_micros(delay));
-        diesel::insert_into(jobs::table)
-            .values((
-                jobs::partner_id.eq(partner.key()),
-                jobs::subject_kind.eq(kind),
-                jobs::subject_id.eq(subject),
-                jobs::due_at.eq(due_at),
-                jobs::attempt.eq(0_i64),
-                jobs::failures.eq(0_i64),
-                jobs::may_have_sent.eq(false),
-            ))
-            .execute(self.of(partner)?)
-            .done()
+        let due_at = self.work_time_in(delay);
+        let values = binds![partner.key(), kind, subject, due_at];
+        statements::execute(self.of(partner)?, ENQUEUE, values).done()
     }
 
     fn claim(&mut self, lease: Duration, limit: u32) -> Result<Vec<Claim>, StoreError> {
         let now = self.work_time()?;
-        let leased_until = WorkTime::At(now.plus(lease));
+        let leased_until = now.plus(lease);
         let due = due_jobs::due(self.unlocked()?, now, limit).stored()?;
         let partners: Vec<PartnerId> = due.iter().map(|row| row.partner_id.to()).collect();
         let own = self.of_some(&partners)?;
@@ -218,32 +228,25 @@ impl JobRepository for DieselTransaction {
         let due = due.map(|(row, _)| row).collect();
         let rows = due_jobs::take(self.unlocked()?, now, due).stored()?;
         for row in &rows {
-            self.lease(row, leased_until)?;
+            self.lease(row, leased_until.into())?;
         }
         rows.iter().map(JobRow::claim).collect()
     }
 
     fn is_current(&mut self, claim: &Claim) -> Result<bool, StoreError> {
-        let found: Option<i64> =
-            current!(claim).select(jobs::attempt).get_result(self.of(claim.partner)?).optional().stored()?;
-        Ok(found.is_some())
+        is_found(self.of(claim.partner)?, current!("SELECT true AS found FROM jobs"), claimed(claim))
     }
 
     fn reschedule(&mut self, claim: &Claim, terms: Reschedule) -> Result<(), StoreError> {
         let due_at = self.work_time_in(whole_micros(terms.delay));
-        update(current!(claim))
-            .set((
-                jobs::due_at.eq(due_at),
-                jobs::failures.eq(i64::from(terms.failures)),
-                jobs::may_have_sent.eq(terms.may_have_sent),
-                jobs::leased_until.eq(None::<UtcTimestamp>),
-            ))
-            .execute(self.of(claim.partner)?)
-            .done()
+        let values = binds![due_at, i64::from(terms.failures), terms.may_have_sent];
+        let statement =
+            current!("UPDATE jobs SET due_at = ?, failures = ?, may_have_sent = ?, leased_until = NULL");
+        self.change(claim, statement, values)
     }
 
     fn complete(&mut self, claim: &Claim) -> Result<(), StoreError> {
-        diesel::delete(current!(claim)).execute(self.of(claim.partner)?).done()
+        self.change(claim, current!("DELETE FROM jobs"), Vec::new())
     }
 
     fn cancel(&mut self, partner: PartnerId, subject: Subject) -> Result<(), StoreError> {
@@ -252,18 +255,13 @@ impl JobRepository for DieselTransaction {
     }
 
     fn end_all_leases(&mut self) -> Result<(), StoreError> {
-        update(jobs::table.filter(jobs::leased_until.is_not_null()))
-            .set(jobs::leased_until.eq(None::<UtcTimestamp>))
-            .execute(self.unlocked()?)
-            .done()
+        let statement = "UPDATE jobs SET leased_until = NULL WHERE leased_until IS NOT NULL";
+        statements::execute(self.unlocked()?, statement, Vec::new()).done()
     }
 
     fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError> {
         let now = self.work_time_in(0);
-        update(current!(claim).filter(jobs::stuck_since.is_null()))
-            .set(jobs::stuck_since.eq(now.nullable()))
-            .execute(self.of(claim.partner)?)
-            .done()
+        self.change(claim, MARK_STUCK, binds![now])
     }
 
     fn stuck(&mut self) -> Result<Vec<StuckJob>, StoreError> {
@@ -289,7 +287,6 @@ impl JobRepository for DieselTransaction {
         subject: Subject,
         lease: Duration,
     ) -> Result<Option<Claim>, StoreError> {
-        let leased_until = self.work_time_in(whole_micros(lease));
         let (kind, subject) = columns(subject);
         let row: Option<JobRow> = jobs::table
             .find((partner.key(), kind, subject))
@@ -298,16 +295,14 @@ impl JobRepository for DieselTransaction {
             .optional()
             .stored()?;
         let Some(row) = row else { return Ok(None) };
+        let leased_until = self.work_time_in(whole_micros(lease));
         self.lease(&row, leased_until)?;
         row.claim().map(Some)
     }
 
     fn is_any_due(&mut self) -> Result<bool, StoreError> {
-        let now = self.work_time_in(0);
-        let due = jobs::table.filter(jobs::leased_until.is_null()).filter(jobs::due_at.le(now));
-        // A lease is taken on what is due, so what had one is due still.
-        let over = jobs::table.filter(jobs::leased_until.le(now.nullable()));
-        diesel::select(exists(due).or(exists(over))).get_result(self.unlocked()?).stored()
+        let [now, still_now] = [0; 2].map(|delay| self.work_time_in(delay));
+        is_found(self.unlocked()?, IS_ANY_DUE, binds![now, still_now])
     }
 
     fn clock(&mut self, horizon: Horizon) -> Result<JobClock, StoreError> {
@@ -315,9 +310,8 @@ impl JobRepository for DieselTransaction {
         let latest = Latest::at(now, horizon);
         let mut values = Vec::from(latest.due_after());
         values.push(latest.lease.into());
-        let question = RawStatement::new(IS_EXCEEDED, values);
-        let row: FoundRow = on_either!(self.unlocked()?, inner => question.get_result(inner)).stored()?;
-        Ok(JobClock { now: now.time("the database's clock")?, is_exceeded: row.found > 0 })
+        let is_exceeded = is_found(self.unlocked()?, IS_EXCEEDED, values)?;
+        Ok(JobClock { now: now.time("the database's clock")?, is_exceeded })
     }
 
     fn bring_within(&mut self, horizon: Horizon) -> Result<u64, StoreError> {

@@ -9,11 +9,9 @@ use crate::convert::AsKey;
 use crate::error::Stored;
 use crate::schema::sealed_nonces;
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, Bind, OR_NOTHING, binds, row};
+use crate::statements::{self, Bind, Row, binds, row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
-use crate::transaction::locks::Lock;
-use crate::update::update;
 
 /// A spent nonce as its table has it.
 #[derive(Queryable, QueryableByName, Selectable)]
@@ -61,6 +59,13 @@ impl BatchLoad for NonceOf {
     }
 }
 
+/// Overwrites a nonce that was spent before.
+const SPEND: &str = "
+    INSERT INTO sealed_nonces (partner_id, nonce, idempotency_key, spent_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT (partner_id, nonce) DO UPDATE
+    SET idempotency_key = excluded.idempotency_key, spent_at = excluded.spent_at
+    WHERE sealed_nonces.spent_at < ?";
+
 row!(NonceRow, sealed_nonces: partner_id, nonce, idempotency_key, spent_at);
 
 impl SealedNonceRepository for DieselTransaction {
@@ -86,35 +91,17 @@ impl SealedNonceRepository for DieselTransaction {
             self.remember(partner, key, Some(spent.clone()));
             return Ok(());
         }
-        if statements::insert(self.of(partner)?, std::slice::from_ref(&row), OR_NOTHING).stored()? > 0 {
-            return Ok(());
-        }
-        let stale = sealed_nonces::table
-            .find((partner.key(), nonce))
-            .filter(sealed_nonces::spent_at.lt(UtcTimestamp::of(stale_before)));
-        let anew = (
-            sealed_nonces::idempotency_key.eq(&row.idempotency_key),
-            sealed_nonces::spent_at.eq(row.spent_at),
-        );
-        match update(stale).set(anew).execute(self.of(partner)?).stored()? {
+        let mut values = row.values();
+        values.push(UtcTimestamp::of(stale_before).into());
+        match statements::execute(self.of(partner)?, SPEND, values).stored()? {
             0 => Err(StoreError::Conflict(Rule::SealedNonce)),
             _ => Ok(()),
         }
     }
 
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
-        let old: Vec<(Id, String)> = sealed_nonces::table
-            .filter(sealed_nonces::spent_at.lt(UtcTimestamp::of(moment)))
-            .order(sealed_nonces::spent_at)
-            .limit(i64::from(limit))
-            .select((sealed_nonces::partner_id, sealed_nonces::nonce))
-            .load(self.owning(Lock::Sweep)?)
-            .stored()?;
-        for (partner, nonce) in &old {
-            diesel::delete(sealed_nonces::table.find((partner, nonce)))
-                .execute(self.owning(Lock::Sweep)?)
-                .stored()?;
-        }
-        Ok(old.len() as u64)
+        let old = "sealed_nonces WHERE spent_at < ? ORDER BY spent_at";
+        self.sweep("DELETE FROM sealed_nonces", "partner_id, nonce", old, UtcTimestamp::of(moment), limit)
+            .map(u64::from)
     }
 }

@@ -11,7 +11,6 @@ use crate::error::Stored;
 use crate::schema::{sessions, token_pairs};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::transaction::DieselTransaction;
-use crate::transaction::locks::Lock;
 use crate::update::update;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -155,35 +154,14 @@ impl SessionRepository for DieselTransaction {
 
     fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
         let moment = UtcTimestamp::of(moment);
-        let pairs: Vec<(Id, Id)> = token_pairs::table
-            .filter(token_pairs::refresh_expires_at.lt(moment))
-            .order(token_pairs::refresh_expires_at)
-            .limit(i64::from(limit))
-            .select((token_pairs::partner_id, token_pairs::id))
-            .load(self.owning(Lock::Sweep)?)
-            .stored()?;
-        for (partner, pair) in &pairs {
-            diesel::delete(token_pairs::table.find((partner, pair)))
-                .execute(self.owning(Lock::Sweep)?)
-                .stored()?;
-        }
-        let room = i64::from(limit) - i64::try_from(pairs.len()).unwrap_or(i64::MAX);
+        let key = "partner_id, id";
+        let old = "token_pairs WHERE refresh_expires_at < ? ORDER BY refresh_expires_at";
+        let pairs = self.sweep("DELETE FROM token_pairs", key, old, moment, limit)?;
         // A session past its end has none but expired pairs, so looking at those past it is enough.
-        let of_session =
-            token_pairs::partner_id.eq(sessions::partner_id).and(token_pairs::session_id.eq(sessions::id));
-        let empty: Vec<(Id, Id)> = sessions::table
-            .filter(sessions::expires_at.lt(moment))
-            .filter(diesel::dsl::not(diesel::dsl::exists(token_pairs::table.filter(of_session))))
-            .order(sessions::expires_at)
-            .limit(room)
-            .select((sessions::partner_id, sessions::id))
-            .load(self.owning(Lock::Sweep)?)
-            .stored()?;
-        for (partner, session) in &empty {
-            diesel::delete(sessions::table.find((partner, session)))
-                .execute(self.owning(Lock::Sweep)?)
-                .stored()?;
-        }
-        Ok((pairs.len() + empty.len()) as u64)
+        let old = "sessions s WHERE expires_at < ? AND NOT EXISTS (
+                SELECT 1 FROM token_pairs p WHERE p.partner_id = s.partner_id AND p.session_id = s.id
+            ) ORDER BY expires_at";
+        let sessions = self.sweep("DELETE FROM sessions", key, old, moment, limit - pairs)?;
+        Ok(u64::from(pairs + sessions))
     }
 }

@@ -4,13 +4,18 @@ use diesel::prelude::*;
 use kopeck_port_store::{StoreError, ThrottleRepository};
 use time::OffsetDateTime;
 
-use crate::dialect;
 use crate::error::Stored;
-use crate::schema::{login_failures, spent_nonces};
+use crate::schema::login_failures;
 use crate::sql_types::UtcTimestamp;
+use crate::statements::{self, binds};
 use crate::transaction::DieselTransaction;
 use crate::transaction::locks::Lock;
-use crate::update::update;
+
+/// Overwrites a nonce that was spent before.
+const SPEND: &str = "
+    INSERT INTO spent_nonces (api_key_hash, nonce, spent_at) VALUES (?, ?, ?)
+    ON CONFLICT (api_key_hash, nonce) DO UPDATE SET spent_at = excluded.spent_at
+    WHERE spent_nonces.spent_at <= ?";
 
 impl ThrottleRepository for DieselTransaction {
     fn failures(
@@ -44,51 +49,18 @@ impl ThrottleRepository for DieselTransaction {
         at: OffsetDateTime,
         since: OffsetDateTime,
     ) -> Result<bool, StoreError> {
-        if dialect::insert_nonce(
-            self.owning(Lock::Digest(api_key_hash))?,
-            api_key_hash,
-            nonce,
-            UtcTimestamp::of(at),
-        )
-        .stored()?
-        {
-            return Ok(true);
-        }
-        let earlier = spent_nonces::table
-            .find((api_key_hash, nonce))
-            .filter(spent_nonces::spent_at.le(UtcTimestamp::of(since)));
-        let touched = update(earlier)
-            .set(spent_nonces::spent_at.eq(UtcTimestamp::of(at)))
-            .execute(self.owning(Lock::Digest(api_key_hash))?)
-            .stored()?;
-        Ok(touched > 0)
+        let values = binds![&api_key_hash[..], nonce, UtcTimestamp::of(at), UtcTimestamp::of(since)];
+        let spent = statements::execute(self.owning(Lock::Digest(api_key_hash))?, SPEND, values).stored()?;
+        Ok(spent > 0)
     }
 
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
         let moment = UtcTimestamp::of(moment);
-        let failures: Vec<i64> = login_failures::table
-            .filter(login_failures::failed_at.lt(moment))
-            .order(login_failures::failed_at)
-            .limit(i64::from(limit))
-            .select(login_failures::id)
-            .load(self.owning(Lock::Sweep)?)
-            .stored()?;
-        for id in &failures {
-            diesel::delete(login_failures::table.find(id)).execute(self.owning(Lock::Sweep)?).stored()?;
-        }
-        let room = i64::from(limit) - i64::try_from(failures.len()).unwrap_or(i64::MAX);
-        let nonces: Vec<(Vec<u8>, String)> = spent_nonces::table
-            .filter(spent_nonces::spent_at.lt(moment))
-            .order(spent_nonces::spent_at)
-            .limit(room)
-            .select((spent_nonces::api_key_hash, spent_nonces::nonce))
-            .load(self.owning(Lock::Sweep)?)
-            .stored()?;
-        for (api_key_hash, nonce) in &nonces {
-            diesel::delete(spent_nonces::table.find((api_key_hash, nonce)))
-                .execute(self.owning(Lock::Sweep)?)
-                .stored()?;
-        }
-        Ok((failures.len() + nonces.len()) as u64)
+        let old = "login_failures WHERE failed_at < ? ORDER BY failed_at";
+        let failures = self.sweep("DELETE FROM login_failures", "id", old, moment, limit)?;
+        let old = "spent_nonces WHERE spent_at < ? ORDER BY spent_at";
+        let nonces =
+            self.sweep("DELETE FROM spent_nonces", "api_key_hash, nonce", old, moment, limit - failures)?;
+        Ok(u64::from(failures + nonces))
     }
 }

@@ -14,7 +14,7 @@ use crate::convert::{AsKey, corrupt, length, word};
 use crate::error::Stored;
 use crate::schema::{cards, transactions};
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, OR_NOTHING, row};
+use crate::statements::{self, row};
 use crate::transaction::DieselTransaction;
 use crate::update::update;
 
@@ -33,7 +33,7 @@ struct TransactionRow {
     merchant_id: Option<String>,
 }
 
-row!(TransactionRow, transactions:
+row!(TransactionRow, transactions (" ON CONFLICT DO NOTHING"):
     partner_id, card_id, id, executed_at, kind, amount, place, mcc, merchant_id);
 
 impl TransactionRow {
@@ -112,7 +112,7 @@ impl TransactionRepository for DieselTransaction {
         for some in transactions.chunks(statements::INSERT_CHUNK) {
             let rows: Vec<TransactionRow> =
                 some.iter().map(|transaction| TransactionRow::new(partner, card, transaction)).collect();
-            statements::insert(self.of(partner)?, &rows, OR_NOTHING).stored()?;
+            statements::insert(self.of(partner)?, &rows).stored()?;
         }
         update(cards::table.find((partner.key(), card.key())))
             .set(cards::transactions_seen_at.eq(UtcTimestamp::of(seen_at)))

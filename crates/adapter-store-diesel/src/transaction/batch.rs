@@ -152,8 +152,7 @@ impl DieselTransaction {
         if pending.is_empty() {
             return Ok(());
         }
-        let written =
-            pending.write(&mut self.session.connection, dialect::ahead(&*self.database.clock)).stored();
+        let written = pending.write(&mut self.session.connection).stored();
         self.run.broke |= written.is_err();
         written
     }

@@ -9,13 +9,13 @@ use crate::statements::{self, Row};
 
 /// A row that can wait for others of its kind.
 pub(crate) trait BufferedRow: Sized + Send + 'static {
-    /// Adds rows with one statement. `ahead`: by how many microseconds the service is ahead of the database's clock.
-    fn insert_many(rows: &[Self], connection: &mut AnyConnection, ahead: i64) -> QueryResult<()>;
+    /// Adds rows with one statement.
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection) -> QueryResult<()>;
 }
 
 impl<R: Row + Send + 'static> BufferedRow for R {
-    fn insert_many(rows: &[Self], connection: &mut AnyConnection, _: i64) -> QueryResult<()> {
-        statements::insert(connection, rows, "").map(drop)
+    fn insert_many(rows: &[Self], connection: &mut AnyConnection) -> QueryResult<()> {
+        statements::insert(connection, rows)
     }
 }
 
@@ -23,7 +23,7 @@ impl<R: Row + Send + 'static> BufferedRow for R {
 trait AnyRows: Any + Send {
     /// Takes the rows of a buffer of the same kind.
     fn append(&mut self, other: &mut dyn Any);
-    fn write(&self, connection: &mut AnyConnection, ahead: i64) -> QueryResult<()>;
+    fn write(&self, connection: &mut AnyConnection) -> QueryResult<()>;
 }
 
 impl<R: BufferedRow> AnyRows for Vec<R> {
@@ -33,8 +33,8 @@ impl<R: BufferedRow> AnyRows for Vec<R> {
         }
     }
 
-    fn write(&self, connection: &mut AnyConnection, ahead: i64) -> QueryResult<()> {
-        R::insert_many(self, connection, ahead)
+    fn write(&self, connection: &mut AnyConnection) -> QueryResult<()> {
+        R::insert_many(self, connection)
     }
 }
 
@@ -63,7 +63,7 @@ impl WriteBuffer {
     }
 
     /// Writes everything, with one statement for each kind.
-    pub(super) fn write(&self, connection: &mut AnyConnection, ahead: i64) -> QueryResult<()> {
-        self.0.iter().try_for_each(|(_, rows)| rows.write(connection, ahead))
+    pub(super) fn write(&self, connection: &mut AnyConnection) -> QueryResult<()> {
+        self.0.iter().try_for_each(|(_, rows)| rows.write(connection))
     }
 }
