@@ -1,14 +1,4 @@
-//! The HTTP API of Kopeck.
-//!
-//! A request passes the pipeline in a fixed order: header checks, authentication, nonce and idempotency key, body,
-//! decryption of sealed values. Then its handler reads the fields, runs a use case of `kopeck-service` in a unit of
-//! work and serializes the result. [`configure`] adds the operations to an actix application, [`serve`] runs one.
-//!
-//! Beyond the interface, the API responds 408 `request_timeout` if a body does not arrive in time, and 503 `internal`
-//! with `Retry-After` if the service is busy.
-//!
-//! Architecture invariants: no business rule lives here; no handler blocks its thread; the errors of a use case become
-//! responses in the file of its operation, by exhaustive matches.
+#![doc = include_str!("../README.md")]
 
 mod audit;
 mod body;

@@ -1,15 +1,4 @@
-//! The cryptography behind the ports of `kopeck-port-security`.
-//!
-//! | port | here | by |
-//! |---|---|---|
-//! | `PasswordHasher` | [`Argon2Passwords`] | argon2id, 19 MiB, two passes |
-//! | `TokenCodec` | [`JwtTokens`] | JWT, HS256 |
-//! | `SecretBox` | [`MasterKeyBox`] | XChaCha20-Poly1305, HMAC-SHA256 |
-//!
-//! [`AuditKeys`] signs the audit log by HMAC-SHA256; its port is the store's.
-//!
-//! Tokens and secrets depend on one [`MasterKey`], from which each use derives a key of its own. During a rotation a
-//! [`KeyRing`] has several.
+#![doc = include_str!("../README.md")]
 
 mod audit;
 mod concurrency_limit;

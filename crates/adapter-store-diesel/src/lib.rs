@@ -1,25 +1,4 @@
-//! The store on diesel: SQLite and PostgreSQL, from one code base.
-//!
-//! The plain store ([`PooledStore`]) runs each unit of work in a transaction of its own, on a connection of an r2d2 pool. The
-//! batched store ([`BatchedStore`]) adds threads on which units of work share transactions, commits and statements; nothing
-//! of the plain store knows it. A transaction implements every repository. On PostgreSQL an advisory lock for each partner
-//! stands in for SQLite's one writer (`transaction::locks`).
-//!
-//! Queries stay on the subset of diesel that its `MultiConnection` carries to every database. Differences stand in
-//! `connection`, `dialect` and `statements`.
-//!
-//! [`migrate()`] brings a database up to date; a store refuses one that is not.
-//!
-//! ```no_run
-//! # use std::sync::Arc;
-//! use kopeck_adapter_store_diesel::{OpenError, OpenStore, StoreConfig, StoreKind, migrate};
-//! # use kopeck_port_system::Clock;
-//!
-//! fn open(clock: Arc<dyn Clock>) -> Result<Arc<dyn OpenStore>, OpenError> {
-//!     migrate("sqlite://kopeck.db")?;
-//!     StoreKind::Plain.open(StoreConfig::new("sqlite://kopeck.db", clock))
-//! }
-//! ```
+#![doc = include_str!("../README.md")]
 
 mod audit_chain;
 mod batched;

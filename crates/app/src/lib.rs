@@ -1,7 +1,4 @@
-//! The binary `kopeck`: settings, wiring, commands and workers.
-//!
-//! This is the one place that sees every crate. It is a library too, so that the end-to-end tests can put the same
-//! parts together around a clock of their own.
+#![doc = include_str!("../README.md")]
 
 pub mod audit;
 pub mod bank;

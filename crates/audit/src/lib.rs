@@ -1,8 +1,4 @@
-//! The audit log: actor, action, time, source and outcome.
-//!
-//! Entries form *chains*, each with one writer. The [hash](Digest) of an entry covers the entry, its position and the previous
-//! hash, so that a changed, removed or moved entry shows. A [signature](Signature) beside the hash prevents new hashes without
-//! the key. A truncated chain shows against a [`Head`] that was kept elsewhere, or against a [`Mark`].
+#![doc = include_str!("../README.md")]
 
 mod chain;
 mod digest;

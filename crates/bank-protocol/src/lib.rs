@@ -1,10 +1,4 @@
-//! Wire types of the bank protocol of `docs/BANK.md`.
-//!
-//! The gateway and the simulator share them. Each type converts from and to its counterpart in `kopeck_port_bank`;
-//! values without a counterpart are a [`ProtocolError`]. [`simulator`] has the requests beyond the protocol by which a
-//! sandbox controls a simulator.
-//!
-//! Types with personal data, secrets or activation codes have no `Debug`.
+#![doc = include_str!("../README.md")]
 
 mod cards;
 mod convert;

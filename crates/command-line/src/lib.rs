@@ -1,6 +1,4 @@
-//! The partner's command line, which the binary mounts as `kopeck call`.
-//!
-//! It uses the client crate alone. `docs/COMMAND-LINE.md` describes its commands.
+#![doc = include_str!("../README.md")]
 
 mod args;
 mod commands;

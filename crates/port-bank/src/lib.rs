@@ -1,8 +1,4 @@
-//! The port to the bank that issues the cards.
-//!
-//! Everything that moves money or creates cards is an *instruction* under a key that never changes. The outcome is one of three:
-//! done, declined, or unknown ([`BankError`]). A lost response never counts as a decline: the caller queries by the key until it
-//! has a verdict.
+#![doc = include_str!("../README.md")]
 
 #[cfg(feature = "contract")]
 pub mod contract;

@@ -1,7 +1,4 @@
-//! Ports to cryptography: passwords, tokens, secrets at rest.
-//!
-//! The ports hide algorithms, not rules: `kopeck-domain` and `kopeck-service` decide how long a token lives and when a refresh
-//! revokes a session.
+#![doc = include_str!("../README.md")]
 
 use kopeck_domain::ids::{PartnerId, SessionId, TokenPairId};
 use secrecy::{SecretSlice, SecretString};

@@ -1,11 +1,4 @@
-//! What the use cases ask of the database.
-//!
-//! A use case runs inside one *unit of work*: it reads, decides and writes through the repositories of a
-//! [`UnitOfWork`], and all of it is committed together or not at all. The [`Store`] owns its threads and
-//! connections; a caller never holds a connection, and nothing can be left open.
-//!
-//! Two rules bind every caller: never call the bank inside a unit of work, and expect the work to be run more than
-//! once (after a serialisation failure the store runs it again from the start).
+#![doc = include_str!("../README.md")]
 
 mod audit;
 mod card_batches;

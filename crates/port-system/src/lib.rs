@@ -1,7 +1,4 @@
-//! Ports to the machine: time, identifiers, random bytes.
-//!
-//! Nothing else in Kopeck reads a clock or draws a random number; `clippy.toml` forbids the usual ways. The feature `fake` has
-//! a clock that tests move, and seeded identifiers.
+#![doc = include_str!("../README.md")]
 
 #[cfg(feature = "fake")]
 pub mod fake;

@@ -1,12 +1,4 @@
-//! The use cases of Kopeck, one file per group of verbs.
-//!
-//! A use case is a plain synchronous function over the ports. Most run inside one unit of work that the caller opens:
-//! read, decide (the rules are `kopeck-domain`'s), write. Those that also ask the bank take the [`Store`] instead and
-//! open their units of work themselves, because the bank is never called inside one.
-//!
-//! Architecture invariant: nothing here knows HTTP, SQL or the runtime.
-//!
-//! [`Store`]: kopeck_port_store::Store
+#![doc = include_str!("../README.md")]
 
 pub mod accounts;
 pub mod audit;

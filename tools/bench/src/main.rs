@@ -1,7 +1,4 @@
-//! Measures a running service as its partners meet it. `scripts/bench` and `scripts/bench-waiting` start what the
-//! measurements need and call the subcommands.
-//!
-//! Every measurement prints one JSON object a line, see [`record::Record`]; `report` makes tables and plots of them.
+#![doc = include_str!("../README.md")]
 
 mod caller;
 mod ceiling;

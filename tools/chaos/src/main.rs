@@ -1,9 +1,4 @@
-//! Faults for real: the processes of the service under load, while they are killed, stopped and cut off from each
-//! other; afterwards everything that was accepted is looked for, and every kopeck counted.
-//!
-//! `scripts/chaos` builds the service, makes a PostgreSQL cluster for it and starts this program; [`settings`] says
-//! what it needs. Every fault comes from a seed, which is shown; when exactly a fault meets a request is up to the
-//! machine.
+#![doc = include_str!("../README.md")]
 
 mod bank;
 mod checks;

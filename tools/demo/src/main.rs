@@ -1,8 +1,4 @@
-//! A partner's first day: 200 employees from a file, 200 cards, 150 top-ups, some of which must be refused. Played
-//! through the client over HTTP with everything sealed. At the end every figure is worked out from what was asked
-//! and answered, and compared with what the service says.
-//!
-//! `scripts/demo` starts a service for it. See [`settings`] for what it needs.
+#![doc = include_str!("../README.md")]
 
 mod books;
 mod money;

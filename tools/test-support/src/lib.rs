@@ -1,5 +1,4 @@
-//! Helpers that tests and tools share: seeded random numbers, a fake bank, a fault-injecting proxy,
-//! and the imports of a crate.
+#![doc = include_str!("../README.md")]
 
 mod bank;
 mod proxy;

@@ -1,8 +1,8 @@
-//! The direction of dependencies, read from cargo itself.
+//! The direction of dependencies and the form of crates, read from cargo itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cargo_metadata::{DependencyKind, MetadataCommand};
+use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
 /// Which of our crates each of our crates may use, tests aside.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -121,16 +121,23 @@ fn the_inmost_crates_stand_on_nothing_that_does_io() {
     }
 }
 
+#[test]
+fn every_crate_has_a_readme_which_is_its_documentation() {
+    for package in packages() {
+        let folder = package.manifest_path.parent().unwrap();
+        let readme = std::fs::read_to_string(folder.join("README.md")).unwrap_or_default();
+        assert_eq!(readme.lines().next(), Some(format!("# {}", package.name).as_str()), "{folder}/README.md");
+        assert!(readme.lines().count() >= 3, "{folder}/README.md says nothing");
+        let roots = ["src/lib.rs", "src/main.rs"].map(|root| folder.join(root));
+        let root = roots.iter().find(|root| root.exists()).unwrap();
+        let source = std::fs::read_to_string(root).unwrap();
+        assert!(source.starts_with("#![doc = include_str!(\"../README.md\")]\n"), "{root}");
+    }
+}
+
 /// Every crate of the workspace with what it uses outside of its tests.
 fn graph() -> BTreeMap<String, BTreeSet<String>> {
-    let metadata = MetadataCommand::new()
-        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
-        .no_deps()
-        .other_options(vec!["--offline".to_owned()])
-        .exec()
-        .expect("cargo metadata");
-    metadata
-        .packages
+    packages()
         .iter()
         .map(|package| {
             let normal =
@@ -138,6 +145,17 @@ fn graph() -> BTreeMap<String, BTreeSet<String>> {
             (package.name.to_string(), normal.map(|dependency| dependency.name.clone()).collect())
         })
         .collect()
+}
+
+/// Every crate of the workspace.
+fn packages() -> Vec<Package> {
+    let metadata = MetadataCommand::new()
+        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
+        .no_deps()
+        .other_options(vec!["--offline".to_owned()])
+        .exec()
+        .expect("cargo metadata");
+    metadata.packages
 }
 
 /// See ADR 25: actix-http needs h2 0.3, which has RUSTSEC-2026-0258, and gives the number of streams no limit.
