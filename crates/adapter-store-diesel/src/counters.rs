@@ -6,71 +6,38 @@ use diesel::prelude::*;
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{Rule, StoreError};
 
-use crate::connection::{AnyConnection, on_either};
+use crate::connection::AnyConnection;
 use crate::convert::AsKey;
 use crate::error::Stored;
 use crate::schema::counters;
 use crate::sql_types::Id;
-use crate::statements::{Bind, RawStatement, binds};
+use crate::statements::{self, Bind, RawStatement, binds};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
 use crate::transaction::write_buffer::BufferedRow;
-use crate::update::update;
 
-/// A numbered list of a partner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum List {
-    Categories,
-    Employees,
-    Cards,
-    Orders,
-    Replenishments,
-    LimitChanges,
-    /// Events, whose rows are deleted once they have expired: their numbers are dense all the same.
-    Events,
-    /// The number of the last event that was deleted.
-    ExpiredEvents,
-}
-
-impl List {
-    pub(crate) const ALL: [Self; 8] = [
-        Self::Categories,
-        Self::Employees,
-        Self::Cards,
-        Self::Orders,
-        Self::Replenishments,
-        Self::LimitChanges,
-        Self::Events,
-        Self::ExpiredEvents,
-    ];
-
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Categories => "categories",
-            Self::Employees => "employees",
-            Self::Cards => "cards",
-            Self::Orders => "orders",
-            Self::Replenishments => "replenishments",
-            Self::LimitChanges => "limit_changes",
-            Self::Events => "events",
-            Self::ExpiredEvents => "expired_events",
-        }
+kopeck_domain::string_enum! {
+    /// A numbered list of a partner.
+    List {
+        Categories = "categories",
+        Employees = "employees",
+        Cards = "cards",
+        Orders = "orders",
+        Replenishments = "replenishments",
+        LimitChanges = "limit_changes",
+        /// Events, whose rows are deleted once they have expired: their numbers are dense all the same.
+        Events = "events",
+        /// The number of the last event that was deleted.
+        ExpiredEvents = "expired_events",
     }
 }
 
 /// Starts a new partner's lists.
 pub(crate) fn start(connection: &mut AnyConnection, partner: Id) -> Result<(), StoreError> {
-    for list in List::ALL {
-        diesel::insert_into(counters::table)
-            .values((
-                counters::partner_id.eq(partner),
-                counters::list.eq(list.as_str()),
-                counters::last.eq(0_i64),
-            ))
-            .execute(connection)
-            .stored()?;
-    }
-    Ok(())
+    let text = "INSERT INTO counters (partner_id, list, last) VALUES (?, ?, 0)";
+    List::ALL
+        .iter()
+        .try_for_each(|list| statements::execute(connection, text, binds![partner, list.as_str()]).done())
 }
 
 impl DieselTransaction {
@@ -94,8 +61,8 @@ impl DieselTransaction {
             self.remember(partner, LastNumber(list), Some(last));
             return Ok(());
         }
-        let changed = update(counters::table.find((&key, list.as_str()))).set(counters::last.eq(last));
-        on_either!(self.of(partner)?, inner => changed.execute(inner)).done()
+        let text = "UPDATE counters SET last = ? WHERE partner_id = ? AND list = ?";
+        self.change(partner, text, binds![last, key, list.as_str()])
     }
 }
 

@@ -28,7 +28,6 @@ mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transaction;
-mod update;
 
 pub use batched::BatchedStore;
 pub use config::{AuditChain, AuditSettings, StoreConfig};

@@ -28,7 +28,7 @@ use crate::dialect;
 use crate::error::{StatementFailure, Stored, lost};
 use crate::outage::Outage;
 use crate::sql_types::UtcTimestamp;
-use crate::statements::Bind;
+use crate::statements::{self, Bind};
 
 /// The most attempts to begin a transaction: an idle connection may be lost, and so may be those of the pool that follow it.
 const MAX_BEGINS: u32 = 2;
@@ -270,6 +270,27 @@ impl DieselTransaction {
             self.run.invalidate(partner);
         }
         Ok(&mut self.session.connection)
+    }
+
+    /// Runs a statement that changes data of this partner.
+    pub(crate) fn change(
+        &mut self,
+        partner: PartnerId,
+        text: &str,
+        values: Vec<Bind<'_>>,
+    ) -> Result<(), StoreError> {
+        statements::execute(self.of(partner)?, text, values).done()
+    }
+
+    /// The same for a statement that a constraint may refuse, so that the unit of work can go on after it.
+    pub(crate) fn try_change(
+        &mut self,
+        partner: PartnerId,
+        text: &str,
+        values: Vec<Bind<'_>>,
+    ) -> Result<(), StoreError> {
+        let changed = |connection: &mut AnyConnection| statements::execute(connection, text, values);
+        dialect::guarded(self.of(partner)?, changed).done()
     }
 
     /// Loads the value of a key: through the batch loader in a batch.

@@ -12,7 +12,7 @@ use crate::convert::{AsKey, corrupt, fixed, length, word};
 use crate::error::Stored;
 use crate::schema::{audit_chains, audit_entries};
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, row};
+use crate::statements::{self, binds, row};
 
 /// An opening as its table has it.
 #[derive(Queryable, Selectable)]
@@ -139,13 +139,9 @@ pub(super) fn insert_opening(
     commands: bool,
 ) -> QueryResult<()> {
     let Opening { chain, opened_at, hash } = opening;
-    let values = (
-        audit_chains::chain.eq(chain.cast_signed()),
-        audit_chains::opened_at.eq(UtcTimestamp::of(*opened_at)),
-        audit_chains::hash.eq(hash.as_bytes().as_slice()),
-        audit_chains::commands.eq(commands),
-    );
-    diesel::insert_into(audit_chains::table).values(values).execute(connection).map(drop)
+    let text = "INSERT INTO audit_chains (chain, opened_at, hash, commands) VALUES (?, ?, ?, ?)";
+    let values = binds![chain.cast_signed(), UtcTimestamp::of(*opened_at), &hash.as_bytes()[..], commands];
+    statements::execute(connection, text, values).map(drop)
 }
 
 /// The last entry of a chain.

@@ -12,6 +12,7 @@ use crate::convert::{AsKey, length};
 use crate::error::{Stored, StoredRows};
 use crate::schema::{audit_chains, audit_entries};
 use crate::sql_types::UtcTimestamp;
+use crate::statements::{self, binds};
 use crate::transaction::DieselTransaction;
 
 /// The entries that fit `filter`.
@@ -91,11 +92,9 @@ impl AuditRepository for DieselTransaction {
         let connection = self.unlocked()?;
         put_mark(connection, beginning).stored()?;
         let Head { chain, number, .. } = &beginning.head;
-        let removed = diesel::delete(audit_entries::table)
-            .filter(audit_entries::chain.eq(chain.cast_signed()))
-            .filter(audit_entries::number.le(number.cast_signed()))
-            .execute(connection)
-            .stored()?;
+        let text = "DELETE FROM audit_entries WHERE chain = ? AND number <= ?";
+        let values = binds![chain.cast_signed(), number.cast_signed()];
+        let removed = statements::execute(connection, text, values).stored()?;
         Ok(removed as u64)
     }
 

@@ -23,7 +23,6 @@ use crate::schema::{card_batch_items, card_batches};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, Bind, OneOf, binds};
 use crate::transaction::DieselTransaction;
-use crate::update::update;
 
 /// A batch of more cards does not go through the write buffer.
 const MAX_BUFFERED_CARDS: usize = 100;
@@ -49,6 +48,11 @@ const MARK_SENT: &str = "UPDATE card_batch_items SET sent = ? \
 
 const SETTLE: &str = "UPDATE card_batch_items SET state = ?, refusal = ? \
     WHERE partner_id = ? AND batch_id = ? AND ordinal BETWEEN ? AND ? AND ordinal ? AND state = 'OPEN'";
+
+/// With `claimed` as a literal PostgreSQL could take the index of claimed cards, which has those of all of the partner's
+/// batches.
+const RELEASE: &str = "UPDATE card_batch_items SET claimed = ? \
+    WHERE partner_id = ? AND batch_id = ? AND ordinal >= ? AND ordinal < ? AND claimed = ?";
 
 impl DieselTransaction {
     /// How many cards the batch has: none if there is no such batch.
@@ -183,13 +187,9 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
     }
 
     fn set_state(&mut self, partner: PartnerId, batch: &CardBatch<K>) -> Result<(), StoreError> {
-        update(card_batches::table.find((partner.key(), batch.id.key())))
-            .set((
-                card_batches::state.eq(batch.state.as_str()),
-                card_batches::state_since.eq(UtcTimestamp::of(batch.state_since)),
-            ))
-            .execute(self.of(partner)?)
-            .done()
+        let text = "UPDATE card_batches SET state = ?, state_since = ? WHERE partner_id = ? AND id = ?";
+        let (state, since) = (batch.state.as_str(), UtcTimestamp::of(batch.state_since));
+        self.change(partner, text, binds![state, since, partner.key(), batch.id.key()])
     }
 
     fn items(
@@ -281,10 +281,8 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
     fn release_cards(&mut self, partner: PartnerId, id: K::Id) -> Result<(), StoreError> {
         let cards = self.cards_in::<K>(partner, id)?;
         for (first, end) in statements::ordinal_ranges(cards, statements::UPDATE_CHUNK) {
-            // With `claimed` as a literal PostgreSQL could take the index of claimed cards, which has those of all of
-            // the partner's batches.
-            let claimed = items_in(partner, id.key(), first, end).filter(card_batch_items::claimed.eq(true));
-            update(claimed).set(card_batch_items::claimed.eq(false)).execute(self.of(partner)?).stored()?;
+            let values = binds![false, partner.key(), id.key(), first, end, true];
+            self.change(partner, RELEASE, values)?;
         }
         Ok(())
     }

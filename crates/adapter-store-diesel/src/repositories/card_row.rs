@@ -47,8 +47,8 @@ pub(super) struct PlainRow {
 }
 
 /// What activates a virtual card: all of it, or nothing if the card is plastic, or the code is used or over.
-#[derive(Default, Queryable, Selectable, AsChangeset)]
-#[diesel(table_name = cards, treat_none_as_null = true)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = cards)]
 pub(super) struct ActivationRow {
     activation_code: Option<Vec<u8>>,
     activation_valid_until: Option<Day>,
@@ -56,8 +56,8 @@ pub(super) struct ActivationRow {
 }
 
 /// What the bank last said.
-#[derive(Queryable, Selectable, AsChangeset)]
-#[diesel(table_name = cards, treat_none_as_null = true)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = cards)]
 pub(super) struct BankRow {
     balance: i64,
     remaining_top_up: i64,

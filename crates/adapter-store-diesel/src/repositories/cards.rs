@@ -12,20 +12,18 @@ use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{AccountDue, AvailableFilter, CardRecord, CardRepository, NewCard, StoreError};
 use time::{Date, OffsetDateTime};
 
-use super::card_row::{BankRow, CardRow, PlainRow};
+use super::card_row::{CardRow, PlainRow};
 use super::look_ups::CardsOf;
 use super::window;
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, card_number, corrupt, length, number};
 use crate::counters::List;
-use crate::dialect;
 use crate::error::Stored;
 use crate::limit_text;
 use crate::schema::cards;
 use crate::sql_types::{Day, Id, UtcTimestamp};
 use crate::statements::{self, OneOf, binds};
 use crate::transaction::DieselTransaction;
-use crate::update::update;
 
 /// The partner's free cards that fit `filter`.
 fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'static, MultiBackend> {
@@ -39,6 +37,18 @@ fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'stati
         Some(kind) => query.filter(cards::kind.eq(kind.as_str())),
         None => query,
     }
+}
+
+/// Replaces an older view, and one of a clock that was ahead and has been set back since.
+macro_rules! set_view {
+    ($more:literal) => {
+        concat!(
+            "UPDATE cards SET ",
+            $more,
+            "balance = ?, remaining_top_up = ?, activated_at = ?, standing = ?, seen_at = ?, valid_until = ?
+            WHERE partner_id = ? AND id = ? AND (seen_at <= ? OR seen_at > ?)"
+        )
+    };
 }
 
 const SET_LIMIT: &str = "UPDATE cards SET spending_limit = ? WHERE partner_id = ? AND id ?";
@@ -104,11 +114,9 @@ impl CardRepository for DieselTransaction {
     }
 
     fn set_link(&mut self, partner: PartnerId, card: &Card) -> Result<(), StoreError> {
-        let linked = update(cards::table.find((partner.key(), card.id.key()))).set((
-            cards::employee_id.eq(card.link.map(|link| link.employee.key())),
-            cards::link_status.eq(card.link.map(|link| link.status.as_str())),
-        ));
-        dialect::guarded(self.of(partner)?, |connection| linked.execute(connection)).done()
+        let (employee, status) = card.link.map(|link| (link.employee.key(), link.status.as_str())).unzip();
+        let text = "UPDATE cards SET employee_id = ?, link_status = ? WHERE partner_id = ? AND id = ?";
+        self.try_change(partner, text, binds![employee, status, partner.key(), card.id.key()])
     }
 
     fn set_bank_view(
@@ -118,18 +126,23 @@ impl CardRepository for DieselTransaction {
         view: &BankView,
         valid_until: Date,
     ) -> Result<(), StoreError> {
-        let set_back = cards::seen_at.gt(UtcTimestamp::of(view.seen_at + CLOCK_SKEW));
-        let older = cards::table
-            .find((partner.key(), card.key()))
-            .filter(cards::seen_at.le(UtcTimestamp::of(view.seen_at)).or(set_back));
-        let changed = update(older);
-        let columns = (BankRow::new(view), cards::valid_until.eq(Day::of(valid_until)));
-        let connection = self.of(partner)?;
-        match view.activated_at {
-            Some(_) => changed.set((columns, cards::activation_code.eq(None::<Vec<u8>>))).execute(connection),
-            None => changed.set(columns).execute(connection),
-        }
-        .done()
+        let text = match view.activated_at {
+            Some(_) => set_view!("activation_code = NULL, "),
+            None => set_view!(""),
+        };
+        let values = binds![
+            view.balance.get(),
+            view.remaining_top_up.get(),
+            view.activated_at.map(UtcTimestamp::of),
+            view.standing.as_str(),
+            UtcTimestamp::of(view.seen_at),
+            Day::of(valid_until),
+            partner.key(),
+            card.key(),
+            UtcTimestamp::of(view.seen_at),
+            UtcTimestamp::of(view.seen_at + CLOCK_SKEW),
+        ];
+        self.change(partner, text, values)
     }
 
     fn forget_activation_codes(&mut self, before: Date, limit: u32) -> Result<u64, StoreError> {
@@ -203,13 +216,10 @@ impl CardRepository for DieselTransaction {
         card: CardId,
         account: &AccountBalance,
     ) -> Result<(), StoreError> {
-        update(cards::table.find((partner.key(), card.key())))
-            .set((
-                cards::account_value.eq(account.value.get()),
-                cards::account_updated_at.eq(UtcTimestamp::of(account.updated_at)),
-            ))
-            .execute(self.of(partner)?)
-            .done()
+        let text =
+            "UPDATE cards SET account_value = ?, account_updated_at = ? WHERE partner_id = ? AND id = ?";
+        let (value, updated_at) = (account.value.get(), UtcTimestamp::of(account.updated_at));
+        self.change(partner, text, binds![value, updated_at, partner.key(), card.key()])
     }
 
     fn available(

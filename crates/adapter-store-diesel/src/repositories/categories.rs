@@ -13,14 +13,12 @@ use time::OffsetDateTime;
 use super::window;
 use crate::convert::{AsKey, length};
 use crate::counters::List;
-use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{categories, employees};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{Bind, binds};
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::BatchLoad;
-use crate::update::update;
 
 fn category(id: Id, name: &str) -> Category {
     Category { id: id.to(), name: CategoryName::from_stored(name.to_owned()) }
@@ -59,31 +57,24 @@ impl CategoryRepository for DieselTransaction {
         category: &Category,
         at: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        let key = partner.key();
         let seq = self.next_number(partner, List::Categories)?;
-        let row = diesel::insert_into(categories::table).values((
-            categories::partner_id.eq(&key),
-            categories::id.eq(category.id.key()),
-            categories::seq.eq(seq),
-            categories::name.eq(category.name.as_str()),
-            categories::folded_name.eq(category.name.folded()),
-            categories::created_at.eq(UtcTimestamp::of(at)),
-        ));
-        dialect::guarded(self.of(partner)?, |connection| row.execute(connection)).stored()?;
+        let text = "INSERT INTO categories (partner_id, id, seq, name, folded_name, created_at)
+            VALUES (?, ?, ?, ?, ?, ?)";
+        let (name, folded) = (category.name.as_str(), category.name.folded());
+        let values = binds![partner.key(), category.id.key(), seq, name, &folded, UtcTimestamp::of(at)];
+        self.try_change(partner, text, values)?;
         self.give_out(partner, List::Categories, seq)
     }
 
     fn rename(&mut self, partner: PartnerId, category: &Category) -> Result<(), StoreError> {
-        let renamed = update(categories::table.find((partner.key(), category.id.key()))).set((
-            categories::name.eq(category.name.as_str()),
-            categories::folded_name.eq(category.name.folded()),
-        ));
-        dialect::guarded(self.of(partner)?, |connection| renamed.execute(connection)).done()
+        let text = "UPDATE categories SET name = ?, folded_name = ? WHERE partner_id = ? AND id = ?";
+        let (name, folded) = (category.name.as_str(), category.name.folded());
+        self.try_change(partner, text, binds![name, &folded, partner.key(), category.id.key()])
     }
 
     fn delete(&mut self, partner: PartnerId, id: CategoryId) -> Result<(), StoreError> {
-        let deleted = diesel::delete(categories::table.find((partner.key(), id.key())));
-        dialect::guarded(self.of(partner)?, |connection| deleted.execute(connection)).done()
+        let text = "DELETE FROM categories WHERE partner_id = ? AND id = ?";
+        self.try_change(partner, text, binds![partner.key(), id.key()])
     }
 
     fn get(&mut self, partner: PartnerId, id: CategoryId) -> Result<Option<Category>, StoreError> {

@@ -19,9 +19,8 @@ use crate::encryption::RowCipher;
 use crate::error::Stored;
 use crate::schema::employees;
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, row};
+use crate::statements::{self, binds, row};
 use crate::transaction::DieselTransaction;
-use crate::update::update;
 
 /// An employee as the table has them, but for what only the table itself needs.
 #[derive(Clone, Queryable, QueryableByName, Selectable)]
@@ -43,18 +42,9 @@ pub(crate) struct NewEmployeeRow {
     created_at: UtcTimestamp,
 }
 
-/// What an update writes.
-#[derive(AsChangeset)]
-#[diesel(table_name = employees)]
-struct ChangedRow {
-    #[diesel(embed)]
-    fields: FieldsRow,
-    search_text: String,
-}
-
 /// What may change.
-#[derive(Clone, Queryable, QueryableByName, Selectable, AsChangeset)]
-#[diesel(table_name = employees, treat_none_as_null = true)]
+#[derive(Clone, Queryable, QueryableByName, Selectable)]
+#[diesel(table_name = employees)]
 pub(crate) struct FieldsRow {
     custom_id: String,
     surname: Option<String>,
@@ -192,10 +182,26 @@ impl EmployeeRepository for DieselTransaction {
     }
 
     fn update(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
-        let fields = FieldsRow::new(partner, employee, &*self.cipher)?;
-        let row = ChangedRow { fields, search_text: employee.search_text() };
-        let changed = update(employees::table.find((partner.key(), employee.id.key()))).set(row);
-        dialect::guarded(self.of(partner)?, |connection| changed.execute(connection)).done()
+        let (row, search_text) = (FieldsRow::new(partner, employee, &*self.cipher)?, employee.search_text());
+        let text = "UPDATE employees SET
+            custom_id = ?, surname = ?, name = ?, patronymic = ?, phone = ?, email = ?, category_id = ?,
+            status = ?, status_updated_at = ?, search_text = ?
+            WHERE id = ? AND partner_id = ?";
+        let values = binds![
+            &row.custom_id,
+            &row.surname,
+            &row.name,
+            &row.patronymic,
+            &row.phone,
+            &row.email,
+            row.category_id,
+            &row.status,
+            row.status_updated_at,
+            &search_text,
+            employee.id.key(),
+            partner.key(),
+        ];
+        self.try_change(partner, text, values)
     }
 
     fn get(&mut self, partner: PartnerId, id: EmployeeId) -> Result<Option<Employee>, StoreError> {

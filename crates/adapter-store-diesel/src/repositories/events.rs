@@ -10,12 +10,11 @@ use time::OffsetDateTime;
 use crate::convert::{AsKey, corrupt};
 use crate::counters::List;
 use crate::error::Stored;
-use crate::schema::{counters, events};
+use crate::schema::events;
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, INSERT_CHUNK, row};
+use crate::statements::{self, INSERT_CHUNK, binds, row};
 use crate::transaction::DieselTransaction;
 use crate::transaction::locks::Lock;
-use crate::update::update;
 
 /// An event as its table has it.
 #[derive(Queryable, Selectable)]
@@ -127,10 +126,11 @@ impl EventRepository for DieselTransaction {
             .stored()?;
         for (partner, seq) in &old {
             let connection = self.owning(Lock::Sweep)?;
-            diesel::delete(events::table.find((partner, seq))).execute(connection).stored()?;
-            let expired =
-                counters::table.find((partner, List::ExpiredEvents.as_str())).filter(counters::last.lt(seq));
-            update(expired).set(counters::last.eq(seq)).execute(connection).stored()?;
+            let text = "DELETE FROM events WHERE partner_id = ? AND seq = ?";
+            statements::execute(connection, text, binds![partner, seq]).stored()?;
+            let text = "UPDATE counters SET last = ? WHERE partner_id = ? AND list = ? AND last < ?";
+            let values = binds![seq, partner, List::ExpiredEvents.as_str(), seq];
+            statements::execute(connection, text, values).stored()?;
         }
         Ok(old.len() as u64)
     }

@@ -139,7 +139,7 @@ impl DieselTransaction {
     }
 
     /// Changes the row of a claim by a statement with these values before those of the claim.
-    fn change(
+    fn change_claimed(
         &mut self,
         claim: &Claim,
         statement: &str,
@@ -242,16 +242,17 @@ impl JobRepository for DieselTransaction {
         let values = binds![due_at, i64::from(terms.failures), terms.may_have_sent];
         let statement =
             current!("UPDATE jobs SET due_at = ?, failures = ?, may_have_sent = ?, leased_until = NULL");
-        self.change(claim, statement, values)
+        self.change_claimed(claim, statement, values)
     }
 
     fn complete(&mut self, claim: &Claim) -> Result<(), StoreError> {
-        self.change(claim, current!("DELETE FROM jobs"), Vec::new())
+        self.change_claimed(claim, current!("DELETE FROM jobs"), Vec::new())
     }
 
     fn cancel(&mut self, partner: PartnerId, subject: Subject) -> Result<(), StoreError> {
         let (kind, subject) = columns(subject);
-        diesel::delete(jobs::table.find((partner.key(), kind, subject))).execute(self.of(partner)?).done()
+        let text = "DELETE FROM jobs WHERE partner_id = ? AND subject_kind = ? AND subject_id = ?";
+        self.change(partner, text, binds![partner.key(), kind, subject])
     }
 
     fn end_all_leases(&mut self) -> Result<(), StoreError> {
@@ -261,7 +262,7 @@ impl JobRepository for DieselTransaction {
 
     fn mark_stuck(&mut self, claim: &Claim) -> Result<(), StoreError> {
         let now = self.work_time_in(0);
-        self.change(claim, MARK_STUCK, binds![now])
+        self.change_claimed(claim, MARK_STUCK, binds![now])
     }
 
     fn stuck(&mut self) -> Result<Vec<StuckJob>, StoreError> {

@@ -13,8 +13,8 @@ use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{balances, entries, movements};
 use crate::sql_types::{Id, UtcTimestamp};
+use crate::statements::{self, binds, row};
 use crate::transaction::DieselTransaction;
-use crate::update::update;
 
 /// Opens the empty accounts of a new partner.
 pub(super) fn open(
@@ -22,22 +22,11 @@ pub(super) fn open(
     partner: Id,
     at: OffsetDateTime,
 ) -> Result<(), StoreError> {
-    diesel::insert_into(balances::table)
-        .values((
-            balances::partner_id.eq(partner),
-            balances::deposited.eq(0_i64),
-            balances::available.eq(0_i64),
-            balances::held.eq(0_i64),
-            balances::spent.eq(0_i64),
-            balances::last_movement.eq(0_i64),
-            balances::updated_at.eq(UtcTimestamp::of(at)),
-        ))
-        .execute(connection)
-        .done()
+    let text = "INSERT INTO balances
+        (partner_id, deposited, available, held, spent, last_movement, updated_at) VALUES (?, 0, 0, 0, 0, 0, ?)";
+    statements::execute(connection, text, binds![partner, UtcTimestamp::of(at)]).done()
 }
 
-#[derive(Insertable)]
-#[diesel(table_name = movements, treat_none_as_default_value = false)]
 struct MovementRow {
     partner_id: Id,
     number: i64,
@@ -47,6 +36,9 @@ struct MovementRow {
     replenishment_id: Option<Id>,
     created_at: UtcTimestamp,
 }
+
+row!(MovementRow, movements:
+    partner_id, number, kind, deposit_reference, order_id, replenishment_id, created_at);
 
 impl MovementRow {
     fn new(partner: Id, number: i64, movement: &Movement, at: OffsetDateTime) -> Self {
@@ -112,32 +104,19 @@ impl LedgerRepository for DieselTransaction {
             .ok_or(StoreError::Conflict(Rule::Reference))?;
         let number = last + 1;
         let row = MovementRow::new(key, number, movement, at);
-        dialect::guarded(self.of(partner)?, |connection| {
-            diesel::insert_into(movements::table).values(row).execute(connection)
-        })
-        .stored()?;
+        dialect::guarded(self.of(partner)?, |connection| statements::insert(connection, &[row])).stored()?;
         for entry in movement.entries() {
-            diesel::insert_into(entries::table)
-                .values((
-                    entries::partner_id.eq(&key),
-                    entries::movement.eq(number),
-                    entries::account.eq(entry.account.as_str()),
-                    entries::amount.eq(entry.amount.get()),
-                ))
-                .execute(self.of(partner)?)
-                .stored()?;
+            let text = "INSERT INTO entries (partner_id, movement, account, amount) VALUES (?, ?, ?, ?)";
+            let (account, amount) = (entry.account.as_str(), entry.amount.get());
+            self.change(partner, text, binds![key, number, account, amount])?;
         }
-        update(balances::table.find(&key))
-            .set((
-                balances::deposited.eq(after.deposited.get()),
-                balances::available.eq(after.available.get()),
-                balances::held.eq(after.held.get()),
-                balances::spent.eq(after.spent.get()),
-                balances::last_movement.eq(number),
-                balances::updated_at.eq(UtcTimestamp::of(at)),
-            ))
-            .execute(self.of(partner)?)
-            .done()
+        let Balances { deposited, available, held, spent } = after;
+        let [deposited, available, held, spent] = [deposited, available, held, spent].map(Kopecks::get);
+        let text = "UPDATE balances SET
+            deposited = ?, available = ?, held = ?, spent = ?, last_movement = ?, updated_at = ?
+            WHERE partner_id = ?";
+        let at = UtcTimestamp::of(at);
+        self.change(partner, text, binds![deposited, available, held, spent, number, at, key])
     }
 
     fn deposit(

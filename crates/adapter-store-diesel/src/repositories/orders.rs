@@ -18,11 +18,11 @@ use crate::encryption::{RowCipher, line_row};
 use crate::error::{Stored, StoredRows};
 use crate::schema::{cards, order_lines, orders};
 use crate::sql_types::{Id, UtcTimestamp};
+use crate::statements::{self, binds, row};
 use crate::transaction::DieselTransaction;
-use crate::update::update;
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = orders, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = orders)]
 struct OrderRow {
     partner_id: Id,
     id: Id,
@@ -35,6 +35,8 @@ struct OrderRow {
     created_at: UtcTimestamp,
     state_since: UtcTimestamp,
 }
+
+row!(OrderRow, orders: partner_id, id, seq, kind, card_type, cards, cost, state, created_at, state_since);
 
 impl OrderRow {
     fn new(partner: PartnerId, seq: i64, order: &Order) -> Self {
@@ -66,8 +68,8 @@ impl OrderRow {
     }
 }
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = order_lines, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = order_lines)]
 struct LineRow {
     partner_id: Id,
     order_id: Id,
@@ -79,6 +81,9 @@ struct LineRow {
     phone: Option<Vec<u8>>,
     amount: Option<i64>,
 }
+
+row!(LineRow, order_lines:
+    partner_id, order_id, position, card_type, cards, address, recipient, phone, amount);
 
 impl LineRow {
     fn new(
@@ -135,18 +140,11 @@ impl LineRow {
 impl OrderRepository for DieselTransaction {
     fn insert(&mut self, partner: PartnerId, order: &Order, lines: &[OrderLine]) -> Result<(), StoreError> {
         let seq = self.next_number(partner, List::Orders)?;
-        diesel::insert_into(orders::table)
-            .values(OrderRow::new(partner, seq, order))
-            .execute(self.of(partner)?)
-            .stored()?;
+        statements::insert(self.of(partner)?, &[OrderRow::new(partner, seq, order)]).stored()?;
         self.give_out(partner, List::Orders, seq)?;
-        for (position, line) in (0..).zip(lines) {
-            diesel::insert_into(order_lines::table)
-                .values(LineRow::new(partner, order.id, position, line, &*self.cipher)?)
-                .execute(self.of(partner)?)
-                .stored()?;
-        }
-        Ok(())
+        let line = |(position, line)| LineRow::new(partner, order.id, position, line, &*self.cipher);
+        let rows: Vec<LineRow> = (0..).zip(lines).map(line).collect::<Result<_, _>>()?;
+        statements::insert(self.of(partner)?, &rows).stored()
     }
 
     fn get(&mut self, partner: PartnerId, id: OrderId) -> Result<Option<Order>, StoreError> {
@@ -168,13 +166,9 @@ impl OrderRepository for DieselTransaction {
     }
 
     fn set_state(&mut self, partner: PartnerId, order: &Order) -> Result<(), StoreError> {
-        update(orders::table.find((partner.key(), order.id.key())))
-            .set((
-                orders::state.eq(order.state.as_str()),
-                orders::state_since.eq(UtcTimestamp::of(order.state_since)),
-            ))
-            .execute(self.of(partner)?)
-            .done()
+        let text = "UPDATE orders SET state = ?, state_since = ? WHERE partner_id = ? AND id = ?";
+        let (state, since) = (order.state.as_str(), UtcTimestamp::of(order.state_since));
+        self.change(partner, text, binds![state, since, partner.key(), order.id.key()])
     }
 
     fn stored_cards(&mut self, partner: PartnerId, id: OrderId) -> Result<u32, StoreError> {

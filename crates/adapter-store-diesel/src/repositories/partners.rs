@@ -12,11 +12,11 @@ use crate::dialect;
 use crate::error::{Stored, StoredRows};
 use crate::schema::{partners, sealing_keys};
 use crate::sql_types::{Id, UtcTimestamp};
+use crate::statements::{self, binds, row};
 use crate::transaction::DieselTransaction;
-use crate::update::update;
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = partners, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = partners)]
 struct PartnerRow {
     id: Id,
     name: String,
@@ -27,6 +27,8 @@ struct PartnerRow {
     sealing: String,
     created_at: UtcTimestamp,
 }
+
+row!(PartnerRow, partners: id, name, login, api_key_hash, password_hash, status, sealing, created_at);
 
 impl PartnerRow {
     fn new(credentials: &Credentials) -> Self {
@@ -61,8 +63,8 @@ impl PartnerRow {
     }
 }
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = sealing_keys, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = sealing_keys)]
 struct SealingKeyRow {
     partner_id: Id,
     key_id: Vec<u8>,
@@ -70,6 +72,8 @@ struct SealingKeyRow {
     created_at: UtcTimestamp,
     accepted_until: Option<UtcTimestamp>,
 }
+
+row!(SealingKeyRow, sealing_keys: partner_id, key_id, encrypted_secret, created_at, accepted_until);
 
 impl SealingKeyRow {
     fn new(partner: PartnerId, key: &SealingKeyRecord) -> Self {
@@ -97,10 +101,7 @@ impl PartnerRepository for DieselTransaction {
     fn insert(&mut self, credentials: &Credentials) -> Result<(), StoreError> {
         let connection = self.of(credentials.partner.id)?;
         let row = PartnerRow::new(credentials);
-        dialect::guarded(connection, |connection| {
-            diesel::insert_into(partners::table).values(row).execute(connection)
-        })
-        .stored()?;
+        dialect::guarded(connection, |connection| statements::insert(connection, &[row])).stored()?;
         let partner = credentials.partner.id.key();
         counters::start(connection, partner)?;
         super::ledger::open(connection, partner, credentials.partner.created_at)
@@ -136,14 +137,9 @@ impl PartnerRepository for DieselTransaction {
         api_key_hash: &[u8; 32],
         former_until: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        update(partners::table.find(id.key()))
-            .set((
-                partners::former_api_key_hash.eq(partners::api_key_hash.nullable()),
-                partners::former_api_key_until.eq(UtcTimestamp::of(former_until)),
-                partners::api_key_hash.eq(api_key_hash),
-            ))
-            .execute(self.of(id)?)
-            .done()
+        let text = "UPDATE partners SET
+            former_api_key_hash = api_key_hash, former_api_key_until = ?, api_key_hash = ? WHERE id = ?";
+        self.change(id, text, binds![UtcTimestamp::of(former_until), &api_key_hash[..], id.key()])
     }
 
     fn get(&mut self, id: PartnerId) -> Result<Option<Partner>, StoreError> {
@@ -163,17 +159,12 @@ impl PartnerRepository for DieselTransaction {
     }
 
     fn set_password_hash(&mut self, id: PartnerId, password_hash: &str) -> Result<(), StoreError> {
-        update(partners::table.find(id.key()))
-            .set(partners::password_hash.eq(password_hash))
-            .execute(self.of(id)?)
-            .done()
+        let text = "UPDATE partners SET password_hash = ? WHERE id = ?";
+        self.change(id, text, binds![password_hash, id.key()])
     }
 
     fn set_status(&mut self, id: PartnerId, status: PartnerStatus) -> Result<(), StoreError> {
-        update(partners::table.find(id.key()))
-            .set(partners::status.eq(status.as_str()))
-            .execute(self.of(id)?)
-            .done()
+        self.change(id, "UPDATE partners SET status = ? WHERE id = ?", binds![status.as_str(), id.key()])
     }
 
     fn sealing_keys(&mut self, id: PartnerId) -> Result<Vec<SealingKeyRecord>, StoreError> {
@@ -190,10 +181,7 @@ impl PartnerRepository for DieselTransaction {
     }
 
     fn add_sealing_key(&mut self, id: PartnerId, key: &SealingKeyRecord) -> Result<(), StoreError> {
-        diesel::insert_into(sealing_keys::table)
-            .values(SealingKeyRow::new(id, key))
-            .execute(self.of(id)?)
-            .done()
+        statements::insert(self.of(id)?, &[SealingKeyRow::new(id, key)]).stored()
     }
 
     fn end_sealing_key(
@@ -202,10 +190,8 @@ impl PartnerRepository for DieselTransaction {
         key_id: [u8; 8],
         until: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        update(sealing_keys::table.find((id.key(), key_id)))
-            .set(sealing_keys::accepted_until.eq(UtcTimestamp::of(until)))
-            .execute(self.of(id)?)
-            .done()
+        let text = "UPDATE sealing_keys SET accepted_until = ? WHERE partner_id = ? AND key_id = ?";
+        self.change(id, text, binds![UtcTimestamp::of(until), id.key(), &key_id[..]])
     }
 
     fn reencrypt_columns(
@@ -222,9 +208,7 @@ impl PartnerRepository for DieselTransaction {
         key_id: [u8; 8],
         encrypted_secret: &[u8],
     ) -> Result<(), StoreError> {
-        update(sealing_keys::table.find((id.key(), key_id)))
-            .set(sealing_keys::encrypted_secret.eq(encrypted_secret))
-            .execute(self.of(id)?)
-            .done()
+        let text = "UPDATE sealing_keys SET encrypted_secret = ? WHERE partner_id = ? AND key_id = ?";
+        self.change(id, text, binds![encrypted_secret, id.key(), &key_id[..]])
     }
 }

@@ -10,11 +10,11 @@ use crate::convert::{AsKey, word};
 use crate::error::Stored;
 use crate::schema::{sessions, token_pairs};
 use crate::sql_types::{Id, UtcTimestamp};
+use crate::statements::{self, binds, row};
 use crate::transaction::DieselTransaction;
-use crate::update::update;
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = token_pairs, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = token_pairs)]
 struct PairRow {
     partner_id: Id,
     id: Id,
@@ -25,6 +25,8 @@ struct PairRow {
     reissued: bool,
     refresh_expires_at: UtcTimestamp,
 }
+
+row!(PairRow, token_pairs: partner_id, id, session_id, state, used, successor, reissued, refresh_expires_at);
 
 impl PairRow {
     fn new(partner: PartnerId, session: SessionId, pair: &TokenPair) -> Self {
@@ -69,23 +71,14 @@ impl SessionRepository for DieselTransaction {
         session: SessionId,
         at: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        diesel::insert_into(sessions::table)
-            .values((
-                sessions::partner_id.eq(partner.key()),
-                sessions::id.eq(session.key()),
-                sessions::created_at.eq(UtcTimestamp::of(at)),
-                sessions::expires_at.eq(UtcTimestamp::of(at)),
-                sessions::revoked.eq(false),
-            ))
-            .execute(self.of(partner)?)
-            .done()
+        let text = "INSERT INTO sessions (partner_id, id, created_at, expires_at, revoked) VALUES (?, ?, ?, ?, false)";
+        let at = UtcTimestamp::of(at);
+        self.change(partner, text, binds![partner.key(), session.key(), at, at])
     }
 
     fn revoke(&mut self, partner: PartnerId, session: SessionId) -> Result<(), StoreError> {
-        update(sessions::table.find((partner.key(), session.key())))
-            .set(sessions::revoked.eq(true))
-            .execute(self.of(partner)?)
-            .done()
+        let text = "UPDATE sessions SET revoked = true WHERE partner_id = ? AND id = ?";
+        self.change(partner, text, binds![partner.key(), session.key()])
     }
 
     fn insert_pair(
@@ -95,14 +88,10 @@ impl SessionRepository for DieselTransaction {
         pair: &TokenPair,
     ) -> Result<(), StoreError> {
         let row = PairRow::new(partner, session, pair);
-        let earlier = sessions::table
-            .find((partner.key(), session.key()))
-            .filter(sessions::expires_at.lt(row.refresh_expires_at));
-        update(earlier)
-            .set(sessions::expires_at.eq(row.refresh_expires_at))
-            .execute(self.of(partner)?)
-            .stored()?;
-        diesel::insert_into(token_pairs::table).values(row).execute(self.of(partner)?).done()
+        let end = row.refresh_expires_at;
+        let text = "UPDATE sessions SET expires_at = ? WHERE partner_id = ? AND id = ? AND expires_at < ?";
+        self.change(partner, text, binds![end, partner.key(), session.key(), end])?;
+        statements::insert(self.of(partner)?, &[row]).stored()
     }
 
     fn pair(&mut self, partner: PartnerId, pair: TokenPairId) -> Result<Option<StoredPair>, StoreError> {
@@ -120,36 +109,23 @@ impl SessionRepository for DieselTransaction {
     }
 
     fn update_pair(&mut self, partner: PartnerId, pair: &TokenPair) -> Result<(), StoreError> {
-        update(token_pairs::table.find((partner.key(), pair.id.key())))
-            .set((
-                token_pairs::state.eq(pair.state.as_str()),
-                token_pairs::used.eq(pair.used),
-                token_pairs::successor.eq(pair.successor.map(|id| id.key())),
-                token_pairs::reissued.eq(pair.reissued),
-            ))
-            .execute(self.of(partner)?)
-            .done()
+        let successor = pair.successor.map(|id| id.key());
+        let text = "UPDATE token_pairs SET state = ?, used = ?, successor = ?, reissued = ?
+            WHERE partner_id = ? AND id = ?";
+        let (key, state) = (partner.key(), pair.state.as_str());
+        self.change(partner, text, binds![state, pair.used, successor, pair.reissued, key, pair.id.key()])
     }
 
     fn revoke_all_but(&mut self, partner: PartnerId, keep: u32) -> Result<u64, StoreError> {
-        let active = || {
-            sessions::table.filter(sessions::partner_id.eq(partner.key())).filter(sessions::revoked.eq(false))
-        };
-        let newest: Option<(UtcTimestamp, Id)> = active()
-            .order((sessions::created_at.desc(), sessions::id.desc()))
-            .select((sessions::created_at, sessions::id))
-            .limit(1)
-            .offset(i64::from(keep))
-            .get_result(self.of(partner)?)
-            .optional()
-            .stored()?;
-        let Some((started_at, id)) = newest else { return Ok(0) };
-        let of_same_moment = sessions::created_at.eq(started_at).and(sessions::id.le(id));
-        update(active().filter(sessions::created_at.lt(started_at).or(of_same_moment)))
-            .set(sessions::revoked.eq(true))
-            .execute(self.of(partner)?)
-            .stored()
-            .map(|rows| rows as u64)
+        let text = "
+            UPDATE sessions SET revoked = true
+            WHERE partner_id = ? AND revoked = false AND id NOT IN (
+                SELECT id FROM sessions WHERE partner_id = ? AND revoked = false
+                ORDER BY created_at DESC, id DESC LIMIT ?
+            )";
+        let values = binds![partner.key(), partner.key(), i64::from(keep)];
+        let revoked = statements::execute(self.of(partner)?, text, values).stored()?;
+        Ok(revoked as u64)
     }
 
     fn forget_expired(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {

@@ -36,10 +36,9 @@ impl ThrottleRepository for DieselTransaction {
     }
 
     fn record_failure(&mut self, subject: &[u8; 32], at: OffsetDateTime) -> Result<(), StoreError> {
-        diesel::insert_into(login_failures::table)
-            .values((login_failures::subject.eq(subject), login_failures::failed_at.eq(UtcTimestamp::of(at))))
-            .execute(self.owning(Lock::Digest(subject))?)
-            .done()
+        let text = "INSERT INTO login_failures (subject, failed_at) VALUES (?, ?)";
+        let values = binds![&subject[..], UtcTimestamp::of(at)];
+        statements::execute(self.owning(Lock::Digest(subject))?, text, values).done()
     }
 
     fn spend_nonce(

@@ -12,11 +12,10 @@ use super::window;
 use crate::connection::MultiBackend;
 use crate::convert::{AsKey, corrupt, length, word};
 use crate::error::Stored;
-use crate::schema::{cards, transactions};
+use crate::schema::transactions;
 use crate::sql_types::{Id, UtcTimestamp};
-use crate::statements::{self, row};
+use crate::statements::{self, binds, row};
 use crate::transaction::DieselTransaction;
-use crate::update::update;
 
 /// A transaction as its table has it.
 #[derive(Queryable, Selectable)]
@@ -114,10 +113,8 @@ impl TransactionRepository for DieselTransaction {
                 some.iter().map(|transaction| TransactionRow::new(partner, card, transaction)).collect();
             statements::insert(self.of(partner)?, &rows).stored()?;
         }
-        update(cards::table.find((partner.key(), card.key())))
-            .set(cards::transactions_seen_at.eq(UtcTimestamp::of(seen_at)))
-            .execute(self.of(partner)?)
-            .done()
+        let text = "UPDATE cards SET transactions_seen_at = ? WHERE partner_id = ? AND id = ?";
+        self.change(partner, text, binds![UtcTimestamp::of(seen_at), partner.key(), card.key()])
     }
 
     fn spent(

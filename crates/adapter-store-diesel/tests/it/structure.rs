@@ -33,7 +33,7 @@ fn few_files_tell_the_databases_apart() {
 /// Both arms of `on_either!` are one statement; these are the files that need its speed on SQLite.
 #[test]
 fn few_files_run_a_statement_on_the_connection_within() {
-    assert_eq!(source().files_with("on_either!("), ["counters.rs", "repositories/jobs.rs", "statements.rs"]);
+    assert_eq!(source().files_with("on_either!("), ["repositories/jobs.rs", "statements.rs"]);
 }
 
 #[test]
