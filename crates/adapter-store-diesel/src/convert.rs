@@ -3,9 +3,7 @@
 
 use std::str::FromStr;
 
-use kopeck_domain::Kopecks;
 use kopeck_domain::card_number::CardNumber;
-use kopeck_domain::draft::Invalid;
 use kopeck_domain::ids::{
     CardId, CategoryId, EmployeeId, EventId, LimitChangeId, OrderId, PartnerId, ReplenishmentId, SessionId,
     TokenPairId,
@@ -51,38 +49,23 @@ pub(crate) fn fixed<const N: usize>(bytes: Vec<u8>, column: &'static str) -> Res
     bytes.try_into().map_err(|_| corrupt(column))
 }
 
-/// A number that is never negative: a count, a place in a list.
-pub(crate) fn natural(value: i64, column: &'static str) -> Result<u32, StoreError> {
-    u32::try_from(value).map_err(|_| corrupt(column))
+/// A number that is never negative: a count, a place in a list, its length.
+pub(crate) fn natural<T: TryFrom<i64>>(value: i64, column: &'static str) -> Result<T, StoreError> {
+    value.try_into().map_err(|_| corrupt(column))
 }
 
-/// The length of a list.
-pub(crate) fn length(value: i64, column: &'static str) -> Result<u64, StoreError> {
-    u64::try_from(value).map_err(|_| corrupt(column))
-}
-
-/// A word of the interface.
+/// A text that the domain parses, such as a word of the interface.
 pub(crate) fn word<T: FromStr>(text: &str, column: &'static str) -> Result<T, StoreError> {
     text.parse().map_err(|_| corrupt(column))
 }
 
-/// What one of the domain's parsers makes of a stored text.
-pub(crate) fn parsed<T>(value: Result<T, Invalid>, column: &'static str) -> Result<T, StoreError> {
-    value.map_err(|_| corrupt(column))
-}
-
 pub(crate) fn card_number(value: i64, column: &'static str) -> Result<CardNumber, StoreError> {
-    let number = u64::try_from(value).map_err(|_| corrupt(column))?;
-    parsed(CardNumber::from_u64(number), column)
+    CardNumber::from_u64(natural(value, column)?).map_err(|_| corrupt(column))
 }
 
 /// The number's column; thirteen digits always fit.
 pub(crate) fn number(number: CardNumber) -> i64 {
     number.get().cast_signed()
-}
-
-pub(crate) fn kopecks(value: Option<i64>) -> Option<Kopecks> {
-    value.map(Kopecks::new)
 }
 
 #[cfg(test)]
@@ -94,9 +77,9 @@ mod tests {
     fn what_the_domain_does_not_allow_is_corrupt() {
         let refused = StoreError::Corrupt("t.c".to_owned());
         assert_eq!(fixed::<8>(vec![0; 9], "t.c"), Err(refused.clone()));
-        assert_eq!(natural(-1, "t.c"), Err(refused.clone()));
-        assert_eq!(natural(1 << 32, "t.c"), Err(refused.clone()));
-        assert_eq!(length(-1, "t.c"), Err(refused.clone()));
+        assert_eq!(natural::<u32>(-1, "t.c"), Err(refused.clone()));
+        assert_eq!(natural::<u32>(1 << 32, "t.c"), Err(refused.clone()));
+        assert_eq!(natural::<u64>(-1, "t.c"), Err(refused.clone()));
         assert_eq!(word::<Standing>("open", "t.c"), Err(refused.clone()));
         assert_eq!(card_number(-1, "t.c"), Err(refused.clone()));
         assert_eq!(card_number(4_006_381_333_932, "t.c"), Err(refused));

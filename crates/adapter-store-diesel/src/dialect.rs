@@ -6,15 +6,12 @@ pub(crate) mod migrations;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::sql_types::Bool;
-use diesel::sqlite::Sqlite;
 use kopeck_port_store::{Access, Disposition};
 use kopeck_port_system::Clock;
 
 use crate::connection::{AnyConnection, sqlite};
 use crate::sql_types::{UtcTimestamp, sql};
-use crate::statements::{Bind, RawStatement, binds};
+use crate::statements::{self, Bind, RawStatement, binds};
 
 /// By how much the service is ahead of the clock of a database server, in microseconds.
 pub(crate) fn ahead(clock: &dyn Clock) -> i64 {
@@ -51,25 +48,9 @@ fn control(
     on_postgres: &'static str,
 ) -> QueryResult<()> {
     match connection {
-        AnyConnection::Sqlite(sqlite) => sqlite.execute_returning_count(&Control(on_sqlite)).map(drop),
+        AnyConnection::Sqlite(sqlite) => RawStatement::new(on_sqlite, Vec::new()).execute(sqlite).map(drop),
         AnyConnection::Postgres(pg) => pg.batch_execute(on_postgres),
     }
-}
-
-/// A statement without values.
-struct Control(&'static str);
-
-impl QueryFragment<Sqlite> for Control {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
-        out.push_sql(self.0);
-        Ok(())
-    }
-}
-
-impl QueryId for Control {
-    type QueryId = ();
-
-    const HAS_STATIC_QUERY_ID: bool = false;
 }
 
 /// Runs a statement that a constraint may refuse, so that the unit of work can go on after it: on PostgreSQL it would
@@ -97,20 +78,12 @@ pub(crate) fn may_pass(connection: &AnyConnection) -> bool {
     matches!(connection, AnyConnection::Postgres(_))
 }
 
-#[derive(QueryableByName)]
-struct Answer {
-    #[diesel(sql_type = Bool)]
-    answer: bool,
-}
-
 /// Takes a lock until the end of the transaction, if it is free. On SQLite a writing transaction is alone anyway.
 pub(crate) fn try_lock(connection: &mut AnyConnection, key: i64) -> QueryResult<bool> {
     match connection {
         AnyConnection::Sqlite(_) => Ok(true),
         AnyConnection::Postgres(pg) => {
-            let question = "SELECT pg_try_advisory_xact_lock(?) AS answer";
-            let got: QueryResult<Answer> = RawStatement::new(question, binds![key]).get_result(pg);
-            got.map(|got| got.answer)
+            statements::is_true(pg, "SELECT pg_try_advisory_xact_lock(?) AS answer", binds![key])
         }
     }
 }

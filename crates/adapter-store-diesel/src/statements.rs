@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use diesel::backend::Backend;
 use diesel::connection::Connection;
 use diesel::deserialize::QueryableByName;
-use diesel::pg::Pg;
+use diesel::pg::{Pg, PgConnection};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::Error;
@@ -272,6 +272,22 @@ where
 {
     let statement = RawStatement::new(text, values);
     on_either!(connection, inner => statement.load(inner))
+}
+
+#[derive(QueryableByName)]
+struct Answer {
+    #[diesel(sql_type = Bool)]
+    answer: bool,
+}
+
+/// Whether a statement that both databases know answers with yes; one without rows does not.
+pub(crate) fn is_any(connection: &mut AnyConnection, text: &str, values: Vec<Bind<'_>>) -> QueryResult<bool> {
+    load(connection, text, values).map(|rows: Vec<Answer>| rows.iter().any(|row| row.answer))
+}
+
+/// The same of a statement for PostgreSQL.
+pub(crate) fn is_true(pg: &mut PgConnection, text: &str, values: Vec<Bind<'_>>) -> QueryResult<bool> {
+    RawStatement::new(text, values).get_result(pg).map(|row: Answer| row.answer)
 }
 
 /// A row that [`insert`] adds; [`row!`] implements it.

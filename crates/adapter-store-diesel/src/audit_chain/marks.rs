@@ -7,7 +7,7 @@ use kopeck_port_store::StoreError;
 
 use super::rows::{OpeningRow, last_record};
 use crate::connection::AnyConnection;
-use crate::convert::{fixed, length, word};
+use crate::convert::{fixed, natural, word};
 use crate::error::{Stored, StoredRows};
 use crate::schema::{audit_chains, audit_checkpoints};
 use crate::statements::{self, binds};
@@ -28,8 +28,8 @@ impl MarkRow {
         Ok(Mark {
             kind: word(&self.kind, "audit_checkpoints.kind")?,
             head: Head {
-                chain: length(self.chain, "audit_checkpoints.chain")?,
-                number: length(self.number, "audit_checkpoints.number")?,
+                chain: natural(self.chain, "audit_checkpoints.chain")?,
+                number: natural(self.number, "audit_checkpoints.number")?,
                 hash: Digest::from_bytes(fixed(self.hash, "audit_checkpoints.hash")?),
             },
             signature: Signature::from_bytes(fixed(self.signature, "audit_checkpoints.signature")?),
@@ -65,7 +65,7 @@ pub(crate) fn put_mark(connection: &mut AnyConnection, mark: &Mark) -> QueryResu
 pub(crate) fn last_marked_chain(connection: &mut AnyConnection) -> Result<u64, StoreError> {
     let last: Option<i64> =
         audit_checkpoints::table.select(max(audit_checkpoints::chain)).get_result(connection).stored()?;
-    length(last.unwrap_or(0), "audit_checkpoints.chain")
+    natural(last.unwrap_or(0), "audit_checkpoints.chain")
 }
 
 /// How far the chain of operators' commands goes, and its checkpoint; `None` before the first command.

@@ -8,7 +8,7 @@ use kopeck_audit::{Actor, Digest, Entry, Head, KeyDigest, Opening, Record, Signa
 use kopeck_port_store::StoreError;
 
 use crate::connection::AnyConnection;
-use crate::convert::{AsKey, corrupt, fixed, length, word};
+use crate::convert::{AsKey, corrupt, fixed, natural, word};
 use crate::error::Stored;
 use crate::schema::{audit_chains, audit_entries};
 use crate::sql_types::{Id, UtcTimestamp};
@@ -50,7 +50,7 @@ pub(crate) struct RecordRow<'a> {
 impl OpeningRow {
     pub(crate) fn opening(self) -> Result<Opening, StoreError> {
         Ok(Opening {
-            chain: length(self.chain, "audit_chains.chain")?,
+            chain: natural(self.chain, "audit_chains.chain")?,
             opened_at: self.opened_at.time("audit_chains.opened_at")?,
             hash: Digest::from_bytes(fixed(self.hash, "audit_chains.hash")?),
         })
@@ -89,8 +89,8 @@ impl<'a> RecordRow<'a> {
 
     pub(crate) fn record(self) -> Result<Record, StoreError> {
         let head = Head {
-            chain: length(self.chain, "audit_entries.chain")?,
-            number: length(self.number, "audit_entries.number")?,
+            chain: natural(self.chain, "audit_entries.chain")?,
+            number: natural(self.number, "audit_entries.number")?,
             hash: Digest::from_bytes(fixed(self.hash, "audit_entries.hash")?),
         };
         let actor = match (&*self.actor, self.credential, self.operator) {

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use diesel::connection::SimpleConnection;
 use diesel::pg::PgConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{Bool, Text};
+use diesel::sql_types::Text;
 use kopeck_port_store::Access;
 
 use crate::error::OpenError;
 use crate::server_url::with_system_roots;
-use crate::statements::{RawStatement, binds};
+use crate::statements::{self, RawStatement, binds};
 
 /// What libpq is told unless the URL says otherwise: to give up on a server that does not answer within two seconds,
 /// whether it is asked for a connection, does not take what is sent, or has gone while we wait for its word.
@@ -86,16 +86,10 @@ pub(crate) fn end_migrating(connection: &mut PgConnection) -> QueryResult<()> {
     RawStatement::new("SELECT pg_advisory_unlock(?)", binds![MIGRATING]).execute(connection).map(drop)
 }
 
-#[derive(QueryableByName)]
-struct Answer {
-    #[diesel(sql_type = Bool)]
-    answer: bool,
-}
-
 /// Whether any migration was ever applied.
 fn knows_migrations(connection: &mut PgConnection) -> QueryResult<bool> {
     let question = "SELECT to_regclass('__diesel_schema_migrations') IS NOT NULL AS answer";
-    RawStatement::new(question, Vec::new()).get_result::<Answer>(connection).map(|found| found.answer)
+    statements::is_true(connection, question, Vec::new())
 }
 
 #[derive(QueryableByName)]
@@ -122,13 +116,13 @@ pub(crate) fn may_migrate(connection: &mut PgConnection) -> QueryResult<bool> {
             SELECT FROM pg_class
             WHERE oid = to_regclass('__diesel_schema_migrations') AND NOT pg_has_role(relowner, 'USAGE')
         ) AS answer";
-    RawStatement::new(question, Vec::new()).get_result::<Answer>(connection).map(|found| found.answer)
+    statements::is_true(connection, question, Vec::new())
 }
 
 /// Grants `role` what a process that serves or works needs.
 pub(crate) fn grant(connection: &mut PgConnection, role: &str) -> QueryResult<()> {
     let setting = "SELECT set_config('kopeck.service_role', ?, false) IS NOT NULL AS answer";
-    RawStatement::new(setting, binds![role]).get_result::<Answer>(connection)?;
+    statements::is_true(connection, setting, binds![role])?;
     connection.batch_execute(include_str!("grants.sql"))
 }
 

@@ -8,7 +8,7 @@ use kopeck_port_store::{Access, AuditFilter, AuditRepository, StoreError};
 use crate::audit_chain::marks::{last_marked_chain, marks, put_mark};
 use crate::audit_chain::rows::{OpeningRow, RecordRow, last_record};
 use crate::connection::MultiBackend;
-use crate::convert::{AsKey, length};
+use crate::convert::{AsKey, natural};
 use crate::error::{Stored, StoredRows};
 use crate::schema::{audit_chains, audit_entries};
 use crate::sql_types::UtcTimestamp;
@@ -102,7 +102,7 @@ impl AuditRepository for DieselTransaction {
         let connection = self.unlocked()?;
         let last: Option<i64> =
             audit_entries::table.select(max(audit_entries::chain)).get_result(connection).stored()?;
-        let last = length(last.unwrap_or(0), "audit_entries.chain")?;
+        let last: u64 = natural(last.unwrap_or(0), "audit_entries.chain")?;
         Ok(last.max(last_marked_chain(connection)?))
     }
 }

@@ -16,7 +16,7 @@ use self::kinds::StoredColumns;
 use self::rows::{BatchRow, DONE, ItemRow, OPEN, REFUSED, state_columns};
 use self::target::TargetOf;
 use super::{descending, window};
-use crate::convert::{AsKey, corrupt, length, natural};
+use crate::convert::{AsKey, corrupt, natural};
 use crate::dialect;
 use crate::error::{Stored, StoredRows};
 use crate::schema::{card_batch_items, card_batches};
@@ -272,7 +272,7 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
                     REFUSED => &mut counts.refused,
                     _ => return Err(corrupt("card_batch_items.state")),
                 };
-                *slot += natural(count, "card_batch_items")?;
+                *slot += natural::<u32>(count, "card_batch_items")?;
             }
         }
         Ok(counts)
@@ -310,7 +310,7 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
             (total, rows.load(self.of(partner)?).stored()?)
         };
         let items = rows.into_iter().map(BatchRow::batch).collect::<Result<_, _>>()?;
-        Ok(Listed { items, total: length(total, "counters.last")? })
+        Ok(Listed { items, total: natural(total, "counters.last")? })
     }
 
     fn facts(&mut self, partner: PartnerId) -> Result<Vec<BatchFacts<K>>, StoreError> {

@@ -25,8 +25,11 @@ pub(super) struct CardRow {
     card: PlainRow,
     #[diesel(embed)]
     activation: ActivationRow,
-    #[diesel(embed)]
-    bank: BankRow,
+    balance: i64,
+    remaining_top_up: i64,
+    activated_at: Option<UtcTimestamp>,
+    standing: String,
+    seen_at: UtcTimestamp,
     account_value: i64,
     account_updated_at: UtcTimestamp,
     transactions_seen_at: Option<UtcTimestamp>,
@@ -53,17 +56,6 @@ pub(super) struct ActivationRow {
     activation_code: Option<Vec<u8>>,
     activation_valid_until: Option<Day>,
     first_top_up: Option<i64>,
-}
-
-/// What the bank last said.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = cards)]
-pub(super) struct BankRow {
-    balance: i64,
-    remaining_top_up: i64,
-    activated_at: Option<UtcTimestamp>,
-    standing: String,
-    seen_at: UtcTimestamp,
 }
 
 /// A card of an order's result.
@@ -101,7 +93,11 @@ impl CardRow {
                 new.activation.as_ref(),
                 &row_cipher(cipher, partner, key.bytes()),
             )?,
-            bank: BankRow::new(&record.bank),
+            balance: record.bank.balance.get(),
+            remaining_top_up: record.bank.remaining_top_up.get(),
+            activated_at: record.bank.activated_at.map(UtcTimestamp::of),
+            standing: record.bank.standing.as_str().to_owned(),
+            seen_at: UtcTimestamp::of(record.bank.seen_at),
             account_value: record.account.value.get(),
             account_updated_at: UtcTimestamp::of(record.account.updated_at),
             transactions_seen_at: record.transactions_seen_at.map(UtcTimestamp::of),
@@ -110,10 +106,17 @@ impl CardRow {
     }
 
     pub(super) fn record(self) -> Result<CardRecord, StoreError> {
+        let activated = self.activated_at.map(|at| at.time("cards.activated_at"));
         let seen = self.transactions_seen_at.map(|at| at.time("cards.transactions_seen_at"));
         Ok(CardRecord {
             card: self.card.card()?,
-            bank: self.bank.view()?,
+            bank: BankView {
+                balance: Kopecks::new(self.balance),
+                remaining_top_up: Kopecks::new(self.remaining_top_up),
+                activated_at: activated.transpose()?,
+                standing: word(&self.standing, "cards.standing")?,
+                seen_at: self.seen_at.time("cards.seen_at")?,
+            },
             account: AccountBalance {
                 value: Kopecks::new(self.account_value),
                 updated_at: self.account_updated_at.time("cards.account_updated_at")?,
@@ -125,10 +128,10 @@ impl CardRow {
 }
 
 row!(CardRow, cards:
-    partner_id, seq, ordinal, account_value, account_updated_at, transactions_seen_at, spending_limit;
+    partner_id, seq, ordinal, balance, remaining_top_up, activated_at, standing, seen_at, account_value,
+    account_updated_at, transactions_seen_at, spending_limit;
     card: id, number, kind, order_id, valid_until, employee_id, link_status;
-    activation: activation_code, activation_valid_until, first_top_up;
-    bank: balance, remaining_top_up, activated_at, standing, seen_at);
+    activation: activation_code, activation_valid_until, first_top_up);
 
 impl PlainRow {
     fn new(card: &Card) -> Self {
@@ -183,29 +186,6 @@ impl ActivationRow {
             })),
             _ => Err(corrupt("cards.activation_code")),
         }
-    }
-}
-
-impl BankRow {
-    pub(super) fn new(view: &BankView) -> Self {
-        Self {
-            balance: view.balance.get(),
-            remaining_top_up: view.remaining_top_up.get(),
-            activated_at: view.activated_at.map(UtcTimestamp::of),
-            standing: view.standing.as_str().to_owned(),
-            seen_at: UtcTimestamp::of(view.seen_at),
-        }
-    }
-
-    fn view(self) -> Result<BankView, StoreError> {
-        let activated = self.activated_at.map(|at| at.time("cards.activated_at"));
-        Ok(BankView {
-            balance: Kopecks::new(self.balance),
-            remaining_top_up: Kopecks::new(self.remaining_top_up),
-            activated_at: activated.transpose()?,
-            standing: word(&self.standing, "cards.standing")?,
-            seen_at: self.seen_at.time("cards.seen_at")?,
-        })
     }
 }
 

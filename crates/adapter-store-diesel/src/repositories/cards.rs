@@ -16,7 +16,7 @@ use super::card_row::{CardRow, PlainRow};
 use super::look_ups::CardsOf;
 use super::window;
 use crate::connection::MultiBackend;
-use crate::convert::{AsKey, card_number, corrupt, length, number};
+use crate::convert::{AsKey, card_number, corrupt, natural, number};
 use crate::counters::List;
 use crate::error::Stored;
 use crate::limit_text;
@@ -239,7 +239,7 @@ impl CardRepository for DieselTransaction {
             .stored()?;
         Ok(Listed {
             items: rows.into_iter().map(PlainRow::card).collect::<Result<_, _>>()?,
-            total: length(total, "cards")?,
+            total: natural(total, "cards")?,
         })
     }
 }

@@ -11,7 +11,7 @@ use kopeck_port_store::{CategoryRepository, CategoryUse, StoreError};
 use time::OffsetDateTime;
 
 use super::window;
-use crate::convert::{AsKey, length};
+use crate::convert::{AsKey, natural};
 use crate::counters::List;
 use crate::error::Stored;
 use crate::schema::{categories, employees};
@@ -103,7 +103,7 @@ impl CategoryRepository for DieselTransaction {
             .count()
             .get_result(self.of(partner)?)
             .stored()?;
-        length(count, "employees")
+        natural(count, "employees")
     }
 
     fn list(&mut self, partner: PartnerId, page: Page) -> Result<Listed<CategoryUse>, StoreError> {
@@ -128,8 +128,8 @@ impl CategoryRepository for DieselTransaction {
         let items = rows.into_iter().map(|(id, name)| {
             let category = category(id, &name);
             let employees = counts.get(&Some(id)).copied().unwrap_or(0);
-            Ok(CategoryUse { category, employees: length(employees, "employees")? })
+            Ok(CategoryUse { category, employees: natural(employees, "employees")? })
         });
-        Ok(Listed { items: items.collect::<Result<_, StoreError>>()?, total: length(total, "categories")? })
+        Ok(Listed { items: items.collect::<Result<_, StoreError>>()?, total: natural(total, "categories")? })
     }
 }

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use kopeck_domain::employee::{Employee, StoredEmployee};
 use kopeck_domain::ids::{EmployeeId, PartnerId};
-use kopeck_domain::person::{CustomId, Email, PersonName, Phone};
+use kopeck_domain::person::{CustomId, PersonName};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
     Access, ColumnCipher, EmployeeCards, EmployeeFilter, EmployeeRepository, StoreError,
@@ -12,7 +12,7 @@ use kopeck_port_store::{
 use super::look_ups::{CardsOf, EmployeeById, EmployeeNamed, EmployeeWithCards};
 use super::{ascending, window};
 use crate::connection::MultiBackend;
-use crate::convert::{AsKey, length, parsed, word};
+use crate::convert::{AsKey, natural, word};
 use crate::counters::List;
 use crate::dialect;
 use crate::encryption::RowCipher;
@@ -27,25 +27,6 @@ use crate::transaction::DieselTransaction;
 #[diesel(table_name = employees)]
 pub(crate) struct EmployeeRow {
     id: Id,
-    #[diesel(embed)]
-    fields: FieldsRow,
-    created_at: UtcTimestamp,
-}
-
-/// A new employee.
-pub(crate) struct NewEmployeeRow {
-    partner_id: Id,
-    id: Id,
-    seq: i64,
-    fields: FieldsRow,
-    search_text: String,
-    created_at: UtcTimestamp,
-}
-
-/// What may change.
-#[derive(Clone, Queryable, QueryableByName, Selectable)]
-#[diesel(table_name = employees)]
-pub(crate) struct FieldsRow {
     custom_id: String,
     surname: Option<String>,
     name: Option<String>,
@@ -55,21 +36,35 @@ pub(crate) struct FieldsRow {
     category_id: Option<Id>,
     status: String,
     status_updated_at: UtcTimestamp,
+    created_at: UtcTimestamp,
 }
+
+/// A new employee.
+pub(crate) struct NewEmployeeRow {
+    partner_id: Id,
+    seq: i64,
+    search_text: String,
+    employee: EmployeeRow,
+}
+
+row!(NewEmployeeRow, employees:
+    partner_id, seq, search_text;
+    employee: id, custom_id, surname, name, patronymic, phone, email, category_id, status, status_updated_at, created_at);
 
 /// Encrypts and decrypts columns of the employee with this key.
 fn row_cipher<'a>(cipher: &'a dyn ColumnCipher, partner: PartnerId, row: &'a [u8]) -> RowCipher<'a> {
     RowCipher { cipher, table: "employees", partner, row }
 }
 
-impl FieldsRow {
+impl EmployeeRow {
     fn new(partner: PartnerId, employee: &Employee, cipher: &dyn ColumnCipher) -> Result<Self, StoreError> {
         let name = |name: &Option<PersonName>| name.as_ref().map(|name| name.as_str().to_owned());
-        let key = employee.id.key();
-        let cipher = row_cipher(cipher, partner, key.bytes());
+        let id = employee.id.key();
+        let cipher = row_cipher(cipher, partner, id.bytes());
         let phone = employee.phone.as_ref().map(|phone| cipher.encrypt("phone", phone.as_str().as_bytes()));
         let email = employee.email.as_ref().map(|email| cipher.encrypt("email", email.as_str().as_bytes()));
         Ok(Self {
+            id,
             custom_id: employee.custom_id.as_str().to_owned(),
             surname: name(&employee.surname),
             name: name(&employee.name),
@@ -79,60 +74,34 @@ impl FieldsRow {
             category_id: employee.category.map(|category| category.key()),
             status: employee.status.as_str().to_owned(),
             status_updated_at: UtcTimestamp::of(employee.status_updated_at),
-        })
-    }
-}
-
-impl NewEmployeeRow {
-    fn new(
-        partner: PartnerId,
-        seq: i64,
-        employee: &Employee,
-        cipher: &dyn ColumnCipher,
-    ) -> Result<Self, StoreError> {
-        Ok(Self {
-            partner_id: partner.key(),
-            id: employee.id.key(),
-            seq,
-            fields: FieldsRow::new(partner, employee, cipher)?,
-            search_text: employee.search_text(),
             created_at: UtcTimestamp::of(employee.created_at),
         })
     }
-}
 
-impl EmployeeRow {
     pub(super) fn employee(
         self,
         partner: PartnerId,
         cipher: &dyn ColumnCipher,
     ) -> Result<Employee, StoreError> {
-        let name = |text: Option<String>, column| {
-            text.map(|text| parsed(PersonName::parse(&text), column)).transpose()
-        };
-        let fields = self.fields;
+        let name = |text: Option<String>, column| text.map(|text| word(&text, column)).transpose();
         let cipher = row_cipher(cipher, partner, self.id.bytes());
-        let phone = fields.phone.map(|stored| cipher.text("phone", &stored)).transpose()?;
-        let email = fields.email.map(|stored| cipher.text("email", &stored)).transpose()?;
+        let phone = self.phone.map(|stored| cipher.text("phone", &stored)).transpose()?;
+        let email = self.email.map(|stored| cipher.text("email", &stored)).transpose()?;
         Ok(Employee::from_stored(StoredEmployee {
             id: self.id.to(),
-            custom_id: parsed(CustomId::parse(&fields.custom_id), "employees.custom_id")?,
-            surname: name(fields.surname, "employees.surname")?,
-            name: name(fields.name, "employees.name")?,
-            patronymic: name(fields.patronymic, "employees.patronymic")?,
-            phone: phone.map(|text| parsed(Phone::parse(&text), "employees.phone")).transpose()?,
-            email: email.map(|text| parsed(Email::parse(&text), "employees.email")).transpose()?,
-            category: fields.category_id.map(Id::to),
-            status: word(&fields.status, "employees.status")?,
+            custom_id: word(&self.custom_id, "employees.custom_id")?,
+            surname: name(self.surname, "employees.surname")?,
+            name: name(self.name, "employees.name")?,
+            patronymic: name(self.patronymic, "employees.patronymic")?,
+            phone: phone.map(|text| word(&text, "employees.phone")).transpose()?,
+            email: email.map(|text| word(&text, "employees.email")).transpose()?,
+            category: self.category_id.map(Id::to),
+            status: word(&self.status, "employees.status")?,
             created_at: self.created_at.time("employees.created_at")?,
-            status_updated_at: fields.status_updated_at.time("employees.status_updated_at")?,
+            status_updated_at: self.status_updated_at.time("employees.status_updated_at")?,
         }))
     }
 }
-
-row!(NewEmployeeRow, employees:
-    partner_id, seq, id, created_at, search_text;
-    fields: custom_id, surname, name, patronymic, phone, email, category_id, status, status_updated_at);
 
 /// Every employee of the partner that fits `filter`.
 fn filtered<'q>(partner: PartnerId, filter: &'q EmployeeFilter) -> employees::BoxedQuery<'q, MultiBackend> {
@@ -169,9 +138,14 @@ fn containing(text: &str) -> String {
 impl EmployeeRepository for DieselTransaction {
     fn insert(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
         let seq = self.next_number(partner, List::Employees)?;
-        let row = NewEmployeeRow::new(partner, seq, employee, &*self.cipher)?;
+        let row = NewEmployeeRow {
+            partner_id: partner.key(),
+            seq,
+            search_text: employee.search_text(),
+            employee: EmployeeRow::new(partner, employee, &*self.cipher)?,
+        };
         if let Some(pending) = self.pending(partner)? {
-            let stored = EmployeeRow { id: row.id, fields: row.fields.clone(), created_at: row.created_at };
+            let stored = row.employee.clone();
             pending.add(row);
             self.remember(partner, EmployeeById(employee.id), Some(stored));
             self.remember(partner, EmployeeNamed(employee.custom_id.clone()), Some(employee.id));
@@ -182,7 +156,8 @@ impl EmployeeRepository for DieselTransaction {
     }
 
     fn update(&mut self, partner: PartnerId, employee: &Employee) -> Result<(), StoreError> {
-        let (row, search_text) = (FieldsRow::new(partner, employee, &*self.cipher)?, employee.search_text());
+        let (row, search_text) =
+            (EmployeeRow::new(partner, employee, &*self.cipher)?, employee.search_text());
         let text = "UPDATE employees SET
             custom_id = ?, surname = ?, name = ?, patronymic = ?, phone = ?, email = ?, category_id = ?,
             status = ?, status_updated_at = ?, search_text = ?
@@ -266,7 +241,7 @@ impl EmployeeRepository for DieselTransaction {
         };
         let employee = |row: EmployeeRow| row.employee(partner, &*self.cipher);
         let items = rows.into_iter().map(employee).collect::<Result<_, _>>()?;
-        Ok(Listed { items, total: length(total, "counters.last")? })
+        Ok(Listed { items, total: natural(total, "counters.last")? })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Work for the workers.
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable};
+use diesel::sql_types::{BigInt, Nullable};
 use kopeck_domain::ids::PartnerId;
 use kopeck_port_store::{
     Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, StoreError, StuckJob, Subject,
@@ -9,7 +9,7 @@ use kopeck_port_store::{
 use time::Duration;
 
 use crate::connection::{AnyConnection, on_either};
-use crate::convert::{AsKey, corrupt, length, natural};
+use crate::convert::{AsKey, corrupt, natural};
 use crate::dialect::due_jobs::{self, JobRow};
 use crate::error::Stored;
 use crate::schema::jobs;
@@ -50,18 +50,6 @@ impl JobRow {
             failures: natural(self.failures, "jobs.failures")?,
         })
     }
-}
-
-/// A yes or no of a statement.
-#[derive(QueryableByName)]
-struct FoundRow {
-    #[diesel(sql_type = Bool)]
-    found: bool,
-}
-
-fn is_found(connection: &mut AnyConnection, text: &str, values: Vec<Bind<'_>>) -> Result<bool, StoreError> {
-    let rows: Vec<FoundRow> = statements::load(connection, text, values).stored()?;
-    Ok(rows.iter().any(|row| row.found))
 }
 
 /// Counts over the whole table.
@@ -150,41 +138,22 @@ impl DieselTransaction {
     }
 }
 
-/// A [`Horizon`] as of a timestamp.
-struct Latest {
-    /// The latest that a new job can be due.
-    first: UtcTimestamp,
-    /// The latest that a claimed job can be due again.
-    again: UtcTimestamp,
-    /// The latest that a lease can end.
-    lease: UtcTimestamp,
+/// The latest that a new job can be due, that a claimed one can be due again, and that a lease can end.
+fn latest(now: UtcTimestamp, horizon: Horizon) -> [UtcTimestamp; 3] {
+    [horizon.first, horizon.again, horizon.lease].map(|by| now.plus(by))
 }
 
-impl Latest {
-    fn at(now: UtcTimestamp, horizon: Horizon) -> Self {
-        Self {
-            first: now.plus(horizon.first),
-            again: now.plus(horizon.again),
-            lease: now.plus(horizon.lease),
-        }
-    }
-
-    /// The values of `due_at > ? AND due_at > CASE WHEN attempt = 0 THEN ? ELSE ? END`; by the first, an index is searched.
-    fn due_after(&self) -> [Bind<'static>; 3] {
-        [self.first.min(self.again), self.first, self.again].map(Bind::from)
-    }
-}
-
+/// By the earlier of the two an index is searched.
 const IS_EXCEEDED: &str = "
     SELECT EXISTS (
         SELECT 1 FROM jobs
         WHERE leased_until IS NULL AND due_at > ? AND due_at > CASE WHEN attempt = 0 THEN ? ELSE ? END
-    ) OR EXISTS (SELECT 1 FROM jobs WHERE leased_until > ?) AS found";
+    ) OR EXISTS (SELECT 1 FROM jobs WHERE leased_until > ?) AS answer";
 
 /// A lease is taken on what is due, so what had one is due still.
 const IS_ANY_DUE: &str = "
     SELECT EXISTS (SELECT 1 FROM jobs WHERE leased_until IS NULL AND due_at <= ?)
-        OR EXISTS (SELECT 1 FROM jobs WHERE leased_until <= ?) AS found";
+        OR EXISTS (SELECT 1 FROM jobs WHERE leased_until <= ?) AS answer";
 
 const MARK_STUCK: &str = concat!(current!("UPDATE jobs SET stuck_since = ?"), " AND stuck_since IS NULL");
 
@@ -234,7 +203,12 @@ impl JobRepository for DieselTransaction {
     }
 
     fn is_current(&mut self, claim: &Claim) -> Result<bool, StoreError> {
-        is_found(self.of(claim.partner)?, current!("SELECT true AS found FROM jobs"), claimed(claim))
+        statements::is_any(
+            self.of(claim.partner)?,
+            current!("SELECT true AS answer FROM jobs"),
+            claimed(claim),
+        )
+        .stored()
     }
 
     fn reschedule(&mut self, claim: &Claim, terms: Reschedule) -> Result<(), StoreError> {
@@ -303,24 +277,22 @@ impl JobRepository for DieselTransaction {
 
     fn is_any_due(&mut self) -> Result<bool, StoreError> {
         let [now, still_now] = [0; 2].map(|delay| self.work_time_in(delay));
-        is_found(self.unlocked()?, IS_ANY_DUE, binds![now, still_now])
+        statements::is_any(self.unlocked()?, IS_ANY_DUE, binds![now, still_now]).stored()
     }
 
     fn clock(&mut self, horizon: Horizon) -> Result<JobClock, StoreError> {
         let now = self.work_time()?;
-        let latest = Latest::at(now, horizon);
-        let mut values = Vec::from(latest.due_after());
-        values.push(latest.lease.into());
-        let is_exceeded = is_found(self.unlocked()?, IS_EXCEEDED, values)?;
+        let [first, again, lease] = latest(now, horizon);
+        let values = binds![first.min(again), first, again, lease];
+        let is_exceeded = statements::is_any(self.unlocked()?, IS_EXCEEDED, values).stored()?;
         Ok(JobClock { now: now.time("the database's clock")?, is_exceeded })
     }
 
     fn bring_within(&mut self, horizon: Horizon) -> Result<u64, StoreError> {
         let now = self.work_time()?;
-        let latest = Latest::at(now, horizon);
-        let mut idle = binds![latest.first, latest.again];
-        idle.extend(latest.due_after());
-        let leased = binds![latest.lease, now, now, latest.lease];
+        let [first, again, lease] = latest(now, horizon);
+        let idle = binds![first, again, first.min(again), first, again];
+        let leased = binds![lease, now, now, lease];
         let mut moved = 0;
         // One statement an index.
         for (statement, values) in [(BRING_IDLE_WITHIN, idle), (BRING_LEASED_WITHIN, leased)] {
@@ -331,7 +303,7 @@ impl JobRepository for DieselTransaction {
 
     fn count(&mut self) -> Result<u64, StoreError> {
         let count: i64 = jobs::table.count().get_result(self.unlocked()?).stored()?;
-        length(count, "jobs")
+        natural(count, "jobs")
     }
 
     fn backlog(&mut self) -> Result<Backlog, StoreError> {
@@ -340,7 +312,7 @@ impl JobRepository for DieselTransaction {
         let counts: BacklogRow =
             on_either!(self.unlocked()?, inner => question.get_result(inner)).stored()?;
         let BacklogRow { all_of_it, due, oldest_due_at, failing, stuck } = counts;
-        let count = |count| length(count, "jobs");
+        let count = |count| natural(count, "jobs");
         Ok(Backlog {
             all: count(all_of_it)?,
             due: count(due)?,

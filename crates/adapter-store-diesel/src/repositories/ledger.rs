@@ -8,7 +8,7 @@ use kopeck_port_store::{BalanceSheet, LedgerRepository, Rule, StoreError};
 use time::OffsetDateTime;
 
 use crate::connection::AnyConnection;
-use crate::convert::{AsKey, kopecks};
+use crate::convert::AsKey;
 use crate::dialect;
 use crate::error::Stored;
 use crate::schema::{balances, entries, movements};
@@ -137,6 +137,6 @@ impl LedgerRepository for DieselTransaction {
             .get_result(self.of(partner)?)
             .optional()
             .stored()?;
-        Ok(kopecks(amount))
+        Ok(amount.map(Kopecks::new))
     }
 }

@@ -6,13 +6,13 @@ use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::order::StoredOrder;
 use kopeck_domain::order::{LineDetails, Order, OrderLine, OrderState};
-use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
+use kopeck_domain::person::{DeliveryAddress, Recipient};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{ColumnCipher, OrderRepository, OrderResultItem, StoreError};
 
 use super::card_row::ResultRow;
 use super::{descending, window};
-use crate::convert::{AsKey, corrupt, length, natural, parsed, word};
+use crate::convert::{AsKey, corrupt, natural, word};
 use crate::counters::List;
 use crate::encryption::{RowCipher, line_row};
 use crate::error::{Stored, StoredRows};
@@ -124,7 +124,7 @@ impl LineRow {
             (Some(address), Some(recipient), Some(phone), None) => LineDetails::Plastic {
                 address: DeliveryAddress::from_stored(cipher.text("address", &address)?),
                 recipient: Recipient::from_stored(cipher.text("recipient", &recipient)?),
-                phone: parsed(Phone::parse(&cipher.text("phone", &phone)?), "order_lines.phone")?,
+                phone: word(&cipher.text("phone", &phone)?, "order_lines.phone")?,
             },
             (None, None, None, Some(amount)) => LineDetails::Virtual { amount: Kopecks::new(amount) },
             _ => return Err(corrupt("order_lines.amount")),
@@ -222,6 +222,6 @@ impl OrderRepository for DieselTransaction {
             (total, rows.load(self.of(partner)?).stored()?)
         };
         let items = rows.into_iter().map(OrderRow::order).collect::<Result<_, _>>()?;
-        Ok(Listed { items, total: length(total, "counters.last")? })
+        Ok(Listed { items, total: natural(total, "counters.last")? })
     }
 }

@@ -5,11 +5,11 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{EmployeeId, PartnerId};
-use kopeck_domain::ledger::{Account, Balances, DepositReference, Reference};
+use kopeck_domain::ledger::{Account, Balances, Reference};
 use kopeck_port_store::{OrderFacts, ReconciliationRepository, ReferenceSums, StoreError};
 
 use super::jobs;
-use crate::convert::{AsKey, corrupt, natural, parsed, word};
+use crate::convert::{AsKey, corrupt, natural, word};
 use crate::error::Stored;
 use crate::sql_types::{Id, sql};
 use crate::transaction::DieselTransaction;
@@ -18,9 +18,7 @@ type ReferenceRow = (Option<String>, Option<Id>, Option<Id>, i64, i64);
 
 fn reference_sums((deposit, order, request, held, spent): ReferenceRow) -> Result<ReferenceSums, StoreError> {
     let reference = match (deposit, order, request) {
-        (Some(text), None, None) => {
-            Reference::Deposit(parsed(DepositReference::parse(&text), "movements.deposit_reference")?)
-        }
+        (Some(text), None, None) => Reference::Deposit(word(&text, "movements.deposit_reference")?),
         (None, Some(bytes), None) => Reference::Order(bytes.to()),
         (None, None, Some(bytes)) => Reference::Replenishment(bytes.to()),
         _ => return Err(corrupt("movements.deposit_reference")),

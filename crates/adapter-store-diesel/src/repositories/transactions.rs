@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 
 use super::window;
 use crate::connection::MultiBackend;
-use crate::convert::{AsKey, corrupt, length, word};
+use crate::convert::{AsKey, corrupt, natural, word};
 use crate::error::Stored;
 use crate::schema::transactions;
 use crate::sql_types::{Id, UtcTimestamp};
@@ -161,7 +161,7 @@ impl TransactionRepository for DieselTransaction {
             .stored()?;
         Ok(Listed {
             items: rows.into_iter().map(TransactionRow::transaction).collect::<Result<_, _>>()?,
-            total: length(total, "transactions")?,
+            total: natural(total, "transactions")?,
         })
     }
 }

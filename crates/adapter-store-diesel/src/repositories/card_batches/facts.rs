@@ -81,7 +81,7 @@ impl FactsRow {
             Some(REFUSED) => (last.counts.refused, last.amounts.refused) = (items, sum),
             Some(_) => return Err(corrupt("card_batch_items.state")),
         }
-        last.claimed_cards += natural(self.claimed, "card_batch_items")?;
+        last.claimed_cards += natural::<u32>(self.claimed, "card_batch_items")?;
         Ok(())
     }
 }
