@@ -1,7 +1,6 @@
 //! Counts the open connections of the server.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use actix_web::HttpResponse;
 use actix_web::http::ConnectionType;
@@ -9,13 +8,13 @@ use tokio::sync::watch;
 
 /// The open connections, and whether they are draining.
 pub(crate) struct Connections {
-    is_draining: AtomicBool,
+    is_draining: watch::Sender<bool>,
     open: watch::Sender<usize>,
 }
 
 impl Default for Connections {
     fn default() -> Self {
-        Self { is_draining: AtomicBool::new(false), open: watch::Sender::new(0) }
+        Self { is_draining: watch::Sender::new(false), open: watch::Sender::new(0) }
     }
 }
 
@@ -28,7 +27,13 @@ impl Connections {
 
     /// From now on every response says `Connection: close`.
     pub(crate) fn start_draining(&self) {
-        self.is_draining.store(true, Ordering::Relaxed);
+        self.is_draining.send_replace(true);
+    }
+
+    /// Waits until the server drains.
+    pub(crate) async fn draining(&self) {
+        // The sender is here, so this cannot fail.
+        let _ = self.is_draining.subscribe().wait_for(|is_draining| *is_draining).await;
     }
 
     /// Waits until no connection is open.
@@ -39,7 +44,7 @@ impl Connections {
 
     /// Adds `Connection: close` while the server drains.
     pub(crate) fn close_if_draining(&self, response: &mut HttpResponse) {
-        if self.is_draining.load(Ordering::Relaxed) {
+        if *self.is_draining.borrow() {
             response.head_mut().set_connection_type(ConnectionType::Close);
         }
     }

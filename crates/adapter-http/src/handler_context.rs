@@ -94,6 +94,11 @@ impl HandlerContext {
         Ok(values)
     }
 
+    /// Gives the work that follows as much time as a request that has just arrived.
+    pub(crate) fn renew_deadline(&mut self) {
+        self.deadline = Deadline::within(self.shared.parts.settings.deadline);
+    }
+
     /// The time zone of every date in a response.
     pub(crate) fn zone(&self) -> Zone {
         self.env().settings.zone

@@ -10,6 +10,7 @@ mod docs_page;
 mod drain;
 mod dto;
 mod error;
+mod feed_waiters;
 mod fingerprint;
 mod handler_context;
 mod idempotency;
@@ -36,6 +37,7 @@ mod state;
 
 pub use client_address::{InvalidBlock, ProxyHeader, TrustedProxies, UnknownHeader};
 pub use drain::Drain;
+pub use feed_waiters::FeedWaiters;
 pub use metrics::{HttpMetrics, NoopMetrics, RefusalKind};
 pub use openapi::openapi;
 pub use operations::{OperationInfo, codes, operations};

@@ -9,6 +9,7 @@ mod card_batches;
 mod cards;
 mod categories;
 mod employees;
+mod events;
 mod limits;
 mod orders;
 mod prelude;
@@ -22,7 +23,7 @@ use kopeck_api::Code;
 use crate::operation::Operation;
 
 /// The operations of the interface. Where two paths match, the one with fewer placeholders wins.
-static INTERFACE: [&[&Operation]; 8] = [
+static INTERFACE: [&[&Operation]; 9] = [
     &tokens::OPERATIONS,
     &employees::OPERATIONS,
     &categories::OPERATIONS,
@@ -31,6 +32,7 @@ static INTERFACE: [&[&Operation]; 8] = [
     &replenishments::OPERATIONS,
     &limits::OPERATIONS,
     &[&balance::OPERATION],
+    &[&events::OPERATION],
 ];
 
 /// The operations of the interface, without those of the sandbox.
@@ -144,7 +146,10 @@ mod tests {
         let mut expected: Vec<_> = ["employee.list", "category.list", "card.available"]
             .map(|name| (name, paging.to_owned()))
             .into_iter()
-            .chain([("card.switch", "idCard".to_owned())])
+            .chain(
+                [("card.switch", "idCard"), ("event.feed", "after limit types wait")]
+                    .map(|(name, fields)| (name, fields.to_owned())),
+            )
             .chain(lists)
             .collect();
         clear.sort();

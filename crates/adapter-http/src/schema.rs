@@ -8,6 +8,7 @@ use kopeck_domain::card::{CardStatus, CardType};
 use kopeck_domain::card_number::CardNumber;
 use kopeck_domain::category::CategoryName;
 use kopeck_domain::employee::EmployeeStatus;
+use kopeck_domain::event::EventType;
 use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, LimitChangeId, OrderId, ReplenishmentId};
 use kopeck_domain::limit::Period;
 use kopeck_domain::order::OrderKind;
@@ -331,7 +332,7 @@ macro_rules! of_the_api {
 }
 
 of_the_api! {
-    AvailableCard, Balance, Card, CardBalance, Category, CategoryWithCount, Employee, EmployeeWithCards, LimitChange,
+    AvailableCard, Balance, Card, CardBalance, Category, CategoryWithCount, Employee, EmployeeWithCards, Feed, LimitChange,
     LimitChangeCreated, LimitResult, LinkedCard, Order, OrderCreated, PageMeta, PaymentAnswer, PurchaseResult, RefundResult,
     Replenishment, ReplenishmentCreated, ReplenishmentResult, TimeWindow, Transaction,
 }
@@ -359,6 +360,7 @@ vocabularies! {
     CardType as CardType,
     Code as ErrorCode,
     EmployeeStatus as EmployeeStatus,
+    EventType as EventType,
     OrderKind as OrderKind,
     Period as LimitPeriod,
     RequestState as RequestState,
@@ -376,6 +378,7 @@ fn of_shape(shape: &Shape, components: &mut Components) -> Json {
         Shape::Uuid => uuid(),
         Shape::Date => Date::schema(components),
         Shape::Timestamp => OffsetDateTime::schema(components),
+        Shape::Moment => object! {"type": "string", "format": "date-time"},
         Shape::Enum { name, about, values } => {
             components.named(name, |_| words(values.iter().copied()).with("description", about))
         }
@@ -386,6 +389,10 @@ fn of_shape(shape: &Shape, components: &mut Components) -> Json {
         }),
         Shape::Flattened(inner) => of_shape(inner, components),
         Shape::List(item) => object! {"type": "array", "items": of_shape(item, components)},
+        Shape::AnyOf(shapes) => {
+            let schemas = shapes.iter().map(|shape| of_shape(shape, components));
+            object! {"anyOf": Json::list(schemas)}
+        }
         Shape::OrNull(inner) => or_null(of_shape(inner, components)),
     }
 }

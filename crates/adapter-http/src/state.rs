@@ -16,6 +16,7 @@ use crate::body::BodyMemory;
 use crate::bridge::ConcurrencyLimit;
 use crate::caller_cache::CallerCache;
 use crate::connections::Connections;
+use crate::feed_waiters::FeedWaiters;
 use crate::in_flight::InFlight;
 use crate::login_queue::{KnownAddresses, LoginQueue};
 use crate::metrics::HttpMetrics;
@@ -41,6 +42,8 @@ pub struct HttpParts {
     pub metrics: Arc<dyn HttpMetrics>,
     /// Audit entries of requests that change nothing.
     pub audit: Arc<AuditQueue>,
+    /// Requests that wait for events. The store wakes them.
+    pub feed_waiters: Arc<FeedWaiters>,
     /// Limits of the server.
     pub settings: HttpSettings,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kopeck_port_store::{AuditSigner, ColumnCipher, ColumnPlace, HeadObserver, StoreError};
+use kopeck_port_store::{AuditSigner, ColumnCipher, ColumnPlace, FeedListener, HeadObserver, StoreError};
 use kopeck_port_system::Clock;
 
 use crate::observer::{NoopObserver, StoreObserver};
@@ -27,6 +27,8 @@ pub struct StoreConfig {
     pub observer: Arc<dyn StoreObserver>,
     /// How the audit log is written.
     pub audit: AuditSettings,
+    /// Learns of appended events, and other processes with it. Default: none.
+    pub feed: Option<Arc<dyn FeedListener>>,
     /// Encrypts columns. Default: a cipher that refuses to.
     pub cipher: Arc<dyn ColumnCipher>,
 }
@@ -64,6 +66,7 @@ impl StoreConfig {
             queue: 1024,
             observer: Arc::new(NoopObserver),
             audit: AuditSettings::default(),
+            feed: None,
             cipher: Arc::new(NoKey),
         }
     }

@@ -12,6 +12,7 @@ use crate::connection::{AnyConnection, ConnectionPool, PoolSettings, PoolState, 
 use crate::dialect;
 use crate::dialect::migrations::missing_migrations;
 use crate::error::OpenError;
+use crate::feed_signal::FeedSignal;
 use crate::files::Files;
 
 /// What the transactions of a store share.
@@ -22,6 +23,7 @@ pub(crate) struct Database {
     /// Encrypts columns.
     pub(crate) cipher: Arc<dyn ColumnCipher>,
     pub(crate) audit: AuditSettings,
+    pub(crate) feed: Option<FeedSignal>,
     read: ConnectionPool,
     write: ConnectionPool,
 }
@@ -49,6 +51,7 @@ impl Database {
             clock: Arc::clone(&config.clock),
             cipher: Arc::clone(&config.cipher),
             audit: config.audit.clone(),
+            feed: FeedSignal::open(config)?,
             read: pool(Access::Read, config.readers()),
             write: pool(Access::Write, config.writers()),
             condition,

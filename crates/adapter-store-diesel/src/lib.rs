@@ -11,6 +11,7 @@ mod database;
 mod dialect;
 mod encryption;
 mod error;
+mod feed_signal;
 mod files;
 mod kind;
 mod limit_text;

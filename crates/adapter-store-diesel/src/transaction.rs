@@ -5,6 +5,7 @@ pub(crate) mod loader;
 pub(crate) mod locks;
 pub(crate) mod write_buffer;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use diesel::connection::SimpleConnection;
@@ -53,6 +54,8 @@ pub(crate) struct DieselTransaction {
     is_open: bool,
     /// Whether the connection was lost.
     lost: bool,
+    /// To whose feeds events were appended.
+    pub(crate) appended: BTreeSet<PartnerId>,
 }
 
 impl DieselTransaction {
@@ -74,6 +77,7 @@ impl DieselTransaction {
             outside: false,
             is_open: false,
             lost: false,
+            appended: BTreeSet::new(),
         })
     }
 
@@ -128,6 +132,7 @@ impl DieselTransaction {
         self.audit = AuditWriter::default();
         self.session.failures.take();
         self.outside = false;
+        self.appended.clear();
     }
 
     /// Whether a statement has failed since the last look.
@@ -218,6 +223,9 @@ impl DieselTransaction {
             kept
         });
         self.audit.end(&mut self.session.chain, &self.database.audit, kept.is_ok());
+        if let (Ok(()), Some(feed)) = (&kept, &self.database.feed) {
+            feed.appended(std::mem::take(&mut self.appended));
+        }
         kept
     }
 

@@ -81,6 +81,7 @@ error_codes! {
     RequestNotProcessed = "request_not_processed", 409, "the request is not processed yet";
     RequestCancelled = "request_cancelled", 409, "the request is cancelled";
     RequestNotCancellable = "request_not_cancellable", 409, "a request in this state cannot be cancelled";
+    EventsExpired = "events_expired", 410, "events after this number are no longer kept";
     LimitConflict = "limit_conflict", 409, "unlimited is true beside another setting of the limit";
     RequestInProgress = "request_in_progress", 409, "the first call under this key is still being carried out";
     RequestTimeout = "request_timeout", 408, "the body did not arrive in time";

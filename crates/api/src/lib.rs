@@ -5,6 +5,7 @@ mod card;
 mod category;
 mod employee;
 mod error_code;
+mod event;
 mod limit;
 mod open_enum;
 mod operation;
@@ -26,6 +27,10 @@ pub use card::{
 pub use category::{Category, CategoryWithCount};
 pub use employee::{Employee, EmployeeCard, EmployeeStatus, EmployeeWithCards};
 pub use error_code::{Code, ErrorCode};
+pub use event::{
+    CardIssuedEvent, CardLinkEvent, DepositEvent, EmployeeEvent, Event, EventData, EventType, Feed,
+    LimitsEvent, OrderEvent, ReplenishmentEvent,
+};
 pub use limit::{CardLimit, LimitChange, LimitChangeCreated, LimitPeriod, LimitResult, TimeWindow};
 pub use operation::{Method, Operation, operations, placeholders};
 pub use order::{Order, OrderCreated, OrderKind};

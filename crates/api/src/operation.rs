@@ -116,6 +116,7 @@ pub mod operations {
         LIMITS_RESULT = "limits.result" reads Get "/v1/limits/result/{setLimitsCardsId}";
         LIMITS_LIST = "limits.list" reads Get "/v1/limits";
         BALANCE = "balance" reads Get "/v1/balance";
+        EVENT_FEED = "event.feed" reads Get "/v1/events";
         SANDBOX_DEPOSIT = "sandbox.deposit" changes Post "/sandbox/v1/balance/deposit";
         SANDBOX_PURCHASE = "sandbox.purchase" changes Post "/sandbox/v1/card/{idCard}/purchase";
         SANDBOX_REFUND = "sandbox.refund" changes Post "/sandbox/v1/card/{idCard}/refund";

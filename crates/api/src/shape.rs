@@ -1,6 +1,6 @@
 //! The forms of values in bodies, as data: the service makes its OpenAPI document from them.
 
-use time::{Date, PrimitiveDateTime, Time, Weekday};
+use time::{Date, OffsetDateTime, PrimitiveDateTime, Time, Weekday};
 use uuid::Uuid;
 
 /// The form of a value on the wire.
@@ -22,6 +22,8 @@ pub enum Shape {
     Date,
     /// `DD.MM.YYYY HH:MM`.
     Timestamp,
+    /// A moment by RFC 3339: `2026-01-31T09:30:00Z`.
+    Moment,
     /// One of these strings.
     Enum {
         /// The name of the schema.
@@ -44,6 +46,8 @@ pub enum Shape {
     Flattened(&'static Shape),
     /// A list.
     List(&'static Shape),
+    /// One of these.
+    AnyOf(&'static [Shape]),
     /// `null`, or a value.
     OrNull(&'static Shape),
 }
@@ -84,6 +88,7 @@ shapes! {
     Date => Date,
     Time => Text,
     PrimitiveDateTime => Timestamp,
+    OffsetDateTime => Moment,
     Weekday => Count
 }
 

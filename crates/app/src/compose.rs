@@ -10,7 +10,7 @@ use kopeck_adapter_store_diesel::{
 };
 use kopeck_port_bank::BankGateway;
 use kopeck_port_security::{PasswordHasher, SecretBox};
-use kopeck_port_store::{Access, AuditSigner, HeadObserver, Store, transact};
+use kopeck_port_store::{Access, AuditSigner, FeedListener, HeadObserver, Store, transact};
 use kopeck_port_system::{Clock, Entropy, IdSource};
 use kopeck_service::accounts::AccountRefresher;
 use kopeck_service::partners::PartnerService;
@@ -130,6 +130,8 @@ pub struct Parts {
     pub store_observer: Option<Arc<dyn StoreObserver>>,
     /// The receiver of audit chain heads, if any.
     pub audit_heads: Option<Arc<dyn HeadObserver>>,
+    /// Learns of appended events, and other processes with it. Commands have none.
+    pub feed: Option<Arc<dyn FeedListener>>,
     /// Whether units of work share transactions. Commands have no use for that.
     pub store_kind: StoreKind,
     /// The audit chain of new entries.
@@ -172,6 +174,7 @@ impl Application {
         if let Some(observer) = parts.store_observer {
             config.observer = observer;
         }
+        config.feed = parts.feed;
         let signer = signer(keys);
         config.audit = AuditSettings {
             signer: Some(Arc::clone(&signer)),

@@ -3,6 +3,7 @@
 mod cards;
 mod categories;
 mod employees;
+mod events;
 mod limits;
 mod orders;
 mod replenishments;
@@ -11,6 +12,7 @@ mod sandbox;
 pub use cards::Cards;
 pub use categories::Categories;
 pub use employees::Employees;
+pub use events::{EventFollower, Events};
 pub use limits::Limits;
 pub use orders::Orders;
 pub use replenishments::Replenishments;
@@ -29,6 +31,7 @@ mod tests {
             include_str!("api/cards.rs"),
             include_str!("api/categories.rs"),
             include_str!("api/employees.rs"),
+            include_str!("api/events.rs"),
             include_str!("api/limits.rs"),
             include_str!("api/orders.rs"),
             include_str!("api/replenishments.rs"),

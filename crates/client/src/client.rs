@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kopeck_api::{Balance, operations};
 use serde::de::DeserializeOwned;
 
-use crate::api::{Cards, Categories, Employees, Limits, Orders, Replenishments, Sandbox};
+use crate::api::{Cards, Categories, Employees, Events, Limits, Orders, Replenishments, Sandbox};
 use crate::builder::ClientBuilder;
 use crate::error::Error;
 use crate::request::Request;
@@ -72,6 +72,12 @@ impl Client {
     #[must_use]
     pub const fn categories(&self) -> Categories<'_> {
         Categories::new(self)
+    }
+
+    /// The feed of events.
+    #[must_use]
+    pub const fn events(&self) -> Events<'_> {
+        Events::new(self)
     }
 
     /// Orders of cards.

@@ -10,6 +10,7 @@
 //! | top up cards, limit what they spend | [`Replenishments`], [`Limits`] |
 //! | retry a request under its key | [`Write`], [`IdempotencyKey`] |
 //! | wait for a request | [`Wait`], [`RequestState`] |
+//! | learn what has happened | [`Events`], [`EventFollower`], [`EventData`] |
 //! | read lists | [`Paging`], [`Page::following`] |
 //! | understand a failure | [`Error`], [`ErrorCode`] |
 //! | test with a sandbox | [`Sandbox`] |
@@ -33,7 +34,7 @@ mod transport;
 mod wait;
 mod write;
 
-pub use api::{Cards, Categories, Employees, Limits, Orders, Replenishments, Sandbox};
+pub use api::{Cards, Categories, Employees, EventFollower, Events, Limits, Orders, Replenishments, Sandbox};
 pub use builder::ClientBuilder;
 pub use client::Client;
 pub use error::{BoxError, CardFault, Error, FieldFault};
@@ -41,6 +42,7 @@ pub use idempotency::IdempotencyKey;
 pub use model::card::TransactionFilter;
 pub use model::done::Done;
 pub use model::employee::{EmployeeFilter, EmployeeUpdate, NewEmployee};
+pub use model::event::EventQuery;
 pub use model::order::{ActivationCode, IssuedCard, OrderResult, PlasticItem, VirtualItem};
 pub use model::patch::Patch;
 pub use model::replenishment::TopUp;
@@ -54,11 +56,13 @@ pub use write::Write;
 
 #[doc(inline)]
 pub use kopeck_api::{
-    AccountBalance, AvailableCard, Balance, Card, CardBalance, CardLimit, CardStatus, CardType, Category,
-    CategoryWithCount, Employee, EmployeeCard, EmployeeStatus, EmployeeWithCards, ErrorCode, LimitChange,
-    LimitChangeCreated, LimitPeriod, LimitResult, LinkedCard, Order, OrderCreated, OrderKind, Page, PageMeta,
-    Paging, PaymentAnswer, Phone, PurchaseResult, RefundResult, Replenishment, ReplenishmentCreated,
-    ReplenishmentResult, RequestState, TimeWindow, Transaction, TransactionType,
+    AccountBalance, AvailableCard, Balance, Card, CardBalance, CardIssuedEvent, CardLimit, CardLinkEvent,
+    CardStatus, CardType, Category, CategoryWithCount, DepositEvent, Employee, EmployeeCard, EmployeeEvent,
+    EmployeeStatus, EmployeeWithCards, ErrorCode, Event, EventData, EventType, Feed, LimitChange,
+    LimitChangeCreated, LimitPeriod, LimitResult, LimitsEvent, LinkedCard, Order, OrderCreated, OrderEvent,
+    OrderKind, Page, PageMeta, Paging, PaymentAnswer, Phone, PurchaseResult, RefundResult, Replenishment,
+    ReplenishmentCreated, ReplenishmentEvent, ReplenishmentResult, RequestState, TimeWindow, Transaction,
+    TransactionType,
 };
 pub use kopeck_sealing::{EventContext, KeyError, Refusal, SealingKey, open_event};
 pub use secrecy::{ExposeSecret, SecretString};

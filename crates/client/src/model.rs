@@ -4,6 +4,7 @@
 pub(crate) mod card;
 pub(crate) mod done;
 pub(crate) mod employee;
+pub(crate) mod event;
 pub(crate) mod order;
 pub(crate) mod patch;
 pub(crate) mod replenishment;

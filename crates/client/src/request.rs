@@ -1,5 +1,7 @@
 //! A request before it is sealed and sent.
 
+use std::time::Duration;
+
 use kopeck_api::Operation;
 use reqwest::Method;
 use serde::Serialize;
@@ -21,6 +23,8 @@ pub(crate) struct Request {
     pub(crate) id: Option<Uuid>,
     pub(crate) query: Map<String, Value>,
     pub(crate) body: Option<Zeroizing<String>>,
+    /// How long the service may wait before it responds.
+    pub(crate) wait: Duration,
     /// Present for a mutation.
     pub(crate) key: Option<IdempotencyKey>,
 }
@@ -39,6 +43,7 @@ impl Request {
             id: None,
             query: Map::new(),
             body: None,
+            wait: Duration::ZERO,
             key: operation.changes.then(IdempotencyKey::fresh),
         }
     }
@@ -46,6 +51,11 @@ impl Request {
     pub(crate) fn id(mut self, id: Uuid) -> Self {
         self.id = Some(id);
         self
+    }
+
+    /// The service may wait this long before it responds.
+    pub(crate) fn wait(self, wait: Duration) -> Self {
+        Self { wait, ..self }
     }
 
     /// Adds a query parameter, if there is a value.

@@ -71,7 +71,7 @@ impl Transport {
         let mut request = self
             .http
             .request(call.method.clone(), url)
-            .timeout(self.timeout)
+            .timeout(self.timeout + call.wait)
             .header(ACCEPT, accept)
             .header(name, credential)
             .header("x-nonce", nonce);

@@ -5,6 +5,7 @@ use clap::{Args, Subcommand};
 use crate::commands::cards::CardsCommand;
 use crate::commands::categories::CategoriesCommand;
 use crate::commands::employees::EmployeesCommand;
+use crate::commands::events::EventsCommand;
 use crate::commands::limits::LimitsCommand;
 use crate::commands::login::LoginArgs;
 use crate::commands::orders::OrdersCommand;
@@ -53,6 +54,9 @@ pub(crate) enum CallCommand {
     /// Categories of employees: list, create, rename, delete.
     #[command(subcommand)]
     Categories(CategoriesCommand),
+    /// The feed of events: list, follow.
+    #[command(subcommand)]
+    Events(EventsCommand),
     /// Orders of cards: plastic, virtual, and their results.
     #[command(subcommand)]
     Orders(OrdersCommand),

@@ -3,6 +3,7 @@
 pub(crate) mod cards;
 pub(crate) mod categories;
 pub(crate) mod employees;
+pub(crate) mod events;
 pub(crate) mod limits;
 pub(crate) mod login;
 pub(crate) mod orders;
@@ -36,7 +37,7 @@ pub(crate) async fn run(args: CallArgs) -> Result<Output, Failure> {
         CallCommand::Open(args) => sealing::open(&args, profile),
         command => {
             let session = Session::open(profile)?;
-            let answer = call(&session.client, command).await;
+            let answer = call(&session.client, command, args.json).await;
             session.close().await;
             answer
         }
@@ -44,10 +45,11 @@ pub(crate) async fn run(args: CallArgs) -> Result<Output, Failure> {
 }
 
 /// Runs a command that needs the service.
-async fn call(client: &Client, command: CallCommand) -> Result<Output, Failure> {
+async fn call(client: &Client, command: CallCommand, json: bool) -> Result<Output, Failure> {
     match command {
         CallCommand::Employees(command) => employees::run(client, command).await,
         CallCommand::Categories(command) => categories::run(client, command).await,
+        CallCommand::Events(command) => events::run(client, command, json).await,
         CallCommand::Orders(command) => orders::run(client, command).await,
         CallCommand::Cards(command) => cards::run(client, command).await,
         CallCommand::Topup(command) => top_ups::run(client, command).await,

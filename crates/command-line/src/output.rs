@@ -21,6 +21,11 @@ impl Output {
         Self { json, text: text.into(), exit: Exit::Done }
     }
 
+    /// Of a command that has printed all it had to say.
+    pub(crate) fn nothing() -> Self {
+        Self { json: Value::Null, text: String::new(), exit: Exit::Done }
+    }
+
     /// Sets the exit code.
     pub(crate) const fn ending(mut self, exit: Exit) -> Self {
         self.exit = exit;
@@ -29,18 +34,35 @@ impl Output {
 
     /// Prints it on standard output.
     pub(crate) fn print(&self, json: bool) -> Result<Exit, Failure> {
-        let mut text = if json { self.json.to_string() } else { self.text.clone() };
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        let mut out = io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        let text = if json && !self.json.is_null() { self.json.to_string() } else { self.text.clone() };
+        match write(&text) {
             // The reader, such as `head`, has closed the pipe.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(self.exit),
-            Err(error) => Err(Failure::local(format!("standard output: {error}"))),
-            Ok(()) => Ok(self.exit),
+            written => written.map(|()| self.exit).map_err(failed),
         }
     }
+}
+
+/// Prints a line of an output without end on standard output.
+///
+/// # Errors
+/// If nobody reads it any more, too.
+pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
+    write(line).map_err(failed)
+}
+
+/// Writes text, with a line break at its end, if there is any.
+fn write(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    if !text.is_empty() && !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}
+
+fn failed(error: io::Error) -> Failure {
+    Failure::local(format!("standard output: {error}"))
 }
 
 /// The JSON of a response.

@@ -16,6 +16,12 @@ pub struct FeedEvent {
     pub event: Event,
 }
 
+/// Learns of events that were appended. It is called after their commit, on a thread of the store, so it must not block.
+pub trait FeedListener: Send + Sync {
+    /// Events were appended to the partner's feed, by this process or another; or perhaps none were.
+    fn appended(&self, partner: PartnerId);
+}
+
 /// Events, one feed a partner.
 ///
 /// An event is appended in the transaction of the change that it tells of. Transactions on one partner's data exclude each

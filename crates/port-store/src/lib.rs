@@ -22,7 +22,7 @@ pub use audit::{AuditFilter, AuditRepository, AuditSigner, HeadObserver, Signatu
 pub use card_batches::*;
 pub use encryption::{ColumnCipher, ColumnPlace, ReencryptionCursor};
 pub use error::{Rule, StoreError};
-pub use events::{EventRepository, FeedEvent};
+pub use events::{EventRepository, FeedEvent, FeedListener};
 pub use jobs::{Backlog, Claim, Horizon, JobClock, JobRepository, Reschedule, StuckJob, Subject};
 pub use records::*;
 pub use repositories::*;

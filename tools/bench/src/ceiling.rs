@@ -62,6 +62,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         tokens: Arc::new(tokens),
         sandbox: None,
         metrics: Arc::new(NoopMetrics),
+        feed_waiters: Arc::default(),
         settings: HttpSettings::default(),
     });
     let listener = TcpListener::bind(args.listen)?;

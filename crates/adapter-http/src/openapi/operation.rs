@@ -120,7 +120,7 @@ impl OperationBuilder<'_> {
     /// The responses by status code.
     fn responses(&self, components: &mut Components) -> Json {
         let mut statuses = vec![(self.operation.status, self.success(components))];
-        for status in [400, 401, 402, 404, 405, 408, 409, 413, 414, 415, 422, 429, 500, 503] {
+        for status in [400, 401, 402, 404, 405, 408, 409, 410, 413, 414, 415, 422, 429, 500, 503] {
             statuses.extend(self.refusal(status, components).map(|response| (status, response)));
         }
         Json::Object(statuses.into_iter().map(|(status, response)| (status.to_string(), response)).collect())

@@ -178,6 +178,7 @@ pub(crate) fn parts(store: Arc<dyn Store>) -> HttpParts {
         bank: Arc::new(MockBankGateway::new()),
         sandbox: None,
         metrics: Arc::new(NoopMetrics),
+        feed_waiters: Arc::default(),
         settings: HttpSettings { body_limit: 1_000, ..HttpSettings::default() },
     }
 }

@@ -89,6 +89,7 @@ impl EventRepository for DieselTransaction {
                 statements::insert(self.of(partner)?, rows).stored()?;
             }
         }
+        self.appended.insert(partner);
         self.give_out(partner, List::Events, last)
     }
 

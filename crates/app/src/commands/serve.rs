@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use kopeck_adapter_http::{Drain, HttpParts, HttpSettings, HttpState, TrustedProxies};
+use kopeck_adapter_http::{Drain, FeedWaiters, HttpParts, HttpSettings, HttpState, TrustedProxies};
 use kopeck_adapter_security::KeyRing;
 use kopeck_adapter_store_diesel::StoreKind;
 use kopeck_port_bank::BankGateway;
@@ -138,6 +138,7 @@ struct Process {
     heads: Arc<HeadForwarder>,
     /// The bank, with metrics.
     gateway: Arc<dyn BankGateway>,
+    feed_waiters: Arc<FeedWaiters>,
     operations: Operations,
     /// Dropped after the rest: it reports the shutdown too.
     operations_server: Option<OperationsServer>,
@@ -171,7 +172,9 @@ impl Process {
             log::Level::Info,
             Some(Arc::clone(&operations.metrics)),
         ));
+        let feed_waiters = Arc::new(FeedWaiters::default());
         let parts = Parts {
+            feed: Some(Arc::clone(&feed_waiters) as _),
             store_observer: Some(Arc::clone(&operations.metrics) as _),
             audit_heads: Some(Arc::clone(&heads) as _),
             store_kind,
@@ -207,6 +210,7 @@ impl Process {
             audit,
             heads,
             gateway,
+            feed_waiters,
             operations,
             operations_server,
             _lock: lock,
@@ -224,6 +228,7 @@ impl Process {
             sandbox: self.bank.sandbox.clone(),
             metrics: Arc::clone(&self.operations.metrics) as _,
             audit: Arc::clone(&self.audit),
+            feed_waiters: Arc::clone(&self.feed_waiters),
             settings: HttpSettings {
                 body_limit: args.body_limit,
                 body_memory: args.front.body_memory,

@@ -85,7 +85,7 @@ const PURE: &[(&str, &[&str])] = &[
             "unicode-normalization",
         ],
     ),
-    ("api", &["serde", "time", "uuid"]),
+    ("api", &["serde", "serde_json", "time", "uuid"]),
     ("audit", &["kopeck-domain", "sha2", "time"]),
     (
         "sealing",

@@ -193,7 +193,7 @@ async fn a_glitch_lets_no_call_be_carried_out_twice() {
 }
 
 /// What the housekeeping does every minute.
-fn sweep(server: &TestServer) {
+pub fn sweep(server: &TestServer) {
     let env = Arc::clone(&server.application.env);
     let sweep =
         move |unit: &mut dyn kopeck_port_store::UnitOfWork| kopeck_service::housekeeping::sweep(unit, &env);

@@ -20,8 +20,8 @@ fn is_identifier(operation: &str, name: &str) -> bool {
         "customId" => false,
         "surname" | "name" | "patronymic" | "phone" | "email" | "status" | "q" | "nameCategory"
         | "statusCard" | "typeCard" | "page" | "per_page" | "perPage" | "from" | "to" | "type" | "amount"
-        | "at" | "limit" | "place" | "mcc" | "merchantId" | "activationCode" | "seconds" | "latencyMs"
-        | "errorRate" | "loseAnswerRate" | "duplicateRate" | "down" => false,
+        | "at" | "limit" | "after" | "types" | "wait" | "place" | "mcc" | "merchantId" | "activationCode"
+        | "seconds" | "latencyMs" | "errorRate" | "loseAnswerRate" | "duplicateRate" | "down" => false,
         _ => panic!("say whether {name} of {operation} names something of a partner's"),
     }
 }

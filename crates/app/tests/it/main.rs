@@ -39,6 +39,7 @@ mod database;
 mod deploy;
 mod docs_page;
 mod employees;
+mod events;
 mod faults;
 mod ground;
 mod http_bodies;

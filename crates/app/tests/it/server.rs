@@ -8,7 +8,7 @@ use std::time::Instant;
 use actix_web::dev::ServerHandle;
 use kopeck::compose::{Application, Parts, simulator};
 use kopeck_adapter_bank_simulator::Simulator;
-use kopeck_adapter_http::{HttpParts, HttpSettings, HttpState, NoopMetrics};
+use kopeck_adapter_http::{FeedWaiters, HttpParts, HttpSettings, HttpState, NoopMetrics};
 use kopeck_adapter_security::{KeyRing, MasterKey};
 use kopeck_client::{Client, RetryPolicy};
 use kopeck_domain::Kopecks;
@@ -87,7 +87,9 @@ impl TestServer {
         let adapters = ground.adapters(clock_ahead);
         let (adapters, service_clock) = adapters.with_clock_of(&ground.data).unwrap();
         let keys = KeyRing::of(&MasterKey::from_bytes([7; 32]));
-        let parts = Parts { passwords, store_kind: ground.store_kind, ..Parts::default() };
+        let feed_waiters = Arc::new(FeedWaiters::default());
+        let feed = Some(Arc::clone(&feed_waiters) as _);
+        let parts = Parts { passwords, feed, store_kind: ground.store_kind, ..Parts::default() };
         let application = Application::with_parts(&ground.url, &keys, &adapters, SETTINGS, parts).unwrap();
         let bank = simulator(&ground.data, &adapters, SETTINGS).unwrap();
         let sandboxed = Sandbox { bank: Arc::clone(&bank) as _, clock: service_clock };
@@ -106,6 +108,7 @@ impl TestServer {
             tokens: Arc::clone(&application.tokens),
             sandbox: sandbox.then_some(ports.sandbox),
             metrics: Arc::new(NoopMetrics),
+            feed_waiters,
             settings: http,
         });
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -115,6 +115,7 @@ fn table() -> Vec<(&'static str, &'static str, Value)> {
         ("limits.result", "<change>", none()),
         ("limits.list", "", none()),
         ("balance", "", none()),
+        ("event.feed", "", json!({"types": "card.issued,card.linked"})),
         ("sandbox.deposit", "", json!({"amount": 1})),
         ("sandbox.purchase", "<card>", json!({"amount": 1})),
         ("sandbox.refund", "<card>", json!({"transactionId": "<payment>", "amount": 1})),

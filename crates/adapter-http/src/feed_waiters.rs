@@ -1,0 +1,62 @@
+//! Requests that wait for an event. They hold no thread and no connection of the database.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use kopeck_domain::ids::PartnerId;
+use kopeck_port_store::FeedListener;
+use tokio::sync::watch;
+
+/// Wakes requests that wait for an event of a partner. The store is given this as its [`FeedListener`].
+#[derive(Default)]
+pub struct FeedWaiters {
+    feeds: Mutex<HashMap<PartnerId, watch::Sender<()>>>,
+}
+
+impl FeedWaiters {
+    /// Changes with each event that is appended to the partner's feed from now on.
+    pub(crate) fn subscribe(&self, partner: PartnerId) -> watch::Receiver<()> {
+        let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        feeds.entry(partner).or_default().subscribe()
+    }
+}
+
+impl FeedListener for FeedWaiters {
+    fn appended(&self, partner: PartnerId) {
+        let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without a receiver the request is answered, or its client is gone.
+        if feeds.get(&partner).is_some_and(|feed| feed.send(()).is_err()) {
+            feeds.remove(&partner);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn an_event_wakes_all_who_wait_for_this_partner() {
+        let waiters = FeedWaiters::default();
+        let [own, other] = [1, 2].map(|id| PartnerId::new(Uuid::from_u128(id)));
+        waiters.appended(own);
+        let (mut first, mut second) = (waiters.subscribe(own), waiters.subscribe(own));
+        let mut of_other = waiters.subscribe(other);
+        assert!(first.changed().now_or_never().is_none(), "an earlier event wakes nobody");
+        waiters.appended(own);
+        assert!(first.changed().now_or_never().is_some() && second.changed().now_or_never().is_some());
+        assert!(of_other.changed().now_or_never().is_none());
+    }
+
+    #[test]
+    fn partners_for_whom_nobody_waits_are_forgotten() {
+        let waiters = FeedWaiters::default();
+        let partner = PartnerId::new(Uuid::from_u128(1));
+        drop(waiters.subscribe(partner));
+        waiters.appended(partner);
+        assert!(waiters.feeds.lock().unwrap().is_empty());
+    }
+}

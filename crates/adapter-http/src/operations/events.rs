@@ -1,0 +1,107 @@
+//! Reads the feed of events.
+
+use std::time::Duration;
+
+use kopeck_domain::draft::Invalid;
+use kopeck_domain::event::EventType;
+use kopeck_service::events::{self, FeedError, FeedPage, FeedQuery};
+use tokio::time::Instant;
+
+use crate::dto::event;
+use crate::input::field_types::{integer, text};
+use crate::json::{Json, object};
+use crate::operations::prelude::*;
+use crate::schema::{Components, HasSchema};
+
+/// The most events of a response.
+const MOST: i64 = 500;
+/// The events of a response by default.
+const LIMIT: i64 = 100;
+/// The longest wait, seconds.
+const LONGEST_WAIT: i64 = 30;
+
+pub(super) static OPERATION: Operation = Operation::of(&operations::EVENT_FEED, handler!(feed))
+    .reads(reads!(read))
+    .responds::<api::Feed>(200)
+    .refuses(&[Code::EventsExpired]);
+
+fn read(r: &mut Reader<'_>) -> Option<(FeedQuery, Duration)> {
+    let number = |least: i64, most: i64| {
+        integer(move |number| {
+            let is_in_range = (least..=most).contains(&number);
+            is_in_range
+                .then_some(number)
+                .ok_or_else(|| Invalid::new(format!("must be from {least} to {most}")))
+        })
+        .between(least, most)
+        .may_be_clear()
+    };
+    let after = r
+        .param("after", number(0, i64::MAX).about("The number after which to begin. Default 0: the oldest."));
+    let limit = r.param("limit", number(1, MOST).about("The most events. Default 100."));
+    let types = r.param(
+        "types",
+        text(event_types).may_be_clear().about("Only these types, with commas between them."),
+    );
+    let wait = r.param(
+        "wait",
+        number(0, LONGEST_WAIT).about("How many seconds to wait for an event if there is none. Default 0."),
+    );
+    let query = FeedQuery {
+        after: after.unwrap_or(0),
+        types: types.map(|EventTypes(types)| types).unwrap_or_default(),
+        limit: limit.unwrap_or(LIMIT).try_into().ok()?,
+    };
+    Some((query, Duration::from_secs(wait.unwrap_or(0).try_into().ok()?)))
+}
+
+/// Types of events, with commas between them.
+struct EventTypes(Vec<EventType>);
+
+impl HasSchema for EventTypes {
+    fn schema(_: &mut Components) -> Json {
+        object! {"type": "string", "examples": Json::list(["order.status,card.issued"])}
+    }
+}
+
+fn event_types(names: &str) -> Result<EventTypes, Invalid> {
+    let event_type = |name: &str| name.parse().map_err(|_| Invalid::new("names an unknown type of event"));
+    names.split(',').map(event_type).collect::<Result<_, _>>().map(EventTypes)
+}
+
+async fn feed(mut ctx: HandlerContext) -> HandlerResult {
+    let (query, wait) = ctx.input.values(read)?;
+    let until = Instant::now() + wait;
+    let mut appended = ctx.shared.parts.feed_waiters.subscribe(ctx.partner);
+    loop {
+        // Events from here on are noticed, even if they come between this reading and the wait.
+        appended.mark_unchanged();
+        let page = ctx
+            .read(Ok(query.clone()), |unit, _env, partner, query| events::feed(unit, partner, query))
+            .await?;
+        if !page.events.is_empty() || until <= Instant::now() {
+            return ctx.respond(&body(&page));
+        }
+        tokio::select! {
+            _ = appended.changed() => {}
+            () = tokio::time::sleep_until(until) => {}
+            // A client that is answered now closes its connection before the server does.
+            () = ctx.shared.connections.draining() => return ctx.respond(&body(&page)),
+        }
+        ctx.renew_deadline();
+    }
+}
+
+fn body(page: &FeedPage) -> api::Feed {
+    let data = page.events.iter().map(event::body).collect();
+    api::Feed { data, next: page.next, oldest: page.oldest }
+}
+
+impl From<FeedError> for ApiError {
+    fn from(error: FeedError) -> Self {
+        match error {
+            FeedError::Expired { .. } => Self::new(Code::EventsExpired, error.to_string()),
+            FeedError::Store(error) => error.into(),
+        }
+    }
+}

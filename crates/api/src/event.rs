@@ -1,0 +1,267 @@
+//! Events: what happened to a partner's data.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use time::{Date, OffsetDateTime};
+use uuid::Uuid;
+
+use crate::card::{CardStatus, CardType};
+use crate::open_enum::open_enum;
+use crate::request::RequestState;
+use crate::shape::{HasShape, Shape, body};
+use crate::wire;
+
+/// Declares the types of events: each with its name, what it tells, and what happened.
+macro_rules! events {
+    ($($variant:ident($data:ident) = $name:literal, $about:literal;)*) => {
+        open_enum! {
+            /// The type of an event. A newer service may have further ones.
+            pub enum EventType as "EventType", "What an event tells: the description of Events has each type with its data." {
+                $(#[doc = $about] $variant = $name,)*
+            }
+        }
+
+        /// What an event tells.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum EventData {
+            $(#[doc = $about] $variant($data),)*
+            /// An event of a type that this version does not know.
+            Unknown {
+                /// Its type.
+                event_type: String,
+                /// Its data.
+                data: Value,
+            },
+        }
+
+        impl EventData {
+            /// The type of the event.
+            #[must_use]
+            pub fn event_type(&self) -> EventType {
+                match self {
+                    $(Self::$variant(_) => EventType::$variant,)*
+                    Self::Unknown { event_type, .. } => EventType::Unknown(event_type.clone()),
+                }
+            }
+
+            fn from_parts(event_type: EventType, data: Value) -> serde_json::Result<Self> {
+                Ok(match event_type {
+                    $(EventType::$variant => Self::$variant(serde_json::from_value(data)?),)*
+                    EventType::Unknown(event_type) => Self::Unknown { event_type, data },
+                })
+            }
+
+            fn to_value(&self) -> serde_json::Result<Value> {
+                match self {
+                    $(Self::$variant(data) => serde_json::to_value(data),)*
+                    Self::Unknown { data, .. } => Ok(data.clone()),
+                }
+            }
+        }
+    };
+}
+
+events! {
+    OrderStatus(OrderEvent) = "order.status", "An order was created, or reached another state.";
+    ReplenishmentStatus(ReplenishmentEvent) = "replenishment.status",
+        "A top-up request was created, or reached another state.";
+    LimitsStatus(LimitsEvent) = "limits.status", "A change of limits was created, or reached another state.";
+    CardIssued(CardIssuedEvent) = "card.issued", "The bank issued a card for an order.";
+    CardLinked(CardLinkEvent) = "card.linked", "A card was linked to an employee.";
+    CardStatus(CardLinkEvent) = "card.status", "The status of a linked card was switched.";
+    BalanceDeposited(DepositEvent) = "balance.deposited", "Money arrived on your balance.";
+    EmployeeCreated(EmployeeEvent) = "employee.created", "An employee was added.";
+    EmployeeUpdated(EmployeeEvent) = "employee.updated", "An employee's fields were changed.";
+}
+
+impl HasShape for EventData {
+    const SHAPE: Shape = Shape::AnyOf(&[
+        OrderEvent::SHAPE,
+        ReplenishmentEvent::SHAPE,
+        LimitsEvent::SHAPE,
+        CardIssuedEvent::SHAPE,
+        CardLinkEvent::SHAPE,
+        DepositEvent::SHAPE,
+        EmployeeEvent::SHAPE,
+    ]);
+}
+
+/// Something that happened once. It is recognised by its identifier if it is sent again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "EventBody", into = "EventBody")]
+pub struct Event {
+    /// Its identifier.
+    pub id: Uuid,
+    /// Its number in your feed. An event that becomes visible later has a greater one.
+    pub seq: i64,
+    /// When it happened, UTC, to the second.
+    pub created_at: OffsetDateTime,
+    /// What happened.
+    pub data: EventData,
+}
+
+impl HasShape for Event {
+    const SHAPE: Shape = EventBody::SHAPE;
+}
+
+body! {
+    /// Something that happened once. It is recognised by its identifier if it is sent again.
+    pub struct EventBody as "Event" {
+        /// Its identifier.
+        id: Uuid,
+        /// Its number in your feed. An event that becomes visible later has a greater one.
+        seq: i64,
+        /// What happened. There may be further types at any time: pass over those that you do not know.
+        event_type: EventType = "type",
+        /// When it happened, UTC.
+        #[serde(with = "time::serde::rfc3339")]
+        created_at: OffsetDateTime,
+        /// What it tells; its form goes by the type.
+        data: Value as EventData,
+    }
+}
+
+impl TryFrom<EventBody> for Event {
+    type Error = serde_json::Error;
+
+    fn try_from(body: EventBody) -> Result<Self, Self::Error> {
+        let EventBody { id, seq, event_type, created_at, data } = body;
+        Ok(Self { id, seq, created_at, data: EventData::from_parts(event_type, data)? })
+    }
+}
+
+impl From<Event> for EventBody {
+    fn from(event: Event) -> Self {
+        let Event { id, seq, created_at, data } = event;
+        // The data consist of texts, numbers and lists, which are JSON.
+        let value = data.to_value().unwrap_or(Value::Null);
+        Self { id, seq, event_type: data.event_type(), created_at, data: value }
+    }
+}
+
+body! {
+    /// A piece of the feed.
+    pub struct Feed as "Feed" {
+        /// The events, in the order of their numbers.
+        data: Vec<Event>,
+        /// The `after` of the following call.
+        next: i64,
+        /// The least number that is kept.
+        oldest: i64,
+    }
+}
+
+body! {
+    /// Where an order stands.
+    pub struct OrderEvent as "OrderEvent" {
+        /// The order.
+        order_id: Uuid,
+        /// Its new state.
+        status: RequestState,
+    }
+}
+
+body! {
+    /// Where a top-up request stands.
+    pub struct ReplenishmentEvent as "ReplenishmentEvent" {
+        /// The top-up request.
+        replenishment_id: Uuid,
+        /// Its new state.
+        status: RequestState,
+    }
+}
+
+body! {
+    /// Where a change of limits stands.
+    pub struct LimitsEvent as "LimitsEvent" {
+        /// The change of limits.
+        set_limits_cards_id: Uuid,
+        /// Its new state.
+        status: RequestState,
+    }
+}
+
+body! {
+    /// A card that the bank issued.
+    pub struct CardIssuedEvent as "CardIssuedEvent" {
+        /// Our identifier.
+        id_card: Uuid,
+        /// The bank's number.
+        custom_id_card: String,
+        /// Its type.
+        type_card: CardType,
+        /// The order it was issued for.
+        order_id: Uuid,
+        /// Its last day.
+        #[serde(with = "wire::text")]
+        date_until: Date,
+    }
+}
+
+body! {
+    /// A card and the employee who holds it.
+    pub struct CardLinkEvent as "CardLinkEvent" {
+        /// The card.
+        id_card: Uuid,
+        /// The employee.
+        id_employee: Uuid,
+        /// What the card is to the employee now.
+        status_card: CardStatus,
+    }
+}
+
+body! {
+    /// Money that arrived.
+    pub struct DepositEvent as "DepositEvent" {
+        /// How much, kopecks.
+        amount: i64,
+        /// Under which reference; `null` in the sandbox, and for the deposit with which a partner begins.
+        reference: Option<String>,
+    }
+}
+
+body! {
+    /// An employee who was added or changed.
+    pub struct EmployeeEvent as "EmployeeEvent" {
+        /// Our identifier.
+        id_employee: Uuid,
+        /// Your identifier, as it is now.
+        custom_id: String,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use time::macros::datetime;
+
+    use super::*;
+
+    fn told(event_type: &str, data: &Value) -> Value {
+        json!({"id": Uuid::nil(), "seq": 7, "type": event_type, "createdAt": "2026-01-31T09:30:00Z", "data": data})
+    }
+
+    #[test]
+    fn a_known_event_is_typed() {
+        let text = told("balance.deposited", &json!({"amount": 50, "reference": null}));
+        let event: Event = serde_json::from_value(text.clone()).unwrap();
+        let data = EventData::BalanceDeposited(DepositEvent { amount: 50, reference: None });
+        let at = datetime!(2026-01-31 09:30 UTC);
+        assert_eq!(event, Event { id: Uuid::nil(), seq: 7, created_at: at, data });
+        assert_eq!(serde_json::to_value(&event).unwrap(), text);
+    }
+
+    #[test]
+    fn an_event_of_a_newer_service_is_kept_as_it_is() {
+        let text = told("card.melted", &json!({"degrees": [961.8]}));
+        let event: Event = serde_json::from_value(text.clone()).unwrap();
+        assert_eq!(event.data.event_type(), EventType::Unknown("card.melted".to_owned()));
+        assert_eq!(serde_json::to_value(&event).unwrap(), text);
+    }
+
+    #[test]
+    fn a_known_event_without_its_fields_is_faulty() {
+        assert!(serde_json::from_value::<Event>(told("order.status", &json!({}))).is_err());
+    }
+}

@@ -1,0 +1,165 @@
+//! The feed of events over HTTP.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use kopeck_domain::partner::SealingPolicy;
+use serde_json::{Value, json};
+
+use crate::bare::{get, login_call, post};
+use crate::calls::{Api, start, virtual_order};
+use crate::clock_steps::sweep;
+use crate::process::{Installation, Running};
+use crate::server::TestServer;
+
+/// Type and data of the events of a page.
+fn told(page: &Value) -> Vec<(&str, &Value)> {
+    let events = page["data"].as_array().unwrap();
+    events.iter().map(|event| (event["type"].as_str().unwrap(), &event["data"])).collect()
+}
+
+fn types(page: &Value) -> Vec<&str> {
+    told(page).into_iter().map(|(event_type, _)| event_type).collect()
+}
+
+#[tokio::test]
+async fn each_change_is_told_once_in_its_order() {
+    let (server, api) = start(100_000).await;
+    let employee = api.employee("E-1").await;
+    let order = api.post("/v1/order/virtualcards", &virtual_order(1, 5_000)).await.ok(202);
+    server.run_jobs();
+    let card = api.get("/v1/cards/available").await.ok(200)["data"][0].clone();
+    api.link(&employee, card["customIdCard"].as_str().unwrap(), "MAIN").await.ok(200);
+    // What changes nothing is no event.
+    api.link(&employee, card["customIdCard"].as_str().unwrap(), "MAIN").await.ok(200);
+    let page = api.get("/v1/events").await.ok(200);
+    let of_order = |status: &str| json!({"orderId": order["orderId"], "status": status});
+    let told = told(&page);
+    let expected = [
+        ("balance.deposited", json!({"amount": 100_000, "reference": null})),
+        ("employee.created", json!({"idEmployee": employee, "customId": "E-1"})),
+        ("order.status", of_order("NEW")),
+        ("order.status", of_order("IN_PROCESS")),
+        ("order.status", of_order("SUCCESS")),
+    ];
+    for (index, (event_type, data)) in expected.iter().enumerate() {
+        assert_eq!(told[index], (*event_type, data));
+    }
+    assert_eq!(types(&page)[5..], ["card.issued", "card.linked"]);
+    assert_eq!((&told[5].1["idCard"], &told[5].1["orderId"]), (&card["idCard"], &order["orderId"]));
+    let link = json!({"idCard": card["idCard"], "idEmployee": employee, "statusCard": "MAIN"});
+    assert_eq!(told[6].1, &link);
+    assert_eq!((&page["next"], &page["oldest"]), (&json!(7), &json!(1)));
+    assert_eq!(page["data"][0]["createdAt"], "2026-03-02T09:00:00Z");
+}
+
+#[tokio::test]
+async fn a_page_has_what_was_asked_for() {
+    let (_server, api) = start(1).await;
+    for name in ["E-1", "E-2", "E-3"] {
+        api.employee(name).await;
+    }
+    let sequence = |page: &Value| -> Vec<i64> {
+        page["data"].as_array().unwrap().iter().map(|event| event["seq"].as_i64().unwrap()).collect()
+    };
+    let page = api.get("/v1/events?after=1&limit=2").await.ok(200);
+    assert_eq!((sequence(&page), &page["next"]), (vec![2, 3], &json!(3)));
+    let page = api.get("/v1/events?after=4").await.ok(200);
+    assert_eq!((sequence(&page), &page["next"]), (vec![], &json!(4)));
+    let page = api.get("/v1/events?types=card.issued,balance.deposited").await.ok(200);
+    assert_eq!(sequence(&page), [1]);
+    for (query, field) in [
+        ("limit=0", "limit"),
+        ("limit=501", "limit"),
+        ("after=-1", "after"),
+        ("wait=31", "wait"),
+        ("types=card.melted", "types"),
+        ("types=", "types"),
+    ] {
+        api.get(&format!("/v1/events?{query}")).await.faulty(&[field]);
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_call_tells_nothing_anew() {
+    let (_server, api) = start(1).await;
+    let body = json!({"customId": "E-1"}).to_string();
+    let nonce = "0123456789abcdef0123";
+    for _ in 0..2 {
+        api.send(reqwest::Method::POST, "/v1/employee/add", body.clone(), nonce).await;
+    }
+    let page = api.get("/v1/events").await.ok(200);
+    assert_eq!(types(&page), ["balance.deposited", "employee.created"]);
+}
+
+#[tokio::test]
+async fn a_reader_of_expired_events_begins_anew() {
+    let server = TestServer::start();
+    let partner = server.partner(SealingPolicy::Optional, 1);
+    Api::login(&server, &partner).await.employee("E-1").await;
+    server.clock.advance(time::Duration::days(31));
+    sweep(&server);
+    let api = Api::login(&server, &partner).await;
+    api.get("/v1/events?after=1").await.refused(410, "events_expired");
+    let page = api.get("/v1/events?after=2").await.ok(200);
+    assert_eq!((types(&page), &page["oldest"]), (vec![], &json!(3)));
+    api.employee("E-2").await;
+    let page = api.get("/v1/events").await.ok(200);
+    assert_eq!((types(&page), &page["next"]), (vec!["employee.created"], &json!(3)));
+}
+
+/// A request that waits gets the first event of the types it asked for, of its own partner.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_waiting_request_gets_the_next_event() {
+    let (server, api) = start(1).await;
+    let other = server.partner(SealingPolicy::Optional, 1);
+    let other = Api::login(&server, &other).await;
+    let waiting = {
+        let api = api.clone();
+        tokio::spawn(
+            async move { api.get("/v1/events?after=1&wait=30&types=employee.updated").await.ok(200) },
+        )
+    };
+    other.employee("E-1").await;
+    let employee = api.employee("E-1").await;
+    assert!(!waiting.is_finished());
+    api.put(&format!("/v1/employee/{employee}"), &json!({"surname": "Ivanov"})).await.ok(200);
+    let page = waiting.await.unwrap();
+    assert_eq!((types(&page), &page["next"]), (vec!["employee.updated"], &json!(3)));
+}
+
+#[tokio::test]
+async fn a_wait_in_vain_ends() {
+    let (_server, api) = start(1).await;
+    let page = api.get("/v1/events?after=1&wait=1").await.ok(200);
+    assert_eq!((types(&page), &page["next"]), (vec![], &json!(1)));
+}
+
+/// Word of an event comes from another process well before the wait is over, and a server that stops leaves nobody
+/// waiting.
+#[test]
+fn an_event_of_another_process_ends_the_wait() {
+    let installation = Installation::on_a_server();
+    let partner = installation.create_partner(&["--deposit", "1", "--sealing", "optional"]);
+    let (first, second) = (installation.serve(&[]), installation.serve(&[]));
+    let login = login_call(&partner.api_key, &partner.login, &partner.password);
+    let token = login.send_to(&first.base_url).text_of("accessToken");
+    let wait = |server: &Running, after: u32| {
+        let call = get(&format!("/v1/events?after={after}&wait=30")).token(&token);
+        let base = server.base_url.clone();
+        thread::spawn(move || call.send_to(&base).ok(200))
+    };
+    let waiting = wait(&first, 1);
+    let begun = Instant::now();
+    let employee = json!({"customId": "E-1"});
+    post("/v1/employee/add", &employee).token(&token).send_to(&second.base_url).ok(200);
+    assert_eq!(types(&waiting.join().unwrap()), ["employee.created"]);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+
+    let waiting = wait(&second, 2);
+    let (_, good) = first.stop("TERM");
+    assert!(good, "{}", installation.log());
+    let (_, good) = second.stop("TERM");
+    assert!(good, "{}", installation.log());
+    assert_eq!(types(&waiting.join().unwrap()), Vec::<&str>::new());
+}
