@@ -289,4 +289,5 @@ tables! {
 
 allow_tables_to_appear_in_same_query!(sessions, token_pairs);
 allow_tables_to_appear_in_same_query!(movements, entries);
+allow_tables_to_appear_in_same_query!(counters, events);
 allow_tables_to_appear_in_same_query!(categories, employees);

@@ -11,9 +11,8 @@ CREATE TABLE events (
     PRIMARY KEY (partner_id, seq)
 );
 
--- A feed of some types alone; and what has expired.
+-- A feed of some types alone.
 CREATE INDEX events_by_kind ON events (partner_id, kind, seq);
-CREATE INDEX events_by_age ON events (created_at);
 
 -- The number of a partner's last event, and that of the last one deleted.
 ALTER TABLE counters DROP CONSTRAINT counters_list_check;

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use crate::convert::{AsKey, corrupt};
 use crate::counters::List;
 use crate::error::Stored;
-use crate::schema::events;
+use crate::schema::{counters, events};
 use crate::sql_types::{Id, UtcTimestamp};
 use crate::statements::{self, INSERT_CHUNK, binds, row};
 use crate::transaction::DieselTransaction;
@@ -117,22 +117,51 @@ impl EventRepository for DieselTransaction {
         Ok(self.last_number(partner, List::ExpiredEvents)?.unwrap_or(0))
     }
 
+    /// Numbers are dense, so the oldest event of a feed is behind the last one that was deleted: no index by age is needed.
     fn forget_before(&mut self, moment: OffsetDateTime, limit: u32) -> Result<u64, StoreError> {
-        let old: Vec<(Id, i64)> = events::table
-            .filter(events::created_at.lt(UtcTimestamp::of(moment)))
-            .order(events::created_at)
+        let moment = UtcTimestamp::of(moment);
+        let oldest = events::partner_id.eq(counters::partner_id).and(events::seq.eq(counters::last + 1));
+        let feeds: Vec<(Id, i64)> = counters::table
+            .inner_join(events::table.on(oldest))
+            .filter(counters::list.eq(List::ExpiredEvents.as_str()))
+            .filter(events::created_at.lt(moment))
             .limit(i64::from(limit))
-            .select((events::partner_id, events::seq))
+            .select((counters::partner_id, counters::last))
             .load(self.owning(Lock::Sweep)?)
             .stored()?;
-        for (partner, seq) in &old {
-            let connection = self.owning(Lock::Sweep)?;
-            let text = "DELETE FROM events WHERE partner_id = ? AND seq = ?";
-            statements::execute(connection, text, binds![partner, seq]).stored()?;
-            let text = "UPDATE counters SET last = ? WHERE partner_id = ? AND list = ? AND last < ?";
-            let values = binds![seq, partner, List::ExpiredEvents.as_str(), seq];
-            statements::execute(connection, text, values).stored()?;
+        let mut left = i64::from(limit);
+        for (partner, last) in feeds {
+            left -= self.forget_events_of(partner, last, moment, left)?;
         }
-        Ok(old.len() as u64)
+        Ok((i64::from(limit) - left).unsigned_abs())
+    }
+}
+
+impl DieselTransaction {
+    /// Deletes events of one feed behind number `last`, `limit` at most, up to the first that is not older than `moment`.
+    fn forget_events_of(
+        &mut self,
+        partner: Id,
+        last: i64,
+        moment: UtcTimestamp,
+        limit: i64,
+    ) -> Result<i64, StoreError> {
+        let connection = self.owning(Lock::Sweep)?;
+        let of_feed = || events::table.filter(events::partner_id.eq(partner)).filter(events::seq.gt(last));
+        let ages: Vec<UtcTimestamp> = of_feed()
+            .filter(events::seq.le(last + limit))
+            .order(events::seq)
+            .select(events::created_at)
+            .load(connection)
+            .stored()?;
+        let old = ages.iter().take_while(|created_at| **created_at < moment).count();
+        let old = i64::try_from(old).unwrap_or(limit);
+        let until = last + old;
+        let text = "DELETE FROM events WHERE partner_id = ? AND seq <= ?";
+        statements::execute(connection, text, binds![partner, until]).stored()?;
+        let text = "UPDATE counters SET last = ? WHERE partner_id = ? AND list = ?";
+        statements::execute(connection, text, binds![until, partner, List::ExpiredEvents.as_str()])
+            .stored()?;
+        Ok(old)
     }
 }
