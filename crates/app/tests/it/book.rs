@@ -1,4 +1,4 @@
-//! The book in `docs/`, read as a newcomer reads it: every command is pasted, every example run, every link followed.
+//! The book in `docs/`, read as a newcomer reads it: every command is pasted, every example run.
 //!
 //! Each chapter of `docs/guide` is played from top to bottom. Its blocks say what they are there for:
 //!
@@ -29,6 +29,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use kopeck_adapter_http::{codes, operations};
+
+use crate::pages::links;
 
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
 
@@ -100,46 +102,6 @@ fn every_page_is_in_the_table_of_contents() {
     }
     there.remove(Path::new("SUMMARY.md"));
     assert_eq!(listed, there);
-}
-
-#[test]
-fn every_link_leads_somewhere() {
-    let docs = Path::new(DOCS);
-    let summary = page("SUMMARY.md");
-    let mut pages: Vec<PathBuf> = links(&summary).map(|link| docs.join(link)).collect();
-    pages.extend(["../README.md", "../CONTRIBUTING.md", "SUMMARY.md"].map(|name| docs.join(name)));
-    let mut dead = Vec::new();
-    for path in &pages {
-        let text = std::fs::read_to_string(path).unwrap();
-        for link in links(&text).filter(|link| !link.contains("://")) {
-            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
-            let found = target.exists()
-                && (anchor.is_empty()
-                    || anchors(&std::fs::read_to_string(&target).unwrap()).contains(anchor));
-            if !found {
-                dead.push(format!("{}: {link}", path.display()));
-            }
-        }
-    }
-    assert!(dead.is_empty(), "{dead:#?}");
-}
-
-/// The targets of the links of a page.
-fn links(page: &str) -> impl Iterator<Item = &str> {
-    let prose = page.split("\n```").step_by(2);
-    prose.flat_map(|prose| prose.split("](").skip(1)).filter_map(|rest| Some(rest.split_once(')')?.0))
-}
-
-/// What a page can be entered at: its headings, as GitHub and mdBook name them.
-fn anchors(page: &str) -> BTreeSet<String> {
-    let heading =
-        |line: &str| line.strip_prefix('#').map(|rest| rest.trim_start_matches('#').trim().to_lowercase());
-    let letters = |text: String| {
-        let kept = text.chars().filter(|sign| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_'));
-        kept.map(|sign| if sign == ' ' { '-' } else { sign }).collect()
-    };
-    page.lines().filter_map(heading).map(letters).collect()
 }
 
 /// The words at the beginning of the rows of all tables of a page.

@@ -73,6 +73,7 @@ mod operators;
 mod orders;
 mod outages;
 mod output;
+mod pages;
 mod passwords;
 mod personal_data;
 mod process;
