@@ -67,7 +67,7 @@ impl CircuitBreaker {
                 log::warn!(failures = self.failures; "the circuit breaker is open: no bank requests for a while");
             }
             (State::Probing, State::Closed { .. }) => {
-                log::info!("the circuit breaker is closed: the bank responds again")
+                log::info!("the circuit breaker is closed: the bank responds again");
             }
             (State::Closed { .. } | State::Open { .. } | State::Probing, _) => {}
         }

@@ -262,6 +262,7 @@ impl<T> Default for Following<T> {
 
 impl<T> Following<T> {
     /// Always true: leaves the list out of its object.
+    #[expect(clippy::unused_self, reason = "serde passes the value")]
     pub(crate) const fn comes_later(&self) -> bool {
         true
     }

@@ -69,7 +69,7 @@ impl KeyRing {
         Arc::new(Self::made_of(std::iter::once(master).chain(accepted), None))
     }
 
-    /// DerivedKeys that may change while the service runs; `None` if the source has none.
+    /// Keys that may change while the service runs; `None` if the source has none.
     #[must_use]
     pub fn following(source: Box<dyn KeySource>) -> Option<Arc<Self>> {
         let keys = source.changed().filter(|keys| !keys.is_empty())?;

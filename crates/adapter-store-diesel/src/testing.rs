@@ -95,6 +95,7 @@ pub fn tamper(url: &str, statements: &str) {
 ///
 /// # Panics
 /// If it cannot be read.
+#[must_use]
 pub fn dump(url: &str) -> Vec<u8> {
     if let Some(path) = url.strip_prefix("sqlite://") {
         let read = |path: String| std::fs::read(path).expect("the file can be read");
@@ -117,6 +118,7 @@ pub fn dump(url: &str) -> Vec<u8> {
 ///
 /// # Panics
 /// If it cannot be read.
+#[must_use]
 pub fn inserts(url: &str) -> String {
     // A query for each table, which makes a statement of each row.
     const SQLITE: &str = "

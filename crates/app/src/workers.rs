@@ -49,7 +49,7 @@ impl Workers {
         for number in 0..count {
             let (store, worker) = (Arc::clone(store), Arc::clone(worker));
             workers.spawn(format!("worker-{number}"), move |stop, heartbeat| {
-                work(&*store, &worker, stop, heartbeat)
+                work(&*store, &worker, stop, heartbeat);
             })?;
         }
         workers.spawn("accounts".to_owned(), move |stop, heartbeat| {

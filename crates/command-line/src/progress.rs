@@ -53,7 +53,7 @@ impl Drop for Progress {
     }
 }
 
-/// NEW, IN_PROCESS, done.
+/// `NEW`, `IN_PROCESS`, done.
 const STAGES: u64 = 3;
 
 const fn stage(state: &RequestState) -> u64 {

@@ -57,7 +57,7 @@ impl TopUpRefusal {
 
 /// The kind of batch that tops cards up: a sum of money in all, an amount for each card.
 ///
-/// While a batch is IN_PROCESS the amounts of its open cards are held.
+/// While a batch is `IN_PROCESS` the amounts of its open cards are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TopUps;
 

@@ -124,7 +124,7 @@ impl Worker {
         Self { store, bank, env, settings, in_flight: Arc::default() }
     }
 
-    /// Takes due jobs and prepares what the bank has to know. Requests that were NEW are IN_PROCESS
+    /// Takes due jobs and prepares what the bank has to know. Requests that were `NEW` are `IN_PROCESS`
     /// after this, and their money is held.
     ///
     /// # Errors

@@ -1,4 +1,11 @@
 #![doc = include_str!("../README.md")]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::float_cmp,
+    reason = "figures of a report, and counts far below 2^52"
+)]
 
 mod caller;
 mod ceiling;

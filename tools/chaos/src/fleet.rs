@@ -58,7 +58,7 @@ impl Fleet {
     /// Lays the ways; nothing runs yet.
     pub(crate) async fn new(settings: &Settings) -> anyhow::Result<Self> {
         let to_bank = Proxy::open()?;
-        let (to_database, database_url) = database(settings).await?;
+        let (to_database, database_url) = database(settings)?;
         let installation = Installation {
             binary: std::path::absolute(&settings.binary)?,
             folder: std::path::absolute(&settings.folder)?,
@@ -167,7 +167,7 @@ impl Fleet {
 }
 
 /// The way to the database, if it is across a network, and its URL.
-async fn database(settings: &Settings) -> anyhow::Result<(Option<Proxy>, String)> {
+fn database(settings: &Settings) -> anyhow::Result<(Option<Proxy>, String)> {
     let Some(socket) = &settings.postgres else {
         let path = std::path::absolute(settings.folder.join("data"))?;
         return Ok((None, format!("sqlite://{}/kopeck.sqlite", path.display())));

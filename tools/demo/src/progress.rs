@@ -62,7 +62,7 @@ impl Progress {
     }
 }
 
-/// NEW, IN_PROCESS, done.
+/// `NEW`, `IN_PROCESS`, done.
 const STAGES: usize = 3;
 
 const fn stage(state: &RequestState) -> u64 {

@@ -144,7 +144,7 @@ fn two_processes_share_the_database() {
         scope
             .spawn(|| (0..10).for_each(|n| assert_eq!(bank.submit_one(order_of("a", n)), Ok(Verdict::Done))));
         scope.spawn(|| {
-            (0..10).for_each(|n| assert_eq!(neighbour.submit(&[order_of("b", n)]), [Ok(Verdict::Done)]))
+            (0..10).for_each(|n| assert_eq!(neighbour.submit(&[order_of("b", n)]), [Ok(Verdict::Done)]));
         });
     });
     assert_eq!(bank.bank.totals().unwrap().cards, 200);

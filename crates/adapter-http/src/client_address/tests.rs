@@ -9,7 +9,7 @@ const PROXIES: &str = "10.0.0.0/8, 192.0.2.1,fd00::/8";
 fn address_by(header: ProxyHeader, peer: &str, lines: &[(&str, &[u8])]) -> String {
     let mut request = TestRequest::default();
     if let Ok(peer) = peer.parse() {
-        request = request.peer_addr((std::net::SocketAddr::new(peer, 4_000)).to_owned());
+        request = request.peer_addr(std::net::SocketAddr::new(peer, 4_000));
     }
     for (name, value) in lines {
         let name: HeaderName = name.parse().unwrap();

@@ -94,7 +94,7 @@ mod tests {
     fn invalid_json_has_no_value() {
         let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
         for text in ["", "{", "[1,]", "1 2", "nan", "1e999", r#""\ud800""#, deep.as_str()] {
-            assert_eq!(parse(text), None, "{:.20}", text);
+            assert_eq!(parse(text), None, "{text:.20}");
         }
     }
 

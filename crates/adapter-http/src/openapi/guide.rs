@@ -111,9 +111,8 @@ impl<'a> Guide<'a> {
     /// Meaning and advice of an error code, from the table of codes.
     pub(super) fn code(&self, status: u16, code: Code) -> Option<String> {
         let row = format!("| `{}` | {status} | ", code.as_str());
-        let conventions = self.chapters.iter().flat_map(|chapter| chapter.text.lines());
-        let (meaning, advice) =
-            conventions.filter_map(|line| line.strip_prefix(&row)).next()?.split_once(" | ")?;
+        let mut conventions = self.chapters.iter().flat_map(|chapter| chapter.text.lines());
+        let (meaning, advice) = conventions.find_map(|line| line.strip_prefix(&row))?.split_once(" | ")?;
         Some(format!("{meaning}; {}", advice.trim_end_matches(" |")))
     }
 

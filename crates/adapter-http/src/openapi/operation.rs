@@ -61,9 +61,9 @@ impl OperationBuilder<'_> {
         all.push(reference("parameters", "RequestId"));
         for input in &self.inputs {
             match input.location {
-                Location::Path => all.push(self.parameter(input, "path", components)),
+                Location::Path => all.push(Self::parameter(input, "path", components)),
                 Location::Parameter if self.asks_by_query() => {
-                    all.push(self.parameter(input, "query", components))
+                    all.push(Self::parameter(input, "query", components));
                 }
                 Location::Parameter | Location::Body => {}
             }
@@ -71,7 +71,7 @@ impl OperationBuilder<'_> {
         Json::List(all)
     }
 
-    fn parameter(&self, input: &InputField, place: &str, components: &mut Components) -> Json {
+    fn parameter(input: &InputField, place: &str, components: &mut Components) -> Json {
         let about = input.about();
         object! {"name": input.name, "in": place, "required": input.presence == Presence::Required}
             .with_some("description", (!about.is_empty()).then_some(about))

@@ -104,7 +104,7 @@ impl EmployeeRow {
 }
 
 /// Every employee of the partner that fits `filter`.
-fn filtered<'q>(partner: PartnerId, filter: &'q EmployeeFilter) -> employees::BoxedQuery<'q, MultiBackend> {
+fn filtered(partner: PartnerId, filter: &EmployeeFilter) -> employees::BoxedQuery<'_, MultiBackend> {
     let mut query = employees::table.filter(employees::partner_id.eq(partner.key())).into_boxed();
     if let Some(status) = filter.status {
         query = query.filter(employees::status.eq(status.as_str()));

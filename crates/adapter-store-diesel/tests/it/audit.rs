@@ -69,7 +69,7 @@ fn nothing_in_the_log_can_be_changed_or_removed(kind: Kind) {
         statements.push(format!("DELETE FROM {table}"));
         match kind {
             Kind::Sqlite | Kind::PlainSqlite => {
-                statements.push(format!("INSERT OR REPLACE INTO {table} SELECT * FROM {table}"))
+                statements.push(format!("INSERT OR REPLACE INTO {table} SELECT * FROM {table}"));
             }
             Kind::Postgres | Kind::PlainPostgres => {
                 statements.push(format!("TRUNCATE {table}"));

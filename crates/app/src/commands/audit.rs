@@ -191,7 +191,7 @@ fn as_row(entry: &Entry, zone: Zone) -> [String; 8] {
         _ => subject.clone(),
     };
     let (at, outcome) = (zoned_text(*at, zone), outcome.as_str().to_owned());
-    [at, outcome, action.to_string(), who(entry), source.to_string(), status, code, subject]
+    [at, outcome, action.to_string(), who(entry), source.clone(), status, code, subject]
 }
 
 /// Our own id of a request, and the caller's if it sent one.

@@ -166,7 +166,7 @@ fn deposit(args: DepositArgs) -> anyhow::Result<()> {
     match outcome {
         DepositOutcome::Booked => say!("deposited {} on partner {id}", Kopecks::new(kopecks))?,
         DepositOutcome::AlreadyBooked => {
-            say!("reference {} had deposited this before: nothing changed", reference.as_str())?
+            say!("reference {} had deposited this before: nothing changed", reference.as_str())?;
         }
     }
     Ok(())

@@ -74,7 +74,7 @@ impl TerminationSignals {
     }
 }
 
-/// TerminationSignals that end a process by default and must not end this one: SIGHUP, which administrators send for a reload and
+/// Signals that end a process by default and must not end this one: SIGHUP, which administrators send for a reload and
 /// a closing terminal sends, and SIGUSR1 and SIGUSR2, which rotators of logs send.
 pub(super) struct IgnoredSignals {
     hangup: Signal,

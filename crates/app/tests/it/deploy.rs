@@ -153,7 +153,7 @@ fn commands_are_such_that_the_binary_takes() {
             Ok(_) => {}
             // The bank's secret comes from the environment.
             Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::MissingRequiredArgument, "{command:?}: {error}")
+                assert_eq!(error.kind(), ErrorKind::MissingRequiredArgument, "{command:?}: {error}");
             }
         }
     }

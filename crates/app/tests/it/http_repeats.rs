@@ -186,7 +186,7 @@ fn json_is_compared_by_value() {
         r#"{"customId":"E-1","name":"Пётр","x":{"a":[1,2.5],"b":null,"c":"100"}}"#,
         r#"{"customId":"E-1","name":"Петр","x":{"a":[1,2.5],"b":null,"c":100}}"#,
         r#"{"customId":"E-1","name":"Пётр"}"#,
-        r#"{}"#,
+        r"{}",
     ] {
         assert_eq!(send(&nonce, other).fields(), "x-nonce", "{other}");
     }

@@ -73,7 +73,7 @@ async fn killed_twenty_times_under_load_it_loses_nothing_and_repeats_nothing() {
     }
     let unanswered = attempts.iter().filter(|attempt| attempt.accepted.is_none()).count();
     println!("{} calls, {unanswered} of them cut off by a kill", attempts.len());
-    assert!(attempts.len() > KILLS as usize, "there was load");
+    assert!(attempts.len() as u64 > KILLS, "there was load");
     assert!(unanswered > 0, "some kills met a call on its way");
 
     let running = installation.serve(SERVE);

@@ -195,7 +195,7 @@ mod tests {
 
     fn employee() -> Employee {
         serde_json::from_value(json!({
-            "idEmployee": Uuid::from_u128(1), "customId": "T-1", "surname": "Попов", "phone": 31234567,
+            "idEmployee": Uuid::from_u128(1), "customId": "T-1", "surname": "Попов", "phone": 31_234_567,
             "idCategory": Uuid::from_u128(7), "status": "WORK", "createdAt": "02.03.2026",
             "statusUpdatedAt": "02.03.2026",
         }))

@@ -103,8 +103,9 @@ mod tests {
 
     #[test]
     fn periods_of_the_calendar() {
-        let zone = Zone::parse("+03:00").unwrap();
         use Period as P;
+
+        let zone = Zone::parse("+03:00").unwrap();
         for (period, at, start, end) in [
             // An ordinary day and its last moment.
             (P::Day, datetime!(2026-03-18 12:00 +3), "18.03.2026", "19.03.2026"),

@@ -17,6 +17,7 @@ pub struct FakeEvents {
 
 impl FakeEvents {
     /// What the events of all partners tell, in the order of appending.
+    #[must_use]
     pub fn data(&self) -> Vec<&EventData> {
         self.appended.iter().map(|(_, event)| &event.event.data).collect()
     }

@@ -90,8 +90,8 @@ pub(super) fn equipment(world: &World, partner: PartnerId) -> Result<Vec<Command
 pub(super) fn next(world: &World, partner: PartnerId) -> Result<Option<Command>, StoreError> {
     let env = Arc::clone(&world.env);
     let has = world.look(move |unit| holdings(unit, &env, partner))?;
-    let wished = (0..TRIES).filter_map(|_| world.dice.weighted(&WISHES));
-    Ok(wished.filter_map(|wish| command(world, &has, wish)).next())
+    let mut wished = (0..TRIES).filter_map(|_| world.dice.weighted(&WISHES));
+    Ok(wished.find_map(|wish| command(world, &has, wish)))
 }
 
 fn holdings(unit: &mut dyn UnitOfWork, env: &Env, partner: PartnerId) -> Result<Holdings, StoreError> {

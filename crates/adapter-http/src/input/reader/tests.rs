@@ -28,7 +28,7 @@ fn all_faulty_fields_are_reported_at_once() {
         ids: vec![("idCard", "x".to_owned())],
         ..call(json!({"phone": "1", "customId": null}))
     };
-    let (_, faults) = call.gather(|r| {
+    let ((), faults) = call.gather(|r| {
         r.id::<CardId>("idCard");
         let mut body = r.body();
         body.required("customId", text(CustomId::parse));
@@ -78,7 +78,7 @@ fn items_are_named_by_their_place() {
 fn a_list_is_not_read_further_after_a_thousand_faults() {
     let read = |items: usize| {
         let call = call(json!({"cards": vec![json!({}); items]}));
-        let (_, faults) = call.gather(|r| {
+        let ((), faults) = call.gather(|r| {
             r.body().items("cards", 1..=10_000, |item| {
                 item.required("idCard", id::<CardId>());
                 item.required("amount", integer(Ok))

@@ -65,9 +65,9 @@ impl Clocks {
             ClockLabel::Database => database,
         };
         if by.is_negative() {
-            back.inc()
+            back.inc();
         } else {
-            ahead.inc()
+            ahead.inc();
         }
         log::warn!(seconds = by.whole_seconds(); "the {}'s clock was set; is it synchronised (NTP)?", clock.label());
     }

@@ -86,7 +86,7 @@ impl Stat {
         Self::parse(&fs::read_to_string("/proc/self/stat").ok()?)
     }
 
-    /// Reads the line as proc_pid_stat(5) has it. The name of the program, in brackets, may hold blanks and brackets.
+    /// Reads the line as `proc_pid_stat(5)` has it. The name of the program, in brackets, may hold blanks and brackets.
     fn parse(line: &str) -> Option<Self> {
         let (_, behind) = line.rsplit_once(')')?;
         let fields: Vec<&str> = behind.split_whitespace().collect();

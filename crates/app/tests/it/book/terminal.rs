@@ -30,7 +30,7 @@ impl Desk {
         symlink(env!("CARGO_BIN_EXE_kopeck"), desk.path().join("target/release/kopeck")).unwrap();
         std::fs::create_dir(desk.path().join("bin")).unwrap();
         let cargo = desk.path().join("bin/cargo");
-        std::fs::write(&cargo, desk.cargo()).unwrap();
+        std::fs::write(&cargo, Desk::cargo()).unwrap();
         std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o700)).unwrap();
         desk
     }
@@ -41,7 +41,7 @@ impl Desk {
 
     /// What is built already is not built again: neither the service as a release, nor an example by itself, for which
     /// cargo would compile the dependencies with fewer features.
-    fn cargo(&self) -> String {
+    fn cargo() -> String {
         format!(
             r#"#!/bin/sh
 if [ "$1 $2 $3" = 'run --release --' ]; then

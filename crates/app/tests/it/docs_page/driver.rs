@@ -80,9 +80,11 @@ impl Browser {
     pub async fn wait_for(&self, script: &str) {
         let began = Instant::now();
         while self.run(script).await != true {
-            if began.elapsed() > PATIENCE {
-                panic!("waited in vain for {script}; the page says {:?}", self.complaints().await);
-            }
+            assert!(
+                began.elapsed() <= PATIENCE,
+                "waited in vain for {script}; the page says {:?}",
+                self.complaints().await
+            );
             tokio::time::sleep(PAUSE).await;
         }
     }
