@@ -10,7 +10,7 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
 
 /** Waits for what others wait for too, and which goes on if this one is called off. */
 export function shared<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
-  // If it fails when nobody waits for it any more, nobody has to be told.
+  // A failure after the last waiter has gone is ignored.
   work.catch(() => undefined);
   return abortable(signal, (done, failed) => {
     work.then(done, failed);

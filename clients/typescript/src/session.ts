@@ -37,7 +37,7 @@ export class Session {
   readonly #transport: Transport;
   readonly #retry: RetryPolicy;
   #current: Tokens | undefined;
-  /** Whoever needs a token meanwhile waits for the same one. It is not called off with the call that began it. */
+  /** Requests that need a token meanwhile wait for the same one. Aborting the request that began it does not abort it. */
   #renewal: Promise<Tokens> | undefined;
 
   constructor(credentials: Credentials, transport: Transport, retry: RetryPolicy) {

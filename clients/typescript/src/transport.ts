@@ -102,7 +102,7 @@ export class Transport {
         cache: "no-store",
         referrerPolicy: "no-referrer",
       });
-      if (response.type === "opaqueredirect") throw new ApiError(0, undefined, "somebody redirects the call");
+      if (response.type === "opaqueredirect") throw new ApiError(0, undefined, "the response is a redirect, which the client does not follow");
       return { status: response.status, headers: response.headers, body: await bodyOf(response) };
     } catch (error) {
       if (error instanceof ApiError || error instanceof DecodeError) throw error;

@@ -8,7 +8,7 @@ import { isFinal, type RequestState } from "./models/words.js";
 export interface WaitOptions extends CallOptions {
   /** How long to wait. Default: two minutes. */
   readonly timeoutMs?: number;
-  /** Is told each state seen. */
+  /** Receives each state seen. */
   readonly onProgress?: (state: RequestState) => void;
 }
 

@@ -38,7 +38,7 @@ impl TransportError {
 
     /// A response with a status code other than 200.
     ///
-    /// A status code of [`NO_EFFECT`] comes from the bank's front door or a proxy. A 408, a 409, a redirect or a 5xx
+    /// A status code of [`NO_EFFECT`] comes from the bank's connector or a proxy. A 408, a 409, a redirect or a 5xx
     /// may come after the effect.
     pub(crate) fn of_status(status: u16, body: &[u8]) -> Self {
         if NO_EFFECT.contains(&status) {

@@ -17,7 +17,7 @@ use crate::string_enum::serde_enum;
 /// Something that happened once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its identifier: an event that is told twice is recognised by it.
+    /// Its identifier, by which a receiver recognises a second delivery.
     pub id: EventId,
     /// When it happened.
     pub created_at: OffsetDateTime,

@@ -180,7 +180,7 @@ pub struct TransactionFilter {
     pub kind: Option<TransactionType>,
 }
 
-/// Which free cards a list shows.
+/// Which unassigned cards a list shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AvailableFilter {
     /// Of this product.

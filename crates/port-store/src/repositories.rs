@@ -186,7 +186,7 @@ pub trait CardRepository {
     /// Removes activation codes that were valid up to a day before this one: `limit` at most, of any partners. Returns how
     /// many those were.
     fn forget_activation_codes(&mut self, before: Date, limit: u32) -> Result<u64, StoreError>;
-    /// A page of the free cards: linked to no one, valid on the filter's day, open at the bank; in the order of
+    /// A page of the unassigned cards: linked to no one, valid on the filter's day, open at the bank; in the order of
     /// their issue.
     fn available(
         &mut self,

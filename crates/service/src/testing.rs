@@ -156,7 +156,7 @@ pub(crate) fn number(n: u64) -> CardNumber {
     CardNumber::from_u64(1_000_000_000 + n).unwrap()
 }
 
-/// A free card that the bank was asked about at the start.
+/// An unassigned card that was refreshed from the bank at the start.
 pub(crate) fn card_record(n: u64) -> CardRecord {
     CardRecord {
         card: Card::from_stored(StoredCard {

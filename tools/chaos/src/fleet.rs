@@ -56,7 +56,7 @@ pub(crate) struct Fleet {
 
 impl Fleet {
     /// Lays the ways; nothing runs yet.
-    pub(crate) async fn new(settings: &Settings) -> anyhow::Result<Self> {
+    pub(crate) fn new(settings: &Settings) -> anyhow::Result<Self> {
         let to_bank = Proxy::open()?;
         let (to_database, database_url) = database(settings)?;
         let installation = Installation {

@@ -59,7 +59,7 @@ pub(crate) async fn run(settings: &Settings) -> anyhow::Result<bool> {
 impl Stage {
     /// Starts all processes and gives the partners what they need.
     async fn new(settings: &Settings) -> anyhow::Result<Self> {
-        let (fleet, journal) = (Arc::new(Fleet::new(settings).await?), Arc::new(Journal::default()));
+        let (fleet, journal) = (Arc::new(Fleet::new(settings)?), Arc::new(Journal::default()));
         let random = Random::new(settings.seed);
         fleet.start().await?;
         println!("{} API processes, {} workers, one bank", fleet.apis(), fleet.workers());

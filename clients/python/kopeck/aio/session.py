@@ -21,7 +21,7 @@ class Session:
         self._transport = transport
         self._retry = retry
         self._current: Tokens | None = None
-        # Held through a renewal, so that whoever needs a token meanwhile waits for the same one.
+        # Held through a renewal, so that requests that need a token meanwhile wait for the same one.
         self._lock = Lock()
 
     async def tokens(self) -> Tokens:

@@ -28,7 +28,7 @@ class PlasticItem:
     """`MP4` or `KKL`."""
     delivery_address: str
     recipient: str
-    """Full name of whoever receives them."""
+    """Full name of the person who receives them."""
     phone: str
     """Ten digits, without country code."""
 

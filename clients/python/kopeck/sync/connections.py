@@ -55,7 +55,7 @@ class Connections:
         endpoint, headers = self._endpoint, dict(request.headers)
         target = endpoint.prefix + request.target
         if endpoint.proxy is not None and endpoint.tls is None:
-            # A proxy is told the whole URL, unless it just passes TLS on.
+            # A proxy gets the whole URL, unless it only tunnels TLS.
             target = endpoint.url + request.target
             if endpoint.proxy.authorization is not None:
                 headers["proxy-authorization"] = endpoint.proxy.authorization

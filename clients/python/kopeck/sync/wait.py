@@ -11,7 +11,7 @@ from kopeck.errors import UnfinishedError
 from kopeck.words import RequestState
 
 Progress = Callable[[RequestState], None]
-"""Is told each state seen."""
+"""Receives each state seen."""
 
 _MIN_INTERVAL = 0.25
 _MAX_INTERVAL = 5.0

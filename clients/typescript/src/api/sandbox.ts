@@ -59,7 +59,7 @@ export class Sandbox {
     await this.#core.call(operations.EXPIRE_CARD, { ...options, id: idCard, body: {} });
   }
 
-  /** Decides how the bank misbehaves from now on, towards all partners of the sandbox; `{}` ends it. */
+  /** Sets the bank faults from now on, for all partners of the sandbox; `{}` ends them. */
   async bank(behaviour: BankBehaviour, options?: ChangeOptions): Promise<void> {
     await this.#core.call(operations.SET_BANK, { ...options, body: behaviour });
   }

@@ -193,7 +193,7 @@ export interface PlasticItem {
   readonly numberCards: number;
   readonly typeCard: "MP4" | "KKL";
   readonly deliveryAddress: string;
-  /** Full name of whoever receives them. */
+  /** Full name of the person who receives them. */
   readonly recipient: string;
   /** Ten digits, without country code. */
   readonly phone: string;
@@ -296,7 +296,7 @@ export interface Purchase {
   readonly transactionId: number | null;
 }
 
-/** How the bank of a sandbox misbehaves; what is absent is as with a bank in good order. */
+/** The faults of a sandbox's bank; an absent field means no such fault. */
 export interface BankBehaviour {
   /** How long each of its answers takes, up to a minute. */
   readonly latencyMs?: number;

@@ -12,8 +12,7 @@ use crate::error::OpenError;
 use crate::server_url::with_system_roots;
 use crate::statements::{self, RawStatement, binds};
 
-/// What libpq is told unless the URL says otherwise: to give up on a server that does not answer within two seconds,
-/// whether it is asked for a connection, does not take what is sent, or has gone while we wait for its word.
+/// Parameters of libpq that the URL may override: timeouts of two seconds to connect, to send and to receive.
 const DEFAULTS: [(&str, &str); 7] = [
     ("application_name", "kopeck"),
     ("connect_timeout", "2"),
@@ -24,7 +23,7 @@ const DEFAULTS: [(&str, &str); 7] = [
     ("tcp_user_timeout", "2000"),
 ];
 
-/// What a session is told before anything else. A unit of work is short: one that waits for a lock for two seconds
+/// Settings of a session, before its first statement. A unit of work is short: one that waits for a lock for two seconds
 /// has met a fault, and one that is silent for ten belongs to a machine that is gone and must not keep its locks. The
 /// server's own probes find out about a dead machine sooner. Plans are cheap here, so compiling them never pays, and every
 /// statement finds its rows by the same index whatever its values are, so one plan serves them all. It is not to be one

@@ -20,7 +20,7 @@ const MIGRATING: &str = "PRAGMA busy_timeout = 60000; PRAGMA foreign_keys = OFF;
 /// remembers this, so only the first connection that it ever has changes anything.
 const LOG: &str = "PRAGMA journal_mode = WAL;";
 
-/// What every connection is told once it has the log. The file is not mapped into memory: a read past its end, or on a
+/// Settings of every connection, once it has the log. The file is not mapped into memory: a read past its end, or on a
 /// disk that fails, would end the process by a signal instead of an error. Each connection has a page cache of 8 MiB of its
 /// own; larger ones save no time, since the system keeps the file's pages anyway.
 const ANY: &str = "

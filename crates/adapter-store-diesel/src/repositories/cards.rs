@@ -25,7 +25,7 @@ use crate::sql_types::{Day, Id, UtcTimestamp};
 use crate::statements::{self, OneOf, binds};
 use crate::transaction::DieselTransaction;
 
-/// The partner's free cards that fit `filter`.
+/// The partner's unassigned cards that match `filter`.
 fn free(partner: PartnerId, filter: AvailableFilter) -> cards::BoxedQuery<'static, MultiBackend> {
     let query = cards::table
         .filter(cards::partner_id.eq(partner.key()))

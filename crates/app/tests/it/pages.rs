@@ -5,25 +5,30 @@ use std::path::{Path, PathBuf};
 
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The Markdown files of the repository.
-pub fn pages() -> Vec<PathBuf> {
-    let mut pages = Vec::new();
+/// The files of the repository with one of these extensions.
+pub fn files(extensions: &[&str]) -> Vec<PathBuf> {
+    let mut files = Vec::new();
     let mut folders = vec![PathBuf::from(ROOT)];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap();
-            let ours =
-                name == ".github" || !(name.starts_with('.') || ["target", "node_modules"].contains(&name));
+            let built = ["target", "build", "dist", "node_modules", "__pycache__"].contains(&name);
+            let ours = name == ".github" || !(name.starts_with('.') || built);
             if path.is_dir() && ours {
                 folders.push(path);
-            } else if path.extension().is_some_and(|kind| kind == "md") {
-                pages.push(path);
+            } else if path.extension().is_some_and(|kind| extensions.iter().any(|one| kind == *one)) {
+                files.push(path);
             }
         }
     }
-    assert!(pages.len() > 80, "{pages:?}");
-    pages
+    assert!(files.len() > 80, "{files:?}");
+    files
+}
+
+/// The pages of the repository.
+pub fn pages() -> Vec<PathBuf> {
+    files(&["md"])
 }
 
 /// The targets of the links of a page.

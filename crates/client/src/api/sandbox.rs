@@ -76,7 +76,7 @@ impl<'a> Sandbox<'a> {
         self.client.write(on_card(&operations::SANDBOX_EXPIRE, id_card).body(&Nothing {}))
     }
 
-    /// Decides how the bank misbehaves from now on, towards all partners of the sandbox.
+    /// Sets the bank faults from now on, for all partners of the sandbox.
     pub fn bank(&self, behaviour: &BankBehaviour) -> Write<Done> {
         self.client.write(Request::of(&operations::SANDBOX_BANK).body(behaviour))
     }

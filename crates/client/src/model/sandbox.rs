@@ -32,7 +32,7 @@ impl Purchase {
     }
 }
 
-/// How the bank misbehaves from now on. The default is not at all.
+/// The bank faults from now on; none by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BankBehaviour {

@@ -47,7 +47,7 @@ pub(crate) enum SandboxCommand {
     Unblock(CardArgs),
     /// Let a card expire.
     Expire(CardArgs),
-    /// Decide how the bank misbehaves from now on, towards all partners of the sandbox. Without options: not at all.
+    /// Set the bank faults from now on, for all partners of the sandbox; none without options.
     Bank(BankArgs),
     /// Move the service's clock forward, for all partners of the sandbox.
     AdvanceClock {
@@ -92,7 +92,7 @@ pub(crate) struct PurchaseArgs {
     repeat: IdempotencyArgs,
 }
 
-/// How the bank misbehaves.
+/// The bank faults.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct BankArgs {
     /// The latency of each response in milliseconds.

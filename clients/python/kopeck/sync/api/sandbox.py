@@ -78,9 +78,9 @@ class Sandbox:
         down: bool = False,
         idempotency_key: str | None = None,
     ) -> None:
-        """Decides how the bank misbehaves from now on, towards all partners of the sandbox; not at all by default.
+        """Sets the bank faults from now on, for all partners of the sandbox; none by default.
 
-        The rates are shares from 0 to 1 of what the bank is told or asked.
+        The rates are shares from 0 to 1 of the requests to the bank.
         """
         body = {
             "latencyMs": latency_ms,
