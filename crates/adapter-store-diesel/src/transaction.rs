@@ -21,7 +21,7 @@ use kopeck_port_store::{
 
 use self::batch::{Batch, UnitState};
 use self::loader::BatchLoad;
-use self::locks::Locks;
+use self::locks::{Lock, Locks};
 use crate::audit_chain::AuditWriter;
 use crate::connection::{AnyConnection, PooledSession};
 use crate::database::Database;
@@ -306,7 +306,7 @@ impl DieselTransaction {
         if !self.run.is_batched() {
             return loader::load_one(partner, &key, self.of(partner)?);
         }
-        let locked = self.lock_partner(partner);
+        let locked = self.lock(Lock::Partner(partner));
         if locked.is_err() && !self.run.missed {
             // Its lock is not free, so it cannot go on whatever the answer is.
             return Err(StoreError::Rerun);

@@ -106,11 +106,18 @@ pub trait CardBatchRepository<K: BatchKind> {
     fn list(
         &mut self,
         partner: PartnerId,
-        status: Option<BatchState>,
+        filter: BatchFilter,
         page: Page,
     ) -> Result<Listed<CardBatch<K>>, StoreError>;
     /// Every batch of the partner, oldest first, as the reconciliation compares them.
     fn facts(&mut self, partner: PartnerId) -> Result<Vec<BatchFacts<K>>, StoreError>;
+}
+
+/// Which batches a list shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BatchFilter {
+    /// In this state.
+    pub state: Option<BatchState>,
 }
 
 /// A card as a new batch finds it.

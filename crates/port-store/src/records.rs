@@ -79,6 +79,13 @@ impl std::fmt::Debug for RecordedResponse {
     }
 }
 
+/// Which orders a list shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OrderFilter {
+    /// In this state.
+    pub state: Option<OrderState>,
+}
+
 /// Which employees a list shows; everything that is set has to fit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EmployeeFilter {

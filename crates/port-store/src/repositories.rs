@@ -19,14 +19,14 @@ use kopeck_domain::employee::Employee;
 use kopeck_domain::ids::{CardId, CategoryId, EmployeeId, OrderId, PartnerId};
 use kopeck_domain::ledger::{Balances, DepositReference, Movement};
 use kopeck_domain::limit::Limit;
-use kopeck_domain::order::{Order, OrderLine, OrderState};
+use kopeck_domain::order::{Order, OrderLine};
 use kopeck_domain::person::CustomId;
 use kopeck_domain::transaction::Transaction;
 use time::{Date, OffsetDateTime};
 
 use crate::{
     AccountDue, AvailableFilter, BalanceSheet, CardRecord, CategoryUse, EmployeeFilter, NewCard, OrderFacts,
-    OrderResultItem, RecordedResponse, ReferenceSums, StoreError, TransactionFilter,
+    OrderFilter, OrderResultItem, RecordedResponse, ReferenceSums, StoreError, TransactionFilter,
 };
 
 /// Failed logins and spent nonces. Subjects are keyed digests: no login and no address is stored.
@@ -252,7 +252,7 @@ pub trait OrderRepository {
     fn list(
         &mut self,
         partner: PartnerId,
-        status: Option<OrderState>,
+        filter: OrderFilter,
         page: Page,
     ) -> Result<Listed<Order>, StoreError>;
 }

@@ -12,7 +12,7 @@ use kopeck_domain::ledger::Reference;
 use kopeck_domain::request::RequestState;
 use kopeck_port_bank::{BankKey, DeclineReason, Instruction};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{BatchTarget, Rule, StoreError, StoredKind, UnitOfWork};
+use kopeck_port_store::{BatchFilter, BatchTarget, Rule, StoreError, StoredKind, UnitOfWork};
 use time::Date;
 
 use crate::{Env, events};
@@ -301,7 +301,7 @@ pub fn list<K: StoredKind>(
 ) -> Result<Listed<CardBatch<K>>, StoreError> {
     match state.map(BatchState::of) {
         Some(None) => Ok(Listed { items: Vec::new(), total: 0 }),
-        own => K::repository(unit).list(partner, own.flatten(), page),
+        own => K::repository(unit).list(partner, BatchFilter { state: own.flatten() }, page),
     }
 }
 

@@ -7,7 +7,7 @@ use kopeck_domain::ledger::{LedgerError, MovementKind, Reference};
 use kopeck_domain::order::{Order, OrderKind, OrderLine, OrderState};
 use kopeck_domain::request::{RequestState, TransitionError};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{OrderResultItem, StoreError, Subject, UnitOfWork};
+use kopeck_port_store::{OrderFilter, OrderResultItem, StoreError, Subject, UnitOfWork};
 use time::OffsetDateTime;
 
 use crate::money::{self, MoveError};
@@ -196,7 +196,7 @@ pub fn list(
 ) -> Result<Listed<Order>, StoreError> {
     match state.map(OrderState::of) {
         Some(None) => Ok(Listed { items: Vec::new(), total: 0 }),
-        own => unit.orders().list(partner, own.flatten(), page),
+        own => unit.orders().list(partner, OrderFilter { state: own.flatten() }, page),
     }
 }
 

@@ -7,10 +7,10 @@ mod target;
 
 use diesel::dsl::{auto_type, count_star};
 use diesel::prelude::*;
-use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
+use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, StoreError};
+use kopeck_port_store::{BatchFacts, BatchFilter, BatchTarget, CardBatchRepository, ItemCounts, StoreError};
 
 use self::kinds::StoredColumns;
 use self::rows::{BatchRow, DONE, ItemRow, OPEN, REFUSED, state_columns};
@@ -290,15 +290,15 @@ impl<K: StoredColumns> CardBatchRepository<K> for DieselTransaction {
     fn list(
         &mut self,
         partner: PartnerId,
-        status: Option<BatchState>,
+        filter: BatchFilter,
         page: Page,
     ) -> Result<Listed<CardBatch<K>>, StoreError> {
         let own = card_batches::table
             .filter(card_batches::partner_id.eq(partner.key()))
             .filter(card_batches::kind.eq(K::KIND));
         let newest_first = own.order(card_batches::seq.desc()).select(BatchRow::as_select());
-        let (total, rows): (i64, Vec<BatchRow>) = if let Some(status) = status {
-            let in_state = card_batches::state.eq(status.as_str());
+        let (total, rows): (i64, Vec<BatchRow>) = if let Some(state) = filter.state {
+            let in_state = card_batches::state.eq(state.as_str());
             let total = own.filter(in_state).count().get_result(self.of(partner)?).stored()?;
             let (limit, offset) = window(page);
             let rows = newest_first.filter(in_state).limit(limit).offset(offset);

@@ -5,10 +5,10 @@ use diesel::prelude::*;
 use kopeck_domain::Kopecks;
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::order::StoredOrder;
-use kopeck_domain::order::{LineDetails, Order, OrderLine, OrderState};
+use kopeck_domain::order::{LineDetails, Order, OrderLine};
 use kopeck_domain::person::{DeliveryAddress, Recipient};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{ColumnCipher, OrderRepository, OrderResultItem, StoreError};
+use kopeck_port_store::{ColumnCipher, OrderFilter, OrderRepository, OrderResultItem, StoreError};
 
 use super::card_row::ResultRow;
 use super::{descending, window};
@@ -204,13 +204,13 @@ impl OrderRepository for DieselTransaction {
     fn list(
         &mut self,
         partner: PartnerId,
-        status: Option<OrderState>,
+        filter: OrderFilter,
         page: Page,
     ) -> Result<Listed<Order>, StoreError> {
         let own = orders::table.filter(orders::partner_id.eq(partner.key()));
         let newest_first = own.order(orders::seq.desc()).select(OrderRow::as_select());
-        let (total, rows): (i64, Vec<OrderRow>) = if let Some(status) = status {
-            let in_state = orders::state.eq(status.as_str());
+        let (total, rows): (i64, Vec<OrderRow>) = if let Some(state) = filter.state {
+            let in_state = orders::state.eq(state.as_str());
             let total = own.filter(in_state).count().get_result(self.of(partner)?).stored()?;
             let (limit, offset) = window(page);
             let rows = newest_first.filter(in_state).limit(limit).offset(offset);

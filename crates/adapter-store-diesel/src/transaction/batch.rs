@@ -13,6 +13,7 @@ use crate::dialect;
 use crate::error::Stored;
 use crate::transaction::DieselTransaction;
 use crate::transaction::loader::{BatchLoad, Loader};
+use crate::transaction::locks::Lock;
 use crate::transaction::write_buffer::WriteBuffer;
 
 /// How a unit of work is run.
@@ -108,7 +109,7 @@ impl DieselTransaction {
         if !self.run.is_batched() {
             return Ok(None);
         }
-        self.lock_partner(partner)?;
+        self.lock(Lock::Partner(partner))?;
         if self.run.missed { Err(StoreError::Rerun) } else { Ok(Some(&mut self.batch.own)) }
     }
 

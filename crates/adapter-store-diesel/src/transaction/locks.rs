@@ -134,12 +134,8 @@ impl DieselTransaction {
         self.statement_on(partner)
     }
 
-    /// Has all data of this partner, without doing anything with them.
-    pub(crate) fn lock_partner(&mut self, partner: PartnerId) -> Result<(), StoreError> {
-        self.lock(Lock::Partner(partner))
-    }
-
-    fn lock(&mut self, lock: Lock<'_>) -> Result<(), StoreError> {
+    /// Has the data under `lock`, without doing anything with them.
+    pub(crate) fn lock(&mut self, lock: Lock<'_>) -> Result<(), StoreError> {
         if self.access() == Access::Write { self.own(lock.key()) } else { Ok(()) }
     }
 

@@ -17,8 +17,8 @@ use kopeck_domain::order::OrderState;
 use kopeck_domain::transaction::TransactionType;
 use kopeck_port_store::page::Page;
 use kopeck_port_store::{
-    AuditFilter, AvailableFilter, EmployeeFilter, Horizon, Reschedule, SpentNonce, StoreError, Subject,
-    TransactionFilter, UnitOfWork,
+    AuditFilter, AvailableFilter, BatchFilter, EmployeeFilter, Horizon, OrderFilter, Reschedule, SpentNonce,
+    StoreError, Subject, TransactionFilter, UnitOfWork,
 };
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -174,8 +174,8 @@ fn orders_and_cards(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.orders().get(PARTNER, order.id)?;
     unit.orders().lines(PARTNER, order.id)?;
     unit.orders().set_state(PARTNER, &order)?;
-    unit.orders().list(PARTNER, None, page())?;
-    unit.orders().list(PARTNER, Some(OrderState::New), page())?;
+    unit.orders().list(PARTNER, OrderFilter::default(), page())?;
+    unit.orders().list(PARTNER, OrderFilter { state: Some(OrderState::New) }, page())?;
     unit.cards().insert_issued(PARTNER, &cards)?;
     unit.orders().stored_cards(PARTNER, order.id)?;
     unit.orders().result(PARTNER, order.id, 0, 10)?;
@@ -223,8 +223,8 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.replenishments().mark_sent(PARTNER, id, &[0], true)?;
     unit.replenishments().counts(PARTNER, id)?;
     unit.replenishments().release_cards(PARTNER, id)?;
-    unit.replenishments().list(PARTNER, None, page())?;
-    unit.replenishments().list(PARTNER, Some(BatchState::New), page())?;
+    unit.replenishments().list(PARTNER, BatchFilter::default(), page())?;
+    unit.replenishments().list(PARTNER, BatchFilter { state: Some(BatchState::New) }, page())?;
     let change = Uuid::nil().into();
     unit.limit_changes().get(PARTNER, change)?;
     unit.limit_changes().items(PARTNER, change, 0, 10)?;
@@ -233,8 +233,8 @@ fn money_and_work(unit: &mut dyn UnitOfWork) -> Result<(), StoreError> {
     unit.limit_changes().mark_sent(PARTNER, change, &[0], true)?;
     unit.limit_changes().counts(PARTNER, change)?;
     unit.limit_changes().release_cards(PARTNER, change)?;
-    unit.limit_changes().list(PARTNER, None, page())?;
-    unit.limit_changes().list(PARTNER, Some(BatchState::New), page())?;
+    unit.limit_changes().list(PARTNER, BatchFilter::default(), page())?;
+    unit.limit_changes().list(PARTNER, BatchFilter { state: Some(BatchState::New) }, page())?;
     unit.ledger().sheet(PARTNER)?;
     unit.ledger().deposit(PARTNER, &DepositReference::parse("R").unwrap())?;
     unit.jobs().enqueue(PARTNER, Subject::Replenishment(id), Duration::ZERO)?;

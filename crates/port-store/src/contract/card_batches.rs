@@ -20,7 +20,8 @@ use super::support::{
 };
 use crate::page::{Listed, Page};
 use crate::{
-    BatchAmounts, BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, Rule, Store, StoreError,
+    BatchAmounts, BatchFacts, BatchFilter, BatchTarget, CardBatchRepository, ItemCounts, Rule, Store,
+    StoreError,
 };
 
 /// A new batch of `cards`.
@@ -136,10 +137,10 @@ fn try_insert<K: SampleKind>(
 fn list<K: SampleKind>(
     store: &dyn Store,
     partner: PartnerId,
-    status: Option<BatchState>,
+    state: Option<BatchState>,
     page: Page,
 ) -> Listed<CardBatch<K>> {
-    read(store, move |unit| K::repository(unit).list(partner, status, page))
+    read(store, move |unit| K::repository(unit).list(partner, BatchFilter { state }, page))
 }
 
 fn targets<K: SampleKind>(

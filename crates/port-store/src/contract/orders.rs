@@ -10,7 +10,7 @@ use kopeck_domain::person::{DeliveryAddress, Phone, Recipient};
 use super::support::{
     at, id, insert_cards, insert_order, new_card, new_virtual_card, page, partner, read, virtual_order, write,
 };
-use crate::{NewCard, OrderResultItem, Rule, Store, StoreError};
+use crate::{NewCard, OrderFilter, OrderResultItem, Rule, Store, StoreError};
 
 fn get(store: &dyn Store, partner: PartnerId, id: OrderId) -> Option<Order> {
     read(store, move |unit| unit.orders().get(partner, id))
@@ -25,8 +25,8 @@ fn set_state(store: &dyn Store, partner: PartnerId, order: &Order) {
     write(store, move |unit| unit.orders().set_state(partner, &order)).unwrap();
 }
 
-fn list(store: &dyn Store, partner: PartnerId, status: Option<OrderState>, page: Page) -> Listed<Order> {
-    read(store, move |unit| unit.orders().list(partner, status, page))
+fn list(store: &dyn Store, partner: PartnerId, state: Option<OrderState>, page: Page) -> Listed<Order> {
+    read(store, move |unit| unit.orders().list(partner, OrderFilter { state }, page))
 }
 
 fn plastic_order() -> (Order, Vec<OrderLine>) {

@@ -216,7 +216,7 @@ fn a_list_of_a_state_that_no_batch_has_is_empty<K: SampleKind>() {
         let expected = found.clone();
         K::mock(&mut unit)
             .expect_list()
-            .withf(move |partner, state, _| (*partner, *state) == (PARTNER, own))
+            .withf(move |partner, filter, _| (*partner, filter.state) == (PARTNER, own))
             .times(1)
             .returning(move |_, _, _| Ok(found.clone()));
         assert_eq!(list::<K>(&mut unit, PARTNER, asked, page), Ok(expected));

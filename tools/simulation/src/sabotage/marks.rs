@@ -1,9 +1,11 @@
 //! Without the rule that a card is marked before it is sent to a bank that would do it twice: nothing is marked.
 
-use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState};
+use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, StoreError, StoredKind};
+use kopeck_port_store::{
+    BatchFacts, BatchFilter, BatchTarget, CardBatchRepository, ItemCounts, StoreError, StoredKind,
+};
 
 use super::store::SabotagedUnit;
 
@@ -31,7 +33,7 @@ impl<K: StoredKind> CardBatchRepository<K> for SabotagedUnit<'_> {
         settle_items(partner: PartnerId, id: K::Id, decided: &[(u32, ItemState<K::Refusal>)]) -> ();
         counts(partner: PartnerId, id: K::Id) -> ItemCounts;
         release_cards(partner: PartnerId, id: K::Id) -> ();
-        list(partner: PartnerId, status: Option<BatchState>, page: Page) -> Listed<CardBatch<K>>;
+        list(partner: PartnerId, filter: BatchFilter, page: Page) -> Listed<CardBatch<K>>;
         facts(partner: PartnerId) -> Vec<BatchFacts<K>>;
     }
 }

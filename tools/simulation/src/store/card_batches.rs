@@ -3,13 +3,14 @@
 use std::collections::{BTreeSet, HashSet};
 
 use kopeck_domain::Kopecks;
-use kopeck_domain::card_batch::{BatchItem, BatchState, CardBatch, ItemState, StoredBatch};
+use kopeck_domain::card_batch::{BatchItem, CardBatch, ItemState, StoredBatch};
 use kopeck_domain::ids::{CardId, PartnerId};
 use kopeck_domain::limit_change::{LimitChange, LimitChangeItem, LimitChanges};
 use kopeck_domain::replenishment::{Replenishment, ReplenishmentItem, TopUps};
 use kopeck_port_store::page::{Listed, Page};
 use kopeck_port_store::{
-    BatchAmounts, BatchFacts, BatchTarget, CardBatchRepository, ItemCounts, Rule, StoreError, StoredKind,
+    BatchAmounts, BatchFacts, BatchFilter, BatchTarget, CardBatchRepository, ItemCounts, Rule, StoreError,
+    StoredKind,
 };
 
 use super::reconciliation::sum;
@@ -268,11 +269,11 @@ impl<K: Kind> CardBatchRepository<K> for Unit {
     fn list(
         &mut self,
         partner: PartnerId,
-        status: Option<BatchState>,
+        filter: BatchFilter,
         page: Page,
     ) -> Result<Listed<CardBatch<K>>, StoreError> {
         let own = K::table(&self.state).iter().rev().filter(|row| row.partner == partner);
-        let fitting = own.filter(|row| status.is_none_or(|status| row.batch.state == status));
+        let fitting = own.filter(|row| filter.state.is_none_or(|state| row.batch.state == state));
         Ok(page_of(fitting.map(|row| row.batch.clone()).collect(), page))
     }
 

@@ -2,9 +2,9 @@
 
 use kopeck_domain::ids::{OrderId, PartnerId};
 use kopeck_domain::order::StoredOrder;
-use kopeck_domain::order::{Order, OrderLine, OrderState};
+use kopeck_domain::order::{Order, OrderLine};
 use kopeck_port_store::page::{Listed, Page};
-use kopeck_port_store::{OrderRepository, OrderResultItem, StoreError};
+use kopeck_port_store::{OrderFilter, OrderRepository, OrderResultItem, StoreError};
 
 use super::cards::CardRow;
 use super::{State, Unit, amount, count, page_of};
@@ -81,11 +81,11 @@ impl OrderRepository for Unit {
     fn list(
         &mut self,
         partner: PartnerId,
-        status: Option<OrderState>,
+        filter: OrderFilter,
         page: Page,
     ) -> Result<Listed<Order>, StoreError> {
         let own = self.state.orders.iter().rev().filter(|row| row.partner == partner);
-        let fitting = own.filter(|row| status.is_none_or(|status| row.order.state == status));
+        let fitting = own.filter(|row| filter.state.is_none_or(|state| row.order.state == state));
         Ok(page_of(fitting.map(|row| row.order.clone()).collect(), page))
     }
 }
