@@ -45,14 +45,14 @@ mod tests {
         waiters.appended(own);
         let (mut first, mut second) = (waiters.subscribe(own), waiters.subscribe(own));
         let mut of_other = waiters.subscribe(other);
-        assert!(first.changed().now_or_never().is_none(), "an earlier event wakes nobody");
+        assert!(first.changed().now_or_never().is_none(), "an earlier event wakes no waiter");
         waiters.appended(own);
         assert!(first.changed().now_or_never().is_some() && second.changed().now_or_never().is_some());
         assert!(of_other.changed().now_or_never().is_none());
     }
 
     #[test]
-    fn partners_for_whom_nobody_waits_are_forgotten() {
+    fn partners_without_waiters_are_forgotten() {
         let waiters = FeedWaiters::default();
         let partner = PartnerId::new(Uuid::from_u128(1));
         drop(waiters.subscribe(partner));

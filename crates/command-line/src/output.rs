@@ -46,7 +46,7 @@ impl Output {
 /// Prints a line of an output without end on standard output.
 ///
 /// # Errors
-/// If nobody reads it any more, too.
+/// If standard output is closed.
 pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
     write(line).map_err(failed)
 }
